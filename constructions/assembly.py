@@ -39,7 +39,8 @@ class Head:
             parts = readings if isinstance(readings, tuple) else (readings,)
             return str(parts[0]) if len(parts) == 1 else f"({', '.join(map(str, parts))})"
 
-        into = self.into if isinstance(self.into, str) else f"({', '.join(self.into)})"
+        targets = (self.into,) if isinstance(self.into, str) else self.into
+        into = targets[0] if len(targets) == 1 else f"({', '.join(targets)})"
         carried = words(self.carries)
         if self.times != 1 and not isinstance(self.carries, tuple) and len(self.carries.terms) == 1:
             carried = str(self.times * self.carries)
@@ -158,6 +159,19 @@ def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
         for targets in columns.values()
     ]
     return Embed(torch.as_tensor(np.concatenate(rows)))
+
+
+def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
+    """Rows of an embedding, by register: `rows(stream, code=codes, rank=np.arange(n))`.
+
+    Each array is (rows, width), or (rows,) for a register of width 1; all other registers are 0.
+    """
+    return torch.as_tensor(
+        sum(
+            np.asarray(values, dtype=np.float64).reshape(len(values), -1) @ stream.placement(name)
+            for name, values in registers.items()
+        )
+    )
 
 
 def unembed(stream: Stream, reading: Reading) -> Unembed:

@@ -6,7 +6,7 @@ Shapes
 
 A block adds its heads, then its MLP:
 
-    H ← H + Σ_h A_h(H) H W_V W_O            A_h = normalise((H W_Q + b_Q)(H W_K + b_K)ᵀ · scale)
+    H ← H + Σ_h A_h(H) H W_V W_O            A_h = normalise(scale · (H W_Q + b_Q)(H W_K + b_K)ᵀ)
     H ← H + relu(H W_in + b_in) W_out + b_out
 
 `normalise` is one of
@@ -14,9 +14,11 @@ A block adds its heads, then its MLP:
     relu      relu(scores) divided by the number of attended tokens
     softmax   as usual
     hardmax   uniform over the attended tokens of largest score
+and scores that softmax or hardmax compares are multiplied by the head's sharpness (`scale`).
 `mask` says which tokens a token attends to:
     full      all
     causal    itself and those before it
+    strict    those before it; the first, which has none, attends to itself
     examples  the examples of the prompt and nothing else, so that queries neither see each other
               nor change what the examples compute.  It is the attention of [Fu2024, Definition B.1]
               (N tokens, the sum runs over the n examples) and of [Ahn2023].
@@ -33,16 +35,19 @@ with a running sum of Kᵀ V.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, get_args
+from copy import deepcopy
+from typing import Literal, TypeVar, get_args
 
 import torch
 from torch import Tensor, nn
 
 from constructions.stream import Stream
+from theory import checks
 from theory.checks import InputError
 
+Model = TypeVar("Model", bound="Transformer")
 Normalise = Literal["linear", "relu", "softmax", "hardmax"]
-Mask = Literal["full", "causal", "examples"]
+Mask = Literal["full", "causal", "strict", "examples"]
 
 CAUSAL_BLOCK = 256  # tokens per block of the causal linear sum: small enough to stay in cache
 
@@ -55,7 +60,8 @@ class Attention(nn.Module):
     """Heads that read the stream in parallel; see the module's formulas.
 
     W_Q, W_K (heads, D, d_head), W_V (heads, D, d_value), W_O (heads, d_value, D), b_Q, b_K
-    (heads, d_head).  Raises ValueError for an unknown `normalise` or `mask`.
+    (heads, d_head).  Raises ValueError for an unknown `normalise` or `mask`, or a `scale` that is
+    not above 0.
     """
 
     def __init__(
@@ -77,7 +83,8 @@ class Attention(nn.Module):
                 raise InputError(f"{label} is {word!r}: choose one of {', '.join(get_args(known))}")
         self.W_Q, self.W_K, self.b_Q, self.b_K = map(_weight, (W_Q, W_K, b_Q, b_K))
         self.W_V, self.W_O = _weight(W_V), _weight(W_O)
-        self.normalise, self.mask, self.scale = normalise, mask, scale
+        self.normalise, self.mask = normalise, mask
+        self.scale = float(checks.positive("scale", scale))
 
     @property
     def n_heads(self) -> int:
@@ -85,7 +92,7 @@ class Attention(nn.Module):
         return self.W_Q.shape[0]
 
     def _queries_keys(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor]:
-        Q = (per_head(H, self.W_Q) + self.b_Q.unsqueeze(-2)) * self.scale
+        Q = per_head(H, self.W_Q) + self.b_Q.unsqueeze(-2)
         K = per_head(self._attended(H, n_examples), self.W_K) + self.b_K.unsqueeze(-2)
         return Q, K
 
@@ -94,36 +101,55 @@ class Attention(nn.Module):
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
         """The attention pattern A (…, heads, T, attended tokens)."""
-        Q, K = self._queries_keys(H, n_examples)
-        return self._pattern(Q, K)
+        weights, total = self._weights(*self._queries_keys(H, n_examples))
+        return weights / total
 
-    def _pattern(self, Q: Tensor, K: Tensor) -> Tensor:
+    def _weights(self, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor | float]:
+        """The pattern before normalisation, and what it has to be divided by, row by row.
+
+        Dividing what the values sum to costs less than dividing the pattern, and the hardmax
+        average of whole numbers is then rounded only once.
+        """
         scores = Q @ K.transpose(-1, -2)
-        hidden = torch.zeros(scores.shape[-2:], dtype=torch.bool, device=scores.device)
-        if self.mask == "causal":
-            hidden = hidden.logical_not().triu(1)
-        if self.normalise in ("linear", "relu"):
-            weights = scores if self.normalise == "linear" else scores.relu()
-            count = 1 if self.normalise == "linear" else hidden.logical_not().sum(-1, keepdim=True)
-            return weights.masked_fill(hidden, 0.0) / count
+        hidden = self._hidden(scores)
+        if self.normalise == "linear":
+            return scores.masked_fill(hidden, 0.0) * self.scale, 1.0
+        if self.normalise == "relu":
+            count = hidden.logical_not().sum(-1, keepdim=True)
+            return scores.relu().masked_fill(hidden, 0.0) * self.scale, count
         scores = scores.masked_fill(hidden, -torch.inf)
+        largest = scores.amax(-1, keepdim=True)
         if self.normalise == "softmax":
-            return scores.softmax(-1)
-        largest = (scores == scores.amax(-1, keepdim=True)).to(scores.dtype)
-        return largest / largest.sum(-1, keepdim=True)
+            # Differences first: those of whole numbers are exact, also in short formats.
+            weights = ((scores - largest) * self.scale).exp()
+        else:
+            weights = (scores == largest).to(scores.dtype)
+        return weights, weights.sum(-1, keepdim=True)
+
+    def _hidden(self, scores: Tensor) -> Tensor:
+        """Which attended tokens (columns) each token (row) must not see."""
+        seen = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+        if self.mask == "causal":
+            seen = seen.tril()
+        elif self.mask == "strict":
+            seen = seen.tril(-1)
+            seen[0, 0] = True
+        return seen.logical_not()
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
         """What the heads add to the stream, (…, T, D)."""
         attended = self._attended(H, n_examples)
-        if self.normalise == "linear" and self.mask != "causal" and self._is_long(H, attended):
+        untriangular = self.mask in ("full", "examples")
+        if self.normalise == "linear" and untriangular and self._is_long(H, attended):
             return self._as_one_map(H, attended)
         Q, K = self._queries_keys(H, n_examples)
         V = per_head(attended, self.W_V)
         if self.normalise == "linear" and self.mask == "causal":
-            mixed = _causal_linear(Q, K, V)
+            mixed = _causal_linear(Q, K, V) * self.scale
         else:
-            mixed = self._pattern(Q, K) @ V
-        return torch.einsum("...htv,hvd->...td", mixed, self.W_O)
+            weights, total = self._weights(Q, K)
+            mixed = weights @ V / total
+        return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
     def _is_long(self, H: Tensor, attended: Tensor) -> bool:
         """Whether one map of the stream takes fewer multiplications than scores between tokens."""
@@ -147,7 +173,11 @@ class Attention(nn.Module):
 
 def per_head(H: Tensor, W: Tensor) -> Tensor:
     """H W for each head, (…, T, D) and (heads, D, width) → (…, heads, T, width), as one product."""
-    return torch.einsum("...td,hdk->...htk", H, W)
+    heads, D, width = W.shape
+    if heads == 1:
+        return (H @ W[0]).unsqueeze(-3)
+    joint = H @ W.transpose(0, 1).reshape(D, heads * width)
+    return joint.unflatten(-1, (heads, width)).transpose(-2, -3)
 
 
 def _causal_linear(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
@@ -193,29 +223,43 @@ class Block(nn.Module):
 
 
 class Embed(nn.Module):
-    """Tokens (…, T, d_in) to the stream (…, T, D) by W_E (d_in, D)."""
+    """Tokens to the stream (…, T, D): rows of W_E (d_in, D) for whole numbers (…, T), which name
+    them, and tokens @ W_E for vectors (…, T, d_in)."""
 
     def __init__(self, W_E: Tensor) -> None:
         super().__init__()
         self.W_E = _weight(W_E)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        return tokens @ self.W_E
+        return tokens @ self.W_E if tokens.is_floating_point() else self.W_E[tokens]
+
+
+class PosEmbed(nn.Module):
+    """The first T rows of W_pos (positions, D), which are added to the embedded tokens."""
+
+    def __init__(self, W_pos: Tensor) -> None:
+        super().__init__()
+        self.W_pos = _weight(W_pos)
+
+    def forward(self, n_tokens: int) -> Tensor:
+        return self.W_pos[:n_tokens]
 
 
 class Unembed(nn.Module):
-    """The stream (…, T, D) to outputs (…, T, d_out) by W_U (D, d_out)."""
+    """The stream (…, T, D) to outputs (…, T, d_out): W_U (D, d_out), and b_U (d_out,) if given."""
 
-    def __init__(self, W_U: Tensor) -> None:
+    def __init__(self, W_U: Tensor, b_U: Tensor | None = None) -> None:
         super().__init__()
         self.W_U = _weight(W_U)
+        self.b_U = None if b_U is None else _weight(b_U)
 
     def forward(self, H: Tensor) -> Tensor:
-        return H @ self.W_U
+        outputs = H @ self.W_U
+        return outputs if self.b_U is None else outputs + self.b_U
 
 
 class Transformer(nn.Module):
-    """Embedding, blocks, read-out.
+    """Embedding (of tokens and, if given, of positions), blocks, read-out.
 
     The model knows its `stream` (named registers), `name` (the call that builds it), `source`
     (the theorem, by key), `n_layers`, `n_heads` (of the layer with most), `d_model` and
@@ -228,12 +272,13 @@ class Transformer(nn.Module):
         blocks: list[Block],
         unembed: Unembed,
         *,
+        pos_embed: PosEmbed | None = None,
         stream: Stream,
         name: str,
         source: str,
     ) -> None:
         super().__init__()
-        self.embed, self.unembed = embed, unembed
+        self.embed, self.pos_embed, self.unembed = embed, pos_embed, unembed
         self.blocks: Sequence[Block] = nn.ModuleList(blocks)  # type: ignore[assignment]
         self.stream, self.name, self.source = stream, name, source
 
@@ -260,7 +305,7 @@ class Transformer(nn.Module):
 
     def residual_stream(self, tokens: Tensor, n_examples: int) -> Iterator[Tensor]:
         """The stream H (…, T, D) after the embedding and after each block, one by one."""
-        H = self.embed(tokens)
+        H = self._embedded(tokens)
         yield H
         for block in self.blocks:
             H = block(H, n_examples)
@@ -268,10 +313,28 @@ class Transformer(nn.Module):
 
     def run(self, tokens: Tensor, n_examples: int) -> Tensor:
         """Outputs (…, T, d_out) for tokens (…, T, d_in), the first n_examples being examples."""
-        H = self.embed(tokens)
+        H = self._embedded(tokens)
         for block in self.blocks:
             H = block(H, n_examples)
         return self.unembed(H)
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        H = self.embed(tokens)
+        return H if self.pos_embed is None else H + self.pos_embed(H.shape[-2])
+
+    def sharpened(self: Model, sharpness: float | None) -> Model:
+        """The same weights (shared, not copied) with softmax attention at this sharpness β in
+        every layer that compares scores, or with hardmax, its limit β → ∞, for None.
+
+        Raises ValueError for a sharpness that is not a finite number above 0.
+        """
+        scale = 1.0 if sharpness is None else float(checks.positive("sharpness", sharpness))
+        model = deepcopy(self, {id(weights): weights for weights in self.parameters()})
+        for block in model.blocks:
+            if block.attn is not None and block.attn.normalise in ("softmax", "hardmax"):
+                block.attn.normalise = "hardmax" if sharpness is None else "softmax"
+                block.attn.scale = scale
+        return model
 
     def __str__(self) -> str:
         layers = f"{self.n_layers} layer{'s' * (self.n_layers != 1)}"

@@ -21,7 +21,10 @@ from constructions.transformer import (
 )
 
 EPS = 2.0**-53
-NORMALISE, MASKS = ("linear", "relu", "softmax", "hardmax"), ("full", "causal", "examples")
+NORMALISE, MASKS = (
+    ("linear", "relu", "softmax", "hardmax"),
+    ("full", "causal", "strict", "examples"),
+)
 
 
 def integers(rng, *shape, size=2):
@@ -41,7 +44,7 @@ def by_definition(attn, H, n_examples):
     T, D = H.shape
     added = [[0.0] * D for _ in range(T)]
     for h, t in itertools.product(range(attn.n_heads), range(T)):
-        last = {"full": T, "causal": t + 1, "examples": n_examples}[attn.mask]
+        last = {"full": T, "causal": t + 1, "strict": max(t, 1), "examples": n_examples}[attn.mask]
         query = [
             (sum(H[t, i] * attn.W_Q[h, i, c] for i in range(D)) + attn.b_Q[h, c]).item()
             for c in range(attn.W_Q.shape[2])
@@ -96,8 +99,8 @@ def tolerance(attn, H):
 @pytest.mark.parametrize("seed", range(3))
 def test_attention_is_its_definition(normalise, mask, seed):
     rng = np.random.default_rng(seed)
-    # A negative whole scale keeps scores exact and shows whether it is applied once.
-    attn, H = an_attention(rng, normalise, mask, scale=(1.0, 2.0, -1.0)[seed]), integers(rng, 6, 4)
+    # A power of two keeps scores exact and shows whether it is applied once.
+    attn, H = an_attention(rng, normalise, mask, scale=(1.0, 2.0, 0.5)[seed]), integers(rng, 6, 4)
     wanted = by_definition(attn, H, n_examples=4)
     assert (attn(H, 4) - wanted).abs().max() <= tolerance(attn, H)
 
@@ -110,8 +113,10 @@ def test_the_pattern_times_the_values_is_the_layer(normalise, mask):
     A = attn.pattern(H, 5)
     attended = H[:5] if mask == "examples" else H
     assert A.shape == (2, 7, len(attended))
-    if mask == "causal":
+    if mask in ("causal", "strict"):
         assert torch.equal(A.triu(1), torch.zeros_like(A))
+    if mask == "strict":
+        assert torch.equal(A.diagonal(dim1=-2, dim2=-1)[:, 1:], torch.zeros(2, 6).double())
     mixed = torch.einsum("hts,sd,hdv,hvo->to", A, attended, attn.W_V, attn.W_O)
     assert (attn(H, 5) - mixed).abs().max() <= tolerance(attn, H)
     if normalise in ("softmax", "hardmax"):
@@ -263,5 +268,7 @@ def test_unknown_normalisations_and_masks_are_refused(unchecked):
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="normalise is 'sparsemax': choose one of linear, relu"):
         an_attention(rng, "sparsemax", "full")
-    with pytest.raises(ValueError, match="mask is 'past': choose one of full, causal, examples"):
+    with pytest.raises(
+        ValueError, match="mask is 'past': choose one of full, causal, strict, examples"
+    ):
         an_attention(rng, "linear", "past")

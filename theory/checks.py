@@ -141,3 +141,52 @@ def examples(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     finite("x", bool(np.isfinite(x).all()))
     finite("y", bool(np.isfinite(y).all()))
     return x, y
+
+
+def tokens(name: str, value: ArrayLike, vocabulary_size: int | None = None) -> np.ndarray:
+    """`value` (…, T), T ≥ 1, as an int64 array of integers ≥ 0 and < `vocabulary_size`.
+
+    Raises `ValueError` for another dtype (bool is not one of integers), an entry outside the
+    vocabulary, ragged lists, a single number and an empty sequence.
+    """
+    s, has = ("", "have") if name.endswith("s") else ("s", "has")
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise InputError(f"{name} {has} rows of different lengths: give one array (…, T)") from None
+    if array.ndim < 1:
+        raise InputError(f"{name} {has} shape (): give a sequence (…, T)")
+    if array.shape[-1] < 1:
+        raise InputError(
+            f"{name} {has} shape {array.shape}: an empty sequence has no answer; "
+            "give at least one token"
+        )
+    if not np.issubdtype(array.dtype, np.integer):
+        raise InputError(f"{name} {has} dtype {array.dtype}: give integers that are at least 0")
+    if vocabulary_size is None:
+        # What int64 cannot hold would come out negative.
+        limit, known = 2**63, "int64 ends at 9223372036854775807"
+    else:
+        limit = dimension("vocabulary_size", vocabulary_size)
+        known = f"the vocabulary has {limit}"
+    if array.size and array.min() < 0:
+        raise InputError(
+            f"{name} contain{s} {array.min()}: "
+            + (f"give numbers from 0 to {limit - 1}" if vocabulary_size else "give numbers from 0")
+        )
+    if array.size and int(array.max()) >= limit:
+        raise InputError(
+            f"{name} contain{s} {array.max()} but {known}: give numbers from 0 to {limit - 1}"
+        )
+    return array.astype(np.int64)
+
+
+def one_sequence(name: str, value: ArrayLike, vocabulary_size: int | None = None) -> list[int]:
+    """`tokens(name, value, vocabulary_size)` of a single sequence (T,), as a list."""
+    array = tokens(name, value, vocabulary_size)
+    if array.ndim != 1:
+        raise InputError(
+            f"{name} {'have' if name.endswith('s') else 'has'} shape {array.shape}: "
+            "give one sequence (T,) at a time"
+        )
+    return array.tolist()

@@ -11,6 +11,7 @@ the module torch or numpy.
 | interleaved | x₁, y₁, …, x_n, y_n, x_q, each with its position   | x, y, t, t², s   | 1         |
 | shifted     | (x_t, x_{t−1}, y_{t−1}), t = 1 … n + 1             | x, key, y        | 1         |
 | fitted      | (x_i, x_i/‖x_i‖², y_i), (x_q, 0, 0)                | x, key, y        | any       |
+| measured    | (x_i, ‖x_i‖², y_i), (x_q, 0, 0)                    | x, square, y     | any       |
 """
 
 from __future__ import annotations
@@ -65,10 +66,17 @@ def fitted(xp: Any, x: Any, y: Any, queries: Any) -> Tokens:
     return _with_queries(xp, rows, queries), x.shape[-2]
 
 
+def measured(xp: Any, x: Any, y: Any, queries: Any) -> Tokens:
+    """Examples with their squared length, which is computed here and not by the transformer."""
+    squares = (x * x).sum(-1)[..., None]
+    rows = xp.concat([x, squares, y[..., None]], axis=-1)
+    return _with_queries(xp, rows, queries), x.shape[-2]
+
+
 def _with_queries(xp: Any, rows: Any, queries: Any) -> Any:
     blank = rows[..., :1, queries.shape[-1] :] * 0 + queries[..., :1] * 0
     return xp.concat([rows, xp.concat([queries, blank], axis=-1)], axis=-2)
 
 
-SEVERAL_QUERIES = (packed, fitted)
+SEVERAL_QUERIES = (packed, fitted, measured)
 """Encoders under which any number of queries can follow the same examples."""

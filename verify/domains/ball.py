@@ -35,6 +35,9 @@ class Ball:
     def number(self, numerator: int, denominator: int = 1) -> arb:
         return arb(fmpq(numerator, denominator))
 
+    def exponential(self, value: arb) -> arb:
+        return value.exp()
+
     def matrix(self, rows: Sequence[Sequence[arb]]) -> arb_mat:
         return arb_mat([list(row) for row in rows])
 

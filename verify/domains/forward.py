@@ -24,9 +24,13 @@ def streams(
 ) -> Iterator[Matrix]:
     """The residual stream (T × D) after the embedding and after each block.
 
+    Whole-number tokens are entered as rows of the identity, so that embedding is a product too.
+
     Raises NotPolynomial where a domain without order meets a layer that compares.
     """
     H = tokens * domain.weights(_array(model.embed.W_E))
+    if model.pos_embed is not None:
+        H = H + domain.weights(_array(model.pos_embed.W_pos)[: tokens.nrows()])
     yield H
     for number, block in enumerate(model.blocks, start=1):
         try:
@@ -42,7 +46,10 @@ def streams(
 def outputs(model: Transformer, tokens: Matrix, n_examples: int, domain: Domain) -> Matrix:
     """The read-out (T × d_out)."""
     *_, H = streams(model, tokens, n_examples, domain)
-    return H * domain.weights(_array(model.unembed.W_U))
+    b_U = model.unembed.b_U
+    if b_U is None:
+        return H * domain.weights(_array(model.unembed.W_U))
+    return _affine(H, _array(model.unembed.W_U), _array(b_U), domain)
 
 
 def _attention(attn: Attention, H: Matrix, n_examples: int, domain: Domain) -> Matrix:
@@ -54,10 +61,12 @@ def _attention(attn: Attention, H: Matrix, n_examples: int, domain: Domain) -> M
         heads, normalise = _linear_heads(W), "mean"
     total = None
     for h in heads:
-        Q = scale * _affine(H, W["W_Q"][h], W["b_Q"][h], domain)
+        Q = _affine(H, W["W_Q"][h], W["b_Q"][h], domain)
         K = _affine(attended, W["W_K"][h], W["b_K"][h], domain)
         V = attended * domain.weights(W["W_V"][h])
-        if normalise in ("linear", "mean") and attn.mask != "causal":
+        if normalise != "hardmax":
+            Q = scale * Q
+        if normalise in ("linear", "mean") and attn.mask in ("full", "examples"):
             mixed = Q * (K.transpose() * V)
             if normalise == "mean":
                 mixed = domain.number(1, K.nrows()) * mixed
@@ -72,19 +81,35 @@ def _pattern(scores: Matrix, normalise: str, mask: str, domain: Domain) -> Matri
     """Normalised scores, row by row."""
     zero, rows = domain.number(0), []
     for t, row in enumerate(scores.tolist()):
-        seen = row[: t + 1] if mask == "causal" else row
+        seen = row[: _count_seen(t, len(row), mask)]
         if normalise == "relu":
             weights = [domain.number(1, len(seen)) * _relu(s, zero) for s in seen]
         elif normalise == "mean":
             weights = [domain.number(1, len(seen)) * s for s in seen]
         elif normalise == "hardmax":
             weights = _hardmax(seen, domain)
-        elif normalise == "linear":
-            weights = list(seen)
+        elif normalise == "softmax":
+            weights = _softmax(seen, domain)
         else:
-            raise NotPolynomial(f"{normalise} attention has no exact value over the rationals")
+            weights = list(seen)
         rows.append(weights + [zero] * (len(row) - len(weights)))
     return domain.matrix(rows)
+
+
+def _count_seen(t: int, attended: int, mask: str) -> int:
+    """How many tokens token t attends to; they are the first ones."""
+    return {"causal": t + 1, "strict": max(t, 1)}.get(mask, attended)
+
+
+def _softmax(scores: list[Entry], domain: Domain) -> list[Entry]:
+    """exp(s_j − s₁)/Σ exp(s_i − s₁) about any one of the scores, here the largest by midpoint."""
+    exponential = getattr(domain, "exponential", None)
+    if exponential is None:
+        raise NotPolynomial("softmax attention has no exact value here: use the domain ball")
+    largest = max(scores, key=float)
+    powers = [exponential(score - largest) for score in scores]
+    total = sum(powers[1:], start=powers[0])
+    return [power / total for power in powers]
 
 
 def _relu(value: Entry, zero: Entry) -> Entry:

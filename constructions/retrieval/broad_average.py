@@ -1,0 +1,37 @@
+"""Broad aggregation: W_Q = W_K = 0, so every token attends equally to itself and all before it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.retrieval.margins import Margin
+from constructions.retrieval.sequence_model import Answers, Prompt, SequenceModel
+from constructions.stream import Stream, one
+from constructions.transformer import Embed
+from theory import checks
+
+
+def broad_average(
+    vocabulary_size: int, max_length: int = 1024, sharpness: float | None = None
+) -> SequenceModel:
+    """Logits are the frequencies of the tokens so far, exactly; the answer is the most frequent.
+
+    One layer, one head, width 2V; softmax and hardmax agree at every sharpness, because all scores
+    are 0.  Raises ValueError for sizes below 1.
+    """
+    V = checks.dimension("vocabulary_size", vocabulary_size)
+    n = checks.dimension("max_length", max_length)
+    stream = Stream(symbol=V, average=V)
+    head = Head(0 * one, 0 * one, stream.read("symbol"), "average")
+    return SequenceModel(
+        Embed(rows(stream, symbol=np.eye(V))),
+        [block(stream, [head], normalise="hardmax", mask="causal")],
+        unembed(stream, stream.read("average")),
+        stream=stream,
+        prompt=Prompt(V, n),
+        answers=Answers(margin=0.5 / n, bottom=False, frequencies=True),
+        margins=((Margin(np.inf),),),
+        name=f"broad_average({V}, {n})",
+        source="[Elhage2021]; every score is 0",
+    ).sharpened(sharpness)

@@ -1,0 +1,228 @@
+"""What softmax attention and short floats do to a construction, as bounds with explicit constants.
+
+A construction is exact with hardmax attention.  It declares, for each head, the gap by which the
+right token's score exceeds all others in every prompt, and these bounds follow from its weights:
+
+softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of a head are off by at
+                 most σ, the weight that leaks to wrong tokens is at most
+
+                     e^{2βσ} · min(others·q, 4q/(1 − q)²),      q = e^{−β·gap},
+
+                 the second if the scores are graded: at most 4m tokens are m gaps or fewer, but
+                 more than m − 1, below the right one (Σ_m 4m q^m).  Errors of the registers then
+                 pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ.
+exact_in         bits of significand in which every partial sum of the hardmax forward pass is
+                 exact: all numbers are whole multiples of a power of two, below a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from constructions.retrieval.sequence_model import SequenceModel
+    from constructions.transformer import MLP, Attention
+
+Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
+
+
+@dataclass(frozen=True)
+class Margin:
+    """A head's smallest score gap between the attended tokens and all others, over all prompts.
+
+    `graded` says that at most 4m tokens lie more than m − 1 and at most m gaps below, m = 1, 2, ….
+    """
+
+    gap: float
+    graded: bool = True
+
+    def leak(self, sharpness: float, score_error: float, others: int) -> float:
+        """A bound on the softmax weight of all tokens that hardmax does not attend to."""
+        exponent = sharpness * (self.gap - 2 * score_error)
+        if not exponent > 0:
+            return math.inf
+        q, loss = math.exp(-sharpness * self.gap), math.exp(2 * sharpness * score_error)
+        return loss * (min(others * q, 4 * q / (1 - q) ** 2) if self.graded else others * q)
+
+
+@dataclass(frozen=True)
+class SoftmaxError:
+    """Bounds for one sharpness: leaked weights by layer and head, register and logit errors."""
+
+    leaks: tuple[tuple[float, ...], ...]
+    registers: Mapping[str, float]
+    logits: float
+
+
+@dataclass(frozen=True)
+class Exactness:
+    """What a float format needs: bits of significand, and the largest number it must hold."""
+
+    bits: int
+    largest: float
+
+
+def sharpening(amplification: float) -> float:
+    """A power of two c with 16·amplification·e^{−c} ≤ 1/4.
+
+    Scores of an early layer are multiplied by c, which costs no bit of precision: at β ≥ 1 their
+    leak then moves the scores of a later layer, which multiply it by `amplification`, by less than
+    a quarter of their gap.  c grows like log n, so that the sharpness needed does not grow with n.
+    """
+    return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))
+
+
+def softmax_error(model: SequenceModel, sharpness: float) -> SoftmaxError:
+    """How far softmax attention at this sharpness is from hardmax, for all prompts."""
+    held = _bounds_by_layer(model)
+    error = np.zeros(model.d_model)
+    leaks = []
+    for block, margins, bounds in zip(model.blocks, model.margins, held, strict=False):
+        added = np.zeros(model.d_model)
+        layer = []
+        for h, margin in enumerate(margins):
+            W = _head(block.attn, h)
+            sigma = _score_error(W, bounds, error)
+            leak = margin.leak(sharpness, sigma, model.context - 1)
+            layer.append(leak)
+            carried = error @ abs(W["W_V"]) + 2 * leak * (bounds @ abs(W["W_V"]))
+            added += carried @ abs(W["W_O"])
+        error = error + added
+        if block.mlp is not None:
+            W_in, W_out = (abs(_array(weights)) for weights in (block.mlp.W_in, block.mlp.W_out))
+            error = error + (error @ W_in) @ W_out
+        leaks.append(tuple(layer))
+    registers = {name: float(error[model.stream[name]].max()) for name in model.stream}
+    logits = float((error @ abs(_array(model.unembed.W_U))).max())
+    return SoftmaxError(tuple(leaks), registers, logits)
+
+
+def least_sharpness(model: SequenceModel, error: float) -> float:
+    """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`."""
+    high = 1.0
+    while not softmax_error(model, high).logits <= error:
+        high *= 2
+    low = 0.0
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        if softmax_error(model, middle).logits <= error:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def exact_in(model: SequenceModel) -> Exactness:
+    """The float formats in which the hardmax forward pass makes no rounding error.
+
+    With ties the averages over the attended tokens are rounded; the scores, and with them the sets
+    of attended tokens, are still exact.
+    """
+    grain = _grain(_array(model.embed.W_E)).min(0)
+    if model.pos_embed is not None:
+        grain = np.minimum(grain, _grain(_array(model.pos_embed.W_pos)).min(0))
+    held = _bounds_by_layer(model)
+    numbers = [(held[0], grain)]
+    for block, bounds in zip(model.blocks, held, strict=False):
+        if block.attn is not None:
+            for h in range(block.attn.n_heads):
+                W = _head(block.attn, h)
+                Q, K, V = (_product((bounds, grain), W[f"W_{x}"], W.get(f"b_{x}")) for x in "QKV")
+                out = _product(V, W["W_O"])
+                numbers += [Q, K, V, out, (Q[0] @ K[0], (Q[1] * K[1]).min())]
+            # Heads are added to the stream, so its grain is that of the finest.
+            grain = np.minimum.reduce([grain, *(part[1] for part in numbers[4::5])])
+            bounds = _after_attention(block.attn, bounds)
+            numbers.append((bounds, grain))
+        if block.mlp is not None:
+            hidden = _product((bounds, grain), _array(block.mlp.W_in), _array(block.mlp.b_in))
+            out = _product(hidden, _array(block.mlp.W_out), _array(block.mlp.b_out))
+            grain = np.minimum(grain, out[1])
+            numbers += [hidden, (bounds + out[0], grain)]
+    b_U = model.unembed.b_U
+    numbers.append(
+        _product((held[-1], grain), _array(model.unembed.W_U), None if b_U is None else _array(b_U))
+    )
+    bits = math.ceil(max(_bits(*part) for part in numbers))
+    return Exactness(bits, max(float(np.max(sizes)) for sizes, _ in numbers))
+
+
+def _bounds_by_layer(model: SequenceModel) -> list[np.ndarray]:
+    """Bounds on |coordinates| of the hardmax stream before each block and at the end.
+
+    What a head adds is an average of what it carries.  Registers named in `model.at_most` have a
+    bound of their own from the construction's proof.
+    """
+    bounds = abs(_array(model.embed.W_E)).max(0)
+    if model.pos_embed is not None:
+        bounds = bounds + abs(_array(model.pos_embed.W_pos)).max(0)
+    held = [_capped(model, bounds)]
+    for block in model.blocks:
+        bounds = _after_attention(block.attn, held[-1])
+        if block.mlp is not None:
+            bounds = bounds + _mlp_bound(block.mlp, bounds)
+        held.append(_capped(model, bounds))
+    return held
+
+
+def _capped(model: SequenceModel, bounds: np.ndarray) -> np.ndarray:
+    bounds = bounds.copy()
+    for name, limit in model.at_most.items():
+        bounds[model.stream[name]] = np.minimum(bounds[model.stream[name]], limit)
+    return bounds
+
+
+def _after_attention(attn: Attention | None, bounds: np.ndarray) -> np.ndarray:
+    if attn is None:
+        return bounds
+    heads = (_head(attn, h) for h in range(attn.n_heads))
+    return bounds + sum(bounds @ abs(W["W_V"]) @ abs(W["W_O"]) for W in heads)
+
+
+def _mlp_bound(mlp: MLP, bounds: np.ndarray) -> np.ndarray:
+    hidden = bounds @ abs(_array(mlp.W_in)) + abs(_array(mlp.b_in))
+    return hidden @ abs(_array(mlp.W_out)) + abs(_array(mlp.b_out))
+
+
+def _score_error(W: dict[str, np.ndarray], bounds: np.ndarray, error: np.ndarray) -> float:
+    """|⟨q + δ, k + ε⟩ − ⟨q, k⟩| ≤ |δ||k| + |q||ε| + |δ||ε|, coordinate by coordinate."""
+    q, k = (bounds @ abs(W[f"W_{x}"]) + abs(W[f"b_{x}"]) for x in "QK")
+    dq, dk = (error @ abs(W[f"W_{x}"]) for x in "QK")
+    return float(dq @ k + q @ dk + dq @ dk)
+
+
+def _product(held: Numbers, W: np.ndarray, b: np.ndarray | None = None) -> Numbers:
+    """Bounds on the partial sums of H W + b and the powers of two that divide all of them."""
+    (sizes, grain), bias = held, np.zeros(W.shape[1]) if b is None else b
+    with np.errstate(invalid="ignore"):
+        products = np.where(W == 0, np.inf, grain[:, None] * _grain(W))
+    return sizes @ abs(W) + abs(bias), np.minimum(products.min(0, initial=np.inf), _grain(bias))
+
+
+def _bits(sizes: Any, grain: Any) -> float:
+    """log₂ of the largest whole number of grains (a number that is always 0 has infinite grain)."""
+    return float(np.log2(np.maximum(sizes / grain, 1.0)).max())
+
+
+def _grain(values: np.ndarray) -> np.ndarray:
+    """The largest power of two that divides each float; infinity divides 0."""
+    mantissa, exponent = np.frexp(values)
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    lowest = (whole & -whole).astype(np.float64)
+    return np.where(whole == 0, np.inf, np.ldexp(lowest, exponent - 53))
+
+
+def _head(attn: Attention | None, h: int) -> dict[str, np.ndarray]:
+    names = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")
+    return {name: _array(getattr(attn, name)[h]) for name in names}
+
+
+def _array(weights: Tensor) -> np.ndarray:
+    return weights.detach().double().cpu().numpy()

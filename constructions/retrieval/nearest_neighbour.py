@@ -1,0 +1,46 @@
+"""Nearest neighbour: one hardmax head, whose limit it is of Gaussian kernel smoothing.
+
+The query asks with x_q, example j answers with x_j and ‖x_j‖², and the score
+
+    2⟨x_q, x_j⟩ − ‖x_j‖² = ‖x_q‖² − ‖x_q − x_j‖²
+
+is largest for the nearest example, whose label is carried; equally near ones are averaged.
+Softmax at sharpness β weighs example j with exp(−β‖x_q − x_j‖²): the kernel smoother of that
+bandwidth.  Squared lengths are columns of the prompt.
+"""
+
+from __future__ import annotations
+
+from constructions.assembly import Head, block, embed, unembed
+from constructions.regression import prompt
+from constructions.regression.regressor import InContextRegression
+from constructions.stream import Stream, one
+from theory import checks
+
+
+def nearest_neighbour(d: int, sharpness: float | None = None) -> InContextRegression:
+    """The label of the example nearest to the query, for any number of examples.
+
+    `nearest_neighbour(d)(x, y, x_query)` is the mean of the y_j with ‖x_query − x_j‖ smallest, for
+    x (…, n, d), y (…, n), x_query (…, d); with a sharpness β it is
+    Σ_j exp(−β‖x_query − x_j‖²) y_j / Σ_j exp(−β‖x_query − x_j‖²).
+
+    One layer, one head, width d + 3.  Distances are compared as float scores: examples whose
+    distances agree to rounding may be taken for equally near, or for the other.
+
+    Raises ValueError for d below 1 and for a sharpness that is not above 0.
+    """
+    d = checks.dimension("d", d)
+    stream = Stream(x=d, square=1, y=1, estimate=1)
+    x, square, y, estimate = map(stream.read, stream)
+    head = Head((2 * x, -one), (x, square), y, "estimate")
+    return InContextRegression(
+        embed(stream, x={"x": 1.0}, square={"square": 1.0}, y={"y": 1.0}),
+        [block(stream, [head], normalise="hardmax", mask="examples")],
+        unembed(stream, estimate),
+        d=d,
+        stream=stream,
+        encode=prompt.measured,
+        name=f"nearest_neighbour(d={d})",
+        source="[Edelman2024] for its use in context; the identity is in its file",
+    ).sharpened(sharpness)

@@ -1,0 +1,62 @@
+r"""The skip-gram head [Elhage2021]: a table says which earlier tokens each token looks for.
+
+`\right` looks for `\left`, however far before it: the query is the token's class, the key a token's
+class, and the score of every pair is an entry of a V × V table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.retrieval.margins import Margin
+from constructions.retrieval.sequence_model import Answers, Prompt, SequenceModel
+from constructions.stream import Stream
+from constructions.transformer import Embed
+from theory import checks
+from theory.checks import InputError
+
+
+def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None) -> SequenceModel:
+    """The tokens, among the current one v and those before it, with the largest entry table[v, ·].
+
+    `table` (V, V) holds finite scores.  Logits are the frequencies of the tokens that are attended
+    to (all of equal, largest score), the answer is the most frequent of them.
+
+    One layer, one head, width 3V: a table of rank V needs V dimensions to compare in.
+
+    Raises ValueError for a table that is not square and finite, and for a sharpness too small.
+    """
+    table = np.asarray(table, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
+        raise InputError(f"table has shape {table.shape}: give one row and one column per token")
+    checks.finite("table", bool(np.isfinite(table).all()))
+    n, V = checks.dimension("max_length", max_length), len(table)
+    stream = Stream(symbol=V, wanted=V, attended=V)
+    symbol, wanted, attended = map(stream.read, stream)
+    return SequenceModel(
+        Embed(rows(stream, symbol=np.eye(V), wanted=table)),
+        [
+            block(
+                stream,
+                [Head(wanted, symbol, symbol, "attended")],
+                normalise="hardmax",
+                mask="causal",
+            )
+        ],
+        unembed(stream, attended),
+        stream=stream,
+        prompt=Prompt(V, n),
+        answers=Answers(margin=0.5 / n, bottom=False, frequencies=True),
+        margins=((Margin(_smallest_gap(table), graded=False),),),
+        name=f"skip_gram(table of {V} tokens, {n})",
+        source="[Elhage2021]",
+    ).sharpened(sharpness)
+
+
+def _smallest_gap(table: np.ndarray) -> float:
+    """The smallest difference between distinct scores of one row."""
+    gaps = np.diff(np.sort(table, axis=1), axis=1)
+    return float(gaps[gaps > 0].min(initial=np.inf))

@@ -1,0 +1,172 @@
+"""Induction and k-hop against their definitions, the conventions, and what they refuse."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from theory import retrieval as r
+from theory.retrieval.ranks import ranks
+
+MATCHES, NO_MATCHES = ("latest", "first", "mean"), ("bottom", "self")
+
+
+def batches(length=12, largest=6):
+    """Token arrays with zero to two batch dimensions, over vocabularies of one symbol and more."""
+    shapes = st.tuples(st.lists(st.integers(1, 3), max_size=2), st.integers(1, length))
+    return st.tuples(shapes, st.integers(0, largest)).flatmap(
+        lambda drawn: npst.arrays(
+            np.int64, (*drawn[0][0], drawn[0][1]), elements=st.integers(0, drawn[1])
+        )
+    )
+
+
+def by_rows(definition, tokens, *arguments):
+    """The definition applied to every sequence of a batch."""
+    rows = tokens.reshape(-1, tokens.shape[-1])
+    return np.array([definition(row, *arguments) for row in rows]).reshape(tokens.shape)
+
+
+@given(batches())
+def test_find(tokens):
+    np.testing.assert_array_equal(r.find(tokens), by_rows(r.find_by_definition, tokens))
+
+
+@pytest.mark.parametrize("no_match", NO_MATCHES)
+@pytest.mark.parametrize("match", MATCHES)
+@given(tokens=batches())
+def test_induction(match, no_match, tokens):
+    expected = by_rows(r.induction_by_definition, tokens, match, no_match)
+    answers = r.induction(tokens, match, no_match)
+    assert answers.dtype == np.int64
+    np.testing.assert_array_equal(answers, expected)
+
+
+@pytest.mark.parametrize("match", MATCHES)
+@pytest.mark.parametrize(("length", "size"), [(1, 3), (6, 3), (9, 2)])
+def test_induction_on_every_sequence(match, length, size):
+    tokens = r.all_sequences(length, size)
+    expected = by_rows(r.induction_by_definition, tokens, match)
+    np.testing.assert_array_equal(r.induction(tokens, match), expected)
+
+
+@given(batches(), st.integers(1, 15))
+def test_hop(tokens, k):
+    positions = by_rows(r.hop_positions_by_definition, tokens, k)
+    np.testing.assert_array_equal(r.hop_positions(tokens, k), positions)
+    np.testing.assert_array_equal(r.hop(tokens, k), by_rows(r.hop_by_definition, tokens, k))
+
+
+@given(batches(), st.integers(1, 6), st.integers(1, 6))
+def test_hops_add_up(tokens, j, k):
+    """findʲ after findᵏ is findʲ⁺ᵏ."""
+    first, second = r.hop_positions(tokens, k), r.hop_positions(tokens, j)
+    both = np.where(first < 0, -1, np.take_along_axis(second, np.maximum(first, 0), axis=-1))
+    np.testing.assert_array_equal(r.hop_positions(tokens, j + k), both)
+
+
+@given(batches())
+def test_one_hop_is_induction(tokens):
+    np.testing.assert_array_equal(r.hop(tokens, 1), r.induction(tokens))
+
+
+@given(batches(largest=10**12))
+def test_ranks(tokens):
+    expected = by_rows(lambda row: [sorted(set(row.tolist())).index(t) for t in row], tokens)
+    np.testing.assert_array_equal(ranks(tokens), expected)
+
+
+def test_by_hand():
+    """The symbol 1 stands at 0, 2, 4 and 6, followed by 7, 7 and 3."""
+    tokens = [1, 7, 1, 7, 1, 3, 1]
+    assert r.find(tokens).tolist() == [-1, -1, 1, 2, 3, -1, 5]
+    assert r.induction(tokens).tolist() == [-1, -1, 7, 1, 7, -1, 3]
+    assert r.induction(tokens, "first")[-1] == 7
+    assert r.induction(tokens, "mean")[-1] == 7
+    assert r.induction(tokens, no_match="self").tolist() == [1, 7, 7, 1, 7, 3, 3]
+    # 6 → 5 → ⊥, and 4 → 3 → 2 → 1 → ⊥.
+    assert r.hop_positions(tokens, 2).tolist() == [-1, -1, -1, 1, 2, -1, -1]
+    assert r.hop(tokens, 3).tolist() == [-1, -1, -1, -1, 7, -1, -1]
+    assert r.hop(tokens, 10**30).tolist() == [-1] * 7
+
+
+def test_a_repeated_token_matches_itself():
+    """With all tokens equal, find(i) = i for i ≥ 1: every number of hops stays there."""
+    assert r.find([5, 5, 5]).tolist() == [-1, 1, 2]
+    assert r.hop([5, 5, 5], 10**30).tolist() == [-1, 5, 5]
+
+
+def test_a_tie_goes_to_the_smallest_token():
+    assert r.induction([0, 9, 0, 4, 0], "mean")[-1] == 4
+    assert r.induction([0, 4, 0, 9, 0], "mean")[-1] == 4
+
+
+def test_a_batch_of_no_sequences():
+    none = np.zeros((0, 4), dtype=np.int64)
+    for answers in (r.induction(none), r.induction(none, "mean"), r.hop(none, 3)):
+        assert answers.shape == (0, 4)
+
+
+def test_large_tokens():
+    big = 2**63 - 1
+    assert r.induction([big, 3, big]).tolist() == [-1, -1, 3]
+    assert r.induction(np.array([big, 3, big], dtype=np.uint64), "mean").tolist() == [-1, -1, 3]
+
+
+FUNCTIONS = {
+    "find": r.find,
+    "find by definition": r.find_by_definition,
+    "induction": r.induction,
+    "induction by definition": r.induction_by_definition,
+    "hop": lambda tokens: r.hop(tokens, 1),
+    "hop positions": lambda tokens: r.hop_positions(tokens, 1),
+    "hop by definition": lambda tokens: r.hop_by_definition(tokens, 1),
+    "hop positions by definition": lambda tokens: r.hop_positions_by_definition(tokens, 1),
+}
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        ([0, -1], "^tokens contain -1: give numbers from 0$"),
+        ([], r"^tokens have shape \(0,\): an empty sequence has no answer; give at least one"),
+        (np.zeros((2, 0), dtype=int), r"^tokens have shape \(2, 0\)"),
+        ([0.5], "^tokens have dtype float64: give integers"),
+        ([True], "^tokens have dtype bool"),
+        (["a"], "^tokens have dtype <U1"),
+        (3, r"^tokens have shape \(\): give a sequence"),
+        ([[1], [2, 3]], "^tokens have rows of different lengths"),
+        (np.array([2**63], dtype=np.uint64), "^tokens contain 9223372036854775808 but int64"),
+    ],
+)
+def test_tokens_refused(name, tokens, message):
+    with pytest.raises(ValueError, match=message) as error:
+        FUNCTIONS[name](tokens)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: r.induction([0], "last"), "^match is 'last': give 'latest' or 'first' or 'mean'"),
+        (lambda: r.induction([0], "first", "none"), "^no_match is 'none': give 'bottom' or"),
+        (lambda: r.induction_by_definition([0], "last"), "^match is 'last'"),
+        (lambda: r.induction_by_definition([0], "mean", "none"), "^no_match is 'none'"),
+        (lambda: r.hop([0], 0), "^k is 0: give an integer that is at least 1"),
+        (lambda: r.hop_positions([0], 1.0), "^k is 1.0"),
+        (lambda: r.hop_by_definition([0], 0), "^k is 0"),
+        (lambda: r.hop_positions_by_definition([0], -1), "^k is -1"),
+        *[
+            (lambda f=f: f([[0, 1]]), r"^tokens have shape \(1, 2\): give one sequence")
+            for name, f in FUNCTIONS.items()
+            if "definition" in name
+        ],
+    ],
+)
+def test_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

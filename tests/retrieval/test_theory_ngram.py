@@ -1,0 +1,154 @@
+"""n-grams against their definition, the Bayes predictor exactly, and what they refuse."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from theory import retrieval as r
+
+EPS = np.finfo(np.float64).eps
+
+
+@st.composite
+def problems(draw, length=10, size=4):
+    """Tokens with zero to two batch dimensions, and their vocabulary's size."""
+    V = draw(st.integers(1, size))
+    shape = (*draw(st.lists(st.integers(1, 3), max_size=2)), draw(st.integers(1, length)))
+    return draw(npst.arrays(np.int64, shape, elements=st.integers(0, V - 1))), V
+
+
+def by_rows(definition, tokens, V, *arguments):
+    rows = tokens.reshape(-1, tokens.shape[-1])
+    result = np.array([definition(row, V, *arguments) for row in rows])
+    return result.reshape(*tokens.shape, V)
+
+
+@given(problems(), st.integers(1, 6))
+def test_counts(problem, order):
+    tokens, V = problem
+    counts = r.ngram_counts(tokens, V, order)
+    assert counts.dtype == np.int64
+    np.testing.assert_array_equal(counts, by_rows(r.ngram_counts_by_definition, tokens, V, order))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_counts_on_every_sequence(order):
+    tokens = r.all_sequences(6, 2)
+    expected = by_rows(r.ngram_counts_by_definition, tokens, 2, order)
+    np.testing.assert_array_equal(r.ngram_counts(tokens, 2, order), expected)
+
+
+def test_counts_by_hand():
+    """In 0 1 0 1 1 the symbol 1 was followed by 0 once and by 1 once."""
+    tokens = [0, 1, 0, 1, 1]
+    assert r.ngram_counts(tokens, 2, 1)[-1].tolist() == [2, 3]
+    assert r.ngram_counts(tokens, 2, 2).tolist() == [[0, 0], [0, 0], [0, 1], [1, 0], [1, 1]]
+    assert r.ngram_counts(tokens, 2, 3)[3].tolist() == [1, 0]
+    assert r.ngram_counts(tokens, 2, 3)[4].tolist() == [0, 0]
+    # 1 + 1, 1 + 1 of 2 + 2; and (1 + 1)/(1 + 2) where only one transition was seen.
+    assert r.ngram(tokens, 2, 2, 1)[4].tolist() == [0.5, 0.5]
+    assert r.ngram(tokens, 2, 2, 1)[3].tolist() == [2 / 3, 1 / 3]
+
+
+@pytest.mark.parametrize("order", [5, 6, 7, 8, 10**12])
+def test_contexts_longer_than_the_sequence(order):
+    """With T = 4, order 5 is the last whose context is complete somewhere; nothing follows it."""
+    assert not r.ngram_counts([1, 1, 1, 1], 2, order).any()
+    assert r.ngram([1, 1, 1, 1], 2, order, 2.0).tolist() == [[0.5, 0.5]] * 4
+    assert r.ngram_counts([1, 1, 1, 1], 2, 4).tolist() == [[0, 0]] * 3 + [[0, 1]]
+
+
+@given(problems(), st.integers(1, 4), st.sampled_from([0.0, 2.0**-40, 0.1, 1.0, 3.5, 1e9]))
+def test_smoothing(problem, order, alpha):
+    """One rounding each in count + alpha, alpha·V, total + alpha·V and the quotient: 2·eps in all,
+    and a little for their products."""
+    tokens, V = problem
+    exact = by_rows(r.ngram_by_definition, tokens, V, order, alpha).astype(float)
+    smoothed = r.ngram(tokens, V, order, alpha)
+    assert smoothed.dtype == np.float64
+    assert (np.abs(smoothed - exact) <= 3 * EPS * exact).all()
+
+
+def test_without_smoothing_a_row_without_counts_is_zero():
+    assert r.ngram([0, 1, 0], 2, 2, 0.0).tolist() == [[0, 0], [0, 0], [0, 1]]
+
+
+@given(
+    st.integers(1, 3).flatmap(
+        lambda V: st.tuples(st.just(V), st.lists(st.integers(0, V - 1), min_size=1, max_size=7))
+    ),
+    st.integers(1, 4),
+    st.fractions(min_value=Fraction(1, 10), max_value=4, max_denominator=10),
+)
+def test_the_bayes_predictor_is_add_alpha_smoothing(problem, order, alpha):
+    V, row = problem
+    bayes = r.dirichlet_predictor_by_definition(row, V, order, alpha)
+    assert bayes == r.ngram_by_definition(row, V, order, alpha)
+    assert all(sum(distribution) == 1 for distribution in bayes)
+
+
+def test_the_bayes_predictor_by_hand():
+    """Uniform prior on one coin: Laplace's rule of succession, (1 + 1)/(3 + 2) after 1 1 0."""
+    rule = r.dirichlet_predictor_by_definition([1, 1, 0], 2, 1, 1)
+    assert rule[-1] == [Fraction(2, 5), Fraction(3, 5)]
+    assert rule[0] == [Fraction(1, 3), Fraction(2, 3)]
+    # Order 3: no context of two tokens is complete at position 0.
+    assert r.dirichlet_predictor_by_definition([1, 1, 1], 2, 3, 1) == [
+        [Fraction(1, 2)] * 2,
+        [Fraction(1, 2)] * 2,
+        [Fraction(1, 3), Fraction(2, 3)],
+    ]
+
+
+FUNCTIONS = {
+    "counts": r.ngram_counts,
+    "counts by definition": r.ngram_counts_by_definition,
+    "ngram": lambda tokens, V, order: r.ngram(tokens, V, order, 1.0),
+    "ngram by definition": lambda tokens, V, order: r.ngram_by_definition(tokens, V, order, 1.0),
+    "bayes": lambda tokens, V, order: r.dirichlet_predictor_by_definition(tokens, V, order, 1),
+}
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([9], 8, 2), "^tokens contain 9 but the vocabulary has 8: give numbers from 0 to 7$"),
+        (([-2], 8, 2), "^tokens contain -2: give numbers from 0 to 7$"),
+        (([], 8, 2), "an empty sequence has no answer"),
+        (([0], 0, 2), "^vocabulary_size is 0: give an integer that is at least 1"),
+        (([0], 2.0, 2), "^vocabulary_size is 2.0"),
+        (([0], 2, 0), "^order is 0: give an integer that is at least 1"),
+        (([0], 2, True), "^order is True"),
+    ],
+)
+def test_refused(name, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        FUNCTIONS[name](*arguments)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: r.ngram([0], 2, 2, -0.5), "^alpha contains -0.5: give finite numbers at least 0"),
+        (lambda: r.ngram([0], 2, 2, np.nan), "^alpha contains nan"),
+        (lambda: r.ngram([0], 2, 2, np.inf), "^alpha contains inf"),
+        (lambda: r.ngram([0], 2, 2, 1e308), "^alpha times vocabulary_size contains inf"),
+        (lambda: r.ngram_by_definition([0], 2, 2, -1), "^alpha contains -1"),
+        (lambda: r.dirichlet_predictor_by_definition([0], 2, 2, 0), "^alpha is 0: give an int or"),
+        (lambda: r.dirichlet_predictor_by_definition([0], 2, 2, 0.5), "^alpha is 0.5"),
+        (lambda: r.dirichlet_predictor_by_definition([0], 2, 2, True), "^alpha is True"),
+        (lambda: r.ngram_by_definition([[0]], 2, 2, 1), r"^tokens have shape \(1, 1\): give one"),
+        (lambda: r.ngram_counts_by_definition([[0]], 2, 2), r"^tokens have shape \(1, 1\)"),
+        (lambda: r.dirichlet_predictor_by_definition([[0]], 2, 2, 1), "^tokens have shape"),
+    ],
+)
+def test_parameters_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,152 @@
+"""Single heads and function composition against their definitions, and what they refuse."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from theory import retrieval as r
+
+
+@st.composite
+def problems(draw, length=9, size=4):
+    """Tokens with zero to two batch dimensions, and their vocabulary's size."""
+    V = draw(st.integers(1, size))
+    shape = (*draw(st.lists(st.integers(1, 3), max_size=2)), draw(st.integers(1, length)))
+    return draw(npst.arrays(np.int64, shape, elements=st.integers(0, V - 1))), V
+
+
+def by_rows(definition, tokens, *arguments):
+    rows = tokens.reshape(-1, tokens.shape[-1])
+    result = np.array([definition(row, *arguments) for row in rows])
+    return result.reshape(*tokens.shape, *result.shape[2:])
+
+
+@given(problems())
+def test_previous_token(problem):
+    tokens, _ = problem
+    result = r.previous_token(tokens)
+    assert result.dtype == np.int64
+    np.testing.assert_array_equal(result, by_rows(r.previous_token_by_definition, tokens))
+
+
+# A quotient of whole numbers below 2^53 is the float64 nearest to the fraction, in both.
+@given(problems())
+def test_token_frequencies(problem):
+    tokens, V = problem
+    exact = by_rows(r.token_frequencies_by_definition, tokens, V).astype(float)
+    np.testing.assert_array_equal(r.token_frequencies(tokens, V), exact)
+
+
+@given(problems(), st.data())
+def test_skip_gram(problem, data):
+    """Scores from three values, so that the largest is often reached by several tokens."""
+    tokens, V = problem
+    scores = st.sampled_from([-1.0, 0.0, 2.5])
+    table = data.draw(npst.arrays(np.float64, (V, V), elements=scores))
+    exact = by_rows(r.skip_gram_by_definition, tokens, table).astype(float)
+    np.testing.assert_array_equal(r.skip_gram(tokens, table), exact)
+
+
+def test_patterns_by_hand():
+    assert r.previous_token([4, 2, 2]).tolist() == [-1, 4, 2]
+    assert r.token_frequencies([0, 1, 1, 0], 3)[-1].tolist() == [0.5, 0.5, 0]
+    assert r.token_frequencies([0, 1], 3)[0].tolist() == [1, 0, 0]
+    # Token 2 looks for token 1; the others score everything alike.
+    table = np.zeros((4, 4))
+    table[2, 1] = 5
+    attended = r.skip_gram([1, 0, 0, 2, 3], table)
+    assert attended[3].tolist() == [0, 1, 0, 0]
+    assert attended[2].tolist() == [2 / 3, 1 / 3, 0, 0]
+    assert attended[4].tolist() == [0.4, 0.2, 0.2, 0.2]
+    assert r.skip_gram([0, 2], table)[1].tolist() == [0.5, 0, 0.5, 0]
+    assert r.skip_gram([1, 0, 1, 0, 2], -table)[4].tolist() == [2 / 3, 0, 1 / 3, 0]
+
+
+@given(st.integers(1, 5), st.lists(st.integers(1, 3), max_size=2), st.integers(0, 2**32))
+def test_composition(size, leading, seed):
+    generator = np.random.default_rng(seed)
+    f, g = (generator.integers(size, size=(*leading, size)) for _ in "fg")
+    x = generator.integers(size, size=leading)
+    values = r.composition(f, g, x)
+    assert values.shape == tuple(leading)
+    for index in np.ndindex(*leading):
+        expected = r.composition_by_definition(f[index], g[index], int(x[index]))
+        assert values[index] == expected
+    prompt = r.composition_prompt(f, g, x)
+    assert prompt.shape == (*leading, 2 * size + 1)
+    np.testing.assert_array_equal(prompt[..., :size], f)
+    np.testing.assert_array_equal(prompt[..., size:-1], g)
+    np.testing.assert_array_equal(prompt[..., -1], x)
+
+
+def test_every_composition_on_two_points():
+    """f then g, not g then f: for constant f and g = swap they differ."""
+    functions = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    for f, g in itertools.product(functions, repeat=2):
+        assert [int(r.composition(f, g, x)) for x in range(2)] == [g[f[0]], g[f[1]]]
+    assert r.composition([0, 0], [1, 0], 1) == 1
+    assert r.composition([1, 0], [0, 0], 1) == 0
+    assert r.composition_prompt([0, 1, 2], [2, 0, 1], 2).tolist() == [0, 1, 2, 2, 0, 1, 2]
+
+
+SQUARE = np.zeros((2, 2))
+BAD_TOKENS = {
+    "previous": (lambda t: r.previous_token(t), "^tokens contain -1"),
+    "previous by definition": (lambda t: r.previous_token_by_definition(t), "^tokens contain -1"),
+    "frequencies": (lambda t: r.token_frequencies(t, 2), "^tokens contain -1: .* from 0 to 1"),
+    "frequencies by definition": (
+        lambda t: r.token_frequencies_by_definition(t, 2),
+        "^tokens contain -1",
+    ),
+    "skip-gram": (lambda t: r.skip_gram(t, SQUARE), "^tokens contain -1"),
+    "skip-gram by definition": (
+        lambda t: r.skip_gram_by_definition(t, SQUARE),
+        "^tokens contain -1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TOKENS)
+def test_tokens_refused(name):
+    call, message = BAD_TOKENS[name]
+    with pytest.raises(ValueError, match=message):
+        call([0, -1])
+    with pytest.raises(ValueError, match="an empty sequence has no answer"):
+        call(np.zeros(0, dtype=int))
+    if "previous" not in name:
+        with pytest.raises(ValueError, match=r"^tokens contain 2 but the vocabulary has 2"):
+            call([0, 2])
+    if "definition" in name:
+        with pytest.raises(ValueError, match=r"^tokens have shape \(1, 2\): give one sequence"):
+            call([[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: r.token_frequencies([0], 0), "^vocabulary_size is 0"),
+        (lambda: r.skip_gram([0], [[0.0, 1.0]]), r"^table has shape \(1, 2\): give one score"),
+        (lambda: r.skip_gram([0], np.zeros((0, 0))), r"^table has shape \(0, 0\)"),
+        (lambda: r.skip_gram([0], [[np.inf]]), "^table contains NaN or infinite"),
+        (lambda: r.skip_gram_by_definition([0], [[np.nan]]), "^table contains NaN"),
+        (lambda: r.skip_gram_by_definition([0], [1.0]), r"^table has shape \(1,\)"),
+        (lambda: r.composition([0, 2], [0, 0], 0), "^f contains 2 but .* from 0 to 1"),
+        (lambda: r.composition([0, 1], [0, -1], 0), "^g contains -1"),
+        (lambda: r.composition([0, 1], [0, 2], 0), "^g contains 2"),
+        (lambda: r.composition([0, 1], [0, 1], 2), "^x contains 2"),
+        (lambda: r.composition([0, 1], [0, 1], -1), "^x contains -1: give numbers from 0 to 1"),
+        (lambda: r.composition([0, 1], [0], 0), r"^f has shape \(2,\) and g \(1,\)"),
+        (lambda: r.composition([0, 1], [0, 1], [0]), r"^x has shape \(1,\) and f \(2,\)"),
+        (lambda: r.composition([0, 1], [0, 1], 0.5), "^x has dtype float64"),
+        (lambda: r.composition_prompt([0, 1], [0, 1], 2), "^x contains 2"),
+        (lambda: r.composition_by_definition([0, 1], [0, 1], 2), "^x contains 2"),
+        (lambda: r.composition_by_definition([[0]], [[0]], 0), r"^f has shape \(1, 1\): give one"),
+    ],
+)
+def test_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

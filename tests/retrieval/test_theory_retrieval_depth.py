@@ -1,0 +1,63 @@
+"""Layers and sizes: tables by hand, brute-force logarithms, and what is refused."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory import retrieval as r
+
+
+@pytest.mark.parametrize(
+    ("k", "hops", "doublings"),
+    [(1, 2, 2), (2, 3, 3), (3, 3, 4), (4, 4, 4), (5, 4, 5), (8, 5, 5), (9, 5, 6), (16, 6, 6)],
+)
+def test_the_table(k, hops, doublings):
+    assert (r.hop_layers(k), r.doubling_layers(k)) == (hops, doublings)
+
+
+@given(st.integers(1, 10**60))
+def test_the_logarithms(k):
+    floor, ceiling = r.hop_layers(k) - 2, r.doubling_layers(k) - 2
+    assert 2**floor <= k < 2 ** (floor + 1)
+    assert Fraction(2) ** (ceiling - 1) < k <= 2**ceiling
+
+
+def test_one_layer_bound():
+    assert [r.one_layer_bound(n) for n in (1, 2, 3, 1025)] == [0, 0.5, 1, 512]
+
+
+def test_composition_bound():
+    """n = 8: 24 bits are needed; two heads of dimension 2 carry 2·3·2 = 12 in 2 bits."""
+    bound = r.composition_bound(8, 2, 2, 2)
+    assert bound == (12, 12 / 72)
+    assert (bound.R, bound.error) == (12, 1 / 6)
+    assert r.composition_bound(8, 2, 3, 3) == (0, 0)
+    assert r.composition_bound(8, 4, 3, 3) == (-24, 0)
+    large = r.composition_bound(2**40, 1, 1, 1)
+    assert large.R == 40 * 2**40 - 2
+    assert math.isclose(large.error, 1 / 3, rel_tol=1e-12)
+    assert large.error <= 1 / 3
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: r.hop_layers(0), "^k is 0: give an integer that is at least 1"),
+        (lambda: r.hop_layers(2.0), "^k is 2.0"),
+        (lambda: r.doubling_layers(0), "^k is 0"),
+        (lambda: r.doubling_layers(True), "^k is True"),
+        (lambda: r.one_layer_bound(0), "^length is 0"),
+        (lambda: r.composition_bound(0, 1, 1, 1), "^size is 0"),
+        (lambda: r.composition_bound(1, 1, 1, 1), "^size is 1: a function on one point"),
+        (lambda: r.composition_bound(2, 0, 1, 1), "^heads is 0"),
+        (lambda: r.composition_bound(2, 1, 0, 1), "^d_value is 0"),
+        (lambda: r.composition_bound(2, 1, 1, 1.5), "^bits is 1.5"),
+    ],
+)
+def test_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,118 @@
+"""Retrieval in context: the tasks of induction heads, k-hop and composition, and their theorems.
+
+Tokens are integer arrays (…, T) with entries ≥ 0, positions count from 0, and an answer −1 is ⊥:
+there is none. Every task comes twice: batched, and `…_by_definition` for one sequence, which does
+what the formula says and no more.
+
+    induction          find, and the token after an earlier occurrence of the current one
+    hop                the same, k times
+    ngram              what followed the current context so far; the Bayes predictor
+    nearest_neighbour  nearest neighbours, and the kernel smoother that tends to them
+    composition        g(f(x)) for tables in the prompt
+    patterns           single heads: previous token, average so far, skip-gram
+    facts              facts and questions in English
+    sequences          sequences to try all this on: random, Markov, adversarial, all
+    depth              layers and sizes that the theorems state
+"""
+
+from theory.retrieval.composition import (
+    composition,
+    composition_by_definition,
+    composition_prompt,
+)
+from theory.retrieval.depth import (
+    CompositionBound,
+    composition_bound,
+    doubling_layers,
+    hop_layers,
+    one_layer_bound,
+)
+from theory.retrieval.facts import DEFAULT, Fact, Lexicon, answer, follow, read, words
+from theory.retrieval.hop import (
+    hop,
+    hop_by_definition,
+    hop_positions,
+    hop_positions_by_definition,
+)
+from theory.retrieval.induction import (
+    Match,
+    NoMatch,
+    find,
+    find_by_definition,
+    induction,
+    induction_by_definition,
+)
+from theory.retrieval.nearest_neighbour import (
+    kernel_smoother,
+    kernel_smoother_by_definition,
+    nearest_neighbour,
+    nearest_neighbour_by_definition,
+)
+from theory.retrieval.ngram import (
+    dirichlet_predictor_by_definition,
+    ngram,
+    ngram_by_definition,
+    ngram_counts,
+    ngram_counts_by_definition,
+)
+from theory.retrieval.patterns import (
+    previous_token,
+    previous_token_by_definition,
+    skip_gram,
+    skip_gram_by_definition,
+    token_frequencies,
+    token_frequencies_by_definition,
+)
+from theory.retrieval.sequences import (
+    adversarial_sequences,
+    all_sequences,
+    markov_sequences,
+    random_sequences,
+)
+
+__all__ = [
+    "DEFAULT",
+    "CompositionBound",
+    "Fact",
+    "Lexicon",
+    "Match",
+    "NoMatch",
+    "adversarial_sequences",
+    "all_sequences",
+    "answer",
+    "composition",
+    "composition_bound",
+    "composition_by_definition",
+    "composition_prompt",
+    "dirichlet_predictor_by_definition",
+    "doubling_layers",
+    "find",
+    "find_by_definition",
+    "follow",
+    "hop",
+    "hop_by_definition",
+    "hop_layers",
+    "hop_positions",
+    "hop_positions_by_definition",
+    "induction",
+    "induction_by_definition",
+    "kernel_smoother",
+    "kernel_smoother_by_definition",
+    "markov_sequences",
+    "nearest_neighbour",
+    "nearest_neighbour_by_definition",
+    "ngram",
+    "ngram_by_definition",
+    "ngram_counts",
+    "ngram_counts_by_definition",
+    "one_layer_bound",
+    "previous_token",
+    "previous_token_by_definition",
+    "random_sequences",
+    "read",
+    "skip_gram",
+    "skip_gram_by_definition",
+    "token_frequencies",
+    "token_frequencies_by_definition",
+    "words",
+]

@@ -1,0 +1,248 @@
+"""Facts in English, and a question that needs one or two of them.
+
+    Jane is a teacher. Helen is a doctor. The mother of John is Helen.
+    What is the profession of John's mother?
+
+The grammar, in which NAME, RELATION and OBJECT are single words of a `Lexicon`:
+
+    statement  NAME is a|an OBJECT.              (the relation is "profession")
+               The RELATION of NAME is NAME|OBJECT.
+               NAME's RELATION is NAME|OBJECT.
+    question   What|Who is the RELATION of NAME?
+               What|Who is NAME's RELATION?
+               What|Who is the RELATION of NAME's RELATION?
+               What|Who is the RELATION of the RELATION of NAME?
+
+Any number of statements, then one question, which ends the text. Where two statements speak of the
+same relation of the same name, the later one holds. Nothing checks that "a" and "an" fit, that a
+mother is a name, or that "Who" asks for one.
+"""
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+# fmt: off
+NAMES = (
+    "Jane", "Helen", "John", "Mary", "Anna", "Peter", "Tom", "Alice", "Bob", "Carol", "David",
+    "Emma", "Frank", "George", "Henry", "Ivan", "Julia", "Karl", "Laura", "Martin", "Nina", "Oscar",
+    "Paula", "Quentin", "Robert", "Sarah", "Thomas", "Ursula", "Victor", "Wendy", "Xavier",
+    "Yvonne", "Zoe", "Lucy", "Simon", "Clara", "Paul", "Ruth", "Eve", "Max",
+)
+RELATIONS = ("mother", "father", "sister", "brother", "friend", "boss", "profession", "hometown")
+OBJECTS = (
+    "teacher", "doctor", "baker", "lawyer", "pilot", "nurse", "farmer", "painter", "writer",
+    "singer", "actor", "engineer", "architect", "carpenter", "plumber", "electrician", "gardener",
+    "tailor", "butcher", "chemist", "physicist", "mathematician", "musician", "journalist",
+    "librarian", "London", "Paris", "Berlin", "Rome", "Madrid", "Vienna", "Oslo", "Athens",
+)
+FUNCTION_WORDS = ("is", "a", "an", "the", "of", "'s", ".", "?", "what", "who")
+# fmt: on
+
+CAPITALISED = ("The", "What", "A", "An", "Who")
+"""Function words that begin sentences; `words` writes them in lower case."""
+
+PROFESSION = "profession"
+"""The relation of "NAME is a OBJECT."."""
+
+FORMS = (
+    "give 'NAME is a OBJECT.', 'The RELATION of NAME is NAME.' or 'NAME's RELATION is NAME.' "
+    "(OBJECT may stand for the last NAME)"
+)
+QUESTIONS = (
+    "ask 'What is the RELATION of NAME?', 'What is NAME's RELATION?', "
+    "'What is the RELATION of NAME's RELATION?' or 'What is the RELATION of the RELATION of NAME?'"
+)
+
+
+class Fact(NamedTuple):
+    """The `relation` of `subject` is `object`."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str | None:
+    """Where the `relations`, one after another, lead from `subject`: o_0 = subject,
+    o_{t+1} = the object of the latest fact (o_t, relations[t], ·). None where a fact is missing.
+
+    This is the definition of the task: two keyed look-ups in a row for two relations.
+    """
+    entity = subject
+    for relation in relations:
+        objects = [fact.object for fact in facts if fact[:2] == (entity, relation)]
+        if not objects:
+            return None
+        entity = objects[-1]
+    return entity
+
+
+def words(text: str) -> list[str]:
+    """The words of `text`: letters and digits (a hyphen may join them), "'s", "." and "?".
+
+    The possessive 's (with ' or ’) is a word of its own, "'s". The words "The", "What", "A", "An",
+    "Who" are written in lower case wherever they stand, and no other word is changed. Raises
+    `ValueError` for any other character.
+    """
+    result = []
+    # Letters and digits are \w without the underscore.
+    for match in re.finditer(r"['’]s(?!\w)|[^\W_]+(?:-[^\W_]+)*|[.?]|\S", text):
+        word = match.group()
+        if len(word) == 1 and not word.isalnum() and word not in ".?":
+            raise InputError(
+                f"the text contains {word!r} at character {match.start()}: "
+                "use words, the possessive 's, '.' and '?' only"
+            )
+        if word in CAPITALISED:
+            word = word.lower()
+        result.append(word.replace("’", "'"))
+    return result
+
+
+def _sentence(parts: Sequence[str]) -> str:
+    """Words as one writes them: "the" as "The" at the beginning, no space before "'s", ".", "?"."""
+    start = {word.lower(): word for word in CAPITALISED}.get(parts[0], parts[0])
+    return re.sub(r" ('s|[.?])", r"\1", " ".join([start, *parts[1:]]))
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The words that a text may use, each of which is one token.
+
+    Raises `ValueError` for a word that occurs twice and for one that `words` would not leave whole.
+    """
+
+    names: tuple[str, ...] = NAMES
+    relations: tuple[str, ...] = RELATIONS
+    objects: tuple[str, ...] = OBJECTS
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for word in self.words:
+            if words(word) != [word]:
+                raise InputError(
+                    f"the lexicon has {word!r}, which a text splits into {words(word)}: "
+                    f"give single words of letters and digits, and none of {', '.join(CAPITALISED)}"
+                )
+            if word in seen:
+                raise InputError(f"the lexicon has {word!r} twice: give every word once")
+            seen.add(word)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """All words: function words, relations, names, objects. A token is an index into these."""
+        return FUNCTION_WORDS + self.relations + self.names + self.objects
+
+    def tokens(self, text: str) -> list[int]:
+        """The token of each word of `text`.
+
+        Raises `ValueError` for a character that `words` refuses, and for a word not in the lexicon,
+        with the most similar ones that are.
+        """
+        number = {word: token for token, word in enumerate(self.words)}
+        result = []
+        for word in words(text):
+            if word not in number:
+                lower = {known.lower(): known for known in number}
+                close = difflib.get_close_matches(word.lower(), lower, cutoff=0.7)
+                guess = f"did you mean {' or '.join(lower[w] for w in close)}? " if close else ""
+                raise InputError(
+                    f"{word!r} is not in the lexicon: {guess}"
+                    "Use its words, or make a Lexicon that has this one"
+                )
+            result.append(number[word])
+        return result
+
+    def text(self, tokens: ArrayLike) -> str:
+        """The text of `tokens` (T,), from which `lexicon.tokens` gets them back.
+
+        Raises `ValueError` for tokens not in the lexicon and for any but one sequence.
+        """
+        sentences: list[list[str]] = [[]]
+        for token in checks.one_sequence("tokens", tokens, len(self.words)):
+            sentences[-1].append(self.words[token])
+            if self.words[token] in (".", "?"):
+                sentences.append([])
+        return " ".join(_sentence(parts) for parts in sentences if parts)
+
+
+DEFAULT = Lexicon()
+"""40 names, 8 relations, 25 professions and 8 towns."""
+
+
+def _kinds(parts: Sequence[str], lexicon: Lexicon) -> str:
+    """The words with each name, relation and object replaced by N, R or O."""
+    kinds = {
+        **dict.fromkeys(lexicon.names, "N"),
+        **dict.fromkeys(lexicon.relations, "R"),
+        **dict.fromkeys(lexicon.objects, "O"),
+    }
+    return " ".join(kinds.get(word, word) for word in parts)
+
+
+def _statement(parts: Sequence[str], lexicon: Lexicon) -> Fact:
+    """The fact that a statement (with its ".") states."""
+    kinds = _kinds(parts, lexicon)
+    if kinds in ("N is a O .", "N is an O .") and PROFESSION in lexicon.relations:
+        return Fact(parts[0], PROFESSION, parts[3])
+    if kinds in ("the R of N is N .", "the R of N is O ."):
+        return Fact(parts[3], parts[1], parts[5])
+    if kinds in ("N 's R is N .", "N 's R is O ."):
+        return Fact(parts[0], parts[2], parts[4])
+    raise InputError(f"no statement of the grammar: {_sentence(parts)!r}; {FORMS}")
+
+
+def _question(parts: Sequence[str], lexicon: Lexicon) -> tuple[str, tuple[str, ...]]:
+    """The subject of a question (with its "?") and its relations, innermost first."""
+    kinds = _kinds(parts[1:], lexicon) if parts[0] in ("what", "who") else ""
+    if kinds == "is the R of N ?":
+        return parts[5], (parts[3],)
+    if kinds == "is N 's R ?":
+        return parts[2], (parts[4],)
+    if kinds == "is the R of N 's R ?":
+        return parts[5], (parts[7], parts[3])
+    if kinds == "is the R of the R of N ?":
+        return parts[8], (parts[6], parts[3])
+    raise InputError(f"no question of the grammar: {_sentence(parts)!r}; {QUESTIONS}")
+
+
+def read(text: str, lexicon: Lexicon = DEFAULT) -> tuple[list[Fact], str, tuple[str, ...]]:
+    """The facts of a text in their order, the subject of its question and the relations asked for.
+
+    The relations are innermost first, as `follow` takes them: for "What is the profession of
+    John's mother?" they are ("mother", "profession"), and the subject is "John".
+
+    Raises `ValueError` for words not in the lexicon, for a text that does not end with its one
+    question, and for a sentence outside the grammar, which is quoted.
+    """
+    sentences: list[list[str]] = [[]]
+    for word in (lexicon.words[token] for token in lexicon.tokens(text)):
+        sentences[-1].append(word)
+        if word in (".", "?"):
+            sentences.append([])
+    if sentences.pop():
+        raise InputError(
+            f"the text ends without '.' or '?' ({text[-40:]!r}): end it with its question and '?'"
+        )
+    if not sentences or sentences[-1][-1] != "?":
+        raise InputError(f"the text ends without a question ({text[-40:]!r}): {QUESTIONS}")
+    *statements, question = sentences
+    facts = [_statement(parts, lexicon) for parts in statements]
+    return facts, *_question(question, lexicon)
+
+
+def answer(text: str, lexicon: Lexicon = DEFAULT) -> str | None:
+    """The answer to the question of a text, or None if a fact is missing.
+
+    Raises `ValueError` as `read` does.
+    """
+    return follow(*read(text, lexicon))

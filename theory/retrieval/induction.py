@@ -1,0 +1,114 @@
+"""The induction head's task: what came after the current token when it last stood here.
+
+Positions count from 0, and a match is the position *after* the earlier occurrence, so that the
+current position itself can be one (when the token repeats the one before it).
+"""
+
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.retrieval.ngram import ngram_counts
+from theory.retrieval.ranks import ranks
+
+Match: TypeAlias = Literal["latest", "first", "mean"]
+"""Which of the matches answers: the latest, the first, or the majority of all of them."""
+
+NoMatch: TypeAlias = Literal["bottom", "self"]
+"""The answer when there is none: ⊥, written −1, or the current token."""
+
+
+def _neighbours(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The latest and the first earlier position of each token (…, T), −1 if there is none."""
+    # A stable sort lists the positions of each symbol in their order.
+    order = np.argsort(tokens, axis=-1, kind="stable")
+    ascending = np.take_along_axis(tokens, order, axis=-1)
+    again = np.zeros(tokens.shape, dtype=bool)
+    again[..., 1:] = ascending[..., 1:] == ascending[..., :-1]
+    start = np.maximum.accumulate(np.where(again, 0, np.arange(tokens.shape[-1])), axis=-1)
+    latest, first = np.full_like(tokens, -1), np.full_like(tokens, -1)
+    before = np.where(again, np.roll(order, 1, axis=-1), -1)
+    np.put_along_axis(latest, order, before, axis=-1)
+    beginning = np.where(again, np.take_along_axis(order, start, axis=-1), -1)
+    np.put_along_axis(first, order, beginning, axis=-1)
+    return latest, first
+
+
+def find(tokens: ArrayLike) -> np.ndarray:
+    """find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } (…, T), and −1 where there is none.
+
+    tokens (…, T), integers ≥ 0. This is find¹ of [Sanford2024], counted from 0, with −1 for ⊥.
+    Takes O(T log T) per sequence.
+
+    Raises `ValueError` for tokens that are not integers ≥ 0 and for an empty sequence.
+    """
+    latest, _ = _neighbours(checks.tokens("tokens", tokens))
+    return np.where(latest < 0, -1, latest + 1)
+
+
+def find_by_definition(tokens: ArrayLike) -> list[int]:
+    """`find` of one sequence (T,), as its formula says, in O(T²)."""
+    row = checks.one_sequence("tokens", tokens)
+    return [
+        max((j for j in range(1, i + 1) if row[j - 1] == row[i]), default=-1)
+        for i in range(len(row))
+    ]
+
+
+def _check_conventions(match: str, no_match: str) -> None:
+    checks.one_of("match", match, get_args(Match))
+    checks.one_of("no_match", no_match, get_args(NoMatch))
+
+
+def induction(
+    tokens: ArrayLike, match: Match = "latest", no_match: NoMatch = "bottom"
+) -> np.ndarray:
+    """The token after an earlier occurrence of the current token (…, T) [Elhage2021, Olsson2022].
+
+    tokens (…, T), integers ≥ 0. With J(i) = { 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } the answer at i
+    is, if J(i) is not empty,
+        "latest"  tokens[max J(i)],  as in [Sanford2024];
+        "first"   tokens[min J(i)];
+        "mean"    the most frequent of tokens[j], j ∈ J(i), the smallest of them in a tie: the
+                  likeliest token for a statistical induction head [Edelman2024].
+    If J(i) is empty it is −1 ("bottom") or tokens[i] ("self"). "mean" takes O(T²) memory per
+    sequence, the others O(T).
+
+    Raises `ValueError` for tokens that are not integers ≥ 0, for an empty sequence and for another
+    convention.
+    """
+    tokens = checks.tokens("tokens", tokens)
+    _check_conventions(match, no_match)
+    latest, first = _neighbours(tokens)
+    if match == "mean":
+        rank = ranks(tokens)
+        symbols = np.zeros_like(tokens)
+        np.put_along_axis(symbols, rank, tokens, axis=-1)
+        # argmax takes the first maximum, and ranks are in the order of the tokens.
+        likeliest = ngram_counts(rank, tokens.shape[-1], 2).argmax(axis=-1)
+        answer = np.take_along_axis(symbols, likeliest, axis=-1)
+    else:
+        # Without a match the position 0 is read, and what was read is not used.
+        position = (latest if match == "latest" else first) + 1
+        answer = np.take_along_axis(tokens, position, axis=-1)
+    return np.where(latest < 0, -1 if no_match == "bottom" else tokens, answer)
+
+
+def induction_by_definition(
+    tokens: ArrayLike, match: Match = "latest", no_match: NoMatch = "bottom"
+) -> list[int]:
+    """`induction` of one sequence (T,), as its formula says."""
+    row = checks.one_sequence("tokens", tokens)
+    _check_conventions(match, no_match)
+    answers = []
+    for i, token in enumerate(row):
+        followers = [row[j] for j in range(1, i + 1) if row[j - 1] == token]
+        if not followers:
+            answers.append(-1 if no_match == "bottom" else token)
+        elif match == "mean":
+            answers.append(max(sorted(set(followers)), key=followers.count))
+        else:
+            answers.append(followers[-1 if match == "latest" else 0])
+    return answers

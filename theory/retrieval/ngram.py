@@ -1,0 +1,157 @@
+"""n-grams in context: what followed the last order − 1 tokens so far, and the Bayes predictor.
+
+Shape glossary: `…` leading dimensions, `T` positions, `V` the size of the vocabulary. `order` is
+the n of "n-gram": 1 looks at no context, 2 (bigrams) at the current token.
+"""
+
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+from theory.retrieval.ranks import ranks
+
+
+def ngram_counts(tokens: ArrayLike, vocabulary_size: int, order: int) -> np.ndarray:
+    """How often each symbol has followed the current context, (…, T, V), int64.
+
+    At position i, for symbol v: the number of order − 1 ≤ j ≤ i with tokens[j] = v and
+    tokens[j−order+1], …, tokens[j−1] equal to tokens[i−order+2], …, tokens[i]. Zero for
+    i < order − 2, where the context is not complete. For order 1 these are the counts of
+    tokens[0], …, tokens[i]. What a statistical induction head averages [Edelman2024].
+
+    tokens (…, T), integers from 0 to V − 1. O(T·V) memory per sequence.
+
+    Raises `ValueError` for tokens outside the vocabulary, for an empty sequence, and unless
+    vocabulary_size, order ≥ 1.
+    """
+    tokens = checks.tokens("tokens", tokens, vocabulary_size)
+    order = checks.dimension("order", order)
+    *leading, length = tokens.shape
+    rows = tokens.reshape(prod(leading), length)
+    each = np.arange(len(rows))
+    counts = np.zeros((*rows.shape, vocabulary_size), dtype=np.int64)
+    start = order - 1
+    if start < length:
+        # context[:, j − start] numbers the order − 1 tokens before position j = start, …, T.
+        context = np.zeros((len(rows), length + 1), dtype=np.int64)
+        for known in range(start):
+            context = ranks(context[:, :-1] * vocabulary_size + rows[:, known:])
+        so_far = np.zeros((len(rows), length + 1, vocabulary_size), dtype=np.int64)
+        for j in range(start, length + 1):
+            now = context[:, j - start]
+            if j > 0:
+                counts[:, j - 1] = so_far[each, now]
+            if j < length:
+                so_far[each, now, rows[:, j]] += 1
+    return counts.reshape(*leading, length, vocabulary_size)
+
+
+def ngram_counts_by_definition(
+    tokens: ArrayLike, vocabulary_size: int, order: int
+) -> list[list[int]]:
+    """`ngram_counts` of one sequence (T,): a list of V counts per position, as the formula says."""
+    row = checks.one_sequence("tokens", tokens, vocabulary_size)
+    order = checks.dimension("order", order)
+    counts = []
+    for i in range(len(row)):
+        here = [0] * vocabulary_size
+        if i >= order - 2:
+            context = row[i - order + 2 : i + 1]
+            for j in range(order - 1, i + 1):
+                if row[j - order + 1 : j] == context:
+                    here[row[j]] += 1
+        counts.append(here)
+    return counts
+
+
+def ngram(tokens: ArrayLike, vocabulary_size: int, order: int, alpha: float) -> np.ndarray:
+    """Add-alpha smoothed frequencies (count + alpha)/(total + alpha·V), (…, T, V), float64.
+
+    The counts are those of `ngram_counts`, total is their sum over the V symbols, alpha ≥ 0. For
+    alpha > 0 this is the Bayes predictor when the rows of transition probabilities are drawn from
+    Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With alpha = 0 a row without counts
+    (total = 0) is all zeros, which is no distribution: nothing is predicted there.
+
+    Raises `ValueError` as `ngram_counts` does, and for an alpha that is negative or not finite, or
+    for which alpha·V is not.
+    """
+    counts = ngram_counts(tokens, vocabulary_size, order)
+    alpha = float(checks.nonnegative("alpha", alpha))
+    prior = float(checks.nonnegative("alpha times vocabulary_size", alpha * vocabulary_size))
+    total = counts.sum(axis=-1, keepdims=True) + prior
+    return np.divide(counts + alpha, total, out=np.zeros(counts.shape), where=total > 0)
+
+
+def ngram_by_definition(
+    tokens: ArrayLike, vocabulary_size: int, order: int, alpha: int | float | Fraction
+) -> list[list[Fraction]]:
+    """`ngram` of one sequence (T,), in rational arithmetic (a float alpha is read exactly)."""
+    checks.nonnegative("alpha", float(alpha))
+    alpha = Fraction(alpha)
+    frequencies = []
+    for here in ngram_counts_by_definition(tokens, vocabulary_size, order):
+        total = sum(here) + alpha * vocabulary_size
+        frequencies.append([(c + alpha) / total if total else Fraction(0) for c in here])
+    return frequencies
+
+
+def _rising(x: Fraction, m: int) -> Fraction:
+    """The rising factorial x(x+1)…(x+m−1)."""
+    return prod((x + step for step in range(m)), start=Fraction(1))
+
+
+def _marginal_likelihood(
+    row: list[int], vocabulary_size: int, order: int, alpha: Fraction
+) -> Fraction:
+    """P(row[order−1:] given row[:order−1]), the transition rows being integrated out.
+
+    ∫ Π_v p_v^{c_v} dDirichlet(alpha, …, alpha)(p) = Π_v alpha^{(c_v)} / (V·alpha)^{(Σc)} for the
+    counts c of one context, with x^{(m)} the rising factorial; contexts have independent rows.
+    """
+    followers: dict[tuple[int, ...], list[int]] = {}
+    for j in range(order - 1, len(row)):
+        followers.setdefault(tuple(row[j - order + 1 : j]), []).append(row[j])
+    likelihood = Fraction(1)
+    for seen in followers.values():
+        for v in range(vocabulary_size):
+            likelihood *= _rising(alpha, seen.count(v))
+        likelihood /= _rising(vocabulary_size * alpha, len(seen))
+    return likelihood
+
+
+def dirichlet_predictor_by_definition(
+    tokens: ArrayLike, vocabulary_size: int, order: int, alpha: int | Fraction
+) -> list[list[Fraction]]:
+    """The Bayes predictor for transition rows ~ Dirichlet(alpha, …, alpha), of one sequence (T,).
+
+    At position i, for symbol v: P(tokens[0..i], v)/P(tokens[0..i]), a ratio of two marginal
+    likelihoods, each in rational arithmetic. Every context of order − 1 tokens has its own row.
+    Where the context is not complete (i < order − 2) it is the prior mean 1/V. That this equals
+    `ngram_by_definition` with the same alpha is a theorem, and not used here.
+
+    Raises `ValueError` for tokens outside the vocabulary, for an empty sequence, unless
+    vocabulary_size, order ≥ 1, and for an alpha that is not a rational number > 0.
+    """
+    row = checks.one_sequence("tokens", tokens, vocabulary_size)
+    order = checks.dimension("order", order)
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, Fraction)) or alpha <= 0:
+        raise InputError(f"alpha is {alpha!r}: give an int or a Fraction greater than 0")
+    alpha = Fraction(alpha)
+    predictions = []
+    for i in range(len(row)):
+        if i < order - 2:
+            predictions.append([Fraction(1, vocabulary_size)] * vocabulary_size)
+            continue
+        past = row[: i + 1]
+        evidence = _marginal_likelihood(past, vocabulary_size, order, alpha)
+        predictions.append(
+            [
+                _marginal_likelihood([*past, v], vocabulary_size, order, alpha) / evidence
+                for v in range(vocabulary_size)
+            ]
+        )
+    return predictions

@@ -1,0 +1,199 @@
+"""Token sequences: random, Markov, adversarial, and all of them.
+
+Shape glossary: `T` = length, `V` the size of the vocabulary. All are int64 arrays (batch, T) with
+entries from 0 to V − 1.
+"""
+
+import numpy as np
+
+from theory import checks
+from theory.checks import InputError
+
+ROWS = 8
+"""Rows of an adversarial family, where their number is a free choice."""
+
+LARGEST = 2**27
+"""Numbers in the largest table that is made here: 1 GiB of int64 or float64."""
+
+
+def _sizes(**sizes: int) -> list[int]:
+    return [checks.dimension(name, value) for name, value in sizes.items()]
+
+
+def random_sequences(
+    batch: int, length: int, vocabulary_size: int, seed: int | np.random.Generator
+) -> np.ndarray:
+    """`batch` sequences of independent, uniform tokens (batch, T).
+
+    Raises `ValueError` unless batch, length, vocabulary_size ≥ 1.
+    """
+    _sizes(batch=batch, length=length, vocabulary_size=vocabulary_size)
+    return np.random.default_rng(seed).integers(vocabulary_size, size=(batch, length))
+
+
+def markov_sequences(
+    batch: int,
+    length: int,
+    vocabulary_size: int,
+    order: int,
+    alpha: float,
+    seed: int | np.random.Generator,
+) -> np.ndarray:
+    """`batch` sequences (batch, T), each of its own Markov chain, drawn afresh [Edelman2024].
+
+    `order` is that of `theory.retrieval.ngram`: each token depends on the order − 1 before it,
+    through a row of probabilities drawn from Dirichlet(alpha, …, alpha) for every context and every
+    sequence. The first order − 1 tokens are uniform.
+
+    Raises `ValueError` unless batch, length, vocabulary_size, order ≥ 1 and alpha is finite and
+    > 0, and for tables of more than 2²⁷ numbers (they have batch·V^order).
+    """
+    _sizes(batch=batch, length=length, vocabulary_size=vocabulary_size, order=order)
+    checks.positive("alpha", alpha)
+    # 2^27 numbers are too many for V = 2 from order 28 on; the power is not formed beyond that.
+    size = batch * vocabulary_size ** min(order, 28)
+    if size > LARGEST:
+        raise InputError(
+            f"batch·vocabulary_size^order is {batch}·{vocabulary_size}^{order}, more than 2^27: "
+            "give a smaller batch, vocabulary_size or order"
+        )
+    generator = np.random.default_rng(seed)
+    contexts = vocabulary_size ** (order - 1)
+    rows = generator.dirichlet(np.full(vocabulary_size, alpha), size=(batch, contexts))
+    limits = np.cumsum(rows, axis=-1)
+    # The last limit is then exactly 1, above every draw.
+    limits /= limits[..., -1:]
+    tokens = generator.integers(vocabulary_size, size=(batch, length))
+    draws = generator.random((batch, length, 1))
+    each, context = np.arange(batch), np.zeros(batch, dtype=np.int64)
+    for j in range(length):
+        if j >= order - 1:
+            tokens[:, j] = (limits[each, context] <= draws[:, j]).sum(axis=-1)
+        context = (context * vocabulary_size + tokens[:, j]) % contexts
+    return tokens
+
+
+def all_sequences(length: int, vocabulary_size: int) -> np.ndarray:
+    """Every sequence, in lexicographic order (V^T, T).
+
+    Raises `ValueError` unless length, vocabulary_size ≥ 1, and for more than 2²⁷ numbers.
+    """
+    _sizes(length=length, vocabulary_size=vocabulary_size)
+    # As above; for V = 1 there is one row of any length.
+    if length * vocabulary_size ** min(length, 28) > LARGEST:
+        raise InputError(
+            f"there are {vocabulary_size}^{length} sequences of length {length}, more than 2^27 "
+            "numbers: give a smaller length or vocabulary_size"
+        )
+    if vocabulary_size == 1:
+        return np.zeros((1, length), dtype=np.int64)
+    return np.indices((vocabulary_size,) * length).reshape(length, -1).T.astype(np.int64)
+
+
+def _no_repeats(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
+    """Tokens that all differ (length ≤ V): no position has an answer."""
+    return generator.permuted(np.tile(np.arange(V), (ROWS, 1)), axis=-1)[:, :length]
+
+
+def _two_symbols(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
+    """abab…, baba…, and random words in two symbols a and b, another pair in each row."""
+    choices = generator.integers(2, size=(ROWS, length))
+    choices[0], choices[1] = np.arange(length) % 2, np.arange(1, length + 1) % 2
+    return np.take_along_axis(_no_repeats(2, V, generator), choices, axis=-1)
+
+
+def _match_at_the_first_position_only(
+    length: int, V: int, generator: np.random.Generator
+) -> np.ndarray:
+    """The last token stands at position 0 as well, and nowhere between (length ≥ 2)."""
+    query = generator.integers(V, size=(ROWS, 1))
+    tokens = (query + generator.integers(1, V, size=(ROWS, length))) % V
+    tokens[:, [0, -1]] = query
+    return tokens
+
+
+def _latest_match_just_before_the_end(
+    length: int, V: int, generator: np.random.Generator
+) -> np.ndarray:
+    """The last token stands at position 0, too early, and at T − 3 or T − 2 (length ≥ 4).
+
+    In rows 0, 2, … its latest match is T − 2; in rows 1, 3, … it is the last position itself.
+    """
+    tokens = generator.integers(V, size=(ROWS, length))
+    query = tokens[:, -1]
+    tokens[:, 0] = query
+    tokens[::2, -3] = query[::2]
+    tokens[::2, -2] = (query[::2] + generator.integers(1, V, size=ROWS // 2)) % V
+    tokens[1::2, -2] = query[1::2]
+    return tokens
+
+
+def _codes_one_bit_apart(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
+    """The last token among symbols whose binary codes differ from its own in one bit.
+
+    It stands once before (rows 0, 2, …) or never (rows 1, 3, …): near ties all along.
+    """
+    tokens = np.empty((ROWS, length), dtype=np.int64)
+    for i, row in enumerate(tokens):
+        query = int(generator.integers(V))
+        flipped = [query ^ (1 << bit) for bit in range((V - 1).bit_length())]
+        row[:] = generator.choice([symbol for symbol in flipped if symbol < V], size=length)
+        if i % 2 == 0 and length > 1:
+            row[generator.integers(length - 1)] = query
+        row[-1] = query
+    return tokens
+
+
+def _long_gaps(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
+    """w c c … c w: a word w of m different symbols, a filler c, and w again after T − m positions.
+
+    One row for each m = 1, …, up to 8 of them, m < V and 2m < T.
+    """
+    longest = min(ROWS, V - 1, (length - 1) // 2)
+    tokens = np.empty((longest, length), dtype=np.int64)
+    for m, row in enumerate(tokens, start=1):
+        symbols = generator.permutation(V)
+        row[:] = symbols[0]
+        row[:m] = row[length - m :] = symbols[1 : m + 1]
+    return tokens
+
+
+def adversarial_sequences(
+    length: int, vocabulary_size: int, seed: int | np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Families of sequences on which heads go wrong: name → (some rows, T).
+
+    "all tokens equal"                    one row per symbol, the first 8
+    "periodic"                            every period 1, …, min(V, T), the symbols shuffled
+    "no repeats"                          no position has an answer (if V ≥ T)
+    "two symbols"                         alternating and random (if V ≥ 2)
+    "codes one bit apart"                 the last token among its neighbours in binary code (V ≥ 2)
+    "match at the first position only"    of the last token, at the longest distance (V, T ≥ 2)
+    "long gaps"                           a word, a filler, the word again (V ≥ 2, T ≥ 3)
+    "latest match just before the end"    and an earlier one at the beginning (V ≥ 2, T ≥ 4)
+
+    A family that does not exist at this length and vocabulary is left out. Raises `ValueError`
+    unless length, vocabulary_size ≥ 1.
+    """
+    T, V = _sizes(length=length, vocabulary_size=vocabulary_size)
+    generator = np.random.default_rng(seed)
+    periods = np.arange(1, min(V, T) + 1)
+    families = {
+        "all tokens equal": np.repeat(np.arange(min(V, ROWS))[:, None], T, axis=1),
+        "periodic": generator.permutation(V)[np.arange(T) % periods[:, None]],
+    }
+    makers = {
+        "no repeats": (_no_repeats, V >= T),
+        "two symbols": (_two_symbols, V >= 2),
+        "codes one bit apart": (_codes_one_bit_apart, V >= 2),
+        "match at the first position only": (_match_at_the_first_position_only, min(V, T) >= 2),
+        "long gaps": (_long_gaps, V >= 2 and T >= 3),
+        "latest match just before the end": (
+            _latest_match_just_before_the_end,
+            V >= 2 and T >= 4,
+        ),
+    }
+    for name, (make, exists) in makers.items():
+        if exists:
+            families[name] = make(T, V, generator)
+    return families

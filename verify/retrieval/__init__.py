@@ -1,0 +1,1 @@
+"""Claims about retrieval: attention patterns, induction heads, composition, k-hop."""
