@@ -16,8 +16,9 @@ context before it, scores 2·Σ_s ⟨b(x_{i−s}), b(x_{j−1−s})⟩ and carri
 Hardmax divides the weight equally among the matches, so what it adds is their frequencies.
 What stands in front of the sequence decides the rest.
   pseudo_counts = α ≥ 1   α virtual observations of each symbol, which match every context: their
-                          score is 2r(order − 1).  The average is (count + α)/(total + αV): add-α
-                          smoothing, the Bayes predictor for Dirichlet(α, …, α) rows.
+                          score is 2r(order − 1), at least min(4, 2r) above all others.  The average
+                          is (count + α)/(total + αV): add-α smoothing, the Bayes predictor for
+                          Dirichlet(α, …, α) rows.
   pseudo_counts = 0       a token BOS with the score 2r(order − 1) − 1: at least 1 below a match and
                           1 above all others.  It carries ⊥.
 """
@@ -121,7 +122,7 @@ def _ngram(
         ("counts", "none"),
     )
     blocks.append(block(stream, [count], normalise="hardmax", mask="causal"))
-    margins.append((Margin(1.0, graded=False),))
+    margins.append((Margin(min(4.0, 2.0 * r) if alpha else 1.0, graded=False),))
     if copies_itself:
         blocks[-1].mlp = _hand_back(stream, V)
         blocks[-1].lines += ("mlp: relu(none + symbol − 1) added to counts",)

@@ -8,9 +8,9 @@ softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of 
 
                      e^{2βσ} · min(others·q, 4q/(1 − q)²),      q = e^{−β·gap},
 
-                 the second if the scores are graded: at most 4m tokens are m gaps or fewer, but
-                 more than m − 1, below the right one (Σ_m 4m q^m).  Errors of the registers then
-                 pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ.
+                 and at most 1; the second if the scores are graded: at most 4m tokens are m gaps
+                 or fewer, but more than m − 1, below the right one (Σ_m 4m q^m).  Errors of the
+                 registers then pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ.
 exact_in         bits of significand in which every partial sum of the hardmax forward pass is
                  exact: all numbers are whole multiples of a power of two, below a bound.
 """
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from constructions.retrieval.sequence_model import SequenceModel
     from constructions.transformer import MLP, Attention
 
+MOST_EXPONENT = 700.0  # e^700 is still a float64
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
 
 
@@ -45,11 +46,12 @@ class Margin:
 
     def leak(self, sharpness: float, score_error: float, others: int) -> float:
         """A bound on the softmax weight of all tokens that hardmax does not attend to."""
-        exponent = sharpness * (self.gap - 2 * score_error)
-        if not exponent > 0:
-            return math.inf
-        q, loss = math.exp(-sharpness * self.gap), math.exp(2 * sharpness * score_error)
-        return loss * (min(others * q, 4 * q / (1 - q) ** 2) if self.graded else others * q)
+        q = math.exp(-sharpness * self.gap)
+        crowd = others * q
+        if self.graded and q < 1:
+            crowd = min(crowd, 4 * q / (1 - q) ** 2)
+        exponent = 2 * sharpness * score_error
+        return min(1.0, crowd * math.exp(exponent)) if exponent < MOST_EXPONENT else 1.0
 
 
 @dataclass(frozen=True)
@@ -105,11 +107,13 @@ def softmax_error(model: SequenceModel, sharpness: float) -> SoftmaxError:
 
 
 def least_sharpness(model: SequenceModel, error: float) -> float:
-    """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`."""
-    high = 1.0
+    """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`.
+
+    It is not searched below 2^−20.
+    """
+    high = low = 2.0**-20
     while not softmax_error(model, high).logits <= error:
-        high *= 2
-    low = 0.0
+        low, high = high, 2 * high
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
         if softmax_error(model, middle).logits <= error:
@@ -132,14 +136,14 @@ def exact_in(model: SequenceModel) -> Exactness:
     numbers = [(held[0], grain)]
     for block, bounds in zip(model.blocks, held, strict=False):
         if block.attn is not None:
+            finest = grain
             for h in range(block.attn.n_heads):
                 W = _head(block.attn, h)
                 Q, K, V = (_product((bounds, grain), W[f"W_{x}"], W.get(f"b_{x}")) for x in "QKV")
                 out = _product(V, W["W_O"])
                 numbers += [Q, K, V, out, (Q[0] @ K[0], (Q[1] * K[1]).min())]
-            # Heads are added to the stream, so its grain is that of the finest.
-            grain = np.minimum.reduce([grain, *(part[1] for part in numbers[4::5])])
-            bounds = _after_attention(block.attn, bounds)
+                finest = np.minimum(finest, out[1])
+            grain, bounds = finest, _after_attention(block.attn, bounds)
             numbers.append((bounds, grain))
         if block.mlp is not None:
             hidden = _product((bounds, grain), _array(block.mlp.W_in), _array(block.mlp.b_in))

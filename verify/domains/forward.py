@@ -117,7 +117,7 @@ def _relu(value: Entry, zero: Entry) -> Entry:
         return value
     if value <= zero:
         return zero
-    raise NotPolynomial("the sign under a ReLU is not decided at this precision")
+    return value.max(zero)  # a ball around 0: ReLU is continuous, so it has an enclosure
 
 
 def _hardmax(scores: list[Entry], domain: Domain) -> list[Entry]:

@@ -1,0 +1,109 @@
+"""The smallest score gap of a head over all prompts, from its very weights.
+
+A head's score depends only on the registers that it reads.  When these take finitely many values,
+every pair of a query and a key that any prompt can bring together is listed, and so is what the
+proof prefers; the gap is the least amount by which the score of a key that may be attended to
+exceeds that of a key which must then not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.finding import Finding, Verdict
+
+if TYPE_CHECKING:
+    from constructions.retrieval import SequenceModel
+
+Values = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class States:
+    """What the head in `layer` (from 1) can be asked by and can find.
+
+    queries, keys  register → its values, one row per state; the head must read no other register
+    preference     (queries, keys): the visible key of largest preference is the right one, those of
+                   equal preference share; −inf marks keys that are never right
+    position       (keys,): states of one position exclude each other
+    """
+
+    layer: int
+    queries: Values
+    keys: Values
+    preference: np.ndarray
+    position: np.ndarray
+    head: int = 0
+
+
+def gap_finding(label: str, model: SequenceModel, states: States) -> Finding:
+    """The head's declared margin is at most the smallest gap, and scores are graded as declared."""
+    declared = model.margins[states.layer - 1][states.head]
+    stray = _reads_others(model, states)
+    name = f"{label}: layer {states.layer}, smallest score gap over all valid pairs"
+    if stray:
+        return Finding(name, "proved", "not listed", declared.gap, Verdict.FAILS, stray)
+    scores = _scores(model, states)
+    gap, tie = np.inf, 0.0
+    crowd = 0.0
+    for row, preference in zip(scores, states.preference, strict=True):
+        for level in np.unique(preference[preference > -np.inf]):
+            right, lower = row[preference == level], preference < level
+            tie = max(tie, float(np.ptp(right)))
+            if lower.any():
+                gap = min(gap, float(right.min() - row[lower].max()))
+                below = right.min() - _largest_by_position(row[lower], states.position[lower])
+                crowd = max(crowd, _crowd(below / declared.gap))
+    pairs = scores.size
+    holds = gap >= declared.gap and tie == 0 and (not declared.graded or crowd <= 1)
+    graded = f"; at most {crowd:.2g}·4m tokens m gaps below" if declared.graded else ""
+    return Finding(
+        name,
+        "proved",
+        f"{gap:g} over {pairs} pairs{graded}" if gap < np.inf else f"{pairs} pairs, all equal",
+        f"≥ {declared.gap:g}" + ("; 4m" if declared.graded else "") if gap < np.inf else "",
+        Verdict.of(holds),
+        "" if holds else f"gap {gap}, keys that should tie differ by {tie}, crowd {crowd}",
+    )
+
+
+def _scores(model: SequenceModel, states: States) -> np.ndarray:
+    attn = model.blocks[states.layer - 1].attn
+    assert attn is not None
+    sides = []
+    for values, W, b in ((states.queries, attn.W_Q, attn.b_Q), (states.keys, attn.W_K, attn.b_K)):
+        rows = np.zeros((len(next(iter(values.values()))), model.d_model))
+        for name, held in values.items():
+            rows[:, model.stream[name]] = np.asarray(held).reshape(len(rows), -1)
+        sides.append(rows @ W[states.head].numpy() + b[states.head].numpy())
+    return sides[0] @ sides[1].T
+
+
+def _reads_others(model: SequenceModel, states: States) -> str:
+    """The registers that the head reads although they are not among the listed values."""
+    attn = model.blocks[states.layer - 1].attn
+    if attn is None:
+        return f"layer {states.layer} has no heads"
+    for side, values, W in (("query", states.queries, attn.W_Q), ("key", states.keys, attn.W_K)):
+        read = np.abs(W[states.head].numpy()).max(axis=1)
+        for name in model.stream:
+            if name not in values and read[model.stream[name]].any():
+                return f"the {side} of layer {states.layer} reads register {name}"
+    return ""
+
+
+def _largest_by_position(scores: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Of the states of one position only one is there: the one with the largest score counts."""
+    order = np.argsort(position, kind="stable")
+    starts = np.flatnonzero(np.diff(position[order], prepend=-1))
+    return np.maximum.reduceat(scores[order], starts)
+
+
+def _crowd(distances: np.ndarray) -> float:
+    """max over m of (number of distances in (m − 1, m])/(4m)."""
+    level, count = np.unique(np.ceil(distances), return_counts=True)
+    return float((count / (4 * np.maximum(level, 1))).max())
