@@ -19,6 +19,7 @@ lint: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/spectral.py
 	$(BIN)/python benchmarks/newton_constructions.py
+	$(BIN)/python benchmarks/retrieval.py
 
 # The environment is made anew when what it is made of changes.
 $(VENV)/installed: pyproject.toml constraints.txt

@@ -326,8 +326,12 @@ class Transformer(nn.Module):
         """The same weights (shared, not copied) with softmax attention at this sharpness β in
         every layer that compares scores, or with hardmax, its limit β → ∞, for None.
 
-        Raises ValueError for a sharpness that is not a finite number above 0.
+        A hardmax model at None is returned as it is.  Raises ValueError for a sharpness that is not
+        a finite number above 0.
         """
+        layers = [block.attn for block in self.blocks if block.attn is not None]
+        if sharpness is None and all(attn.normalise != "softmax" for attn in layers):
+            return self
         scale = 1.0 if sharpness is None else float(checks.positive("sharpness", sharpness))
         model = deepcopy(self, {id(weights): weights for weights in self.parameters()})
         for block in model.blocks:

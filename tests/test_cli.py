@@ -21,7 +21,22 @@ from verify.regression.gradient_descent import gradient_descent
 from verify.regression.newton import newton
 from verify.regression.rates import rates
 
-CLAIMS = ["depth", "gd", "memory", "newton", "ogd", "ols", "rates"]
+CLAIMS = [
+    "attention-patterns",
+    "composition",
+    "depth",
+    "gd",
+    "hop",
+    "induction",
+    "memory",
+    "nearest-neighbour",
+    "newton",
+    "ngram",
+    "ogd",
+    "ols",
+    "one-layer",
+    "rates",
+]
 LONGLEY = str(Path(__file__).parent.parent / "examples" / "data" / "longley.csv")
 
 

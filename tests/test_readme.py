@@ -12,15 +12,19 @@ from readme import README, commands, fences
 from verify.claim import installed
 
 
-def test_the_python_example_prints_what_the_readme_shows():
-    (example,) = fences("python")
-    command = [sys.executable, "-c", example]
+@pytest.mark.parametrize("number", range(2))
+def test_the_python_examples_print_what_the_readme_shows(number):
+    examples, printed = fences("python"), fences("text")[1:]
+    assert len(examples) == 2
+    command = [sys.executable, "-c", examples[number]]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout == fences("text")[1]
+    assert run.stdout == printed[number]
 
 
 def test_every_claim_is_in_the_table():
-    claims = set(re.findall(r"^\| `(\w+)` \| ", README.read_text(encoding="utf-8"), re.MULTILINE))
+    claims = set(
+        re.findall(r"^\| `([\w-]+)` \| ", README.read_text(encoding="utf-8"), re.MULTILINE)
+    )
     assert set(installed()) <= claims
 
 

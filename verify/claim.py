@@ -97,8 +97,13 @@ class Claim:
                     raise InputError(f"{name} is {options[name]}: give a number at least {least}")
 
     def verdict(self, run: Run, **options: Any) -> Verdict:
-        """What all findings together say."""
-        return Verdict.together([finding.verdict for finding in self.findings(run, **options)])
+        """What all findings together say; one that fails settles it."""
+        verdicts = []
+        for finding in self.findings(run, **options):
+            verdicts.append(finding.verdict)
+            if finding.verdict is Verdict.FAILS:
+                break
+        return Verdict.together(verdicts)
 
 
 def claim(

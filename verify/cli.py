@@ -198,7 +198,7 @@ def _repeat(name: str, claim: Claim, run: Run, options: dict[str, Any]) -> str:
 def list_claims() -> None:
     """The claims, with what each states."""
     for name, point in installed().items():
-        print(f"{name:12} {point.load().statement}")
+        print(f"{name:18} {point.load().statement}")
 
 
 def check_all(

@@ -95,7 +95,8 @@ def _growth(model: SequenceModel, larger: SequenceModel, task: Task, error: floa
         leak = max(bound.leaks[-1])
         crowd = 4 if graded else sized.context
         per_leak = bound.logits / leak if leak else 0.0
-        limit = np.log(crowd * per_leak / error) + 0.5 if per_leak else 0.0
+        # Where nothing that leaks changes a logit, every sharpness will do.
+        limit = np.log(crowd * per_leak / error) + 0.5 if per_leak else np.inf
         shown.append(f"n = {sized.prompt.max_length}: β = {beta:.4g}")
         holds = holds and bool(gap * beta <= limit)
     return Finding(
@@ -168,11 +169,11 @@ def longest(build: Callable[[int], SequenceModel], bits: int, largest: float) ->
         needs = exact_in(build(n))
         return needs.bits <= bits and needs.largest <= largest
 
-    low, high = 0, 1
-    while high < LONGEST and fits(high):
-        low, high = high, 2 * high
-    if high >= LONGEST and fits(LONGEST):
+    if fits(LONGEST):
         return LONGEST
+    low, high = 0, 1
+    while fits(high):
+        low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)

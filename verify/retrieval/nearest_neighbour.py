@@ -65,7 +65,7 @@ def _whole_numbers(run: Run, model: InContextRegression, n: int, samples: int) -
     x, y, query = _grid(run, samples, n, model.d)
     wanted, got = definition(x, y, query), model(x, y, query).numpy()
     # Sums of labels are whole; one division rounds on each side.
-    error, bound = abs(got - wanted).max(), 2 * np.finfo(float).eps * 8
+    error, bound = float(abs(got - wanted).max()), 2 * np.finfo(float).eps * 8
     squares = ((x - query[:, None]) ** 2).sum(-1)
     ties = int(((squares == squares.min(-1, keepdims=True)).sum(-1) > 1).sum())
     worst = int(abs(got - wanted).argmax())
@@ -74,7 +74,7 @@ def _whole_numbers(run: Run, model: InContextRegression, n: int, samples: int) -
         "float",
         f"error {error:.1e}, {ties} prompts with ties",
         f"{bound:.1e}",
-        Verdict.of(error <= bound),
+        Verdict.of(bool(error <= bound)),
         ""
         if error <= bound
         else f"x = {x[worst].tolist()}, y = {y[worst].tolist()}, query = {query[worst].tolist()}: "

@@ -1,0 +1,37 @@
+"""The examples run as a reader would run them, and print what they promise."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+PRINTED = {
+    "induction.py": [
+        "2 layers, 1 head",
+        "layer 2: code → answer:",
+        "the(13) ← bird(11)",
+        "answer: bird",
+        "wrong on 0 of 20 random sequences",
+        "published figures, not measured here",
+        "bound for all prompts",
+    ],
+    "who_is_johns_mother.py": [
+        "?(26) ← .(17) = Helen(16)",
+        "?(26) ← .(10) = doctor(9)",
+        "answer: doctor",
+        "\n  pilot\n",
+        "\n  none: the facts do not say\n",
+        "\n  Helen\n",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_examples(name):
+    command = [sys.executable, str(EXAMPLES / name)]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    assert [text for text in PRINTED[name] if text not in run.stdout] == []
+    assert len(run.stdout.splitlines()) < 60

@@ -1,0 +1,155 @@
+"""k-hop against `theory.retrieval.hop`, with the pointer and the answer that each layer holds."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions import hop as hop_model
+from constructions import induction_heads
+from constructions.retrieval.codes import binary_codes, lattice
+from theory.retrieval import (
+    adversarial_sequences,
+    all_sequences,
+    hop,
+    hop_by_definition,
+    hop_layers,
+    hop_positions,
+    hop_positions_by_definition,
+    random_sequences,
+)
+
+
+@pytest.mark.parametrize("k", range(1, 7))
+@pytest.mark.parametrize("V", [1, 2, 3, 4])
+def test_all_sequences(k, V):
+    model = hop_model(k, V, 6)
+    for T in (1, 2, 5, 6):
+        tokens = all_sequences(T, V)
+        assert model(tokens).tolist() == hop(tokens, k).tolist()
+    if V < 4:
+        soft = model.sharpened(model.least_sharpness() * 1.001)
+        assert soft(tokens).tolist() == hop(tokens, k).tolist()
+
+
+@given(
+    k=st.integers(1, 20),
+    V=st.integers(1, 20),
+    n=st.integers(1, 60),
+    fraction=st.floats(0, 1),
+    batch=st.lists(st.integers(1, 3), max_size=2),
+    dtype=st.sampled_from([torch.float64, torch.float32]),
+    soft=st.booleans(),
+    seed=st.integers(0, 999),
+)
+def test_its_definition(k, V, n, fraction, batch, dtype, soft, seed):
+    T = max(1, round(fraction * n))
+    # Few symbols, so that chains of several hops are found.
+    tokens = np.random.default_rng(seed).integers(min(V, 4), size=(*batch, T))
+    model = hop_model(k, V, n).to(dtype)
+    if soft:
+        model = model.sharpened(model.least_sharpness() * 1.001)
+    found = model(tokens)
+    assert found.shape == tokens.shape
+    for place in np.ndindex(*batch):
+        assert found[place].tolist() == hop_by_definition(tokens[place], k)
+
+
+@pytest.mark.parametrize("soft", [False, True], ids=["hardmax", "softmax"])
+@pytest.mark.parametrize("k", [1, 2, 3, 6, 16])
+def test_adversarial_sequences(k, soft):
+    for V in (2, 8):
+        model = hop_model(k, V, 64)
+        if soft:
+            model = model.sharpened(model.least_sharpness() * 1.001)
+        for family, tokens in adversarial_sequences(64, V, seed=0).items():
+            assert model(tokens).tolist() == hop(tokens, k).tolist(), family
+
+
+@pytest.mark.parametrize("k", [11, 16])
+def test_a_thousand_tokens(k):
+    model = hop_model(k, 8, 1024)
+    tokens = np.concatenate([f[:1] for f in adversarial_sequences(1024, 8, seed=1).values()])
+    wanted = hop(tokens, k)
+    assert (wanted >= 0).sum() > 1000
+    assert model(tokens).tolist() == wanted.tolist()
+
+
+def test_one_hop_is_the_induction_head_of_the_latest_match():
+    tokens = random_sequences(30, 25, 4, seed=0)
+    one_hop, induction = hop_model(1, 4, 30), induction_heads(4, 30)
+    assert torch.equal(one_hop(tokens), induction(tokens))
+    assert torch.equal(one_hop.logits(tokens), induction.logits(tokens))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 21])
+def test_registers_hold_what_the_proof_says(k):
+    """After layer 1 + m the pointer is at find^{2^m}, and the answer is that of k mod 2^m hops."""
+    V, n = 3, 24
+    tokens = random_sequences(6, n, V, seed=k)
+    points, codes = torch.as_tensor(lattice(n + 1)), torch.as_tensor(binary_codes(V))
+    model = hop_model(k, V, n)
+    held = list(model.streams(tokens))[1:]
+    assert len(held) == hop_layers(k)
+
+    def register(H, name):
+        return H[..., 1:, model.stream[name]]
+
+    for m, H in enumerate(held[:-1]):
+        # Token i stands at position i + 1, behind BOS, whose point is the origin and means ⊥.
+        expected = points[hop_positions(tokens, 2**m) + 1]
+        assert torch.equal(register(H, "pointer"), expected)
+        assert not H[..., 0, model.stream["pointer"]].any()
+    for m, H in enumerate(held):
+        low = k % 2**m
+        if low:
+            wanted = hop(tokens, low)
+            assert torch.equal(
+                register(H, "answer"), codes[wanted] * torch.as_tensor(wanted >= 0)[..., None]
+            )
+        else:
+            assert not register(H, "answer").any()
+        if "fetched" in model.stream:
+            assert not H[..., model.stream["fetched"]].any()
+    wanted = hop(tokens, k)
+    codes = torch.cat([codes, 0 * codes[:1]])
+    assert torch.equal(register(held[-1], "answer"), codes[wanted])
+
+
+def test_positions_of_the_doubling():
+    """The identity that the layers rest on, on the definition itself."""
+    row = random_sequences(1, 40, 3, seed=0)[0]
+    for m in range(4):
+        once, twice = (hop_positions_by_definition(row, 2**e) for e in (m, m + 1))
+        assert twice == [once[p] if p >= 0 else -1 for p in once]
+
+
+@pytest.mark.parametrize("k", range(1, 65))
+def test_layers_are_those_of_the_theorem(k):
+    model = hop_model(k, 2, 4)
+    assert model.n_layers == hop_layers(k) == len(bin(k)[2:]) + 1
+    assert model.n_heads == 1
+
+
+@pytest.mark.parametrize("V", [1, 2, 8, 9])
+@pytest.mark.parametrize("k", [1, 2, 3, 8, 11])
+def test_width_is_that_of_the_docstring(k, V):
+    r, power_of_two = binary_codes(V).shape[1], bin(k).count("1") == 1
+    for n in (1, 5, 200):
+        assert hop_model(k, V, n).d_model == (2 if power_of_two else 3) * r + 8
+
+
+def test_the_size_of_16_hops():
+    model = hop_model(16, 8, 128)
+    assert model.n_layers <= 6
+    assert model.d_model <= 50
+    assert model.n_parameters <= 12_400
+    assert [block.attn.mask for block in model.blocks] == ["strict"] + ["causal"] * 5
+
+
+def test_many_hops():
+    """A token that repeats the one before it is its own match, however many hops are made."""
+    tokens = [0, 0, 0, 1, 0, 1]
+    found = hop_model(2**40, 2, 6)(tokens).tolist()
+    assert found == hop(tokens, 2**40).tolist() == [-1, 0, 0, -1, -1, -1]

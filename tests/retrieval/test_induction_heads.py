@@ -1,0 +1,160 @@
+"""Induction heads against `theory.retrieval.induction`, every convention, exhaustively if small."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions import induction_heads
+from constructions.retrieval.codes import binary_codes
+from theory.retrieval import (
+    adversarial_sequences,
+    all_sequences,
+    induction,
+    induction_by_definition,
+    ngram_by_definition,
+    random_sequences,
+)
+
+CONVENTIONS = list(itertools.product(("latest", "first", "mean"), ("bottom", "self")))
+every = pytest.mark.parametrize(("match", "no_match"), CONVENTIONS)
+
+
+def answers(model, tokens):
+    return model(tokens).tolist()
+
+
+@every
+@pytest.mark.parametrize("V", [1, 2, 3, 4])
+@pytest.mark.parametrize("T", [1, 2, 3, 6])
+def test_all_sequences(match, no_match, V, T):
+    tokens = all_sequences(T, V)
+    model = induction_heads(V, 6, match, no_match)
+    wanted = induction(tokens, match, no_match).tolist()
+    assert answers(model, tokens) == wanted
+    if T == 6 and V < 4:
+        assert answers(model.sharpened(model.least_sharpness() * 1.001), tokens) == wanted
+
+
+@every
+@given(
+    V=st.integers(1, 70),
+    n=st.integers(1, 40),
+    fraction=st.floats(0, 1),
+    batch=st.lists(st.integers(1, 3), max_size=2),
+    dtype=st.sampled_from([torch.float64, torch.float32]),
+    soft=st.booleans(),
+    seed=st.integers(0, 999),
+)
+@settings(max_examples=30)
+def test_its_definition(match, no_match, V, n, fraction, batch, dtype, soft, seed):
+    T = max(1, round(fraction * n))
+    tokens = np.random.default_rng(seed).integers(V, size=(*batch, T))
+    model = induction_heads(V, n, match, no_match).to(dtype)
+    if soft:
+        model = model.sharpened(model.least_sharpness() * 1.001)
+    found = model(tokens)
+    assert found.dtype == torch.int64
+    assert found.shape == tokens.shape
+    for place in np.ndindex(*batch):
+        wanted = induction_by_definition(tokens[place], match, no_match)
+        assert found[place].tolist() == wanted
+
+
+@every
+@pytest.mark.parametrize("soft", [False, True], ids=["hardmax", "softmax"])
+def test_adversarial_sequences(match, no_match, soft):
+    for V in (2, 8):
+        model = induction_heads(V, 64, match, no_match)
+        if soft:
+            model = model.sharpened(model.least_sharpness() * 1.001)
+        for family, tokens in adversarial_sequences(64, V, seed=0).items():
+            assert answers(model, tokens) == induction(tokens, match, no_match).tolist(), family
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("match", ["latest", "first"])
+def test_a_thousand_tokens(match, dtype):
+    model = induction_heads(64, 1024, match).to(dtype)
+    families = adversarial_sequences(1024, 64, seed=1)
+    rows = [family[:1] for family in families.values()] + [random_sequences(1, 1024, 64, 2)]
+    tokens = np.concatenate(rows)
+    wanted = induction(tokens, match).tolist()
+    assert answers(model, tokens) == wanted
+    assert answers(model.sharpened(model.least_sharpness() * 1.001), tokens) == wanted
+
+
+@every
+@pytest.mark.parametrize("V", [1, 2, 3, 5])
+def test_logits_are_those_of_the_definition(match, no_match, V):
+    tokens = random_sequences(20, 9, V, seed=V)
+    logits = induction_heads(V, 9, match, no_match).logits(tokens)
+    assert logits.shape == (20, 9, V + (no_match == "bottom"))
+    codes = binary_codes(V)
+    r = codes.shape[1]
+    for row, found in zip(tokens, logits.tolist(), strict=True):
+        if match == "mean":
+            shares = ngram_by_definition(row, V, 2, 0)
+            for token, here in zip(row, shares, strict=True):
+                none = Fraction(1 - sum(here))
+                if no_match == "bottom":
+                    here.append(none)
+                else:
+                    here[token] += none
+            # Frequencies are rounded once.
+            assert found == [[float(share) for share in here] for here in shares]
+            continue
+        wanted = induction_by_definition(row, match, "bottom")
+        answer = np.array([codes[v] if v >= 0 else np.zeros(r) for v in wanted])
+        if no_match == "bottom":
+            expected = np.pad(answer @ codes.T, ((0, 0), (0, 1)), constant_values=r / 2)
+        else:
+            expected = (2 * answer + codes[row]) @ codes.T
+        assert found == expected.tolist()
+
+
+@pytest.mark.parametrize("match", ["latest", "first"])
+def test_layer_one_writes_the_code_of_the_previous_token(match):
+    tokens = random_sequences(5, 12, 6, seed=0)
+    model, codes = induction_heads(6, 12, match), torch.as_tensor(binary_codes(6))
+    _, after, at_the_end = model.streams(tokens)
+    previous = after[..., model.stream["previous"]]
+    assert torch.equal(previous[:, 2:], codes[tokens[:, :-1]])
+    assert not previous[:, :2].any()  # BOS, and the first token
+    for register in set(model.stream) - {"previous", "answer"}:
+        span = model.stream[register]
+        assert torch.equal(after[..., span], at_the_end[..., span])
+    found = induction(tokens, match)
+    answer = codes[found] * torch.as_tensor(found >= 0)[..., None]
+    assert torch.equal(at_the_end[:, 1:, model.stream["answer"]], answer)
+
+
+@pytest.mark.parametrize("V", [1, 2, 3, 8, 9, 64])
+@pytest.mark.parametrize("n", [1, 7, 128])
+@every
+def test_sizes_are_those_of_the_docstring(V, n, match, no_match):
+    model, r = induction_heads(V, n, match, no_match), binary_codes(V).shape[1]
+    width = 2 * r + 2 * V + 8 if match == "mean" else 3 * r + 6
+    assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, width)
+    with_mlp = [block.mlp is not None for block in model.blocks]
+    assert with_mlp == [False, (match, no_match) == ("mean", "self")]
+
+
+def test_the_size_for_128_tokens_of_8_symbols():
+    for match in ("latest", "first"):
+        for no_match in ("bottom", "self"):
+            model = induction_heads(8, 128, match, no_match)
+            assert model.n_layers <= 2
+            assert model.d_model <= 18
+            assert model.n_parameters <= 3100
+
+
+def test_the_sharpness_needed_hardly_grows_with_the_length():
+    """The second layer's leak is 4q/(1 − q)² at any length, and the first one's is far below."""
+    needed = [induction_heads(8, n).least_sharpness() for n in (16, 128, 1024, 8192)]
+    assert max(needed) <= min(needed) * 1.002
+    assert max(needed) < 4

@@ -1,0 +1,128 @@
+"""The findings about margins can fail: wrong margins, stray registers, wrong definitions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from constructions import hop, induction_heads
+from constructions.retrieval.margins import Margin, exact_in
+from theory.checks import InputError
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.retrieval.certificate import FORMATS, enclosed_error, longest, softmax
+from verify.retrieval.gaps import gap_finding
+from verify.retrieval.hop import _states as hop_states
+from verify.retrieval.induction import _states, induction_task
+from verify.retrieval.task import agreement, difference_over_q, first_difference
+
+
+def states(model, layer, V=3, n=7):
+    return next(s for s in _states(model, V, n, "latest") if s.layer == layer)
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+@pytest.mark.parametrize("V", [1, 2, 3, 5])
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_the_declared_margin_is_the_smallest_gap_of_all_prompts(layer, V, n):
+    """By brute force: every prompt's scores, from the model's own stream."""
+    from theory.retrieval import all_sequences
+
+    model = induction_heads(V, n)
+    finding = gap_finding("", model, states(model, layer, V, n))
+    assert finding.verdict is Verdict.HOLDS
+    if V**n > 600:
+        return
+    rows = all_sequences(n, V)
+    H = list(model.streams(rows))[layer - 1]
+    attn = model.blocks[layer - 1].attn
+    scores = (H @ attn.W_Q[0] + attn.b_Q[0]) @ (H @ attn.W_K[0] + attn.b_K[0]).transpose(-1, -2)
+    hidden = torch.ones(n + 1, n + 1, dtype=torch.bool).triu(1)
+    scores = scores.masked_fill(hidden, -torch.inf)[:, 1:]  # BOS itself is asked nothing
+    top = scores.sort(-1, descending=True).values
+    assert (top[..., 0] - top[..., 1]).min() >= model.margins[layer - 1][0].gap
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+def test_a_margin_that_claims_too_much_fails(layer):
+    model = induction_heads(3, 7)
+    margins = [list(m) for m in model.margins]
+    margins[layer - 1] = [replace(margins[layer - 1][0], gap=margins[layer - 1][0].gap + 0.5)]
+    model.margins = tuple(map(tuple, margins))
+    assert gap_finding("", model, states(model, layer)).verdict is Verdict.FAILS
+
+
+def test_a_head_that_reads_more_than_was_listed_fails():
+    model = induction_heads(3, 7)
+    model.blocks[1].attn.W_K[0, model.stream["answer"], 0] = 1.0
+    finding = gap_finding("", model, states(model, 2))
+    assert finding.verdict is Verdict.FAILS
+    assert "the key of layer 2 reads register answer" in finding.detail
+
+
+def test_scores_that_crowd_below_the_right_one_fail():
+    """Ranks in steps of 0 put all matches at one score: no gap, and no grading."""
+    model = hop(1, 3, 7)
+    model.pos_embed.W_pos[2:, model.stream["rank"]] = 1.0
+    first = next(iter(hop_states(model, 3, 7)))
+    assert gap_finding("", model, first).verdict is Verdict.FAILS
+
+
+def test_a_wrong_definition_is_found_with_the_shortest_sequence():
+    run = Run(quick=True)
+    task = induction_task(run, "latest", "bottom")
+    wrong = replace(task, answers=induction_task(run, "first", "bottom").answers)
+    failed = [f for f in agreement(run, wrong, 3, 9, 4) if f.verdict is Verdict.FAILS]
+    assert len(failed) >= 2
+    # 0 0 … needs two matches with different answers: at least a a b a.
+    assert "on [0, 0, 0, 1" not in failed[0].detail
+    model = task.build(3, 9)
+    row = np.array([[0, 0, 1, 0, 2, 2]])
+    assert first_difference(wrong, model, row).startswith(f"{model.name} on [0, 0, 1, 0]: answer 1")
+    assert difference_over_q(task, model, row[0]) is None
+    assert difference_over_q(wrong, model, row[0]) is not None
+
+
+def test_balls_enclose_what_float64_computes():
+    model = induction_heads(4, 8)
+    row = np.array([0, 1, 2, 0, 1, 3, 0])
+    for beta in (4.0, 6.0):
+        in_float = (model.sharpened(beta).logits(row) - model.logits(row)).abs().max()
+        upper = enclosed_error(model, beta, row)
+        assert float(in_float) <= upper + 1e-12
+        assert upper <= float(in_float) + 1e-12
+
+
+def test_an_error_above_its_bound_fails():
+    """Margins that claim twice the gap promise a smaller error than there is."""
+    run = Run(quick=True)
+    task = induction_task(run, "latest", "bottom")
+
+    def promising(V, n):
+        model = task.build(V, n)
+        model.margins = (model.margins[0], (Margin(2.0),))
+        return model
+
+    findings = list(softmax(run, replace(task, build=promising), 4, 12, 1e-3, None))
+    enclosure = next(f for f in findings if f.evidence == "enclosure")
+    assert enclosure.verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16"])
+def test_the_longest_exact_sequences(name):
+    bits, largest = FORMATS[name]
+    n = longest(lambda n: induction_heads(8, n), bits, largest)
+    assert exact_in(induction_heads(8, n)).bits <= bits < exact_in(induction_heads(8, n + 1)).bits
+    tokens = np.random.default_rng(0).integers(0, 8, (8, n))
+    short = induction_heads(8, n).to(getattr(torch, name))
+    assert torch.equal(short(tokens), induction_heads(8, n)(tokens))
+
+
+def test_no_length_at_all_is_a_failure():
+    assert longest(lambda n: induction_heads(8, n), 1, 1.0) == 0
+
+
+def test_a_prompt_of_too_wide_balls_is_refused():
+    with pytest.raises(InputError, match=r"the balls are .* wide: take a smaller sharpness"):
+        enclosed_error(induction_heads(4, 8), 1e60, np.array([0, 1, 0, 2]))

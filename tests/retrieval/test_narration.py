@@ -1,0 +1,152 @@
+"""Narration: the moves of known prompts, and how a text becomes tokens."""
+
+import numpy as np
+import pytest
+
+from constructions import (
+    broad_average,
+    fact_lookup,
+    hop,
+    in_context_ngram,
+    induction_heads,
+    previous_token,
+)
+from theory.checks import InputError
+from theory.retrieval import words as fact_words
+from verify.retrieval.narration import LINE, labels, narrate, word_tokens
+
+TALK = (
+    "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "
+    "What is the profession of John's mother?"
+)
+
+
+def told(model, tokens, words):
+    """The narration, one string per head."""
+    lines = narrate(model, tokens, words)
+    assert max(map(len, lines)) <= LINE
+    return " ".join(lines).replace("     ", " ").replace(" layer", "\nlayer").split("\n")
+
+
+def sentence(text, build=induction_heads, **options):
+    tokens, words = word_tokens(text)
+    return told(build(len(set(words)), len(tokens), **options), tokens, words)
+
+
+@pytest.fixture(scope="module")
+def lookup():
+    return fact_lookup()
+
+
+def fact_story(lookup, text):
+    return told(lookup, lookup.lexicon.tokens(text), fact_words(text))
+
+
+def test_the_talks_prompt(lookup):
+    story = fact_story(lookup, TALK)
+    moves = [
+        ("layer 1, head 1: word → subject", "is(2) … Helen(6) ← Jane(1)"),
+        ("layer 1, head 2: relation → inner", "?(26) ← mother(25)"),
+        ("layer 1, head 3: word → object", ".(5) ← teacher(4), .(10) ← doctor(9)"),
+        ("layer 2, head 1: subject → owner", ".(17) ← is(15) = John(14)"),
+        ("layer 2, head 2: inner → outer", "?(26) ← mother(25) = profession(21)"),
+        ("layer 3: object → found", "?(26) ← .(17) = Helen(16)"),
+        ("layer 4: object → answer", "?(26) ← .(10) = doctor(9) answer: doctor"),
+    ]
+    for line, (start, move) in zip(story, moves, strict=True):
+        assert line.startswith(start)
+        assert move in line
+
+
+def test_a_missing_fact_is_the_news(lookup):
+    *_, third, last = fact_story(lookup, "Jane is a teacher. Who is Jane's mother?")
+    assert third == "layer 3: object → found:  nothing, every token looks at BOS"
+    assert last.endswith("?(11) ← BOS: nothing answer: none (⊥)")
+
+
+def test_an_induction_sentence():
+    assert sentence("The cat sat on the") == [
+        "layer 1: code → previous:  cat(2) ← the(1), sat(3) ← cat(2), on(4) ← sat(3), "
+        "the(5) ← on(4)",
+        "layer 2: code → answer:  the(5) ← cat(2) answer: cat",
+    ]
+
+
+def test_softmax_tells_the_same_story():
+    text = "a b c a d a"
+    assert sentence(text, sharpness=12.0) == sentence(text)
+
+
+def test_averages_are_listed_with_their_weights():
+    last = sentence("a b a c a", match="mean")[-1]
+    assert "a(5) ← 1/2 each of b(2), c(4)" in last
+
+
+def test_virtual_observations_have_names():
+    tokens, words = word_tokens("a b a")
+    assert labels(in_context_ngram(2, 2, 3), tokens, words)[:2] == ["prior:a", "prior:b"]
+    last = told(in_context_ngram(2, 2, 3, pseudo_counts=2), tokens, words)[-1]
+    assert "a(3) ← 2/5 prior:a + 2/5 prior:b + 1/5 b(2)" in last
+
+
+def test_symbols_that_do_not_occur_are_numbers():
+    assert labels(in_context_ngram(3, 2, 3), [2, 0], ["c", "a"]) == [
+        *("prior:a", "prior:1", "prior:c"),
+        *("c", "a"),
+    ]
+
+
+def test_pointers_say_where_they_point():
+    tokens, words = word_tokens("a b a c a")
+    first, second, third = told(hop(2, 3, 5), tokens, words)
+    assert first == "layer 1: after → pointer:  a(3) ← a(1) = b(2), a(5) ← a(3) = c(4)"
+    assert second == "layer 2: pointer − place → pointer:  a(3) ← b(2) = BOS, a(5) ← c(4) = BOS"
+    assert third.endswith("a(5) ← BOS: nothing answer: none (⊥)")
+
+
+def test_an_mlp_is_told_and_followed():
+    tokens = [0, 0, 0, 0, 0, 0]
+    story = told(hop(3, 2, 6), tokens, list("aaaaaa"))
+    assert story[-1] == (
+        "layer 3, mlp: fetched − answer added to answer; −fetched added to fetched answer: a"
+    )
+
+
+def test_long_prompts_are_cut():
+    story = told(previous_token(3, 200), [0, 1, 2] * 60, list("abc") * 60)
+    assert "… 168 more …, c(180) ← b(179)" in story[0]
+    story = told(broad_average(2, 50), [0] * 50, list("a" * 50))
+    assert "a(50) ← 1/50 each of a(1), a(2), a(3), a(4), a(5) and 45 more" in story[0]
+
+
+def test_words_must_fit_the_tokens():
+    with pytest.raises(InputError, match="1 words for 2 tokens"):
+        narrate(previous_token(2, 4), [0, 1], ["a"])
+    with pytest.raises(InputError, match="one sequence"):
+        narrate(previous_token(2, 4), [[0, 1]], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The cat sat. The cat ate the dog.", "the cat sat . the cat ate the dog ."),
+        ("A B C A", "A B C A"),
+        ("John's mother's don't-care", "John 's mother 's don't-care"),
+        ("Ünï ελ 猫 猫, «да» e\u0301!", "Ünï ελ 猫 猫 , « да » é !"),
+        ("हिन्दी हिन्दी ❤️ ❤️", "हिन्दी हिन्दी ❤️ ❤️"),
+        ("a_b $x 3.5", "a_b $ x 3 . 5"),
+        ("\u200ba\u200b", "a"),
+    ],
+)
+def test_words_of_a_text(text, expected):
+    tokens, words = word_tokens(text)
+    assert words == expected.split()
+    vocabulary = list(dict.fromkeys(words))
+    assert [vocabulary[token] for token in tokens] == words
+    assert np.array_equal(np.unique(tokens), np.arange(len(vocabulary)))
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t", "\u200b"])
+def test_an_empty_text_is_refused(text):
+    with pytest.raises(InputError, match="the prompt is empty"):
+        word_tokens(text)

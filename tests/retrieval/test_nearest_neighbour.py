@@ -1,0 +1,134 @@
+"""The nearest-neighbour head against `theory.retrieval.nearest_neighbour`, and its soft limit."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from exact import fractions, predict, prompt
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions import nearest_neighbour
+from theory import retrieval as theory
+from verify.domains import Ball, Rational
+
+EPS = 2.0**-53
+sizes = {"n": st.integers(1, 12), "d": st.integers(1, 4), "seed": st.integers(0, 999)}
+
+
+def whole(rng, *shape, size=2):
+    """Small whole numbers: scores are exact and distances tie often."""
+    return rng.integers(-size, size + 1, shape).astype(float)
+
+
+@settings(max_examples=25)
+@given(batch=st.lists(st.integers(1, 3), max_size=2), m=st.integers(1, 4), **sizes)
+def test_its_definition_with_ties(batch, m, n, d, seed):
+    rng = np.random.default_rng(seed)
+    x, y, q = whole(rng, *batch, n, d), whole(rng, *batch, n, size=9), whole(rng, *batch, d)
+    model = nearest_neighbour(d)
+    found = model(x, y, q)
+    assert found.shape == tuple(batch)
+    # A sum of whole numbers, divided once.
+    assert np.array_equal(found, theory.nearest_neighbour(x, y, q))
+    for place in np.ndindex(*batch):
+        exact = theory.nearest_neighbour_by_definition(x[place], y[place], q[place])
+        assert float(exact) == found[place]
+    several = whole(rng, m, *batch, d)
+    wanted = [theory.nearest_neighbour(x, y, query) for query in several]
+    assert np.array_equal(model(x, y, several), wanted)
+    assert torch.equal(model.float()(x, y, q), found.float())
+
+
+@settings(max_examples=25)
+@given(m=st.integers(1, 3), **sizes)
+def test_equal_to_the_definition_over_q(m, n, d, seed):
+    rng = np.random.default_rng(seed)
+    x, y, queries = prompt(rng, n, d, m)
+    x = np.vectorize(lambda entry: fmpq(int(entry.p), 1), otypes=[object])(x)  # for ties
+    y = fractions(rng, n)
+    predicted = predict(nearest_neighbour(d), Rational(), x, y, queries)
+    for q, found in zip(queries, predicted, strict=True):
+        squared = [sum((a - b) ** 2 for a, b in zip(row, q, strict=True)) for row in x]
+        nearest = [j for j in range(n) if squared[j] == min(squared)]
+        assert found == sum(y[j] for j in nearest) / len(nearest)
+
+
+def smoothing_bound(n, size):
+    """Rounding of Σ w_j y_j / Σ w_j, |y| ≤ size, when scores and distances are exact.
+
+    Each weight e^{−t}, relative to the largest, is off by (t + 2)·eps: an exponent of relative
+    error eps, and an exponential of 2 eps (a generous ulp); t e^{−t} ≤ 1/e keeps every weight
+    within 3 eps.  Two sums of n terms, products and one division make (2n + 4) more, in both the
+    construction and the smoother it is compared with; Σ w ≥ 1.
+    """
+    return 2 * (2 * 3 * n + 2 * n + 4) * EPS * size
+
+
+@settings(max_examples=25)
+@given(beta=st.sampled_from([0.01, 0.3, 1.0, 7.5, 1000.0]), m=st.integers(1, 3), **sizes)
+def test_softmax_is_the_kernel_smoother(beta, m, n, d, seed):
+    rng = np.random.default_rng(seed)
+    x, y, q = whole(rng, 2, n, d), whole(rng, 2, n, size=9), whole(rng, m, 2, d)
+    found = nearest_neighbour(d, beta)(x, y, q).numpy()
+    bound = smoothing_bound(n, 9)
+    assert bound < 1e-12 * 9 * n
+    assert (abs(found - theory.kernel_smoother(x, y, q, beta)) <= bound).all()
+    one = theory.kernel_smoother_by_definition(x[0], y[0], q[0, 0], beta)
+    assert abs(found[0, 0] - one) <= bound
+
+
+@settings(max_examples=25)
+@given(**sizes)
+def test_it_tends_to_the_nearest_neighbour(n, d, seed):
+    """They differ by at most (n − 1)·e^{−βg}·(max y − min y), and here g ≥ 1."""
+    rng = np.random.default_rng(seed)
+    x, y, q = whole(rng, n, d), whole(rng, n, size=9), whole(rng, d)
+    nearest = nearest_neighbour(d)
+    for beta in (1.0, 5.0, 60.0):
+        difference = abs(nearest.sharpened(beta)(x, y, q) - nearest(x, y, q))
+        bound = (n - 1) * math.exp(-beta) * np.ptp(y)
+        assert difference <= bound + smoothing_bound(n, 9)
+
+
+def test_balls_enclose_the_kernel_smoother():
+    x, y, queries = prompt(np.random.default_rng(0), 4, 2, 2)
+    with Ball.precision(200):
+        balls = predict(
+            nearest_neighbour(2, 1.5), Ball(), *(Ball_array(a) for a in (x, y, queries))
+        )
+    floats = [np.array(a.tolist(), dtype=object).astype(float) for a in (x, y)]
+    for q, ball in zip(queries, balls, strict=True):
+        q = np.array(q.tolist(), dtype=object).astype(float)
+        wanted = theory.kernel_smoother_by_definition(*floats, q, 1.5)
+        assert ball.rad() < 2.0**-150
+        assert abs(float(ball) - wanted) < 1e-12
+
+
+def Ball_array(rationals):
+    ball = Ball()
+    entries = [ball.number(int(e.p), int(e.q)) for e in rationals.ravel()]
+    filled = np.empty(len(entries), dtype=object)
+    filled[:] = entries
+    return filled.reshape(rationals.shape)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_size(d):
+    model = nearest_neighbour(d)
+    assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, d + 3)
+    assert "hardmax head: (2·x, −1) asks, (x, square) answers, y added to estimate" in str(model)
+
+
+@pytest.mark.parametrize("d", [0, -1, 1.5, True])
+def test_a_dimension_that_is_none_is_refused(d, unchecked):
+    with pytest.raises(ValueError, match="d is .*: give an integer that is at least 1"):
+        nearest_neighbour(d)
+
+
+@pytest.mark.parametrize("sharpness", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_sharpness_that_is_none_is_refused(sharpness):
+    with pytest.raises(ValueError, match="sharpness is .*: give a finite number greater than 0"):
+        nearest_neighbour(2, sharpness)

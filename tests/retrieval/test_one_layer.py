@@ -1,0 +1,210 @@
+"""The claim one-layer: its two tasks by brute force, what it shows, and what it must notice."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from constructions.retrieval import broad_average, composition, previous_token, skip_gram
+from theory.checks import InputError
+from theory.retrieval import composition_by_definition, induction_by_definition
+from verify.claim import Run
+from verify.faults import FAULTS
+from verify.finding import Verdict
+from verify.retrieval import one_layer as module
+from verify.retrieval.collisions import collision
+from verify.retrieval.messages import Split
+from verify.retrieval.one_layer import composition_task, index_task, one_layer, random_layer
+
+
+def findings(**options):
+    return list(one_layer.findings(Run(quick=True), **options))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return findings()
+
+
+def by_name(found, words):
+    (finding,) = [f for f in found if words in f.name]
+    return finding
+
+
+# The tasks
+
+
+def test_index_is_induction():
+    task = index_task(9)
+    assert (task.alice, task.known) == ((1, 3, 5, 7), 4)
+    for held in product((0, 1), repeat=4):
+        for place in range(4):
+            prompt = task.ask(held, place)
+            assert len(prompt) == 9
+            assert [prompt[j] for j in task.alice] == list(held)
+            assert task.required(prompt) == induction_by_definition(prompt)[-1] == held[place]
+    assert task.written(task.ask([0, 1, 1, 0], 1)) == "b0a1b1b0a"
+    assert task.shown(task.ask([0, 1, 1, 0], 1)) == "bit 1 of 0x6"
+
+
+def test_composition_prompts():
+    task = composition_task(np.random.default_rng(0), 5)
+    (u, v), *_ = task.choices
+    assert u != v
+    for f in ([4, 3, 2, 1, 0], [2, 2, 0, 1, 4]):
+        for x in range(5):
+            prompt = task.ask(f, x)
+            assert prompt == [*f, 0, 1, 2, 3, 4, x, 5]
+            assert task.required(prompt) == composition_by_definition(f, range(5), x) == f[x]
+
+
+@pytest.mark.parametrize("bits", [1, 48, 96])
+def test_the_size_from_which_a_bound_says_something(bits):
+    n = int(index_task(5).bites(bits).removeprefix("n = "))
+    assert n % 2 == 1
+    assert index_task(n).known > bits >= index_task(n - 2).known
+    rng = np.random.default_rng(0)
+    s = int(composition_task(rng, 4).bites(bits).removeprefix("s = "))
+    smaller = 0 if s == 2 else composition_task(rng, s - 1).known
+    assert composition_task(rng, s).known > bits >= smaller
+
+
+@pytest.mark.parametrize(
+    "model",
+    [broad_average(4, 9), previous_token(4, 9), skip_gram(np.eye(4), 9)],
+    ids=lambda model: model.name,
+)
+def test_no_one_layer_construction_answers_all_prompts(model):
+    """And the two prompts that are exhibited are among those that show it."""
+    task = index_task(9)
+    asked = [(held, t) for held in product((0, 1), repeat=4) for t in range(4)]
+    every = [task.ask(*question) for question in asked]
+    answers = model(every)[:, -1].tolist()
+    wrong = {tuple(p) for p, a in zip(every, answers, strict=True) if a != task.required(p)}
+    assert wrong
+    split = Split(model, 9, task.alice, every[0][-1])
+    one, two = collision(
+        split, task.choices, lambda held: task.ask(held, 0), np.random.default_rng(0), ()
+    )
+    place = next(t for t in range(4) if one[t] != two[t])
+    assert {tuple(task.ask(held, place)) for held in (one, two)} & wrong
+
+
+# The claim
+
+
+def test_it_holds(found):
+    assert [f.name for f in found if f.verdict is not Verdict.HOLDS] == []
+
+
+@pytest.mark.parametrize("options", [{"n": 5, "heads": 2}, {"n": 35, "heads": 3}])
+def test_it_holds_at_other_sizes(options):
+    assert one_layer.verdict(Run(quick=True, seed=3), **options) is Verdict.HOLDS
+
+
+def test_the_kinds_of_evidence(found):
+    for f in found:
+        if "random" in f.name and "no statement" not in f.name:
+            assert f.evidence == "enclosure", f.name
+        else:
+            assert f.evidence == "exact", f.name
+
+
+def test_each_pair_gets_one_answer_and_needs_two(found):
+    pairs = [f for f in found if " errs at " in f.name]
+    assert len(pairs) == 7
+    for f in pairs:
+        assert "same message" in f.measured
+        (given, given_too), (one, two) = (
+            part.split(" and ")
+            for part in f.measured.split("answers ")[1].replace("needed ", "").split(", ")
+        )
+        assert given == given_too
+        assert one != two
+        prompts = [line.removeprefix("prompt ") for line in f.detail.splitlines()[1:]]
+        assert len(prompts) == 2
+        if "induction" in f.name:
+            rows = [["01ab".index(letter) for letter in prompt] for prompt in prompts]
+            answers = [induction_by_definition(row)[-1] for row in rows]
+            assert rows[0][::2] == rows[1][::2], "Bob asks the same"
+        else:
+            rows = [list(map(int, prompt.split())) for prompt in prompts]
+            s = len(rows[0]) // 2 - 1
+            answers = [composition_by_definition(r[:s], r[s : 2 * s], r[2 * s]) for r in rows]
+            assert rows[0][s:] == rows[1][s:]
+            assert composition(s)([row[:-1] for row in rows])[:, -1].tolist() == answers
+        assert list(map(str, answers)) == [one, two]
+
+
+def test_the_bounds_are_those_of_the_theorems(found):
+    """One head of value dimension 2 in 16 bits: 48 bits, below 64 and below 32·log₂32 = 160."""
+    assert by_name(found, "m = 2) in bfloat16 errs at induction").bound == "48 bits < 64"
+    composed = by_name(found, "in bfloat16 errs at composition")
+    assert composed.bound == "48 bits: R = 112, wrong with probability at least 0.233"
+    assert round(112 / (3 * 160), 3) == 0.233
+
+
+def test_a_vacuous_bound_is_reported_as_one(found):
+    float32 = by_name(found, "m = 2) in float32: no statement on induction")
+    assert (float32.measured, float32.bound) == (
+        "vacuous: 96 bits ≥ 64",
+        "says something from n = 195 on",
+    )
+    run, s = Run(), 4
+    model = random_layer(run.rng, s + 1, 2 * s + 2, 1, mlp=True)
+    task = composition_task(run.rng, s)
+    _, composed = module._judge(run, task, model, ["float16"], [])
+    assert composed.measured == "vacuous: 48 bits ≥ 8"
+    assert composed.bound == "says something from s = 13 on"
+
+
+def test_two_layers_are_refused_a_message(found):
+    assert by_name(found, "sends no such message").measured == "2 layers of attention"
+
+
+def test_without_a_pair_the_pigeonhole_remains(monkeypatch):
+    """For messages of so many bits; over the rationals nothing follows, nor without prompts."""
+    monkeypatch.setattr(module, "collision", lambda *_: None)
+    run, task = Run(quick=True), index_task(129)
+    for model, precision, evidence, verdict in (
+        (random_layer(run.rng, 4, 129, 1, mlp=False), "bfloat16", "proved", Verdict.HOLDS),
+        (broad_average(4, 129), None, "exact", Verdict.UNDECIDED),
+    ):
+        *_, errs = module._judge(run, task, model, [precision], [])
+        assert (errs.evidence, errs.verdict) == (evidence, verdict)
+    for control in module._two_layers_find(run, 129, []):
+        empty = control.name.endswith("same prompts")
+        assert control.verdict is (Verdict.UNDECIDED if empty else Verdict.HOLDS)
+    assert module._two_layers_compose(run, 4, []).verdict is Verdict.UNDECIDED
+
+
+def test_a_wrong_reduction_is_noticed(monkeypatch):
+    right = Split.complete
+    monkeypatch.setattr(
+        Split, "complete", lambda *a: [logit + (i == 0) for i, logit in enumerate(right(*a))]
+    )
+    wrong = [f for f in findings(n=9) if f.verdict is Verdict.FAILS]
+    assert sum("message and completion give" in f.name for f in wrong) == 7
+    assert any(" errs at " in f.name for f in wrong)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_faults_are_seen(fault):
+    (options,) = one_layer.faults_seen
+    found = list(one_layer.findings(Run(quick=True, fault=FAULTS[fault]), **options))
+    failing = [f.name for f in found if f.verdict is not Verdict.HOLDS]
+    assert len(failing) == 2
+    assert all("two layers, on the same prompts" in name for name in failing)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n": 128}, "^n is 128: .* give an odd number"),
+        ({"n": 4}, "^n is 4: give a number at least 5"),
+        ({"heads": 0}, "^heads is 0: give a number at least 1"),
+    ],
+)
+def test_refused(options, words):
+    with pytest.raises(InputError, match=words):
+        findings(**options)

@@ -1,0 +1,318 @@
+"""What every model on tokens has in common: exact runs, batches, causality, copies, refusals."""
+
+import copy
+import re
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions import (
+    broad_average,
+    composition,
+    fact_lookup,
+    hop,
+    in_context_ngram,
+    induction_heads,
+    previous_token,
+    skip_gram,
+)
+from constructions.stream import Stream
+from theory.checks import InputError
+from theory.retrieval import Lexicon
+from verify.domains import Rational, outputs, streams
+
+Q = Rational()
+SMALL = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
+TABLE = [[0.5, 2.0, 2.0], [1.0, -1.0, 0.0], [3.0, 3.0, 3.0]]
+BUILD = {
+    "latest": lambda sharpness=None: induction_heads(3, 7, sharpness=sharpness),
+    "first, self": lambda sharpness=None: induction_heads(3, 7, "first", "self", sharpness),
+    "mean": lambda sharpness=None: induction_heads(3, 7, "mean", sharpness=sharpness),
+    "mean, self": lambda sharpness=None: induction_heads(3, 7, "mean", "self", sharpness),
+    "one hop": lambda sharpness=None: hop(1, 3, 7, sharpness),
+    "five hops": lambda sharpness=None: hop(5, 3, 7, sharpness),
+    "previous": lambda sharpness=None: previous_token(3, 7, sharpness),
+    "average": lambda sharpness=None: broad_average(3, 7, sharpness),
+    "skip-gram": lambda sharpness=None: skip_gram(TABLE, 7, sharpness),
+    "unigram": lambda sharpness=None: in_context_ngram(3, 1, 7, 0, sharpness),
+    "trigram": lambda sharpness=None: in_context_ngram(3, 3, 7, 2, sharpness),
+    "composition": lambda sharpness=None: composition(3, sharpness),
+    "facts": lambda sharpness=None: fact_lookup(SMALL, 7, sharpness),
+}
+MODELS = {name: build() for name, build in BUILD.items()}
+every = pytest.mark.parametrize("name", MODELS)
+causal = pytest.mark.parametrize("name", [name for name in MODELS if name != "composition"])
+
+
+def tokens_for(model, rng, *batch):
+    T = model.prompt.length or int(rng.integers(1, model.prompt.max_length + 1))
+    return rng.integers(model.prompt.vocabulary_size, size=(*batch, T))
+
+
+def one_hot(model, tokens):
+    """The prompt as rows of the identity matrix, one for each token, prefix included."""
+    return Q.weights(np.eye(len(model.embed.W_E))[model.tokens(tokens).numpy()])
+
+
+def floats(matrix):
+    """The float64 nearest to every rational."""
+    return torch.tensor([[int(e.p) / int(e.q) for e in row] for row in matrix.tolist()]).double()
+
+
+@every
+@pytest.mark.parametrize("seed", range(6))
+def test_the_forward_pass_over_q(name, seed):
+    """Every register after every layer: torch rounds the averages of tied tokens, nothing else."""
+    model = MODELS[name]
+    tokens = tokens_for(model, np.random.default_rng(seed))
+    written, n_examples = one_hot(model, tokens), model.prompt.n_examples
+    exact = list(streams(model, written, n_examples, Q))
+    for rational, H in zip(exact, model.streams(tokens), strict=True):
+        wanted = np.array([[int(e.p) / int(e.q) for e in row] for row in rational.tolist()])
+        assert np.array_equal(wanted, H.numpy())
+    read_out = outputs(model, written, n_examples, Q).tolist()[len(model.prompt.prefix) :]
+    wanted = [[int(e.p) / int(e.q) for e in row] for row in read_out]
+    assert model.logits(tokens).tolist() == wanted
+    # The answer is the first of the largest, in exact arithmetic.
+    best = [max(range(len(row)), key=row.__getitem__) for row in read_out]
+    V = model.prompt.vocabulary_size
+    assert model(tokens).tolist() == [v if v < V else -1 for v in best]
+
+
+@every
+@settings(max_examples=10)
+@given(batch=st.lists(st.integers(1, 3), max_size=3), seed=st.integers(0, 99))
+def test_leading_dimensions_are_separate_sequences(name, batch, seed):
+    model = MODELS[name]
+    tokens = tokens_for(model, np.random.default_rng(seed), *batch)
+    answers, logits = model(tokens), model.logits(tokens)
+    assert answers.shape == tokens.shape
+    assert answers.dtype == torch.int64
+    assert logits.shape[:-1] == tokens.shape
+    for place in np.ndindex(*batch):
+        assert torch.equal(model(tokens[place]), answers[place])
+        assert torch.equal(model.logits(tokens[place]), logits[place])
+
+
+@every
+def test_lists_arrays_and_tensors_of_any_integers_are_tokens(name):
+    model = MODELS[name]
+    tokens = tokens_for(model, np.random.default_rng(0), 2)
+    wanted = model(tokens)
+    for same in (
+        tokens.tolist(),
+        tokens.astype(np.uint8),
+        tokens[:, ::-1][:, ::-1],
+        torch.as_tensor(tokens),
+        torch.as_tensor(tokens, dtype=torch.int32),
+    ):
+        assert torch.equal(model(same), wanted)
+
+
+@causal
+@settings(max_examples=20)
+@given(seed=st.integers(0, 99))
+def test_later_tokens_change_nothing_before_them(name, seed):
+    model, rng = MODELS[name], np.random.default_rng(seed)
+    tokens = rng.integers(model.prompt.vocabulary_size, size=model.prompt.max_length)
+    cut = int(rng.integers(1, len(tokens) + 1))
+    other = np.concatenate([tokens[:cut], rng.permutation(tokens[cut:])])
+    logits = model.logits(tokens)[:cut]
+    assert torch.equal(model.logits(other)[:cut], logits)
+    assert torch.equal(model.logits(tokens[:cut]), logits)
+    assert torch.equal(model(tokens[:cut]), model(tokens)[:cut])
+
+
+@every
+def test_a_sharpened_model_shares_its_weights(name):
+    model = BUILD[name]()
+    weights = {key: values.clone() for key, values in model.state_dict().items()}
+    beta = model.least_sharpness() * 1.001
+    soft, tokens = model.sharpened(beta), tokens_for(model, np.random.default_rng(0), 4)
+    assert type(soft) is type(model)
+    assert soft.name == model.name
+    for ours, theirs in zip(model.parameters(), soft.parameters(), strict=True):
+        assert ours.data_ptr() == theirs.data_ptr()
+    for block, softer in zip(model.blocks, soft.blocks, strict=True):
+        assert (block.attn.normalise, block.attn.scale) == ("hardmax", 1.0)
+        assert (softer.attn.normalise, softer.attn.scale) == ("softmax", beta)
+    assert all(torch.equal(weights[key], values) for key, values in model.state_dict().items())
+    assert torch.equal(soft(tokens), model(tokens))
+    hard = soft.sharpened(None)
+    assert torch.equal(hard.logits(tokens), model.logits(tokens))
+    assert soft.blocks[0].attn.normalise == "softmax"
+    built = BUILD[name](beta)
+    assert torch.equal(built.logits(tokens), soft.logits(tokens))
+
+
+@every
+def test_printing_shows_the_layers_and_the_registers(name):
+    model = MODELS[name]
+    text = str(model)
+    assert text.startswith(f"{model.name}: {model.n_layers} layer")
+    assert f"width {model.d_model}, {model.n_parameters} weights" in text
+    assert isinstance(model.stream, Stream)
+    assert f"stream  {model.stream}" in text
+    assert text.count("hardmax head: ") == sum(block.attn.n_heads for block in model.blocks)
+    assert all(f"layer {i + 1} " in text for i in range(model.n_layers))
+    if name != "facts":
+        # The name is the call that builds the model.
+        scope = {f.__name__: f for f in (broad_average, composition, hop, in_context_ngram)}
+        scope |= {f.__name__: f for f in (induction_heads, previous_token)}
+        if name != "skip-gram":
+            again = eval(model.name, scope)
+            assert str(again) == text
+
+
+@every
+def test_deep_copies_are_separate(name):
+    model, tokens = MODELS[name], tokens_for(MODELS[name], np.random.default_rng(0), 3)
+    single = copy.deepcopy(model).to(torch.float32)
+    assert single.logits(tokens).dtype == torch.float32
+    assert model.logits(tokens).dtype == torch.float64
+    assert torch.equal(single(tokens), model(tokens))
+
+
+@every
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        ([0, -1, 0], "tokens contain -1: give numbers from 0 to"),
+        ([0, 99], "tokens contain 99 but the vocabulary has"),
+        ([0.0, 1.0], "tokens have dtype float64: give integers"),
+        ([True, False], "tokens have dtype bool: give integers"),
+        ([], "an empty sequence has no answer; give at least one token"),
+        (np.zeros((3, 0), dtype=int), "an empty sequence has no answer"),
+        ([[0, 1], [0]], "tokens have rows of different lengths"),
+        (0, "tokens have shape (): give a sequence"),
+        ("words", "tokens have shape ()"),
+        (torch.zeros(3), "tokens have dtype float32"),
+        ([0] * 8, "the sequence has 8 tokens"),
+    ],
+    ids=str,
+)
+def test_what_is_no_sequence_of_tokens_is_refused(name, tokens, message):
+    for call in (MODELS[name], MODELS[name].logits):
+        with pytest.raises(InputError, match=re.escape(message)) as refusal:
+            call(tokens)
+        assert "\n" not in str(refusal.value)
+
+
+def test_the_remedy_for_a_long_sequence_is_a_longer_model():
+    with pytest.raises(InputError, match="built for max_length = 7: .* with max_length=9"):
+        MODELS["latest"]([0] * 9)
+    assert len(induction_heads(3, 9)([0] * 9)) == 9
+
+
+@pytest.mark.parametrize("T", [1, 6])
+def test_composition_takes_prompts_of_its_length_only(T):
+    with pytest.raises(InputError, match=f"the sequence has {T} tokens: this model takes 7"):
+        MODELS["composition"]([0] * T)
+
+
+NUMBERS = {
+    "vocabulary_size": {
+        "induction_heads": lambda value: induction_heads(value, 8),
+        "hop": lambda value: hop(2, value, 8),
+        "previous_token": lambda value: previous_token(value, 8),
+        "broad_average": lambda value: broad_average(value, 8),
+        "in_context_ngram": lambda value: in_context_ngram(value, 2, 8),
+    },
+    "max_length": {
+        "induction_heads": lambda value: induction_heads(3, value),
+        "mean": lambda value: induction_heads(3, value, "mean"),
+        "hop": lambda value: hop(2, 3, value),
+        "previous_token": lambda value: previous_token(3, value),
+        "broad_average": lambda value: broad_average(3, value),
+        "skip_gram": lambda value: skip_gram(TABLE, value),
+        "in_context_ngram": lambda value: in_context_ngram(3, 2, value),
+        "fact_lookup": lambda value: fact_lookup(SMALL, value),
+    },
+    "k": {"hop": lambda value: hop(value, 3, 8)},
+    "order": {"in_context_ngram": lambda value: in_context_ngram(3, value, 8)},
+    "size": {"composition": composition},
+}
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, True, "3", None], ids=repr)
+@pytest.mark.parametrize(
+    ("parameter", "call"),
+    [(parameter, call) for parameter, calls in NUMBERS.items() for call in calls],
+)
+def test_sizes_that_are_no_whole_numbers_from_1_are_refused(parameter, call, value, unchecked):
+    message = re.escape(f"{parameter} is {value!r}: give an integer that is at least 1")
+    with pytest.raises(InputError, match=f"^{message}$"):
+        NUMBERS[parameter][call](value)
+
+
+@pytest.mark.parametrize("value", [-1, 0.5, True])
+def test_pseudo_counts_that_are_none_are_refused(value, unchecked):
+    with pytest.raises(InputError, match=f"^pseudo_counts is {value}: give an integer that is at"):
+        in_context_ngram(3, 2, 8, value)
+
+
+def test_numpy_integers_are_integers(unchecked):
+    one, three, eight = np.int64(1), np.int32(3), np.uint8(8)
+    tokens = [0, 1, 0]
+    for model in (
+        induction_heads(three, eight),
+        hop(three, three, eight),
+        previous_token(three, eight),
+        broad_average(three, eight),
+        in_context_ngram(three, three, eight, one),
+    ):
+        assert model(tokens).shape == (3,)
+    assert composition(three)([0] * 7).shape == (7,)
+
+
+def test_unknown_conventions_are_refused(unchecked):
+    with pytest.raises(InputError, match="^match is 'last': give 'latest' or 'first' or 'mean'$"):
+        induction_heads(3, 8, "last")
+    for match in ("latest", "mean"):
+        with pytest.raises(InputError, match="^no_match is 'zero': give 'bottom' or 'self'$"):
+            induction_heads(3, 8, match, "zero")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([[1.0, 2.0]], r"table has shape \(1, 2\): give one row and one column per token"),
+        ([1.0, 2.0], r"table has shape \(2,\): give one row"),
+        (np.zeros((0, 0)), r"table has shape \(0, 0\)"),
+        (3.0, r"table has shape \(\)"),
+        ([[0.0, np.nan], [0.0, 0.0]], "table contains NaN or infinite entries"),
+        ([[0.0, -np.inf], [0.0, 0.0]], "table contains NaN or infinite entries"),
+    ],
+)
+def test_tables_that_are_not_square_and_finite_are_refused(table, message):
+    with pytest.raises(InputError, match=f"^{message}"):
+        skip_gram(table)
+
+
+@every
+@pytest.mark.parametrize("sharpness", [0.0, -2.0, float("nan"), float("inf"), -float("inf")])
+def test_a_sharpness_that_is_none_is_refused(name, sharpness):
+    message = f"^sharpness is {sharpness}: give a finite number greater than 0$"
+    for call in (BUILD[name], MODELS[name].sharpened):
+        with pytest.raises(InputError, match=message):
+            call(sharpness)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "average"])
+@pytest.mark.parametrize("factor", [1e-3, 0.2, 0.99])
+def test_too_small_a_sharpness_is_refused_with_one_that_works(name, factor):
+    model = MODELS[name]
+    sharpness = factor * model.least_sharpness()
+    length = model.prompt.max_length
+    message = f"is too small for sequences of {length} tokens, whose answers could be wrong"
+    for call in (BUILD[name], model.sharpened):
+        with pytest.raises(InputError, match=message) as refusal:
+            call(sharpness)
+        assert "\n" not in str(refusal.value)
+        named = float(re.search(r"give at least (\S+)$", str(refusal.value)).group(1))
+        # Shown to six digits, of what is found to one part in a thousand.
+        assert model.least_sharpness() <= named <= model.least_sharpness() * 1.001 + 0.01
+        assert call(named).blocks[0].attn.scale == named

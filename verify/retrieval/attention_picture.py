@@ -1,0 +1,165 @@
+"""The picture of a sequence model at work: who looks at whom, and the residual stream by layer."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.checks import InputError
+from verify.retrieval.narration import labels, states_by_layer
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.image import AxesImage
+
+if TYPE_CHECKING:
+    from constructions.retrieval import SequenceModel
+    from constructions.transformer import Block
+
+MOST = 41  # tokens that can be read in a picture, BOS included
+LETTERS = 14  # of a label
+WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#ffffff", "#1f5fa8"])
+VALUES = LinearSegmentedColormap.from_list("values", ["#b5651d", "#ffffff", "#2e8b57"])
+TITLE, WORD, REGISTER = 8.0, 7.0, 6.5  # points
+
+
+def draw(path: Path, model: SequenceModel, tokens: ArrayLike, words: Sequence[str]) -> None:
+    """A row of panels for the embedding and for each layer, saved to path.
+
+    On the left the attention of each head: rows ask, columns are looked at.  On the right the
+    stream (tokens × coordinates) after the layer, each register divided by its largest entry in
+    any layer.
+
+    Raises ValueError for a prompt of more than 40 tokens, and as `labels` does.
+    """
+    names = readable(model, tokens, words)
+    states = list(states_by_layer(model, tokens))
+    heads, T = max(1, model.n_heads), len(names)
+    cell = 0.135 if T > 20 else 0.2
+    map_width, stream_width = max(2.9, cell * T + 0.5), min(14.0, max(3.2, 0.115 * model.d_model))
+    height = max(3.0, cell * T + 1.1)
+    figure, panels = plt.subplots(
+        1 + len(states),
+        heads + 1,
+        figsize=(heads * map_width + stream_width + 0.4, (1 + len(states)) * height),
+        width_ratios=[map_width] * heads + [stream_width],
+        squeeze=False,
+        layout="constrained",
+    )
+    for panel in panels.flat:
+        panel.set_axis_off()
+    scale = _largest(model, [states[0].before, *(state.after for state in states)])
+    values = _stream(panels[0, -1], model, states[0].before / scale, names, "embedding")
+    for number, (block, state) in enumerate(zip(model.blocks, states, strict=True), start=1):
+        *maps, last = panels[number]
+        for h, pattern in enumerate(state.patterns):
+            title = f"layer {number}" + (f", head {h + 1}" if len(state.patterns) > 1 else "")
+            _head(maps[h], block, h, pattern, names, title, int(15 * (map_width - 0.2)))
+        moves = [line for line in block.lines if line.startswith("mlp")]
+        _stream(
+            last, model, state.after / scale, names, "\n".join([f"after layer {number}", *moves])
+        )
+    _legend(panels[0, 0], model, values)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def readable(model: SequenceModel, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
+    """The labels of the prompt's tokens, shortened, if they are few enough for a picture."""
+    names, front = labels(model, tokens, words), len(model.prompt.prefix)
+    if len(names) > MOST:
+        raise InputError(
+            f"the prompt has {len(words)} tokens and {front} in front of them, too many for a "
+            f"picture: give at most {max(0, min(MOST - 1, MOST - front))}"
+        )
+    return [name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…" for name in names]
+
+
+def _head(
+    panel: Axes,
+    block: Block,
+    h: int,
+    pattern: np.ndarray,
+    names: list[str],
+    title: str,
+    line_length: int,
+) -> None:
+    """The attention of one head, under what the block says that it does."""
+    panel.set_facecolor("#dedede")  # where a masked array is not drawn
+    rows, columns = np.indices(pattern.shape)
+    hidden = {"causal": columns > rows, "strict": columns >= np.maximum(rows, 1)}
+    mask = hidden.get(block.attn.mask if block.attn else "", np.zeros(pattern.shape, dtype=bool))
+    panel.imshow(np.ma.array(pattern, mask=mask), cmap=WEIGHTS, vmin=0, vmax=1)
+    T, attended = pattern.shape
+    panel.hlines(np.arange(1, T) - 0.5, -0.5, attended - 0.5, color="0.93", lw=0.4)
+    panel.vlines(np.arange(1, attended) - 0.5, -0.5, T - 0.5, color="0.93", lw=0.4)
+    _label(panel, names, names[: pattern.shape[1]])
+    words = block.lines[h].split("head: ")[-1] if h < len(block.lines) else ""
+    lines = [title, *textwrap.wrap(words, line_length)]
+    panel.set_title("\n".join(lines), fontsize=TITLE, loc="left")
+
+
+def _stream(
+    panel: Axes, model: SequenceModel, H: np.ndarray, names: list[str], title: str
+) -> AxesImage:
+    image = panel.imshow(H, cmap=VALUES, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    spans = [model.stream[name] for name in model.stream]
+    edges = np.array([span.start for span in spans[1:]]) - 0.5
+    panel.vlines(edges, -0.5, len(H) - 0.5, color="0.6", lw=0.6)
+    _label(panel, names, list(model.stream), [(s.start + s.stop - 1) / 2 for s in spans])
+    panel.set_title(f"stream: {title}", fontsize=TITLE, loc="left")
+    return image
+
+
+def _label(panel: Axes, rows: list[str], columns: list[str], at: list[float] | None = None) -> None:
+    panel.set_axis_on()
+    panel.set_yticks(range(len(rows)), rows, fontsize=WORD, parse_math=False)
+    panel.set_xticks(
+        at or range(len(columns)),
+        columns,
+        rotation=90,
+        fontsize=REGISTER if at else WORD,
+        parse_math=False,
+    )
+    panel.tick_params(length=0, pad=2)
+
+
+def _largest(model: SequenceModel, streams: list[np.ndarray]) -> np.ndarray:
+    """For each coordinate the largest entry of its register, or 1 if all are 0."""
+    largest = np.max([abs(H).max(0) for H in streams], axis=0)
+    scale = np.ones(model.d_model)
+    for name in model.stream:
+        span = model.stream[name]
+        scale[span] = largest[span].max() or 1.0
+    return scale
+
+
+def _legend(panel: Axes, model: SequenceModel, values: AxesImage) -> None:
+    lines = [
+        *textwrap.wrap(model.name, 44),
+        "",
+        "Maps: the row's token asks, the column's is",
+        "looked at; grey is hidden by the mask.",
+        "Streams: each register is divided by its",
+        "largest entry.",
+    ]
+    panel.text(0, 1, "\n".join(lines), fontsize=TITLE, va="top", transform=panel.transAxes)
+    weights = ScalarMappable(Normalize(0, 1), WEIGHTS)
+    for shown, label, at, ticks in (
+        (weights, "attention weight", 0.3, [0, 0.5, 1]),
+        (values, "register / its largest entry", 0.06, [-1, 0, 1]),
+    ):
+        bar = plt.colorbar(
+            shown, cax=panel.inset_axes((0.0, at, 0.7, 0.05)), orientation="horizontal", ticks=ticks
+        )
+        bar.set_label(label, fontsize=WORD)
+        bar.ax.tick_params(labelsize=WORD)

@@ -1,0 +1,346 @@
+"""One layer of attention as a message: all that the last token can learn from some of the others.
+
+Split a prompt between Alice, who holds some tokens, and Bob, who holds the rest: the last token,
+which asks, and whatever the model puts in front.  In a model with one layer of attention the query,
+and each token's score s_j and value v_j (m numbers), are fixed by that token's symbol and position
+alone.  So what Alice's tokens do to the last token passes through these numbers of each head:
+
+    softmax        Σ e^{s_j − r}, Σ e^{s_j − r} v_j                                   m + 1
+    linear, relu   Σ s_j v_j,  Σ relu(s_j) v_j                                         m
+    hardmax        the largest s_j, how many have it, and the sum of their v_j         m + 2
+
+with sums over Alice's tokens, and r the largest score that any symbol could have at her positions,
+so that r does not depend on what she holds.  Bob adds his own sums, divides, and does all the rest
+(MLPs and the read-out act on each token alone).  This is the reduction of [SanfordHsu2024] and
+[Peng2024], carried out on the weights: scores and values are exact over Q, exponentials are balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from flint import arb, fmpq
+
+from theory import checks
+from theory.checks import InputError
+from verify.domains import Ball, Domain, Rational, outputs, streams
+from verify.domains.base import Entry, Matrix
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from constructions.transformer import Attention, Block, Transformer
+
+EXACT = Rational()
+PRECISION = 192  # bits of the balls, far more than the longest format keeps
+Part = tuple[Entry, ...]  # what one head says; () from hardmax if nobody holds a token
+
+
+class Format(NamedTuple):
+    """A binary floating-point format: bits of significand (with the hidden one) and of exponent."""
+
+    significand: int
+    exponent: int
+
+    @property
+    def bits(self) -> int:
+        """Bits in which a number is stored: the hidden bit makes room for the sign."""
+        return self.significand + self.exponent
+
+    def grain(self, value: Fraction) -> Fraction:
+        """The distance between neighbouring numbers of the format at this value."""
+        size = abs(value)
+        power = size.numerator.bit_length() - size.denominator.bit_length()
+        power -= size < Fraction(2) ** power
+        least = 2 - 2 ** (self.exponent - 1)
+        return Fraction(2) ** (max(power if value else least, least) - self.significand + 1)
+
+    def round(self, value: Fraction) -> Fraction:
+        """The nearest number of the format, the even one in a tie.  Raises ValueError above all."""
+        grain = self.grain(value)
+        rounded = round(value / grain) * grain
+        if abs(rounded) >= Fraction(2) ** (2 ** (self.exponent - 1)):
+            raise InputError(
+                f"a partial sum of {float(value):g} is too large for {self.exponent} bits of "
+                "exponent: choose a format with more"
+            )
+        return rounded
+
+
+FORMATS = {
+    "bfloat16": Format(8, 8),
+    "float16": Format(11, 5),
+    "float32": Format(24, 8),
+    "float64": Format(53, 11),
+}
+
+
+@dataclass(frozen=True)
+class Message:
+    """What Alice's tokens tell the last one, head by head.
+
+    Messages can be compared unless they hold unrounded exponentials, which are known as balls.
+    """
+
+    heads: tuple[Part, ...]
+
+
+class Split:
+    """A one-layer model, with the positions of its prompt divided between Alice and Bob.
+
+        split = Split(model, len(tokens), alice, tokens[-1])
+        split.complete(split.message(tokens), tokens)       # the logits at the last position
+
+    `message` reads only Alice's tokens and `complete` only Bob's.  With a `precision`, one of
+    `FORMATS`, each number of the message is rounded once to that format, and the model that is
+    judged is the one whose partial sums over Alice's tokens are kept in it, with everything else
+    exact.  Positions count from 0, without the model's own prefix, which is Bob's.
+
+    Raises ValueError for a model without exactly one layer of attention, for the mask "examples",
+    for positions that are not between 0 and n_tokens − 2, for more tokens than the model has
+    positions for, and for an unknown precision.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        n_tokens: int,
+        alice: Sequence[int],
+        query: int,
+        precision: str | None = None,
+    ) -> None:
+        self.model, self.n_tokens = model, checks.dimension("n_tokens", n_tokens)
+        self.attn, self._before, self._after = _parts(model)
+        self.alice, self.query = tuple(alice), int(query)
+        if precision is not None:
+            checks.one_of("precision", precision, tuple(FORMATS))
+        self.format = None if precision is None else FORMATS[precision]
+        prompt = getattr(model, "prompt", None)
+        self.prefix: tuple[int, ...] = () if prompt is None else prompt.prefix
+        self.vocabulary_size = len(model.embed.W_E) if prompt is None else prompt.vocabulary_size
+        total = self.n_tokens + len(self.prefix)
+        if model.pos_embed is not None and total > len(model.pos_embed.W_pos):
+            raise InputError(
+                f"{model.name} has {len(model.pos_embed.W_pos)} positions and the prompt has "
+                f"{total} tokens: give fewer"
+            )
+        if len({*self.alice}) < len(self.alice) or not {*self.alice} <= {*range(n_tokens - 1)}:
+            raise InputError(
+                f"alice holds the positions {self.alice}: give different ones from 0 to "
+                f"{n_tokens - 2}, since the last token asks"
+            )
+        seen = total - 1 if self.attn.mask == "strict" and total > 1 else total
+        self._bob = [j for j in range(seen) if j - len(self.prefix) not in {*self.alice}]
+        self._n_seen = seen
+        self.domain: Domain = Ball() if self.attn.normalise == "softmax" else Rational()
+        self._asking = self._embedded([(self.query, total - 1)])
+        self._heads = [self._head(h) for h in range(self.attn.n_heads)]
+        self._known: dict[tuple[int, int], list[Part]] = {}
+        self._references = [fmpq(0)] * self.attn.n_heads
+        if self.attn.normalise == "softmax" and self.alice:
+            places = [j + len(self.prefix) for j in self.alice]
+            pairs = [(v, j) for j in places for v in range(self.vocabulary_size)]
+            scores = [[score for score, _ in row] for row in self._scores_values(pairs)]
+            self._references = [max(column) for column in zip(*scores, strict=True)]
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers a message has: h(m + 1) with softmax attention."""
+        extra = {"softmax": 1, "hardmax": 2}.get(str(self.attn.normalise), 0)
+        return self.attn.n_heads * (self.attn.W_V.shape[-1] + extra)
+
+    @property
+    def bits(self) -> int | None:
+        """Bits of a message, h(m + 1)p' with softmax attention; None if it is not rounded."""
+        return None if self.format is None else self.n_numbers * self.format.bits
+
+    @property
+    def nothing(self) -> tuple[Part, ...]:
+        """The message of no tokens."""
+        width = 0 if self.attn.normalise == "hardmax" else self.n_numbers // self.attn.n_heads
+        return ((self.domain.number(0),) * width,) * self.attn.n_heads
+
+    def part(self, token: int, position: int) -> Message:
+        """What a single one of Alice's tokens says, not rounded."""
+        with self.working():
+            return Message(tuple(self._lifted([(token, position + len(self.prefix))])[0]))
+
+    def merge(self, one: Message, other: Message) -> Message:
+        """The message of two sets of tokens from the message of each, not rounded."""
+        with self.working():
+            pairs = zip(one.heads, other.heads, strict=True)
+            return Message(tuple(self._merged(a, b) for a, b in pairs))
+
+    def message(self, tokens: Sequence[int]) -> Message:
+        """All that the last token learns from Alice's tokens; the others are not read."""
+        self._checked(tokens)
+        with self.working():
+            heads = self._summed([(tokens[j], j + len(self.prefix)) for j in self.alice])
+            return Message(tuple(tuple(map(self._rounded, head)) for head in heads))
+
+    def complete(self, message: Message, tokens: Sequence[int]) -> list[Entry]:
+        """The logits at the last position, from a message and Bob's tokens."""
+        self._checked(tokens)
+        full = [*self.prefix, *tokens]
+        with self.working():
+            bob = self._summed([(full[j], j) for j in self._bob])
+            # Times 1 of the domain, which makes balls of rational numbers.
+            H = self.domain.matrix([[self.domain.number(1) * x for x in self._asking.tolist()[0]]])
+            for W_O, hers, his in zip(_array(self.attn.W_O), message.heads, bob, strict=True):
+                mixed = self.domain.matrix([self._normalised(self._merged(hers, his))])
+                H = H + mixed * self.domain.weights(W_O)
+            return outputs(self._after, H, 0, self.domain).tolist()[0]
+
+    def forward(self, tokens: Sequence[int]) -> list[Entry]:
+        """The same logits by the model's forward pass, which knows nothing of Alice and Bob."""
+        self._checked(tokens)
+        written = np.eye(len(self.model.embed.W_E))[[*self.prefix, *tokens]]
+        with self.working():
+            prompt = self.domain.weights(written)
+            return outputs(self.model, prompt, 0, self.domain).tolist()[-1]
+
+    def answer(self, logits: Sequence[Entry]) -> int | None:
+        """The token of largest logit, the first of equal ones; −1 for ⊥; None if balls overlap."""
+        first = logits[0]
+        for logit in logits[1:]:
+            first = logit if logit > first else first
+        if not all(logit is first or logit <= first for logit in logits):
+            return None
+        place = next(i for i, logit in enumerate(logits) if logit is first)
+        return place if place < self.vocabulary_size else -1
+
+    def working(self) -> AbstractContextManager[None]:
+        """The precision in which balls are computed, for a block of code."""
+        return Ball.precision(PRECISION) if isinstance(self.domain, Ball) else nullcontext()
+
+    def _checked(self, tokens: Sequence[int]) -> None:
+        row = checks.one_sequence("tokens", list(tokens), self.vocabulary_size)
+        if len(row) != self.n_tokens or row[-1] != self.query:
+            raise InputError(
+                f"the prompt has {len(row)} tokens and ends in {row[-1]}: this split is for "
+                f"{self.n_tokens} tokens that end in {self.query}"
+            )
+
+    def _embedded(self, pairs: Sequence[tuple[int, int]]) -> Matrix:
+        """The stream before the attention, over Q, for tokens at positions of the full prompt."""
+        tokens, positions = map(list, zip(*pairs, strict=True))
+        H = EXACT.weights(_array(self.model.embed.W_E)[tokens])
+        if self.model.pos_embed is not None:
+            H = H + EXACT.weights(_array(self.model.pos_embed.W_pos)[positions])
+        *_, H = streams(self._before, H, 0, EXACT)
+        return H
+
+    def _head(self, h: int) -> tuple[Matrix, Entry, Matrix]:
+        """k, c and W_V, over Q, with scores ⟨H_j, k⟩ + c and values H_j W_V for the last query."""
+        W_Q, b_Q, W_K, b_K, W_V = (
+            EXACT.weights(np.atleast_2d(_array(getattr(self.attn, name)[h])))
+            for name in ("W_Q", "b_Q", "W_K", "b_K", "W_V")
+        )
+        scale = EXACT.number(*float(self.attn.scale).as_integer_ratio())
+        query = scale * (self._asking * W_Q + b_Q).transpose()
+        return W_K * query, (b_K * query).tolist()[0][0], W_V
+
+    def _scores_values(self, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[fmpq, Part]]]:
+        """Score and value of each token at its position, for each head, over Q."""
+        H, by_head = self._embedded(pairs), []
+        for key, offset, W_V in self._heads:
+            rows = zip((H * key).tolist(), (H * W_V).tolist(), strict=True)
+            by_head.append([(score + offset, tuple(value)) for (score,), value in rows])
+        return [list(row) for row in zip(*by_head, strict=True)]
+
+    def _lifted(self, pairs: Sequence[tuple[int, int]]) -> list[list[Part]]:
+        """The message of each single token, for each head; computed once for each of them."""
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        for pair, row in zip(new, self._scores_values(new) if new else [], strict=True):
+            lifted: list[Part] = []
+            for (score, values), reference in zip(row, self._references, strict=True):
+                if self.attn.normalise == "hardmax":
+                    lifted.append((score, fmpq(1), *values))
+                elif self.attn.normalise == "softmax":
+                    power = arb(score - reference).exp()
+                    lifted.append((power, *(power * value for value in values)))
+                else:
+                    weight = max(score, fmpq(0)) if self.attn.normalise == "relu" else score
+                    lifted.append(tuple(weight * value for value in values))
+            self._known[pair] = lifted
+        return [self._known[pair] for pair in pairs]
+
+    def _summed(self, pairs: Sequence[tuple[int, int]]) -> list[Part]:
+        heads: list[Part] = list(self.nothing)
+        for lifted in self._lifted(pairs):
+            heads = [self._merged(a, b) for a, b in zip(heads, lifted, strict=True)]
+        return heads
+
+    def _merged(self, one: Part, other: Part) -> Part:
+        if self.attn.normalise == "hardmax":
+            if not one or not other or one[0] != other[0]:
+                return max(one, other, key=lambda part: (len(part), part[:1]))
+            return (one[0], *(a + b for a, b in zip(one[1:], other[1:], strict=True)))
+        return tuple(a + b for a, b in zip(one, other, strict=True))
+
+    def _normalised(self, part: Part) -> list[Entry]:
+        if self.attn.normalise == "hardmax":
+            return [value / part[1] for value in part[2:]]
+        if self.attn.normalise == "softmax":
+            return [value / part[0] for value in part[1:]]
+        count = self._n_seen if self.attn.normalise == "relu" else 1
+        return [value / count for value in part]
+
+    def _rounded(self, value: Entry) -> Entry:
+        if self.format is None:
+            return value
+        ends = {self.format.round(end) for end in fractions(value)}
+        if len(ends) > 1:
+            raise InputError(
+                f"{PRECISION} bits do not tell which of two neighbours a partial sum is rounded "
+                "to: choose a shorter precision"
+            )
+        (rounded,) = ends
+        return fmpq(rounded.numerator, rounded.denominator)
+
+
+def fractions(value: Entry) -> tuple[Fraction, ...]:
+    """A rational number, or the two ends of a ball, as fractions."""
+    if isinstance(value, fmpq):
+        return (Fraction(int(value.p), int(value.q)),)
+    ends = (end.man_exp() for end in (value.lower(), value.upper()))
+    return tuple(int(mantissa) * Fraction(2) ** int(exponent) for mantissa, exponent in ends)
+
+
+def _parts(model: Transformer) -> tuple[Attention, Transformer, Transformer]:
+    """The only attention layer, and what comes before and after it as models of vectors."""
+    import torch
+
+    from constructions.transformer import Block, Embed, Transformer
+
+    layers = [i for i, block in enumerate(model.blocks) if block.attn is not None]
+    if len(layers) != 1:
+        raise InputError(
+            f"{model.name} has {len(layers)} layers of attention: what one token tells another is "
+            "a message only if there is one; give a model with one"
+        )
+    (i,) = layers
+    attn = model.blocks[i].attn
+    assert attn is not None
+    if attn.mask == "examples":
+        raise InputError(
+            f"{model.name} has the mask 'examples', so the last token is not among those that are "
+            "seen: give a model with the mask full, causal or strict"
+        )
+    vectors = Embed(torch.eye(model.d_model))
+
+    def tokenwise(blocks: list[Block]) -> Transformer:
+        stream, name, source = model.stream, model.name, model.source
+        return Transformer(vectors, blocks, model.unembed, stream=stream, name=name, source=source)
+
+    after = [Block(None, model.blocks[i].mlp), *model.blocks[i + 1 :]]
+    return attn, tokenwise(list(model.blocks[:i])), tokenwise(after)
+
+
+def _array(weights: Tensor) -> np.ndarray:
+    return weights.detach().cpu().numpy()
