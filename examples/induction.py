@@ -35,7 +35,7 @@ print(
     f"weights ({nonzero} not 0)"
 )
 print("  a compiler  4 layers, width 2341, 58 million weights, wrong on 20 of 20 sequences")
-print("              (a RASP compiler's best encoding: published figures, not measured here)")
+print("              (a RASP compiler's best encoding: figures reported, not measured here)")
 
 sequences = random_sequences(batch=20, length=128, vocabulary_size=8, seed=0)
 wrong = (model(sequences).numpy() != induction(sequences)).any(-1).sum()

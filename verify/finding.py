@@ -43,7 +43,8 @@ class Finding:
         statistical  an estimate with its uncertainty
         trained      measured on trained weights
     `measured` and `bound` are numbers or short texts; `detail` is what a reader needs when the
-    finding does not hold (the smallest instance, both values, where they part, how to repeat it).
+    finding does not hold (the smallest instance, both values, where they part, how to repeat it);
+    with `told` it is shown in any case.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Finding:
     bound: Any
     verdict: Verdict
     detail: str = ""
+    told: bool = False
     seconds: float = field(default=0.0)
 
     def as_json(self) -> dict[str, Any]:

@@ -45,14 +45,15 @@ class Report:
             f"[{style}]{verdict:10}[/][dim]{finding.evidence:12}[/dim]{escape(text)}",
             highlight=False,
         )
-        if finding.detail and (self.verbose or finding.verdict != Verdict.HOLDS):
+        told = self.verbose or finding.told or finding.verdict != Verdict.HOLDS
+        if finding.detail and told:
             for line in finding.detail.splitlines():
                 self.console.print(f"{'':22}{line}", markup=False, highlight=False)
 
     def verdict(self, name: str, verdict: Verdict, count: int, seconds: float) -> None:
         self.console.print(
             f"{'' if self.quiet else chr(10)}{name} [{STYLES[verdict]}]{verdict}[/]: "
-            f"{count} findings in {seconds:.1f} s",
+            f"{count} finding{'s' * (count != 1)} in {seconds:.1f} s",
             highlight=False,
         )
 

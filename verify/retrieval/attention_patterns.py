@@ -12,7 +12,7 @@ from theory.retrieval import skip_gram as attended_by_definition
 from theory.retrieval import token_frequencies
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
-from verify.retrieval.certificate import formats, softmax
+from verify.retrieval.certificate import formats, softmax, softmax_options
 from verify.retrieval.gaps import States, gap_finding
 from verify.retrieval.induction import token_codes
 from verify.retrieval.task import Registers, Task, agreement
@@ -49,6 +49,7 @@ def attention_patterns(
     for name in names:
         task = pattern_task(run, name)
         model = task.build(vocabulary, n)
+        softmax_options(task, model, error, None)
         yield _size(task, model, vocabulary)
         yield from agreement(run, task, vocabulary, n, 8 if run.quick else samples)
         yield gap_finding(task.label, model, _states(name, model, vocabulary))

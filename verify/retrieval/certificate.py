@@ -25,6 +25,20 @@ FORMATS = {  # bits of significand, largest number
 LONGEST = 2**12  # models are built up to this length to find the largest that is exact
 
 
+def softmax_options(
+    task: Task, model: SequenceModel, error: float, sharpness: float | None
+) -> None:
+    """Raise InputError for an error, or a sharpness, at which answers could be wrong."""
+    half = model.answers.margin / 2
+    if not 0 < error < half:
+        raise InputError(
+            f"error is {error:g}: give a number above 0 and below {half:g}, half the distance "
+            f"between the logits of '{task.label}'; beyond it answers are lost"
+        )
+    if sharpness is not None:
+        model.sharpened(sharpness)
+
+
 def softmax(
     run: Run,
     task: Task,
@@ -39,13 +53,6 @@ def softmax(
     `rows(run, V, count)` draws prompts of a fixed form; without it, V and n are free.
     """
     model = task.build(V, n)
-    if not 0 < error < model.answers.margin / 2:
-        raise InputError(
-            f"error is {error:g}: give a number above 0 and below {model.answers.margin / 2:g}, "
-            f"half the distance between the logits of '{task.label}'; beyond it answers are lost"
-        )
-    if sharpness is not None:
-        model.sharpened(sharpness)  # raises for one that is too small, with the smallest that works
     beta = model.least_sharpness(error)
     bound = model.softmax_error(beta)
     leaks = ", ".join(f"{max(layer):.1e}" for layer in bound.leaks)

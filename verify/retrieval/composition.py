@@ -14,7 +14,7 @@ from theory.retrieval import composition_prompt
 from theory.retrieval.facts import DEFAULT, answer, read
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
-from verify.retrieval.certificate import softmax
+from verify.retrieval.certificate import softmax, softmax_options
 from verify.retrieval.gaps import States, gap_finding
 from verify.retrieval.task import (
     Registers,
@@ -62,6 +62,7 @@ def composition(
         return
     task = composition_task(run)
     model = task.build(size, 0)
+    softmax_options(task, model, error, sharpness)
     yield _size(model, size)
     yield from _tables(run, task, size, samples)
     for states in _states(model, size):
@@ -284,6 +285,13 @@ def _on_words(run: Run, prompt: str) -> Iterator[Finding]:
     wanted = answer(prompt)  # refuses what is not of the grammar
     row = np.array(DEFAULT.tokens(prompt))
     got = reader.ask(prompt)
-    for line in narrate(reader, row, [DEFAULT.words[token] for token in row]):
-        yield Finding(line, "exact", "", "", Verdict.HOLDS)
-    yield Finding("answer", "exact", str(got), str(wanted), Verdict.of(got == wanted))
+    story = narrate(reader, row, [DEFAULT.words[token] for token in row])
+    yield Finding(
+        prompt.rpartition(". ")[2],
+        "exact",
+        "unknown" if got is None else got,
+        "unknown" if wanted is None else wanted,
+        Verdict.of(got == wanted),
+        detail="\n".join(story),
+        told=True,
+    )

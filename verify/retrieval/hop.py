@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from theory.retrieval import hop as definition
-from theory.retrieval import hop_positions
+from theory.retrieval import hop_positions, random_sequences
 from theory.retrieval.depth import doubling_layers, hop_layers
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
-from verify.retrieval.certificate import formats, softmax
+from verify.retrieval.certificate import formats, softmax, softmax_options
 from verify.retrieval.gaps import States, gap_finding
 from verify.retrieval.induction import token_codes
 from verify.retrieval.task import Registers, Task, agreement
@@ -48,6 +48,8 @@ def hop(
     includes the token itself, doubling pairs of pointers takes ⌈log₂k⌉ + 2 layers, as many if k is
     a power of two; whether ⌊log₂k⌋ + 2 suffice there for other k is not decided here.
     """
+    task = hop_task(run, k)
+    softmax_options(task, task.build(vocabulary, n), error, sharpness)
     yield _layers(run, vocabulary)
     for hops in sorted({1, 2, 3, 5, k}) if not run.quick else (k,):
         task = hop_task(run, hops)
@@ -63,8 +65,14 @@ def hop(
     if run.plot:
         from verify.retrieval.hop_picture import draw
 
-        row = run.rng.integers(0, min(vocabulary, 4), min(n, 24))
+        rows = random_sequences(500, min(n, 30), min(vocabulary, 4), run.rng)
+        row = max(rows, key=lambda row: _places_visited(row, k))
         draw(run.plot, hop_task(run, k).build(vocabulary, len(row)), row, [str(v) for v in row])
+
+
+def _places_visited(row: np.ndarray, k: int) -> int:
+    """How many places the hops from the last token lead to: the more, the better the picture."""
+    return len({int(hop_positions(row, hops)[-1]) for hops in range(1, k + 1)})
 
 
 def hop_task(run: Run, k: int) -> Task:

@@ -12,7 +12,7 @@ from theory.retrieval import induction as definition
 from theory.retrieval import ngram, previous_token
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
-from verify.retrieval.certificate import formats, softmax
+from verify.retrieval.certificate import formats, softmax, softmax_options
 from verify.retrieval.gaps import States, gap_finding
 from verify.retrieval.task import Registers, Task, agreement
 
@@ -60,6 +60,7 @@ def induction(
     for chosen in ("latest", "first", "mean") if match == "all" else (match,):
         task = induction_task(run, chosen, no_match)
         model = task.build(vocabulary, n)
+        softmax_options(task, model, error, sharpness)
         yield _size(task, model, vocabulary, n)
         yield from agreement(run, task, vocabulary, n, 8 if run.quick else samples)
         if chosen != "mean":
@@ -166,8 +167,6 @@ def _on_words(run: Run, prompt: str, match: str, no_match: str) -> Iterator[Find
     row = np.array(tokens)
     task = induction_task(run, match, no_match)
     model = task.build(int(row.max()) + 1, len(row))
-    for line in narrate(model, row, words):
-        yield Finding(line, "exact", "", "", Verdict.HOLDS)
     vocabulary: dict[int, Any] = dict(zip(tokens, words, strict=True))
     got, wanted = int(model(row)[-1]), int(task.answers(row)[-1])
     yield Finding(
@@ -176,4 +175,6 @@ def _on_words(run: Run, prompt: str, match: str, no_match: str) -> Iterator[Find
         repr(vocabulary[got]) if got >= 0 else "⊥: it did not occur before",
         repr(vocabulary[wanted]) if wanted >= 0 else "⊥",
         Verdict.of(got == wanted),
+        detail="\n".join(narrate(model, row, words)),
+        told=True,
     )

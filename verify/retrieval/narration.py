@@ -38,19 +38,20 @@ NOTHING = -1  # the origin of a register that holds no single token's code
 def word_tokens(text: str) -> tuple[list[int], list[str]]:
     """The tokens of a prompt whose vocabulary is its own words, and the words, one per token.
 
-    Words are runs of letters, digits and "_" in any script, which "'", "’" and "-" may join; any
-    other visible character is a word of its own, and so is the possessive "'s".  Tokens count the
-    distinct words by first appearance.  Upper and lower case differ, except that the first word of
-    a sentence is written as it is elsewhere: "The cat saw the" has the word "the" twice.
+    Words are runs of letters, digits and "_" in any script, which "'", "’" and "-" may join; "’" is
+    written as "'".  Any other visible character is a word of its own, and so is the possessive
+    "'s".  Tokens count the distinct words by first appearance.  Upper and lower case differ, except
+    that the first word of a sentence is written as it is elsewhere: "The cat saw the" has the word
+    "the" twice.
 
     Raises ValueError for a text without words.
     """
-    text = unicodedata.normalize("NFC", text)
+    text = unicodedata.normalize("NFC", text).replace("’", "'")
     # Accents and vowel signs, which are no \w, belong to the letter before them.
     marks = "".join(sorted({c for c in text if unicodedata.category(c)[0] == "M"}))
     mark = f"[{re.escape(marks)}]" if marks else "(?!)"
     letter = rf"(?:\w{mark}*)"
-    word = rf"['’]s(?!\w)|{letter}+(?:(?!['’]s(?!\w))['’-]{letter}+)*|\S{mark}*"
+    word = rf"'s(?!\w)|{letter}+(?:(?!'s(?!\w))['-]{letter}+)*|\S{mark}*"
     words = [w for w in re.findall(word, text) if any(unicodedata.category(c)[0] != "C" for c in w)]
     if not words:
         raise InputError("the prompt is empty: give at least one word")

@@ -18,7 +18,7 @@ from theory.retrieval import ngram as definition
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
 from verify.finding import Finding, Verdict
-from verify.retrieval.certificate import softmax
+from verify.retrieval.certificate import softmax, softmax_options
 from verify.retrieval.gaps import States, gap_finding
 from verify.retrieval.induction import token_codes
 from verify.retrieval.task import Registers, Task, agreement, one_hot
@@ -56,6 +56,7 @@ def in_context_ngram(
     """
     task = ngram_task(run, order, pseudo_counts)
     model = task.build(vocabulary, n)
+    softmax_options(task, model, error, None)
     yield _size(model, order, pseudo_counts, vocabulary, n)
     yield from agreement(run, task, vocabulary, n, 8 if run.quick else samples, exhaustive=(3, 5))
     yield _logits_over_q(run, task, order, pseudo_counts)

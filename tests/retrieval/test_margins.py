@@ -1,0 +1,338 @@
+"""Declared score gaps against actual ones, and the bounds that follow from them against runs."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions import (
+    broad_average,
+    composition,
+    fact_lookup,
+    hop,
+    in_context_ngram,
+    induction_heads,
+    previous_token,
+    skip_gram,
+)
+from constructions.retrieval.margins import Margin, exact_in, sharpening
+from constructions.transformer import Transformer
+from theory.retrieval import Lexicon, adversarial_sequences, all_sequences, random_sequences
+
+LEXICON = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
+TABLE = [[0.5, 2.0, 2.0], [1.0, -1.0, 0.25], [3.0, 3.0, 3.0]]
+MODELS = {
+    "latest": lambda V, n: induction_heads(V, n),
+    "first": lambda V, n: induction_heads(V, n, "first"),
+    "latest, self": lambda V, n: induction_heads(V, n, "latest", "self"),
+    "mean": lambda V, n: induction_heads(V, n, "mean"),
+    "mean, self": lambda V, n: induction_heads(V, n, "mean", "self"),
+    "one hop": lambda V, n: hop(1, V, n),
+    "six hops": lambda V, n: hop(6, V, n),
+    "previous": lambda V, n: previous_token(V, n),
+    "average": lambda V, n: broad_average(V, n),
+    "skip-gram": lambda V, n: skip_gram(np.kron(np.eye(-(-V // 3)), TABLE)[:V, :V], n),
+    "bigram": lambda V, n: in_context_ngram(V, 2, n, 1),
+    "trigram": lambda V, n: in_context_ngram(V, 3, n, 0),
+    "composition": lambda V, n: composition((n - 1) // 2),
+    "facts": lambda V, n: fact_lookup(LEXICON, n),
+}
+every = pytest.mark.parametrize("name", MODELS)
+
+
+def prompts(model, seed=0):
+    """Some random prompts, and adversarial or grammatical ones where there are any."""
+    rng = np.random.default_rng(seed)
+    V, n = model.prompt.vocabulary_size, model.prompt.max_length
+    batches = [rng.integers(V, size=(12, n))]
+    if model.prompt.length is None:
+        batches += adversarial_sequences(n, V, rng).values()
+    return np.concatenate(batches)
+
+
+def distances(model, tokens):
+    """Per layer: how far each visible score is below the largest (…, heads, T, tokens); inf if
+    the token is hidden."""
+    for block, H in zip(model.blocks, model.streams(tokens), strict=False):
+        attn = block.attn
+        Q, K = attn._queries_keys(H, model.prompt.n_examples)
+        scores = Q @ K.transpose(-1, -2)
+        scores = scores.masked_fill(attn._hidden(scores), -torch.inf)
+        yield scores.amax(-1, keepdim=True) - scores
+
+
+def assert_margins_hold(model, tokens):
+    """The smallest gap of each head, for comparison with the declared one."""
+    smallest = []
+    for margins, below in zip(model.margins, distances(model, tokens), strict=True):
+        for h, margin in enumerate(margins):
+            gaps = below[:, h] / margin.gap
+            others = gaps[(gaps > 0) & (gaps < torch.inf)]
+            least = float(others.min()) if others.numel() else math.inf
+            assert least >= 1
+            smallest.append(least)
+            if margin.graded and math.isfinite(margin.gap):
+                assert torch.equal(others, others.round())
+                # There are fewer than 4m tokens in all for a larger m.
+                for m in range(1, gaps.shape[-1] // 4 + 1):
+                    assert ((gaps == m).sum(-1) <= 4 * m).all()
+                # One token is attended to, so errors of the scores move no weight among several.
+                assert ((gaps == 0).sum(-1) == 1).all()
+    return smallest
+
+
+@every
+@pytest.mark.parametrize(("V", "n"), [(1, 3), (2, 7), (3, 5), (4, 5)])
+def test_margins_of_all_sequences(name, V, n):
+    model = MODELS[name](V, n)
+    if name in ("composition", "facts"):
+        assert_margins_hold(model, prompts(model))
+        return
+    smallest = assert_margins_hold(model, all_sequences(n, V))
+    # Pseudo-counts have the score of a match, so that the next one is further below; a head that
+    # compares nothing has no gap.
+    if V > 1 and name not in ("average", "bigram", "skip-gram"):
+        assert set(smallest) == {1.0}
+
+
+@every
+@pytest.mark.parametrize(("V", "n"), [(8, 65), (3, 130)])
+def test_margins_of_longer_sequences(name, V, n):
+    model = MODELS[name](V, n)
+    smallest = assert_margins_hold(model, prompts(model))
+    # Every construction whose margins are of positions attains them.
+    if name not in ("average", "bigram", "facts"):
+        assert set(smallest) == {1.0}
+
+
+def test_margins_of_grammatical_texts():
+    text = (
+        "Ann is a cook. The boss of Ann is Ben. Ben's profession is cook. Ben's boss is Ann. "
+        "Who is the boss of Ann's boss? What is Ben's profession? What is the boss of the boss "
+        "of Ben?"
+    )
+    tokens = LEXICON.tokens(text)
+    smallest = assert_margins_hold(fact_lookup(LEXICON, len(tokens)), np.array([tokens]))
+    assert min(smallest) == 1
+
+
+def leak(distances, sharpness, errors):
+    """The softmax weight of tokens that lie `distances` below one right token."""
+    weights = [
+        math.exp(-sharpness * (distance - error))
+        for distance, error in zip(distances, errors, strict=True)
+    ]
+    return math.fsum(weights) / (1 + math.fsum(weights))
+
+
+@st.composite
+def graded_scores(draw):
+    """A gap, and distances of which at most 4m are at least m and less than m + 1 gaps."""
+    gap = draw(st.sampled_from([0.25, 1.0, 8.0]))
+    distances = []
+    for m in range(1, draw(st.integers(1, 8)) + 1):
+        count = draw(st.integers(0, 4 * m) | st.just(4 * m))
+        parts = st.lists(st.just(0.0) | st.floats(0, 0.99), min_size=count, max_size=count)
+        distances += [gap * (m + part) for part in draw(parts)]
+    return gap, distances
+
+
+@given(graded_scores(), st.floats(0.01, 20), st.floats(0, 1), st.data())
+def test_the_leak_of_graded_scores_is_bounded(scores, sharpness, share, data):
+    gap, below = scores
+    error = share * gap / 2
+    # The right score is too low by `error` and every other one too high by up to as much.
+    signs = st.lists(st.floats(0, 2), min_size=len(below), max_size=len(below))
+    errors = [error * size for size in (data.draw(signs) if share < 0.5 else [2] * len(below))]
+    actual = leak(below, sharpness, errors)
+    bounds = [Margin(gap, g).leak(sharpness, error, len(below)) for g in (True, False)]
+    for bound in bounds:
+        # Both sides are rounded a few times.
+        assert actual <= bound * (1 + 1e-12)
+    assert bounds[0] <= bounds[1] <= 1
+
+
+@given(st.integers(1, 500), st.floats(0.1, 30))
+def test_the_leak_of_a_crowd_is_nearly_attained(others, sharpness):
+    """All others exactly one gap below: weight w/(1 + w) of a bound min(w, 1)."""
+    bound = Margin(1.0, graded=False).leak(sharpness, 0.0, others)
+    actual = leak([1.0] * others, sharpness, [0.0] * others)
+    assert actual <= bound * (1 + 1e-12)
+    assert bound <= 2 * actual * (1 + 1e-12)
+
+
+def test_the_leak_of_a_full_lattice_is_nearly_attained():
+    """4m tokens m below, the worst that is allowed."""
+    for sharpness in (2.0, 5.0):
+        below = [float(m) for m in range(1, 40) for _ in range(4 * m)]
+        actual = leak(below, sharpness, [0.0] * len(below))
+        bound = Margin(1.0).leak(sharpness, 0.0, 10**9)
+        assert actual <= bound <= (1 + bound) * actual * (1 + 1e-9)
+
+
+def test_leaks_at_the_ends():
+    assert Margin(np.inf).leak(1.0, 0.0, 10) == 0
+    assert Margin(1.0).leak(1e9, 0.0, 10) == 0
+    assert Margin(1.0).leak(1e-9, 0.0, 10) == 1
+    assert Margin(1.0).leak(1e9, 1e9, 10) == 1
+
+
+def attended_weight(model, soft, tokens):
+    """Per layer: the softmax weight on the tokens that hardmax attends to (…, heads, T)."""
+    n_examples = model.prompt.n_examples
+    streams = zip(model.streams(tokens), soft.streams(tokens), strict=True)
+    for block, softer, (H, G) in zip(model.blocks, soft.blocks, streams, strict=False):
+        hit = block.attn.pattern(H, n_examples) > 0
+        yield (softer.attn.pattern(G, n_examples) * hit).sum(-1)
+
+
+@every
+@pytest.mark.parametrize("sharpness", [0.3, 1.0, 2.0, 3.5, 6.0, 12.0])
+def test_softmax_is_as_close_to_hardmax_as_the_bound_says(name, sharpness):
+    for V, n in ((3, 9), (8, 33)):
+        model = MODELS[name](V, n)
+        # Also at a sharpness at which answers are wrong, which `model.sharpened` refuses.
+        soft, tokens = Transformer.sharpened(model, sharpness), prompts(model)
+        bound = model.softmax_error(sharpness)
+        # Float64 rounding: weights, averages and codes are sums of fewer than 2^10 terms, each
+        # off by a few 2^-53, and no number carried here exceeds 2^10.
+        slack = 2.0**-53 * 2**10 * 2**10
+        for leaks, attended in zip(bound.leaks, attended_weight(model, soft, tokens), strict=True):
+            actual = 1 - attended.amin((0, 2))
+            assert (actual <= torch.tensor(leaks) + slack).all()
+        for hard, G in zip(model.streams(tokens), soft.streams(tokens), strict=True):
+            difference = (hard - G).abs().amax((0, 1))
+            for register in model.stream:
+                actual = float(difference[model.stream[register]].max())
+                assert actual <= bound.registers[register] + slack, register
+        actual = float((model.logits(tokens) - soft.logits(tokens)).abs().max())
+        assert actual <= bound.logits + slack
+        assert bound.logits < 1e7
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in ("average", "facts")])
+def test_the_bound_on_the_logits_is_not_far_off(name):
+    """Where answers are about to be right, within a factor of 200 of what some prompt needs."""
+    model = MODELS[name](3, 9)
+    beta, tokens = model.least_sharpness(), prompts(model)
+    soft = model.sharpened(beta * 1.001)
+    actual = float((model.logits(tokens) - soft.logits(tokens)).abs().max())
+    assert actual >= model.softmax_error(beta).logits / 200
+
+
+@every
+@pytest.mark.parametrize(("V", "n"), [(1, 1), (3, 9), (8, 200)])
+def test_the_least_sharpness_is_the_least(name, V, n):
+    model = MODELS[name](V, max(n, 3) if name == "composition" else n)
+    margin = model.answers.margin
+    for error in (None, 1e-6, 0.1):
+        beta = model.least_sharpness(error)
+        wanted = 0.499 * margin if error is None else error
+        assert model.softmax_error(beta).logits <= wanted
+        if not math.isinf(model.margins[-1][0].gap):
+            assert model.softmax_error(0.99 * beta).logits > wanted
+    assert model.softmax_error(model.least_sharpness()).logits < margin / 2
+
+
+@every
+def test_bounds_shrink_as_sharpness_grows(name):
+    model = MODELS[name](8, 50)
+    errors = [model.softmax_error(beta) for beta in np.geomspace(0.01, 100, 60)]
+    logits = [error.logits for error in errors]
+    assert np.isfinite(logits).all()
+    assert (np.diff(logits) <= 0).all()
+    for register in model.stream:
+        assert (np.diff([error.registers[register] for error in errors]) <= 0).all()
+    if name != "average":
+        assert logits[0] > model.answers.margin > logits[-1]
+
+
+@given(st.floats(1, 1e12))
+def test_sharpening_keeps_its_promise(amplification):
+    c = sharpening(amplification)
+    assert math.log2(c).is_integer()
+    assert 16 * amplification * math.exp(-c) <= 1 / 4
+    assert 16 * amplification * math.exp(-c / 2) > 1 / 4
+
+
+FORMATS = {
+    torch.bfloat16: (8, 3.38e38),
+    torch.float16: (11, 65504.0),
+    torch.float32: (24, 3.40e38),
+    torch.float64: (53, 1.79e308),
+}
+SHORT = {
+    **{name: (build, 3, 9) for name, build in MODELS.items()},
+    **{f"{name}, 8 symbols": (build, 8, 33) for name, build in MODELS.items()},
+    "300 tokens": (MODELS["latest"], 8, 300),
+    "300 tokens, six hops": (MODELS["six hops"], 8, 300),
+}
+
+
+def fits(exactness, dtype):
+    bits, largest = FORMATS[dtype]
+    return exactness.bits <= bits and exactness.largest <= largest
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32], ids=str)
+@pytest.mark.parametrize("name", SHORT)
+def test_short_floats_are_exact_where_the_bound_says_so(name, dtype):
+    build, V, n = SHORT[name]
+    model = build(V, n)
+    if not fits(exact_in(model), dtype):
+        return
+    short, tokens = build(V, n).to(dtype), prompts(model)[::7]
+    one_each = all(margin.graded for layer in model.margins for margin in layer)
+    n_examples = model.prompt.n_examples
+    streams = zip(model.streams(tokens), short.streams(tokens), strict=True)
+    for i, (H, G) in enumerate(streams):
+        assert G.dtype == dtype
+        if one_each and not name.startswith("average"):
+            assert torch.equal(G.double(), H)
+        if i < model.n_layers:
+            patterns = (
+                m.blocks[i].attn.pattern(S, n_examples) for m, S in ((model, H), (short, G))
+            )
+            attended, also = (pattern > 0 for pattern in patterns)
+            assert torch.equal(attended, also)
+    assert torch.equal(short(tokens), model(tokens))
+
+
+def significant_bits(numbers):
+    """The most bits of significand that any of these numbers needs."""
+    mantissas, _ = np.frexp(numbers.numpy())
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    zeros = np.log2((whole & -whole)[whole != 0])
+    return int(53 - zeros.min(initial=53))
+
+
+def partial_sums(left, right):
+    """All partial sums, in order, of the products of rows (…, m, d) and columns (…, d, k)."""
+    return (left.unsqueeze(-1) * right.unsqueeze(-3)).cumsum(-2)
+
+
+@every
+@pytest.mark.parametrize(("V", "n"), [(3, 9), (8, 33)])
+def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n):
+    model = MODELS[name](V, n)
+    one_each = all(margin.graded for layer in model.margins for margin in layer)
+    tokens, numbers = prompts(model)[::4], []
+    for block, H in zip(model.blocks, model.streams(tokens), strict=False):
+        attn, examples = block.attn, H[:, : model.prompt.n_examples or None]
+        attended = H if attn.mask != "examples" else examples
+        for h in range(attn.n_heads):
+            Q = partial_sums(H, attn.W_Q[h])
+            K, V_ = partial_sums(attended, attn.W_K[h]), partial_sums(attended, attn.W_V[h])
+            q, k = Q[..., -1, :] + attn.b_Q[h], K[..., -1, :] + attn.b_K[h]
+            numbers += [H, Q, K, V_, q, k, partial_sums(q, k.transpose(-1, -2))]
+    if one_each and not name.startswith("average"):
+        *_, H = model.streams(tokens)
+        numbers += [H, partial_sums(H, model.unembed.W_U), model.logits(tokens)]
+    needed = max(map(significant_bits, numbers))
+    largest = max(float(part.abs().max()) for part in numbers)
+    exact = exact_in(model)
+    assert needed <= exact.bits <= needed + 3
+    assert largest <= exact.largest <= 8 * largest
