@@ -117,24 +117,25 @@ class Attention(nn.Module):
         if self.normalise == "relu":
             count = hidden.logical_not().sum(-1, keepdim=True)
             return scores.relu().masked_fill(hidden, 0.0) * self.scale, count
-        scores = scores.masked_fill(hidden, -torch.inf)
-        largest = scores.amax(-1, keepdim=True)
+        scores.masked_fill_(hidden, -torch.inf)
+        # Neither the hardmax nor the shift by the largest score has a gradient.
+        largest = scores.detach().amax(-1, keepdim=True)
         if self.normalise == "softmax":
             # Differences first: those of whole numbers are exact, also in short formats.
             weights = ((scores - largest) * self.scale).exp()
         else:
-            weights = (scores == largest).to(scores.dtype)
+            weights = scores.detach().eq_(largest)
         return weights, weights.sum(-1, keepdim=True)
 
     def _hidden(self, scores: Tensor) -> Tensor:
         """Which attended tokens (columns) each token (row) must not see."""
-        seen = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
         if self.mask == "causal":
-            seen = seen.tril()
-        elif self.mask == "strict":
-            seen = seen.tril(-1)
-            seen[0, 0] = True
-        return seen.logical_not()
+            return hidden.triu_(1)
+        if self.mask == "strict":
+            hidden.triu_()[0, 0] = False
+            return hidden
+        return hidden.logical_not_()
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
         """What the heads add to the stream, (…, T, D)."""

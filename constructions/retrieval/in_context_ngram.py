@@ -42,7 +42,7 @@ SOURCE = "[Edelman2024]; proved in constructions/retrieval/in_context_ngram.py"
 def in_context_ngram(
     vocabulary_size: int,
     order: int,
-    max_length: int,
+    max_length: int = 1024,
     pseudo_counts: int = 1,
     sharpness: float | None = None,
 ) -> SequenceModel:

@@ -232,7 +232,7 @@ def test_the_least_sharpness_is_the_least(name, V, n):
         beta = model.least_sharpness(error)
         wanted = 0.499 * margin if error is None else error
         assert model.softmax_error(beta).logits <= wanted
-        if not math.isinf(model.margins[-1][0].gap):
+        if beta > 2.0**-20:  # from which on it is searched
             assert model.softmax_error(0.99 * beta).logits > wanted
     assert model.softmax_error(model.least_sharpness()).logits < margin / 2
 
@@ -334,5 +334,7 @@ def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n
     needed = max(map(significant_bits, numbers))
     largest = max(float(part.abs().max()) for part in numbers)
     exact = exact_in(model)
-    assert needed <= exact.bits <= needed + 3
+    assert needed <= max(1, exact.bits)
+    # That at most one entry of a one-hot code is not 0 is not known to the bound.
+    assert exact.bits <= needed + (6 if name == "skip-gram" else 3)
     assert largest <= exact.largest <= 8 * largest
