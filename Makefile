@@ -9,7 +9,7 @@ verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

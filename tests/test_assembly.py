@@ -9,6 +9,7 @@ from constructions.assembly import (
     block,
     embed,
     linear_mlp,
+    rows,
     signed_pair,
     unembed,
 )
@@ -77,6 +78,31 @@ def test_embed_writes_columns_in_order_and_unembed_reads():
     written = W_E(torch.tensor([[1.0, 2.0, 3.0]], dtype=torch.float64))
     assert torch.equal(written, torch.tensor([[1.0, 2, 0.5, 1, 3, 0]], dtype=torch.float64))
     assert torch.equal(unembed(STREAM, X - 2 * U)(H), x - 2 * u)
+
+
+def test_rows_are_written_register_by_register():
+    written = rows(STREAM, s=np.array([1, 2, 3]), u=np.array([[4, 5], [6, 7], [8, 9]]))
+    assert written.dtype == torch.float64
+    assert written.tolist() == [[0, 0, 4, 5, 0, 1], [0, 0, 6, 7, 0, 2], [0, 0, 8, 9, 0, 3]]
+    assert torch.equal(
+        written, rows(STREAM, s=np.array([[1], [2], [3]]), u=written[:, 2:4].numpy())
+    )
+
+
+def test_rows_are_what_readings_read_back():
+    places, norms = integers(4, 2, seed=1), integers(4, seed=2)
+    written = rows(STREAM, x=places.numpy(), y=norms.numpy())
+    weights, bias = STREAM.matrix(2 * X)
+    assert torch.equal(written @ torch.as_tensor(weights) + torch.as_tensor(bias), 2 * places)
+    assert torch.equal(written[:, STREAM["y"]][:, 0], norms)
+
+
+def test_rows_of_unknown_registers_or_other_widths_are_refused():
+    with pytest.raises(ValueError, match="no register 'v'"):
+        rows(STREAM, v=np.zeros(3))
+    for values in (np.zeros(3), np.zeros((3, 1)), np.zeros((3, 3))):
+        with pytest.raises(ValueError, match="size"):
+            rows(STREAM, x=values)
 
 
 def test_weights_are_the_numbers_that_were_named():

@@ -237,7 +237,7 @@ def test_a_failure_exits_with_1_and_says_what_it_saw(claims, capsys):
     assert run("it", "--big-k", "5") == 1
     out = capsys.readouterr().out
     assert "5 False yes None 850" in out
-    assert "it fails: 1 findings" in out
+    assert "it fails: 1 finding in" in out
 
 
 def test_an_internal_error_exits_with_4_and_never_passes(claims, capsys, tmp_path):

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from exact import array, newton_inverse, predict, prompt, read, tokens
 from flint import arb, ctx, fmpq, fmpz
 from hypothesis import given
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
 from constructions.assembly import Head, Move, block, embed, signed_pair, unembed
-from constructions.stream import Stream
-from constructions.transformer import Transformer
+from constructions.stream import Stream, one
+from constructions.transformer import Attention, Block, Embed, PosEmbed, Transformer, Unembed
 from verify.domains import (
     Ball,
     Degrees,
@@ -216,6 +217,92 @@ def test_softmax_is_refused():
     model.blocks[1].attn.normalise = "softmax"
     with pytest.raises(NotPolynomial, match="layer 2: softmax attention has no exact value"):
         predict(model, Q, *prompt(np.random.default_rng(0), 3, 2))
+
+
+def positioned(normalise, mask, scale=1.0):
+    """A model with positions, two heads and a read-out with a bias, all of small whole numbers."""
+    rng = np.random.default_rng(5)
+
+    def whole(*shape):
+        return torch.as_tensor(rng.integers(-2, 3, shape).astype(float))
+
+    weights = [whole(2, 3, 2), whole(2, 3, 2), whole(2, 3, 4), whole(2, 4, 3)]
+    biases = [whole(2, 2), whole(2, 2)]
+    attn = Attention(*weights, *biases, normalise=normalise, mask=mask, scale=scale)
+    return Transformer(
+        Embed(whole(4, 3)),
+        [Block(attn)],
+        Unembed(whole(3, 2), whole(2)),
+        pos_embed=PosEmbed(whole(7, 3)),
+        stream=Stream(a=3),
+        name="",
+        source="",
+    )
+
+
+masked = pytest.mark.parametrize("mask", ["full", "causal", "strict", "examples"])
+
+
+@masked
+@pytest.mark.parametrize("normalise", ["linear", "relu", "hardmax"])
+@pytest.mark.parametrize("T", [1, 5, 7])
+def test_positions_masks_and_biases_are_the_same_over_q_as_in_torch(normalise, mask, T):
+    """Whole-number tokens are entered as rows of the identity."""
+    model, n_examples = positioned(normalise, mask), max(1, T - 2)
+    tokens = np.random.default_rng(T).integers(4, size=T)
+    exact = outputs(model, Q.weights(np.eye(4)[tokens]), n_examples, Q).tolist()
+    found = model.run(torch.as_tensor(tokens), n_examples).tolist()
+    # The float nearest to the fraction where one was formed: sums of averages are rounded again.
+    for row, wanted in zip(found, exact, strict=True):
+        for value, fraction in zip(row, wanted, strict=True):
+            nearest = int(fraction.p) / int(fraction.q)
+            slack = 0.0 if normalise == "linear" else 2.0**-53 * 2**12
+            assert abs(value - nearest) <= slack
+    if normalise == "linear":
+        residues = outputs(model, P.weights(np.eye(4)[tokens]), n_examples, P).tolist()
+        assert residues == [[P.number(int(e.p), int(e.q)) for e in row] for row in exact]
+
+
+@masked
+@pytest.mark.parametrize("scale", [0.1, 1.0, 3.0])
+def test_balls_enclose_softmax_attention(mask, scale):
+    model = positioned("softmax", mask, scale)
+    tokens = np.random.default_rng(0).integers(4, size=6)
+    found = model.run(torch.as_tensor(tokens), 4).tolist()
+    for precision, widest in ((24, 1e-2), (200, 2.0**-150)):
+        with Ball.precision(precision):
+            enclosed = outputs(model, Ball().weights(np.eye(4)[tokens]), 4, Ball()).tolist()
+            for row, balls in zip(found, enclosed, strict=True):
+                for value, ball in zip(row, balls, strict=True):
+                    assert ball.rad() < widest
+                    # Numbers of up to 2^8 in float64, a few dozen roundings of each.
+                    assert abs(arb(value) - ball.mid()) <= ball.rad() + 2.0**-53 * 2**14
+    with Ball.precision(400):
+        finer = outputs(model, Ball().weights(np.eye(4)[tokens]), 4, Ball()).tolist()
+    for balls, narrow in zip(enclosed, finer, strict=True):
+        assert all(ball.contains(value) for ball, value in zip(balls, narrow, strict=True))
+
+
+def test_a_softmax_of_known_scores():
+    """Weights 1 : e : e² of the values 0, 1, 2, and the first token alone with itself."""
+    stream = Stream(x=1, out=1)
+    x = stream.read("x")
+    model = Transformer(
+        embed(stream, x={"x": 1.0}),
+        [block(stream, [Head(one, x, x, "out")], normalise="softmax", mask="strict")],
+        unembed(stream, stream.read("out")),
+        stream=stream,
+        name="",
+        source="",
+    )
+    with Ball.precision(100):
+        tokens = Ball().matrix([[arb(value)] for value in (0, 1, 2, 7)])
+        first, second, third, last = (row[0] for row in outputs(model, tokens, 4, Ball()).tolist())
+        e = arb(1).exp()
+        assert (first, second) == (0, 0)
+        assert third.overlaps(e / (1 + e))
+        assert last.overlaps((e + 2 * e**2) / (1 + e + e**2))
+        assert last.rad() < 2.0**-90
 
 
 @pytest.mark.parametrize("scale", [1 / math.sqrt(3), 2.0])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from constructions import newton
+from constructions import hop, induction_heads, newton
+from theory.retrieval import random_sequences
 from verify.rounding import with_rounding_bound
 
 if not torch.cuda.is_available():
@@ -20,3 +21,25 @@ def test_newton_on_a_gpu(layout):
     wanted, bounds = with_rounding_bound(model, x, y, query)
     found = model.to("cuda")(x, y, query).cpu()
     assert ((found - wanted).abs() <= 2 * bounds).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: induction_heads(8, 128),
+        lambda: induction_heads(8, 128, "mean"),
+        lambda: hop(6, 8, 128),
+    ],
+    ids=["induction", "mean", "six hops"],
+)
+def test_retrieval_on_a_gpu(build, dtype):
+    """Scores and codes are whole numbers below 2^24, averages of them are rounded once."""
+    tokens = random_sequences(16, 128, 8, seed=0)
+    wanted, model = build(), build().to("cuda", dtype)
+    logits = model.logits(tokens)
+    assert logits.device.type == "cuda"
+    assert torch.equal(logits.cpu(), wanted.logits(tokens).to(dtype))
+    assert torch.equal(model(tokens).cpu(), wanted(tokens))
+    soft = model.sharpened(wanted.least_sharpness() * 1.001)
+    assert torch.equal(soft(tokens).cpu(), wanted(tokens))

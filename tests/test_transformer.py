@@ -16,6 +16,7 @@ from constructions.transformer import (
     Attention,
     Block,
     Embed,
+    PosEmbed,
     Transformer,
     Unembed,
 )
@@ -262,6 +263,95 @@ def test_gradients_reach_the_tokens():
     model.run(tokens, 3).sum().backward()
     assert tokens.grad is not None
     assert not any(weights.requires_grad for weights in model.parameters())
+
+
+def test_whole_numbers_name_rows_of_the_embedding():
+    embed = Embed(integers(np.random.default_rng(0), 5, 4))
+    tokens = torch.tensor([[0, 4, 4], [2, 1, 0]])
+    written = embed(tokens)
+    assert written.shape == (2, 3, 4)
+    one_hot = torch.nn.functional.one_hot(tokens, 5)
+    assert torch.equal(written, embed(one_hot.double()))
+    for place in np.ndindex(2, 3):
+        assert torch.equal(written[place], embed.W_E[tokens[place]])
+    assert torch.equal(embed(tokens.int()), written)
+
+
+@pytest.mark.parametrize("leading", [(), (2,), (2, 3)])
+def test_positions_are_added_to_the_embedding_and_a_bias_to_the_read_out(leading):
+    rng = np.random.default_rng(0)
+    W_E, W_pos, W_U = (integers(rng, *shape) for shape in ((5, 4), (6, 4), (4, 3)))
+    b_U = integers(rng, 3)
+    model = Transformer(
+        Embed(W_E),
+        [Block(an_attention(rng, "linear", "causal"))],
+        Unembed(W_U, b_U),
+        pos_embed=PosEmbed(W_pos),
+        stream=Stream(a=4),
+        name="example()",
+        source="[None]",
+    )
+    for T in (1, 4, 6):
+        tokens = torch.as_tensor(rng.integers(5, size=(*leading, T)))
+        start, end = model.residual_stream(tokens, 0)
+        assert torch.equal(start, W_E[tokens] + W_pos[:T])
+        assert torch.equal(model.run(tokens, 0), end @ W_U + b_U)
+    assert model.n_parameters - W_pos.numel() - b_U.numel() == sum(
+        weights.numel()
+        for weights in (*model.blocks.parameters(), model.embed.W_E, model.unembed.W_U)
+    )
+    assert {"pos_embed.W_pos", "unembed.b_U"} <= set(model.state_dict())
+    assert not {"pos_embed.W_pos", "unembed.b_U"} & set(a_transformer().state_dict())
+
+
+def test_under_a_strict_mask_the_first_token_sees_itself_and_the_second_only_the_first():
+    rng = np.random.default_rng(0)
+    for normalise in NORMALISE:
+        attn, H = an_attention(rng, normalise, "strict"), integers(rng, 5, 4)
+        other = H.clone()
+        other[2:] = integers(rng, 3, 4)
+        assert torch.equal(attn(H, 5)[:2], attn(other, 5)[:2])
+        assert (attn(H, 5)[0] - by_definition(attn, H[:1], 1)[0]).abs().max() <= tolerance(attn, H)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
+def test_scales_that_are_not_above_0_are_refused(scale):
+    with pytest.raises(ValueError, match=f"^scale is {scale}: give a finite number greater than 0"):
+        an_attention(np.random.default_rng(0), "softmax", "full", scale=scale)
+
+
+@pytest.mark.parametrize("normalise", NORMALISE)
+def test_sharpening_changes_the_layers_that_compare_and_no_weight(normalise):
+    model, tokens = a_transformer(0, normalise), integers(np.random.default_rng(1), 5, 3)
+    before = model.run(tokens, 3)
+    soft = model.sharpened(2.5)
+    attn = soft.blocks[0].attn
+    compares = normalise in ("softmax", "hardmax")
+    assert (attn.normalise, attn.scale) == (("softmax", 2.5) if compares else (normalise, 1.0))
+    for ours, theirs in zip(model.parameters(), soft.parameters(), strict=True):
+        assert ours is theirs
+    assert model.blocks[0].attn.normalise == normalise
+    assert torch.equal(model.run(tokens, 3), before)
+    hard = soft.sharpened(None).blocks[0].attn
+    assert (hard.normalise, hard.scale) == ("hardmax" if compares else normalise, 1.0)
+    assert str(soft).partition(":")[0] == str(model).partition(":")[0]
+
+
+def test_softmax_tends_to_hardmax():
+    """Scores of whole numbers: the weight of others is at most (T − 1)·e^{−β}."""
+    model, tokens = a_transformer(2, "hardmax"), integers(np.random.default_rng(3), 5, 3)
+    H = model.embed(tokens)
+    hard = model.blocks[0].attn.pattern(H, 5)
+    for sharpness in (1.0, 4.0, 20.0):
+        soft = model.sharpened(sharpness).blocks[0].attn.pattern(H, 5)
+        assert (hard - soft).abs().max() <= 4 * math.exp(-sharpness) + 10 * EPS
+
+
+@pytest.mark.parametrize("sharpness", [0.0, -1.0, math.nan, math.inf])
+def test_a_sharpness_that_is_none_is_refused(sharpness):
+    message = f"^sharpness is {sharpness}: give a finite number greater than 0"
+    with pytest.raises(ValueError, match=message):
+        a_transformer().sharpened(sharpness)
 
 
 def test_unknown_normalisations_and_masks_are_refused(unchecked):

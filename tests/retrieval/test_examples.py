@@ -15,7 +15,7 @@ PRINTED = {
         "the(13) ← bird(11)",
         "answer: bird",
         "wrong on 0 of 20 random sequences",
-        "published figures, not measured here",
+        "figures reported, not measured here",
         "bound for all prompts",
     ],
     "who_is_johns_mother.py": [

@@ -83,7 +83,7 @@ def test_registers_hold_the_facts_and_the_relations_asked_for(seed):
     text = text_of(seed)
     facts, subject, steps = read(text)
     tokens = np.array(DEFAULT.tokens(text))
-    _, first, second, third, fourth = (H[1:] for H in MODEL.streams(tokens))
+    _, _, second, third, fourth = (H[1:] for H in MODEL.streams(tokens))
     codes = torch.as_tensor(binary_codes(len(DEFAULT.words)))
     relation = torch.as_tensor(binary_codes(len(DEFAULT.relations) + 1))
     number = {name: i for i, name in enumerate(DEFAULT.relations)}

@@ -1,9 +1,11 @@
 """k-hop against `theory.retrieval.hop`, with the pointer and the answer that each layer holds."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import hop as hop_model
@@ -28,11 +30,12 @@ def test_all_sequences(k, V):
     for T in (1, 2, 5, 6):
         tokens = all_sequences(T, V)
         assert model(tokens).tolist() == hop(tokens, k).tolist()
-    if V < 4:
+    if V == 3:
         soft = model.sharpened(model.least_sharpness() * 1.001)
         assert soft(tokens).tolist() == hop(tokens, k).tolist()
 
 
+@settings(max_examples=35)
 @given(
     k=st.integers(1, 20),
     V=st.integers(1, 20),
@@ -40,24 +43,31 @@ def test_all_sequences(k, V):
     fraction=st.floats(0, 1),
     batch=st.lists(st.integers(1, 3), max_size=2),
     dtype=st.sampled_from([torch.float64, torch.float32]),
-    soft=st.booleans(),
     seed=st.integers(0, 999),
 )
-def test_its_definition(k, V, n, fraction, batch, dtype, soft, seed):
+def test_its_definition(k, V, n, fraction, batch, dtype, seed):
     T = max(1, round(fraction * n))
     # Few symbols, so that chains of several hops are found.
     tokens = np.random.default_rng(seed).integers(min(V, 4), size=(*batch, T))
     model = hop_model(k, V, n).to(dtype)
-    if soft:
-        model = model.sharpened(model.least_sharpness() * 1.001)
     found = model(tokens)
     assert found.shape == tokens.shape
     for place in np.ndindex(*batch):
         assert found[place].tolist() == hop_by_definition(tokens[place], k)
 
 
+@pytest.mark.parametrize(("V", "n"), [(1, 1), (2, 5), (7, 20), (40, 33)])
+@pytest.mark.parametrize("k", [1, 4, 13])
+def test_softmax_at_the_least_sharpness(k, V, n):
+    model = hop_model(k, V, n)
+    model = model.sharpened(model.least_sharpness() * 1.001)
+    for T in {1, n // 2 + 1, n}:
+        tokens = random_sequences(100, T, min(V, 3), seed=T)
+        assert model(tokens).tolist() == hop(tokens, k).tolist()
+
+
 @pytest.mark.parametrize("soft", [False, True], ids=["hardmax", "softmax"])
-@pytest.mark.parametrize("k", [1, 2, 3, 6, 16])
+@pytest.mark.parametrize("k", [1, 3, 16])
 def test_adversarial_sequences(k, soft):
     for V in (2, 8):
         model = hop_model(k, V, 64)
@@ -125,11 +135,11 @@ def test_positions_of_the_doubling():
         assert twice == [once[p] if p >= 0 else -1 for p in once]
 
 
-@pytest.mark.parametrize("k", range(1, 65))
-def test_layers_are_those_of_the_theorem(k):
-    model = hop_model(k, 2, 4)
-    assert model.n_layers == hop_layers(k) == len(bin(k)[2:]) + 1
-    assert model.n_heads == 1
+def test_layers_are_those_of_the_theorem():
+    for k in range(1, 65):
+        model = hop_model(k, 2, 4)
+        assert model.n_layers == hop_layers(k) == math.floor(math.log2(k)) + 2
+        assert model.n_heads == 1
 
 
 @pytest.mark.parametrize("V", [1, 2, 8, 9])

@@ -36,7 +36,7 @@ def test_all_sequences(match, no_match, V, T):
     model = induction_heads(V, 6, match, no_match)
     wanted = induction(tokens, match, no_match).tolist()
     assert answers(model, tokens) == wanted
-    if T == 6 and V < 4:
+    if (T, V) == (6, 3):
         assert answers(model.sharpened(model.least_sharpness() * 1.001), tokens) == wanted
 
 
@@ -47,22 +47,29 @@ def test_all_sequences(match, no_match, V, T):
     fraction=st.floats(0, 1),
     batch=st.lists(st.integers(1, 3), max_size=2),
     dtype=st.sampled_from([torch.float64, torch.float32]),
-    soft=st.booleans(),
     seed=st.integers(0, 999),
 )
-@settings(max_examples=30)
-def test_its_definition(match, no_match, V, n, fraction, batch, dtype, soft, seed):
+@settings(max_examples=20)
+def test_its_definition(match, no_match, V, n, fraction, batch, dtype, seed):
     T = max(1, round(fraction * n))
     tokens = np.random.default_rng(seed).integers(V, size=(*batch, T))
     model = induction_heads(V, n, match, no_match).to(dtype)
-    if soft:
-        model = model.sharpened(model.least_sharpness() * 1.001)
     found = model(tokens)
     assert found.dtype == torch.int64
     assert found.shape == tokens.shape
     for place in np.ndindex(*batch):
         wanted = induction_by_definition(tokens[place], match, no_match)
         assert found[place].tolist() == wanted
+
+
+@every
+@pytest.mark.parametrize(("V", "n"), [(1, 1), (2, 5), (7, 20), (40, 33)])
+def test_softmax_at_the_least_sharpness(match, no_match, V, n):
+    model = induction_heads(V, n, match, no_match)
+    model = model.sharpened(model.least_sharpness() * 1.001)
+    for T in {1, n // 2 + 1, n}:
+        tokens = random_sequences(100, T, V, seed=T)
+        assert answers(model, tokens) == induction(tokens, match, no_match).tolist()
 
 
 @every
@@ -76,13 +83,14 @@ def test_adversarial_sequences(match, no_match, soft):
             assert answers(model, tokens) == induction(tokens, match, no_match).tolist(), family
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("match", ["latest", "first"])
+@pytest.mark.parametrize(
+    ("match", "dtype"),
+    [("latest", torch.float64), ("first", torch.float32)],
+)
 def test_a_thousand_tokens(match, dtype):
     model = induction_heads(64, 1024, match).to(dtype)
-    families = adversarial_sequences(1024, 64, seed=1)
-    rows = [family[:1] for family in families.values()] + [random_sequences(1, 1024, 64, 2)]
-    tokens = np.concatenate(rows)
+    rows = [family[-1:] for family in adversarial_sequences(1024, 64, seed=1).values()]
+    tokens = np.concatenate([*rows, random_sequences(1, 1024, 64, seed=2)])
     wanted = induction(tokens, match).tolist()
     assert answers(model, tokens) == wanted
     assert answers(model.sharpened(model.least_sharpness() * 1.001), tokens) == wanted
@@ -134,14 +142,15 @@ def test_layer_one_writes_the_code_of_the_previous_token(match):
 
 
 @pytest.mark.parametrize("V", [1, 2, 3, 8, 9, 64])
-@pytest.mark.parametrize("n", [1, 7, 128])
 @every
-def test_sizes_are_those_of_the_docstring(V, n, match, no_match):
-    model, r = induction_heads(V, n, match, no_match), binary_codes(V).shape[1]
+def test_sizes_are_those_of_the_docstring(V, match, no_match):
+    r = binary_codes(V).shape[1]
     width = 2 * r + 2 * V + 8 if match == "mean" else 3 * r + 6
-    assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, width)
-    with_mlp = [block.mlp is not None for block in model.blocks]
-    assert with_mlp == [False, (match, no_match) == ("mean", "self")]
+    for n in (1, 7, 128):
+        model = induction_heads(V, n, match, no_match)
+        assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, width)
+        with_mlp = [block.mlp is not None for block in model.blocks]
+        assert with_mlp == [False, (match, no_match) == ("mean", "self")]
 
 
 def test_the_size_for_128_tokens_of_8_symbols():

@@ -11,7 +11,7 @@ from constructions.retrieval.margins import Margin, exact_in
 from theory.checks import InputError
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.retrieval.certificate import FORMATS, enclosed_error, longest, softmax
+from verify.retrieval.certificate import FORMATS, enclosed_error, formats, longest, softmax
 from verify.retrieval.gaps import gap_finding
 from verify.retrieval.hop import _states as hop_states
 from verify.retrieval.induction import _states, induction_task
@@ -117,6 +117,20 @@ def test_the_longest_exact_sequences(name):
     tokens = np.random.default_rng(0).integers(0, 8, (8, n))
     short = induction_heads(8, n).to(getattr(torch, name))
     assert torch.equal(short(tokens), induction_heads(8, n)(tokens))
+
+
+def test_every_format_is_found_exact_up_to_its_length():
+    run = Run()
+    found = list(formats(run, induction_task(run, "latest", "bottom"), 8))
+    assert [f.verdict for f in found] == [Verdict.HOLDS] * len(FORMATS)
+    assert "0 wrong answers" in found[0].measured
+
+
+def test_a_format_in_which_answers_are_wrong_fails():
+    run = Run()
+    task = induction_task(run, "latest", "bottom")
+    wrong = replace(task, answers=induction_task(run, "first", "bottom").answers)
+    assert next(formats(run, wrong, 8)).verdict is Verdict.FAILS
 
 
 def test_no_length_at_all_is_a_failure():

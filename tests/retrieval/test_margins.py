@@ -1,5 +1,6 @@
 """Declared score gaps against actual ones, and the bounds that follow from them against runs."""
 
+import functools
 import math
 
 import numpy as np
@@ -20,7 +21,7 @@ from constructions import (
 )
 from constructions.retrieval.margins import Margin, exact_in, sharpening
 from constructions.transformer import Transformer
-from theory.retrieval import Lexicon, adversarial_sequences, all_sequences, random_sequences
+from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
 
 LEXICON = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
 TABLE = [[0.5, 2.0, 2.0], [1.0, -1.0, 0.25], [3.0, 3.0, 3.0]]
@@ -41,6 +42,16 @@ MODELS = {
     "facts": lambda V, n: fact_lookup(LEXICON, n),
 }
 every = pytest.mark.parametrize("name", MODELS)
+
+
+@functools.cache
+def a_model(name, V, n):
+    return MODELS[name](V, n)
+
+
+@functools.cache
+def least_sharpness(name, V, n, error=None):
+    return a_model(name, V, n).least_sharpness(error)
 
 
 def prompts(model, seed=0):
@@ -87,7 +98,7 @@ def assert_margins_hold(model, tokens):
 @every
 @pytest.mark.parametrize(("V", "n"), [(1, 3), (2, 7), (3, 5), (4, 5)])
 def test_margins_of_all_sequences(name, V, n):
-    model = MODELS[name](V, n)
+    model = a_model(name, V, n)
     if name in ("composition", "facts"):
         assert_margins_hold(model, prompts(model))
         return
@@ -99,9 +110,9 @@ def test_margins_of_all_sequences(name, V, n):
 
 
 @every
-@pytest.mark.parametrize(("V", "n"), [(8, 65), (3, 130)])
+@pytest.mark.parametrize(("V", "n"), [(8, 33), (3, 65)])
 def test_margins_of_longer_sequences(name, V, n):
-    model = MODELS[name](V, n)
+    model = a_model(name, V, n)
     smallest = assert_margins_hold(model, prompts(model))
     # Every construction whose margins are of positions attains them.
     if name not in ("average", "bigram", "facts"):
@@ -190,10 +201,10 @@ def attended_weight(model, soft, tokens):
 
 
 @every
-@pytest.mark.parametrize("sharpness", [0.3, 1.0, 2.0, 3.5, 6.0, 12.0])
+@pytest.mark.parametrize("sharpness", [0.3, 1.5, 4.0, 12.0])
 def test_softmax_is_as_close_to_hardmax_as_the_bound_says(name, sharpness):
     for V, n in ((3, 9), (8, 33)):
-        model = MODELS[name](V, n)
+        model = a_model(name, V, n)
         # Also at a sharpness at which answers are wrong, which `model.sharpened` refuses.
         soft, tokens = Transformer.sharpened(model, sharpness), prompts(model)
         bound = model.softmax_error(sharpness)
@@ -216,31 +227,30 @@ def test_softmax_is_as_close_to_hardmax_as_the_bound_says(name, sharpness):
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in ("average", "facts")])
 def test_the_bound_on_the_logits_is_not_far_off(name):
     """Where answers are about to be right, within a factor of 200 of what some prompt needs."""
-    model = MODELS[name](3, 9)
-    beta, tokens = model.least_sharpness(), prompts(model)
+    model = a_model(name, 3, 9)
+    beta, tokens = least_sharpness(name, 3, 9), prompts(model)
     soft = model.sharpened(beta * 1.001)
     actual = float((model.logits(tokens) - soft.logits(tokens)).abs().max())
     assert actual >= model.softmax_error(beta).logits / 200
 
 
 @every
-@pytest.mark.parametrize(("V", "n"), [(1, 1), (3, 9), (8, 200)])
+@pytest.mark.parametrize(("V", "n"), [(1, 3), (3, 9), (8, 33)])
 def test_the_least_sharpness_is_the_least(name, V, n):
-    model = MODELS[name](V, max(n, 3) if name == "composition" else n)
+    model = a_model(name, V, n)
     margin = model.answers.margin
-    for error in (None, 1e-6, 0.1):
-        beta = model.least_sharpness(error)
+    for error in (None, 1e-6) if V == 3 else (None,):
+        beta = least_sharpness(name, V, n, error)
         wanted = 0.499 * margin if error is None else error
         assert model.softmax_error(beta).logits <= wanted
         if beta > 2.0**-20:  # from which on it is searched
             assert model.softmax_error(0.99 * beta).logits > wanted
-    assert model.softmax_error(model.least_sharpness()).logits < margin / 2
 
 
 @every
 def test_bounds_shrink_as_sharpness_grows(name):
-    model = MODELS[name](8, 50)
-    errors = [model.softmax_error(beta) for beta in np.geomspace(0.01, 100, 60)]
+    model = a_model(name, 8, 33)
+    errors = [model.softmax_error(beta) for beta in np.geomspace(0.01, 100, 30)]
     logits = [error.logits for error in errors]
     assert np.isfinite(logits).all()
     assert (np.diff(logits) <= 0).all()
@@ -266,7 +276,9 @@ FORMATS = {
 }
 SHORT = {
     **{name: (build, 3, 9) for name, build in MODELS.items()},
-    **{f"{name}, 8 symbols": (build, 8, 33) for name, build in MODELS.items()},
+    "8 symbols": (MODELS["latest, self"], 8, 33),
+    "8 symbols, six hops": (MODELS["six hops"], 8, 33),
+    "8 symbols, trigram": (MODELS["trigram"], 8, 33),
     "300 tokens": (MODELS["latest"], 8, 300),
     "300 tokens, six hops": (MODELS["six hops"], 8, 300),
 }
@@ -317,7 +329,7 @@ def partial_sums(left, right):
 @every
 @pytest.mark.parametrize(("V", "n"), [(3, 9), (8, 33)])
 def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n):
-    model = MODELS[name](V, n)
+    model = a_model(name, V, n)
     one_each = all(margin.graded for layer in model.margins for margin in layer)
     tokens, numbers = prompts(model)[::4], []
     for block, H in zip(model.blocks, model.streams(tokens), strict=False):

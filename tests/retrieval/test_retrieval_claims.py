@@ -42,8 +42,14 @@ def test_every_claim_holds(name):
     assert not_holding(check(name, seed=1)) == []
 
 
-@pytest.mark.parametrize("name", ["attention-patterns", "induction", "ngram", "hop"])
-@pytest.mark.parametrize("size", [{"n": 1, "vocabulary": 1}, {"n": 2, "vocabulary": 5}], ids=str)
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        *((name, {"n": 1, "vocabulary": 1}) for name in ("attention-patterns", "ngram", "hop")),
+        *((name, {"n": 2, "vocabulary": 5}) for name in ("induction", "hop")),
+    ],
+    ids=str,
+)
 def test_claims_hold_at_the_smallest_sizes(name, size):
     made, options = SMALL[name]
     findings = made.findings(Run(quick=True), **{**options, **size})
@@ -151,16 +157,16 @@ def test_bad_input_on_the_command_line_is_one_line_and_exit_2(words, message, ca
 
 
 def test_json(tmp_path):
-    target = tmp_path / "hop.json"
-    words = ["hop", "--k", "2", "--n", "8", "--vocabulary", "2", "--samples", "2", "-q"]
+    target = tmp_path / "nearest.json"
+    words = ["nearest-neighbour", "--d", "2", "--n", "4", "--samples", "4", "-q"]
     assert cli.main([*words, "--json", str(target)]) == 0
     document = json.loads(target.read_text(encoding="utf-8"))
-    assert document["claim"] == "hop"
+    assert document["claim"] == "nearest-neighbour"
     assert document["verdict"] == "holds"
-    assert {"exact", "proved", "enclosure"} <= {f["evidence"] for f in document["findings"]}
+    assert {"exact", "float", "enclosure"} == {f["evidence"] for f in document["findings"]}
 
 
-@pytest.mark.parametrize("name", ["attention-patterns", "induction", "ngram", "composition", "hop"])
+@pytest.mark.parametrize("name", ["attention-patterns", "induction", "ngram", "hop"])
 def test_pictures_are_drawn(name, tmp_path):
     import matplotlib.image
 

@@ -63,7 +63,7 @@ def floats(matrix):
 
 
 @every
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_forward_pass_over_q(name, seed):
     """Every register after every layer: torch rounds the averages of tied tokens, nothing else."""
     model = MODELS[name]
@@ -83,7 +83,7 @@ def test_the_forward_pass_over_q(name, seed):
 
 
 @every
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(batch=st.lists(st.integers(1, 3), max_size=3), seed=st.integers(0, 99))
 def test_leading_dimensions_are_separate_sequences(name, batch, seed):
     model = MODELS[name]
@@ -113,7 +113,7 @@ def test_lists_arrays_and_tensors_of_any_integers_are_tokens(name):
 
 
 @causal
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 99))
 def test_later_tokens_change_nothing_before_them(name, seed):
     model, rng = MODELS[name], np.random.default_rng(seed)
@@ -202,7 +202,7 @@ def test_what_is_no_sequence_of_tokens_is_refused(name, tokens, message):
 
 
 def test_the_remedy_for_a_long_sequence_is_a_longer_model():
-    with pytest.raises(InputError, match="built for max_length = 7: .* with max_length=9"):
+    with pytest.raises(InputError, match=r"built for max_length = 7: .* with max_length=9"):
         MODELS["latest"]([0] * 9)
     assert len(induction_heads(3, 9)([0] * 9)) == 9
 
@@ -269,10 +269,10 @@ def test_numpy_integers_are_integers(unchecked):
 
 
 def test_unknown_conventions_are_refused(unchecked):
-    with pytest.raises(InputError, match="^match is 'last': give 'latest' or 'first' or 'mean'$"):
+    with pytest.raises(InputError, match=r"^match is 'last': give 'latest' or 'first' or 'mean'$"):
         induction_heads(3, 8, "last")
     for match in ("latest", "mean"):
-        with pytest.raises(InputError, match="^no_match is 'zero': give 'bottom' or 'self'$"):
+        with pytest.raises(InputError, match=r"^no_match is 'zero': give 'bottom' or 'self'$"):
             induction_heads(3, 8, match, "zero")
 
 
@@ -302,17 +302,15 @@ def test_a_sharpness_that_is_none_is_refused(name, sharpness):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "average"])
-@pytest.mark.parametrize("factor", [1e-3, 0.2, 0.99])
-def test_too_small_a_sharpness_is_refused_with_one_that_works(name, factor):
-    model = MODELS[name]
-    sharpness = factor * model.least_sharpness()
+def test_too_small_a_sharpness_is_refused_with_one_that_works(name):
+    model, least = MODELS[name], MODELS[name].least_sharpness()
     length = model.prompt.max_length
     message = f"is too small for sequences of {length} tokens, whose answers could be wrong"
-    for call in (BUILD[name], model.sharpened):
+    for call, factor in ((BUILD[name], 0.99), (model.sharpened, 1e-3)):
         with pytest.raises(InputError, match=message) as refusal:
-            call(sharpness)
+            call(factor * least)
         assert "\n" not in str(refusal.value)
         named = float(re.search(r"give at least (\S+)$", str(refusal.value)).group(1))
         # Shown to six digits, of what is found to one part in a thousand.
-        assert model.least_sharpness() <= named <= model.least_sharpness() * 1.001 + 0.01
+        assert least <= named <= least * 1.001 + 0.01
         assert call(named).blocks[0].attn.scale == named

@@ -55,7 +55,7 @@ def attention_patterns(
         yield gap_finding(task.label, model, _states(name, model, vocabulary))
         if name != "broad-average":
             yield from softmax(run, task, vocabulary, n, error, None)
-        if name == "previous-token":
+        if name == "previous-token" and not run.quick:
             yield from formats(run, task, vocabulary)
     if run.plot:
         from verify.retrieval.attention_picture import draw

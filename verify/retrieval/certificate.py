@@ -144,7 +144,7 @@ def formats(
     for name, (bits, largest) in FORMATS.items():
         n = longest(build, bits, largest)
         text = f"n = {n}" if n < LONGEST else f"n ≥ {LONGEST} (not searched further)"
-        if bits > 11 or run.quick or n == 0:
+        if bits > 11 or n == 0:
             yield Finding(
                 f"{task.label}: {name}, longest sequences without any rounding",
                 "proved",

@@ -61,7 +61,8 @@ def hop(
             for states in _states(model, vocabulary, n):
                 yield gap_finding(task.label, model, states)
             yield from softmax(run, task, vocabulary, n, error, sharpness)
-            yield from formats(run, task, vocabulary)
+            if not run.quick:
+                yield from formats(run, task, vocabulary)
     if run.plot:
         from verify.retrieval.hop_picture import draw
 

@@ -67,7 +67,7 @@ def induction(
             for states in _states(model, vocabulary, n, chosen):
                 yield gap_finding(task.label, model, states)
         yield from softmax(run, task, vocabulary, n, error, sharpness)
-        if match != "all" or chosen == "latest":
+        if not run.quick and (match != "all" or chosen == "latest"):
             yield from formats(run, task, vocabulary)
     if run.plot:
         from verify.retrieval.attention_picture import draw
