@@ -18,17 +18,15 @@ exact_in         bits of significand in which every partial sum of the hardmax f
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from constructions.retrieval.sequence_model import SequenceModel
-    from constructions.transformer import MLP, Attention
+from constructions.stream import Stream
+from constructions.transformer import MLP, Attention, Block, Embed, PosEmbed, Unembed
 
 MOST_EXPONENT = 700.0  # e^700 is still a float64
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
@@ -52,6 +50,29 @@ class Margin:
             crowd = min(crowd, 4 * q / (1 - q) ** 2)
         exponent = 2 * sharpness * score_error
         return min(1.0, crowd * math.exp(exponent)) if exponent < MOST_EXPONENT else 1.0
+
+
+@runtime_checkable
+class Certified(Protocol):
+    """A hardmax transformer with what its proof says of every prompt (see `SequenceModel`).
+
+    `margins` has a tuple of margins for each layer, one for each head; `at_most` bounds the
+    registers that it names; `context` is the largest number of tokens in a prompt.
+    """
+
+    embed: Embed
+    pos_embed: PosEmbed | None
+    blocks: Sequence[Block]
+    unembed: Unembed
+    stream: Stream
+    margins: tuple[tuple[Margin, ...], ...]
+    at_most: dict[str, float]
+
+    @property
+    def d_model(self) -> int: ...
+
+    @property
+    def context(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -81,7 +102,7 @@ def sharpening(amplification: float) -> float:
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))
 
 
-def softmax_error(model: SequenceModel, sharpness: float) -> SoftmaxError:
+def softmax_error(model: Certified, sharpness: float) -> SoftmaxError:
     """How far softmax attention at this sharpness is from hardmax, for all prompts."""
     held = _bounds_by_layer(model)
     error = np.zeros(model.d_model)
@@ -106,7 +127,7 @@ def softmax_error(model: SequenceModel, sharpness: float) -> SoftmaxError:
     return SoftmaxError(tuple(leaks), registers, logits)
 
 
-def least_sharpness(model: SequenceModel, error: float) -> float:
+def least_sharpness(model: Certified, error: float) -> float:
     """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`.
 
     It is not searched below 2^−20.
@@ -123,7 +144,7 @@ def least_sharpness(model: SequenceModel, error: float) -> float:
     return high
 
 
-def exact_in(model: SequenceModel) -> Exactness:
+def exact_in(model: Certified) -> Exactness:
     """The float formats in which the hardmax forward pass makes no rounding error.
 
     With ties the averages over the attended tokens are rounded; the scores, and with them the sets
@@ -158,7 +179,7 @@ def exact_in(model: SequenceModel) -> Exactness:
     return Exactness(bits, max(float(np.max(sizes)) for sizes, _ in numbers))
 
 
-def _bounds_by_layer(model: SequenceModel) -> list[np.ndarray]:
+def _bounds_by_layer(model: Certified) -> list[np.ndarray]:
     """Bounds on |coordinates| of the hardmax stream before each block and at the end.
 
     What a head adds is an average of what it carries.  Registers named in `model.at_most` have a
@@ -176,7 +197,7 @@ def _bounds_by_layer(model: SequenceModel) -> list[np.ndarray]:
     return held
 
 
-def _capped(model: SequenceModel, bounds: np.ndarray) -> np.ndarray:
+def _capped(model: Certified, bounds: np.ndarray) -> np.ndarray:
     bounds = bounds.copy()
     for name, limit in model.at_most.items():
         bounds[model.stream[name]] = np.minimum(bounds[model.stream[name]], limit)

@@ -37,9 +37,9 @@ def most_frequent(shares, V):
     return np.where(best < V, best, -1)
 
 
-@pytest.mark.parametrize("alpha", [0, 1, 2])
+@pytest.mark.parametrize("alpha", [0, 2])
 @pytest.mark.parametrize("order", [1, 2, 3])
-@pytest.mark.parametrize("V", [1, 2, 3, 4])
+@pytest.mark.parametrize("V", [1, 3, 4])
 def test_all_sequences(V, order, alpha):
     model = in_context_ngram(V, order, 6, alpha)
     for T in (1, 2, 6):

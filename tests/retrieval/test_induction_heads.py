@@ -30,7 +30,7 @@ def answers(model, tokens):
 
 @every
 @pytest.mark.parametrize("V", [1, 2, 3, 4])
-@pytest.mark.parametrize("T", [1, 2, 3, 6])
+@pytest.mark.parametrize("T", [1, 3, 6])
 def test_all_sequences(match, no_match, V, T):
     tokens = all_sequences(T, V)
     model = induction_heads(V, 6, match, no_match)
@@ -63,7 +63,7 @@ def test_its_definition(match, no_match, V, n, fraction, batch, dtype, seed):
 
 
 @every
-@pytest.mark.parametrize(("V", "n"), [(1, 1), (2, 5), (7, 20), (40, 33)])
+@pytest.mark.parametrize(("V", "n"), [(1, 1), (4, 5), (40, 33)])
 def test_softmax_at_the_least_sharpness(match, no_match, V, n):
     model = induction_heads(V, n, match, no_match)
     model = model.sharpened(model.least_sharpness() * 1.001)
@@ -141,12 +141,12 @@ def test_layer_one_writes_the_code_of_the_previous_token(match):
     assert torch.equal(at_the_end[:, 1:, model.stream["answer"]], answer)
 
 
-@pytest.mark.parametrize("V", [1, 2, 3, 8, 9, 64])
+@pytest.mark.parametrize("V", [1, 2, 8, 9])
 @every
 def test_sizes_are_those_of_the_docstring(V, match, no_match):
     r = binary_codes(V).shape[1]
     width = 2 * r + 2 * V + 8 if match == "mean" else 3 * r + 6
-    for n in (1, 7, 128):
+    for n in (1, 128):
         model = induction_heads(V, n, match, no_match)
         assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, width)
         with_mlp = [block.mlp is not None for block in model.blocks]

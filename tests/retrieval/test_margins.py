@@ -203,7 +203,7 @@ def attended_weight(model, soft, tokens):
 @every
 @pytest.mark.parametrize("sharpness", [0.3, 1.5, 4.0, 12.0])
 def test_softmax_is_as_close_to_hardmax_as_the_bound_says(name, sharpness):
-    for V, n in ((3, 9), (8, 33)):
+    for V, n in ((3, 9), (8, 17)):
         model = a_model(name, V, n)
         # Also at a sharpness at which answers are wrong, which `model.sharpened` refuses.
         soft, tokens = Transformer.sharpened(model, sharpness), prompts(model)
@@ -289,13 +289,11 @@ def fits(exactness, dtype):
     return exactness.bits <= bits and exactness.largest <= largest
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32], ids=str)
 @pytest.mark.parametrize("name", SHORT)
-def test_short_floats_are_exact_where_the_bound_says_so(name, dtype):
+def test_the_shortest_floats_that_fit_are_exact(name):
     build, V, n = SHORT[name]
     model = build(V, n)
-    if not fits(exact_in(model), dtype):
-        return
+    dtype = next(dtype for dtype in FORMATS if fits(exact_in(model), dtype))
     short, tokens = build(V, n).to(dtype), prompts(model)[::7]
     one_each = all(margin.graded for layer in model.margins for margin in layer)
     n_examples = model.prompt.n_examples
