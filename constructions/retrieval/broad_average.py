@@ -31,7 +31,7 @@ def broad_average(
         stream=stream,
         prompt=Prompt(V, n),
         answers=Answers(margin=0.5 / n, bottom=False, frequencies=True),
-        margins=((Margin(np.inf),),),
+        margins=((Margin(np.inf, ties=True),),),
         name=f"broad_average({V}, {n})",
         source="[Elhage2021]; every score is 0",
     ).sharpened(sharpness)

@@ -122,7 +122,7 @@ def _ngram(
         ("counts", "none"),
     )
     blocks.append(block(stream, [count], normalise="hardmax", mask="causal"))
-    margins.append((Margin(min(4.0, 2.0 * r) if alpha else 1.0, graded=False),))
+    margins.append((Margin(min(4.0, 2.0 * r) if alpha else 1.0, graded=False, ties=True),))
     if copies_itself:
         blocks[-1].mlp = _hand_back(stream, V)
         blocks[-1].lines += ("mlp: relu(none + symbol − 1) added to counts",)

@@ -9,8 +9,9 @@ softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of 
                      e^{2βσ} · min(others·q, 4q/(1 − q)²),      q = e^{−β·gap},
 
                  and at most 1; the second if the scores are graded: at most 4m tokens are m gaps
-                 or fewer, but more than m − 1, below the right one (Σ_m 4m q^m).  Errors of the
-                 registers then pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ.
+                 or fewer, but more than m − 1, below the right one (Σ_m 4m q^m).  Tokens that
+                 share the weight get uneven shares, by e^{2βσ} − 1.  Errors of the registers then
+                 pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ.
 exact_in         bits of significand in which every partial sum of the hardmax forward pass is
                  exact: all numbers are whole multiples of a power of two, below a bound.
 """
@@ -36,11 +37,13 @@ Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that d
 class Margin:
     """A head's smallest score gap between the attended tokens and all others, over all prompts.
 
-    `graded` says that at most 4m tokens lie more than m − 1 and at most m gaps below, m = 1, 2, ….
+    `graded` says that at most 4m tokens lie more than m − 1 and at most m gaps below, m = 1, 2, …;
+    `ties` that several tokens may share the largest score, and hardmax its weight among them.
     """
 
     gap: float
     graded: bool = True
+    ties: bool = False
 
     def leak(self, sharpness: float, score_error: float, others: int) -> float:
         """A bound on the softmax weight of all tokens that hardmax does not attend to."""
@@ -50,6 +53,14 @@ class Margin:
             crowd = min(crowd, 4 * q / (1 - q) ** 2)
         exponent = 2 * sharpness * score_error
         return min(1.0, crowd * math.exp(exponent)) if exponent < MOST_EXPONENT else 1.0
+
+    def unevenness(self, sharpness: float, score_error: float) -> float:
+        """A bound on Σ |weight − equal weight| over the tokens that share the largest score.
+
+        Scores that are off by at most σ change each of their shares by a factor in e^{±2βσ}.
+        """
+        exponent = 2 * sharpness * score_error
+        return min(2.0, math.expm1(min(exponent, MOST_EXPONENT))) if self.ties else 0.0
 
 
 @runtime_checkable
@@ -115,7 +126,8 @@ def softmax_error(model: Certified, sharpness: float) -> SoftmaxError:
             sigma = _score_error(W, bounds, error)
             leak = margin.leak(sharpness, sigma, model.context - 1)
             layer.append(leak)
-            carried = error @ abs(W["W_V"]) + 2 * leak * (bounds @ abs(W["W_V"]))
+            astray = min(2.0, 2 * leak + margin.unevenness(sharpness, sigma))
+            carried = error @ abs(W["W_V"]) + astray * (bounds @ abs(W["W_V"]))
             added += carried @ abs(W["W_O"])
         error = error + added
         if block.mlp is not None:

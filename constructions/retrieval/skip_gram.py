@@ -50,7 +50,7 @@ def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None
         stream=stream,
         prompt=Prompt(V, n),
         answers=Answers(margin=0.5 / n, bottom=False, frequencies=True),
-        margins=((Margin(_smallest_gap(table), graded=False),),),
+        margins=((Margin(_smallest_gap(table), graded=False, ties=True),),),
         name=f"skip_gram(table of {V} tokens, {n})",
         source="[Elhage2021]",
     ).sharpened(sharpness)

@@ -5,14 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from constructions import hop, induction_heads
-from constructions.retrieval.margins import Margin, exact_in
+from constructions import hop, in_context_ngram, induction_heads, skip_gram
+from constructions.retrieval.margins import Margin, exact_in, softmax_error
 from theory.checks import InputError
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.retrieval.certificate import FORMATS, enclosed_error, formats, longest, softmax
-from verify.retrieval.gaps import gap_finding
+from verify.retrieval.gaps import States, gap_finding
 from verify.retrieval.hop import _states as hop_states
 from verify.retrieval.induction import _states, induction_task
 from verify.retrieval.task import agreement, difference_over_q, first_difference
@@ -51,6 +53,35 @@ def test_a_margin_that_claims_too_much_fails(layer):
     margins[layer - 1] = [replace(margins[layer - 1][0], gap=margins[layer - 1][0].gap + 0.5)]
     model.margins = tuple(map(tuple, margins))
     assert gap_finding("", model, states(model, layer)).verdict is Verdict.FAILS
+
+
+def test_ties_that_are_not_declared_fail():
+    model = skip_gram(np.array([[1.0, 1.0], [0.0, 1.0]]))
+    table = model.embed.W_E[:, model.stream["wanted"]].numpy()
+    listed = States(1, {"wanted": table}, {"symbol": np.eye(2)}, table, np.arange(2))
+    assert gap_finding("", model, listed).verdict is Verdict.HOLDS
+    model.margins = ((replace(model.margins[0][0], ties=False),),)
+    assert gap_finding("", model, listed).verdict is Verdict.FAILS
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0.1, 20), st.floats(1e-9, 0.3))
+def test_shares_of_tied_tokens_are_as_even_as_the_bound_says(errors, sharpness, sigma):
+    weights = np.exp(sharpness * sigma * np.array(errors))
+    shares = weights / weights.sum()
+    uneven = abs(shares - 1 / len(shares)).sum()
+    bound = Margin(1.0, ties=True).unevenness(sharpness, sigma)
+    assert uneven <= bound * (1 + 1e-9) + 1e-14
+    assert Margin(1.0).unevenness(sharpness, sigma) == 0
+
+
+def test_the_error_bound_counts_uneven_shares():
+    """A head that averages over the matches, whose scores the softmax of layer 1 blurs."""
+    model = in_context_ngram(3, 2, 8, pseudo_counts=0)
+    blurred = Margin(0.5)
+    model.margins = ((blurred,), model.margins[1])
+    shared = softmax_error(model, 16.0)
+    model.margins = ((blurred,), (replace(model.margins[1][0], ties=False),))
+    assert softmax_error(model, 16.0).logits < shared.logits < 1
 
 
 def test_a_head_that_reads_more_than_was_listed_fails():

@@ -48,18 +48,18 @@ def gap_finding(label: str, model: SequenceModel, states: States) -> Finding:
     if stray:
         return Finding(name, "proved", "not listed", declared.gap, Verdict.FAILS, stray)
     scores = _scores(model, states)
-    gap, tie = np.inf, 0.0
-    crowd = 0.0
+    gap, tie, crowd, shared = np.inf, 0.0, 0.0, False
     for row, preference in zip(scores, states.preference, strict=True):
         for level in np.unique(preference[preference > -np.inf]):
             right, lower = row[preference == level], preference < level
-            tie = max(tie, float(np.ptp(right)))
+            tie, shared = max(tie, float(np.ptp(right))), shared or len(right) > 1
             if lower.any():
                 gap = min(gap, float(right.min() - row[lower].max()))
                 below = right.min() - _largest_by_position(row[lower], states.position[lower])
                 crowd = max(crowd, _crowd(below / declared.gap))
     pairs = scores.size
     holds = gap >= declared.gap and tie == 0 and (not declared.graded or crowd <= 1)
+    holds = holds and (declared.ties or not shared)
     graded = f"; at most {crowd:.2g}·4m tokens m gaps below" if declared.graded else ""
     return Finding(
         name,
@@ -67,7 +67,9 @@ def gap_finding(label: str, model: SequenceModel, states: States) -> Finding:
         f"{gap:g} over {pairs} pairs{graded}" if gap < np.inf else f"{pairs} pairs, all equal",
         f"≥ {declared.gap:g}" + ("; 4m" if declared.graded else "") if gap < np.inf else "",
         Verdict.of(holds),
-        "" if holds else f"gap {gap}, keys that should tie differ by {tie}, crowd {crowd}",
+        ""
+        if holds
+        else f"gap {gap}, keys that should tie differ by {tie}, crowd {crowd}, ties: {shared}",
     )
 
 
