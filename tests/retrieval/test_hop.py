@@ -56,25 +56,19 @@ def test_its_definition(k, V, n, fraction, batch, dtype, seed):
         assert found[place].tolist() == hop_by_definition(tokens[place], k)
 
 
-@pytest.mark.parametrize(("V", "n"), [(1, 1), (4, 5), (40, 33)])
-@pytest.mark.parametrize("k", [4, 13])
-def test_softmax_at_the_least_sharpness(k, V, n):
-    model = hop_model(k, V, n)
-    model = model.sharpened(model.least_sharpness() * 1.001)
-    for T in {1, n // 2 + 1, n}:
-        tokens = random_sequences(100, T, min(V, 3), seed=T)
-        assert model(tokens).tolist() == hop(tokens, k).tolist()
-
-
-@pytest.mark.parametrize("soft", [False, True], ids=["hardmax", "softmax"])
-@pytest.mark.parametrize("k", [1, 3, 16])
-def test_adversarial_sequences(k, soft):
-    for V in (2, 8):
-        model = hop_model(k, V, 64)
-        if soft:
-            model = model.sharpened(model.least_sharpness() * 1.001)
-        for family, tokens in adversarial_sequences(64, V, seed=0).items():
-            assert model(tokens).tolist() == hop(tokens, k).tolist(), family
+@pytest.mark.parametrize(
+    ("k", "V", "n"), [(1, 8, 64), (3, 2, 64), (5, 1, 1), (6, 8, 64), (13, 8, 33), (16, 8, 64)]
+)
+def test_long_and_adversarial_sequences(k, V, n):
+    """With hardmax, and with softmax at the least sharpness that is right for all of them."""
+    hard = hop_model(k, V, n)
+    soft = hard.sharpened(hard.least_sharpness() * 1.001)
+    families = adversarial_sequences(n, V, seed=0)
+    families |= {f"{T} tokens": random_sequences(40, T, min(V, 3), seed=T) for T in {1, n // 2 + 1}}
+    for family, tokens in families.items():
+        wanted = hop(tokens, k).tolist()
+        assert hard(tokens).tolist() == wanted, family
+        assert soft(tokens).tolist() == wanted, family
 
 
 def test_a_thousand_tokens():

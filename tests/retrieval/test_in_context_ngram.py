@@ -79,7 +79,7 @@ def test_its_definition(V, order, alpha, n, fraction, batch, seed):
 
 @pytest.mark.parametrize("alpha", [0, 2])
 @pytest.mark.parametrize("order", [1, 3])
-@pytest.mark.parametrize(("V", "n"), [(1, 1), (2, 5), (7, 20)])
+@pytest.mark.parametrize(("V", "n"), [(1, 1), (7, 20)])
 def test_softmax_at_the_least_sharpness(V, n, order, alpha):
     model = in_context_ngram(V, order, n, alpha)
     soft = model.sharpened(model.least_sharpness() * 1.001)

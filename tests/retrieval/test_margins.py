@@ -235,11 +235,11 @@ def test_the_bound_on_the_logits_is_not_far_off(name):
 
 
 @every
-@pytest.mark.parametrize(("V", "n"), [(1, 3), (3, 9), (8, 33)])
-def test_the_least_sharpness_is_the_least(name, V, n):
+def test_the_least_sharpness_is_the_least(name):
+    V, n = 3, 9
     model = a_model(name, V, n)
     margin = model.answers.margin
-    for error in (None, 1e-6) if V == 3 else (None,):
+    for error in (None, 1e-6):
         beta = least_sharpness(name, V, n, error)
         wanted = 0.499 * margin if error is None else error
         assert model.softmax_error(beta).logits <= wanted
@@ -250,7 +250,7 @@ def test_the_least_sharpness_is_the_least(name, V, n):
 @every
 def test_bounds_shrink_as_sharpness_grows(name):
     model = a_model(name, 8, 33)
-    errors = [model.softmax_error(beta) for beta in np.geomspace(0.01, 100, 30)]
+    errors = [model.softmax_error(beta) for beta in np.geomspace(0.01, 100, 15)]
     logits = [error.logits for error in errors]
     assert np.isfinite(logits).all()
     assert (np.diff(logits) <= 0).all()
@@ -295,12 +295,12 @@ def test_the_shortest_floats_that_fit_are_exact(name):
     model = build(V, n)
     dtype = next(dtype for dtype in FORMATS if fits(exact_in(model), dtype))
     short, tokens = build(V, n).to(dtype), prompts(model)[::7]
-    one_each = all(margin.graded for layer in model.margins for margin in layer)
+    one_each = not any(margin.ties for layer in model.margins for margin in layer)
     n_examples = model.prompt.n_examples
     streams = zip(model.streams(tokens), short.streams(tokens), strict=True)
     for i, (H, G) in enumerate(streams):
         assert G.dtype == dtype
-        if one_each and not name.startswith("average"):
+        if one_each:
             assert torch.equal(G.double(), H)
         if i < model.n_layers:
             patterns = (
@@ -328,7 +328,7 @@ def partial_sums(left, right):
 @pytest.mark.parametrize(("V", "n"), [(3, 9), (8, 33)])
 def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n):
     model = a_model(name, V, n)
-    one_each = all(margin.graded for layer in model.margins for margin in layer)
+    one_each = not any(margin.ties for layer in model.margins for margin in layer)
     tokens, numbers = prompts(model)[::4], []
     for block, H in zip(model.blocks, model.streams(tokens), strict=False):
         attn, examples = block.attn, H[:, : model.prompt.n_examples or None]
@@ -338,7 +338,7 @@ def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n
             K, V_ = partial_sums(attended, attn.W_K[h]), partial_sums(attended, attn.W_V[h])
             q, k = Q[..., -1, :] + attn.b_Q[h], K[..., -1, :] + attn.b_K[h]
             numbers += [H, Q, K, V_, q, k, partial_sums(q, k.transpose(-1, -2))]
-    if one_each and not name.startswith("average"):
+    if one_each:
         *_, H = model.streams(tokens)
         numbers += [H, partial_sums(H, model.unembed.W_U), model.logits(tokens)]
     needed = max(map(significant_bits, numbers))

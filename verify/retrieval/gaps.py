@@ -49,14 +49,21 @@ def gap_finding(label: str, model: SequenceModel, states: States) -> Finding:
         return Finding(name, "proved", "not listed", declared.gap, Verdict.FAILS, stray)
     scores = _scores(model, states)
     gap, tie, crowd, shared = np.inf, 0.0, 0.0, False
+    _, place = np.unique(states.position, return_inverse=True)
     for row, preference in zip(scores, states.preference, strict=True):
-        for level in np.unique(preference[preference > -np.inf]):
-            right, lower = row[preference == level], preference < level
-            tie, shared = max(tie, float(np.ptp(right))), shared or len(right) > 1
-            if lower.any():
-                gap = min(gap, float(right.min() - row[lower].max()))
-                below = right.min() - _largest_by_position(row[lower], states.position[lower])
-                crowd = max(crowd, _crowd(below / declared.gap))
+        # Of the states of one position only one is there: the one with the largest score counts.
+        below = np.full(place.max() + 1, -np.inf)
+        never = preference == -np.inf
+        np.maximum.at(below, place[never], row[never])
+        by_preference = np.flatnonzero(~never)[np.argsort(preference[~never], kind="stable")]
+        levels = np.flatnonzero(np.diff(preference[by_preference])) + 1
+        for keys in np.split(by_preference, levels):
+            right, lower = row[keys], below[below > -np.inf]
+            tie, shared = max(tie, float(np.ptp(right))), shared or len(keys) > 1
+            if lower.size:
+                gap = min(gap, float(right.min() - lower.max()))
+                crowd = max(crowd, _crowd((right.min() - lower) / declared.gap))
+            np.maximum.at(below, place[keys], right)
     pairs = scores.size
     holds = gap >= declared.gap and tie == 0 and (not declared.graded or crowd <= 1)
     holds = holds and (declared.ties or not shared)
@@ -96,13 +103,6 @@ def _reads_others(model: SequenceModel, states: States) -> str:
             if name not in values and read[model.stream[name]].any():
                 return f"the {side} of layer {states.layer} reads register {name}"
     return ""
-
-
-def _largest_by_position(scores: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """Of the states of one position only one is there: the one with the largest score counts."""
-    order = np.argsort(position, kind="stable")
-    starts = np.flatnonzero(np.diff(position[order], prepend=-1))
-    return np.maximum.reduceat(scores[order], starts)
 
 
 def _crowd(distances: np.ndarray) -> float:
