@@ -324,11 +324,12 @@ class Transformer(nn.Module):
         return H if self.pos_embed is None else H + self.pos_embed(H.shape[-2])
 
     def sharpened(self: Model, sharpness: float | None) -> Model:
-        """The same weights (shared, not copied) with softmax attention at this sharpness β in
-        every layer that compares scores, or with hardmax, its limit β → ∞, for None.
+        """The same weights with softmax attention at this sharpness β in every layer that compares
+        scores, or with hardmax, its limit β → ∞, for None.
 
-        A hardmax model at None is returned as it is.  Raises ValueError for a sharpness that is not
-        a finite number above 0.
+        Weights are shared, not copied: a later `.to(dtype)` of one model converts both.  A hardmax
+        model at None is returned as it is.  Raises ValueError for a sharpness that is not a finite
+        number above 0.
         """
         layers = [block.attn for block in self.blocks if block.attn is not None]
         if sharpness is None and all(attn.normalise != "softmax" for attn in layers):

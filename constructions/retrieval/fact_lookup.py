@@ -29,7 +29,7 @@ Layer 4 (causal mask)  "?" looks for owner = `found`, relation = `outer`:  Helen
 
 The score of a lookup is M(⟨·, owner⟩ + ⟨·, inner⟩) + rank with M = n + 1, and BOS has M(r + q):
 a fact that fits has M(r + q) + rank ≥ M(r + q) + 1, any other at most M(r + q − 2) + n if both of
-its codes are there, M·max(r, q) + n if one is 0, less than M(r + q) because r, q ≥ 2.
+its codes are there, M·max(r, q) + n if one is 0, and M = n + 1 makes both less than M(r + q).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def fact_lookup(
     "John's mother?")` is "doctor"; where two facts disagree, the later one holds.  Called on tokens
     of the lexicon (…, T) it answers at every "?" and is −1 elsewhere.
 
-    Four layers of at most three heads, width 5r + 3q + O(1) with r = ⌈log₂(words)⌉ and
+    Four layers of at most three heads, width 6r + 3q + 8 with r = ⌈log₂(words)⌉ and
     q = ⌈log₂(relations + 1)⌉.
 
     Args:
@@ -156,8 +156,8 @@ def fact_lookup(
 
 
 def _relation_codes(lexicon: Lexicon) -> np.ndarray:
-    """Codes of the relations and, last, of *itself*; at least two digits."""
-    return binary_codes(max(len(lexicon.relations) + 1, 3))
+    """Codes of the relations and, last, of *itself*."""
+    return binary_codes(len(lexicon.relations) + 1)
 
 
 def _embedding(

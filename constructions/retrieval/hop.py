@@ -25,7 +25,8 @@ MLP moves it.  BOS points to itself and its answer is 0, so ⊥ stays ⊥.
 Why a strict mask.  Under the mask that includes the token itself, every token is its own latest
 match, so the pointer takes one layer more (previous token, then match) and the answer comes with
 the doubling of pairs, in ⌈log₂k⌉ + 2 layers; whether fewer suffice there for a k that is not a
-power of two is open here.
+power of two is open here.  Which of the two masks the theorem of [Sanford2024] assumes was not
+checked; its MLPs may be any functions of a token, and these weights need only linear ones.
 """
 
 from __future__ import annotations

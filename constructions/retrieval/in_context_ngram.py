@@ -53,7 +53,8 @@ def in_context_ngram(
     smallest one if several are.  With α = 0 there is one column more, which is 1 where the context
     has not occurred, and the answer there is −1.
 
-    Two layers (one for order 1) of at most order − 1 heads; width (order + 1)·r + 2V + O(order).
+    Two layers with order − 1 heads and one; width order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if
+    V = 1).  Order 1 takes the second layer alone, of width 2V + 3.
 
     Raises ValueError for vocabulary_size, order or max_length below 1, pseudo_counts below 0, and
     for a sharpness too small for n.

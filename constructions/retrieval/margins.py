@@ -8,8 +8,8 @@ softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of 
 
                      e^{2βσ} · min(others·q, 4q/(1 − q)²),      q = e^{−β·gap},
 
-                 and at most 1; the second if the scores are graded: at most 4m tokens are m gaps
-                 or fewer, but more than m − 1, below the right one (Σ_m 4m q^m).  Tokens that
+                 and at most 1; the second if the scores are graded: at most 4m tokens are at
+                 least m, and less than m + 1, gaps below the right one (Σ_m 4m q^m).  Tokens that
                  share the weight get uneven shares, by e^{2βσ} − 1.  Errors of the registers then
                  pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ.
 exact_in         bits of significand in which every partial sum of the hardmax forward pass is
@@ -28,6 +28,7 @@ from torch import Tensor
 
 from constructions.stream import Stream
 from constructions.transformer import MLP, Attention, Block, Embed, PosEmbed, Unembed
+from theory import checks
 
 MOST_EXPONENT = 700.0  # e^700 is still a float64
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
@@ -37,7 +38,8 @@ Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that d
 class Margin:
     """A head's smallest score gap between the attended tokens and all others, over all prompts.
 
-    `graded` says that at most 4m tokens lie more than m − 1 and at most m gaps below, m = 1, 2, …;
+    `graded` says that at most 4m tokens lie at least m, and less than m + 1, gaps below, m = 1, 2,
+    …;
     `ties` that several tokens may share the largest score, and hardmax its weight among them.
     """
 
@@ -114,7 +116,11 @@ def sharpening(amplification: float) -> float:
 
 
 def softmax_error(model: Certified, sharpness: float) -> SoftmaxError:
-    """How far softmax attention at this sharpness is from hardmax, for all prompts."""
+    """How far softmax attention at this sharpness is from hardmax, for all prompts.
+
+    Raises ValueError for a sharpness that is not a finite number above 0.
+    """
+    sharpness = float(checks.positive("sharpness", sharpness))
     held = _bounds_by_layer(model)
     error = np.zeros(model.d_model)
     leaks = []
@@ -142,8 +148,9 @@ def softmax_error(model: Certified, sharpness: float) -> SoftmaxError:
 def least_sharpness(model: Certified, error: float) -> float:
     """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`.
 
-    It is not searched below 2^−20.
+    It is not searched below 2^−20.  Raises ValueError for an error that is not above 0.
     """
+    error = float(checks.positive("error", error))
     high = low = 2.0**-20
     while not softmax_error(model, high).logits <= error:
         low, high = high, 2 * high
@@ -159,14 +166,16 @@ def least_sharpness(model: Certified, error: float) -> float:
 def exact_in(model: Certified) -> Exactness:
     """The float formats in which the hardmax forward pass makes no rounding error.
 
-    With ties the averages over the attended tokens are rounded; the scores, and with them the sets
-    of attended tokens, are still exact.
+    With ties, whose averages are rounded, it is the scores, the sets of attended tokens and their
+    counts that are exact, and frequencies 1/T apart stay apart, which takes two bits more than T.
     """
     grain = _grain(_array(model.embed.W_E)).min(0)
     if model.pos_embed is not None:
         grain = np.minimum(grain, _grain(_array(model.pos_embed.W_pos)).min(0))
     held = _bounds_by_layer(model)
-    numbers = [(held[0], grain)]
+    numbers: list[Numbers] = [(held[0], grain)]
+    if any(margin.ties for layer in model.margins for margin in layer):
+        numbers.append((1.0, 0.25 / model.context))
     for block, bounds in zip(model.blocks, held, strict=False):
         if block.attn is not None:
             finest = grain

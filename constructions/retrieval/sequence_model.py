@@ -106,17 +106,20 @@ class SequenceModel(Transformer):
         """The prompt: the tokens, checked, with the prefix in front."""
         prompt, device = self.prompt, self.unembed.W_U.device
         if isinstance(tokens, Tensor):
+            if tokens.is_floating_point():  # numpy has no bfloat16 to say so
+                kind = str(tokens.dtype).removeprefix("torch.")
+                raise InputError(f"tokens have dtype {kind}: give integers that are at least 0")
             tokens = tokens.cpu().numpy()
         array = checks.tokens("tokens", tokens, prompt.vocabulary_size)
         n_tokens = array.shape[-1]
+        if prompt.length is not None and n_tokens != prompt.length:
+            raise InputError(
+                f"the sequence has {n_tokens} tokens: this model takes {prompt.length}"
+            )
         if n_tokens > prompt.max_length:
             raise InputError(
                 f"the sequence has {n_tokens} tokens but the model was built for max_length = "
                 f"{prompt.max_length}: build it again with max_length={n_tokens}"
-            )
-        if prompt.length is not None and n_tokens != prompt.length:
-            raise InputError(
-                f"the sequence has {n_tokens} tokens: this model takes {prompt.length}"
             )
         prefix = np.broadcast_to(
             np.array(prompt.prefix, dtype=np.int64), (*array.shape[:-1], len(prompt.prefix))

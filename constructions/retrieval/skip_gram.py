@@ -29,7 +29,10 @@ def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None
 
     Raises ValueError for a table that is not square and finite, and for a sharpness too small.
     """
-    table = np.asarray(table, dtype=np.float64)
+    try:
+        table = np.asarray(table, dtype=np.float64)
+    except ValueError:
+        raise InputError("table is no array of numbers: give one row and column a token") from None
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
         raise InputError(f"table has shape {table.shape}: give one row and one column per token")
     checks.finite("table", bool(np.isfinite(table).all()))
@@ -58,5 +61,6 @@ def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None
 
 def _smallest_gap(table: np.ndarray) -> float:
     """The smallest difference between distinct scores of one row."""
-    gaps = np.diff(np.sort(table, axis=1), axis=1)
+    with np.errstate(over="ignore"):  # a gap above the largest float64 is as good as infinite
+        gaps = np.diff(np.sort(table, axis=1), axis=1)
     return float(gaps[gaps > 0].min(initial=np.inf))

@@ -217,7 +217,7 @@ def test_other_lexicons(lexicon):
     assert None in found or not lexicon.objects
 
 
-@pytest.mark.parametrize(("words", "r", "q"), [((40, 8, 33), 7, 4), ((1, 1, 0), 4, 2)])
+@pytest.mark.parametrize(("words", "r", "q"), [((40, 8, 33), 7, 4), ((1, 1, 0), 4, 1)])
 def test_size(words, r, q):
     lexicon = Lexicon(
         *(tuple(f"{k}{i}" for i in range(m)) for k, m in zip("NRO", words, strict=True))

@@ -21,6 +21,7 @@ from constructions import (
 )
 from constructions.retrieval.margins import Margin, exact_in, sharpening
 from constructions.transformer import Transformer
+from theory.checks import InputError
 from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
 
 LEXICON = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
@@ -346,5 +347,23 @@ def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n
     exact = exact_in(model)
     assert needed <= max(1, exact.bits)
     # That at most one entry of a one-hot code is not 0 is not known to the bound.
+    if not one_each:  # frequencies 1/T apart, and two bits to keep them apart
+        needed = max(needed, math.ceil(math.log2(4 * model.context)))
     assert exact.bits <= needed + (6 if name == "skip-gram" else 3)
     assert largest <= exact.largest <= 8 * largest
+
+
+@pytest.mark.parametrize("wrong", [-1.0, 0.0, math.nan, math.inf])
+def test_a_sharpness_or_an_error_that_is_none_is_refused(wrong):
+    with pytest.raises(InputError, match=r"sharpness is .*: give a finite number greater than 0"):
+        a_model("latest", 3, 9).softmax_error(wrong)
+    with pytest.raises(InputError, match=r"error is .*: give a finite number greater than 0"):
+        a_model("latest", 3, 9).least_sharpness(wrong)
+
+
+def test_averages_in_a_format_too_short_to_count_in_are_not_called_exact():
+    model = broad_average(2, 599)
+    tokens = [0] * 299 + [1] * 300
+    assert int(model(tokens)[-1]) == 1
+    assert exact_in(model).bits > 8
+    assert int(broad_average(2, 599).to(torch.bfloat16)(tokens)[-1]) == 0

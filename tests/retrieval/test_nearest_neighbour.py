@@ -23,7 +23,7 @@ def whole(rng, *shape, size=2):
     return rng.integers(-size, size + 1, shape).astype(float)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(batch=st.lists(st.integers(1, 3), max_size=2), m=st.integers(1, 4), **sizes)
 def test_its_definition_with_ties(batch, m, n, d, seed):
     rng = np.random.default_rng(seed)

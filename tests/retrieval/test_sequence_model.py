@@ -292,7 +292,7 @@ def test_tables_that_are_not_square_and_finite_are_refused(table, message):
         skip_gram(table)
 
 
-@every
+@pytest.mark.parametrize("name", ["latest", "average", "facts"])
 @pytest.mark.parametrize("sharpness", [0.0, -2.0, float("nan"), float("inf"), -float("inf")])
 def test_a_sharpness_that_is_none_is_refused(name, sharpness):
     message = f"^sharpness is {sharpness}: give a finite number greater than 0$"

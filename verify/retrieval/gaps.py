@@ -106,6 +106,6 @@ def _reads_others(model: SequenceModel, states: States) -> str:
 
 
 def _crowd(distances: np.ndarray) -> float:
-    """max over m of (number of distances in (m − 1, m])/(4m)."""
-    level, count = np.unique(np.ceil(distances), return_counts=True)
+    """max over m of (number of distances in [m, m + 1))/(4m)."""
+    level, count = np.unique(np.floor(distances), return_counts=True)
     return float((count / (4 * np.maximum(level, 1))).max())
