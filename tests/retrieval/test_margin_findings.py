@@ -13,7 +13,8 @@ from constructions.retrieval.margins import Margin, exact_in, softmax_error
 from theory.checks import InputError
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.retrieval.certificate import FORMATS, enclosed_error, formats, longest, softmax
+from verify.retrieval.certificate import enclosed_error, formats, longest, softmax
+from verify.retrieval.float_formats import FORMATS, Format
 from verify.retrieval.gaps import States, gap_finding
 from verify.retrieval.hop import _states as hop_states
 from verify.retrieval.induction import _states, induction_task
@@ -136,14 +137,29 @@ def test_an_error_above_its_bound_fails():
         return model
 
     findings = list(softmax(run, replace(task, build=promising), 4, 12, 1e-3, None))
-    enclosure = next(f for f in findings if f.evidence == "enclosure")
-    assert enclosure.verdict is Verdict.FAILS
+    verdicts = {f.evidence: f.verdict for f in findings}
+    assert verdicts["enclosure"] is verdicts["float"] is Verdict.FAILS
+
+
+def test_a_sharpness_that_grows_with_the_length_fails():
+    """Without the factor on the scores of layer 1, its leak grows n-fold in layer 2."""
+    run = Run(quick=True)
+    task = induction_task(run, "latest", "bottom")
+
+    def blunt(V, n):
+        model = task.build(V, n)
+        model.margins = ((Margin(1.0),), model.margins[1])
+        return model
+
+    findings = list(softmax(run, replace(task, build=blunt), 8, 128, 1e-3, None))
+    growth = next(f for f in findings if f.name.endswith("as the length grows"))
+    assert growth.verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float16"])
 def test_the_longest_exact_sequences(name):
-    bits, largest = FORMATS[name]
-    n = longest(lambda n: induction_heads(8, n), bits, largest)
+    bits = FORMATS[name].significand
+    n = longest(lambda n: induction_heads(8, n), FORMATS[name])
     assert exact_in(induction_heads(8, n)).bits <= bits < exact_in(induction_heads(8, n + 1)).bits
     tokens = np.random.default_rng(0).integers(0, 8, (8, n))
     short = induction_heads(8, n).to(getattr(torch, name))
@@ -165,7 +181,7 @@ def test_a_format_in_which_answers_are_wrong_fails():
 
 
 def test_no_length_at_all_is_a_failure():
-    assert longest(lambda n: induction_heads(8, n), 1, 1.0) == 0
+    assert longest(lambda n: induction_heads(8, n), Format(1, 2)) == 0
 
 
 def test_a_prompt_of_too_wide_balls_is_refused():

@@ -14,7 +14,8 @@ from constructions.stream import Stream
 from constructions.transformer import MLP, Attention, Block, Embed, PosEmbed, Transformer, Unembed
 from verify.retrieval import messages
 from verify.retrieval.collisions import collision
-from verify.retrieval.messages import FORMATS, Split, fractions
+from verify.retrieval.float_formats import FORMATS
+from verify.retrieval.messages import Split, fractions
 
 V, T, D = 3, 7, 4
 few = settings(max_examples=20)
@@ -376,3 +377,8 @@ def test_a_model_without_attention_is_refused():
     model.blocks[0].attn = None
     with pytest.raises(ValueError, match="has 0 layers of attention"):
         Split(model, 4, (1,), 2)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float32", "float64"])
+def test_the_largest_numbers_are_torchs(name):
+    assert float(FORMATS[name].largest) == torch.finfo(getattr(torch, name)).max

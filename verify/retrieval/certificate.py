@@ -11,17 +11,13 @@ from theory.checks import InputError
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.finding import Finding, Verdict
+from verify.retrieval.float_formats import FORMATS, Format
 from verify.retrieval.task import Task, families_of, one_hot
 
 if TYPE_CHECKING:
     from constructions.retrieval import SequenceModel
 
-FORMATS = {  # bits of significand, largest number
-    "bfloat16": (8, 3.38e38),
-    "float16": (11, 65504.0),
-    "float32": (24, 3.4e38),
-    "float64": (53, 1.79e308),
-}
+LEAST_ERROR = 1e-9
 LONGEST = 2**12  # models are built up to this length to find the largest that is exact
 
 
@@ -30,10 +26,11 @@ def softmax_options(
 ) -> None:
     """Raise InputError for an error, or a sharpness, at which answers could be wrong."""
     half = model.answers.margin / 2
-    if not 0 < error < half:
+    if not LEAST_ERROR <= error < half:
         raise InputError(
-            f"error is {error:g}: give a number above 0 and below {half:g}, half the distance "
-            f"between the logits of '{task.label}'; beyond it answers are lost"
+            f"error is {error:g}: give a number from {LEAST_ERROR:g}, which float64 can show, to "
+            f"below {half:g}, half the distance between the logits of '{task.label}', beyond which "
+            "answers are lost"
         )
     if sharpness is not None:
         model.sharpened(sharpness)
@@ -53,18 +50,7 @@ def softmax(
     `rows(run, V, count)` draws prompts of a fixed form; without it, V and n are free.
     """
     model = task.build(V, n)
-    beta = model.least_sharpness(error)
-    bound = model.softmax_error(beta)
-    leaks = ", ".join(f"{max(layer):.1e}" for layer in bound.leaks)
-    yield Finding(
-        f"{task.label}: softmax for logit errors of {error:g}, {model.prompt.max_length} tokens, "
-        "every prompt",
-        "proved",
-        f"β = {beta:.4g} (all answers right from β = {model.least_sharpness():.3g}); weight leaked "
-        f"by layer {leaks}",
-        f"{error:g}",
-        Verdict.of(bound.logits <= error),
-    )
+    yield _in_float64(run, task, model, V, error, rows)
     yield _growth(
         model, task.build(V, 8 * n) if rows is None else task.build(8 * V, n), task, error
     )
@@ -84,6 +70,36 @@ def softmax(
         f"≤ {real:.3g}" + (f", {real / wanted:.0%} of its bound" if wanted else ""),
         f"{wanted:.3g}",
         Verdict.of(real <= wanted),
+    )
+
+
+def _in_float64(
+    run: Run,
+    task: Task,
+    model: SequenceModel,
+    V: int,
+    error: float,
+    rows: Callable[[Run, int, int], np.ndarray] | None,
+) -> Finding:
+    """At the sharpness that promises this error in every prompt, the errors of long prompts.
+
+    Rounding, of the last of 53 bits, is far below LEAST_ERROR.
+    """
+    n = model.prompt.max_length
+    beta = model.least_sharpness(error)
+    bound = model.softmax_error(beta)
+    prompts = list(families_of(run, V, n, 4).values()) if rows is None else [rows(run, V, 8)]
+    soft = model.sharpened(beta)
+    largest = max(float((soft.logits(r[:8]) - model.logits(r[:8])).abs().max()) for r in prompts)
+    leaks = ", ".join(f"{max(layer):.1e}" for layer in bound.leaks)
+    return Finding(
+        f"{task.label}: softmax for logit errors of {error:g} in every prompt of {n} tokens takes "
+        f"β = {beta:.4g}",
+        "float",
+        f"error {largest:.2g} on {sum(len(r[:8]) for r in prompts)} sequences (all answers right "
+        f"from β = {model.least_sharpness():.3g}; weight leaked by layer ≤ {leaks})",
+        f"{bound.logits:.3g}",
+        Verdict.of(largest <= bound.logits),
     )
 
 
@@ -134,15 +150,12 @@ def enclosed_error(model: SequenceModel, sharpness: float, row: np.ndarray) -> f
         return max(float(d.upper()) for d in differences) * (1 + 1e-15)
 
 
-def formats(
-    run: Run, task: Task, V: int, build: Callable[[int], SequenceModel] | None = None
-) -> Iterator[Finding]:
+def formats(run: Run, task: Task, V: int) -> Iterator[Finding]:
     """The longest sequences for which no partial sum of the scores is rounded, by float format."""
     import torch
 
-    build = build or (lambda n: task.build(V, n))
-    for name, (bits, largest) in FORMATS.items():
-        n = longest(build, bits, largest)
+    for name, kept in FORMATS.items():
+        n, bits = longest(lambda n: task.build(V, n), kept), kept.significand
         text = f"n = {n}" if n < LONGEST else f"n ≥ {LONGEST} (not searched further)"
         if bits > 11 or n == 0:
             yield Finding(
@@ -153,7 +166,7 @@ def formats(
                 Verdict.of(n > 0),
             )
             continue
-        model = build(n).to(getattr(torch, name))
+        model = task.build(V, n).to(getattr(torch, name))
         families = families_of(run, V, n, 2)
         wrong = sum(
             int((model(rows[:2]).numpy() != task.answers(rows[:2])).sum())
@@ -168,13 +181,13 @@ def formats(
         )
 
 
-def longest(build: Callable[[int], SequenceModel], bits: int, largest: float) -> int:
+def longest(build: Callable[[int], SequenceModel], kept: Format) -> int:
     """The largest n, up to LONGEST, at which the format is exact (it is at all shorter ones)."""
     from constructions.retrieval.margins import exact_in
 
     def fits(n: int) -> bool:
         needs = exact_in(build(n))
-        return needs.bits <= bits and needs.largest <= largest
+        return needs.bits <= kept.significand and needs.largest <= kept.largest
 
     if fits(LONGEST):
         return LONGEST

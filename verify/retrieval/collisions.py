@@ -10,7 +10,8 @@ import numpy as np
 from flint import fmpz_mat
 
 from theory.checks import InputError
-from verify.retrieval.messages import FORMATS, Message, Split, fractions
+from verify.retrieval.float_formats import FORMATS
+from verify.retrieval.messages import Message, Split, fractions
 
 KEPT = 256  # messages from which the search by merging goes on
 WINDOW, FILLS = 64, 8  # places in one lattice, and ways to fill the others with a short vector

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb, fmpq
@@ -30,6 +30,7 @@ from theory import checks
 from theory.checks import InputError
 from verify.domains import Ball, Domain, Rational, outputs, streams
 from verify.domains.base import Entry, Matrix
+from verify.retrieval.float_formats import FORMATS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,45 +40,6 @@ if TYPE_CHECKING:
 EXACT = Rational()
 PRECISION = 192  # bits of the balls, far more than the longest format keeps
 Part = tuple[Entry, ...]  # what one head says; () from hardmax if nobody holds a token
-
-
-class Format(NamedTuple):
-    """A binary floating-point format: bits of significand (with the hidden one) and of exponent."""
-
-    significand: int
-    exponent: int
-
-    @property
-    def bits(self) -> int:
-        """Bits in which a number is stored: the hidden bit makes room for the sign."""
-        return self.significand + self.exponent
-
-    def grain(self, value: Fraction) -> Fraction:
-        """The distance between neighbouring numbers of the format at this value."""
-        size = abs(value)
-        power = size.numerator.bit_length() - size.denominator.bit_length()
-        power -= size < Fraction(2) ** power
-        least = 2 - 2 ** (self.exponent - 1)
-        return Fraction(2) ** (max(power if value else least, least) - self.significand + 1)
-
-    def round(self, value: Fraction) -> Fraction:
-        """The nearest number of the format, the even one in a tie.  Raises ValueError above all."""
-        grain = self.grain(value)
-        rounded = round(value / grain) * grain
-        if abs(rounded) >= Fraction(2) ** (2 ** (self.exponent - 1)):
-            raise InputError(
-                f"a partial sum of {float(value):g} is too large for {self.exponent} bits of "
-                "exponent: choose a format with more"
-            )
-        return rounded
-
-
-FORMATS = {
-    "bfloat16": Format(8, 8),
-    "float16": Format(11, 5),
-    "float32": Format(24, 8),
-    "float64": Format(53, 11),
-}
 
 
 @dataclass(frozen=True)

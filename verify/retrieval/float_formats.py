@@ -1,0 +1,53 @@
+"""Binary floating-point formats: what they hold exactly, and how they round."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from theory.checks import InputError
+
+
+class Format(NamedTuple):
+    """A binary floating-point format: bits of significand (with the hidden one) and of exponent."""
+
+    significand: int
+    exponent: int
+
+    @property
+    def bits(self) -> int:
+        """Bits in which a number is stored: the hidden bit makes room for the sign."""
+        return self.significand + self.exponent
+
+    @property
+    def largest(self) -> Fraction:
+        """The largest finite number."""
+        most = 2 ** (self.exponent - 1)
+        return (2 - Fraction(2) ** (1 - self.significand)) * Fraction(2) ** (most - 1)
+
+    def grain(self, value: Fraction) -> Fraction:
+        """The distance between neighbouring numbers of the format at this value."""
+        size = abs(value)
+        power = size.numerator.bit_length() - size.denominator.bit_length()
+        power -= size < Fraction(2) ** power
+        least = 2 - 2 ** (self.exponent - 1)
+        return Fraction(2) ** (max(power if value else least, least) - self.significand + 1)
+
+    def round(self, value: Fraction) -> Fraction:
+        """The nearest number of the format, the even one in a tie.  Raises ValueError above all."""
+        grain = self.grain(value)
+        rounded = round(value / grain) * grain
+        if abs(rounded) >= Fraction(2) ** (2 ** (self.exponent - 1)):
+            raise InputError(
+                f"a partial sum of {float(value):g} is too large for {self.exponent} bits of "
+                "exponent: choose a format with more"
+            )
+        return rounded
+
+
+FORMATS = {
+    "bfloat16": Format(8, 8),
+    "float16": Format(11, 5),
+    "float32": Format(24, 8),
+    "float64": Format(53, 11),
+}
