@@ -12,11 +12,13 @@ its own by naming it there.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
@@ -70,7 +72,7 @@ class Claim:
     @property
     def statement(self) -> str:
         """The docstring's first paragraph, on one line."""
-        return " ".join((inspect.getdoc(self.check) or "").split("\n\n")[0].split())
+        return _first_paragraph(inspect.getdoc(self.check))
 
     def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
         """The findings one by one, each with the seconds that it took.
@@ -123,6 +125,21 @@ def option(help_text: str, *names: str, min: int | None = None, **settings: Any)
     made = typer.Option(*names, help=text, **settings)
     made.least = min
     return made
+
+
+def statement(point: EntryPoint) -> str:
+    """The statement of a claim, from its source: importing fourteen claims takes half a second."""
+    spec = find_spec(point.module)
+    if spec is not None and spec.origin is not None:
+        for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name == point.attr:
+                return _first_paragraph(ast.get_docstring(node))
+    made: Claim = point.load()  # a claim that is no function of its module
+    return made.statement
+
+
+def _first_paragraph(docstring: str | None) -> str:
+    return " ".join((docstring or "").split("\n\n")[0].split())
 
 
 def installed() -> dict[str, EntryPoint]:

@@ -23,7 +23,7 @@ from rich.progress import track
 from typer.exceptions import TyperException
 
 from theory.checks import InputError
-from verify.claim import Claim, Run, installed, option
+from verify.claim import Claim, Run, installed, option, statement
 from verify.finding import Finding, Verdict
 from verify.report import Report, as_json, environment
 
@@ -98,7 +98,7 @@ def _app(words: Sequence[str]) -> typer.Typer:
         if "--help" not in words:
             raise InputError(f"no command: choose one of {', '.join([*own, *installed()])}")
         for claim_name, point in installed().items():
-            app.command(claim_name, help=point.load().statement)(lambda: None)
+            app.command(claim_name, help=statement(point))(lambda: None)
     elif name not in own:
         points = installed()
         if name not in points:
@@ -198,7 +198,7 @@ def _repeat(name: str, claim: Claim, run: Run, options: dict[str, Any]) -> str:
 def list_claims() -> None:
     """The claims, with what each states."""
     for name, point in installed().items():
-        print(f"{name:18} {point.load().statement}")
+        print(f"{name:18} {statement(point)}")
 
 
 def check_all(
