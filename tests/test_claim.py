@@ -33,4 +33,6 @@ def test_reading_statements_imports_no_claim():
 
 
 def test_a_claim_that_is_no_function_of_its_module_is_loaded():
-    assert statement(EntryPoint("it", f"{__name__}:made_otherwise", "verify.claims")) == "All is well."
+    assert (
+        statement(EntryPoint("it", f"{__name__}:made_otherwise", "verify.claims")) == "All is well."
+    )

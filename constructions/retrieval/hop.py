@@ -7,7 +7,7 @@ for ⊥; positions have lattice points P_j, with the origin for BOS, and tokens 
 
 Layer 1, whose mask is strict (a token sees those before it, and not itself): token i asks for its
 own code, position p answers with its code, and the latest wins, by scores M⟨b(x_i), b(x_p)⟩ + p as
-in `induction_heads.py`.  That p is find(i) − 1, so it carries the point of the position after
+in `induction.py`.  That p is find(i) − 1, so it carries the point of the position after
 itself: `pointer` = P_{find(i)}, or P_0 from BOS if there is no match.
 
 Layer 2 + m, m = 0, 1, …, ⌊log₂k⌋: token i asks for the position of its `pointer`, which is

@@ -15,6 +15,14 @@ what the formula says and no more.
     depth              layers and sizes that the theorems state
 """
 
+from theory.retrieval.attention_patterns import (
+    previous_token,
+    previous_token_by_definition,
+    skip_gram,
+    skip_gram_by_definition,
+    token_frequencies,
+    token_frequencies_by_definition,
+)
 from theory.retrieval.composition import (
     composition,
     composition_by_definition,
@@ -54,14 +62,6 @@ from theory.retrieval.ngram import (
     ngram_by_definition,
     ngram_counts,
     ngram_counts_by_definition,
-)
-from theory.retrieval.patterns import (
-    previous_token,
-    previous_token_by_definition,
-    skip_gram,
-    skip_gram_by_definition,
-    token_frequencies,
-    token_frequencies_by_definition,
 )
 from theory.retrieval.sequences import (
     adversarial_sequences,

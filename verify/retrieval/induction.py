@@ -24,7 +24,7 @@ NoMatch = Literal["bottom", "self"]
 
 
 @claim(
-    source="[Olsson2022], [Elhage2021]; proved in constructions/retrieval/induction_heads.py",
+    source="[Olsson2022], [Elhage2021]; proved in constructions/retrieval/induction.py",
     draws=True,
     faults_seen=[
         {"match": match, "no_match": no_match, "n": 12, "vocabulary": 3, "samples": 8}

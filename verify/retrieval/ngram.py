@@ -30,7 +30,7 @@ MOST_CONTEXTS = 1000  # listed for the score gap; more would take minutes
 
 
 @claim(
-    source="[Edelman2024]; proved in constructions/retrieval/in_context_ngram.py",
+    source="[Edelman2024]; proved in constructions/retrieval/ngram.py",
     draws=True,
     faults_seen=[
         {"order": order, "pseudo_counts": alpha, "n": 12, "vocabulary": 3, "samples": 8}

@@ -1,4 +1,4 @@
-"""Single heads against `theory.retrieval.patterns`: previous token, average, skip-gram."""
+"""Single heads against their definitions: previous token, average, skip-gram."""
 
 import numpy as np
 import pytest

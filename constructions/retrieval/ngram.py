@@ -4,7 +4,7 @@ The order counts the predicted token: order 1 is the unigram, order 2 the bigram
 *statistical* induction head [Edelman2024].  The context of token i is x_{i−order+2} … x_i.
 
 Layer 1 (for order ≥ 2): order − 1 heads; head s writes the code of the token s places before into
-`previous_s`, by lattice points as in `induction_heads.py` (from before the start: 0).
+`previous_s`, by lattice points as in `induction.py` (from before the start: 0).
 
 Layer 2: one head; token i asks with the codes of its context, position j answers with those of the
 context before it, scores 2·Σ_s ⟨b(x_{i−s}), b(x_{j−1−s})⟩ and carries the token x_j one-hot:
@@ -36,7 +36,7 @@ from constructions.stream import Stream, one
 from constructions.transformer import MLP, Embed, PosEmbed, Unembed
 from theory import checks
 
-SOURCE = "[Edelman2024]; proved in constructions/retrieval/in_context_ngram.py"
+SOURCE = "[Edelman2024]; proved in constructions/retrieval/ngram.py"
 
 
 def in_context_ngram(

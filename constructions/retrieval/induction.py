@@ -32,8 +32,8 @@ import torch
 
 from constructions.assembly import Head, block, rows
 from constructions.retrieval.codes import binary_codes, lattice
-from constructions.retrieval.in_context_ngram import most_frequent_next
 from constructions.retrieval.margins import Margin, sharpening
+from constructions.retrieval.ngram import most_frequent_next
 from constructions.retrieval.sequence_model import Answers, Prompt, SequenceModel, decode
 from constructions.stream import Stream, one
 from constructions.transformer import Embed, PosEmbed
@@ -42,7 +42,7 @@ from theory import checks
 Match = Literal["latest", "first", "mean"]
 NoMatch = Literal["bottom", "self"]
 
-SOURCE = "[Olsson2022]; proved in constructions/retrieval/induction_heads.py"
+SOURCE = "[Olsson2022]; proved in constructions/retrieval/induction.py"
 
 
 def induction_heads(

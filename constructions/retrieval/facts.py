@@ -149,7 +149,7 @@ def fact_lookup(
         margins=((Margin(c),) * 3, (Margin(c),) * 2, (Margin(c),), (Margin(1.0),)),
         at_most={"rank": n, "inner": 1.0, "object": 1.0, "owner": 1.0},
         name=f"fact_lookup(lexicon of {len(words)} words, {n})",
-        source="[Peng2024] for the task; proved in constructions/retrieval/fact_lookup.py",
+        source="[Peng2024] for the task; proved in constructions/retrieval/facts.py",
     )
     model.lexicon = lexicon
     return model.sharpened(sharpness)  # type: ignore[return-value]
