@@ -8,6 +8,8 @@ Shape glossary: `…` leading (batch) dimensions, `n` examples, `d` features.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -190,3 +192,61 @@ def one_sequence(name: str, value: ArrayLike, vocabulary_size: int | None = None
             "give one sequence (T,) at a time"
         )
     return array.tolist()
+
+
+def signs(name: str, value: ArrayLike) -> np.ndarray:
+    """`value` (…, d), d ≥ 1, as an int64 array, every entry of which is −1 or +1."""
+    array = np.asarray(value)
+    if array.ndim < 1 or array.shape[-1] < 1:
+        raise InputError(f"{name} has shape {array.shape}: give rows (…, d) of −1 and +1")
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} has dtype {array.dtype}: give numbers that are −1 or +1")
+    bad = (array != 1) & (array != -1)
+    if bad.any():
+        raise InputError(
+            f"{name} contains {array[bad].flat[0]}: every entry must be −1 or +1; "
+            "for 0 and 1 give 2·x − 1"
+        )
+    return array.astype(np.int64)
+
+
+def vectors(name: str, value: ArrayLike, d: int | None = None) -> np.ndarray:
+    """`value` (…, d), d ≥ 1, as a float64 array of finite entries, d being the given one if any."""
+    array = np.asarray(value, dtype=np.float64)
+    vector_shape(name, array.shape, d)
+    finite(name, bool(np.isfinite(array).all()))
+    return array
+
+
+def vector_shape(name: str, shape: Sequence[int], d: int | None = None) -> None:
+    """Raise `ValueError` unless `shape` is (…, d), d ≥ 1, d being the given one if any."""
+    shape = tuple(shape)
+    if len(shape) < 1 or shape[-1] < 1:
+        raise InputError(f"{name} has shape {shape}: give vectors (…, {d or 'd'})")
+    if d is not None and shape[-1] != d:
+        raise InputError(f"{name} has shape {shape} but the dimension is {d}: give (…, {d})")
+
+
+def available_memory() -> int | None:
+    """Bytes of memory that can still be used, or None where the system does not say."""
+    found = []
+    with suppress(OSError, ValueError):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        known = dict(line.split(":", 1) for line in lines)
+        found.append(1024 * int(known["MemAvailable"].split()[0]))
+    with suppress(OSError, ValueError):  # what a container may use; "max" is no number
+        group = Path("/sys/fs/cgroup")
+        limit, used = ((group / f"memory.{word}").read_text() for word in ("max", "current"))
+        found.append(int(limit) - int(used))
+    return min(found, default=None)
+
+
+def fits_in_memory(what: str, needed: int, instead: str) -> None:
+    """Raise `ValueError` if `needed` bytes are more than there are; it says how many, and `instead`
+    what to do."""
+    available = available_memory()
+    if available is not None and needed > available:
+        raise InputError(
+            f"{what} need {needed / 2**30:.3g} GiB of memory and {available / 2**30:.3g} GiB are "
+            f"available: {instead}"
+        )
