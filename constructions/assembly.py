@@ -35,18 +35,19 @@ class Head:
     times: float = 1.0
 
     def __str__(self) -> str:
-        def words(readings: Readings) -> str:
-            parts = readings if isinstance(readings, tuple) else (readings,)
-            return str(parts[0]) if len(parts) == 1 else f"({', '.join(map(str, parts))})"
-
         targets = (self.into,) if isinstance(self.into, str) else self.into
         into = targets[0] if len(targets) == 1 else f"({', '.join(targets)})"
-        carried = words(self.carries)
+        carried = _words(self.carries)
         if self.times != 1 and not isinstance(self.carries, tuple) and len(self.carries.terms) == 1:
             carried = str(self.times * self.carries)
         elif self.times != 1:
             carried = f"{number(self.times)}·{carried}"
-        return f"{words(self.asks)} asks, {words(self.answers)} answers, {carried} added to {into}"
+        return f"{_words(self.asks)} asks, {_words(self.answers)} answers, {carried} added to {into}"
+
+
+def _words(readings: Readings) -> str:
+    parts = readings if isinstance(readings, tuple) else (readings,)
+    return str(parts[0]) if len(parts) == 1 else f"({', '.join(map(str, parts))})"
 
 
 def signed_pair(head: Head) -> tuple[Head, Head]:

@@ -97,7 +97,7 @@ def test_least_squares_is_missed_with_too_few_steps(monkeypatch):
 
 
 def test_rates_are_inequalities_of_every_step():
-    found = findings(rates, condition=1e5, d=3, digits=30)
+    found = findings(rates, condition=1e4, d=3, digits=30)
     assert [f.name for f in found if f.verdict is not Verdict.HOLDS] == []
     assert {f.evidence for f in found} == {"float"}
     for words in ("gradient descent, every layer", "Newton from αS, every", "Chebyshev, every"):

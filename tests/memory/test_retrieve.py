@@ -1,0 +1,220 @@
+"""`retrieve` against the definition in float64, and the error that pruning may make."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from constructions.memory import retrieve as retrieve_module
+from constructions.memory.retrieve import BLOCK, CHUNK, FEW, GROUP, retrieve
+from theory.checks import InputError
+
+
+def definition(patterns, queries, beta, steps=1):
+    """f applied `steps` times, one pattern after the other, in float64."""
+    X, states = np.asarray(patterns, dtype=np.float64), np.asarray(queries, dtype=np.float64)
+    for _ in range(steps):
+        scores = beta * states @ X.T
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        states = weights @ X / weights.sum(-1, keepdims=True)
+    return states
+
+
+def sphere(count, d, seed, dtype=torch.float64):
+    rows = torch.randn(count, d, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+    return rows / rows.norm(dim=1, keepdim=True)
+
+
+def near(patterns, count, noise=0.05, seed=1):
+    """Noisy versions of the first patterns."""
+    generator = torch.Generator().manual_seed(seed)
+    rows = patterns[torch.arange(count) % len(patterns)]
+    return rows + noise * torch.randn(rows.shape, generator=generator, dtype=rows.dtype)
+
+
+@pytest.fixture
+def no_dense(monkeypatch):
+    """Whatever is retrieved is pruned."""
+    monkeypatch.setattr(retrieve_module, "KEPT_AT_MOST", 1.0)
+    monkeypatch.setattr(retrieve_module, "_dense", None)
+
+
+@given(
+    st.integers(1, 70),
+    st.integers(1, 5),
+    st.lists(st.integers(0, 9), max_size=2),
+    st.floats(1e-3, 1e3),
+    st.integers(0, 4),
+)
+def test_the_definition(count, d, leading, beta, steps):
+    patterns = sphere(count, d, seed=count)
+    queries = torch.randn(*leading, d, generator=torch.Generator().manual_seed(d)).double()
+    found = retrieve(patterns, queries, beta, steps)
+    assert found.shape == queries.shape
+    # Scores of at most β‖ξ‖ are rounded d times, sums N times; each further update multiplies by β.
+    per_update = (2 * d * beta * (1 + 3 * d) + count) * np.finfo(float).eps
+    expected = definition(patterns, queries, beta, steps)
+    error = np.abs(found.numpy() - expected).max(initial=0)
+    assert error <= min(2.0, steps * per_update * max(1.0, beta) ** max(steps - 1, 0))
+
+
+@pytest.mark.parametrize("count", [1, GROUP - 1, GROUP, GROUP + 1, BLOCK, BLOCK + GROUP + 3, 5000])
+@pytest.mark.parametrize("queries", [FEW, CHUNK + 1])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_pruning_at_any_size(count, queries, dtype, no_dense):
+    patterns = sphere(count, 16, seed=2, dtype=dtype)
+    states = near(patterns, queries)
+    error = retrieve(patterns, states, 100.0) - torch.from_numpy(
+        definition(patterns, states, 100.0)
+    )
+    # Scores of size 100 are rounded; twice that, and the tolerance.
+    allowed = (1 + 2 * 100 * 16) * torch.finfo(dtype).eps
+    assert error.norm(dim=1).max() <= allowed
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-9])
+def test_the_error_of_pruning_is_at_most_the_tolerance(tolerance, no_dense):
+    patterns = 3 * sphere(4000, 12, seed=3)
+    states = near(patterns, 100)
+    found = retrieve(patterns, states, 12.0, tolerance=tolerance)
+    error = np.linalg.norm(found.numpy() - definition(patterns, states, 12.0), axis=1).max()
+    assert error <= tolerance * 3
+    assert error > 1e-14, "nothing was left out, so the test tests nothing"
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
+def test_patterns_just_outside_the_window(tolerance, no_dense):
+    """All the weight that can be left out, on the opposite side: the bound is nearly met."""
+    count, beta = 64 * GROUP, 50.0
+    gap = math.log(2 * count / tolerance) / beta
+    patterns = torch.zeros(count, 2).double()
+    # ⟨x, ξ⟩ is 1 for the first pattern and 1 − gap − a little for all others.
+    patterns[:, 0], patterns[:, 1] = 1 - gap - 1e-9, -1.0
+    patterns[0] = torch.tensor([1.0, 1.0])
+    states = torch.tensor([[1.0, 0.0]]).double().expand(FEW, 2)
+    error = retrieve(patterns, states, beta, tolerance=tolerance) - torch.from_numpy(
+        definition(patterns, states, beta)
+    )
+    longest = patterns.norm(dim=1).max()
+    size = error.norm(dim=1).max()
+    assert size <= tolerance * longest
+    assert size >= 0.5 * tolerance * longest
+
+
+@pytest.mark.parametrize("steps", [2, 5])
+def test_the_error_of_several_updates(steps, no_dense):
+    """States that fall into the same basin from near its edge, where errors grow."""
+    patterns = 2 * sphere(3000, 8, seed=4)
+    states = near(patterns, FEW, noise=0.2)
+    found = retrieve(patterns, states, 20.0, steps, tolerance=1e-4)
+    error = np.linalg.norm(found.numpy() - definition(patterns, states, 20.0, steps), axis=1)
+    assert error.max() <= 1e-4 * 2
+
+
+def test_queries_for_which_many_patterns_matter_are_done_densely():
+    patterns = sphere(6400, 16, seed=5)
+    states = near(patterns, 2 * FEW)
+    states[3], states[70] = 0.0, 1e-3 * states[70]  # all scores are equal; all are close
+    found = retrieve(patterns, states, 300.0)
+    error = np.abs(found.numpy() - definition(patterns, states, 300.0))
+    assert error.max() <= 2 * 300 * 16 * 2.2e-16
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+@pytest.mark.parametrize("beta", [8.0, 1000.0])
+def test_no_update_more_than_asked(steps, beta, monkeypatch):
+    calls = []
+    for name in ("_dense", "_pruned"):
+        done = getattr(retrieve_module, name)
+
+        def counted(*given, done=done, name=name):
+            calls.append(name)
+            return done(*given)
+
+        monkeypatch.setattr(retrieve_module, name, counted)
+    patterns = sphere(2000, 16, seed=6)
+    retrieve(patterns, near(patterns, FEW), beta, steps)
+    assert calls == [("_dense" if beta < 100 else "_pruned")] * steps
+
+
+def test_zero_updates_return_the_queries():
+    queries = torch.tensor([[0.3, 0.4]])
+    assert torch.equal(retrieve([[1.0, 0.0]], queries, 2.0, steps=0), queries)
+
+
+@pytest.mark.parametrize("beta", [8.0, 1000.0])
+def test_no_tensor_has_a_score_for_every_pattern_and_query(beta):
+    class Largest(TorchDispatchMode):
+        size = 0
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            made = func(*args, **(kwargs or {}))
+            for tensor in made if isinstance(made, tuple | list) else (made,):
+                if isinstance(tensor, torch.Tensor):
+                    self.size = max(self.size, tensor.numel())
+            return made
+
+    patterns = sphere(20_000, 8, seed=7, dtype=torch.float32)
+    states = near(patterns, 2_000)
+    with Largest() as seen:
+        retrieve(patterns, states, beta)
+    assert seen.size <= max(patterns.numel(), BLOCK * CHUNK) < len(patterns) * len(states) / 50
+
+
+def test_huge_and_tiny_beta():
+    patterns = sphere(500, 6, seed=8)
+    states = near(patterns, FEW)
+    nearest = patterns[(states @ patterns.T).argmax(1)]
+    assert torch.equal(retrieve(patterns, states, 1e12), nearest)
+    mean = patterns.mean(0)
+    assert (retrieve(patterns, states, 1e-9) - mean).abs().max() < 1e-8
+
+
+def test_equal_patterns_share_their_weight():
+    patterns = torch.ones(3 * GROUP, 2)
+    found = retrieve(patterns, torch.randn(FEW, 2), 1e6)
+    assert torch.equal(found, torch.ones(FEW, 2))
+
+
+def test_formats():
+    assert retrieve([[1, 0], [0, 1]], [1, 0], 1.0).dtype == torch.float32
+    assert retrieve(np.eye(2), np.ones(2), 1.0).dtype == torch.float64
+    half = sphere(4000, 8, seed=9).to(torch.bfloat16)
+    found = retrieve(half, near(half, FEW), 1000.0)
+    assert found.dtype == torch.bfloat16
+    assert (found.double() - half[:FEW].double()).abs().max() <= 0.02
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: retrieve(torch.ones(2, 3), torch.ones(4), 1.0), r"queries has shape \(4,\)"),
+        (lambda: retrieve(torch.ones(3), torch.ones(3), 1.0), r"patterns have shape \(3,\)"),
+        (lambda: retrieve(torch.ones(0, 3), torch.ones(3), 1.0), "at least one row"),
+        (lambda: retrieve(torch.ones(2, 3), torch.ones(3), 0.0), "beta is 0.0: give"),
+        (lambda: retrieve(torch.ones(2, 3), torch.ones(3), -1.0), "beta is -1.0: give"),
+        (lambda: retrieve(torch.ones(2, 3), torch.ones(3), math.nan), "beta is nan"),
+        (lambda: retrieve(torch.ones(2, 3), torch.ones(3), 1.0, -1), "steps is -1"),
+        (lambda: retrieve(torch.ones(2, 3), torch.ones(3), 1.0, 1.5), "steps is 1.5"),
+        (lambda: retrieve(torch.ones(2, 3), torch.ones(3), 1.0, tolerance=0), "tolerance is 0.0"),
+        (lambda: retrieve(torch.full((2, 3), math.nan), torch.ones(3), 1.0), "patterns contains"),
+        (lambda: retrieve(torch.ones(2, 3), torch.full((3,), math.inf), 1.0), "queries contains"),
+        (lambda: retrieve(torch.full((2, 3), 1e30), torch.full((3,), 1e30), 1.0), "too large for"),
+    ],
+)
+def test_refused(call, message, unchecked):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_one_bad_pattern_among_many_is_refused(bad):
+    patterns = sphere(3000, 16, seed=10)
+    states = near(patterns, FEW)
+    patterns[2000, 3] = bad
+    with pytest.raises(InputError, match="patterns contains NaN or infinite"):
+        retrieve(patterns, states, 1000.0)
