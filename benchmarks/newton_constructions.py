@@ -10,27 +10,14 @@ Each line runs in a process of its own for the peak memory, which is that of the
 from __future__ import annotations
 
 import resource
-import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
 from itertools import product
 
+from timing import seconds
+
 D, ALPHA = 20, 2.0**-42
-
-
-def seconds(call: Callable[[], object], repeats: int) -> float:
-    """The median time of a call, after one to warm up where it is repeated."""
-    if repeats > 1:
-        call()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times)
 
 
 def many_examples(layout: str, n: int, repeats: int, threads: int) -> None:

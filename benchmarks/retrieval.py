@@ -12,12 +12,11 @@ THREADS = int(sys.argv[1]) if len(sys.argv) > 1 else 1
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = str(THREADS)
 
-import statistics
-import time
 from collections.abc import Callable
 from functools import partial
 
 import torch
+from timing import seconds
 
 from constructions import hop, in_context_ngram, induction_heads
 from constructions.retrieval import SequenceModel
@@ -26,32 +25,20 @@ from theory.retrieval import random_sequences
 BATCH = 32
 
 
-def milliseconds(call: Callable[[], object], repeats: int) -> float:
-    """The median time of a call, after one to warm up where it is repeated."""
-    if repeats > 1:
-        call()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times) * 1e3
-
-
 def line(build: Callable[[], SequenceModel], name: str, n: int, V: int) -> str:
     model = build()
     nonzero = sum(int(weights.count_nonzero()) for weights in model.parameters())
     cells = [
         f"{name:16}",
         f"{n:5} {V:3}  {model.n_layers:6} {model.n_heads:5} {model.d_model:5}",
-        f"{model.n_parameters:8,} {nonzero:8,} {milliseconds(build, 20):7.2f}",
+        f"{model.n_parameters:8,} {nonzero:8,} {1e3 * seconds(build, 20):7.2f}",
     ]
     tokens = random_sequences(batch=BATCH, length=n, vocabulary_size=V, seed=0)
     soft = model.sharpened(model.least_sharpness() + 1)
     few = n > 128  # a batch then takes seconds
     with torch.no_grad():
-        alone = [milliseconds(partial(run, tokens[0]), 7 if few else 20) for run in (model, soft)]
-        together = milliseconds(partial(model, tokens), 1 if few else 5) / BATCH
+        alone = [1e3 * seconds(partial(run, tokens[0]), 7 if few else 20) for run in (model, soft)]
+        together = 1e3 * seconds(partial(model, tokens), 1 if few else 5) / BATCH
     cells.append(f"{alone[0]:8.2f} {alone[1]:8.2f} {together:8.2f}")
     return " ".join(cells)
 

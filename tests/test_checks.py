@@ -42,6 +42,9 @@ def test_numbers_that_fit():
     assert checks.dimension("d", 1) == 1
     checks.finite("x", True)
     checks.one_of("start", "gram", ["gram"])
+    assert checks.signs("s", [[1.0, -1.0]]).dtype == np.int64
+    assert checks.vectors("q", [[1, 2]], 2).dtype == np.float64
+    checks.fits_in_memory("scores", 0, "pass fewer")
 
 
 @pytest.mark.parametrize(
@@ -64,6 +67,19 @@ def test_numbers_that_fit():
         (lambda: checks.dimension("d", 0), "^d is 0: give an integer that is at least 1"),
         (lambda: checks.dimension("d", True), "^d is True"),
         (lambda: checks.one_of("start", "x", ["a", "b"]), "^start is 'x': give 'a' or 'b'"),
+        (lambda: checks.signs("s", [1, 0]), r"^s contains 0: every entry must be −1 or \+1; for 0"),
+        (lambda: checks.signs("s", [np.nan]), "^s contains nan"),
+        (lambda: checks.signs("s", [True]), "^s has dtype bool"),
+        (lambda: checks.signs("s", ["+"]), "^s has dtype <U1"),
+        (lambda: checks.signs("s", 1), r"^s has shape \(\)"),
+        (lambda: checks.signs("s", np.ones((3, 0))), r"^s has shape \(3, 0\)"),
+        (lambda: checks.vectors("q", [1.0, np.inf]), "^q contains NaN or infinite"),
+        (lambda: checks.vectors("q", [1.0], 2), r"^q has shape \(1,\) but the dimension is 2"),
+        (lambda: checks.vectors("q", 1.0), r"^q has shape \(\): give vectors \(…, d\)"),
+        (
+            lambda: checks.fits_in_memory("10 scores", 2**80, "pass fewer"),
+            r"^10 scores need .* GiB of memory and .* GiB are available: pass fewer$",
+        ),
     ],
 )
 def test_refused(call, message):
@@ -77,3 +93,17 @@ def test_refused(call, message):
 def test_only_integers_count(check, value):
     with pytest.raises(ValueError, match=r"^k is .*: give an integer that is at least"):
         check("k", value)
+
+
+def test_a_system_that_does_not_say_how_much_memory_it_has(monkeypatch):
+    monkeypatch.setattr(checks.Path, "read_text", lambda *_, **__: "max")
+    assert checks.available_memory() is None
+    checks.fits_in_memory("scores", 2**80, "pass fewer")
+
+
+def test_the_smaller_of_machine_and_container_counts(monkeypatch):
+    said = {"meminfo": "MemAvailable: 8 kB", "memory.max": "5000", "memory.current": "1000"}
+    monkeypatch.setattr(checks.Path, "read_text", lambda path, **_: said[path.name])
+    assert checks.available_memory() == 4000
+    said["memory.max"] = "max"
+    assert checks.available_memory() == 8192

@@ -1,0 +1,37 @@
+"""Times of calls within one process."""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+
+Call = Callable[[], object]
+
+
+def seconds(call: Call, repeats: int) -> float:
+    """The median time of a call, after one to warm up where it is repeated."""
+    if repeats > 1:
+        call()
+    return statistics.median(once(call) for _ in range(repeats))
+
+
+def in_turn(calls: Mapping[str, Call], repeats: int) -> dict[str, list[float]]:
+    """The times of all calls, made in turn (A B C A B C …) after one of each to warm up.
+
+    Ratios of times of the same turn hold even where the machine's speed drifts.
+    """
+    for call in calls.values():
+        call()
+    turns = [{name: once(call) for name, call in calls.items()} for _ in range(repeats)]
+    return {name: [turn[name] for turn in turns] for name in calls}
+
+
+def ratio(times: Mapping[str, list[float]], slow: str, fast: str) -> float:
+    """The median, over the turns, of how many times as long `slow` took."""
+    pairs = zip(times[slow], times[fast], strict=True)
+    return statistics.median(a / b for a, b in pairs)
+
+
+def once(call: Call) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin

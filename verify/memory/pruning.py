@@ -1,0 +1,76 @@
+"""What `retrieve` leaves out, beside what it says that it leaves out: part of `modern-hopfield`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from flint import arb, arb_mat
+
+from verify.claim import Run
+from verify.domains import Ball
+from verify.finding import Finding, Verdict
+
+COUNT, QUERIES, DIMENSION, BETA = 2048, 64, 8, 20.0
+
+
+def pruning_findings(run: Run) -> Iterator[Finding]:
+    """The distance of pruned updates from the exact ones, in balls, under the tolerance.
+
+    All patterns but one lie just outside the window and on the same side: the weight that is left
+    out is as large as it can be, so the bound is nearly met, and an error below a quarter of it
+    means that nothing was left out.
+    """
+    from constructions.memory import retrieve
+
+    for tolerance in (1e-2, 1e-5) if run.quick else (1e-2, 1e-5, 1e-8):
+        patterns, queries = worst_case(run.rng, tolerance)
+        longest = float(np.linalg.norm(patterns, axis=1).max())
+        found = retrieve(patterns, queries, BETA, tolerance=tolerance).numpy()
+        with Ball.precision(128):
+            error = largest_distance(update_in_balls(patterns, queries, BETA), found)
+            holds = bool(error <= tolerance * longest) and bool(error > tolerance * longest / 4)
+            share = float((error / longest / tolerance).upper())
+        yield Finding(
+            f"retrieve: error of pruning at tolerance {tolerance:g}, worst case of {COUNT} "
+            f"patterns, {QUERIES} states",
+            "enclosure",
+            f"{share:.0%} of the bound",
+            "tolerance · max‖x‖, and above a quarter of it",
+            Verdict.of(holds),
+        )
+
+
+def worst_case(rng: np.random.Generator, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Patterns (N, d) and states (m, d), scores 1 once and else just below the window.
+
+    The states differ where all patterns are 0.
+    """
+    window = math.log(2 * COUNT / tolerance) / BETA
+    patterns, states = np.zeros((COUNT, DIMENSION)), np.zeros((QUERIES, DIMENSION))
+    patterns[:, 0], patterns[:, 1] = 1 - window - 1e-9, -1.0
+    patterns[rng.integers(COUNT // 2), :2] = 1.0
+    states[:, 0], states[:, 2:] = 1.0, rng.standard_normal((QUERIES, DIMENSION - 2))
+    return patterns, states
+
+
+def update_in_balls(patterns: np.ndarray, states: np.ndarray, beta: float) -> arb_mat:
+    """f(ξ) = Σ_j p_j x_j, p = softmax(β⟨x_j, ξ⟩), enclosed for every state ξ."""
+    ball = Ball()
+    X = ball.weights(patterns)
+    scores = ball.weights(states) * X.transpose() * arb(beta)
+    weights = []
+    for row in scores.tolist():
+        powers = [(score - row[0]).exp() for score in row]
+        total = sum(powers[1:], start=powers[0])
+        weights.append([power / total for power in powers])
+    return arb_mat(weights) * X
+
+
+def largest_distance(exact: arb_mat, found: np.ndarray) -> arb:
+    """The largest Euclidean distance between rows, enclosed."""
+    largest = arb(0)
+    for row in (exact - Ball().weights(found)).tolist():
+        largest = largest.max(sum((entry * entry for entry in row), start=arb(0)).sqrt())
+    return largest
