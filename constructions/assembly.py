@@ -37,12 +37,12 @@ class Head:
     def __str__(self) -> str:
         targets = (self.into,) if isinstance(self.into, str) else self.into
         into = targets[0] if len(targets) == 1 else f"({', '.join(targets)})"
-        carried = _words(self.carries)
+        asks, answers, carried = map(_words, (self.asks, self.answers, self.carries))
         if self.times != 1 and not isinstance(self.carries, tuple) and len(self.carries.terms) == 1:
             carried = str(self.times * self.carries)
         elif self.times != 1:
             carried = f"{number(self.times)}·{carried}"
-        return f"{_words(self.asks)} asks, {_words(self.answers)} answers, {carried} added to {into}"
+        return f"{asks} asks, {answers} answers, {carried} added to {into}"
 
 
 def _words(readings: Readings) -> str:

@@ -43,7 +43,7 @@ from typing import Literal
 
 from constructions.assembly import Head, Move, block, embed, unembed
 from constructions.regression.regressor import InContextRegression, Stage
-from constructions.stream import Reading, Stream
+from constructions.stream import Stream
 from constructions.transformer import Block
 
 Start = Literal["gram", "identity"]
@@ -139,13 +139,9 @@ def product_heads(
     stream: Stream, into: str, a: str, b: str, c: str, times: float = 1.0
 ) -> tuple[Head, Head]:
     """The two heads that add times·(G_{a+b+c} − G_a − G_b − G_c) x, and S and bᵀ times it."""
-
-    def part(slot: str, name: str) -> Reading:
-        return stream.read(f"{slot}_{name}")
-
-    x, u_b, u_c, z_b = stream.read("x"), part(b, "u"), part(c, "u"), part(b, "z")
+    x, u_b, u_c, z_b = map(stream.read, ("x", f"{b}_u", f"{c}_u", f"{b}_z"))
     target = tuple(f"{into}_new_{name}" for name in PARTS)
-    carried = {slot: tuple(part(slot, name) for name in PARTS) for slot in (a, b)}
+    carried = {slot: tuple(stream.read(f"{slot}_{name}") for name in PARTS) for slot in (a, b)}
     return (
         Head((u_b + u_c, u_c), (x, -z_b), carried[a], target, -times),
         Head(u_c, x, carried[b], target, -times),
