@@ -8,8 +8,24 @@ print(model)                # the layers, in words
 from constructions import induction_heads
 model = induction_heads(vocabulary_size=8, max_length=128)
 model(tokens)               # (…, T) → (…, T), −1 for "no answer"
+
+from constructions import modern_hopfield_update, retrieve
+model = modern_hopfield_update(patterns, beta=8.0)      # (N, d)
+model(queries)              # (…, d) → (…, d), one update
+retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
 """
 
+from constructions.memory import (
+    HopfieldAttention,
+    ModernHopfield,
+    SphereDynamics,
+    hebbian_attention,
+    hopfield_attention,
+    hopfield_update,
+    modern_hopfield_update,
+    retrieve,
+    sphere_dynamics,
+)
 from constructions.regression import (
     InContextRegression,
     Stage,
@@ -37,8 +53,11 @@ from constructions.transformer import Transformer
 
 __all__ = [
     "FactLookup",
+    "HopfieldAttention",
     "InContextRegression",
+    "ModernHopfield",
     "SequenceModel",
+    "SphereDynamics",
     "Stage",
     "Stream",
     "Transformer",
@@ -47,13 +66,19 @@ __all__ = [
     "composition",
     "fact_lookup",
     "gradient_descent",
+    "hebbian_attention",
     "hop",
+    "hopfield_attention",
+    "hopfield_update",
     "hyperpower",
     "in_context_ngram",
     "induction_heads",
+    "modern_hopfield_update",
     "nearest_neighbour",
     "newton",
     "online_gradient_descent",
     "previous_token",
+    "retrieve",
     "skip_gram",
+    "sphere_dynamics",
 ]

@@ -4,10 +4,11 @@ Shapes
     T tokens, D = d_model, heads, d_head (what scores compare), d_value (what is carried), M = d_mlp
     H (…, T, D) is the residual stream; tokens are rows.
 
-A block adds its heads, then its MLP:
+A block adds its heads, then its MLP, and may then normalise each token:
 
     H ← H + Σ_h A_h(H) H W_V W_O            A_h = normalise(scale · (H W_Q + b_Q)(H W_K + b_K)ᵀ)
     H ← H + relu(H W_in + b_in) W_out + b_out
+    H ← H / ‖H‖, row by row                 unit norm
 
 `normalise` is one of
     linear    the scores themselves
@@ -204,14 +205,28 @@ class MLP(nn.Module):
         return (H @ self.W_in + self.b_in).relu() @ self.W_out + self.b_out
 
 
+class UnitNorm(nn.Module):
+    """H / ‖H‖ for each token, (…, T, D); a token of length 0 has no direction and becomes NaN."""
+
+    def forward(self, H: Tensor) -> Tensor:
+        return H / torch.linalg.vector_norm(H, dim=-1, keepdim=True)
+
+
 class Block(nn.Module):
-    """A layer: heads, then an MLP; either may be absent.  `lines` says in words what it does."""
+    """A layer: heads, then an MLP, then the normalisation of what they have been added to.
+
+    Each of the three may be absent.  `lines` says in words what it does.
+    """
 
     def __init__(
-        self, attn: Attention | None = None, mlp: MLP | None = None, lines: tuple[str, ...] = ()
+        self,
+        attn: Attention | None = None,
+        mlp: MLP | None = None,
+        lines: tuple[str, ...] = (),
+        norm: UnitNorm | None = None,
     ) -> None:
         super().__init__()
-        self.attn, self.mlp, self.lines = attn, mlp, lines
+        self.attn, self.mlp, self.lines, self.norm = attn, mlp, lines, norm
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
         # What a part adds is a fresh tensor, so the stream is added to it in place: in long prompts
@@ -220,7 +235,7 @@ class Block(nn.Module):
             H = self.attn(H, n_examples).add_(H)
         if self.mlp is not None:
             H = self.mlp(H).add_(H)
-        return H
+        return H if self.norm is None else self.norm(H)
 
 
 class Embed(nn.Module):

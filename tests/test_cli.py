@@ -22,13 +22,18 @@ from verify.regression.newton import newton
 from verify.regression.rates import rates
 
 CLAIMS = [
+    "attention-is-hopfield",
     "attention-patterns",
+    "clustering",
     "composition",
+    "dense-memory",
     "depth",
     "gd",
     "hop",
+    "hopfield",
     "induction",
     "memory",
+    "modern-hopfield",
     "nearest-neighbour",
     "newton",
     "ngram",

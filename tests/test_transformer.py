@@ -19,7 +19,9 @@ from constructions.transformer import (
     PosEmbed,
     Transformer,
     Unembed,
+    UnitNorm,
 )
+from verify.domains import Ball, Modular, NotPolynomial, Rational, outputs
 
 EPS = 2.0**-53
 NORMALISE, MASKS = (
@@ -165,6 +167,63 @@ def test_both_orders_of_the_linear_products_agree(T, n_examples, one_map, mask):
     )
     assert torch.equal(attn._as_one_map(H, attended), by_scores)
     assert torch.equal(attn(H, n_examples), by_scores)
+
+
+def normalised_block(norm):
+    """Integer heads and MLP (the same for any norm), with which no token of the test is 0."""
+    rng = np.random.default_rng(7)
+    mlp = MLP(integers(rng, 4, 6), integers(rng, 6), integers(rng, 6, 4), integers(rng, 4))
+    return Block(an_attention(rng, "linear", "full"), mlp, norm=norm)
+
+
+@pytest.mark.parametrize("leading", [(), (3,), (0,)])
+def test_unit_norm_divides_what_the_block_has_added_to_by_its_length(leading):
+    """A sum of 4 squares, a root and a division: at most 5 roundings of each entry."""
+    H = integers(np.random.default_rng(1), *leading, 5, 4)
+    before, after = (normalised_block(norm)(H, 5) for norm in (None, UnitNorm()))
+    assert after.shape == H.shape
+    for place in np.ndindex(*leading, 5):
+        row = before[place].tolist()
+        length = math.sqrt(math.fsum(entry * entry for entry in row))
+        assert length > 0
+        for found, entry in zip(after[place].tolist(), row, strict=True):
+            assert abs(found - entry / length) <= 6 * EPS * abs(entry / length)
+
+
+def test_unit_norm_has_no_weights_leaves_its_input_alone_and_has_a_gradient():
+    block, H = normalised_block(UnitNorm()), integers(np.random.default_rng(1), 5, 4)
+    assert set(block.state_dict()) == set(normalised_block(None).state_dict())
+    kept = H.clone()
+    block(H, 5)
+    assert torch.equal(H, kept)
+    asked = H.clone().requires_grad_()
+    (block(asked, 5) * torch.arange(4.0)).sum().backward()
+    assert torch.isfinite(asked.grad).all()
+    assert asked.grad.abs().max() > 0
+    assert UnitNorm()(torch.zeros(1, 4)).isnan().all()
+
+
+def one_block(block):
+    eye, stream = torch.eye(4), Stream(a=4)
+    return Transformer(Embed(eye), [block], Unembed(eye), stream=stream, name="", source="")
+
+
+def test_unit_norm_in_balls_encloses_torch_and_has_no_value_over_q():
+    model, tokens = (
+        one_block(normalised_block(UnitNorm())),
+        integers(np.random.default_rng(1), 5, 4),
+    )
+    found = model.run(tokens, 5).tolist()
+    with Ball.precision(200):
+        enclosed = outputs(model, Ball().weights(tokens.numpy()), 5, Ball()).tolist()
+        for row, balls in zip(found, enclosed, strict=True):
+            # Whole numbers before the norm: only its own 5 roundings of entries of at most 1.
+            assert all(abs(b - value) <= 6 * EPS for value, b in zip(row, balls, strict=True))
+            assert all(ball.rad() < 2.0**-150 for ball in balls)
+            assert abs(sum(ball * ball for ball in balls) - 1) < 2.0**-140
+    for domain in (Rational(), Modular(97)):
+        with pytest.raises(NotPolynomial, match="layer 1: the length of a token has no exact"):
+            outputs(one_block(Block(norm=UnitNorm())), domain.weights(np.eye(4)), 4, domain)
 
 
 def a_transformer(seed=0, normalise="linear", mask="full"):

@@ -90,6 +90,8 @@ def _layer_errors(
 
 def _local_error(block: Block, H: Tensor, n_examples: int) -> Tensor:
     """A bound on the rounding errors that a block makes, entry by entry, (…, T, D)."""
+    if block.norm is not None:
+        raise ValueError("no rounding bound for a layer that normalises the stream")
     size, roundings = H.abs(), 0
     if block.attn is not None:
         size = size + _attention_size(block.attn, H, n_examples)

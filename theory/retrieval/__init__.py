@@ -9,7 +9,7 @@ what the formula says and no more.
     ngram              what followed the current context so far; the Bayes predictor
     nearest_neighbour  nearest neighbours, and the kernel smoother that tends to them
     composition        g(f(x)) for tables in the prompt
-    patterns           single heads: previous token, average so far, skip-gram
+    attention_patterns single heads: previous token, average so far, skip-gram
     facts              facts and questions in English
     sequences          sequences to try all this on: random, Markov, adversarial, all
     depth              layers and sizes that the theorems state

@@ -38,6 +38,9 @@ class Ball:
     def exponential(self, value: arb) -> arb:
         return value.exp()
 
+    def square_root(self, value: arb) -> arb:
+        return value.sqrt()
+
     def matrix(self, rows: Sequence[Sequence[arb]]) -> arb_mat:
         return arb_mat([list(row) for row in rows])
 

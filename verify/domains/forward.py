@@ -26,7 +26,8 @@ def streams(
 
     Whole-number tokens are entered as rows of the identity, so that embedding is a product too.
 
-    Raises NotPolynomial where a domain without order meets a layer that compares.
+    Raises NotPolynomial where a domain without order meets a layer that compares, and where one
+    without exponentials or square roots meets softmax or a normalisation.
     """
     H = tokens * domain.weights(_array(model.embed.W_E))
     if model.pos_embed is not None:
@@ -38,6 +39,8 @@ def streams(
                 H = H + _attention(block.attn, H, n_examples, domain)
             if block.mlp is not None:
                 H = H + _mlp(block.mlp, H, domain)
+            if block.norm is not None:
+                H = _unit_norm(H, domain)
         except NotPolynomial as reason:
             raise NotPolynomial(f"layer {number}: {reason}") from None
         yield H
@@ -162,6 +165,19 @@ def _mlp(mlp: MLP, H: Matrix, domain: Domain) -> Matrix:
         zero = domain.number(0)
         hidden = entrywise(domain, lambda value: _relu(value, zero), hidden)
     return hidden * domain.weights(W_out) + added
+
+
+def _unit_norm(H: Matrix, domain: Domain) -> Matrix:
+    """Each row over the square root of its sum of squares."""
+    square_root = getattr(domain, "square_root", None)
+    if square_root is None:
+        raise NotPolynomial("the length of a token has no exact value here: use the domain ball")
+    rows = []
+    for row in H.tolist():
+        squares = [entry * entry for entry in row]
+        length = square_root(sum(squares[1:], start=squares[0]))
+        rows.append([entry / length for entry in row])
+    return domain.matrix(rows)
 
 
 def _linear_heads(W: dict[str, np.ndarray]) -> list[int]:

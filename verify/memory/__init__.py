@@ -1,0 +1,1 @@
+"""Claims about associative memories: classical, dense and modern networks, attention, clusters."""

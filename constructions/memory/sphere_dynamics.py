@@ -1,0 +1,103 @@
+"""Attention dynamics on the sphere: one layer, repeated, is a step of a projected Euler scheme.
+
+A softmax head with W_Q = W_K = I and sharpness β carries each token, times h, into the stream, and
+the tokens are then divided by their lengths:
+
+    x_i ← (x_i + h·u_i) / ‖x_i + h·u_i‖,    u_i = Σ_j A_ij x_j,  A_ij = softmax_j β⟨x_i, x_j⟩.
+
+It is the Euler scheme of x_i' = P_i u_i, P_i y = y − ⟨x_i, y⟩x_i (SA of `theory.memory.sphere`) up
+to O(h²).  Proof: with s = ⟨x, u⟩ and v = P u, x + hu = (1 + hs)(x + κv) where κ = h/(1 + hs), and
+normalising drops the factor, which is positive: A_ii is the largest weight of its row, so it is at
+least 1/n and s ≥ A_ii − (1 − A_ii) ≥ 2/n − 1, hence 1 + hs > 0 for h ≤ 1.  As v is orthogonal to x,
+
+    ‖normalise(x + κv) − (x + κv)‖ = √(1 + κ²‖v‖²) − 1 ≤ κ²‖v‖²/2,    |κ − h| = h²|s|/(1 + hs),
+
+so the layer is x + hv up to h²(|s|·‖v‖/(1 + hs) + ‖v‖²/(2(1 + hs)²)).  ∎
+
+All layers are one block with the same weights: the depth is the time that passes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.assembly import Head, attention, embed, unembed
+from constructions.stream import Stream
+from constructions.transformer import Block, Transformer, UnitNorm
+from theory import checks
+from theory.checks import InputError
+from theory.memory.sphere import token_shape, unit_lengths
+
+
+class SphereDynamics(Transformer):
+    """A transformer whose tokens are points of the unit sphere in R^d: `model(X)`."""
+
+    @property
+    def d(self) -> int:
+        """The dimension of the tokens."""
+        return self.stream.d_model
+
+    def forward(self, X: Any) -> Tensor:
+        """The tokens (…, n, d) after all layers, from X (…, n, d) of unit length.
+
+        Raises ValueError for another shape, NaN or infinite entries, and rows that are not of unit
+        length.
+        """
+        X = self._tokens(X)
+        return self.run(X, X.shape[-2])
+
+    def trajectory(self, X: Any) -> Tensor:
+        """The tokens (n_layers + 1, …, n, d) before the first layer and after each."""
+        X = self._tokens(X)
+        return torch.stack(list(self.residual_stream(X, X.shape[-2])))
+
+    def _tokens(self, X: Any) -> Tensor:
+        weights = self.unembed.W_U
+        # torch takes no array that is read-only or runs backwards.
+        X = np.require(X, requirements=["C", "W"]) if isinstance(X, np.ndarray) else X
+        X = torch.as_tensor(X, dtype=weights.dtype, device=weights.device)
+        checks.vector_shape("X", X.shape, self.d)
+        token_shape("X", X.shape)
+        checks.finite("X", bool(torch.isfinite(X).all()))
+        lengths = torch.linalg.vector_norm(X, dim=-1).double().cpu().numpy()
+        unit_lengths("X", lengths, self.d, torch.finfo(weights.dtype).eps)
+        return X
+
+
+def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> SphereDynamics:
+    """`n_layers` steps x ← normalise(x + step_size·Σ_j A_ij x_j) with A = softmax(β⟨x_i, x_j⟩).
+
+    `sphere_dynamics(d, beta, h, L)(X)` follows SA of `theory.memory.sphere` to time h·L, for tokens
+    X (…, n, d) of unit length; the distance to it is O(h).  One head, width d, no mask, and the
+    same 6d² + 2d weights at any depth: the head, its biases, embedding and read-out.
+
+    beta > 0, since scores are multiplied by it; a beta like 1e-12 is the average of all tokens.
+    step_size in (0, 1], so that no token passes through 0.
+
+    Raises ValueError for a d below 1, a beta that is not above 0, a step_size outside (0, 1], and
+    an n_layers that is not an integer at least 0.
+    """
+    d, n_layers = checks.dimension("d", d), checks.step_count("n_layers", n_layers)
+    beta, step_size = (
+        float(checks.positive(name, value))
+        for name, value in (("beta", beta), ("step_size", step_size))
+    )
+    if step_size > 1:
+        raise InputError(f"step_size is {step_size:g}: give a number in (0, 1]")
+    stream = Stream(x=d)
+    x = stream.read("x")
+    head = Head(x, x, x, "x", times=step_size)
+    attn = attention(stream, [head], normalise="softmax", mask="full")
+    layer = Block(attn, lines=(f"softmax head: {head}", "unit norm"), norm=UnitNorm())
+    return SphereDynamics(
+        embed(stream, x={"x": 1.0}),
+        [layer] * n_layers,
+        unembed(stream, x),
+        stream=stream,
+        name=f"sphere_dynamics(d={d}, beta={beta:g}, step_size={step_size:g}, n_layers={n_layers})",
+        source="[Geshkovski2023]; the error of a step is bounded in its file",
+    ).sharpened(beta)

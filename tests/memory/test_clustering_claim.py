@@ -1,0 +1,103 @@
+"""The claim `clustering`: it holds, notices every fault, draws, and says no to bad options."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from verify.claim import Run
+from verify.faults import FAULTS
+from verify.finding import Verdict
+from verify.memory import hemisphere, orthogonal_start
+from verify.memory.clustering import clustering
+from verify.memory.hemisphere import clopper_pearson, patterns_in_a_hemisphere
+
+SMALL = {"n": 4, "d": 2, "samples": 20}
+
+
+@pytest.mark.parametrize("options", [SMALL, {"n": 2, "d": 3, "beta": 5.0}])
+def test_it_holds(options):
+    findings = list(clustering.findings(Run(quick=True, seed=1), **options))
+    assert [(f.name, f.measured) for f in findings if f.verdict is not Verdict.HOLDS] == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("options", clustering.faults_seen, ids=str)
+def test_it_sees_every_fault(options, fault):
+    from verify.memory.hemisphere import uniform_tokens
+    from verify.memory.sphere_dynamics import euler_findings
+
+    run = Run(seed=1, quick=True, fault=FAULTS[fault])
+    X = uniform_tokens(run.rng, options["n"], options["d"])
+    assert Verdict.FAILS in [finding.verdict for finding in euler_findings(run, X, 1.0)]
+
+
+def test_a_wrong_formula_of_wendel_fails(monkeypatch):
+    monkeypatch.setattr(hemisphere, "hemisphere_probability", lambda n, d: Fraction(1, 2))
+    assert hemisphere._wendel_counted(True).verdict is Verdict.FAILS
+    monkeypatch.setattr(hemisphere, "hemisphere_probability", lambda n, d: Fraction(9, 10))
+    assert hemisphere._wendel_sampled(Run(), 6, 3, 100).verdict is Verdict.FAILS
+
+
+def test_a_wrong_equation_fails(monkeypatch):
+    exact = orthogonal_start.orthogonal_start
+    monkeypatch.setattr(
+        orthogonal_start, "orthogonal_start", lambda n, b, t, k="SA": exact(n, b, t, k) * (1 + 1e-6)
+    )
+    assert orthogonal_start._all_tokens(Run(quick=True)).verdict is Verdict.FAILS
+    assert orthogonal_start._tanh().verdict is Verdict.FAILS
+    gap = orthogonal_start.orthogonal_gap
+    monkeypatch.setattr(orthogonal_start, "orthogonal_gap", lambda n, b, t: gap(n, b, t) ** 1.001)
+    assert orthogonal_start._late_rate(True).verdict is Verdict.FAILS
+    time = orthogonal_start.escape_time
+    monkeypatch.setattr(orthogonal_start, "escape_time", lambda b: time(b) * (1 + 1e-13))
+    assert orthogonal_start._slow_phase().verdict is Verdict.FAILS
+
+
+def test_counting_patterns_by_hand():
+    """Two lines have 4 sign patterns, all in half planes; three in the plane 6 of 8."""
+    assert patterns_in_a_hemisphere(np.array([[1, 0], [0, 1]])) == 4
+    assert patterns_in_a_hemisphere(np.array([[1, 0], [0, 1], [1, 1]])) == 6
+    assert patterns_in_a_hemisphere(np.array([[1], [2], [-3]])) == 2
+    with pytest.raises(ValueError, match="lie in one plane through 0"):
+        patterns_in_a_hemisphere(np.array([[1, 0], [2, 0], [1, 1]]))
+
+
+def test_the_interval_of_a_probability():
+    from scipy.stats import binom
+
+    low, high = clopper_pearson(30, 100)
+    half = hemisphere.FALSE_ALARM / 2
+    assert binom.sf(29, 100, low) == pytest.approx(half, rel=1e-6)
+    assert binom.cdf(30, 100, high) == pytest.approx(half, rel=1e-6)
+    assert clopper_pearson(0, 10)[0] == 0
+    assert clopper_pearson(10, 10)[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 1}, "n is 1: give a number at least 2"),
+        ({"d": 1}, "d is 1: give a number at least 2"),
+        ({"samples": 0}, "samples is 0: give a number at least 1"),
+        ({"beta": 0.0}, "beta is 0: give a number from 0.01 to 5"),
+        ({"beta": 6.0}, "beta is 6: give a number from 0.01 to 5"),
+        ({"beta": float("nan")}, "beta is nan: give a number from 0.01 to 5"),
+    ],
+)
+def test_bad_options_are_refused(options, message, unchecked):
+    with pytest.raises(InputError, match=message):
+        list(clustering.findings(Run(quick=True), **options))
+
+
+def test_the_picture_is_drawn(tmp_path, monkeypatch):
+    import matplotlib.image
+
+    from verify.memory import clustering_picture
+
+    monkeypatch.setattr(clustering_picture, "SHOWN", (0.0, 1.0, 2.0, 3.0))
+    monkeypatch.setattr(clustering_picture, "BETAS", (1.0, 2.0, 3.0))
+    target = tmp_path / "clusters.png"
+    clustering_picture.draw(target, np.random.default_rng(0))
+    assert np.ptp(matplotlib.image.imread(target)) > 0

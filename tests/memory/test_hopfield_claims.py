@@ -1,0 +1,104 @@
+"""The claims `hopfield` and `dense-memory`: they hold, see faults, draw, and refuse bad options."""
+
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from verify.claim import Run
+from verify.faults import FAULTS
+from verify.finding import Verdict
+from verify.memory import hopfield_capacity
+from verify.memory.dense_memory import dense_memory
+from verify.memory.hopfield import hopfield
+
+SMALL = {"d": 24, "samples": 4}
+
+
+def not_holding(findings):
+    return [(f.name, f.measured, f.detail) for f in findings if f.verdict is not Verdict.HOLDS]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("d", [1, 2, 24, 600])
+def test_hopfield_holds(d, seed):
+    assert not_holding(hopfield.findings(Run(seed=seed, quick=True), d=d, samples=20)) == []
+
+
+def test_dense_memory_holds():
+    assert not_holding(dense_memory.findings(Run(seed=1, quick=True), samples=30)) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_is_seen(fault):
+    run = Run(seed=1, quick=True, fault=FAULTS[fault])
+    assert hopfield.faults_seen == (SMALL,)
+    assert hopfield.verdict(run, **SMALL) is Verdict.FAILS
+
+
+def test_a_failing_claim_shows_the_state():
+    run = Run(quick=True, fault=FAULTS["wrong sign"])
+    failing = [f for f in hopfield.findings(run, **SMALL) if f.verdict is Verdict.FAILS]
+    assert "attention, over Q" in failing[0].name
+    assert "hebbian_attention(" in failing[0].detail
+    assert "instead of" in failing[0].detail
+
+
+def test_the_same_seed_gives_the_same_evidence():
+    first, second = (
+        [(f.name, f.measured) for f in hopfield.findings(Run(seed=3, quick=True), **SMALL)]
+        for _ in "ab"
+    )
+    assert first == second
+
+
+def test_a_wrong_probability_is_noticed(monkeypatch):
+    """Counting the self-terms that a zero diagonal leaves out: C < −(d − 1) − P."""
+    right = hopfield_capacity.unstable_bit_probability
+    monkeypatch.setattr(
+        hopfield_capacity, "unstable_bit_probability", lambda P, d: right(P, d) * 0.8
+    )
+    counted = hopfield_capacity._every_set_of_patterns(quick=True)
+    assert counted.verdict is Verdict.FAILS
+    assert "stated" in counted.detail
+    measured = hopfield_capacity._unstable_bits(Run(), 0.4, 200, 200)
+    assert measured.verdict is Verdict.FAILS
+
+
+def test_a_wrong_critical_load_is_noticed(monkeypatch):
+    right = hopfield_capacity.critical_load
+
+    def off(digits):
+        found = right(digits)
+        with mpmath.workdps(digits):
+            return replace(found, y=found.y + mpmath.mpf("1e-30"))
+
+    monkeypatch.setattr(hopfield_capacity, "critical_load", off)
+    assert hopfield_capacity._critical_load_enclosed().verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize(
+    ("made", "options"),
+    [(hopfield, {"d": 0}), (hopfield, {"samples": 0}), (dense_memory, {"samples": 0})],
+)
+def test_bad_options_are_refused(made, options, unchecked):
+    with pytest.raises(InputError, match="is 0: give a number at least 1"):
+        list(made.findings(Run(quick=True), **options))
+
+
+@pytest.mark.parametrize("draw", ["draw_hopfield", "draw_dense"])
+def test_pictures_are_drawn(draw, tmp_path, monkeypatch):
+    import matplotlib.image
+
+    from verify.memory import capacity_picture
+
+    monkeypatch.setattr(capacity_picture, "NETWORKS", 8)
+    target, rng = tmp_path / "picture.png", np.random.default_rng(0)
+    if draw == "draw_hopfield":
+        capacity_picture.draw_hopfield(target, 40, rng)
+    else:
+        monkeypatch.setattr(capacity_picture, "SIZES", ((2, 20), (3, 12)))
+        capacity_picture.draw_dense(target, rng)
+    assert np.ptp(matplotlib.image.imread(target)) > 0

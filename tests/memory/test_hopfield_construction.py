@@ -1,0 +1,157 @@
+"""Hopfield updates as layers: by weights and by linear attention, against the definition."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.memory.hopfield import hebbian_attention, hopfield_update
+from theory.checks import InputError
+from theory.memory.hopfield import hebb, synchronous_update
+from theory.memory.patterns import flipped, random_patterns
+from verify.domains import Rational, outputs, streams
+
+
+def network(rng, d, size=3):
+    upper = np.triu(rng.integers(-size, size + 1, (d, d)), 1)
+    return upper + upper.T, rng.integers(-size, size + 1, d)
+
+
+def by_definition(w, b, s, steps):
+    """Neuron by neuron, in Python integers."""
+    for _ in range(steps):
+        fields = [
+            sum(int(w[i, j]) * int(s[j]) for j in range(len(s))) + int(b[i]) for i in range(len(s))
+        ]
+        s = [(h > 0) - (h < 0) or int(v) for h, v in zip(fields, s, strict=True)]
+    return list(s)
+
+
+scales = st.sampled_from([1.0, 2.0**-3, 2.0**-1074, 2.0**900, 3 * 2.0**-40])
+
+
+@settings(max_examples=20)
+@given(d=st.integers(1, 5), steps=st.integers(0, 3), scale=scales, seed=st.integers(0, 999))
+def test_updates_by_weights_of_all_states(d, steps, scale, seed):
+    w, b = network(np.random.default_rng(seed), d)
+    s = np.array(list(product((-1, 1), repeat=d)))
+    found = hopfield_update(w * scale, b * scale, steps)(s)
+    assert found.dtype == torch.float64
+    assert found.tolist() == [by_definition(w, b, row, steps) for row in s]
+
+
+@settings(max_examples=15)
+@given(d=st.integers(1, 5), P=st.integers(1, 5), steps=st.integers(0, 2), seed=st.integers(0, 999))
+def test_updates_by_attention_of_all_states(d, P, steps, seed):
+    xi = random_patterns(P, d, np.random.default_rng(seed))
+    s = np.array(list(product((-1, 1), repeat=d)))
+    zero = np.zeros(d, dtype=int)
+    w = np.array([[int(xi[:, i] @ xi[:, j]) * (i != j) for j in range(d)] for i in range(d)])
+    wanted = [by_definition(w, zero, row, steps) for row in s]
+    assert hebbian_attention(xi, steps)(s).tolist() == wanted
+
+
+def over_q(model, s):
+    tokens, P = model.tokens(s)
+    domain = Rational()
+    return outputs(model, domain.weights(tokens.numpy()), P, domain).tolist()[P:]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equal_over_q(seed):
+    rng = np.random.default_rng(seed)
+    w, _ = network(rng, 4)
+    s = np.array(list(product((-1, 1), repeat=4)))
+    # A tenth in float32, and its multiples, are whole multiples of 2^−27 or so.
+    weights, bias = w * [1.0, float(np.float32(0.1)), 2.0**-30][seed], np.zeros(4)
+    exact = [[fmpq(*float(v).as_integer_ratio()) for v in row] for row in weights]
+    for row, state in zip(over_q(hopfield_update(weights, bias), s), s.tolist(), strict=True):
+        fields = [sum((e * v for e, v in zip(r, state, strict=True)), fmpq(0)) for r in exact]
+        assert row == [
+            1 if h > 0 else -1 if h < 0 else v for h, v in zip(fields, state, strict=True)
+        ]
+    xi = random_patterns(3, 4, rng)
+    wanted = synchronous_update(hebb(xi), synchronous_update(hebb(xi), s))
+    assert over_q(hebbian_attention(xi, 2), s) == wanted.tolist()
+
+
+def test_registers_hold_what_the_proof_says():
+    rng = np.random.default_rng(0)
+    xi, s = random_patterns(3, 4, rng), random_patterns(5, 4, rng)
+    model = hebbian_attention(xi, 2)
+    tokens, P = model.tokens(s)
+    domain = Rational()
+    for after, H in enumerate(streams(model, domain.weights(tokens.numpy()), P, domain)):
+        rows = np.array([[int(v.p) for v in row] for row in H.tolist()])
+        assert np.array_equal(rows[:P, model.stream["pattern"]], xi)
+        assert (rows[:P, model.stream["state"]] == 0).all()
+        assert (rows[:, model.stream["field"]] == 0).all()
+        assert np.array_equal(rows[P:, model.stream["state"]], s)
+        s = synchronous_update(hebb(xi), s) if after < 2 else s
+
+
+def test_both_constructions_agree_on_many_neurons():
+    rng = np.random.default_rng(1)
+    xi = random_patterns(40, 150, rng)
+    s = flipped(xi, 30, rng).reshape(2, 20, 150)
+    wanted = s
+    for _ in range(3):
+        wanted = synchronous_update(hebb(xi), wanted)
+    by_weights = hopfield_update(hebb(xi), steps=3)(torch.as_tensor(s))
+    assert np.array_equal(by_weights.numpy(), wanted)
+    assert np.array_equal(hebbian_attention(torch.as_tensor(xi), 3)(s).numpy(), wanted)
+
+
+def test_shapes_and_words():
+    w = [[0, 1], [1, 0]]
+    model = hopfield_update(w, [0, 1], 2)
+    assert (model.n_layers, model.n_heads, model.d_model) == (2, 0, 2)
+    assert model([1, -1]).shape == (2,)
+    assert model(np.ones((0, 3, 2))).shape == (0, 3, 2)
+    assert "mlp: clip(state + 2·(W·state + b), −1, 1) is the state" in str(model)
+    assert model.blocks[0].mlp.W_in.shape == (2, 6)
+    attention = hebbian_attention([[1, -1, 1]])
+    assert (attention.n_layers, attention.n_heads, attention.d_model) == (1, 1, 9)
+    assert "pattern added to field" in str(attention)
+    assert hopfield_update([[0]], steps=0)([-1]).tolist() == [-1]
+    assert hopfield_update([[0]])([[-1], [1]]).tolist() == [[-1], [1]]
+
+
+def test_the_largest_weights_that_are_exact_and_the_next():
+    """2·(Σ|w| + |b|) + 4 = 2^53 is taken; one more unit is refused."""
+    most = 2**52 - 2
+    w = np.array([[0, most - 1], [most - 1, 0]])
+    s = np.array(list(product((-1, 1), repeat=2)))
+    model = hopfield_update(w, [1, 1])
+    assert model(s).tolist() == [by_definition(w, [1, 1], row, 1) for row in s]
+    with pytest.raises(InputError, match="float64 adds exactly up to"):
+        hopfield_update(w + 2 * (1 - np.eye(2, dtype=int)), [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: hopfield_update([[0, 0.1], [0.1, 0]], [1e17, 0]), r"multiples of 2\^-55, up to"),
+        (lambda: hopfield_update([[0, 2**60 + 1], [2**60 + 1, 0]]), r"multiples of 2\^0, up to"),
+        (lambda: hopfield_update([[0, 1e-300], [1e-300, 0]], [1e300, 0]), "up to inf of them"),
+        (lambda: hopfield_update([[0, 1], [2, 0]]), "belongs to symmetric weights"),
+        (lambda: hopfield_update([[1]]), "set the diagonal to 0"),
+        (lambda: hopfield_update([[0]], steps=-1), "steps is -1"),
+        (lambda: hopfield_update([[0]], steps=1.0), "steps is 1.0"),
+        (lambda: hopfield_update([[0]])([0]), "states contains 0: every entry"),
+        (lambda: hopfield_update([[0]])([1, 1]), r"shape \(2,\) but the dimension is 1"),
+        (lambda: hopfield_update([[0]])([[float("nan")]]), "states contains nan"),
+        (lambda: hebbian_attention([[1, 0]]), "patterns contains 0"),
+        (lambda: hebbian_attention([1, 1]), "give patterns"),
+        (lambda: hebbian_attention([[1, 1]], steps=-2), "steps is -2"),
+        (lambda: hebbian_attention([[1, 1]])([1]), "but the dimension is 2"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message, unchecked):
+    with pytest.raises(InputError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,194 @@
+"""The transformers of modern Hopfield networks against the definition in numpy."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.memory.modern_hopfield import hopfield_attention, modern_hopfield_update
+from theory import checks
+from theory.memory.modern_hopfield import modern_hopfield_step
+from verify.memory.hopfield_balls import rounding_bound
+
+patterns = np.random.default_rng(0).standard_normal((5, 3))
+sizes = {"N": st.integers(1, 6), "d": st.integers(1, 4), "seed": st.integers(0, 999)}
+
+
+@settings(max_examples=20)
+@given(
+    beta=st.sampled_from([1e-6, 0.3, 4.0, 1e6]),
+    steps=st.sampled_from([0, 1, 2, 5]),
+    batch=st.lists(st.integers(0, 3), max_size=2),
+    **sizes,
+)
+def test_each_layer_is_one_update(beta, steps, batch, N, d, seed):
+    rng = np.random.default_rng(seed)
+    X, queries = rng.standard_normal((N, d)), rng.standard_normal((*batch, d))
+    model = modern_hopfield_update(X, beta, steps)
+    found = model(queries)
+    assert found.shape == queries.shape
+    size = float(np.linalg.norm(queries, axis=-1).max(initial=0.0))
+    wanted = modern_hopfield_step(X, queries, beta, steps)
+    errors = np.linalg.norm(found.numpy() - wanted, axis=-1)
+    assert (errors <= 2 * rounding_bound(X, beta, steps, size)).all()
+    assert (model.n_layers, model.n_heads, model.d_model) == (steps, min(steps, 1), 3 * d)
+
+
+def test_no_steps_return_the_queries():
+    queries = np.random.default_rng(1).standard_normal((4, 3))
+    assert np.array_equal(modern_hopfield_update(patterns, 1.0, 0)(queries), queries)
+
+
+def test_a_saturated_update_is_the_pattern():
+    """At huge β one weight is 1 and all others underflow: 0·x_j and 1·x_i are not rounded."""
+    model = modern_hopfield_update(patterns, 1e6)
+    assert np.array_equal(model(np.zeros((0, 3))), np.zeros((0, 3)))
+    best = patterns[(patterns @ patterns[2]).argmax()]
+    # state + (found − state) rounds twice.
+    error = abs(model(patterns[2]).numpy() - best)
+    assert (error <= 2.0**-52 * (abs(best) + abs(patterns[2]))).all()
+
+
+@settings(max_examples=20)
+@given(**sizes)
+def test_the_limit_is_the_nearest_pattern_by_inner_product(N, d, seed):
+    rng = np.random.default_rng(seed)
+    X, query = rng.integers(-2, 3, (N, d)), rng.integers(-2, 3, d)
+    scores = X @ query
+    wanted = X[scores == scores.max()].mean(axis=0)
+    found = modern_hopfield_update(X, 1.0).sharpened(None)(query)
+    assert (abs(found.numpy() - wanted) <= 2.0**-50).all()
+
+
+def test_it_is_sharpened_like_any_other_model():
+    queries = np.random.default_rng(2).standard_normal((4, 3))
+    model = modern_hopfield_update(patterns, 1.0, 2)
+    assert torch.equal(
+        model.sharpened(3.0)(queries), modern_hopfield_update(patterns, 3.0, 2)(queries)
+    )
+
+
+def test_patterns_stay_on_the_model_and_are_its_own():
+    X = patterns.copy()
+    model = modern_hopfield_update(X, 2.0)
+    X[:] = 0
+    assert model.patterns.dtype == torch.float64
+    assert np.array_equal(model.patterns, patterns)
+    assert dict(model.named_parameters())["patterns"] is model.patterns
+    assert model.float()(np.zeros(3)).dtype == torch.float32
+
+
+def test_words():
+    words = str(modern_hopfield_update(patterns, 2.0))
+    assert "softmax head: state asks, pattern answers, pattern added to found" in words
+    assert "found − state added to state" in words
+    assert "5 patterns of dimension 3, steps=1" in words
+
+
+@pytest.mark.parametrize(
+    "given_as",
+    [lambda X: X, lambda X: X.tolist(), torch.tensor, lambda X: X[::-1][::-1], np.asfortranarray],
+)
+def test_patterns_in_any_form(given_as):
+    found = modern_hopfield_update(given_as(patterns), 2.0)(given_as(patterns))
+    wanted = modern_hopfield_step(patterns, patterns, 2.0)
+    M = np.linalg.norm(patterns, axis=1).max()
+    assert abs(found.numpy() - wanted).max() <= 2 * rounding_bound(patterns, 2.0, 1, M)
+
+
+@settings(max_examples=20)
+@given(
+    d_r=st.integers(1, 3),
+    d_k=st.integers(1, 3),
+    N=st.integers(1, 5),
+    m=st.integers(0, 3),
+    beta=st.sampled_from([None, 1e-6, 0.7, 50.0]),
+    batch=st.sampled_from([((), ()), ((2,), (2,)), ((2, 1), (3,)), ((), (2,))]),
+    seed=st.integers(0, 99),
+)
+def test_attention_is_an_update_of_the_keys_then_its_values(d_r, d_k, N, m, beta, batch, seed):
+    rng = np.random.default_rng(seed)
+    W_Q, W_K, W_V = (
+        rng.integers(-3, 4, shape).astype(float) for shape in ((d_r, d_k), (2, d_k), (d_k, 4))
+    )
+    Y = rng.integers(-4, 5, (*batch[0], N, 2)) / 4
+    R = rng.integers(-4, 5, (*batch[1], m, d_r)) / 4
+    found = hopfield_attention(W_Q, W_K, W_V, beta)(Y, R).numpy()
+    leading = np.broadcast_shapes(*batch)
+    assert found.shape == (*leading, m, 4)
+    scale = d_k**-0.5 if beta is None else beta
+    keys = np.broadcast_to(Y @ W_K, (*leading, N, d_k))
+    states = np.broadcast_to(R @ W_Q, (*leading, m, d_k))
+    for place in np.ndindex(leading):
+        wanted = modern_hopfield_step(keys[place], states[place], scale) @ W_V
+        size = float(np.linalg.norm(states[place], axis=-1).max(initial=0.0))
+        M = float(np.linalg.norm(keys[place], axis=-1).max())
+        bound = 2 * rounding_bound(keys[place], scale, 1, size) + 8 * (d_k + 3) * 2.0**-53 * M
+        assert np.linalg.norm(found[place] - wanted) <= bound * np.linalg.norm(W_V) * max(m, 1)
+
+
+def test_attention_keeps_the_given_matrices():
+    model = hopfield_attention(np.eye(2), [[0.1, 0.2]], [[0.3], [0.7]])
+    attn = model.blocks[0].attn
+    assert torch.equal(attn.W_K, attn.W_V)
+    assert attn.scale == 2**-0.5
+    assert (model.n_layers, model.n_heads) == (1, 1)
+    assert "stored·W_K·W_V added to found" in str(model)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: modern_hopfield_update(np.zeros(3), 1.0), r"patterns has shape \(3,\): give at"),
+        (lambda: modern_hopfield_update(np.zeros((0, 3)), 1.0), "give at least one pattern"),
+        (lambda: modern_hopfield_update(np.zeros((3, 0)), 1.0), r"patterns has shape \(3, 0\)"),
+        (lambda: modern_hopfield_update([[math.nan]], 1.0), "patterns contains NaN"),
+        (lambda: modern_hopfield_update([[1e200]], 1.0), "whose square overflows"),
+        (lambda: modern_hopfield_update(patterns, -1.0), "beta is -1.0: give a finite number"),
+        (lambda: modern_hopfield_update(patterns, math.inf), "beta is inf: give a finite number"),
+        (lambda: modern_hopfield_update(patterns, 1.0, -1), "steps is -1: give an integer"),
+        (lambda: modern_hopfield_update(patterns, 1.0, True), "steps is True: give an integer"),
+        (lambda: modern_hopfield_update(patterns, 1.0)(np.zeros(4)), "the dimension is 3"),
+        (lambda: modern_hopfield_update(patterns, 1.0)(0.0), r"queries has shape \(\)"),
+        (lambda: modern_hopfield_update(patterns, 1.0)([0, 0, math.inf]), "queries contains NaN"),
+        (lambda: modern_hopfield_update(patterns, 1.0)([0, 0, 1e308]), "largest entry of queries"),
+        (lambda: modern_hopfield_update(patterns, 1.0).sharpened(0.0), "sharpness is 0.0"),
+        (lambda: hopfield_attention(np.eye(2), np.eye(3), np.eye(2)), r"give \(d_r, d_k\)"),
+        (lambda: hopfield_attention(np.eye(2), np.eye(2), np.eye(3)), r"give \(d_r, d_k\)"),
+        (lambda: hopfield_attention(np.eye(2), np.ones(2), np.eye(2)), r"W_K has shape \(2,\)"),
+        (lambda: hopfield_attention(np.eye(2), np.eye(2), np.eye(2) * math.nan), "W_V contains"),
+        (lambda: hopfield_attention(np.eye(2), np.eye(2), np.eye(2), 0.0), "beta is 0.0"),
+        (lambda: layer()(np.zeros((0, 2)), np.zeros((1, 2))), r"stored has shape \(0, 2\): give N"),
+        (lambda: layer()(np.zeros((3, 2)), np.zeros(2)), r"state has shape \(2,\): give m rows"),
+        (lambda: layer()(np.zeros((3, 1)), np.zeros((1, 2))), "stored has shape .* dimension is 2"),
+        (lambda: layer()(np.zeros((3, 2)), np.full((1, 2), math.nan)), "state contains NaN"),
+        (lambda: layer()(np.zeros((2, 3, 2)), np.zeros((3, 1, 2))), "they must broadcast"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_bad_input_is_refused(call, message, unchecked):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def layer():
+    return hopfield_attention(np.eye(2), np.eye(2), np.eye(2))
+
+
+def test_more_scores_than_memory_are_refused_before_building(monkeypatch):
+    model = modern_hopfield_update(patterns, 1.0)
+    monkeypatch.setattr(checks, "available_memory", lambda: 700)
+    with pytest.raises(ValueError, match=r"5 patterns and 1 query need .* constructions\.retrieve"):
+        modern_hopfield_update(patterns, 1.0)
+    with pytest.raises(ValueError, match="the scores of 5 patterns and 2 queries need"):
+        model(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="the scores of 9 patterns and 1 query need"):
+        layer()(np.zeros((9, 2)), np.zeros((1, 2)))
+
+
+def test_a_million_patterns_are_refused_at_once():
+    with pytest.raises(ValueError, match=r"need 2.33e\+04 GiB of memory and .* are available"):
+        modern_hopfield_update(np.zeros((10**6, 1)), 1.0)

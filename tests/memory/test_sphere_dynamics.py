@@ -1,0 +1,130 @@
+"""The transformer of the sphere against its formula, the flow, and its own balls."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.memory.sphere_dynamics import sphere_dynamics
+from theory.memory.sphere import sphere_flow, sphere_velocity
+from verify.memory.sphere_dynamics import step_rounding
+
+EPS = 2.0**-53
+
+
+def uniform(seed, *shape):
+    X = np.random.default_rng(seed).standard_normal(shape)
+    return X / np.linalg.norm(X, axis=-1, keepdims=True)
+
+
+def step(x, beta, h):
+    """One layer, token by token."""
+    moved = []
+    for a in x:
+        weights = [math.exp(beta * (float(a @ b) - 1)) for b in x]
+        new = a + h * sum(w * b for w, b in zip(weights, x, strict=True)) / sum(weights)
+        moved.append(new / math.sqrt(math.fsum(new * new)))
+    return np.array(moved)
+
+
+@settings(max_examples=15)
+@given(
+    n=st.integers(1, 6),
+    d=st.integers(1, 4),
+    beta=st.sampled_from([1e-6, 1.0, 9.0]),
+    seed=st.integers(0, 999),
+)
+def test_layers_are_the_formula(n, d, beta, seed):
+    X = uniform(seed, 2, n, d)
+    states = sphere_dynamics(d, beta, 0.25, 3).trajectory(X)
+    assert torch.equal(states[0], torch.as_tensor(X))
+    for before, after in pairwise(states.numpy()):
+        for x, found in zip(before, after, strict=True):
+            assert abs(found - step(x, beta, 0.25)).max() <= 2 * step_rounding(n, d, beta)
+
+
+@settings(max_examples=15)
+@given(h=st.sampled_from([0.5, 0.125, 2.0**-10]), beta=st.floats(0.1, 5), seed=st.integers(0, 999))
+def test_a_layer_is_an_euler_step_up_to_the_proved_error(h, beta, seed):
+    """‖layer − (x + hv)‖ ≤ h²(|s|·‖v‖/(1 + hs) + ‖v‖²/(2(1 + hs)²)), s = ⟨x, u⟩, v = P u."""
+    X = uniform(seed, 5, 3)
+    scores = beta * (X @ X.T)
+    A = np.exp(scores - scores.max(-1, keepdims=True))
+    s = np.vecdot(X, (A / A.sum(-1, keepdims=True)) @ X)
+    v = sphere_velocity(X, beta)
+    length = np.linalg.norm(v, axis=-1)
+    assert (1 + h * s > 0).all()
+    bound = h * h * (abs(s) * length / (1 + h * s) + length**2 / (2 * (1 + h * s) ** 2))
+    layer = sphere_dynamics(3, beta, h, 1)(X).numpy()
+    off = np.linalg.norm(layer - (X + h * v), axis=-1)
+    assert (off <= bound + 4 * step_rounding(5, 3, beta)).all()
+
+
+def test_depth_is_time_and_the_error_falls_with_the_step():
+    X = uniform(3, 5, 3)
+    exact = sphere_flow(X, 2.0, [1.0]).tokens[0]
+    errors = [abs(sphere_dynamics(3, 2.0, 1 / L, L)(X).numpy() - exact).max() for L in (16, 32, 64)]
+    for coarse, fine in pairwise(errors):
+        assert 2**0.5 < coarse / fine < 2**1.5  # nearest to 2, the first power of the step
+
+
+def test_all_layers_are_one_block():
+    one, many = (sphere_dynamics(3, 1.0, 0.5, layers) for layers in (1, 7))
+    assert one.n_parameters == many.n_parameters == 6 * 9 + 2 * 3
+    assert (many.n_layers, many.n_heads, many.d_model, many.d) == (7, 1, 3, 3)
+    assert all(block is many.blocks[0] for block in many.blocks)
+    assert "softmax head: x asks, x answers, 2^−1·x added to x" in str(one)
+    assert "unit norm" in str(one)
+
+
+def test_special_tokens():
+    X = uniform(4, 3, 2)
+    assert torch.equal(sphere_dynamics(2, 1.0, 0.5, 0)(X), torch.as_tensor(X))
+    model = sphere_dynamics(2, 1.0, 1.0, 3)
+    for still in ([[0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [-1.0, 0.0]]):
+        assert torch.equal(model(still), torch.tensor(still, dtype=torch.float64))
+    assert model(np.zeros((0, 3, 2))).shape == (0, 3, 2)
+    assert model(np.broadcast_to(X, (2, 3, 2))).shape == (2, 3, 2)
+    assert torch.equal(model(X[::-1]), model(X[::-1].copy()))
+    assert torch.equal(sphere_dynamics(2, 1e6, 0.5, 2)(np.eye(2)), torch.eye(2).double())
+    assert sphere_dynamics(2, 1.0, 0.5, 2).float()(X.astype(np.float32)).dtype == torch.float32
+    assert torch.equal(
+        sphere_dynamics(1, 1.0, 1.0, 2)([[1.0], [-1.0]])[:, 0], torch.tensor([1, -1])
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (2 * np.eye(2), "X has a row of length 2: tokens must be of length 1; divide each row"),
+        (np.eye(3), r"X has shape \(3, 3\) but the dimension is 2"),
+        (np.array([1.0, 0.0]), r"X has shape \(2,\): give tokens"),
+        (np.zeros((0, 2)), r"X has shape \(0, 2\): give tokens"),
+        (np.array([[math.nan, 0.0]]), "X contains NaN"),
+    ],
+)
+def test_tokens_that_are_none_are_refused(X, message, unchecked):
+    model = sphere_dynamics(2, 1.0, 0.5, 1)
+    for run in (model, model.trajectory):
+        with pytest.raises(ValueError, match=message):
+            run(X)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0, 1.0, 0.5, 1), "d is 0: give an integer that is at least 1"),
+        ((2, 0.0, 0.5, 1), "beta is 0.0: give a finite number greater than 0"),
+        ((2, math.nan, 0.5, 1), "beta is nan"),
+        ((2, 1.0, 0.0, 1), "step_size is 0.0"),
+        ((2, 1.0, 1.5, 1), r"step_size is 1.5: give a number in \(0, 1\]"),
+        ((2, 1.0, 0.5, -1), "n_layers is -1: give an integer that is at least 0"),
+    ],
+)
+def test_arguments_that_are_none_are_refused(arguments, message, unchecked):
+    with pytest.raises(ValueError, match=message):
+        sphere_dynamics(*arguments)

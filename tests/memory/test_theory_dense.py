@@ -1,0 +1,210 @@
+"""Dense associative memories against whole numbers, and the exponential one against balls."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from theory.checks import InputError
+from theory.memory.dense import (
+    dense_energy,
+    dense_preferred,
+    dense_preferred_by_definition,
+    dense_synchronous_update,
+    dense_update,
+    exponential_log_energy,
+    sign_of_exponential_sum,
+)
+from theory.memory.hopfield import asynchronous_update, hebb, synchronous_update
+from theory.memory.patterns import flipped, random_patterns
+from verify.domains import Ball
+
+degrees = st.sampled_from([2, 3, 4, 5, 17, 40, 61, 200])
+sizes = {"N": st.integers(1, 9), "d": st.integers(1, 7), "seed": st.integers(0, 999)}
+
+
+def energy(xi, s, n):
+    return -sum(sum(int(a * b) for a, b in zip(row, s, strict=True)) ** n for row in xi)
+
+
+@given(degree=degrees, **sizes)
+def test_energies_and_signs_are_those_of_whole_numbers(degree, N, d, seed):
+    rng = np.random.default_rng(seed)
+    xi, s = random_patterns(N, d, rng), random_patterns(3, d, rng)
+    assert dense_energy(xi, s, degree).tolist() == [energy(xi, row, degree) for row in s]
+    wanted = dense_preferred(xi, s[None], degree)[0]
+    for k in range(3):
+        assert wanted[k].tolist() == dense_preferred_by_definition(xi, s[k], degree)
+        for i in range(d):
+            up, down = s[k].copy(), s[k].copy()
+            up[i], down[i] = 1, -1
+            difference = energy(xi, down, degree) - energy(xi, up, degree)
+            assert wanted[k, i] == (difference > 0) - (difference < 0)
+
+
+@given(degree=degrees, **sizes)
+def test_sweeps_are_updates_one_by_one(degree, N, d, seed):
+    rng = np.random.default_rng(seed)
+    xi, s = random_patterns(N, d, rng), random_patterns(2, d, rng)
+    order = rng.permutation(d)
+    found = dense_update(xi, s, degree, order, sweeps=1)
+    for k in range(2):
+        state = s[k].copy()
+        for i in order:
+            state[i] = dense_preferred_by_definition(xi, state, degree)[i] or state[i]
+        assert np.array_equal(found.states[k], state)
+    synchronous = dense_synchronous_update(xi, s, degree)
+    for k in range(2):
+        wanted = dense_preferred_by_definition(xi, s[k], degree)
+        assert synchronous[k].tolist() == [w or v for w, v in zip(wanted, s[k], strict=True)]
+
+
+@given(**sizes)
+def test_degree_two_is_the_classical_network(N, d, seed):
+    rng = np.random.default_rng(seed)
+    xi, s, order = random_patterns(N, d, rng), random_patterns(4, d, rng), rng.permutation(d)
+    assert np.array_equal(dense_synchronous_update(xi, s, 2), synchronous_update(hebb(xi), s))
+    dense, classical = dense_update(xi, s, 2, order), asynchronous_update(hebb(xi), s, order)
+    for name in ("states", "flips", "sweeps", "converged"):
+        assert np.array_equal(getattr(dense, name), getattr(classical, name))
+
+
+@pytest.mark.parametrize("degree", [2, 3, 30, "exp"])
+def test_updates_end_in_stable_states(degree):
+    rng = np.random.default_rng(1)
+    xi, s = random_patterns(12, 16, rng), random_patterns(6, 16, rng).reshape(2, 3, 16)
+    found = dense_update(xi, s, degree, rng)
+    assert found.converged.all()
+    assert found.states.shape == s.shape
+    assert found.flips.shape == (2, 3)
+    assert (dense_preferred(xi, found.states, degree) * found.states >= 0).all()
+    again = dense_update(xi, found.states, degree, rng)
+    assert (again.flips == 0).all()
+    assert (again.sweeps == 1).all()
+
+
+def with_overlaps(signs, d, rng):
+    """Patterns whose first bit and whose sum of the other d − 1 bits are given; the state is 1."""
+    rows = []
+    for bit, total in signs:
+        rest = np.where(np.arange(d - 1) < (d - 1 + total) // 2, 1, -1)
+        rows.append([bit, *rng.permutation(rest)])
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("degree", [20, 21, 60, 61])
+def test_near_ties_that_float64_cannot_see(degree):
+    """Two terms cancel and a third is 10^−10 and less of them: the third decides."""
+    rng = np.random.default_rng(degree)
+    for small, bit in product((-4, -2, 0, 2, 4), (-1, 1)):
+        for signs in ([(1, 30), (bit, small), (-1, 30)], [(bit, small), (1, -30), (-1, -30)]):
+            xi = with_overlaps(signs, 41, rng)
+            found = dense_preferred(xi, np.ones(41), degree)[0]
+            third = bit * ((small + 1) ** degree - (small - 1) ** degree)
+            assert found == (third > 0) - (third < 0)
+
+
+def test_exponential_near_ties_and_ties():
+    rng = np.random.default_rng(0)
+    s = np.ones(101)
+    pair = [(1, 90), (-1, 90)]
+    assert dense_preferred(with_overlaps(pair, 101, rng), s, "exp")[0] == 0
+    for bit, small in product((-1, 1), (-100, 0, 50)):
+        xi = with_overlaps([pair[0], (bit, small), pair[1]], 101, rng)
+        assert dense_preferred(xi, s, "exp")[0] == bit
+    # e·1 < 3 < e²·1: one term against three, and one against seven, two places apart.
+    assert dense_preferred(with_overlaps([(1, 42)] + 3 * [(-1, 40)], 101, rng), s, "exp")[0] == 1
+    assert dense_preferred(with_overlaps([(1, 42)] + 8 * [(-1, 40)], 101, rng), s, "exp")[0] == -1
+
+
+@given(st.dictionaries(st.integers(-200, 200), st.integers(-9, 9), max_size=6))
+def test_signs_of_sums_of_powers_of_e(counts):
+    with Ball.precision(2000):
+        total = sum((c * arb(k).exp() for k, c in counts.items()), arb(0))
+    wanted = 0 if not any(counts.values()) else 1 if total > 0 else -1 if total < 0 else None
+    assert sign_of_exponential_sum(counts) == wanted
+
+
+def test_a_sum_of_powers_of_e_that_nearly_vanishes():
+    """c = round(e^k·10^40) against 10^40·eᵏ: they agree to 40 digits, and differ."""
+    with Ball.precision(4000):
+        for k in (1, 2, 7):
+            scaled = arb(k).exp() * 10**40
+            whole = int((scaled + arb(0.5)).floor().unique_fmpz())
+            wanted = 1 if scaled > whole else -1
+            assert sign_of_exponential_sum({k: 10**40, 0: -whole}) == wanted
+
+
+@settings(max_examples=20)
+@given(**sizes)
+def test_exponential_signs_against_balls(N, d, seed):
+    rng = np.random.default_rng(seed)
+    xi, s = random_patterns(N, d, rng), random_patterns(1, d, rng)[0]
+    found = dense_preferred(xi, s, "exp")
+    with Ball.precision(300):
+        for i in range(d):
+            terms = [(int(row[i]), int(row @ s - row[i] * s[i])) for row in xi]
+            tie = all(sum(b for b, v in terms if v == u) == 0 for _, u in terms)
+            total = sum((b * arb(u).exp() for b, u in terms), arb(0))
+            assert found[i] == (0 if tie else 1 if total > 0 else -1)
+            assert tie or not total.contains(0)
+        x = (xi @ s).tolist()
+        log = sum((arb(v).exp() for v in x), arb(0)).log()
+        assert abs(float(log) - exponential_log_energy(xi, s)) <= 1e-14 * (1 + max(map(abs, x)))
+
+
+def test_nothing_overflows_at_ten_thousand_neurons():
+    rng = np.random.default_rng(0)
+    xi = random_patterns(2, 10_000, rng)
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.exp(np.float32(89)))
+        assert np.isfinite(np.exp(np.float32(88)))
+    assert exponential_log_energy(xi, xi[0]) == 10_000
+    wrong = flipped(xi[0], 3000, rng)
+    assert np.array_equal(dense_synchronous_update(xi, wrong, "exp"), xi[0])
+    overlap = int(xi[1, :50] @ xi[0, :50])
+    assert dense_energy(xi[:, :50], xi[0, :50], 301).item() == -(50**301) - overlap**301
+
+
+def test_edges():
+    empty = np.zeros((0, 3), dtype=int)
+    xi = np.ones((1, 3), dtype=int)
+    assert dense_update(xi, empty, 3, [0, 1, 2]).states.shape == (0, 3)
+    assert dense_preferred(xi, empty, "exp").shape == (0, 3)
+    none = dense_update(xi, [[-1, -1, 1]], 3, [0, 1, 2], sweeps=0)
+    assert none.states.tolist() == [[-1, -1, 1]]
+    assert not none.converged[0]
+    assert dense_preferred([[1]], [-1], 2).tolist() == [0]  # a single neuron has no field
+    assert dense_preferred([[1]], [-1], 3).tolist() == [1]  # but 1³ > (−1)³
+    assert dense_preferred([[1, 1], [-1, -1]], [1, 1], "exp").tolist() == [1, 1]
+    equal = np.tile(random_patterns(1, 5, np.random.default_rng(0)), (4, 1))
+    assert np.array_equal(dense_preferred(equal, equal[0], 4), equal[0])
+
+
+@pytest.mark.parametrize("degree", [1, 0, -2, 2.0, True, "cubic"])
+def test_degrees_that_are_none_are_refused(degree, unchecked):
+    with pytest.raises(InputError, match=r"degree is .*at least 2, or 'exp'"):
+        dense_preferred([[1, 1]], [1, 1], degree)
+    with pytest.raises(InputError, match=r"degree is .*at least 2$"):
+        dense_energy([[1, 1]], [1, 1], degree)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dense_preferred([1, 1], [1, 1], 2), r"patterns has shape \(2,\)"),
+        (lambda: dense_preferred([[1, 1]], [1, 1, 1], 2), "but the dimension is 2"),
+        (lambda: dense_preferred([[1, 0]], [1, 1], 2), "patterns contains 0"),
+        (lambda: dense_update([[1, 1]], [1, 1], 2, [1, 1]), "give a permutation"),
+        (lambda: dense_update([[1, 1]], [1, 1], 2, [0, 1], sweeps=-1), "sweeps is -1"),
+        (lambda: dense_preferred_by_definition([[1, 1]], [[1, 1]], 2), "takes one state"),
+        (lambda: exponential_log_energy([[1, 1]], [2, 1]), "s contains 2"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message, unchecked):
+    with pytest.raises(InputError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,281 @@
+"""Patterns and classical Hopfield networks against their definitions."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from theory.checks import InputError
+from theory.memory.hopfield import (
+    asynchronous_update,
+    asynchronous_update_by_definition,
+    hebb,
+    hebb_fields,
+    hebb_synchronous_run,
+    hopfield_energy,
+    hopfield_fields,
+    synchronous_run,
+    synchronous_update,
+)
+from theory.memory.patterns import exact_format, flipped, mixture, overlap, random_patterns
+
+sizes = {"d": st.integers(1, 9), "seed": st.integers(0, 999)}
+
+
+def network(rng, d, size=3, scale=1):
+    upper = np.triu(rng.integers(-size, size + 1, (d, d)), 1)
+    return (upper + upper.T) * scale, rng.integers(-size, size + 1, d) * scale
+
+
+def field(w, s, b, i):
+    return sum(int(w[i, j]) * int(s[j]) for j in range(len(s)) if j != i) + int(b[i])
+
+
+@given(count=st.integers(1, 5), **sizes)
+def test_random_patterns_are_signs_and_repeat_with_their_seed(count, d, seed):
+    drawn = random_patterns(count, d, np.random.default_rng(seed))
+    assert drawn.shape == (count, d)
+    assert drawn.dtype == np.int64
+    assert set(np.unique(drawn)) <= {-1, 1}
+    assert np.array_equal(drawn, random_patterns(count, d, np.random.default_rng(seed)))
+
+
+def test_both_signs_of_every_bit_are_drawn():
+    """All 2^13 equally likely: a bit that is the same 60 times over has a chance of 26·2^−60."""
+    drawn = random_patterns(60, 13, np.random.default_rng(0))
+    assert (abs(drawn.sum(axis=0)) < 60).all()
+
+
+@given(count=st.integers(1, 4), data=st.data(), **sizes)
+def test_exactly_so_many_bits_are_flipped_in_every_row(count, d, seed, data):
+    rng = np.random.default_rng(seed)
+    xi, flips = random_patterns(count, d, rng), data.draw(st.integers(0, d))
+    before = xi.copy()
+    changed = flipped(xi[None], flips, rng)
+    assert changed.shape == (1, count, d)
+    assert ((changed != xi).sum(axis=-1) == flips).all()
+    assert np.array_equal(xi, before)
+    assert np.allclose(np.diagonal(overlap(changed[0], xi)), 1 - 2 * flips / d, rtol=1e-15)
+
+
+@given(count=st.integers(1, 4), **sizes)
+def test_overlap_and_mixture_are_sums(count, d, seed):
+    rng = np.random.default_rng(seed)
+    xi, s = random_patterns(2 * count - 1, d, rng), random_patterns(2, d, rng)
+    wanted = [[sum(a * b for a, b in zip(u, v, strict=True)) / d for v in xi] for u in s]
+    assert np.array_equal(overlap(s, xi), wanted)
+    assert (mixture(xi) * xi.sum(axis=0) > 0).all()
+
+
+def test_formats_hold_what_they_have_to():
+    for largest, kind in ((2**24, np.float32), (2**24 + 1, np.float64), (2**53 + 1, np.int64)):
+        assert exact_format(largest) is kind
+    assert np.float32(2**24 - 1) + np.float32(1) == 2**24
+
+
+@given(P=st.integers(1, 6), **sizes)
+def test_hebb_by_its_sum_and_fields_without_weights(P, d, seed):
+    rng = np.random.default_rng(seed)
+    xi, s = random_patterns(P, d, rng), random_patterns(3, d, rng)
+    w = hebb(xi)
+    wanted = [[sum(int(r[i] * r[j]) for r in xi) * (i != j) for j in range(d)] for i in range(d)]
+    assert w.dtype == np.int64
+    assert w.tolist() == wanted
+    assert np.array_equal(hebb_fields(xi, s), hopfield_fields(w, s))
+
+
+@given(scale=st.sampled_from([1, 2**23, 2**50, 2**54]), **sizes)
+def test_fields_and_energies_by_their_sums_in_every_format(d, seed, scale):
+    rng = np.random.default_rng(seed)
+    (w, b), s = network(rng, d, scale=scale), random_patterns(2, d, rng)[None]
+    h, e = hopfield_fields(w, s, b), hopfield_energy(w, s, b)
+    assert h.dtype == np.int64
+    assert e.shape == (1, 2)
+    for k in range(2):
+        state = s[0, k]
+        assert h[0, k].tolist() == [field(w, state, b, i) for i in range(d)]
+        pairs = sum(int(w[i, j] * state[i] * state[j]) for i in range(d) for j in range(i))
+        assert int(e[0, k]) == -pairs - int(b @ state)
+
+
+@given(**sizes)
+def test_float_weights_that_are_whole_give_the_same(d, seed):
+    rng = np.random.default_rng(seed)
+    (w, b), s = network(rng, d), random_patterns(4, d, rng)
+    order = rng.permutation(d)
+    for function in (hopfield_fields, hopfield_energy, synchronous_update):
+        floats = function(w / 4, s, b / 4)
+        exact = function(w, s, b)
+        assert np.array_equal(floats, exact if function is synchronous_update else exact / 4)
+    fast, slow = asynchronous_update(w / 4, s, order, b / 4), asynchronous_update(w, s, order, b)
+    assert np.array_equal(fast.states, slow.states)
+    assert np.array_equal(fast.flips, slow.flips)
+
+
+@given(**sizes)
+def test_asynchronous_runs_are_those_of_the_definition(d, seed):
+    rng = np.random.default_rng(seed)
+    (w, b), s = network(rng, d, 2), random_patterns(3, d, rng)
+    order = rng.permutation(d)
+    found = asynchronous_update(w, s, order, b)
+    for k in range(3):
+        visited = np.array(asynchronous_update_by_definition(w, s[k], order, b))
+        assert np.array_equal(found.states[k], visited[-1])
+        assert found.flips[k] == (visited[1:] != visited[:-1]).sum()
+        assert found.sweeps[k] == (len(visited) - 1) // d
+        energies = hopfield_energy(w, visited, b)
+        assert (np.diff(energies) <= 0).all()
+        # Every update sets one neuron to the sign of its field, or keeps it.
+        for step in range(len(visited) - 1):
+            i, before = order[step % d], visited[step]
+            h = field(w, before, b, i)
+            assert visited[step + 1, i] == (np.sign(h) if h else before[i])
+    assert found.converged.all()
+
+
+@given(**sizes)
+def test_random_orders_end_in_stable_states(d, seed):
+    rng = np.random.default_rng(seed)
+    (w, b), s = network(rng, d), random_patterns(4, d, rng).reshape(2, 2, d)
+    found = asynchronous_update(w, s, rng, b)
+    assert found.states.shape == s.shape
+    assert found.flips.shape == found.sweeps.shape == (2, 2)
+    assert (hopfield_fields(w, found.states, b) * found.states >= 0).all()
+    drop = hopfield_energy(w, s, b) - hopfield_energy(w, found.states, b)
+    assert (drop >= 2 * found.flips).all()
+
+
+def test_sweeps_are_counted_and_limited():
+    w, b = network(np.random.default_rng(3), 8)
+    s = random_patterns(6, 8, np.random.default_rng(4))
+    none = asynchronous_update(w, s, range(8), b, sweeps=0)
+    assert np.array_equal(none.states, s)
+    assert not none.converged.any()
+    one = asynchronous_update(w, s, range(8), b, sweeps=1)
+    assert (one.sweeps == 1).all()
+    assert np.array_equal(one.converged, one.flips == 0)
+
+
+def brute_cycle(w, b, s):
+    seen, path = {}, []
+    while tuple(s) not in seen:
+        seen[tuple(s)] = len(path)
+        path.append(tuple(s))
+        fields = [field(w, s, b, i) for i in range(len(s))]
+        s = [int(np.sign(h)) or int(v) for h, v in zip(fields, s, strict=True)]
+    start = seen[tuple(s)]
+    return path[start], len(path) - start, start
+
+
+@settings(max_examples=30)
+@given(d=st.integers(1, 6), seed=st.integers(0, 999))
+def test_synchronous_runs_end_in_the_cycle_of_the_definition(d, seed):
+    rng = np.random.default_rng(seed)
+    w, b = network(rng, d, 2)
+    s = np.array(list(product((-1, 1), repeat=d)))
+    found = synchronous_run(w, s, b)
+    for k in range(len(s)):
+        state, period, steps = brute_cycle(w, b, s[k].tolist())
+        assert period in (1, 2)
+        assert (tuple(found.states[k]), found.period[k], found.steps[k]) == (state, period, steps)
+
+
+@pytest.mark.parametrize(("P", "d"), [(3, 40), (30, 40), (1, 1), (5, 4)])
+def test_runs_through_patterns_and_through_weights_agree(P, d):
+    rng = np.random.default_rng(P)
+    xi = random_patterns(P, d, rng)
+    s = flipped(xi, d // 4, rng)
+    through, direct = hebb_synchronous_run(xi, s), synchronous_run(hebb(xi), s)
+    for name in ("states", "period", "steps"):
+        assert np.array_equal(getattr(through, name), getattr(direct, name))
+
+
+def test_too_few_steps_are_told():
+    w = 1 - np.eye(2, dtype=int)
+    found = synchronous_run(w, [[1, -1], [1, 1]], max_steps=0)
+    assert found.period.tolist() == [2, 1]  # both are on their cycle already
+    rng = np.random.default_rng(0)
+    xi = random_patterns(9, 30, rng)
+    s = random_patterns(20, 30, rng)
+    whole = hebb_synchronous_run(xi, s)
+    few = hebb_synchronous_run(xi, s, max_steps=1)
+    late = whole.steps > 1
+    assert late.any()
+    assert (few.period[late] == 0).all()
+    assert np.array_equal(few.period[~late], whole.period[~late])
+    assert np.array_equal(few.states[late], synchronous_update(hebb(xi), s[late]))
+
+
+def test_a_two_cycle():
+    found = synchronous_run([[0, 1], [1, 0]], [1, -1])
+    assert (found.period, found.steps, found.states.tolist()) == (2, 0, [1, -1])
+
+
+def test_an_empty_batch_stays_empty():
+    w = np.zeros((3, 3), dtype=int)
+    empty = np.zeros((0, 3), dtype=int)
+    assert asynchronous_update(w, empty, range(3)).states.shape == (0, 3)
+    assert synchronous_run(w, empty).period.shape == (0,)
+    assert hopfield_energy(w, empty).shape == (0,)
+
+
+def test_one_neuron_without_a_field_keeps_its_value():
+    for value in (-1, 1):
+        assert synchronous_update([[0]], [value]).tolist() == [value]
+        assert asynchronous_update([[0]], [value], [0]).states.tolist() == [value]
+
+
+W = [[0, 1], [1, 0]]
+generator = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: hopfield_fields([[0, 1], [2, 0]], [1, 1]), r"\[0, 1\] is 1 but .*\[1, 0\] is 2"),
+        (lambda: hopfield_fields([[0, 0], [0, 3]], [1, 1]), r"weights\[1, 1\] is 3: a neuron"),
+        (lambda: hopfield_fields([[0, 1]], [1, 1]), r"shape \(1, 2\): give a square matrix"),
+        (lambda: hopfield_fields(np.zeros((0, 0)), [1]), r"shape \(0, 0\): give a square"),
+        (lambda: hopfield_fields(W, [1, 1], [1]), r"bias has shape \(1,\) and weights \(2, 2\)"),
+        (lambda: hopfield_fields(W, [1, 1, 1]), r"s has shape \(3,\) but the dimension is 2"),
+        (lambda: hopfield_fields(W, [1, 0]), "s contains 0: every entry must be −1 or"),
+        (lambda: hopfield_fields(W, [1, float("nan")]), "s contains nan"),
+        (lambda: hopfield_fields([[0.0, np.nan], [np.nan, 0.0]], [1, 1]), "weights contains NaN"),
+        (lambda: hopfield_fields(W, [1, 1], [np.inf, 0]), "bias contains NaN or infinite"),
+        (lambda: hopfield_fields(np.array(W, dtype=bool), [1, 1]), "weights has dtype bool"),
+        (lambda: hopfield_fields([[0, 2**62], [2**62, 0]], [1, 1]), "int64 sums are sure up to"),
+        (
+            lambda: hopfield_fields([[0, -(2**63)], [-(2**63), 0]], [1, 1]),
+            "int64 sums are sure up to",
+        ),
+        (lambda: hopfield_energy([[0, 1e308], [1e308, 0]], [1, 1], [1e308, 0]), "overflow when"),
+        (lambda: asynchronous_update(W, [1, 1], [0, 0]), "give a permutation of 0 … 1"),
+        (lambda: asynchronous_update(W, [1, 1], [0]), "give a permutation"),
+        (lambda: asynchronous_update(W, [1, 1], [0, 1], sweeps=-1), "sweeps is -1"),
+        (lambda: asynchronous_update_by_definition(W, [[1, 1]], [0, 1]), "takes one state"),
+        (lambda: synchronous_run(W, [1, 1], max_steps=1.5), "max_steps is 1.5"),
+        (lambda: hebb([1, -1]), r"patterns has shape \(2,\): give patterns \(N, d\)"),
+        (lambda: hebb(np.ones((0, 3))), r"shape \(0, 3\): give patterns"),
+        (lambda: hebb([[1, 2]]), "patterns contains 2: every entry must be −1 or"),
+        (lambda: hebb_fields([[1, 1]], [1, 1, 1]), "but the dimension is 2"),
+        (lambda: random_patterns(0, 3, generator), "count is 0: give an integer"),
+        (lambda: random_patterns(3, 0, generator), "d is 0: give an integer"),
+        (lambda: random_patterns(10**9, 10**6, generator), "GiB of memory"),
+        (lambda: flipped([1, 1], 3, generator), "count is 3 but a pattern has 2 bits"),
+        (lambda: flipped([1, 1], -1, generator), "count is -1"),
+        (lambda: mixture([[1, 1], [1, 1]]), "patterns has 2 rows"),
+        (lambda: overlap([1, 1, 1], [[1, 1]]), "but the dimension is 2"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message, unchecked):
+    with pytest.raises(InputError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)
+
+
+def test_more_neurons_than_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("theory.checks.available_memory", lambda: 10**6)
+    with pytest.raises(InputError, match=r"weights between 1000 neurons need .* GiB"):
+        hebb(np.ones((1, 1000)))

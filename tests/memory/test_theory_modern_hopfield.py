@@ -1,0 +1,348 @@
+"""Modern Hopfield networks in numpy against their formulas in 60 digits, and the bounds on them."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+import theory.memory.modern_hopfield as module
+from theory import checks
+from theory.memory.modern_hopfield import (
+    basin_radius,
+    jacobian,
+    modern_hopfield_energy,
+    modern_hopfield_step,
+    pattern_weights,
+    required_separation,
+    separation,
+)
+from theory.memory.retrieval_bounds import (
+    cluster_radius,
+    contraction_bound,
+    failure_bound,
+    gap_error_bound,
+    retrieval_error_bound,
+    stored_patterns_bound,
+    union_bound_patterns,
+)
+from verify.memory.hopfield_balls import rounding_bound
+
+EPS = 2.0**-53
+betas = st.sampled_from([1e-6, 0.02, 1.0, 7.5, 300.0, 1e6])
+sizes = {"N": st.integers(1, 6), "d": st.integers(1, 4), "seed": st.integers(0, 999)}
+network = np.random.default_rng(0).standard_normal((5, 3))
+
+
+def drawn(N, d, seed):
+    """Patterns, of which two may be equal, and a state."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, d))
+    if seed % 3 == 0:
+        X[-1] = X[0]
+    return X, rng.standard_normal(d) * rng.choice([0.1, 1, 5])
+
+
+def exact(X, xi, beta):
+    """Energy, weights, update and Jacobian from their definitions, in 60 digits."""
+    with mpmath.workdps(60):
+        x = [[mpmath.mpf(v) for v in row] for row in X.tolist()]
+        state, b = [mpmath.mpf(v) for v in xi.tolist()], mpmath.mpf(beta)
+        scores = [mpmath.fdot(row, state) for row in x]
+        powers = [mpmath.exp(b * s) for s in scores]
+        total = mpmath.fsum(powers)
+        p = [power / total for power in powers]
+        f = [mpmath.fdot(p, column) for column in zip(*x, strict=True)]
+        square = max(mpmath.fdot(row, row) for row in x)
+        energy = -mpmath.log(total) / b + mpmath.fdot(state, state) / 2
+        energy += mpmath.log(len(x)) / b + square / 2
+        second = [
+            [
+                b * (mpmath.fsum(w * row[i] * row[j] for w, row in zip(p, x, strict=True)))
+                - b * f[i] * f[j]
+                for j in range(len(state))
+            ]
+            for i in range(len(state))
+        ]
+        return float(energy), np.array(p, float), np.array(f, float), np.array(second, float)
+
+
+@given(beta=betas, **sizes)
+@example(beta=1e6, N=1, d=1, seed=0)
+def test_everything_against_the_definition_in_60_digits(beta, N, d, seed):
+    X, xi = drawn(N, d, seed)
+    energy, p, f, J = exact(X, xi, beta)
+    M, length = np.linalg.norm(X, axis=1).max(), np.linalg.norm(xi)
+    # A score is off by (d + 1)·eps·M‖ξ‖; two of them, times β, and the difference, make each
+    # exponent wrong by eta and each weight by the factor e^eta.
+    eta = beta * M * length * (2 * (d + 1) + 5) * EPS
+    theta = 2 * math.expm1(eta) + (N + 20) * EPS
+    if theta < 0.5:
+        got = pattern_weights(X, xi, beta)
+        assert (abs(got - p) <= 3 * theta * p + 1e-300).all()
+        assert np.linalg.norm(modern_hopfield_step(X, xi, beta) - f) <= rounding_bound(
+            X, beta, 1, length
+        )
+        # An entry is a sum of p_j (x_j − f)_a (x_j − f)_b, and |x_j − f| ≤ 2M.
+        assert abs(jacobian(X, xi, beta) - J).max() <= beta * 8 * M**2 * (3 * theta + 20 * d * EPS)
+    # lse is a mean of scores and so off by no more than they are; the rest are sums of squares.
+    slack = (20 * d + N) * EPS * (M + length) ** 2 + (N + 4) * EPS * math.log(N) / beta
+    assert abs(modern_hopfield_energy(X, xi, beta) - energy) <= slack
+
+
+@given(beta=betas, batch=st.lists(st.integers(0, 3), max_size=2), steps=st.integers(0, 3), **sizes)
+def test_shapes_and_as_many_updates_as_asked(beta, batch, steps, N, d, seed):
+    X, _ = drawn(N, d, seed)
+    xi = np.random.default_rng(seed).standard_normal((*batch, d))
+    got = modern_hopfield_step(X, xi, beta, steps)
+    assert got.shape == xi.shape
+    wanted = xi
+    for _ in range(steps):
+        wanted = modern_hopfield_step(X, wanted, beta)
+    assert np.array_equal(got, wanted)
+    assert modern_hopfield_energy(X, xi, beta).shape == tuple(batch)
+    assert pattern_weights(X, xi, beta).shape == (*batch, N)
+    assert jacobian(X, xi, beta).shape == (*batch, d, d)
+
+
+@given(beta=betas, **sizes)
+def test_the_energy_lies_between_its_bounds_and_falls(beta, N, d, seed):
+    X, xi = drawn(N, d, seed)
+    M = np.linalg.norm(X, axis=1).max()
+    inside = xi / max(1.0, np.linalg.norm(xi) / M)
+    energy = modern_hopfield_energy(X, inside, beta)
+    slack = (20 * d + 2 * N + 8) * EPS * (4 * M**2 + math.log(N) / beta)
+    assert -slack <= energy <= 2 * M**2 + slack
+    after = modern_hopfield_step(X, inside, beta)
+    step = np.linalg.norm(after - inside)
+    # The gradient at `after` is at most 2M, so rounding of the update counts 2M times.
+    moved = 4 * M * rounding_bound(X, beta, 1, M)
+    assert energy - modern_hopfield_energy(X, after, beta) >= step**2 / 2 - 2 * slack - moved
+
+
+def test_equal_patterns_attain_both_ends_of_the_energy():
+    assert modern_hopfield_energy([[3.0], [3.0]], [[3.0], [-3.0]], 2.0).tolist() == [0, 18]
+
+
+@pytest.mark.parametrize("beta", [1e-6, 1.0, 1e6])
+def test_one_pattern_is_retrieved_in_one_update(beta):
+    assert modern_hopfield_step([[1.0, 2.0]], [-7.0, 5.0], beta).tolist() == [1, 2]
+    assert not jacobian([[1.0, 2.0]], [-7.0, 5.0], beta).any()
+
+
+def test_equal_patterns_share_their_weight():
+    assert pattern_weights([[1.0], [1.0], [-1.0]], [1.0], 1e6).tolist() == [0.5, 0.5, 0]
+
+
+@pytest.mark.parametrize("block", [1, 7, 2**22])
+def test_separation_of_whole_numbers_in_any_block(block, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", block)
+    X = np.random.default_rng(1).integers(-3, 4, (9, 2))
+    X[4] = X[7]
+    gram = X @ X.T
+    wanted = [gram[i, i] - max(np.delete(gram[i], i)) for i in range(9)]
+    assert separation(X).tolist() == wanted
+    assert wanted[4] <= 0
+
+
+def test_separation_of_a_single_pattern_is_infinite():
+    assert separation([[1.0, 2.0]]).tolist() == [math.inf]
+    assert required_separation(1, 2.0, 3.0) == -math.inf
+
+
+@given(N=st.integers(2, 10**6), beta=st.floats(1e-6, 1e6), M=st.floats(1e-3, 1e3))
+def test_required_separation_and_radius(N, beta, M):
+    with mpmath.workdps(40):
+        b, m = mpmath.mpf(beta), mpmath.mpf(M)
+        logs = [mpmath.log(v) for v in (2 * (N - 1), N, b, m**2)]
+        wanted = (mpmath.mpf(2) / N + mpmath.fsum(logs)) / b
+        size = (mpmath.mpf(2) / N + mpmath.fsum(abs(v) for v in logs)) / b
+        assert abs(required_separation(N, beta, M) - wanted) <= 12 * EPS * size
+        assert abs(basin_radius(N, beta, M) * b * N * m - 1) <= 4 * EPS
+
+
+@given(beta=st.sampled_from([0.1, 1.0, 4.0]), **sizes)
+def test_theorems_4_and_5_and_lemma_a4(beta, N, d, seed):
+    X, _ = drawn(N, d, seed)
+    rng = np.random.default_rng(seed)
+    delta, M = separation(X), float(np.linalg.norm(X, axis=1).max())
+    i = int(delta.argmax())
+    xi = X[i] + rng.standard_normal(d) * rng.choice([0.0, 0.1, 1.0])
+    image, star = modern_hopfield_step(X, xi, beta), modern_hopfield_step(X, X[i], beta, 300)
+    at_rest = np.linalg.norm(modern_hopfield_step(X, star, beta) - star) <= 1e-15
+    near, far = (float(np.linalg.norm(v - X[i])) for v in (xi, star))
+    error = float(np.linalg.norm(image - X[i]))
+    rounding = rounding_bound(X, beta, 1, near + M) + 8 * EPS * M
+    # Exponents are off by a few eps of the separation's terms, which the factor allows for.
+    wide = 1 + 100 * EPS * (1 + beta * M * (M + near + far))
+    scores = X @ xi
+    gap = float(scores[i] - np.delete(scores, i).max(initial=-np.inf))
+    assert error <= wide * gap_error_bound(N, beta, M, gap) + rounding
+    assert error <= wide * retrieval_error_bound(N, beta, M, delta[i], near) + rounding
+    if at_rest:
+        bound = contraction_bound(N, beta, M, delta[i], max(near, far))
+        distance = np.linalg.norm(xi - star)
+        # `star` is within its residual over 1 − slope of a fixed point; slopes near 1 are left out.
+        slope = np.linalg.eigvalsh(jacobian(X, star, beta))[-1]
+        if slope < 0.99:
+            allowance = rounding + 100 * 1e-15 * (1 + bound)
+            assert np.linalg.norm(image - star) <= wide * bound * distance + allowance
+
+
+def test_bounds_of_a_single_pattern_are_zero():
+    assert gap_error_bound(1, 1.0, 1.0, -1e300) == 0
+    assert retrieval_error_bound(1, 1.0, 1.0, math.inf, 3.0) == 0
+    assert contraction_bound(1, 1.0, 1.0, math.inf, 3.0) == 0
+
+
+def test_bounds_broadcast():
+    assert gap_error_bound(3, [1.0, 2.0], 1.0, np.zeros((4, 1))).shape == (4, 2)
+
+
+@settings(max_examples=25)
+@given(
+    cluster=st.lists(st.integers(0, 4), min_size=1, unique=True),
+    beta=st.sampled_from([0.01, 0.3, 3.0, 30.0]),
+    seed=st.integers(0, 99),
+)
+def test_a_fixed_point_lies_within_the_cluster_radius(cluster, beta, seed):
+    X = np.random.default_rng(seed).standard_normal((5, 3)) * 1.5
+    radius = cluster_radius(X, cluster, beta)
+    if radius == math.inf:
+        return
+    m = X[cluster].mean(axis=0)
+    direction = np.random.default_rng(seed).standard_normal((20, 3))
+    offsets = radius * direction / np.linalg.norm(direction, axis=1, keepdims=True)
+    images = modern_hopfield_step(X, m + offsets, beta)
+    rounding = rounding_bound(X, beta, 1, np.linalg.norm(m) + radius)
+    assert (np.linalg.norm(images - m, axis=1) <= radius * (1 + 1e-9) + rounding).all()
+
+
+def test_cluster_radius_in_the_three_regimes():
+    X = np.array([[2.0, 0.2], [2.0, -0.2], [-2.0, 0.2], [-2.0, -0.2]])
+    assert cluster_radius(X, [0, 1, 2, 3], 1e-6) < 1e-5
+    assert cluster_radius(X, [0, 1], 1.0) < 0.15
+    assert cluster_radius(X, [0], 200.0) < 1e-4
+    assert cluster_radius(X, [0], 1.0) == math.inf or cluster_radius(X, [0], 1.0) > 0.1
+    assert cluster_radius([[1.0]], [0], 5.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("d", "K", "c", "count", "union"), [(20, 3.0, 3.15461, 7.4, 341), (75, 1.0, 1.37188, 11, 13504)]
+)
+def test_theorem_3_in_its_two_examples(d, K, c, count, union):
+    bound = stored_patterns_bound(d, 1.0, K, 0.001)
+    assert round(float(bound.c), 5) == c
+    assert abs(float(bound.count) - count) < 0.05
+    assert bound.applies
+    assert union_bound_patterns(d, 1.0, K, 0.001) == union
+
+
+@given(
+    d=st.integers(2, 200),
+    beta=st.sampled_from([0.01, 1.0, 50.0]),
+    K=st.sampled_from([0.3, 1.0, 4.0]),
+    p=st.sampled_from([1e-6, 0.01, 0.5]),
+)
+def test_the_constants_of_theorem_3_solve_its_equations(d, beta, K, p):
+    bound = stored_patterns_bound(d, beta, K, p, digits=50)
+    with mpmath.workdps(50):
+        w = bound.b / bound.c
+        assert abs(w + mpmath.log(w) - bound.a - mpmath.log(bound.b)) < mpmath.mpf(10) ** -45
+        assert abs(bound.c_required ** (mpmath.mpf(d - 1) / 4) * mpmath.sqrt(p) / 2 - 1) < 1e-45
+        assert bound.applies == (bound.c >= bound.c_required)
+
+
+def test_theorem_3_is_void_where_its_hypothesis_fails():
+    assert not stored_patterns_bound(3, 0.01, 0.5, 0.001).applies
+
+
+@pytest.mark.parametrize(("N", "d", "K"), [(2, 2, 3.0), (10, 4, 2.0), (50, 9, 2.0), (500, 20, 3.0)])
+def test_failure_bound_against_the_integral_of_the_cap(N, d, K):
+    square = K**2 * (d - 1)
+    t = 1 - (2 / N + math.log(2 * (N - 1) * N * square)) / square
+    density = lambda u: (1 - u * u) ** ((d - 3) / 2)  # noqa: E731
+    cap, area = (quad(density, low, 1, epsabs=0, epsrel=1e-10)[0] for low in (t, -1))
+    assert failure_bound(N, d, 1.0, K) == pytest.approx(min(1, math.comb(N, 2) * cap / area), 1e-7)
+
+
+def test_union_bound_is_the_largest_count():
+    for d, beta, K, p in [(20, 1.0, 3.0, 0.5), (10, 2.0, 2.0, 0.01), (3, 0.01, 1.0, 0.1)]:
+        N = union_bound_patterns(d, beta, K, p)
+        assert failure_bound(N, d, beta, K) <= p < failure_bound(N + 1, d, beta, K)
+    assert N == 1
+
+
+@pytest.mark.parametrize("name", ["energy", "step", "weights", "jacobian"])
+@pytest.mark.parametrize(
+    ("patterns", "states", "beta", "message"),
+    [
+        (network, np.zeros(2), 1.0, r"states has shape \(2,\) but the dimension is 3"),
+        (network, 1.0, 1.0, r"states has shape \(\): give vectors"),
+        (np.zeros(3), np.zeros(3), 1.0, r"patterns has shape \(3,\): give at least one pattern"),
+        (np.zeros((0, 3)), np.zeros(3), 1.0, "give at least one pattern"),
+        (network, [0.0, math.nan, 0.0], 1.0, "states contains NaN"),
+        (network * math.inf, np.zeros(3), 1.0, "patterns contains NaN"),
+        (network * 1e200, np.zeros(3), 1.0, "whose square overflows: rescale"),
+        (network * 1e150, np.full(3, 1e200), 1.0, "overflows, the largest entry of states is"),
+        (network, np.zeros(3), 0.0, "beta is 0.0: give a finite number greater than 0"),
+        (network, np.zeros(3), math.nan, "beta is nan: give a finite number greater than 0"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_bad_networks_are_refused(name, patterns, states, beta, message, unchecked):
+    call = {
+        "energy": modern_hopfield_energy,
+        "step": modern_hopfield_step,
+        "weights": pattern_weights,
+        "jacobian": jacobian,
+    }[name]
+    with pytest.raises(ValueError, match=message):
+        call(patterns, states, beta)
+
+
+def test_an_energy_that_overflows_is_refused():
+    with pytest.raises(ValueError, match="an energy overflows, the largest entry of states is"):
+        modern_hopfield_energy(np.full((1, 1), 1e-3), [1e160], 1.0)
+
+
+def test_more_scores_than_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(checks, "available_memory", lambda: 1000)
+    with pytest.raises(ValueError, match=r"9 states and 5 patterns need .* GiB of memory"):
+        modern_hopfield_step(network, np.zeros((9, 3)), 1.0)
+    monkeypatch.setattr(checks, "available_memory", lambda: 500)
+    with pytest.raises(ValueError, match="15 centred patterns need"):
+        jacobian(network, np.zeros((3, 3)), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: modern_hopfield_step(network, np.zeros(3), 1.0, -1), "steps is -1: give an int"),
+        (lambda: modern_hopfield_step(network, np.zeros(3), 1.0, 1.5), "steps is 1.5: give an int"),
+        (lambda: separation(np.zeros(3)), "give at least one pattern"),
+        (lambda: required_separation(0, 1.0, 1.0), "N is 0: give an integer"),
+        (lambda: required_separation(2, -1.0, 1.0), "beta is -1.0"),
+        (lambda: basin_radius(2, 1.0, 0.0), "M is 0.0"),
+        (lambda: gap_error_bound(2, 1.0, 1.0, math.nan), "gap contains NaN"),
+        (lambda: retrieval_error_bound(2, 1.0, 1.0, 1.0, -1.0), "distance contains -1.0"),
+        (lambda: contraction_bound(2, 1.0, 1.0, math.nan, 1.0), "delta contains NaN"),
+        (lambda: cluster_radius(network, [], 1.0), r"cluster is \[\]: give the indices"),
+        (lambda: cluster_radius(network, [0, 0], 1.0), "give different indices from 0 to 4"),
+        (lambda: cluster_radius(network, [5], 1.0), "give different indices from 0 to 4"),
+        (lambda: cluster_radius(network, [0.5], 1.0), "give the indices"),
+        (lambda: stored_patterns_bound(1, 1.0, 1.0, 0.1), "d is 1: a sphere"),
+        (lambda: stored_patterns_bound(5, 1.0, 1.0, 1.0), "p is 1.0: give a probability"),
+        (lambda: stored_patterns_bound(5, 0.0, 1.0, 0.1), "beta is 0.0"),
+        (lambda: stored_patterns_bound(5, 1.0, math.nan, 0.1), "K is nan"),
+        (lambda: stored_patterns_bound(5, 1.0, 1.0, 0.1, 0), "digits is 0"),
+        (lambda: union_bound_patterns(5, 1.0, 1.0, math.nan), "p is nan: give a probability"),
+        (lambda: failure_bound(0, 5, 1.0, 1.0), "N is 0: give an integer"),
+    ],
+)
+def test_bad_numbers_are_refused(call, message, unchecked):
+    with pytest.raises(ValueError, match=message):
+        call()

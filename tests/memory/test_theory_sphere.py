@@ -1,0 +1,314 @@
+"""Attention on the sphere, its energy, hemispheres and the orthogonal start."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from theory.memory.hemisphere import (
+    cone_diameter,
+    hemisphere_pole,
+    hemisphere_probability,
+    hemisphere_rate,
+    in_open_hemisphere,
+)
+from theory.memory.orthogonal_start import escape_time, gap_rate, orthogonal_gap, orthogonal_start
+from theory.memory.sphere import (
+    mean_length,
+    n_clusters,
+    smallest_inner_product,
+    sphere_energy,
+    sphere_flow,
+    sphere_velocity,
+)
+
+EPS = 2.0**-53
+KINDS = ("SA", "USA")
+PAIR = np.eye(2)
+kinds = pytest.mark.parametrize("kind", KINDS)
+drawn = {"n": st.integers(1, 6), "d": st.integers(1, 4), "seed": st.integers(0, 999)}
+
+
+def uniform(seed, *shape):
+    X = np.random.default_rng(seed).standard_normal(shape)
+    return X / np.linalg.norm(X, axis=-1, keepdims=True)
+
+
+def by_definition(X, beta, kind, B):
+    """x_i' in 40 decimals."""
+    with mpmath.workdps(40):
+        rows = [[mpmath.mpf(v) for v in row] for row in X.tolist()]
+        B = [[mpmath.mpf(v) for v in row] for row in B.tolist()]
+        answered = [[sum(b * v for b, v in zip(line, x, strict=True)) for line in B] for x in rows]
+        velocity = []
+        for x in rows:
+            weights = [
+                mpmath.exp(beta * sum(a * b for a, b in zip(x, y, strict=True))) for y in answered
+            ]
+            factor = sum(weights) if kind == "SA" else len(rows)
+            u = [
+                sum(w * y[k] for w, y in zip(weights, rows, strict=True)) / factor
+                for k in range(len(x))
+            ]
+            along = sum(a * b for a, b in zip(x, u, strict=True))
+            velocity.append([float(p - along * q) for p, q in zip(u, x, strict=True)])
+    return np.array(velocity)
+
+
+@settings(max_examples=25)
+@given(kind=st.sampled_from(KINDS), beta=st.sampled_from([0.0, 1e-6, 1.0, 4.0]), **drawn)
+def test_the_velocity_is_its_definition(kind, beta, n, d, seed):
+    """Scores off by (2d + 4)·eps·‖B‖ each, times β; sums of n and d numbers of at most e^{β‖B‖}."""
+    X, B = uniform(seed, n, d), np.random.default_rng(seed).uniform(-1, 1, (d, d)) / d
+    size = math.exp(beta) if kind == "USA" else 1.0
+    bound = 4 * (2 * beta * (2 * d + 4) + 2 * n + 2 * d + 12) * EPS * size
+    for QK, matrix in ((None, np.eye(d)), (B, B)):
+        found = sphere_velocity(X, beta, kind, QK)
+        assert abs(found - by_definition(X, beta, kind, matrix)).max() <= bound
+    batch = sphere_velocity(np.stack([X, X[::-1]]), beta, kind)
+    assert abs(batch[1] - sphere_velocity(X, beta, kind)[::-1]).max() <= 2 * bound
+
+
+def test_softmax_weights_of_huge_beta_and_one_beta_too_large_for_usa():
+    assert np.array_equal(sphere_velocity(PAIR, 1e6), np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="USA overflows at beta = 1e\\+06"):
+        sphere_velocity(PAIR, 1e6, "USA")
+    with pytest.raises(ValueError, match="the energy overflows at beta = 1000"):
+        sphere_energy(PAIR, 1000.0)
+
+
+@settings(max_examples=25)
+@given(beta=st.sampled_from([0.1, 1.0, 4.0]), **drawn)
+def test_the_energy_is_a_mean_over_pairs_and_its_limit_that_of_the_mean(beta, n, d, seed):
+    X = uniform(seed, n, d)
+    pairs = [math.exp(beta * float(x @ y)) for x in X for y in X]
+    wanted = math.fsum(pairs) / (2 * beta * n * n)
+    error = (2 * beta * (d + 4) + n * n + 8) * EPS * math.exp(beta) / beta
+    assert abs(sphere_energy(X, beta) - wanted) <= error
+    # e^x = 1 + x + O(x²): E − 1/(2β) is ‖x̄‖²/2 up to β·e^β/4.
+    small = 2.0**-20
+    rest = sphere_energy(X, small) - 1 / (2 * small)
+    assert abs(rest - mean_length(X) ** 2 / 2) <= small / 2 + (n * n + 8) * EPS / small
+
+
+@kinds
+def test_the_energy_rises_along_a_flow_and_tokens_stay_on_the_sphere(kind):
+    flow = sphere_flow(uniform(0, 3, 5, 3), 2.0, np.linspace(0, 60, 41), kind)
+    assert flow.tokens.shape == (41, 3, 5, 3)
+    assert abs(np.linalg.norm(flow.tokens, axis=-1) - 1).max() <= 8 * EPS
+    assert 0 < flow.drift < 1e-9
+    energies = sphere_energy(flow.tokens, 2.0)
+    assert np.diff(energies, axis=0).min() >= -2e-9 * math.exp(2)
+    assert smallest_inner_product(flow.tokens[-1]).min() > 0.99
+    assert (n_clusters(flow.tokens[-1], 0.9) == 1).all()
+
+
+def test_times_may_repeat_and_time_0_is_the_start():
+    X = uniform(1, 4, 3)
+    flow = sphere_flow(X, 1.0, [0.0, 0.0, 1.0, 1.0])
+    assert np.array_equal(flow.tokens[0], flow.tokens[1])
+    assert np.array_equal(flow.tokens[2], flow.tokens[3])
+    assert abs(flow.tokens[0] - X).max() <= 4 * EPS
+    assert sphere_flow(X, 1.0, [0.0]).tokens.shape == (1, 4, 3)
+    assert sphere_flow(np.zeros((0, 4, 3)), 1.0, [0.0, 2.0]).tokens.shape == (2, 0, 4, 3)
+
+
+@kinds
+def test_one_token_equal_tokens_and_an_antipodal_pair_do_not_move(kind):
+    x = uniform(2, 3)
+    for X in ([x], [x, x], [x, -x], [[1.0], [-1.0]]):
+        velocity = sphere_velocity(X, 1.0, kind)
+        assert abs(velocity).max() <= 20 * EPS * math.e
+    assert smallest_inner_product([x, -x]) == pytest.approx(-1)
+    assert mean_length([x, -x]) == 0
+
+
+@given(n=st.integers(1, 7), seed=st.integers(0, 999), threshold=st.sampled_from([-0.5, 0.3, 0.9]))
+def test_clusters_are_the_components_of_the_graph_of_links(n, seed, threshold):
+    X = uniform(seed, n, 2)
+    groups = [{i} for i in range(n)]
+    for i, j in itertools.combinations(range(n), 2):
+        if float(X[i] @ X[j]) >= threshold:
+            joined = [group for group in groups if group & {i, j}]
+            groups = [group for group in groups if not group & {i, j}] + [set().union(*joined)]
+    assert n_clusters(X, threshold) == len(groups)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (4, 1), (1, 3), (3, 3), (4, 2), (5, 3), (7, 4)])
+def test_wendels_recursion(n, d):
+    """P(n, d) = ½(P(n − 1, d) + P(n − 1, d − 1)), as regions of hyperplanes are counted."""
+
+    def regions(n, d):
+        return 0 if d == 0 else 2 if n == 1 else regions(n - 1, d) + regions(n - 1, d - 1)
+
+    assert hemisphere_probability(n, d) == Fraction(regions(n, d), 2**n)
+
+
+@given(n=st.integers(1, 8), seed=st.integers(0, 9999))
+def test_hemispheres_on_the_circle_are_gaps_of_more_than_half(n, seed):
+    X = np.random.default_rng(seed).standard_normal((n, 2))
+    angles = np.sort(np.arctan2(X[:, 1], X[:, 0]))
+    gap = np.diff(np.append(angles, angles[0] + 2 * math.pi)).max()
+    assert bool(in_open_hemisphere(X)) == (gap > math.pi)
+    w, margin = hemisphere_pole(X)
+    assert abs(np.linalg.norm(w) - 1) <= 4 * EPS
+    if gap > math.pi:
+        assert margin > 0
+
+
+@pytest.mark.parametrize(
+    ("X", "inside"),
+    [
+        ([[1.0, 0], [-1, 0]], False),
+        ([[1.0, 1e-7], [-1, 1e-7]], True),
+        ([[0.0, 0], [1, 0]], False),
+        ([[1e300, 1e300], [1, 0]], True),
+        ([[1e-300, 0], [1, 0]], True),
+        ([[5.0]], True),
+        ([[5.0], [-1]], False),
+        ([[1.0, 0], [-0.5, 0.75], [-0.5, -0.75]], False),
+    ],
+)
+def test_special_sets_in_a_hemisphere_or_not(X, inside):
+    assert bool(in_open_hemisphere(X)) is inside
+    assert in_open_hemisphere(np.zeros((0, 2, 3))).shape == (0,)
+
+
+@settings(max_examples=8)
+@given(seed=st.integers(0, 999), kind=st.sampled_from(KINDS))
+def test_tokens_of_a_hemisphere_converge_at_the_proved_rate(seed, kind):
+    X = uniform(seed, 5, 3)
+    X *= np.where(X[:, :1] < 0, -1, 1)
+    QK = np.random.default_rng(seed).uniform(-0.5, 0.5, (3, 3))
+    w, margin = hemisphere_pole(X)
+    rate = hemisphere_rate(X, 1.5, w, kind, QK)
+    sides = 2 if kind == "SA" else 1
+    wanted = margin * math.exp(-sides * 1.5 * np.linalg.norm(QK, 2))
+    assert rate == pytest.approx(wanted, rel=1e-12)
+    times = np.linspace(0, 8, 9)
+    tokens = sphere_flow(X, 1.5, times, kind, QK).tokens
+    spread = cone_diameter(tokens, w)
+    assert (spread <= spread[0] * np.exp(-rate * times) + 1e-9 / margin**2).all()
+    distances = np.linalg.norm(tokens[:, :, None] - tokens[:, None], axis=-1).max((-1, -2))
+    assert (distances <= spread + 1e-15).all()
+
+
+@kinds
+@pytest.mark.parametrize(("n", "beta"), [(2, 0.0), (3, 4.0), (6, 1.0)])
+def test_an_orthogonal_start_is_one_equation(n, beta, kind):
+    basis, _ = np.linalg.qr(np.random.default_rng(n).standard_normal((n, n)))
+    times = np.linspace(0, 1.2 * escape_time(beta, n, 0.999, kind), 15)
+    tokens = sphere_flow(basis, beta, times, kind).tokens
+    products = (tokens @ tokens.swapaxes(-1, -2))[:, ~np.eye(n, dtype=bool)]
+    assert abs(products - orthogonal_start(n, beta, times, kind)[:, None]).max() <= 1e-8
+
+
+@kinds
+def test_two_tokens_at_beta_0_are_tanh_and_gaps_keep_their_digits(kind):
+    times = np.array([0.0, 0.1, 1, 5, 20, 100])
+    assert abs(orthogonal_start(2, 0.0, times, kind) - np.tanh(times)).max() <= 1e-10
+    # 1 − tanh t = 2/(e^{2t} + 1)
+    assert abs(orthogonal_gap(2, 0.0, times, kind) * (np.exp(2 * times) + 1) / 2 - 1).max() <= 1e-9
+    assert np.array_equal(orthogonal_start(2, 1e6, times[:3]), np.zeros(3))
+
+
+@given(n=st.integers(2, 9), beta=st.floats(0, 20), gap=st.floats(0, 1))
+def test_the_rate_is_the_equation_and_within_its_bounds(n, beta, gap):
+    g = 1 - gap
+    growth = math.exp(beta * g) * (1 - g) * ((n - 1) * g + 1)
+    for kind, factor in (("SA", math.exp(beta) + (n - 1) * math.exp(beta * g)), ("USA", n)):
+        rate = float(gap_rate(np.array(gap), n, beta, kind))
+        # 1 − (1 − gap) is off by eps, which β multiplies.
+        error = (4 * beta + 4 * n + 12) * EPS * abs(rate)
+        assert abs(rate * (1 - g) - 2 * growth / factor) <= error * (1 - g) + 1e-300
+    below = 2 - float(gap_rate(np.array(gap), n, beta))
+    slack = (2 * beta + 12) * EPS * 2
+    assert -slack <= below <= (2 / n) * (n - 1 + beta * math.exp(beta * gap)) * gap + slack
+
+
+@kinds
+@pytest.mark.parametrize(("n", "beta"), [(2, 0.0), (2, 4.0), (5, 1.0)])
+def test_the_time_of_escape_is_when_the_equation_gets_there(n, beta, kind):
+    for gamma in (0.0, 0.3, 0.99):
+        time = escape_time(beta, n, gamma, kind)
+        assert orthogonal_start(n, beta, [time], kind)[0] == pytest.approx(gamma, abs=1e-9)
+    if (n, beta) == (2, 0.0):
+        assert time == pytest.approx(math.atanh(0.99), rel=1e-14)
+
+
+def test_the_slow_phase_lasts_about_e_to_the_beta_over_two_beta():
+    assert escape_time(4.0) == pytest.approx(9.67, abs=5e-3)
+    assert escape_time(9.0) == pytest.approx(465.5, abs=5e-2)
+    for beta in (30.0, 700.0):
+        ratio = escape_time(beta) * 2 * beta / math.exp(beta)
+        assert 1 - 1e-12 < ratio <= 1 + 8 / (3 * beta**2) + 1e-4 * (beta == 30)
+
+
+BAD_TOKENS = [
+    ([[1.0, 1.0]], "X has a row of length 1.41.*divide each row by its length"),
+    ([[0.0, 0.0]], "X has a row of length 0: "),
+    ([[math.nan, 1.0]], "X contains NaN or infinite"),
+    ([1.0, 0.0], r"X has shape \(2,\): give tokens"),
+    (np.zeros((0, 2)), r"X has shape \(0, 2\): give tokens"),
+]
+OF_TOKENS = [
+    lambda X: sphere_velocity(X, 1.0),
+    lambda X: sphere_energy(X, 1.0),
+    lambda X: sphere_flow(X, 1.0, [1.0]),
+    smallest_inner_product,
+    mean_length,
+    n_clusters,
+    lambda X: hemisphere_rate(X, 1.0, [1.0, 0.0]),
+    lambda X: cone_diameter(X, [1.0, 0.0]),
+]
+
+
+@pytest.mark.parametrize(("X", "message"), BAD_TOKENS)
+@pytest.mark.parametrize("function", OF_TOKENS)
+def test_tokens_that_are_none_are_refused(function, X, message, unchecked):
+    with pytest.raises(ValueError, match=message) as refused:
+        function(np.array(X))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sphere_velocity(PAIR, -1.0), "beta contains -1.0: give finite numbers at least 0"),
+        (lambda: sphere_velocity(PAIR, math.nan), "beta contains nan"),
+        (lambda: sphere_velocity(PAIR, [1.0, 2.0]), r"beta has shape \(2,\): give one number"),
+        (lambda: sphere_velocity(PAIR, 1.0, "softmax"), "kind is 'softmax': give 'SA' or 'USA'"),
+        (lambda: sphere_velocity(PAIR, 1.0, QK=np.eye(3)), r"QK has shape \(3, 3\) but .* 2"),
+        (lambda: sphere_velocity(PAIR, 1.0, QK=PAIR + math.inf), "QK contains NaN or infinite"),
+        (lambda: sphere_energy(PAIR, 0.0), r"beta is 0, where E_β is infinite: use mean_length"),
+        (lambda: sphere_flow(PAIR, 1.0, []), r"times has shape \(0,\)"),
+        (lambda: sphere_flow(PAIR, 1.0, [-1.0]), "times contains -1.0"),
+        (lambda: sphere_flow(PAIR, 1.0, [2.0, 1.0]), "times has 1.0 after 2.0"),
+        (lambda: sphere_flow(PAIR, 600.0, [1.0], "USA"), r"times reach 1 at rates of up to e\^600"),
+        (lambda: sphere_flow(PAIR, 1.0, [2e6]), r"times reach 2e\+06 at rates of up to e\^0"),
+        (lambda: orthogonal_gap(2, 700.0, [1.0], "USA"), "the integration to time 1 stopped"),
+        (lambda: n_clusters(PAIR, 1.5), "threshold is 1.5: give an inner product from -1 to 1"),
+        (lambda: hemisphere_probability(0, 1), "n is 0: give an integer that is at least 1"),
+        (lambda: hemisphere_probability(2, 0), "d is 0: give an integer that is at least 1"),
+        (lambda: in_open_hemisphere([[math.nan]]), "X contains NaN"),
+        (lambda: in_open_hemisphere(np.zeros((0, 2))), r"X has shape \(0, 2\)"),
+        (lambda: hemisphere_rate(PAIR, 1.0, [1.0, 0.0]), "w has inner product 0 with a token"),
+        (lambda: hemisphere_rate(PAIR, 1.0, PAIR), r"w has shape \(2, 2\): give one direction"),
+        (lambda: hemisphere_rate(PAIR[None], 1.0, [1.0, 1.0]), r"X has shape \(1, 2, 2\)"),
+        (lambda: orthogonal_start(1, 1.0, [1.0]), "n is 1: an inner product needs at least 2"),
+        (lambda: orthogonal_start(2, 800.0, [1.0], "USA"), "beta = 800: the rate e\\^beta"),
+        (lambda: orthogonal_gap(2, 1.0, [1.0], "A"), "kind is 'A'"),
+        (lambda: escape_time(1.0, gamma=1.0), "gamma is 1.0: give a number from 0 to below 1"),
+        (lambda: escape_time(1.0, 1), "n is 1"),
+        (lambda: escape_time(1e6), "beta = 1e\\+06: the time, about .* overflows"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message, unchecked):
+    with pytest.raises(ValueError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,102 @@
+"""A measured capacity curve: what a classical network recalls at each load, with intervals."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from theory import checks
+from theory.memory.capacity import clopper_pearson, median_interval, probability
+from theory.memory.hopfield import asynchronous_update, hebb, hebb_fields
+from theory.memory.patterns import flipped, overlap, random_patterns
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One quantity at every load: its `value` and the interval from `low` to `high`, each (n,)."""
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True)
+class CapacityCurve:
+    """What was measured at `loads` (n,) = `patterns` (n,)/d, over `runs` independent networks each.
+
+    unstable_bits    the share of a pattern's bits that flip at their first update; Student's t over
+                     the networks (approximate; exact where no bit, or every bit, was unstable)
+    stable_patterns  the chance that a pattern is a fixed point; Clopper–Pearson, exact
+    overlap          the median overlap m with the pattern after relaxing; order statistics, exact
+    """
+
+    d: int
+    runs: int
+    level: float
+    loads: np.ndarray
+    patterns: np.ndarray
+    unstable_bits: Measured
+    stable_patterns: Measured
+    overlap: Measured
+
+
+def capacity_curve(
+    d: int,
+    loads: ArrayLike,
+    runs: int,
+    rng: np.random.Generator,
+    *,
+    flips: int = 0,
+    level: float = 0.95,
+) -> CapacityCurve:
+    """Measure Hebb networks of d neurons at each load α, with P = max(1, round(αd)) patterns.
+
+    In each of `runs` networks of fresh random patterns one pattern is looked at, so that the
+    observations are independent. For the overlap the network starts there with `flips` bits
+    flipped, which measures the basin, and is updated asynchronously until nothing changes. The
+    intervals hold with probability `level` each.
+
+    Raises `ValueError` for loads that are not positive, sizes below 1, and a level not in (0, 1).
+    """
+    d, runs = checks.dimension("d", d), checks.dimension("runs", runs)
+    wanted, level = np.atleast_1d(checks.positive("loads", loads)), probability("level", level)
+    counts = np.maximum(1, np.rint(wanted * d)).astype(np.int64)
+    unstable, recalled = np.empty((2, len(counts), runs))
+    for place in np.ndindex(unstable.shape):
+        xi = random_patterns(int(counts[place[0]]), d, rng)
+        unstable[place] = (hebb_fields(xi, xi[0]) * xi[0] < 0).mean()
+        end = asynchronous_update(hebb(xi), flipped(xi[0], flips, rng), rng).states
+        recalled[place] = overlap(end, xi[:1])[0]
+    fixed = (unstable == 0).sum(axis=1)
+    return CapacityCurve(
+        d,
+        runs,
+        level,
+        counts / d,
+        counts,
+        _measured(unstable.mean(axis=1), [mean_interval(row, level) for row in unstable]),
+        _measured(fixed / runs, [clopper_pearson(int(k), runs, level) for k in fixed]),
+        _measured(np.median(recalled, axis=1), [median_interval(row, level) for row in recalled]),
+    )
+
+
+def mean_interval(shares: np.ndarray, level: float) -> tuple[float, float]:
+    """Student's t for the mean of independent shares (n,), each from 0 to 1.
+
+    Shares that are all 0 or all 1 get the exact interval of n equal outcomes: P(all 0) is at most
+    (1 − mean)ⁿ. A single share, and equal ones in between, say nothing: (0, 1).
+    """
+    n, mean = len(shares), float(shares.mean())
+    if mean in (0.0, 1.0):
+        return clopper_pearson(n * int(mean), n, level)
+    spread = float(shares.std(ddof=1)) if n > 1 else 0.0
+    if spread == 0:
+        return 0.0, 1.0
+    reach = -float(special.stdtrit(n - 1, (1 - level) / 2)) * spread / np.sqrt(n)
+    return max(0.0, mean - reach), min(1.0, mean + reach)
+
+
+def _measured(values: np.ndarray, intervals: list[tuple[float, float]]) -> Measured:
+    low, high = np.array(intervals).T
+    return Measured(values, low, high)

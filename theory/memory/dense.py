@@ -1,0 +1,235 @@
+"""Dense associative memories: energies of degree n and the exponential one, in the log domain.
+
+With patterns ξ^μ and an interaction F, F(x) = xⁿ [KrotovHopfield2016] or eˣ [Demircigil2017],
+
+    E(s) = −Σ_μ F(⟨ξ^μ, s⟩)      s_i ← sgn D_i,  D_i = Σ_μ [F(ξ_i^μ + u_μ) − F(−ξ_i^μ + u_μ)]
+
+where u_μ = Σ_{j≠i} ξ_j^μ s_j. D_i is the energy with s_i = −1 less that with s_i = +1, so a flip
+lowers E by exactly |D_i|; where D_i = 0 the old value is kept. For n = 2, D_i = 4h_i with the field
+h_i of the classical network under Hebb's rule.
+
+F overflows (e^d does in float32 from d = 89 on), the sign of D_i need not: as ξ = ±1,
+D_i = Σ_μ ξ_i^μ G(u_μ) with G(u) = F(u + 1) − F(u − 1), a sum of terms ± e^{l(u_μ)}, l = ln|G|, in
+which the largest is taken out. Where rounding leaves the sign open it is found exactly: by whole
+numbers for xⁿ; for eˣ a sum Σ_k c_k eᵏ with whole c_k is 0 only if all c_k are, since e is
+transcendental, and else its sign is that of a value to enough digits. No answer is a guess.
+
+Shape glossary: `…` leading dimensions of states, `N` patterns, `d` neurons.
+"""
+
+import decimal
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+from theory.memory.hopfield import Relaxation, orders
+from theory.memory.patterns import inner_products, pattern_rows, states
+
+Degree = int | Literal["exp"]
+EPS = 2.0**-53
+
+
+def dense_energy(patterns: ArrayLike, s: ArrayLike, degree: int) -> np.ndarray:
+    """E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ (…), exactly: an array of Python integers, of any size.
+
+    Patterns (N, d), states s (…, d), degree n ≥ 2.
+
+    Raises `ValueError` for entries other than ±1, shapes that do not match, and n < 2.
+    """
+    xi = pattern_rows(patterns)
+    d, n = xi.shape[1], _power(degree)
+    powers = np.array([x**n for x in range(-d, d + 1)], dtype=object)
+    x = inner_products(states("s", s, d), xi)
+    return np.asarray(-powers[x + d].sum(axis=-1), dtype=object)
+
+
+def exponential_log_energy(patterns: ArrayLike, s: ArrayLike) -> np.ndarray:
+    """ln(−E(s)) = ln Σ_μ exp⟨ξ^μ, s⟩ (…) for F = exp, which never overflows; as `dense_energy`."""
+    xi = pattern_rows(patterns)
+    x = inner_products(states("s", s, xi.shape[1]), xi)
+    largest = x.max(axis=-1, keepdims=True)
+    with np.errstate(under="ignore"):
+        return np.asarray(largest[..., 0] + np.log(np.exp(x - largest).sum(axis=-1)))
+
+
+def dense_preferred(patterns: ArrayLike, s: ArrayLike, degree: Degree) -> np.ndarray:
+    """sgn D_i(s) (…, d) for every neuron: the value of lower energy, or 0 for an exact tie.
+
+    Patterns (N, d), states s (…, d); `degree` is n ≥ 2, or "exp".
+
+    Raises `ValueError` for entries other than ±1, shapes that do not match, and other degrees.
+    """
+    xi = pattern_rows(patterns)
+    s = states("s", s, xi.shape[1])
+    interaction, x = _interaction(degree, *xi.shape), inner_products(s, xi)
+    wanted = np.empty_like(s)
+    for i, bits in enumerate(xi.T):
+        wanted[..., i] = interaction.preferred(x - s[..., i, None] * bits, bits)
+    return wanted
+
+
+def dense_synchronous_update(patterns: ArrayLike, s: ArrayLike, degree: Degree) -> np.ndarray:
+    """All neurons at once: sgn D_i(s) (…, d), and s_i at a tie; as `dense_preferred`."""
+    wanted = dense_preferred(patterns, s, degree)
+    return np.where(wanted == 0, np.asarray(s, dtype=np.int64), wanted)
+
+
+def dense_update(
+    patterns: ArrayLike,
+    s: ArrayLike,
+    degree: Degree,
+    order: np.random.Generator | ArrayLike,
+    *,
+    sweeps: int = 1000,
+) -> Relaxation:
+    """Update one neuron after the other, until a sweep through all d changes nothing.
+
+    `order` is a permutation of 0 … d − 1 for every sweep, or a generator, which draws one for each
+    sweep; all states go through the neurons in the same order. At most `sweeps` are made. Every
+    flip lowers the energy and every sign is exact, so the updates come to an end. A sweep costs
+    O(Nd) a state.
+
+    Raises `ValueError` as `dense_preferred` does, and for an order that is no permutation.
+    """
+    xi, sweeps = pattern_rows(patterns), checks.step_count("sweeps", sweeps)
+    N, d = xi.shape
+    s = states("s", s, d)
+    sequence, interaction = orders(order, d), _interaction(degree, N, d)
+    rows, columns = s.reshape(-1, d).copy(), xi.T.copy()
+    x = inner_products(rows, xi)
+    flips, made = np.zeros((2, len(rows)), dtype=np.int64)
+    converged = np.zeros(len(rows), dtype=bool)
+    for _ in range(sweeps):
+        running = np.flatnonzero(~converged)
+        if not len(running):
+            break
+        now, overlaps = rows[running], x[running]
+        changed = np.zeros(len(running), dtype=np.int64)
+        for i in next(sequence):
+            u = overlaps - now[:, i, None] * columns[i]
+            flip = interaction.preferred(u, columns[i]) == -now[:, i]
+            now[flip, i] *= -1
+            overlaps[flip] = u[flip] + now[flip, i, None] * columns[i]
+            changed += flip
+        rows[running], x[running] = now, overlaps
+        flips[running] += changed
+        made[running] += 1
+        converged[running] = changed == 0
+    shape = s.shape[:-1]
+    return Relaxation(
+        rows.reshape(s.shape),
+        flips.reshape(shape),
+        made.reshape(shape),
+        converged.reshape(shape),
+    )
+
+
+def dense_preferred_by_definition(patterns: ArrayLike, s: ArrayLike, degree: int) -> list[int]:
+    """`dense_preferred` of one state s (d,), as the formula says, in Python integers."""
+    xi = pattern_rows(patterns).tolist()
+    given, n = states("s", s, len(xi[0])), _power(degree)
+    if given.ndim != 1:
+        raise InputError(f"s has shape {given.shape}: the definition takes one state (d,)")
+    state = given.tolist()
+    wanted = []
+    for i in range(len(state)):
+        difference = 0
+        for row in xi:
+            u = sum(row[j] * state[j] for j in range(len(row)) if j != i)
+            difference += (u + row[i]) ** n - (u - row[i]) ** n
+        wanted.append((difference > 0) - (difference < 0))
+    return wanted
+
+
+@dataclass(frozen=True)
+class _Interaction:
+    """G at u = 1 − d … d − 1, at index u + d − 1: ln|G| and sgn G, and G itself where it is whole.
+
+    For eˣ, where G(u) = (e − 1/e) eᵘ, the common factor is left out, and `exact` is None. With
+    `small`, sums of N values of G are exact in float64. `term_error` bounds the relative error of a
+    term e^{l − max l}.
+    """
+
+    log: np.ndarray
+    sign: np.ndarray
+    exact: np.ndarray | None
+    small: bool
+    term_error: float
+
+    def preferred(self, u: np.ndarray, bits: np.ndarray) -> np.ndarray:
+        """sgn Σ_μ ξ_μ G(u_μ) (…), 0 for an exact tie, from u (…, N) and the bits ξ (N,)."""
+        place = u + len(self.log) // 2
+        if self.small:
+            return np.array(np.sign(self.sign[place] @ bits), dtype=np.int64)
+        log = self.log[place]
+        largest = log.max(axis=-1, keepdims=True)
+        largest[largest == -np.inf] = 0.0  # all terms are 0, as G(0) is for an even degree
+        with np.errstate(under="ignore"):
+            terms = np.exp(log - largest)
+        total, size = (self.sign[place] * terms) @ bits, terms.sum(axis=-1)
+        wanted = np.array(np.sign(total), dtype=np.int64)
+        error = (self.term_error + (u.shape[-1] + 2) * EPS) * size
+        for row in map(tuple, np.argwhere((np.abs(total) <= error) & (size > 0))):
+            wanted[row] = self._exactly(place[row], u[row], bits)
+        return wanted
+
+    def _exactly(self, place: np.ndarray, u: np.ndarray, bits: np.ndarray) -> int:
+        if self.exact is not None:
+            total = int(self.exact[place] @ bits.astype(object))
+            return (total > 0) - (total < 0)
+        counts: Counter[int] = Counter()
+        for k, bit in zip(u.tolist(), bits.tolist(), strict=True):
+            counts[k] += bit
+        return sign_of_exponential_sum(counts)
+
+
+def sign_of_exponential_sum(counts: Mapping[int, int]) -> int:
+    """sgn Σ_k c_k eᵏ, exactly, for whole numbers k: c_k.
+
+    e is transcendental, so the sum is 0 only if every c_k is. Otherwise its sign is that of its
+    value in so many decimals that the rounding, 1/2 in the last place of each term (Python's exp of
+    decimals is correctly rounded), of each product and of each partial sum, cannot turn it.
+    """
+    terms = {k: c for k, c in counts.items() if c}
+    if not terms:
+        return 0
+    digits = 30
+    while True:
+        with decimal.localcontext(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX):
+            largest, total, size = max(terms), decimal.Decimal(0), decimal.Decimal(0)
+            for k, c in terms.items():
+                term = decimal.Decimal(k - largest).exp() * c
+                total, size = total + term, size + abs(term)
+            if abs(total) > size * (len(terms) + 4) * decimal.Decimal(10) ** (1 - digits):
+                return 1 if total > 0 else -1
+        digits *= 2
+
+
+def _interaction(degree: Degree, N: int, d: int) -> _Interaction:
+    if degree == "exp":
+        log = np.arange(1.0 - d, d)
+        # Differences of logarithms are whole; exp is right to a few units in the last place.
+        return _Interaction(log, np.ones_like(log), None, False, 8 * EPS)
+    n = _power(degree, ", or 'exp'")
+    exact = [(u + 1) ** n - (u - 1) ** n for u in range(1 - d, d)]
+    table = np.array(exact, dtype=object)
+    if N * max(map(abs, exact)) <= 2**53:
+        whole = table.astype(np.float64)
+        return _Interaction(whole, whole, table, True, 0.0)
+    log = np.array([math.log(abs(value)) if value else -math.inf for value in exact])
+    sign = np.array([float((value > 0) - (value < 0)) for value in exact])
+    # |G| ≥ 2 where it is not 0, so 0 < l ≤ max l; each l is right to 4 units in its last place.
+    return _Interaction(log, sign, table, False, (10 * float(log.max()) + 8) * EPS)
+
+
+def _power(degree: Degree, other: str = "") -> int:
+    if isinstance(degree, (bool, str)) or not isinstance(degree, (int, np.integer)) or degree < 2:
+        raise InputError(f"degree is {degree!r}: give an integer that is at least 2{other}")
+    return int(degree)

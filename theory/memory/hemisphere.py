@@ -1,0 +1,137 @@
+"""Tokens in an open hemisphere: how likely that is, how to decide it, and how fast they cluster.
+
+Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are rows.
+
+Let ⟨w, x_i⟩ ≥ m > 0 for all i at time 0, ‖w‖ = ‖x_i‖ = 1, and x_i' = P_i Σ_j A_ij x_j with any
+weights A_ij > 0 (any Q and K, SA or USA).  Then all tokens converge to one point, exponentially.
+
+Proof.  Look at them from the centre on the plane that touches the sphere at w: with
+s_i = ⟨w, x_i⟩ and y_i = x_i / s_i the part of x_i' along x_i cancels, and
+
+    y_i' = Σ_j a_ij (y_j − y_i),    a_ij = A_ij s_j / s_i > 0.
+
+So no y_i leaves the convex hull of all, and since ‖y‖ grows with the distance from w, no s_i falls
+below m: a = min a_ij ≥ m·min A_ij.  Let y_i and y_k be farthest apart, D = ‖y_i − y_k‖, and v the
+direction from y_k to y_i; all ⟨v, y_j⟩ lie between theirs, so that
+
+    D' = −Σ_j [a_ij ⟨v, y_i − y_j⟩ + a_kj ⟨v, y_j − y_k⟩]    lies in [−n·max a_ij·D, −n·a·D],
+
+and D(t) ≤ D(0)·e^{−nat}.  Projecting back to the sphere does not lengthen distances, as ‖y‖ ≥ 1.
+Scores of absolute value at most β‖QᵀK‖ have n·A_ij ≥ e^{−2β‖QᵀK‖} (SA), e^{−β‖QᵀK‖} (USA).  ∎
+"""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linprog
+
+from theory import checks
+from theory.checks import InputError
+from theory.memory.sphere import Kind, known_kind, one_beta, score_matrix, token_shape, unit_tokens
+
+LP_TOLERANCE = 1e-10  # of the linear program; the least that its solver takes
+
+
+def hemisphere_probability(n: int, d: int) -> Fraction:
+    """2^{−(n−1)} Σ_{k<d} C(n−1, k), the chance that n uniform points lie in an open hemisphere.
+
+    Points of the sphere in R^d; it is 1 for n ≤ d.  It holds for any n independent symmetric points
+    of R^d that are almost surely in general position [Wendel1962].
+    """
+    n, d = checks.dimension("n", n), checks.dimension("d", d)
+    return Fraction(sum(comb(n - 1, k) for k in range(min(d, n))), 2 ** (n - 1))
+
+
+def hemisphere_pole(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """A direction w (…, d), ‖w‖ = 1, and min_i ⟨w, x_i⟩/‖x_i‖ (…,), of tokens X (…, n, d).
+
+    w is the solution of a linear program: maximise m with ⟨w, x_i⟩ ≥ m‖x_i‖ and |w_k| ≤ 1.  The
+    minimum that is returned was computed from w: above rounding it proves that the tokens lie in
+    the open hemisphere about w.  A token 0 lies in none, and the minimum is 0; where w = 0 is the
+    best solution the first unit vector is returned.
+
+    Raises `ValueError` for shapes that do not fit and for NaN or infinite entries.
+    """
+    X = checks.vectors("X", X)
+    token_shape("X", X.shape)
+    largest = abs(X).max(axis=-1, keepdims=True)
+    rows = X / np.where(largest > 0, largest, 1)  # first, as squares of entries may overflow
+    rows = rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1)
+    w, margin = np.empty((*X.shape[:-2], X.shape[-1])), np.empty(X.shape[:-2])
+    for place in np.ndindex(X.shape[:-2]):
+        w[place] = _direction(rows[place])
+        margin[place] = (rows[place] @ w[place]).min()
+    return w, margin
+
+
+def in_open_hemisphere(X: ArrayLike) -> np.ndarray:
+    """Whether some w has ⟨w, x_i⟩ > 0 for all tokens of X (…, n, d), as booleans (…,).
+
+    Decided by `hemisphere_pole`: True is certain, as its w is one, beyond rounding.  False is said
+    of tokens whose best w leaves less than about 1e-9, the precision of the linear program.
+    """
+    _, margin = hemisphere_pole(X)
+    return np.asarray(margin > 2 * (np.shape(X)[-1] + 2) * np.finfo(np.float64).eps)
+
+
+def hemisphere_rate(
+    X: ArrayLike, beta: float, w: ArrayLike, kind: Kind = "SA", QK: ArrayLike | None = None
+) -> float:
+    """λ = m·e^{−2β‖QᵀK‖} (SA), m·e^{−β‖QᵀK‖} (USA), m = min_i ⟨w, x_i⟩: D(t) ≤ D(0)·e^{−λt}.
+
+    D is `cone_diameter`; X (n, d) and w (d,) of unit length.  See the module for the proof.
+
+    Raises `ValueError` as `sphere_velocity` does, and for a w with m ≤ 0.
+    """
+    X, beta = unit_tokens("X", X), one_beta(beta)
+    if X.ndim != 2:
+        raise InputError(f"X has shape {X.shape}: give one set of tokens (n, d)")
+    w = _pole(w, X)
+    B = score_matrix(QK, X.shape[-1])
+    norm = 1.0 if B is None else float(np.linalg.norm(B, 2))
+    sides = 2 if known_kind(kind) == "SA" else 1
+    return float((X @ w).min() * np.exp(-sides * beta * norm))
+
+
+def cone_diameter(X: ArrayLike, w: ArrayLike) -> np.ndarray:
+    """D (…,) = max_{ij} ‖y_i − y_j‖ of tokens X (…, n, d), y_i = x_i/⟨w, x_i⟩.
+
+    It bounds all distances ‖x_i − x_j‖.  Raises `ValueError` for a w (d,) with some ⟨w, x_i⟩ ≤ 0.
+    """
+    X = unit_tokens("X", X)
+    y = X / (X @ _pole(w, X))[..., None]
+    return np.asarray(
+        np.linalg.norm(y[..., :, None, :] - y[..., None, :, :], axis=-1).max(axis=(-1, -2))
+    )
+
+
+def _direction(rows: np.ndarray) -> np.ndarray:
+    n, d = rows.shape
+    solved = linprog(
+        np.r_[np.zeros(d), -1.0],
+        A_ub=np.c_[-rows, np.ones(n)],
+        b_ub=np.zeros(n),
+        bounds=[(-1, 1)] * d + [(0, None)],
+        options={
+            "primal_feasibility_tolerance": LP_TOLERANCE,
+            "dual_feasibility_tolerance": LP_TOLERANCE,
+        },
+    )
+    w = solved.x[:d]
+    length = np.linalg.norm(w)
+    return w / length if length > 0 else np.eye(d)[0]
+
+
+def _pole(w: ArrayLike, X: np.ndarray) -> np.ndarray:
+    w = checks.vectors("w", w, X.shape[-1])
+    if w.ndim != 1:
+        raise InputError(f"w has shape {w.shape}: give one direction ({X.shape[-1]},)")
+    least = (X @ w).min(initial=np.inf)
+    if not least > 0:
+        raise InputError(
+            f"w has inner product {least:.3g} with a token: give the pole of an open hemisphere "
+            "that holds all of them, as hemisphere_pole finds it"
+        )
+    return w / np.linalg.norm(w)

@@ -1,0 +1,355 @@
+"""Classical Hopfield networks: Hebb's rule, energy, asynchronous and synchronous updates.
+
+With symmetric weights W of zero diagonal and a bias b, a state s ∈ {−1, +1}^d has the
+
+    fields  h_i = Σ_j w_ij s_j + b_i        energy  E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i
+
+and an update sets s_i to the sign of h_i; where h_i = 0 the old value is kept. One bit at a time,
+every flip lowers E by exactly 2|h_i|; all at once, every state ends in a cycle of length 1 or 2.
+Whole-number weights give exact results (int64); those of float weights are rounded.
+
+Shape glossary: `…` leading dimensions of states, `P` patterns, `d` neurons.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count, repeat
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+from theory.memory.patterns import exact_format, inner_products, pattern_rows, states
+
+LARGEST = 2.0**62  # sums of absolute values up to here leave int64 room for a factor 2
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """Where asynchronous updates end: states (…, d), and for each of them how it got there.
+
+    `flips` (…) bits changed in `sweeps` (…) sweeps; where `converged` (…), the last sweep, which is
+    counted, changed nothing.
+    """
+
+    states: np.ndarray
+    flips: np.ndarray
+    sweeps: np.ndarray
+    converged: np.ndarray
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Where synchronous updates end: `steps` (…) is the least t with s(t + 2) = s(t).
+
+    `states` (…, d) are those s(t), and `period` (…) is 1 where s(t + 1) = s(t), else 2; it is 0
+    where no cycle was found in the steps allowed, and s(t) is then the last state.
+    """
+
+    states: np.ndarray
+    period: np.ndarray
+    steps: np.ndarray
+
+
+@dataclass(frozen=True)
+class Network:
+    """Weights (d, d) and bias (d,), checked: both int64, or both float64.
+
+    `kind` is the format in which fields are computed: for whole numbers one that is exact.
+    """
+
+    weights: np.ndarray
+    bias: np.ndarray
+    kind: type[np.float32] | type[np.float64] | type[np.int64]
+
+    def fields(self, s: np.ndarray) -> np.ndarray:
+        """h in `kind`, for states (…, d) in `kind`; W s = s W as W is symmetric."""
+        return s @ self.weights.astype(self.kind, copy=False) + self.bias.astype(self.kind)
+
+
+def hebb(patterns: ArrayLike) -> np.ndarray:
+    """Hebb's weights w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, (d, d) int64.
+
+    The textbook's factor 1/d is left out: it changes no sign of a field, and without it everything
+    is exact. Patterns (P, d) of ±1 [Hopfield1982].
+
+    Raises `ValueError` for other entries, and for weights that do not fit into memory.
+    """
+    xi = pattern_rows(patterns)
+    P, d = xi.shape
+    checks.fits_in_memory(f"weights between {d} neurons", 16 * d * d, "take fewer neurons")
+    kind = exact_format(P)
+    xi = xi.astype(kind)
+    weights = (xi.T @ xi).astype(np.int64)
+    np.fill_diagonal(weights, 0)
+    return weights
+
+
+def hebb_fields(patterns: ArrayLike, s: ArrayLike) -> np.ndarray:
+    """The fields (…, d) of `hebb(patterns)` at states s (…, d), int64, without its d × d weights:
+
+    h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where P s is what the zero diagonal leaves out.
+    """
+    xi = pattern_rows(patterns)
+    s = states("s", s, xi.shape[1])
+    kind = exact_format(xi.size)
+    return (inner_products(s, xi).astype(kind) @ xi.astype(kind)).astype(np.int64) - len(xi) * s
+
+
+def hopfield_fields(weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = None) -> np.ndarray:
+    """h_i = Σ_j w_ij s_j + b_i, (…, d), for weights (d, d), states s (…, d) and a bias (d,) or 0.
+
+    int64 and exact for whole-number weights and bias, else float64.
+
+    Raises `ValueError` for weights that are not square, symmetric, finite and of zero diagonal, for
+    whole numbers too large for int64, for states other than ±1, and for shapes that do not match.
+    """
+    network = checked_network(weights, bias)
+    s = states("s", s, len(network.bias))
+    return network.fields(s.astype(network.kind)).astype(network.weights.dtype)
+
+
+def hopfield_energy(weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = None) -> np.ndarray:
+    """E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i, (…); shapes and errors as `hopfield_fields`.
+
+    It is −½⟨s, h + b⟩, and whole for whole numbers: every pair i ≠ j is counted twice.
+    """
+    network = checked_network(weights, bias)
+    s = states("s", s, len(network.bias))
+    h = network.fields(s.astype(network.kind)).astype(network.weights.dtype)
+    doubled = np.vecdot(s.astype(h.dtype), h + network.bias)
+    return np.asarray(-(doubled // 2) if h.dtype == np.int64 else -doubled / 2)
+
+
+def asynchronous_update(
+    weights: ArrayLike,
+    s: ArrayLike,
+    order: np.random.Generator | ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    sweeps: int = 1000,
+) -> Relaxation:
+    """Update one neuron after the other, until a sweep through all d changes nothing.
+
+    `order` is a permutation of 0 … d − 1 for every sweep, or a generator, which draws one for each
+    sweep of each state. Every flip lowers the energy by exactly 2|h_i| [Hopfield1982], so for whole
+    numbers there are at most Σ_{i<j} |w_ij| + Σ_i |b_i| flips in all, and fewer if `sweeps`, the
+    most that are made, are too few (see `Relaxation.converged`).
+
+    A flip costs d additions (h ← h − 2 s_i w_i), a neuron that keeps its value next to nothing. The
+    fields of float weights are computed afresh before every sweep, so that rounding cannot build
+    up.
+
+    Raises `ValueError` as `hopfield_fields` does, and for an order that is no permutation.
+    """
+    network, sweeps = checked_network(weights, bias), checks.step_count("sweeps", sweeps)
+    d = len(network.bias)
+    s = states("s", s, d)
+    sequence = orders(order, d)
+    rows = s.reshape(-1, d).astype(network.kind)
+    whole = network.weights.dtype == np.int64
+    fields = network.fields(rows)
+    twice = 2 * network.weights.astype(network.kind)
+    flips, made = np.zeros((2, len(rows)), dtype=np.int64)
+    converged = np.zeros(len(rows), dtype=bool)
+    for row in range(len(rows)):
+        while made[row] < sweeps and not converged[row]:
+            if made[row] and not whole:
+                fields[row] = network.fields(rows[row])
+            changed = _sweep(twice, fields[row], rows[row], next(sequence))
+            flips[row] += changed
+            made[row] += 1
+            converged[row] = changed == 0
+    shape = s.shape[:-1]
+    return Relaxation(
+        rows.astype(np.int64).reshape(s.shape),
+        flips.reshape(shape),
+        made.reshape(shape),
+        converged.reshape(shape),
+    )
+
+
+def _sweep(twice: np.ndarray, h: np.ndarray, s: np.ndarray, order: np.ndarray) -> int:
+    """One sweep in place through fields h and a state s, from flip to flip; the number of flips."""
+    flips = start = 0
+    while start < len(order):
+        ahead = (h * s < 0)[order[start:]]
+        skipped = int(ahead.argmax())
+        if not ahead[skipped]:
+            break
+        start += skipped + 1
+        i = order[start - 1]
+        if s[i] > 0:
+            h -= twice[i]
+        else:
+            h += twice[i]
+        s[i] = -s[i]
+        flips += 1
+    return flips
+
+
+def orders(order: np.random.Generator | ArrayLike, d: int) -> Iterator[np.ndarray]:
+    """One permutation after the other, for ever."""
+    if isinstance(order, np.random.Generator):
+        return (order.permutation(d) for _ in count())
+    given = np.asarray(order)
+    if given.shape != (d,) or given.dtype.kind not in "iu" or (np.sort(given) != range(d)).any():
+        raise InputError(
+            f"order is {given.tolist()!r:.60}: give a permutation of 0 … {d - 1}, or a generator"
+        )
+    return repeat(given)
+
+
+def asynchronous_update_by_definition(
+    weights: ArrayLike, s: ArrayLike, order: ArrayLike, bias: ArrayLike | None = None
+) -> list[list[int]]:
+    """The states after every update, one neuron at a time, of one state s (d,) and one permutation.
+
+    Until a sweep changes nothing; each field is the sum of its definition, in rational arithmetic.
+    """
+    network = checked_network(weights, bias)
+    d = len(network.bias)
+    state, permutation = states("s", s, d), next(orders(order, d)).tolist()
+    if state.ndim != 1:
+        raise InputError(f"s has shape {state.shape}: the definition takes one state (d,)")
+    w = [[Fraction(value) for value in row] for row in network.weights.tolist()]
+    b = [Fraction(value) for value in network.bias.tolist()]
+    visited = [state.tolist()]
+    while len(visited) <= d or visited[-1] != visited[-1 - d]:
+        for i in permutation:
+            now = list(visited[-1])
+            field = sum((w[i][j] * now[j] for j in range(d) if j != i), b[i])
+            if field:
+                now[i] = 1 if field > 0 else -1
+            visited.append(now)
+    return visited
+
+
+def synchronous_update(
+    weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = None
+) -> np.ndarray:
+    """All neurons at once: sgn h(s) (…, d), and s where a field is 0; as `hopfield_fields`."""
+    network = checked_network(weights, bias)
+    s = states("s", s, len(network.bias)).astype(network.kind)
+    return _signs(network.fields(s), s).astype(np.int64)
+
+
+def synchronous_run(
+    weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = None, *, max_steps: int = 1000
+) -> Cycle:
+    """Synchronous updates until the cycle, whose length is 1 or 2 as W is symmetric.
+
+    The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never rises [Goles1981]. It may stand
+    still off a cycle, where a field is 0; with W + εI for W it always falls there, as the update is
+    then sgn(h + εs), without zero fields (for whole numbers ε = ½ will do). States that have come
+    to their end take no further part.
+
+    Raises `ValueError` as `hopfield_fields` does.
+    """
+    network = checked_network(weights, bias)
+    s = states("s", s, len(network.bias))
+    kept = network.weights.astype(network.kind)  # once, and not at every step
+    fast = Network(kept, network.bias.astype(network.kind), network.kind)
+    return _to_cycle(fast.fields, s, network.kind, max_steps)
+
+
+def hebb_synchronous_run(patterns: ArrayLike, s: ArrayLike, *, max_steps: int = 1000) -> Cycle:
+    """`synchronous_run(hebb(patterns), s)`, without the weights where that is cheaper.
+
+    A step through the patterns takes 2Pd multiplications a state, through the weights d².
+    """
+    xi = pattern_rows(patterns)
+    P, d = xi.shape
+    if d <= 2 * P:
+        return synchronous_run(hebb(xi), s, max_steps=max_steps)
+    kind = exact_format(xi.size)
+    rows = xi.astype(kind)
+    return _to_cycle(
+        lambda s: (s @ rows.T) @ rows - kind(P) * s, states("s", s, d), kind, max_steps
+    )
+
+
+def _to_cycle(
+    fields: Callable[[np.ndarray], np.ndarray],
+    s: np.ndarray,
+    kind: type[np.float32] | type[np.float64] | type[np.int64],
+    max_steps: int,
+) -> Cycle:
+    max_steps = checks.step_count("max_steps", max_steps)
+    ends = s.reshape(-1, s.shape[-1]).copy()
+    period, steps = np.zeros((2, len(ends)), dtype=np.int64)
+    running, now = np.arange(len(ends)), ends.astype(kind)
+    after = _signs(fields(now), now)
+    for step in range(max_steps + 1):
+        for length in (1, 2):
+            if length == 1:
+                done = (after == now).all(axis=1)
+            else:
+                later = _signs(fields(after), after)
+                done = (later == now).all(axis=1)
+            ends[running[done]], period[running[done]] = now[done], length
+            steps[running[done]] = step
+            running, now, after = running[~done], now[~done], after[~done]
+        if not len(running):
+            break
+        if step == max_steps:
+            ends[running], steps[running] = now, step
+            break
+        now, after = after, later[~done]
+    shape = s.shape[:-1]
+    return Cycle(ends.reshape(s.shape), period.reshape(shape), steps.reshape(shape))
+
+
+def _signs(h: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """sgn h, and s where h = 0."""
+    signs = np.sign(h)
+    zero = signs == 0
+    signs[zero] = s[zero]
+    return signs
+
+
+def checked_network(weights: ArrayLike, bias: ArrayLike | None = None) -> Network:
+    """Weights (d, d), symmetric and of zero diagonal, and a bias (d,) or 0; else `ValueError`."""
+    w = np.asarray(weights)
+    if w.ndim != 2 or w.shape[0] != w.shape[1] or w.shape[0] < 1:
+        raise InputError(f"weights has shape {w.shape}: give a square matrix (d, d)")
+    b = np.zeros(len(w), dtype=np.int64) if bias is None else np.asarray(bias)
+    if b.shape != (len(w),):
+        raise InputError(
+            f"bias has shape {b.shape} and weights {w.shape}: give one number for each neuron, "
+            f"({len(w)},)"
+        )
+    for name, array in (("weights", w), ("bias", b)):
+        if array.dtype.kind not in "iuf":
+            raise InputError(f"{name} has dtype {array.dtype}: give whole or real numbers")
+        checks.finite(name, array.dtype.kind != "f" or bool(np.isfinite(array).all()))
+    if not np.array_equal(w, w.T):
+        i, j = np.argwhere(w != w.T)[0]
+        raise InputError(
+            f"weights[{i}, {j}] is {w[i, j]} but weights[{j}, {i}] is {w[j, i]}: the energy "
+            "belongs to symmetric weights; give W + Wᵀ"
+        )
+    if w.diagonal().any():
+        i = int(w.diagonal().nonzero()[0][0])
+        raise InputError(
+            f"weights[{i}, {i}] is {w[i, i]}: a neuron does not act on itself; "
+            "set the diagonal to 0"
+        )
+    # Sums of whole numbers in float64 are exact below 2⁵³, and never round down to below it.
+    with np.errstate(over="ignore"):
+        sizes = np.abs(w, dtype=np.float64).sum(axis=1) + np.abs(b, dtype=np.float64)
+        total = sizes.sum()
+    if not total < np.inf:
+        raise InputError(f"weights of size {np.abs(w).max():.3g} overflow when added: scale them")
+    if w.dtype.kind == "f" or b.dtype.kind == "f":
+        return Network(w.astype(np.float64, copy=False), b.astype(np.float64), np.float64)
+    if total > LARGEST:
+        raise InputError(
+            f"the whole-number weights and biases add up to {total:.3g} in size, and "
+            f"int64 sums are sure up to 2^62 = {LARGEST:.3g}: scale them down, or give floats"
+        )
+    return Network(
+        w.astype(np.int64, copy=False), b.astype(np.int64), exact_format(float(sizes.max()))
+    )

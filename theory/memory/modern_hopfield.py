@@ -1,0 +1,187 @@
+"""Modern Hopfield networks: continuous states, an energy of log-sum-exp, one update of softmax.
+
+Shape glossary: `…` leading dimensions, `N` patterns, `d` features; patterns x_j are rows.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError, Real
+
+BLOCK = 2**22  # inner products that `separation` holds at a time: 32 MiB
+
+
+def pattern_rows(patterns: ArrayLike) -> np.ndarray:
+    """The patterns (N, d), N ≥ 1, as float64 with finite entries and finite squares."""
+    X = checks.vectors("patterns", patterns)
+    if X.ndim != 2 or X.shape[0] < 1:
+        raise InputError(f"patterns has shape {X.shape}: give at least one pattern, as rows (N, d)")
+    # 4·d·max² bounds every ‖x_i − x_j‖² and so whatever is computed from the patterns alone.
+    with np.errstate(over="ignore"):
+        largest = np.abs(X).max()
+        fits = np.isfinite(4 * X.shape[1] * largest**2)
+    if not fits:
+        raise InputError(f"patterns contains {largest:.3g}, whose square overflows: rescale them")
+    return X
+
+
+def _network(
+    patterns: ArrayLike, states: ArrayLike, beta: float
+) -> tuple[np.ndarray, np.ndarray, float]:
+    X = pattern_rows(patterns)
+    xi = checks.vectors("states", states, X.shape[1])
+    return X, xi, float(checks.positive("beta", beta))
+
+
+def _scores(X: np.ndarray, xi: np.ndarray) -> np.ndarray:
+    """The inner products ⟨x_j, ξ⟩ (…, N)."""
+    needed = 3 * 8 * (xi.size // X.shape[1]) * X.shape[0]  # scores, their gaps and exponentials
+    checks.fits_in_memory(
+        f"{xi.size // X.shape[1]} states and {X.shape[0]} patterns", needed, "pass fewer states"
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = np.asarray(xi @ X.T)
+    if not np.isfinite(scores).all():
+        raise InputError(
+            f"an inner product overflows, the largest entry of states is {np.abs(xi).max():.3g}: "
+            "rescale them"
+        )
+    return scores
+
+
+def _softmax(scores: np.ndarray, beta: float) -> np.ndarray:
+    with np.errstate(over="ignore", under="ignore"):
+        weights = np.exp(beta * (scores - scores.max(axis=-1, keepdims=True)))
+        return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def pattern_weights(patterns: ArrayLike, states: ArrayLike, beta: float) -> np.ndarray:
+    """p = softmax(beta·Xξ), the weight (…, N) of each pattern in the update of each state.
+
+    patterns X (N, d), states ξ (…, d), beta > 0.  The largest score is subtracted first, so no
+    beta overflows; a score is rounded by about d·2⁻⁵³·‖x_j‖‖ξ‖, which beta multiplies.
+
+    Raises `ValueError` for shapes that do not match, for NaN or infinite entries, for a beta that
+    is not finite and positive, and for inner products that overflow or do not fit in memory.
+    """
+    X, xi, beta = _network(patterns, states, beta)
+    return _softmax(_scores(X, xi), beta)
+
+
+def modern_hopfield_step(
+    patterns: ArrayLike, states: ArrayLike, beta: float, steps: int = 1
+) -> np.ndarray:
+    """The states (…, d) after exactly `steps` updates f(ξ) = Xᵀ softmax(beta·Xξ).
+
+    f(ξ) = ξ − ∇E(ξ), E the `modern_hopfield_energy` [Ramsauer2021, equation 3]; it lies in the
+    convex hull of the patterns.  With steps = 0 the states are returned as they are.
+
+    Shapes and errors as in `pattern_weights`; `steps` must be an integer ≥ 0.
+    """
+    X, xi, beta = _network(patterns, states, beta)
+    for _ in range(checks.step_count("steps", steps)):
+        with np.errstate(under="ignore"):
+            xi = _softmax(_scores(X, xi), beta) @ X
+    return xi
+
+
+def modern_hopfield_energy(patterns: ArrayLike, states: ArrayLike, beta: float) -> np.ndarray:
+    """E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² of each state, (…,).
+
+    lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2].
+    E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² where ‖ξ‖ ≤ M.  An update lowers it by exactly
+
+        E(ξ) − E(f(ξ)) = ½‖f(ξ) − ξ‖² + KL(p(ξ) ‖ p(f(ξ)))/beta,
+
+    p being the `pattern_weights`.  It is computed about the pattern x_k of largest score, as
+    ½‖ξ − x_k‖² + ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta, which neither overflows at
+    large beta nor cancels at small beta.
+
+    Shapes and errors as in `pattern_weights`.
+    """
+    X, xi, beta = _network(patterns, states, beta)
+    scores = _scores(X, xi)
+    squares = np.vecdot(X, X)
+    best = scores.argmax(axis=-1)
+    with np.errstate(over="ignore", under="ignore"):
+        gaps = beta * (scores - scores.max(axis=-1, keepdims=True))
+        soft = np.log1p(np.expm1(gaps).mean(axis=-1)) / beta
+        offset = xi - X[best]
+        energy = (np.vecdot(offset, offset) + (squares.max() - squares[best])) / 2 - soft
+    if not np.isfinite(energy).all():
+        raise InputError(
+            f"an energy overflows, the largest entry of states is {np.abs(xi).max():.3g} and "
+            f"beta is {beta:g}: rescale them"
+        )
+    return np.asarray(energy)
+
+
+def jacobian(patterns: ArrayLike, states: ArrayLike, beta: float) -> np.ndarray:
+    """The derivative of the update, beta·Xᵀ(diag p − ppᵀ)X, (…, d, d).
+
+    It is beta times the covariance of the patterns under p, so symmetric and positive
+    semidefinite [Ramsauer2021, Lemma A3].  Shapes and errors as in `pattern_weights`.
+    """
+    X, xi, beta = _network(patterns, states, beta)
+    scores = _scores(X, xi)
+    checks.fits_in_memory(
+        f"{scores.size} centred patterns", 2 * 8 * scores.size * X.shape[1], "pass fewer states"
+    )
+    with np.errstate(under="ignore"):
+        p = _softmax(scores, beta)
+        # About the mean: diag p − ppᵀ loses all digits where one weight is nearly 1.
+        centred = np.sqrt(p)[..., None] * (X - (p @ X)[..., None, :])
+        return np.asarray(beta * (np.swapaxes(centred, -1, -2) @ centred))
+
+
+def separation(patterns: ArrayLike) -> np.ndarray:
+    """Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each pattern, (N,) [Ramsauer2021, Definition 2].
+
+    It is infinite for a single pattern, and at most 0 where another pattern has a larger inner
+    product with x_i than itself.  Inner products are formed in blocks: O(N) memory, O(N²d) time.
+
+    Raises `ValueError` unless patterns is (N, d), N ≥ 1, with finite entries.
+    """
+    X = pattern_rows(patterns)
+    N = len(X)
+    found = np.empty(N)
+    rows = max(1, BLOCK // N)
+    for start in range(0, N, rows):
+        block = X[start : start + rows]
+        products = block @ X.T
+        own = np.arange(len(block)), np.arange(start, start + len(block))
+        squares = products[own]
+        products[own] = -np.inf
+        found[own[1]] = squares - products.max(axis=1)
+    return found
+
+
+def required_separation(N: int, beta: Real, M: Real) -> np.ndarray:
+    """2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta, the separation that makes a pattern a fixed point's.
+
+    Where Δ_i is at least this, f maps the ball of `basin_radius` about x_i into itself and is a
+    contraction there, with one fixed point [Ramsauer2021, Lemmas A5 and A6].  The balls of
+    different patterns are disjoint if, besides, 2(N − 1)N·beta·M² > 1: a smaller beta meets the
+    condition too, but with balls that contain each other's patterns and share one fixed point.
+    It is −∞ for N = 1, where f is constant.
+
+    `beta` and `M` = max‖x_j‖ broadcast.  Raises `ValueError` for N below 1 and for a beta or an M
+    that is not finite and positive.
+    """
+    N = checks.dimension("N", N)
+    beta, M = checks.positive("beta", beta), checks.positive("M", M)
+    if N == 1:
+        return np.full(np.broadcast_shapes(beta.shape, M.shape), -np.inf)
+    # Logarithms of the factors: their product may overflow.
+    log = np.log(2 * (N - 1)) + np.log(N) + np.log(beta) + 2 * np.log(M)
+    return np.asarray((2 / N + log) / beta)
+
+
+def basin_radius(N: int, beta: Real, M: Real) -> np.ndarray:
+    """1/(beta·N·M), the radius of the ball about a separated pattern (see `required_separation`).
+
+    Raises `ValueError` as `required_separation` does.
+    """
+    N = checks.dimension("N", N)
+    return np.asarray(1 / checks.positive("beta", beta) / N / checks.positive("M", M))

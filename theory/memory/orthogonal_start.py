@@ -1,0 +1,106 @@
+"""Tokens that start orthogonal to each other: one number, the common inner product γ(t).
+
+    γ' = 2e^{βγ}(1 − γ)((n − 1)γ + 1) / (e^β + (n − 1)e^{βγ})   SA
+    γ' = (2/n) e^{βγ}(1 − γ)((n − 1)γ + 1)                      USA,      γ(0) = 0
+
+for n ≥ 2 tokens [Geshkovski2023, Theorem 6.8].  n = 2 and β = 0 gives γ = tanh t.
+
+In SA the rate −(ln(1 − γ))' = 2((n − 1)γ + 1)/(e^{β(1−γ)} + n − 1) tends to 2 from below whatever
+n and β are.  With δ = 1 − γ,
+
+    0 ≤ 2 − rate = 2((n − 1)δ + e^{βδ} − 1)/(e^{βδ} + n − 1) ≤ (2/n)(n − 1 + βe^{βδ})·δ,
+
+as e^{βδ} ≥ 1 and e^x − 1 ≤ x·e^x.  At first it is small instead, 2/(e^β + n − 1): for n = 2 the
+tokens take about e^β/(2β) to meet.  In USA the rate tends to 2e^β.
+
+The computations are in u = −ln(1 − γ), whose equation u' = rate has no cancellation: 1 − γ = e^{−u}
+is accurate relatively, however small.
+"""
+
+from collections.abc import Sequence
+
+import mpmath
+import numpy as np
+
+from theory import checks
+from theory.checks import InputError
+from theory.memory.sphere import Kind, increasing_times, integrate, known_kind, one_beta
+
+
+def orthogonal_start(
+    n: int, beta: float, times: Sequence[float] | np.ndarray, kind: Kind = "SA"
+) -> np.ndarray:
+    """γ (m,), the inner product of any two of n ≥ 2 tokens at each of the m `times`.
+
+    Raises `ValueError` for fewer than 2 tokens, a beta below 0, times that are not in increasing
+    order from 0 on, and for USA where e^β overflows.
+    """
+    return 1 - orthogonal_gap(n, beta, times, kind)
+
+
+def orthogonal_gap(
+    n: int, beta: float, times: Sequence[float] | np.ndarray, kind: Kind = "SA"
+) -> np.ndarray:
+    """1 − γ (m,), to about 10 digits however small it is; arguments as in `orthogonal_start`."""
+    n, beta, times = _tokens(n), one_beta(beta), increasing_times(times)
+
+    def velocity(_: float, u: np.ndarray) -> np.ndarray:
+        return gap_rate(np.exp(-u), n, beta, kind)
+
+    _overflow_refused(beta, kind)
+    u = integrate(velocity, np.zeros(1), times)[:, 0]
+    return np.exp(-u)
+
+
+def gap_rate(gap: np.ndarray, n: int, beta: float, kind: Kind = "SA") -> np.ndarray:
+    """−(ln(1 − γ))' at gaps 1 − γ (…), in [0, 1]: 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) for SA."""
+    known_kind(kind)
+    gap = np.asarray(gap, dtype=np.float64)
+    pull = 2 * (n - (n - 1) * gap)
+    if kind == "USA":
+        return np.asarray(pull * np.exp(beta * (1 - gap)) / n)
+    with np.errstate(over="ignore"):  # a rate below 1e-308 is 0
+        return np.asarray(pull / (np.exp(beta * gap) + (n - 1)))
+
+
+def escape_time(
+    beta: float, n: int = 2, gamma: float = 0.99, kind: Kind = "SA", digits: int = 30
+) -> float:
+    """The time at which γ is reached, ∫_0^γ dg/g' by quadrature with so many `digits`.
+
+    In SA, for n = 2: ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, about e^β/(2β) for large β.
+
+    Raises `ValueError` as `orthogonal_start` does, for a gamma outside [0, 1), and for times that
+    no float64 holds.
+    """
+    n, beta, digits = _tokens(n), one_beta(beta), checks.dimension("digits", digits)
+    known_kind(kind)
+    if not 0 <= gamma < 1:
+        raise InputError(f"gamma is {gamma}: give a number from 0 to below 1, which is never met")
+    with mpmath.workdps(digits):
+        b, end = mpmath.mpf(beta), mpmath.mpf(gamma)
+
+        def slowness(g: mpmath.mpf) -> mpmath.mpf:
+            pull = 2 * (1 - g) * ((n - 1) * g + 1)
+            if kind == "USA":
+                return n * mpmath.exp(-b * g) / pull
+            return (mpmath.exp(b * (1 - g)) + n - 1) / pull
+
+        # e^{−βg} falls by e^{−k} on the k-th piece; 1/(1 − g) doubles from piece to piece.
+        pieces = {k / b for k in (1, 4, 16, 64) if b} | {1 - mpmath.mpf(2) ** -k for k in range(50)}
+        inner = sorted(point for point in pieces if 0 < point < end)
+        time = mpmath.quad(slowness, [0, *inner, end])
+    if time > np.finfo(np.float64).max:
+        raise InputError(f"beta = {beta:g}: the time, about e^{beta:g}/{2 * beta:g}, overflows")
+    return float(time)
+
+
+def _tokens(n: int) -> int:
+    if checks.dimension("n", n) < 2:
+        raise InputError("n is 1: an inner product needs at least 2 tokens")
+    return int(n)
+
+
+def _overflow_refused(beta: float, kind: Kind) -> None:
+    if kind == "USA" and beta > np.log(np.finfo(np.float64).max):
+        raise InputError(f"beta = {beta:g}: the rate e^beta of USA overflows; give at most 709")

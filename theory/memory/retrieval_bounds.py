@@ -1,0 +1,216 @@
+"""How well modern Hopfield networks retrieve, and how many patterns they store: the bounds.
+
+Symbols: `N` patterns x_j in R^d, `M` = max‖x_j‖, `delta` = Δ_i the separation of pattern i,
+p the weights of the patterns in an update f(ξ) = Σ_j p_j x_j.
+"""
+
+from dataclasses import dataclass
+
+import mpmath
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc
+
+from theory import checks
+from theory.checks import InputError, Real
+from theory.memory.modern_hopfield import pattern_rows, required_separation
+
+
+def gap_error_bound(N: int, beta: Real, M: Real, gap: Real) -> np.ndarray:
+    """2(N − 1)·M·e^{−beta·gap} ≥ ‖x_i − f(ξ)‖, gap = ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.
+
+    The simplest form of the retrieval error [Ramsauer2021, Lemma A4]:
+    x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), where p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
+
+    Arguments broadcast.  Raises `ValueError` for N below 1, for a beta or an M that is not finite
+    and positive, and for a NaN.
+    """
+    N = checks.dimension("N", N)
+    beta, M, gap = checks.positive("beta", beta), checks.positive("M", M), _number("gap", gap)
+    if N == 1:
+        return np.zeros(np.broadcast_shapes(beta.shape, M.shape, gap.shape))
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(2 * (N - 1) * M * np.exp(-beta * gap))
+
+
+def retrieval_error_bound(N: int, beta: Real, M: Real, delta: Real, distance: Real) -> np.ndarray:
+    """2(N − 1)·M·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x_i‖ [Ramsauer2021, Theorem 5].
+
+    `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} in the theorem; ‖ξ − x_i‖ is enough, because
+    ⟨ξ, x_i − x_j⟩ ≥ Δ_i − ‖ξ − x_i‖·2M.  Arguments and errors as in `gap_error_bound`;
+    `distance` must be at least 0.
+    """
+    return gap_error_bound(N, beta, M, _worst_gap(M, delta, distance))
+
+
+def contraction_bound(N: int, beta: Real, M: Real, delta: Real, distance: Real) -> np.ndarray:
+    """2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x*‖/‖ξ − x*‖.
+
+    x* is a fixed point and `distance` = max{‖ξ − x_i‖, ‖x* − x_i‖} [Ramsauer2021, Theorem 4].
+    The factor 2N can be 4: the Jacobian is beta times the covariance of the patterns, which is at
+    most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, of norm ≤ beta(1 − p_i)(2M)².
+    Arguments and errors as in `retrieval_error_bound`.
+    """
+    error = retrieval_error_bound(N, beta, M, delta, distance)
+    return np.asarray(checks.positive("beta", beta) * N * checks.positive("M", M) * error)
+
+
+def _number(name: str, value: Real) -> np.ndarray:
+    """Infinity is a separation: that of a single pattern."""
+    array = np.asarray(value, dtype=np.float64)
+    if np.isnan(array).any():
+        raise InputError(f"{name} contains NaN: give numbers")
+    return array
+
+
+def _worst_gap(M: Real, delta: Real, distance: Real) -> np.ndarray:
+    distance = checks.nonnegative("distance", distance)
+    return np.asarray(_number("delta", delta) - 2 * checks.positive("M", M) * distance)
+
+
+def cluster_radius(patterns: ArrayLike, cluster: ArrayLike, beta: float) -> float:
+    """A radius r such that f has a fixed point within r of the mean m of a cluster of patterns.
+
+    `cluster` holds the indices of its patterns, C; O is the others.  On the ball of radius r about
+    m the update obeys ‖f(ξ) − m‖ ≤ g(r),
+
+        g(r) = beta·ρ²(‖m‖ + r) + D·min(1, |O|/|C|·e^{−beta(γ − r·h)}),
+
+    ρ = max_{k∈C} ‖x_k − m‖, h = max_{j∈O} ‖x_j − m‖, D = h + ρ, γ = min_{j∈O} ⟨m, m − x_j⟩:
+    the cluster alone would send ξ to ∇L(ξ), L(ξ) = ln(Σ_{k∈C} e^{beta⟨x_k − m, ξ⟩})/beta, which
+    is 0 at ξ = 0 and whose slope is at most beta·ρ²; and Σ_{k∈C} e^{beta⟨x_k, ξ⟩} is at least
+    |C|·e^{beta⟨m, ξ⟩}, so the others weigh at most the second term.  The least r with g(r) ≤ r is
+    returned (by iteration from 0; g grows with r), and the fixed point is Brouwer's.
+
+    This is all three regimes: every pattern is in the cluster (global average, small beta), some
+    are (metastable), one is (retrieval, where ρ = 0).  It is infinite where no r is found.
+
+    Raises `ValueError` for patterns or a beta as in `pattern_weights`, and unless the cluster is
+    one of different indices of patterns.
+    """
+    X, chosen = pattern_rows(patterns), np.asarray(cluster)
+    beta = float(checks.positive("beta", beta))
+    if chosen.ndim != 1 or chosen.size < 1 or not np.issubdtype(chosen.dtype, np.integer):
+        raise InputError(f"cluster is {chosen.tolist()!r}: give the indices of its patterns")
+    if len({*chosen.tolist()}) < chosen.size or not set(chosen.tolist()) <= set(range(len(X))):
+        raise InputError(
+            f"cluster is {chosen.tolist()}: give different indices from 0 to {len(X) - 1}"
+        )
+    inside, outside = X[chosen], np.delete(X, chosen, axis=0)
+    m = inside.mean(axis=0)
+    spread, away = _farthest(inside, m), _farthest(outside, m)
+    gap = float(((m - outside) @ m).min()) if len(outside) else np.inf
+    slope, share = beta * spread**2, len(outside) / len(inside)
+    r = 0.0
+    for _ in range(1000):
+        with np.errstate(over="ignore", under="ignore"):
+            other = min(1.0, share * float(np.exp(-beta * (gap - r * away)))) if share else 0.0
+        image = slope * (float(np.linalg.norm(m)) + r) + (away + spread) * other
+        if image <= r * (1 + 1e-12):
+            return image
+        if not image < 1e300:
+            break
+        r = image
+    return float("inf")
+
+
+def _farthest(X: np.ndarray, m: np.ndarray) -> float:
+    return float(np.linalg.norm(X - m, axis=1).max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class StorageBound:
+    """The constants of [Ramsauer2021, Theorem 3] and the count of patterns that it guarantees.
+
+    `applies` says whether the hypothesis c ≥ c_required = (2/√p)^{4/(d−1)} is met.
+    """
+
+    a: mpmath.mpf
+    b: mpmath.mpf
+    c: mpmath.mpf
+    c_required: mpmath.mpf
+    count: mpmath.mpf
+
+    @property
+    def applies(self) -> bool:
+        """Whether the theorem says anything for these parameters."""
+        return bool(self.c >= self.c_required)
+
+
+def stored_patterns_bound(
+    d: int, beta: float, K: float, p: float, digits: int = 30
+) -> StorageBound:
+    """With probability 1 − p, N ≥ √p·c^{(d−1)/4} random patterns are stored.
+
+    They are drawn uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2, and
+
+        a = 2/(d − 1)·(1 + ln(2·beta·K²·p·(d − 1))),   b = 2K²beta/5,   c = b/W₀(e^{a + ln b}),
+
+    W₀ the upper branch of Lambert's function, provided that c ≥ (2/√p)^{4/(d−1)}
+    [Ramsauer2021, Theorem 3].  Computed by mpmath in so many `digits`.  `union_bound_patterns`
+    gives far larger counts.
+
+    Raises `ValueError` for d below 2, for a beta or K that is not finite and positive, and for p
+    outside (0, 1).
+    """
+    d = _sphere(d, beta, K, p)
+    with mpmath.workdps(checks.dimension("digits", digits)):
+        β, κ, q = mpmath.mpf(float(beta)), mpmath.mpf(float(K)), mpmath.mpf(float(p))
+        a = (1 + mpmath.log(2 * β * κ**2 * q * (d - 1))) * 2 / (d - 1)
+        b = 2 * κ**2 * β / 5
+        c = b / mpmath.lambertw(mpmath.exp(a + mpmath.log(b))).real
+        required = (2 / mpmath.sqrt(q)) ** (mpmath.mpf(4) / (d - 1))
+        count = mpmath.sqrt(q) * c ** (mpmath.mpf(d - 1) / 4)
+        return StorageBound(*(+value for value in (a, b, c, required, count)))
+
+
+def failure_bound(N: int, d: int, beta: float, K: float) -> float:
+    """A bound on the probability that N random patterns are not all stored.
+
+    They are uniform on the sphere of radius M = K√(d − 1).  A pair is too close, Δ < the
+    `required_separation`, if the cosine between the two exceeds t = 1 − required/M²: a cap of
+    probability ½·I_{1−t²}((d − 1)/2, ½) for t ≥ 0.  The bound is the sum over all pairs, at most 1
+    (and 1 where 2(N − 1)N·beta·M² ≤ 1, where balls about the patterns overlap).
+
+    Raises `ValueError` as `stored_patterns_bound` does, and for N below 1.
+    """
+    d = _sphere(d, beta, K, 0.5)
+    N = checks.dimension("N", N)
+    if N == 1:
+        return 0.0
+    M = float(K) * float(np.sqrt(d - 1))
+    required = float(required_separation(N, beta, M))
+    if beta * required <= 2 / N:
+        return 1.0
+    t = 1 - required / M**2
+    cap = float(betainc((d - 1) / 2, 0.5, max(0.0, 1 - t * t))) / 2
+    return min(1.0, N * (N - 1) / 2 * (cap if t >= 0 else 1 - cap))
+
+
+def union_bound_patterns(d: int, beta: float, K: float, p: float) -> int:
+    """The largest N whose `failure_bound` is at most p: so many random patterns are stored.
+
+    By the union bound over pairs, in float64 (`scipy.special.betainc`); the claim `modern-hopfield`
+    encloses it.  The bound grows with N, so N is found by doubling and bisection.  It is cut at
+    2⁵⁰.  Raises `ValueError` as `stored_patterns_bound` does.
+    """
+    _sphere(d, beta, K, p)
+    low, high = 1, 2
+    while high < 2**50 and failure_bound(high, d, beta, K) <= p:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = failure_bound(middle, d, beta, K) <= p
+        low, high = (middle, high) if enough else (low, middle)
+    return low
+
+
+def _sphere(d: int, beta: float, K: float, p: float) -> int:
+    d = checks.dimension("d", d)
+    if d < 2:
+        raise InputError(f"d is {d}: a sphere of random patterns needs d at least 2")
+    checks.positive("beta", beta)
+    checks.positive("K", K)
+    if not 0 < p < 1:
+        raise InputError(f"p is {p}: give a probability between 0 and 1")
+    return d

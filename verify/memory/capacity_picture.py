@@ -1,0 +1,186 @@
+"""Pictures of what Hopfield networks and dense memories store, and of energy along retrieval."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import matplotlib
+import mpmath
+import numpy as np
+
+from theory.memory.capacity import (
+    clopper_pearson,
+    critical_load,
+    dense_patterns,
+    load_at,
+    mceliece_patterns,
+)
+from theory.memory.capacity_curve import capacity_curve
+from theory.memory.dense import dense_energy, dense_preferred
+from theory.memory.hopfield import hebb, hopfield_energy
+from theory.memory.patterns import flipped, random_patterns
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+
+NETWORKS = 60  # at each point
+SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons of the dense memories
+
+
+def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
+    """Measured capacity of Hebb networks of d neurons, and energies of retrieval, saved to path.
+
+    Left: the share of stable patterns and the median overlap after relaxing, against the load,
+    with 95 % intervals. Right: the energy after every update from a pattern with a quarter of its
+    bits flipped, in units of the pattern's own.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.3), layout="constrained")
+    d = max(d, 2)
+    curve = capacity_curve(d, np.linspace(0.02, 0.2, 10), NETWORKS, rng)
+    for measured, colour, label in (
+        (curve.stable_patterns, "C0", "patterns that are fixed points"),
+        (curve.overlap, "C1", "overlap after relaxing, median"),
+    ):
+        _bars(left, curve.loads, (measured.value, measured.low, measured.high), colour, label)
+    critical = critical_load()
+    branch = [float(critical.y) + 0.05 * k for k in range(70)]
+    loads, stated = [float(load_at(mpmath.mpf(y))) for y in branch], [math.erf(y) for y in branch]
+    left.plot(loads, stated, "k:", lw=1.2, label="overlap of the mean field, d → ∞")
+    thresholds = {
+        "d/(4 ln d)": mceliece_patterns(d, every=True) / d,
+        "d/(2 ln d)": mceliece_patterns(d) / d,
+        "α_c": float(critical.load),
+    }
+    _thresholds(left, thresholds)
+    left.set(
+        xlabel="load α = P/d",
+        ylabel="share of patterns, overlap",
+        xlim=(0, 0.21),
+        ylim=(-0.03, 1.05),
+    )
+    left.set_title(
+        f"Hebb networks of {d} neurons, {curve.runs} a load, 95 % intervals", fontsize=10
+    )
+    left.legend(
+        framealpha=1, edgecolor="white", loc="center left", bbox_to_anchor=(0, 0.6), fontsize=8
+    )
+    for k, load in enumerate((0.05, 0.1, 0.2)):
+        xi = random_patterns(max(1, round(load * d)), d, rng)
+        _retrieval(right, xi, None, f"α = {load:g}", f"C{k}", rng)
+    _energy_axes(right, "classical network", d)
+    _save(figure, path)
+
+
+def draw_dense(path: Path, rng: np.random.Generator) -> None:
+    """Measured capacity of dense memories of degrees 2, 3, 4, and energies of retrieval.
+
+    Left: the share of patterns that are fixed points, against their number in units of the stated
+    d^{n−1}/(2 (2n−3)!! ln d), with exact 95 % intervals, one pattern in each network. Right
+    as in `draw_hopfield`, at a fifth of that number.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.3), layout="constrained")
+    factors = np.linspace(0.15, 2.4, 10)
+    for k, (degree, d) in enumerate(SIZES):
+        stated, rows = dense_patterns(d, degree), []
+        for factor in factors:
+            N, fixed = max(1, round(factor * stated)), 0
+            for _ in range(NETWORKS):
+                xi = random_patterns(N, d, rng)
+                fixed += int((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all())
+            rows.append((fixed / NETWORKS, *clopper_pearson(fixed, NETWORKS, 0.95)))
+        bars = tuple(np.array(rows).T)
+        # Side by side, so that their intervals can be told apart.
+        _bars(left, factors + 0.02 * (k - 1), bars, f"C{k}", f"n = {degree}, d = {d}")
+        xi = random_patterns(max(1, round(0.2 * stated)), d, rng)
+        _retrieval(right, xi, degree, f"n = {degree}, {len(xi)} patterns", f"C{k}", rng)
+    places = {f"all, n = {n}: 1/{n}": 1 / n for n in (4, 3, 2)}
+    _thresholds(left, {**places, "almost all": 1.0})
+    left.set(
+        xlabel="patterns / (d^(n−1) / (2 (2n−3)!! ln d))",
+        ylabel="share of patterns that are fixed points",
+        xlim=(0, 2.5),
+        ylim=(-0.03, 1.05),
+    )
+    left.set_title(
+        f"Dense memories, F(x) = xⁿ, {NETWORKS} networks a point, 95 % intervals", fontsize=10
+    )
+    left.legend(frameon=False, loc="upper right", fontsize=8)
+    _energy_axes(right, "dense memories", None)
+    _save(figure, path)
+
+
+def _bars(
+    panel: Axes, x: np.ndarray, values: tuple[np.ndarray, ...], colour: str, label: str
+) -> None:
+    value, low, high = values
+    # A median of few networks may have no interval: matplotlib draws none for NaN.
+    reach = np.stack([value - low, high - value])
+    reach[~np.isfinite(reach)] = np.nan
+    panel.errorbar(
+        x, value, yerr=reach, fmt="o-", ms=3.5, lw=1, capsize=2, color=colour, label=label
+    )
+
+
+def _thresholds(panel: Axes, places: dict[str, float]) -> None:
+    """Vertical lines, each with its name beside it, upright so that close lines can be named."""
+    for name, x in places.items():
+        panel.axvline(x, color="0.45", lw=0.9, ls="--", zorder=0)
+        panel.annotate(
+            name,
+            (x, 0.02),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, 0),
+            textcoords="offset points",
+            rotation=90,
+            fontsize=8,
+            color="0.3",
+            va="bottom",
+        )
+
+
+def _retrieval(
+    panel: Axes,
+    xi: np.ndarray,
+    degree: int | None,
+    label: str,
+    colour: str,
+    rng: np.random.Generator,
+) -> None:
+    """The energy after every update of two sweeps, from a quarter of a pattern's bits flipped.
+
+    Of a dense memory, or for no degree of the classical network.
+    """
+    d, W = xi.shape[1], hebb(xi)
+    s = flipped(xi[0], d // 4, rng)
+    visited = [s]
+    for i in np.concatenate([rng.permutation(d), rng.permutation(d)]):
+        s = s.copy()
+        wanted = np.sign(W[i] @ s) if degree is None else dense_preferred(xi, s, degree)[i]
+        s[i] = wanted or s[i]
+        visited.append(s)
+    states = np.stack([*visited, xi[0]])
+    energies = hopfield_energy(W, states) if degree is None else dense_energy(xi, states, degree)
+    *heights, own = energies.astype(float)
+    label = f"{label}: overlap {s @ xi[0] / d:.2f} at the end"
+    panel.plot(np.arange(len(heights)) / d, heights / abs(own), color=colour, lw=1.4, label=label)
+
+
+def _energy_axes(panel: Axes, what: str, d: int | None) -> None:
+    size = f" of {d} neurons" if d else ""
+    panel.axhline(-1, color="0.45", lw=0.9, ls="--", zorder=0)
+    panel.text(0.02, -1, "energy of the pattern", fontsize=8, color="0.3", va="bottom")
+    panel.set(
+        xlabel="updates / d (sweeps)",
+        ylabel="E / |E(pattern)|",
+        xlim=(0, 2),
+    )
+    panel.set_title(f"Retrieval, a quarter of the bits flipped: {what}{size}", fontsize=10)
+    panel.grid(alpha=0.3)
+    panel.legend(frameon=False, loc="upper right", fontsize=8)
+
+
+def _save(figure: plt.Figure, path: Path) -> None:
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
