@@ -12,10 +12,10 @@ from readme import README, commands, fences
 from verify.claim import installed
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", range(3))
 def test_the_python_examples_print_what_the_readme_shows(number):
     examples, printed = fences("python"), fences("text")[1:]
-    assert len(examples) == 2
+    assert len(examples) == 3
     command = [sys.executable, "-c", examples[number]]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout == printed[number]

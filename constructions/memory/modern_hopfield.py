@@ -131,10 +131,16 @@ class HopfieldAttention(Transformer):
         stored Y (…, N, d_y), N ≥ 1, state R (…, m, d_r); leading dimensions broadcast.
 
         Raises ValueError for shapes that do not fit, for NaN or infinite entries, and where the
-        scores do not fit in memory.
+        scores overflow or do not fit in memory.
         """
         tokens, N = self.tokens(stored, state)
-        return self.run(tokens, N)[..., N:, :]
+        found = self.run(tokens, N)[..., N:, :]
+        if not torch.isfinite(found).all():
+            raise InputError(
+                f"attention overflows, the largest entry of stored and state is "
+                f"{tokens.abs().max():.3g}: rescale them"
+            )
+        return found
 
     def tokens(self, stored: Any, state: Any) -> tuple[Tensor, int]:
         """The prompt (…, N + m, d_y + d_r), stored (y_j, 0) and then states (0, r); and N."""
@@ -170,7 +176,7 @@ def hopfield_attention(
 
     With patterns K = Y W_K and states Q = R W_Q the result is softmax(beta·Q Kᵀ) K W_V: the update
     of every state, read out by W_V.  The values of this head are V = Y W_K W_V; they factor through
-    the keys [Ramsauer2021, equation 10].  (A head with a value map of its own is hetero-associative
+    the keys [Ramsauer2021].  (A head with a value map of its own is hetero-associative
     and in general no update of its keys.)  The head carries keys and W_V is its output matrix, so
     the tensors hold the given matrices and no product of them.
 
@@ -213,7 +219,7 @@ def hopfield_attention(
         unembed(stream, stream.read("found")),
         stream=stream,
         name=f"hopfield_attention(d_r={d_r}, d_y={d_y}, d_k={d_k}, d_v={d_v})",
-        source="[Ramsauer2021, equation 10]",
+        source="[Ramsauer2021]",
     )
 
 

@@ -55,7 +55,7 @@ def test_the_same_seed_gives_the_same_evidence():
 
 
 def test_a_wrong_probability_is_noticed(monkeypatch):
-    """Counting the self-terms that a zero diagonal leaves out: C < −(d − 1) − P."""
+    """A fifth off is seen by counting and by measuring."""
     right = hopfield_capacity.unstable_bit_probability
     monkeypatch.setattr(
         hopfield_capacity, "unstable_bit_probability", lambda P, d: right(P, d) * 0.8

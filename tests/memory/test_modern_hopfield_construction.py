@@ -165,6 +165,7 @@ def test_attention_keeps_the_given_matrices():
         (lambda: layer()(np.zeros((3, 2)), np.zeros(2)), r"state has shape \(2,\): give m rows"),
         (lambda: layer()(np.zeros((3, 1)), np.zeros((1, 2))), "stored has shape .* dimension is 2"),
         (lambda: layer()(np.zeros((3, 2)), np.full((1, 2), math.nan)), "state contains NaN"),
+        (lambda: layer()(np.full((3, 2), 1e200), np.full((1, 2), 1e200)), "attention overflows"),
         (lambda: layer()(np.zeros((2, 3, 2)), np.zeros((3, 1, 2))), "they must broadcast"),
     ],
 )

@@ -164,6 +164,7 @@ def test_required_separation_and_radius(N, beta, M):
         assert abs(basin_radius(N, beta, M) * b * N * m - 1) <= 4 * EPS
 
 
+@settings(max_examples=30)
 @given(beta=st.sampled_from([0.1, 1.0, 4.0]), **sizes)
 def test_theorems_4_and_5_and_lemma_a4(beta, N, d, seed):
     X, _ = drawn(N, d, seed)
@@ -171,7 +172,7 @@ def test_theorems_4_and_5_and_lemma_a4(beta, N, d, seed):
     delta, M = separation(X), float(np.linalg.norm(X, axis=1).max())
     i = int(delta.argmax())
     xi = X[i] + rng.standard_normal(d) * rng.choice([0.0, 0.1, 1.0])
-    image, star = modern_hopfield_step(X, xi, beta), modern_hopfield_step(X, X[i], beta, 300)
+    image, star = modern_hopfield_step(X, xi, beta), modern_hopfield_step(X, X[i], beta, 100)
     at_rest = np.linalg.norm(modern_hopfield_step(X, star, beta) - star) <= 1e-15
     near, far = (float(np.linalg.norm(v - X[i])) for v in (xi, star))
     error = float(np.linalg.norm(image - X[i]))
@@ -257,7 +258,14 @@ def test_the_constants_of_theorem_3_solve_its_equations(d, beta, K, p):
 
 
 def test_theorem_3_is_void_where_its_hypothesis_fails():
-    assert not stored_patterns_bound(3, 0.01, 0.5, 0.001).applies
+    assert not stored_patterns_bound(3, 1.0, 1.0, 0.001).applies
+
+
+def test_theorem_3_counts_patterns_that_share_one_fixed_point():
+    """β·M² = 0.005: f is a contraction, yet the printed theorem applies and says 6 patterns."""
+    assert stored_patterns_bound(3, 0.01, 0.5, 0.001).applies
+    assert float(stored_patterns_bound(3, 0.01, 0.5, 0.001).count) > 6
+    assert union_bound_patterns(3, 0.01, 0.5, 0.001) == 1
 
 
 @pytest.mark.parametrize(("N", "d", "K"), [(2, 2, 3.0), (10, 4, 2.0), (50, 9, 2.0), (500, 20, 3.0)])

@@ -1,5 +1,6 @@
 """A measured capacity curve: what a classical network recalls at each load, with intervals."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,7 +94,7 @@ def mean_interval(shares: np.ndarray, level: float) -> tuple[float, float]:
     spread = float(shares.std(ddof=1)) if n > 1 else 0.0
     if spread == 0:
         return 0.0, 1.0
-    reach = -float(special.stdtrit(n - 1, (1 - level) / 2)) * spread / np.sqrt(n)
+    reach = -float(special.stdtrit(n - 1, (1 - level) / 2)) * spread / math.sqrt(n)
     return max(0.0, mean - reach), min(1.0, mean + reach)
 
 

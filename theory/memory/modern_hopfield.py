@@ -121,7 +121,7 @@ def jacobian(patterns: ArrayLike, states: ArrayLike, beta: float) -> np.ndarray:
     """The derivative of the update, beta·Xᵀ(diag p − ppᵀ)X, (…, d, d).
 
     It is beta times the covariance of the patterns under p, so symmetric and positive
-    semidefinite [Ramsauer2021, Lemma A3].  Shapes and errors as in `pattern_weights`.
+    semidefinite [Ramsauer2021].  Shapes and errors as in `pattern_weights`.
     """
     X, xi, beta = _network(patterns, states, beta)
     scores = _scores(X, xi)
@@ -161,7 +161,7 @@ def required_separation(N: int, beta: Real, M: Real) -> np.ndarray:
     """2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta, the separation that makes a pattern a fixed point's.
 
     Where Δ_i is at least this, f maps the ball of `basin_radius` about x_i into itself and is a
-    contraction there, with one fixed point [Ramsauer2021, Lemmas A5 and A6].  The balls of
+    contraction there, with one fixed point [Ramsauer2021].  The balls of
     different patterns are disjoint if, besides, 2(N − 1)N·beta·M² > 1: a smaller beta meets the
     condition too, but with balls that contain each other's patterns and share one fixed point.
     It is −∞ for N = 1, where f is constant.

@@ -122,7 +122,7 @@ def _farthest(X: np.ndarray, m: np.ndarray) -> float:
 class StorageBound:
     """The constants of [Ramsauer2021, Theorem 3] and the count of patterns that it guarantees.
 
-    `applies` says whether the hypothesis c ≥ c_required = (2/√p)^{4/(d−1)} is met.
+    `applies` says whether the printed hypothesis c ≥ c_required = (2/√p)^{4/(d−1)} is met.
     """
 
     a: mpmath.mpf
@@ -133,7 +133,7 @@ class StorageBound:
 
     @property
     def applies(self) -> bool:
-        """Whether the theorem says anything for these parameters."""
+        """Whether the theorem, as printed, says anything for these parameters."""
         return bool(self.c >= self.c_required)
 
 
@@ -148,7 +148,10 @@ def stored_patterns_bound(
 
     W₀ the upper branch of Lambert's function, provided that c ≥ (2/√p)^{4/(d−1)}
     [Ramsauer2021, Theorem 3].  Computed by mpmath in so many `digits`.  `union_bound_patterns`
-    gives far larger counts.
+    gives larger counts where beta·M² is large.
+
+    Beware of small beta: as beta → 0 the hypothesis holds and the count grows as 1/√(2e·beta·M²),
+    but below beta = 1/M² f is a contraction with a single fixed point, which all patterns share.
 
     Raises `ValueError` for d below 2, for a beta or K that is not finite and positive, and for p
     outside (0, 1).

@@ -17,7 +17,7 @@ import numpy as np
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Domain, Symbolic, outputs, streams
 from verify.finding import Finding, Verdict
-from verify.memory.modern_hopfield import equals_definition, slow_network
+from verify.memory.modern_hopfield import equals_definition
 
 if TYPE_CHECKING:
     from constructions.memory.modern_hopfield import HopfieldAttention, ModernHopfield
@@ -27,7 +27,7 @@ BETAS = (0.25, 3.0)  # of the two heads of one layer
 
 
 @claim(
-    source="[Ramsauer2021, section 3]; the identities and the counterexample: this module",
+    source="[Ramsauer2021]; the identities and the counterexample: this module",
     draws=True,
     faults_seen=[{"d": 2, "patterns": 3}, {"d": 1, "patterns": 2}],
 )
@@ -45,6 +45,11 @@ def attention_is_hopfield(
     what it does unless its keys are linearly independent.  Linear attention is the Hebb field.
     """
     from constructions.memory.modern_hopfield import hopfield_attention, modern_hopfield_update
+    from verify.memory.torch_attention import (
+        as_many_as_asked,
+        layer_against_torch,
+        update_against_torch,
+    )
 
     X, queries = run.rng.standard_normal((patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]
@@ -54,10 +59,10 @@ def attention_is_hopfield(
     yield _layer_identity(layer, weights, patterns, beta)
     yield equals_definition(memory, X, queries, beta, 1)
     yield _layer_in_balls(run, layer, weights, patterns, beta)
-    yield _against_torch(memory, X, queries, beta)
-    yield _layer_against_torch(run, layer, weights, patterns, beta)
+    yield update_against_torch(memory, X, queries, beta)
+    yield layer_against_torch(run, layer, weights, patterns, beta)
     yield _two_heads(run, X, queries[:1])
-    yield _as_many_as_asked(run, X, queries[0])
+    yield as_many_as_asked(run, X, queries[0])
     yield _free_values()
     yield _independent_keys(run)
     yield _linear_attention(memory)
@@ -179,60 +184,6 @@ def _layer_in_balls(
     )
 
 
-def _torch_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float) -> np.ndarray:
-    import torch
-
-    q, k, v = (torch.as_tensor(M, dtype=torch.float64)[None, None] for M in (Q, K, V))
-    attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=beta)
-    return np.asarray(attended[0, 0].numpy())
-
-
-def _float_finding(name: str, got: np.ndarray, wanted: np.ndarray, bound: float) -> Finding:
-    error = float(np.linalg.norm(got - wanted, axis=1).max())
-    return Finding(
-        name,
-        "float",
-        f"distance {error:.1e}",
-        f"twice the rounding, {bound:.1e}",
-        Verdict.of(error <= bound),
-    )
-
-
-def _against_torch(
-    model: ModernHopfield, X: np.ndarray, queries: np.ndarray, beta: float
-) -> Finding:
-    from verify.memory.hopfield_balls import rounding_bound
-
-    size = float(np.linalg.norm(queries, axis=1).max())
-    return _float_finding(
-        "modern_hopfield_update and torch's scaled_dot_product_attention(scale=β)",
-        model(queries).numpy(),
-        _torch_attention(queries, X, X, beta),
-        2 * rounding_bound(X, beta, 1, size),
-    )
-
-
-def _layer_against_torch(
-    run: Run, model: HopfieldAttention, weights: list[np.ndarray], N: int, beta: float
-) -> Finding:
-    """The keys, queries and values are exact; W_V takes d_k products on either side of softmax."""
-    from verify.memory.hopfield_balls import rounding_bound
-
-    W_Q, W_K, W_V = weights
-    Y = run.rng.integers(-9, 10, (N, len(W_K))) / 8
-    R = run.rng.integers(-9, 10, (5, len(W_Q))) / 8
-    Q, K = R @ W_Q, Y @ W_K
-    longest = float(np.linalg.norm(K, axis=1).max())
-    one = rounding_bound(K, beta, 1, float(np.linalg.norm(Q, axis=1).max()))
-    one += (W_V.shape[0] + 3) * 2.0**-52 * longest
-    return _float_finding(
-        "hopfield_attention and torch's with values Y W_K W_V",
-        model(Y, R).numpy(),
-        _torch_attention(Q, K, K @ W_V, beta),
-        2 * one * float(np.linalg.norm(W_V)),
-    )
-
-
 def two_heads(d: int, betas: tuple[float, float]) -> Transformer:
     """A layer of two heads, each with its own β: it multiplies that head's query."""
     from constructions.assembly import Head, block, embed, unembed
@@ -251,7 +202,7 @@ def two_heads(d: int, betas: tuple[float, float]) -> Transformer:
         unembed(stream, first),
         stream=stream,
         name="two heads",
-        source="[Ramsauer2021, section 3]",
+        source="[Ramsauer2021]",
     )
 
 
@@ -282,33 +233,6 @@ def _two_heads(run: Run, X: np.ndarray, queries: np.ndarray) -> Finding:
         "each is the update at its own β and not at the other's" if holds else "they are not",
         "its own update",
         Verdict.FAILS if confused else Verdict.together(own),
-    )
-
-
-def _as_many_as_asked(run: Run, X: np.ndarray, query: np.ndarray) -> Finding:
-    """s updates are torch's attention applied s times, and s + 1 times is something else."""
-    from constructions.memory.modern_hopfield import modern_hopfield_update
-    from verify.memory.hopfield_balls import rounding_bound
-
-    X, beta = slow_network(X)
-    size, wrong = float(np.linalg.norm(query)), ""
-    applied = [query[None]]
-    for _ in range(3):
-        applied.append(_torch_attention(applied[-1], X, X, beta))
-    for steps in range(3):
-        got = run.build(modern_hopfield_update, X, beta, steps)(query[None]).numpy()
-        # Both are off by at most the bound of the longer.
-        bound = 2 * rounding_bound(X, beta, steps + 1, size)
-        near = [s for s in (steps, steps + 1) if np.linalg.norm(got - applied[s]) <= bound]
-        if near != [steps]:
-            wrong = wrong or f"{steps} updates asked for, attention applied {near} times"
-    return Finding(
-        "steps = 0, 1, 2 is torch's attention applied so many times, not once more",
-        "float",
-        wrong or "so many times",
-        "within the rounding of its own count only",
-        Verdict.of(not wrong),
-        wrong,
     )
 
 

@@ -53,13 +53,13 @@ def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
         "d/(2 ln d)": mceliece_patterns(d) / d,
         "α_c": float(critical.load),
     }
-    _thresholds(left, thresholds)
     left.set(
         xlabel="load α = P/d",
         ylabel="share of patterns, overlap",
         xlim=(0, 0.21),
         ylim=(-0.03, 1.05),
     )
+    _thresholds(left, thresholds)
     left.set_title(
         f"Hebb networks of {d} neurons, {curve.runs} a load, 95 % intervals", fontsize=10
     )
@@ -96,13 +96,13 @@ def draw_dense(path: Path, rng: np.random.Generator) -> None:
         xi = random_patterns(max(1, round(0.2 * stated)), d, rng)
         _retrieval(right, xi, degree, f"n = {degree}, {len(xi)} patterns", f"C{k}", rng)
     places = {f"all, n = {n}: 1/{n}": 1 / n for n in (4, 3, 2)}
-    _thresholds(left, {**places, "almost all": 1.0})
     left.set(
         xlabel="patterns / (d^(n−1) / (2 (2n−3)!! ln d))",
         ylabel="share of patterns that are fixed points",
         xlim=(0, 2.5),
         ylim=(-0.03, 1.05),
     )
+    _thresholds(left, {**places, "almost all": 1.0})
     left.set_title(
         f"Dense memories, F(x) = xⁿ, {NETWORKS} networks a point, 95 % intervals", fontsize=10
     )
@@ -124,8 +124,10 @@ def _bars(
 
 
 def _thresholds(panel: Axes, places: dict[str, float]) -> None:
-    """Vertical lines, each with its name beside it, upright so that close lines can be named."""
+    """Vertical lines inside the panel, each with its name beside it, upright as they are close."""
     for name, x in places.items():
+        if x > panel.get_xlim()[1]:
+            continue
         panel.axvline(x, color="0.45", lw=0.9, ls="--", zorder=0)
         panel.annotate(
             name,

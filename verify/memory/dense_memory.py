@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.memory.capacity import clopper_pearson, dense_patterns, exponential_load
+from theory.memory.capacity import dense_patterns, exponential_load
 from theory.memory.dense import (
     Degree,
     dense_energy,
@@ -22,9 +22,10 @@ from theory.memory.hopfield import asynchronous_update, hebb, synchronous_update
 from theory.memory.patterns import flipped, random_patterns
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
+from verify.memory.hopfield import all_states, exact_comparison
+from verify.memory.hopfield_capacity import mostly
 
 SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons at which thresholds are measured
-SURE = 1 - 1e-7
 
 
 @claim(source="[KrotovHopfield2016]; [Demircigil2017]", draws=True)
@@ -58,16 +59,6 @@ def dense_memory(
         draw_dense(run.plot, run.rng)
 
 
-def _exact(name: str, holds: str, bound: str, wrong: str | None) -> Finding:
-    measured = holds if wrong is None else "they differ"
-    return Finding(name, "exact", measured, bound, Verdict.of(wrong is None), wrong or "")
-
-
-def all_states(d: int) -> np.ndarray:
-    """The 2^d states (2^d, d); bit i of the row's number is neuron i, 1 for +1."""
-    return 2 * (np.arange(2**d)[:, None] >> np.arange(d) & 1) - 1
-
-
 def _described(xi: np.ndarray, s: np.ndarray, degree: Degree) -> str:
     return f"degree {degree}, patterns {xi.tolist()}, s = {s.tolist()}"
 
@@ -93,7 +84,7 @@ def _every_state(run: Run) -> Finding:
                 compared, ties = compared + len(s), ties + int((lower == 0).sum())
             if wanted[0].tolist() != dense_preferred_by_definition(xi, s[0], degree):
                 wrong = f"by definition: {_described(xi, s[0], degree)}"
-    return _exact(
+    return exact_comparison(
         "the rule lowers the energy: all states of small memories, degrees up to 41",
         f"the value of lower energy in {compared} cases, {ties} of them ties",
         "sgn(E(s_i = −1) − E(s_i = +1)), 0 at ties",
@@ -114,7 +105,7 @@ def _degree_two(run: Run) -> Finding:
         ):
             wrong = f"patterns {xi.tolist()}, order {order.tolist()}"
         compared += len(s)
-    return _exact(
+    return exact_comparison(
         "degree 2 is the classical network",
         f"the same updates and runs from {compared} states",
         "equal from all states",
@@ -138,7 +129,7 @@ def _runs(run: Run) -> Finding:
             now = after.states
         if ((dense_preferred(xi, after.states, degree) * after.states) < 0).any():
             wrong = wrong or f"the end is not stable: {_described(xi, after.states, degree)}"
-    return _exact(
+    return exact_comparison(
         "energy along asynchronous sweeps, in whole numbers",
         f"it falls in every sweep with a flip ({sweeps} sweeps); all ends are stable",
         "never rises",
@@ -171,7 +162,7 @@ def _near_ties(run: Run) -> Finding:
                     for b, u in signs
                 )
                 lost, cases = lost + int(np.sign(floats) != wanted), cases + 1
-    return _exact(
+    return exact_comparison(
         "near ties at degrees 20, 21 and 60",
         f"the exact sign in {cases} cases, {lost} of which float64 sums get wrong",
         "the sign of whole numbers",
@@ -201,7 +192,7 @@ def _exponential_signs(run: Run) -> Finding:
         if found != wanted:
             wrong = f"{_described(xi, s, 'exp')}: {found} instead of {wanted}"
         ties, cases = ties + (wanted == 0), cases + 1
-    return _exact(
+    return exact_comparison(
         "F = exp: signs against balls of 400 bits",
         f"equal in {cases} cases of cancelling terms, {ties} of them exact ties",
         "the sign of Σ ± e^u; 0 only if all terms cancel, as e is transcendental",
@@ -225,24 +216,23 @@ def _sign_by_balls(signs: list[tuple[int, int]]) -> int | None:
 def _thresholds(run: Run, degree: int, d: int, networks: int) -> Iterator[Finding]:
     """How often a pattern is a fixed point at half and at twice the stated number of patterns.
 
-    One pattern of each network, so that they are independent: the interval is Clopper–Pearson's.
+    One pattern of each network, so that they are independent.
     """
     stated = dense_patterns(d, degree)
-    for factor, side in ((0.5, "above"), (2.0, "below")):
+    for factor in (0.5, 2.0):
         N, fixed = round(factor * stated), 0
         for _ in range(networks):
             xi = random_patterns(N, d, run.rng)
             fixed += int((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all())
-        low, high = clopper_pearson(fixed, networks, SURE)
-        right_side = fixed > 0.8 * networks if factor < 1 else fixed < 0.8 * networks
-        excluded = high < 0.8 if factor < 1 else low > 0.8
+        lost = networks - fixed
+        verdict = mostly(fixed, networks, 0.8) if factor < 1 else mostly(lost, networks, 0.2)
         yield Finding(
             f"degree {degree}, d = {d}: {factor:g} times d^{degree - 1}/"
             f"({2 * math.prod(range(1, 2 * degree - 2, 2))} ln d), {N} patterns",
             "statistical",
-            f"{fixed} of {networks} are fixed points, {low:.2f} … {high:.2f}",
-            f"{side} 0.8 (observed)",
-            Verdict.HOLDS if right_side else Verdict.FAILS if excluded else Verdict.UNDECIDED,
+            f"{fixed} of {networks} are fixed points",
+            f"{'above' if factor < 1 else 'below'} 0.8 (observed)",
+            verdict,
         )
 
 
@@ -260,7 +250,7 @@ def _recovery(run: Run, d: int, networks: int) -> Finding:
         "statistical",
         f"{recovered} of {networks} recovered by one update",
         "more than half (observed); chance → 1 as d → ∞ for α < ½ I(1 − 2ρ)",
-        Verdict.of(recovered > networks / 2),
+        mostly(recovered, networks, 0.5),
     )
 
 

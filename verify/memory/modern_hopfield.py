@@ -35,8 +35,8 @@ def modern_hopfield(
     The exact drop is ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer of one softmax head is one update.
     Theorems 4 and 5 and Lemma A4 are enclosed, and the factor 2N of Theorem 4 is seen to be 4 at
     most.  The separation condition makes one fixed point of each pattern's ball, but at small β one
-    and the same for all patterns.  Theorem 3 guarantees 7.4 and 11 patterns in the two examples
-    printed with it; a union bound over the same caps guarantees hundreds and thousands.
+    and the same for all patterns, where Theorem 3 still counts them as stored.  In the two examples
+    printed with it Theorem 3 guarantees 7.4 and 11 patterns, a union bound 341 and 13504.
     """
     from constructions.memory.modern_hopfield import modern_hopfield_update
     from verify.memory.modern_hopfield_bounds import regimes, separation_and_retrieval, small_beta

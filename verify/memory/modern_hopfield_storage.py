@@ -37,10 +37,7 @@ def storage(run: Run) -> Iterator[Finding]:
     for (d, beta, K, p), printed in EXAMPLES:
         bound, union = stored_patterns_bound(d, beta, K, p), union_bound_patterns(d, beta, K, p)
         with Ball.precision(BITS):
-            a = (1 + (2 * arb(beta) * arb(K) ** 2 * arb(p) * (d - 1)).log()) * 2 / (d - 1)
-            b = 2 * arb(K) ** 2 * arb(beta) / 5
-            c = b / (a + b.log()).exp().lambertw()
-            count = arb(p).sqrt() * (c.log() * (d - 1) / 4).exp()
+            c, count = _constants(d, beta, K, p)
             # Five digits are compared with what is printed, 28 with the theory package.
             pairs = ((c, bound.c), (count, bound.count))
             equal = all(abs(u / arb(mpmath.nstr(v, 30)) - 1) < 1e-28 for u, v in pairs)
@@ -58,8 +55,40 @@ def storage(run: Run) -> Iterator[Finding]:
             f"c = {printed}",
             Verdict.together(verdicts),
         )
+    yield _shared_fixed_point()
     yield _many(run)
     yield _separated_patterns(run)
+
+
+def _shared_fixed_point() -> Finding:
+    """Theorem 3 as printed, at β = 1/100: it promises patterns that cannot be stored.
+
+    The update's Jacobian, β times a covariance of patterns, is at most βM² < 1, so f is a
+    contraction of R^d with one fixed point, and disjoint balls cannot each have one of their own.
+    For β → 0 the promise grows, as 1/√(2e·βM²).
+    """
+    d, beta, K, p = 3, 0.01, 0.5, 1e-3
+    bound = stored_patterns_bound(d, beta, K, p)
+    with Ball.precision(BITS):
+        slope = arb(beta) * arb(K) ** 2 * (d - 1)
+        _, count = _constants(d, beta, K, p)
+        verdict = Verdict.of(bool(bound.applies and slope < 1 and count > 2))
+    return Finding(
+        f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}",
+        "enclosure",
+        f"its hypothesis holds and promises {float(count):.1f} patterns, but the slope of f is at "
+        f"most βM² = {float(slope):.3g}: all patterns share one fixed point",
+        "at most 1 pattern with a fixed point of its own",
+        verdict,
+    )
+
+
+def _constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb]:
+    """c and √p·c^{(d−1)/4} of Theorem 3."""
+    a = (1 + (2 * arb(beta) * arb(K) ** 2 * arb(p) * (d - 1)).log()) * 2 / (d - 1)
+    b = 2 * arb(K) ** 2 * arb(beta) / 5
+    c = b / (a + b.log()).exp().lambertw()
+    return c, arb(p).sqrt() * (c.log() * (d - 1) / 4).exp()
 
 
 def _many(run: Run) -> Finding:
