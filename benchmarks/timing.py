@@ -15,14 +15,20 @@ def seconds(call: Call, repeats: int) -> float:
 
 
 def in_turn(calls: Mapping[str, Call], repeats: int) -> dict[str, list[float]]:
-    """The times of all calls, made in turn (A B C A B C …) after one of each to warm up.
+    """The times of all calls, made in turn (A B C, B C A, …) after one of each to warm up.
 
-    Ratios of times of the same turn hold even where the machine's speed drifts.
+    Ratios of times of the same turn hold even where the machine's speed drifts. Each turn starts
+    with another call, as what came before (its memory, given back) can slow a call down.
     """
-    for call in calls.values():
-        call()
-    turns = [{name: once(call) for name, call in calls.items()} for _ in range(repeats)]
-    return {name: [turn[name] for turn in turns] for name in calls}
+    names = list(calls)
+    for name in names:
+        calls[name]()
+    times: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(repeats):
+        start = turn % len(names)
+        for name in names[start:] + names[:start]:
+            times[name].append(once(calls[name]))
+    return times
 
 
 def ratio(times: Mapping[str, list[float]], slow: str, fast: str) -> float:

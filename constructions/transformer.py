@@ -37,8 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -51,6 +52,18 @@ Normalise = Literal["linear", "relu", "softmax", "hardmax"]
 Mask = Literal["full", "causal", "strict", "examples"]
 
 CAUSAL_BLOCK = 256  # tokens per block of the causal linear sum: small enough to stay in cache
+
+
+def as_tensor(array: Any, like: Tensor | None = None) -> Tensor:
+    """`torch.as_tensor`, in the format and on the device of `like`, of any numpy array too.
+
+    torch itself takes none that is read-only or runs backwards.
+    """
+    if isinstance(array, np.ndarray):
+        array = np.require(array, requirements=["C", "W"])
+    if like is None:
+        return torch.as_tensor(array)
+    return torch.as_tensor(array, dtype=like.dtype, device=like.device)
 
 
 def _weight(values: Tensor) -> nn.Parameter:

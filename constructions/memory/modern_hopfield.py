@@ -18,13 +18,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from constructions.assembly import Head, Move, block, embed, unembed
 from constructions.stream import Stream
-from constructions.transformer import Attention, Block, Transformer
+from constructions.transformer import Attention, Block, Transformer, as_tensor
 from theory import checks
 from theory.checks import InputError
 from theory.memory.modern_hopfield import pattern_rows
@@ -72,7 +71,7 @@ class ModernHopfield(Transformer):
         return torch.cat([stored, asked]), len(stored)
 
     def _input(self, queries: Any) -> Tensor:
-        xi = _tensor(queries, self.patterns)
+        xi = as_tensor(queries, self.patterns)
         N, d = self.patterns.shape
         checks.vector_shape("queries", tuple(xi.shape), d)
         checks.finite("queries", bool(torch.isfinite(xi).all()))
@@ -100,7 +99,7 @@ def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Modern
     Raises ValueError for patterns that are not (N, d) with finite entries, a beta that is not
     finite and positive, steps that are not an integer ≥ 0, and scores that do not fit in memory.
     """
-    given = _tensor(patterns, torch.zeros((), dtype=torch.float64))
+    given = as_tensor(patterns, torch.zeros((), dtype=torch.float64))
     X = torch.tensor(pattern_rows(given.detach().numpy()))
     scale, steps = float(checks.positive("beta", beta)), checks.step_count("steps", steps)
     N, d = X.shape
@@ -144,7 +143,7 @@ class HopfieldAttention(Transformer):
 
     def tokens(self, stored: Any, state: Any) -> tuple[Tensor, int]:
         """The prompt (…, N + m, d_y + d_r), stored (y_j, 0) and then states (0, r); and N."""
-        Y, R = (_tensor(array, self.embed.W_E) for array in (stored, state))
+        Y, R = (as_tensor(array, self.embed.W_E) for array in (stored, state))
         for label, array in (("stored", Y), ("state", R)):
             d = self.stream.widths[label]
             checks.vector_shape(label, tuple(array.shape), d)
@@ -186,7 +185,7 @@ def hopfield_attention(
     is not finite and positive.
     """
     like = torch.zeros((), dtype=torch.float64)
-    Q, K, V = (_tensor(weights, like) for weights in (W_Q, W_K, W_V))
+    Q, K, V = (as_tensor(weights, like) for weights in (W_Q, W_K, W_V))
     for label, weights in (("W_Q", Q), ("W_K", K), ("W_V", V)):
         if weights.ndim != 2 or 0 in weights.shape:
             raise InputError(f"{label} has shape {tuple(weights.shape)}: give a matrix")
@@ -221,13 +220,6 @@ def hopfield_attention(
         name=f"hopfield_attention(d_r={d_r}, d_y={d_y}, d_k={d_k}, d_v={d_v})",
         source="[Ramsauer2021]",
     )
-
-
-def _tensor(array: Any, like: Tensor) -> Tensor:
-    # torch takes no array that is read-only or runs backwards.
-    if isinstance(array, np.ndarray):
-        array = np.require(array, requirements=["C", "W"])
-    return torch.as_tensor(array, dtype=like.dtype, device=like.device)
 
 
 def _scores_fit(N: int, m: int, prompts: int = 1) -> None:

@@ -32,15 +32,16 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import max_pool1d, scaled_dot_product_attention
 
+from constructions.transformer import as_tensor
 from theory import checks
 from theory.checks import InputError
 
 GROUP = 32  # patterns of which one score is kept
 BLOCK = 2048  # patterns whose scores are held at once: with 256 queries they stay in cache
 CHUNK = 256  # queries at once
-PAIRS = 256  # groups of patterns, each for one query, that are looked at together
+PAIRS = 128  # groups of patterns, each for one query, that are looked at together
 DENSE_SCORES = 2**28  # in case scores have to be held (float64 on some devices)
 # Measured, as times: a product is half of the dense way, a group costs as much as 80 patterns of
 # another product, and choosing between the two pays from 64 queries on.
@@ -70,14 +71,11 @@ def retrieve(
     allowed = float(checks.positive("tolerance", spacing))
     states = queries.reshape(-1, queries.shape[-1])
     least = math.log(2 * max(steps, 1) * len(patterns) / allowed) / beta
-    longest = None
+    longest = float(patterns.norm(dim=1).max()) if _may_prune(states) else math.inf
     for following in reversed(range(steps)):
-        if not _may_prune(states) or _crowded(patterns, states, least):
+        if not _may_prune(states) or _crowded(patterns, states, least, longest):
             states = _dense(patterns, states, beta)
             continue
-        longest = longest or float(patterns.norm(dim=1).max())
-        if not math.isfinite(longest):
-            raise _why_not_finite(patterns, queries)
         # A sum of logarithms, because (β M²)^following may be beyond any float.
         window = least + following * 2 * math.log(max(1.0, math.sqrt(beta) * longest)) / beta
         chunks = states.split(CHUNK)
@@ -88,14 +86,14 @@ def retrieve(
 
 
 def _inputs(patterns: Any, queries: Any) -> tuple[Tensor, Tensor]:
-    patterns = torch.as_tensor(patterns)
+    patterns = as_tensor(patterns)
     if not patterns.is_floating_point():
         patterns = patterns.to(torch.get_default_dtype())
     if patterns.ndim != 2 or 0 in patterns.shape:
         raise InputError(
             f"patterns have shape {tuple(patterns.shape)}: give at least one row, (N, d)"
         )
-    queries = torch.as_tensor(queries).to(patterns)
+    queries = as_tensor(queries, patterns)
     checks.vector_shape("queries", tuple(queries.shape), patterns.shape[1])
     return patterns.contiguous(), queries
 
@@ -124,10 +122,14 @@ def _may_prune(states: Tensor) -> bool:
     return len(states) >= FEW and eps <= torch.finfo(torch.float32).eps
 
 
-def _crowded(patterns: Tensor, states: Tensor, window: float) -> bool:
+def _crowded(patterns: Tensor, states: Tensor, window: float, longest: float) -> bool:
     """Whether many groups matter, judged by two of the queries."""
-    largest = _largest(patterns, states[:: len(states) // PROBES])
-    matter = largest >= largest.amax(0) - window
+    probes = states[:: len(states) // PROBES]
+    if window >= 2 * longest * float(probes.norm(dim=1).max()):  # no two scores are so far apart
+        return True
+    scores = probes @ patterns.T
+    largest = max_pool1d(scores[None], GROUP, ceil_mode=True)[0]
+    matter = largest >= largest.amax(1, keepdim=True) - window
     return float(matter.double().mean()) > KEPT_AT_MOST
 
 
@@ -159,12 +161,14 @@ def _pruned(patterns: Tensor, states: Tensor, beta: float, window: float, longes
     within = torch.arange(GROUP, device=patterns.device)
     for pairs in kept.nonzero().split(PAIRS):
         group, query = pairs.unbind(1)
-        rows = group[:, None] * GROUP + within
-        candidates = patterns[rows.clamp(max=len(patterns) - 1)]
+        rows = (group[:, None] * GROUP + within).flatten()
+        candidates = patterns.index_select(0, rows.clamp(max=len(patterns) - 1))
+        candidates = candidates.view(-1, GROUP, patterns.shape[1])
         scores = (candidates * states[query][:, None]).sum(-1) - peak[query][:, None]
-        weights = (beta * scores).exp().masked_fill(rows >= len(patterns), 0.0)
+        weights = (beta * scores).exp()
+        weights.view(-1)[rows >= len(patterns)] = 0.0
         totals.index_add_(0, query, weights.sum(1))
-        sums.index_add_(0, query, (weights[:, None] @ candidates).squeeze(1))
+        sums.index_add_(0, query, torch.einsum("pg,pgd->pd", weights, candidates))
     updated = sums / totals[:, None]
     if crowded.any():
         updated[crowded] = _dense(patterns, states[crowded], beta)

@@ -21,13 +21,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from constructions.assembly import Head, attention, embed, unembed
 from constructions.stream import Stream
-from constructions.transformer import Block, Transformer, UnitNorm
+from constructions.transformer import Block, Transformer, UnitNorm, as_tensor
 from theory import checks
 from theory.checks import InputError
 from theory.memory.sphere import token_shape, unit_lengths
@@ -57,9 +56,7 @@ class SphereDynamics(Transformer):
 
     def _tokens(self, X: Any) -> Tensor:
         weights = self.unembed.W_U
-        # torch takes no array that is read-only or runs backwards.
-        X = np.require(X, requirements=["C", "W"]) if isinstance(X, np.ndarray) else X
-        X = torch.as_tensor(X, dtype=weights.dtype, device=weights.device)
+        X = as_tensor(X, weights)
         checks.vector_shape("X", X.shape, self.d)
         token_shape("X", X.shape)
         checks.finite("X", bool(torch.isfinite(X).all()))

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from constructions.regression import prompt
 from constructions.stream import Stream
-from constructions.transformer import Block, Embed, Transformer, Unembed
+from constructions.transformer import Block, Embed, Transformer, Unembed, as_tensor
 from theory import checks
 from theory.checks import InputError
 
@@ -116,14 +115,7 @@ class InContextRegression(Transformer):
         return self.encode(torch, x, y, queries)
 
     def _inputs(self, x: Any, y: Any, x_query: Any) -> tuple[Tensor, Tensor, Tensor]:
-        weights = self.unembed.W_U
-        # torch takes no array that is read-only or runs backwards.
-        arrays = (
-            np.require(a, requirements=["C", "W"]) if isinstance(a, np.ndarray) else a
-            for a in (x, y, x_query)
-        )
-        tensors = [torch.as_tensor(a, dtype=weights.dtype, device=weights.device) for a in arrays]
-        x, y, x_query = tensors
+        x, y, x_query = tensors = [as_tensor(a, self.unembed.W_U) for a in (x, y, x_query)]
         checks.example_shapes(tuple(x.shape), tuple(y.shape), tuple(x_query.shape))
         for label, tensor in zip(("x", "y", "x_query"), tensors, strict=True):
             checks.finite(label, bool(torch.isfinite(tensor).all()))

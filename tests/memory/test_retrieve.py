@@ -220,3 +220,10 @@ def test_one_bad_pattern_among_many_is_refused(bad):
     patterns[2000, 3] = bad
     with pytest.raises(InputError, match="patterns contains NaN or infinite"):
         retrieve(patterns, states, 1000.0)
+
+
+def test_arrays_that_are_read_only_or_run_backwards():
+    patterns = sphere(50, 4, seed=7).numpy()[::-1]
+    patterns.flags.writeable = False
+    found = retrieve(patterns, patterns[:3], 20.0)
+    assert torch.equal(found, retrieve(patterns.copy(), patterns[:3].copy(), 20.0))

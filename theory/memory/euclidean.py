@@ -11,7 +11,7 @@ Tokens grow like e^{tV}, so what is integrated is z_i = e^{−tV} x_i: as V comm
 In one dimension with V > 0 and QK > 0 the tokens keep their order and each x_i ≠ 0 that grows sees
 scores QK·x_i·x_j that are farther and farther apart: A tends to a Boolean matrix, in which all rows
 but at most one pick the largest or the smallest token, the leaders
-[GLPR2023, Theorem 2.1].
+[GLPR2023].
 """
 
 from collections.abc import Sequence

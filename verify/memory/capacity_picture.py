@@ -37,7 +37,6 @@ def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
     bits flipped, in units of the pattern's own.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.3), layout="constrained")
-    d = max(d, 2)
     curve = capacity_curve(d, np.linspace(0.02, 0.2, 10), NETWORKS, rng)
     for measured, colour, label in (
         (curve.stable_patterns, "C0", "patterns that are fixed points"),

@@ -63,7 +63,7 @@ def hopfield(
     if run.plot:
         from verify.memory.capacity_picture import draw_hopfield
 
-        draw_hopfield(run.plot, min(d, 300), run.rng)
+        draw_hopfield(run.plot, min(max(d, 50), 300), run.rng)
 
 
 def all_states(d: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_series
+from flint import arb, arb_mat, arb_series
 
 from verify.domains import Ball
 from verify.finding import Verdict
@@ -131,12 +131,6 @@ class Network:
         series = HALF * square - lse + arb(self.N).log() / self.beta + HALF * self.M**2
         return [series[i] for i in range(3)]
 
-    def iterate(self, xi: Vector, steps: int) -> Vector:
-        """The state after so many updates."""
-        for _ in range(steps):
-            xi = self.update(xi)
-        return xi
-
     def slope_on(self, centre: Vector, radius: arb) -> arb:
         """A bound on ‖Jacobian‖ at every point of a ball."""
         return spectral_bound(self.jacobian(self.weights_on(centre, radius)))
@@ -176,10 +170,18 @@ def shown(value: arb) -> str:
 
 
 def definition(patterns: np.ndarray, states: np.ndarray, beta: float, steps: int) -> list[Vector]:
-    """Each state (m, d) after so many updates, as balls."""
+    """Each state (m, d) after so many updates, as balls: products of matrices, for many at once."""
     with Ball.precision(BITS):
-        network = Network(patterns, beta)
-        return [network.iterate(exactly(xi), steps) for xi in states]
+        X, xi = (Ball().weights(points) for points in (patterns, states))
+        for _ in range(steps):
+            rows = []
+            for scores in (xi * X.transpose()).tolist():
+                largest = max(scores, key=float)
+                powers = [(arb(float(beta)) * (score - largest)).exp() for score in scores]
+                total = sum(powers, arb(0))
+                rows.append([power / total for power in powers])
+            xi = arb_mat(rows) * X
+        return xi.tolist()
 
 
 def rounding_bound(patterns: np.ndarray, beta: float, steps: int, size: float) -> float:

@@ -120,13 +120,8 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
     if d < LARGE:
         return
     for name, P, trials, looked in (
-        (
-            f"twice d/(4 ln d) = {2 * every} patterns: not all are fixed points",
-            2 * every,
-            networks,
-            2 * every,
-        ),
-        (f"twice d/(2 ln d) = {2 * almost} patterns: a given one is none", 2 * almost, samples, 1),
+        ("twice d/(4 ln d): not all are fixed points", 2 * every, networks, 2 * every),
+        ("twice d/(2 ln d): a given one is no fixed point", 2 * almost, samples, 1),
     ):
         count = _unstable_networks(run, P, d, trials, looked)
         yield Finding(

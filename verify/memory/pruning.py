@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb
 
 from verify.claim import Run
 from verify.domains import Ball
 from verify.finding import Finding, Verdict
+from verify.memory.hopfield_balls import BITS, Vector, definition, exactly, minus, norm
 
 COUNT, QUERIES, DIMENSION, BETA = 2048, 64, 8, 20.0
 
@@ -28,8 +29,8 @@ def pruning_findings(run: Run) -> Iterator[Finding]:
         patterns, queries = worst_case(run.rng, tolerance)
         longest = float(np.linalg.norm(patterns, axis=1).max())
         found = retrieve(patterns, queries, BETA, tolerance=tolerance).numpy()
-        with Ball.precision(128):
-            error = largest_distance(update_in_balls(patterns, queries, BETA), found)
+        with Ball.precision(BITS):
+            error = largest_distance(definition(patterns, queries, BETA, 1), found)
             holds = bool(error <= tolerance * longest) and bool(error > tolerance * longest / 4)
             share = float((error / longest / tolerance).upper())
         yield Finding(
@@ -55,22 +56,9 @@ def worst_case(rng: np.random.Generator, tolerance: float) -> tuple[np.ndarray, 
     return patterns, states
 
 
-def update_in_balls(patterns: np.ndarray, states: np.ndarray, beta: float) -> arb_mat:
-    """f(ξ) = Σ_j p_j x_j, p = softmax(β⟨x_j, ξ⟩), enclosed for every state ξ."""
-    ball = Ball()
-    X = ball.weights(patterns)
-    scores = ball.weights(states) * X.transpose() * arb(beta)
-    weights = []
-    for row in scores.tolist():
-        powers = [(score - row[0]).exp() for score in row]
-        total = sum(powers[1:], start=powers[0])
-        weights.append([power / total for power in powers])
-    return arb_mat(weights) * X
-
-
-def largest_distance(exact: arb_mat, found: np.ndarray) -> arb:
+def largest_distance(exact: list[Vector], found: np.ndarray) -> arb:
     """The largest Euclidean distance between rows, enclosed."""
     largest = arb(0)
-    for row in (exact - Ball().weights(found)).tolist():
-        largest = largest.max(sum((entry * entry for entry in row), start=arb(0)).sqrt())
+    for row, other in zip(exact, exactly(found), strict=True):
+        largest = largest.max(norm(minus(row, other)))
     return largest
