@@ -6,7 +6,7 @@ import pytest
 import torch
 from exact import array, newton_inverse, predict, prompt, read, tokens
 from flint import arb, ctx, fmpq, fmpz
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
@@ -60,6 +60,7 @@ def test_every_number_system_has_what_a_domain_needs(domain):
 
 
 @every
+@settings(max_examples=15)
 @given(seed=st.integers(0, 99))
 def test_the_generic_forward_is_the_torch_forward(name, seed):
     """Every entry of every layer, within n·eps of the same layer in absolute values."""
@@ -82,6 +83,7 @@ def test_the_generic_forward_is_the_torch_forward(name, seed):
 
 
 @every
+@settings(max_examples=15)
 @given(seed=st.integers(0, 99))
 def test_balls_enclose_the_rational_value(name, seed):
     model, ball = ALL[name], Ball()
@@ -111,6 +113,7 @@ def reduced(entries):
 
 
 @polynomial
+@settings(max_examples=15)
 @given(seed=st.integers(0, 99))
 def test_residues_are_the_rationals_mod_p(name, seed):
     model = MODELS[name]

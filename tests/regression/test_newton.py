@@ -49,6 +49,7 @@ def start_of(variant):
 
 
 @every
+@settings(max_examples=25)
 @given(**sizes)
 def test_equal_to_the_recursion_over_q(variant, d, n, k, alpha, seed):
     model = build(variant, d, n, k, alpha)
@@ -59,6 +60,7 @@ def test_equal_to_the_recursion_over_q(variant, d, n, k, alpha, seed):
 
 
 @every
+@settings(max_examples=25)
 @given(d=sizes["d"], n=sizes["n"], k=sizes["k"], seed=sizes["seed"])
 def test_every_register_holds_what_its_stage_says(variant, d, n, k, seed):
     model, alpha = build(variant, d, n, k, 0.25), fmpq(1, 4)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from exact import array, fractions
 from flint import fmpq
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
@@ -100,6 +100,7 @@ def one_by_one(model, x, y, q):
 
 
 @every
+@settings(max_examples=20)
 @given(
     st.lists(st.integers(1, 3), max_size=2),
     st.lists(st.integers(1, 3), max_size=1),
