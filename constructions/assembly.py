@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from constructions.attention import Attention, Mask, Normalise
 from constructions.stream import Reading, Stream, number
-from constructions.transformer import MLP, Attention, Block, Embed, Mask, Normalise, Unembed
+from constructions.transformer import MLP, Block, Embed, Unembed
 from theory.checks import InputError
 
 Readings = Reading | tuple[Reading, ...]

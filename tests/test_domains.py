@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
 from constructions.assembly import Head, Move, block, embed, signed_pair, unembed
+from constructions.attention import Attention
 from constructions.stream import Stream, one
-from constructions.transformer import Attention, Block, Embed, PosEmbed, Transformer, Unembed
+from constructions.transformer import Block, Embed, PosEmbed, Transformer, Unembed
 from verify.domains import (
     Ball,
     Degrees,

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions import newton
+from constructions.attention import Attention
 from constructions.stream import Stream
 from constructions.transformer import (
     CAUSAL_BLOCK,
     MLP,
-    Attention,
     Block,
     Embed,
     PosEmbed,
@@ -222,7 +222,7 @@ def test_unit_norm_in_balls_encloses_torch_and_has_no_value_over_q():
             assert all(ball.rad() < 2.0**-150 for ball in balls)
             assert abs(sum(ball * ball for ball in balls) - 1) < 2.0**-140
     for domain in (Rational(), Modular(97)):
-        with pytest.raises(NotPolynomial, match="layer 1: the length of a token has no exact"):
+        with pytest.raises(NotPolynomial, match="layer 1: a square root has no exact"):
             outputs(one_block(Block(norm=UnitNorm())), domain.weights(np.eye(4)), 4, domain)
 
 

@@ -11,7 +11,8 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from constructions.transformer import Attention, Transformer
+    from constructions.attention import Attention
+    from constructions.transformer import Transformer
 
 
 def _in_last_attention(change: Callable[[Attention], None]) -> Callable[[Any], Any]:

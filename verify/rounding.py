@@ -21,11 +21,12 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from constructions.transformer import per_head
+from constructions.attention import per_head
 
 if TYPE_CHECKING:
+    from constructions.attention import Attention
     from constructions.regression import InContextRegression
-    from constructions.transformer import MLP, Attention, Block
+    from constructions.transformer import MLP, Block
 
 UNIT_ROUNDOFF = 2.0**-53
 
@@ -90,7 +91,7 @@ def _layer_errors(
 
 def _local_error(block: Block, H: Tensor, n_examples: int) -> Tensor:
     """A bound on the rounding errors that a block makes, entry by entry, (…, T, D)."""
-    if block.norm is not None:
+    if any(norm is not None for norm in (block.norm, block.ln1, block.ln2)):
         raise ValueError("no rounding bound for a layer that normalises the stream")
     size, roundings = H.abs(), 0
     if block.attn is not None:

@@ -22,8 +22,10 @@ import torch
 from torch import Tensor, nn
 
 from constructions.assembly import Head, Move, block, embed, unembed
+from constructions.attention import Attention
 from constructions.stream import Stream
-from constructions.transformer import Attention, Block, Transformer, as_tensor
+from constructions.tensors import as_tensor
+from constructions.transformer import Block, Transformer
 from theory import checks
 from theory.checks import InputError
 from theory.memory.modern_hopfield import pattern_rows

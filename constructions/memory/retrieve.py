@@ -34,7 +34,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import max_pool1d, scaled_dot_product_attention
 
-from constructions.transformer import as_tensor
+from constructions.tensors import as_tensor
 from theory import checks
 from theory.checks import InputError
 

@@ -26,7 +26,8 @@ from torch import Tensor
 
 from constructions.assembly import Head, attention, embed, unembed
 from constructions.stream import Stream
-from constructions.transformer import Block, Transformer, UnitNorm, as_tensor
+from constructions.tensors import as_tensor
+from constructions.transformer import Block, Transformer, UnitNorm
 from theory import checks
 from theory.checks import InputError
 from theory.memory.sphere import token_shape, unit_lengths

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from constructions.regression import prompt
 from constructions.stream import Stream
-from constructions.transformer import Block, Embed, Transformer, Unembed, as_tensor
+from constructions.tensors import as_tensor
+from constructions.transformer import Block, Embed, Transformer, Unembed
 from theory import checks
 from theory.checks import InputError
 

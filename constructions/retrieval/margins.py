@@ -26,8 +26,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from torch import Tensor
 
+from constructions.attention import Attention
 from constructions.stream import Stream
-from constructions.transformer import MLP, Attention, Block, Embed, PosEmbed, Unembed
+from constructions.transformer import MLP, Block, Embed, PosEmbed, Unembed
 from theory import checks
 
 MOST_EXPONENT = 700.0  # e^700 is still a float64

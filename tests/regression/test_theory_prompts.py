@@ -85,7 +85,7 @@ def test_ill_conditioned_eigenvalues_and_bases():
         (lambda: r.gaussian_prompts(1, 5, 0, seed=0), "d is 0"),
         (lambda: r.gaussian_prompts(1, 5, 4, noise=-1.0, seed=0), "noise is -1.0"),
         (lambda: r.gaussian_prompts(1, 5, 4, noise=np.nan, seed=0), "noise is nan"),
-        (lambda: r.ill_conditioned_prompts(1, 5, 3, seed=0), "d is 3: .* give an even d"),
+        (lambda: r.ill_conditioned_prompts(1, 5, 1, seed=0), "d is 1: .* give at least 2"),
         (lambda: r.covariance_prompts(1, 5, np.ones((2, 3)), seed=0), r"shape \(2, 3\)"),
         (lambda: r.covariance_prompts(1, 5, [[np.inf]], seed=0), "covariance contains NaN"),
         (lambda: r.covariance_prompts(1, 5, [[1.0, 1.0], [0.0, 1.0]], seed=0), "transpose by 1"),

@@ -9,9 +9,10 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constructions.attention import Attention
 from constructions.retrieval import broad_average, induction_heads, previous_token, skip_gram
 from constructions.stream import Stream
-from constructions.transformer import MLP, Attention, Block, Embed, PosEmbed, Transformer, Unembed
+from constructions.transformer import MLP, Block, Embed, PosEmbed, Transformer, Unembed
 from verify.retrieval import messages
 from verify.retrieval.collisions import collision
 from verify.retrieval.float_formats import FORMATS

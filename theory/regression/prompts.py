@@ -57,21 +57,21 @@ def ill_conditioned_prompts(
 ) -> Prompts:
     """`batch` prompts with rows x_i ~ N(0, Σ), Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
 
-    Half of the d eigenvalues are 100, half are 1, and the eigenbasis Q is Haar-distributed, drawn
-    afresh for every prompt [Fu2024]. The query is drawn from its prompt's own Σ. The law of w and
-    the noise are those of `gaussian_prompts`. Raises `ValueError` unless batch, n ≥ 1, d ≥ 2 is
-    even and noise ≥ 0.
+    Half of the d eigenvalues, ⌊d/2⌋, are 100, the others are 1, and the eigenbasis Q is
+    Haar-distributed, drawn afresh for every prompt [Fu2024]. The query is drawn from its prompt's
+    own Σ. The law of w and the noise are those of `gaussian_prompts`. Raises `ValueError` unless
+    batch, n ≥ 1, d ≥ 2 and noise ≥ 0.
     """
     batch, n, d = (
         checks.dimension(name, value) for name, value in (("batch", batch), ("n", n), ("d", d))
     )
-    if d % 2:
-        raise InputError(f"d is {d}: half of the eigenvalues are large, so give an even d")
+    if d < 2:
+        raise InputError(f"d is {d}: half of the eigenvalues are large, so give at least 2")
     generator = np.random.default_rng(seed)
     # Q of a Gaussian matrix is Haar-distributed once the signs of R's diagonal are made positive.
     Q, R = np.linalg.qr(generator.standard_normal((batch, d, d)))
     Q = Q * np.sign(np.diagonal(R, axis1=-2, axis2=-1))[:, None, :]
-    deviation = np.sqrt(np.repeat([100.0, 1.0], d // 2))
+    deviation = np.sqrt(np.repeat([100.0, 1.0], [d // 2, d - d // 2]))
     rows = (generator.standard_normal((batch, n + 1, d)) * deviation) @ Q.swapaxes(-1, -2)
     return _labelled(rows, noise, generator)
 

@@ -16,7 +16,10 @@ from verify.domains.base import Domain, Entry, Matrix, NotPolynomial, entrywise
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from constructions.transformer import MLP, Attention, Transformer
+    from constructions.attention import Attention
+    from constructions.transformer import MLP, LayerNorm, Transformer
+
+EPSILON = 1e-5  # what a layer norm adds to the variance
 
 
 def streams(
@@ -36,9 +39,9 @@ def streams(
     for number, block in enumerate(model.blocks, start=1):
         try:
             if block.attn is not None:
-                H = H + _attention(block.attn, H, n_examples, domain)
+                H = H + _attention(block.attn, _seen(H, block.ln1, domain), n_examples, domain)
             if block.mlp is not None:
-                H = H + _mlp(block.mlp, H, domain)
+                H = H + _mlp(block.mlp, _seen(H, block.ln2, domain), domain)
             if block.norm is not None:
                 H = _unit_norm(H, domain)
         except NotPolynomial as reason:
@@ -49,6 +52,7 @@ def streams(
 def outputs(model: Transformer, tokens: Matrix, n_examples: int, domain: Domain) -> Matrix:
     """The read-out (T × d_out)."""
     *_, H = streams(model, tokens, n_examples, domain)
+    H = _seen(H, model.ln_final, domain)
     b_U = model.unembed.b_U
     if b_U is None:
         return H * domain.weights(_array(model.unembed.W_U))
@@ -169,15 +173,33 @@ def _mlp(mlp: MLP, H: Matrix, domain: Domain) -> Matrix:
 
 def _unit_norm(H: Matrix, domain: Domain) -> Matrix:
     """Each row over the square root of its sum of squares."""
-    square_root = getattr(domain, "square_root", None)
-    if square_root is None:
-        raise NotPolynomial("the length of a token has no exact value here: use the domain ball")
     rows = []
     for row in H.tolist():
-        squares = [entry * entry for entry in row]
-        length = square_root(sum(squares[1:], start=squares[0]))
+        length = _square_root(sum((u * u for u in row[1:]), start=row[0] * row[0]), domain)
         rows.append([entry / length for entry in row])
     return domain.matrix(rows)
+
+
+def _seen(H: Matrix, norm: LayerNorm | None, domain: Domain) -> Matrix:
+    """The stream as heads and MLPs see it: through a layer norm, or as it is."""
+    if norm is None:
+        return H
+    w, b, rows = _array(norm.w), _array(norm.b), []
+    share, least = domain.number(1, len(w)), domain.weights(np.array([[EPSILON]]))[0, 0]
+    for row in H.tolist():
+        mean = sum(row[1:], start=row[0]) * share
+        centred = [entry - mean for entry in row]
+        variance = sum((u * u for u in centred[1:]), start=centred[0] * centred[0]) * share
+        deviation = _square_root(variance + least, domain)
+        rows.append([entry / deviation for entry in centred])
+    return _affine(domain.matrix(rows), np.diag(w), b, domain)
+
+
+def _square_root(value: Entry, domain: Domain) -> Entry:
+    square_root = getattr(domain, "square_root", None)
+    if square_root is None:
+        raise NotPolynomial("a square root has no exact value here: use the domain ball")
+    return square_root(value)
 
 
 def _linear_heads(W: dict[str, np.ndarray]) -> list[int]:

@@ -20,8 +20,9 @@ from verify.finding import Finding, Verdict
 from verify.memory.modern_hopfield import equals_definition
 
 if TYPE_CHECKING:
+    from constructions.attention import Attention
     from constructions.memory.modern_hopfield import HopfieldAttention, ModernHopfield
-    from constructions.transformer import Attention, Transformer
+    from constructions.transformer import Transformer
 
 BETAS = (0.25, 3.0)  # of the two heads of one layer
 

@@ -35,7 +35,8 @@ from verify.retrieval.float_formats import FORMATS
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from constructions.transformer import Attention, Block, Transformer
+    from constructions.attention import Attention
+    from constructions.transformer import Block, Transformer
 
 EXACT = Rational()
 PRECISION = 192  # bits of the balls, far more than the longest format keeps

@@ -27,8 +27,9 @@ from theory import checks
 from theory.checks import InputError
 
 if TYPE_CHECKING:
+    from constructions.attention import Attention
     from constructions.retrieval import SequenceModel
-    from constructions.transformer import Attention, Block
+    from constructions.transformer import Block
 
 LINE, GROUPS, SOURCES = 96, 12, 5  # characters; moves of a head, and tokens of an average, shown
 ENDS = (".", "?", "!")

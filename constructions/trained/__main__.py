@@ -1,0 +1,192 @@
+"""The command line: `python -m constructions.trained train | evaluate | list`.
+
+Exit codes: 0 done · 1 training diverged · 2 usage · 130 interrupted (start again to go on).
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typer.exceptions import TyperException
+
+from constructions.trained import objective
+from constructions.trained.checkpoint import shipped, sidecar
+from constructions.trained.configuration import Configuration
+from constructions.trained.evaluation import evaluate
+from constructions.trained.models import untrained
+from constructions.trained.presets import name_of, preset
+from constructions.trained.training import Diverged, train
+from theory import checks
+from theory.checks import InputError
+
+DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
+DAY = 86_400
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Train the counterparts of the constructions, and look at those that were trained.",
+)
+
+
+@app.command("train")
+def train_command(
+    task: Annotated[str, typer.Argument(help="regression, induction, bigrams or hop")],
+    size: Annotated[
+        str, typer.Option("--preset", help="small, medium, paper or linear (regression)")
+    ] = "small",
+    model: Annotated[str, typer.Option(help="transformer or lstm (regression)")] = "transformer",
+    covariance: Annotated[
+        str, typer.Option(help="isotropic or ill-conditioned (regression)")
+    ] = "isotropic",
+    noise: Annotated[float, typer.Option(help="noise of the labels (regression)")] = 0.0,
+    layers: Annotated[int | None, typer.Option(help="depth, if not the preset's")] = None,
+    k: Annotated[int, typer.Option(help="hops (hop)")] = 4,
+    seed: Annotated[int, typer.Option(help="of the first weights and the prompts")] = 0,
+    steps: Annotated[int | None, typer.Option(help="if not the preset's")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="folder of the run; runs/NAME if none is given")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, or auto")] = "auto",
+) -> None:
+    """Train a model, or go on where an earlier run in the same folder stopped."""
+    configuration = preset(
+        task,
+        size,
+        model=model,
+        covariance=covariance,
+        noise=noise,
+        layers=layers,
+        k=k,
+        seed=seed,
+        steps=steps,
+    )
+    name = name_of(task, size, configuration)
+    chosen = _device(device, size, configuration)
+    command = _command(
+        task,
+        {
+            "preset": size,
+            "model": model,
+            "covariance": covariance,
+            "noise": noise,
+            "layers": layers,
+            "k": k,
+            "seed": seed,
+            "steps": steps,
+        },
+    )
+    folder = Path("runs") / name if out is None else out
+    with _bar(name, configuration.steps) as show:
+        path = train(configuration, folder, device=chosen, progress=show, command=command)
+    if os.environ.get("RANK", "0") == "0":
+        print(f"{name}: {configuration.steps} steps; {path}")
+
+
+@app.command("evaluate")
+def evaluate_command(
+    name: Annotated[str, typer.Argument(help="a shipped checkpoint, or a file ….safetensors")],
+    prompts: Annotated[int, typer.Option(help="fresh prompts")] = 1000,
+    seed: Annotated[int, typer.Option(help="of the prompts")] = 1_000_000,
+) -> None:
+    """Measure a trained model on fresh prompts, beside what is best possible."""
+    for line in evaluate(name, checks.dimension("prompts", prompts), seed):
+        print(line)
+
+
+@app.command("list")
+def list_command() -> None:
+    """The checkpoints that come with the package."""
+    for name in shipped():
+        record = sidecar(name)
+        print(
+            f"{name:48} {record['steps']:>7} steps  loss {record['loss']:.4f}  "
+            f"{record['bytes'] / 2**20:5.2f} MiB"
+        )
+
+
+def _command(task: str, options: dict[str, object]) -> str:
+    """The command that trains the same model, as the sidecar has it."""
+    usual = inspect.signature(preset).parameters
+    given = [
+        f"--{name} {value}"
+        for name, value in options.items()
+        if value != usual["size" if name == "preset" else name].default
+    ]
+    return " ".join(["python -m constructions.trained train", task, *given])
+
+
+def _device(device: str, size: str, configuration: Configuration) -> str:
+    """The device to use; where none was asked for and there is no GPU, `paper` is refused."""
+    checks.one_of("device", device, ("auto", "cpu", "cuda"))
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("no GPU is visible to torch: leave --device out, or give --device cpu")
+    if device != "auto":
+        return device
+    if torch.cuda.is_available():
+        return "cuda"
+    if size == "paper":
+        days = configuration.steps * _seconds_of_a_step(configuration) / DAY
+        raise InputError(
+            f"preset paper wants a GPU and there is none: here it would take about {days:.0f} "
+            "days; give --device cpu to train all the same, or --preset small"
+        )
+    return "cpu"
+
+
+def _seconds_of_a_step(configuration: Configuration) -> float:
+    """Forward and backward of an eighth of a batch, times eight; the second time that is done."""
+    model, generator = untrained(configuration), torch.Generator().manual_seed(0)
+    batch = max(1, configuration.batch_size // 8)
+    inputs, wanted = objective.draw(configuration, batch, generator, step=0)
+    for _ in range(2):
+        began = time.perf_counter()
+        objective.loss(model, inputs, wanted, objective.counted(configuration, 0)).backward()
+        seconds = time.perf_counter() - began
+    return seconds * configuration.batch_size / batch
+
+
+@contextmanager
+def _bar(name: str, steps: int) -> Iterator[Callable[[int, float], None]]:
+    """A progress bar on standard error, if someone is looking at it."""
+    screen = Console(stderr=True)
+    columns = TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
+    hidden = not screen.is_terminal or os.environ.get("RANK", "0") != "0"
+    with Progress(*columns, TimeRemainingColumn(), console=screen, disable=hidden) as bar:
+        task = bar.add_task("", total=steps)
+        yield lambda step, loss: bar.update(task, completed=step, description=f"loss {loss:.4f}")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code; every error is one line on standard error."""
+    try:
+        app(args=arguments, prog_name="constructions.trained", standalone_mode=False)
+    except TyperException as error:
+        return _complain(" ".join(error.format_message().split()), USAGE)
+    except InputError as error:
+        return _complain(str(error), USAGE)
+    except Diverged as error:
+        return _complain(str(error), DIVERGED)
+    except KeyboardInterrupt:
+        return _complain("interrupted; the same command goes on from the last state", INTERRUPTED)
+    return 0
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""Checkpoints: weights as safetensors, and beside them a JSON sidecar that says what they are.
+
+A sidecar holds the configuration, the number of steps, the loss, the command, the environment and
+the hash of the weights.  Files are written under another name and then renamed, so that whatever
+happens there is a whole file or none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from constructions.trained.configuration import Configuration
+from constructions.trained.models import Model, untrained
+from theory.checks import InputError
+
+SHIPPED = Path(__file__).parent / "checkpoints"
+
+
+def shipped() -> list[str]:
+    """The names of the checkpoints that come with the package."""
+    return sorted(path.stem for path in SHIPPED.glob("*.safetensors"))
+
+
+def load(name: str | Path) -> Model:
+    """The trained model of a shipped checkpoint, by name, or of a file `….safetensors`.
+
+    In float32, on the CPU, and not to be trained further.
+
+    Raises ValueError for a checkpoint that does not exist, whose weights are not those that its
+    sidecar was written for, or whose configuration is of another version.
+    """
+    record, weights = _read(name)
+    model = untrained(Configuration.from_json(record["configuration"]))
+    model.load_state_dict(load_tensors(weights))
+    model.requires_grad_(False)
+    return model
+
+
+def sidecar(name: str | Path) -> dict[str, Any]:
+    """What a checkpoint's sidecar says; errors as `load`."""
+    return _read(name)[0]
+
+
+def log_of(name: str | Path) -> list[dict[str, Any]]:
+    """The log of a checkpoint's training, a record for every so many steps; [] if it has none."""
+    path = path_of(name).with_suffix(".jsonl")
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def path_of(name: str | Path) -> Path:
+    """Where the weights of a checkpoint are; ValueError if there are none."""
+    path = Path(name) if str(name).endswith(".safetensors") else SHIPPED / f"{name}.safetensors"
+    if not path.exists():
+        raise InputError(
+            f"no checkpoint {name}: shipped are {', '.join(shipped()) or 'none'}; "
+            "`python -m constructions.trained train` makes others"
+        )
+    return path
+
+
+def save(model: Model, path: Path, record: Mapping[str, Any]) -> None:
+    """Write the weights to `path` (….safetensors) and the record, with their hash, beside them."""
+    weights = save_tensors({name: W.detach().cpu() for name, W in model.state_dict().items()})
+    described = {**record, "sha256": hashlib.sha256(weights).hexdigest(), "bytes": len(weights)}
+    write(path, weights)
+    text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+    write(path.with_suffix(".json"), text.encode())
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file so that it is whole or not there, even if the machine stops."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def to_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
+    """Tensors and words about them in one file."""
+    return save_tensors(dict(tensors), dict(metadata))
+
+
+def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
+    path = path_of(name)
+    beside = path.with_suffix(".json")
+    if not beside.exists():
+        raise InputError(
+            f"{path.name} has no {beside.name} beside it: it says what the weights are"
+        )
+    try:
+        record = json.loads(beside.read_text("utf-8"))
+        expected = record["sha256"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{beside.name} is not the sidecar of a checkpoint: restore it") from None
+    weights = path.read_bytes()
+    if hashlib.sha256(weights).hexdigest() != expected:
+        raise InputError(
+            f"{path.name} is not what {beside.name} describes (its hash is another): "
+            "one of them was changed or is incomplete; restore both"
+        )
+    return record, weights

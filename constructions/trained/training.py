@@ -1,0 +1,286 @@
+"""The training loop, one for all tasks and models.
+
+A run lives in a folder: `state.safetensors` (weights, moments, step and random state in one file),
+`log.jsonl`, and at the end `model.safetensors` with its sidecar.  Started again in the same folder
+it goes on from the last state, and since everything that matters is part of the state, it ends with
+the very weights of an uninterrupted run on the same machine.
+
+Under torchrun every process draws the whole batch, which costs little, and computes the gradient of
+its part: the weights are those of one process, up to rounding.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from torch import Tensor, distributed
+
+from constructions.trained import objective
+from constructions.trained.checkpoint import save, to_bytes, write
+from constructions.trained.configuration import Configuration
+from constructions.trained.models import Model, untrained
+from theory.checks import InputError
+
+AT_ONCE = 20  # steps whose prompts are drawn together
+LINES = 500  # of the log, about
+SAVE_EVERY = 30.0  # seconds between states
+BETAS = (0.9, 0.98)
+
+
+class Diverged(RuntimeError):
+    """The loss is no longer a number."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """Which of how many processes this is, as torchrun says, and its device."""
+
+    rank: int
+    size: int
+    device: torch.device
+
+    @staticmethod
+    def join(device: str) -> Process:
+        """This process, joined with the others if torchrun started several."""
+        size, local = int(os.environ.get("WORLD_SIZE", 1)), os.environ.get("LOCAL_RANK", "0")
+        chosen = torch.device(f"cuda:{local}" if device == "cuda" else device)
+        if size > 1 and not distributed.is_initialized():
+            distributed.init_process_group("nccl" if device == "cuda" else "gloo")
+        return Process(int(os.environ.get("RANK", 0)), size, chosen)
+
+    def average(self, model: Model) -> None:
+        """Replace every gradient by the processes' mean."""
+        if self.size == 1:
+            return
+        gradients = [W.grad for W in model.parameters() if W.grad is not None]
+        joint = torch.cat([gradient.flatten() for gradient in gradients])
+        distributed.all_reduce(joint)
+        parts = (joint / self.size).split([gradient.numel() for gradient in gradients])
+        for gradient, part in zip(gradients, parts, strict=True):
+            gradient.copy_(part.view_as(gradient))
+
+
+def train(
+    configuration: Configuration,
+    folder: Path,
+    *,
+    device: str = "cpu",
+    progress: Callable[[int, float], None] = lambda step, loss: None,
+    save_every: float = SAVE_EVERY,
+    command: str = "",
+) -> Path:
+    """Train the model of a configuration, or go on with it, in `folder`; the path of its weights.
+
+    A state is saved after so many seconds; `progress` is called with the steps done and the latest
+    loss.  On a GPU the loss is compiled and float32 products are rounded to TF32; on the CPU
+    neither pays.
+
+    Raises ValueError where the folder holds another run or the batch cannot be divided among the
+    processes, and Diverged, naming the step, if the loss becomes infinite or NaN: the last state
+    before that stays.
+    """
+    process = Process.join(device)
+    if configuration.batch_size % process.size:
+        raise InputError(
+            f"batch_size is {configuration.batch_size} and there are {process.size} processes: "
+            "give a multiple of it"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    run = _Run.begin(configuration, folder, process)
+    loss = objective.loss
+    if process.device.type == "cuda":
+        torch.set_float32_matmul_precision("high")
+        loss = torch.compile(loss)
+    saved = time.monotonic()
+    while run.step < configuration.steps:
+        began = time.monotonic()
+        losses = run.advance(min(AT_ONCE, configuration.steps - run.step), loss)
+        run.seconds += time.monotonic() - began
+        _check(losses, run.step - len(losses), folder)
+        run.note(losses)
+        progress(run.step, losses[-1])
+        if process.rank == 0 and time.monotonic() - saved >= save_every:
+            run.save()
+            saved = time.monotonic()
+    path = folder / "model.safetensors"
+    if process.rank == 0:
+        run.save()
+        save(run.model, path, run.record(command))
+    return path
+
+
+@dataclass
+class _Run:
+    """A model in training, with all that its next step depends on."""
+
+    configuration: Configuration
+    folder: Path
+    process: Process
+    model: Model
+    optimizer: torch.optim.Optimizer
+    generator: torch.Generator
+    step: int = 0
+    seconds: float = 0.0
+    recent: tuple[float, ...] = ()
+
+    @staticmethod
+    def begin(configuration: Configuration, folder: Path, process: Process) -> _Run:
+        """A new run, or the one in the folder."""
+        model = untrained(configuration).to(process.device)
+        optimizer = torch.optim.AdamW(
+            model.parameters(),
+            lr=configuration.learning_rate,
+            betas=BETAS,
+            weight_decay=configuration.weight_decay,
+            fused=True,
+        )
+        generator = torch.Generator(process.device).manual_seed(configuration.seed)
+        run = _Run(configuration, folder, process, model, optimizer, generator)
+        if run.state_path.exists():
+            run.restore()
+        if process.rank == 0:
+            run.cut_log()
+        return run
+
+    def advance(self, steps: int, loss: Callable[..., Tensor]) -> list[float]:
+        """Make so many steps; their losses."""
+        configuration, batch, rank = self.configuration, self.configuration.batch_size, self.process
+        inputs, wanted = objective.draw(
+            configuration, steps * batch, self.generator, step=self.step
+        )
+        counted = objective.counted(configuration, self.step).to(inputs.device)
+        losses = []
+        for x, y in zip(inputs.split(batch), wanted.split(batch), strict=True):
+            for group in self.optimizer.param_groups:
+                group["lr"] = configuration.learning_rate * configuration.rate(self.step)
+            value = loss(self.model, x[rank.rank :: rank.size], y[rank.rank :: rank.size], counted)
+            self.optimizer.zero_grad(set_to_none=True)
+            value.backward()
+            self.process.average(self.model)
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), configuration.clip)
+            self.optimizer.step()
+            losses.append(value.detach())
+            self.step += 1
+        found = torch.stack(losses)
+        if rank.size > 1:
+            distributed.all_reduce(found)
+            found = found / rank.size
+        return found.tolist()
+
+    def note(self, losses: list[float]) -> None:
+        """Add to the log what is complete."""
+        self.recent = (*self.recent, *losses)
+        every = AT_ONCE * max(1, self.configuration.steps // (LINES * AT_ONCE))
+        if self.step % every and self.step < self.configuration.steps:
+            return
+        line = {
+            "step": self.step,
+            "loss": sum(self.recent) / len(self.recent),
+            "rate": self.configuration.learning_rate * self.configuration.rate(self.step - 1),
+            "seconds": round(self.seconds, 2),
+        }
+        self.recent = ()
+        if self.process.rank == 0:
+            with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+    @property
+    def state_path(self) -> Path:
+        return self.folder / "state.safetensors"
+
+    def save(self) -> None:
+        """Write the state, in one file."""
+        tensors = {f"model.{name}": W.detach().cpu() for name, W in self.model.named_parameters()}
+        for name, W in self.model.named_parameters():
+            for moment in ("exp_avg", "exp_avg_sq"):
+                if W in self.optimizer.state:
+                    tensors[f"{moment}.{name}"] = self.optimizer.state[W][moment].cpu()
+        tensors["generator"] = self.generator.get_state()
+        tensors["recent"] = torch.tensor(self.recent, dtype=torch.float64)
+        words = {
+            "configuration": json.dumps(self.configuration.to_json()),
+            "step": str(self.step),
+            "seconds": str(self.seconds),
+        }
+        write(self.state_path, to_bytes(tensors, words))
+
+    def restore(self) -> None:
+        """Read the state; ValueError if it is one of another run."""
+        try:
+            with safe_open(self.state_path, framework="pt") as file:
+                words = file.metadata()
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            configuration = Configuration.from_json(json.loads(words["configuration"]))
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"{self.state_path} is not a state of training ({error}): remove it"
+            ) from None
+        if configuration != self.configuration:
+            raise InputError(
+                f"{self.folder} holds another run (seed {configuration.seed}, "
+                f"{configuration.steps} steps, {configuration.shape}): choose another folder"
+            )
+        self.step, self.seconds = int(words["step"]), float(words["seconds"])
+        with torch.no_grad():
+            for name, W in self.model.named_parameters():
+                W.copy_(tensors[f"model.{name}"])
+                if self.step:
+                    self.optimizer.state[W] = {
+                        "step": torch.tensor(float(self.step), device=W.device),
+                        "exp_avg": tensors[f"exp_avg.{name}"].to(W.device),
+                        "exp_avg_sq": tensors[f"exp_avg_sq.{name}"].to(W.device),
+                    }
+        self.generator.set_state(tensors["generator"])
+        self.recent = tuple(tensors["recent"].tolist())
+
+    def cut_log(self) -> None:
+        """Leave only what the log says up to the present step."""
+        path = self.folder / "log.jsonl"
+        kept = []
+        if path.exists() and self.step:
+            for line in path.read_text("utf-8").splitlines():
+                if line.endswith("}") and json.loads(line)["step"] <= self.step:
+                    kept.append(line + "\n")
+        write(path, "".join(kept).encode())
+
+    def record(self, command: str) -> dict[str, Any]:
+        """What the sidecar says."""
+        last = json.loads((self.folder / "log.jsonl").read_text("utf-8").splitlines()[-1])
+        return {
+            "configuration": self.configuration.to_json(),
+            "command": command,
+            "steps": self.step,
+            "loss": last["loss"],
+            "seconds": round(self.seconds, 1),
+            "environment": {
+                "torch": torch.__version__,
+                "device": _described(self.process.device),
+                "processes": self.process.size,
+                "threads": torch.get_num_threads(),
+            },
+        }
+
+
+def _check(losses: list[float], before: int, folder: Path) -> None:
+    for number, value in enumerate(losses, start=before + 1):
+        if not abs(value) < float("inf"):
+            raise Diverged(
+                f"the loss of step {number} is {value}: training stopped, and {folder} keeps the "
+                "last state before it, if there was one; try a smaller learning rate"
+            )
+
+
+def _described(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return "CPU"

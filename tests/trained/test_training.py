@@ -1,0 +1,223 @@
+"""The training loop: what it learns, and that nothing that interrupts it changes the weights."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.trained import Diverged, objective, train
+from constructions.trained.configuration import (
+    Bigrams,
+    Configuration,
+    Curriculum,
+    Hop,
+    LSTMShape,
+    Regression,
+    TransformerShape,
+)
+from constructions.trained.training import AT_ONCE, Process
+from theory.checks import InputError
+
+SHAPE = TransformerShape(1, 2, 8, 16)
+TINY = Configuration(Regression(2, 4), SHAPE, 70, 1e-2, batch_size=8, warmup=5, final_rate=0.1)
+LINEAR = replace(TINY, shape=TransformerShape(1, 1, 8, 0, layer_norm=False, normalise="linear"))
+KINDS = {
+    "regression": TINY,
+    "curriculum": replace(TINY, task=Regression(3, 6), curriculum=Curriculum(1, 2, 20)),
+    "ill-conditioned": replace(TINY, task=Regression(2, 4, "ill-conditioned", 0.5)),
+    "lstm": replace(TINY, shape=LSTMShape(2, 8)),
+    "linear": LINEAR,
+    "hop": replace(TINY, task=Hop(4, 8, 2)),
+    "bigrams": replace(TINY, task=Bigrams(3, 8)),
+}
+every = pytest.mark.parametrize("kind", KINDS)
+
+
+class Stop(Exception):
+    """Someone interrupts."""
+
+
+def weights(path):
+    return path.read_bytes()
+
+
+def steps_of(folder):
+    return [json.loads(line)["step"] for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def losses_of(folder):
+    return [json.loads(line)["loss"] for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+@every
+def test_an_interrupted_run_ends_with_the_same_weights(kind, tmp_path):
+    configuration = KINDS[kind]
+    wanted = train(configuration, tmp_path / "whole")
+
+    def stop(step, _):
+        if step >= 2 * AT_ONCE:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(configuration, tmp_path / "parts", progress=stop, save_every=0)
+    found = train(configuration, tmp_path / "parts")
+    assert weights(found) == weights(wanted)
+    assert losses_of(tmp_path / "parts") == losses_of(tmp_path / "whole")
+    assert steps_of(tmp_path / "parts") == [20, 40, 60, 70]
+
+
+@settings(max_examples=8)
+@given(moments=st.lists(st.integers(0, 3), max_size=3))
+def test_any_number_of_interruptions(moments, tmp_path_factory):
+    """Each at a block of steps of its own, before or after the state was saved."""
+    whole, parts = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("parts")
+    wanted = train(TINY, whole)
+    for moment in moments:
+        seen = []
+
+        def stop(step, _, seen=seen, moment=moment):
+            seen.append(step)
+            if len(seen) > moment:
+                raise Stop
+
+        try:
+            train(TINY, parts, progress=stop, save_every=0)
+        except Stop:
+            pass
+    assert weights(train(TINY, parts)) == weights(wanted)
+    assert losses_of(parts) == losses_of(whole)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_training import TINY, replace
+from constructions.trained import train
+import torch
+torch.set_num_threads(1)
+train(replace(TINY, steps=600), Path(sys.argv[1]), save_every=0)
+"""
+
+
+def test_a_process_that_is_killed(tmp_path):
+    """At no moment of its own choosing; what is on the disk is always whole."""
+    long, here = replace(TINY, steps=600), os.path.dirname(__file__)
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "killed"), here])
+    state = tmp_path / "killed" / "state.safetensors"
+    while not state.exists() and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "it had ended before it was killed"
+    assert not (tmp_path / "killed" / "model.safetensors").exists()
+    found = train(long, tmp_path / "killed")
+    assert weights(found) == weights(train(long, tmp_path / "whole"))
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path):
+    before = weights(train(TINY, tmp_path))
+    calls = []
+    assert weights(train(TINY, tmp_path, progress=lambda *a: calls.append(a))) == before
+    assert calls == []
+
+
+def test_seeds_matter(tmp_path):
+    first, second = (train(replace(TINY, seed=seed), tmp_path / str(seed)) for seed in (0, 1))
+    assert weights(first) != weights(second)
+
+
+LEARNERS = {
+    "regression": replace(TINY, task=Regression(1, 6), shape=TransformerShape(2, 2, 16, 32)),
+    "lstm": replace(TINY, task=Regression(1, 6), shape=LSTMShape(1, 16)),
+    "linear": replace(LINEAR, task=Regression(1, 6)),
+    "hop": replace(TINY, task=Hop(3, 8), shape=TransformerShape(2, 2, 16, 32)),
+}
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_it_learns(kind, tmp_path):
+    """At first a model does no better than to say nothing, or to guess."""
+    train(replace(LEARNERS[kind], steps=600, batch_size=32), tmp_path)
+    losses = losses_of(tmp_path)
+    assert losses[-1] < 0.6 * losses[0]
+
+
+def test_a_loss_that_is_no_number_stops(tmp_path):
+    wild = replace(LINEAR, learning_rate=1e8, warmup=0, final_rate=1.0, clip=1e12)
+    with pytest.raises(Diverged, match=r"^the loss of step \d+ is (nan|inf)"):
+        train(wild, tmp_path, save_every=0)
+    assert not (tmp_path / "model.safetensors").exists()
+
+
+def test_the_last_good_state_is_kept(tmp_path, monkeypatch):
+    """The loss breaks in the third block: the state of the second stays on the disk."""
+    sound = objective.loss
+
+    def broken(model, inputs, wanted, counted):
+        broken.calls += 1
+        value = sound(model, inputs, wanted, counted)
+        return value * float("nan") if broken.calls > 2 * AT_ONCE + 5 else value
+
+    broken.calls = 0
+    monkeypatch.setattr(objective, "loss", broken)
+    with pytest.raises(Diverged, match=f"^the loss of step {2 * AT_ONCE + 6} is nan"):
+        train(TINY, tmp_path, save_every=0)
+    monkeypatch.setattr(objective, "loss", sound)
+    seen = []
+    train(TINY, tmp_path, progress=lambda step, _: seen.append(step))
+    assert seen[0] == 3 * AT_ONCE
+    assert weights(tmp_path / "model.safetensors") == weights(train(TINY, tmp_path / "whole"))
+
+
+def test_a_folder_of_another_run(tmp_path):
+    train(TINY, tmp_path)
+    with pytest.raises(InputError, match=r"holds another run \(seed 0, 70 steps.*another folder"):
+        train(replace(TINY, seed=1), tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a state", b"\x08\0\0\0\0\0\0\0{}      "])
+def test_a_state_that_is_none(content, tmp_path):
+    (tmp_path / "state.safetensors").write_bytes(content)
+    with pytest.raises(InputError, match=r"state\.safetensors is not a state of training.*remove"):
+        train(TINY, tmp_path)
+
+
+def test_a_batch_that_cannot_be_divided(tmp_path, monkeypatch):
+    monkeypatch.setattr(Process, "join", lambda device: Process(0, 3, torch.device("cpu")))
+    with pytest.raises(InputError, match="^batch_size is 8 and there are 3 processes"):
+        train(TINY, tmp_path)
+
+
+PARALLEL = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_training import TINY
+from constructions.trained import train
+train(TINY, Path(sys.argv[1]))
+"""
+
+
+def test_two_processes_train_the_model_of_one(tmp_path):
+    """torchrun with two processes: the same prompts, the same gradients but for rounding."""
+    script = tmp_path / "script.py"
+    script.write_text(PARALLEL)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    arguments = [str(script), str(tmp_path / "two"), os.path.dirname(__file__)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    subprocess.run([*command, *arguments], check=True, env=environment, capture_output=True)
+    train(TINY, tmp_path / "one")
+    one, two = losses_of(tmp_path / "one"), losses_of(tmp_path / "two")
+    assert steps_of(tmp_path / "two") == steps_of(tmp_path / "one")
+    # Rounding grows along training; the first line sums up 20 steps.
+    assert abs(one[0] - two[0]) < 1e-4 * one[0]
+    assert abs(one[-1] - two[-1]) < 1e-2 * one[-1]
