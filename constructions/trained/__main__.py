@@ -171,16 +171,16 @@ def _bar(name: str, steps: int) -> Iterator[Callable[[int, float], None]]:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; every error is one line on standard error."""
     try:
-        app(args=arguments, prog_name="constructions.trained", standalone_mode=False)
+        code = app(args=arguments, prog_name="constructions.trained", standalone_mode=False) or 0
     except TyperException as error:
         return _complain(" ".join(error.format_message().split()), USAGE)
     except InputError as error:
         return _complain(str(error), USAGE)
     except Diverged as error:
         return _complain(str(error), DIVERGED)
-    except KeyboardInterrupt:
-        return _complain("interrupted; the same command goes on from the last state", INTERRUPTED)
-    return 0
+    if code == INTERRUPTED:
+        return _complain("interrupted; the same command goes on from the last state", code)
+    return int(code)
 
 
 def _complain(message: str, code: int) -> int:

@@ -87,10 +87,19 @@ class InContextRegressor(nn.Module):
         return self.run(written, written.shape[-2])[..., ::2, 0]
 
     def representations(self, x: Any, y: Any, x_query: Any) -> Iterator[Tensor]:
-        """The stream (…, n + 1, D) where predictions are made: embedded, and after each layer."""
+        """What a read-out would see (…, n + 1, D) where predictions are made.
+
+        First of the embedding, then of each layer; through the final layer norm if there is one, so
+        that the model's own read-out is a linear function of the last.
+        """
         written = tokens(*self._inputs(x, y, x_query))
         for H in self.residual_stream(written, written.shape[-2]):
-            yield H[..., ::2, :]
+            yield self.seen(H[..., ::2, :])
+
+    def seen(self, H: Tensor) -> Tensor:
+        """The stream as the read-out sees it."""
+        norm = getattr(self, "ln_final", None)
+        return H if norm is None else norm(H)
 
     def run(self, tokens: Tensor, n_examples: int) -> Tensor:
         """Outputs (…, T, d_out)."""

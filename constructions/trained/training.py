@@ -1,9 +1,9 @@
 """The training loop, one for all tasks and models.
 
 A run lives in a folder: `state.safetensors` (weights, moments, step and random state in one file),
-`log.jsonl`, and at the end `model.safetensors` with its sidecar.  Started again in the same folder
-it goes on from the last state, and since everything that matters is part of the state, it ends with
-the very weights of an uninterrupted run on the same machine.
+`model.jsonl`, the log, and at the end `model.safetensors` with its sidecar.  Started again in the
+same folder it goes on from the last state, and since everything that matters is part of the state,
+it ends with the very weights of an uninterrupted run on the same machine.
 
 Under torchrun every process draws the whole batch, which costs little, and computes the gradient of
 its part: the weights are those of one process, up to rounding.
@@ -189,12 +189,16 @@ class _Run:
         }
         self.recent = ()
         if self.process.rank == 0:
-            with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
+            with self.log_path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 
     @property
     def state_path(self) -> Path:
         return self.folder / "state.safetensors"
+
+    @property
+    def log_path(self) -> Path:
+        return self.folder / "model.jsonl"
 
     def save(self) -> None:
         """Write the state, in one file."""
@@ -245,8 +249,7 @@ class _Run:
 
     def cut_log(self) -> None:
         """Leave only what the log says up to the present step."""
-        path = self.folder / "log.jsonl"
-        kept = []
+        path, kept = self.log_path, []
         if path.exists() and self.step:
             for line in path.read_text("utf-8").splitlines():
                 if line.endswith("}") and json.loads(line)["step"] <= self.step:
@@ -255,7 +258,7 @@ class _Run:
 
     def record(self, command: str) -> dict[str, Any]:
         """What the sidecar says."""
-        last = json.loads((self.folder / "log.jsonl").read_text("utf-8").splitlines()[-1])
+        last = json.loads(self.log_path.read_text("utf-8").splitlines()[-1])
         return {
             "configuration": self.configuration.to_json(),
             "command": command,

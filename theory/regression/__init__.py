@@ -50,11 +50,21 @@ from theory.regression.residuals import (
     ridge_residual,
 )
 from theory.regression.ridge import ridge
+from theory.regression.similarity import (
+    Estimate,
+    best_matching,
+    error_distance,
+    error_similarity,
+    induced_weights,
+    weight_similarity,
+)
 from theory.regression.spectral import PrefixSpectrum
 
 __all__ = [
+    "Estimate",
     "PrefixSpectrum",
     "Prompts",
+    "best_matching",
     "ceil_log3",
     "chebyshev",
     "chebyshev_fitted",
@@ -65,6 +75,8 @@ __all__ = [
     "conjugate_gradient_iterates",
     "conjugate_gradient_steps",
     "covariance_prompts",
+    "error_distance",
+    "error_similarity",
     "gaussian_prompts",
     "gradient_descent",
     "gradient_descent_fitted",
@@ -77,6 +89,7 @@ __all__ = [
     "hyperpower_residual",
     "hyperpower_steps",
     "ill_conditioned_prompts",
+    "induced_weights",
     "newton",
     "newton_degree",
     "newton_digits",
@@ -95,4 +108,5 @@ __all__ = [
     "ridge",
     "ridge_fitted",
     "ridge_residual",
+    "weight_similarity",
 ]

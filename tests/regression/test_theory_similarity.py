@@ -1,0 +1,101 @@
+"""Similarity of errors and of induced weights, against their definitions."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import theory.regression as r
+from theory.checks import InputError
+
+
+def cosine(a, b):
+    size = math.sqrt(sum(x * x for x in a)) * math.sqrt(sum(x * x for x in b))
+    return sum(x * y for x, y in zip(a, b, strict=True)) / size if size else 0.0
+
+
+@given(
+    k=st.integers(1, 3),
+    l=st.integers(1, 3),
+    m=st.integers(2, 4),
+    n=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+def test_errors_by_definition(k, l, m, n, seed):  # noqa: E741
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(-3, 4, (k, m, n)), rng.integers(-3, 4, (l, m, n))
+    y = rng.integers(-3, 4, (m, n))
+    alike, apart = r.error_similarity(a, b, y), r.error_distance(a, b, y)
+    for i in range(k):
+        for j in range(l):
+            cosines = [cosine(a[i, p] - y[p], b[j, p] - y[p]) for p in range(m)]
+            squares = [((a[i, p] - b[j, p]) ** 2).mean() for p in range(m)]
+            for found, values in ((alike, cosines), (apart, squares)):
+                assert found.mean[i, j] == pytest.approx(np.mean(values), abs=1e-12)
+                spread = np.std(values, ddof=1) / math.sqrt(m)
+                assert found.error[i, j] == pytest.approx(spread, abs=1e-12)
+
+
+def test_extremes():
+    y = np.zeros((2, 3))
+    a = np.array([[[1.0, 2, 3], [0, 1, 0]]])
+    assert r.error_similarity(a, a, y).mean == pytest.approx(1)
+    assert r.error_similarity(a, -5 * a, y).mean == pytest.approx(-1)
+    assert r.error_similarity(a, 0 * a, y).mean == 0  # no error, no direction
+    assert r.error_distance(a, a, y).mean == pytest.approx(0)
+
+
+@given(d=st.integers(1, 3), extra=st.integers(1, 4), seed=st.integers(0, 99))
+def test_a_linear_predictor_induces_its_weights(d, extra, seed):
+    rng = np.random.default_rng(seed)
+    Q, w = rng.standard_normal((5, d + extra, d)), rng.standard_normal((5, d))
+    found, explained = r.induced_weights(Q, (Q @ w[..., None])[..., 0])
+    np.testing.assert_allclose(found, w, atol=1e-9)
+    np.testing.assert_allclose(explained, 1, atol=1e-12)
+
+
+def test_what_is_not_linear_is_not_explained():
+    Q = np.array([[-1.0], [1.0], [-2.0], [2.0]])
+    w, explained = r.induced_weights(Q, np.abs(Q[:, 0]))
+    assert w == pytest.approx([0])
+    assert explained == pytest.approx(0)
+    w, explained = r.induced_weights(Q, Q[:, 0] ** 3)
+    assert w == pytest.approx([34 / 10])  # Σq⁴/Σq² = (1 + 1 + 16 + 16)/(1 + 1 + 4 + 4)
+    assert explained == pytest.approx(34**2 / 10 / (1 + 1 + 64 + 64))
+
+
+def test_similarity_of_weights_is_the_mean_cosine():
+    a = np.array([[[[1.0, 0], [0, 1]], [[1, 1], [2, 0]]]])
+    b = np.array([[[[1.0, 0], [0, -1]], [[1, 0], [1, 0]]]])
+    found = r.weight_similarity(a, b)
+    values = [(1 - 1) / 2, (1 / math.sqrt(2) + 1) / 2]
+    assert found.mean == pytest.approx(np.mean(values))
+    assert found.error == pytest.approx(np.std(values, ddof=1) / math.sqrt(2))
+
+
+def test_the_best_matching_row():
+    table = r.Estimate(np.array([[0.1, 0.9], [0.8, 0.2], [0.5, 0.3]]), np.zeros((3, 2)))
+    assert r.best_matching(table).tolist() == [1, 0]
+
+
+A = np.zeros((1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: r.error_similarity(A[0], A, A[0]), r"^first has shape \(2, 3\) and labels"),
+        (lambda: r.error_similarity(A, A[:, :1], A[0]), r"^second has shape \(1, 1, 3\)"),
+        (lambda: r.error_distance(A[:, :1], A[:, :1], A[0, :1]), "at least 2$"),
+        (lambda: r.error_similarity(A + np.nan, A, A[0]), "^first or labels contains NaN"),
+        (lambda: r.induced_weights(np.ones((2, 2)), np.ones(2)), "^queries has 2 rows"),
+        (lambda: r.induced_weights(np.ones((3, 2)), np.ones(2)), r"^queries has shape \(3, 2\)"),
+        (lambda: r.induced_weights(np.ones((3, 2)), [1, 2, np.inf]), "^predictions contains NaN"),
+        (lambda: r.weight_similarity(A, A), r"^first has shape \(1, 2, 3\) and second"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,195 @@
+"""Checkpoints on the disk, and the command line that makes and reads them."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+
+from constructions.trained import checkpoint, load, log_of, shipped, sidecar, train
+from constructions.trained.__main__ import main
+from constructions.trained.configuration import Configuration
+from theory.checks import InputError
+from theory.regression import gaussian_prompts
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of a few steps, made by the command."""
+    folder = tmp_path_factory.mktemp("run")
+    words = ["regression", "--steps", "40", "--model", "lstm", "--seed", "2", "--device", "cpu"]
+    assert main(["train", *words, "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def copy(run, tmp_path):
+    return shutil.copytree(run, tmp_path / "copy")
+
+
+def test_what_is_loaded_is_what_was_saved(run):
+    path = run / "model.safetensors"
+    model, again = load(path), load(str(path))
+    p = gaussian_prompts(3, 4, 5, seed=0)
+    assert torch.equal(model(p.x, p.y, p.x_query), again(p.x, p.y, p.x_query))
+    assert not any(W.requires_grad for W in model.parameters())
+
+
+def test_the_sidecar_says_how_it_was_made(run):
+    record = sidecar(run / "model.safetensors")
+    made = Configuration.from_json(record["configuration"])
+    assert (made.steps, made.seed, record["steps"]) == (40, 2, 40)
+    command = "python -m constructions.trained train regression --model lstm --seed 2 --steps 40"
+    assert record["command"] == command
+    assert record["bytes"] == (run / "model.safetensors").stat().st_size
+    log = log_of(run / "model.safetensors")
+    assert [line["step"] for line in log] == [20, 40]
+    assert record["loss"] == log[-1]["loss"]
+
+
+def test_changed_weights_are_refused(copy):
+    path = copy / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"^model\.safetensors is not what model\.json describes"):
+        load(path)
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(InputError, match="its hash is another"):
+        load(path)
+
+
+def test_sidecars_that_are_none(copy):
+    path, beside = copy / "model.safetensors", copy / "model.json"
+    record = json.loads(beside.read_text())
+    record["configuration"]["version"] = 99
+    beside.write_text(json.dumps(record))
+    with pytest.raises(InputError, match="of version 99 and this is version 1: train the model"):
+        load(path)
+    beside.write_text("{}")
+    with pytest.raises(InputError, match=r"^model\.json is not the sidecar of a checkpoint"):
+        load(path)
+    beside.unlink()
+    with pytest.raises(InputError, match=r"^model\.safetensors has no model\.json beside it"):
+        load(path)
+
+
+def test_a_checkpoint_that_does_not_exist():
+    with pytest.raises(InputError, match=r"^no checkpoint nothing: shipped are"):
+        load("nothing")
+
+
+def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    checkpoint.write(path, b"before")
+    monkeypatch.setattr(checkpoint.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        checkpoint.write(path, b"after")
+    assert path.read_bytes() == b"before"
+
+
+def test_shipped_checkpoints_are_whole_and_small():
+    """Each loads, is described, and all together take less than 40 MB."""
+    total = 0
+    for name in shipped():
+        record = sidecar(name)
+        load(name)
+        total += record["bytes"]
+        assert record["command"].startswith("python -m constructions.trained train ")
+        assert log_of(name)[-1]["step"] == record["steps"]
+    assert total <= 40e6
+
+
+def test_evaluate(run, capsys):
+    assert main(["evaluate", str(run / "model.safetensors"), "--prompts", "50"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == [
+        "examples",
+        "trained",
+        "least",
+        "squares",
+        "(squared",
+        "error",
+        "over",
+        "d)",
+    ]
+    assert [int(row.split()[0]) for row in rows] == list(range(11))
+    p = gaussian_prompts(50, 10, 5, seed=1_000_000)
+    said = load(run / "model.safetensors")(p.x, p.y, p.x_query).double().numpy()
+    error = ((said[:, -1] - p.y_query) ** 2).mean() / 5
+    assert float(rows[-1].split()[1]) == pytest.approx(error, abs=1e-4)
+    assert float(rows[-1].split()[4]) == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize("task", ["induction", "bigrams"])
+def test_evaluate_tokens(task, tmp_path, capsys):
+    assert main(["train", task, "--steps", "20", "--out", str(tmp_path), "--device", "cpu"]) == 0
+    assert main(["evaluate", str(tmp_path / "model.safetensors"), "--prompts", "20"]) == 0
+    _, said, best = capsys.readouterr().out.splitlines()
+    assert "20 sequences: " in said
+    nats = float(best.split()[-4 if task == "bigrams" else -2])
+    # Chains of 8 symbols with uniform rows: about Σ_{i=2}^8 1/i = 1.72 nats, and more to be learnt.
+    assert nats == 0 if task == "induction" else 1.7 < nats < np.log(8)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["train", "chess"], "task is 'chess': give"),
+        (["train", "regression", "--preset", "huge"], "preset is 'huge': give"),
+        (["train", "regression", "--device", "tpu"], "device is 'tpu': give"),
+        (["train", "regression", "--seed", "x"], "Invalid value for '--seed'"),
+        (["train", "regression", "--layers", "0"], "n_layers is 0: give"),
+        (["train"], "Missing argument"),
+        (["evaluate", "nothing"], "no checkpoint nothing: shipped are"),
+        (["evaluate", "nothing", "--prompts", "0"], "prompts is 0: give"),
+        (["melt"], "No such command"),
+    ],
+)
+def test_bad_input_is_one_line(words, message, capsys):
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_paper_wants_a_gpu(capsys, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr("constructions.trained.__main__._seconds_of_a_step", lambda _: 2.0)
+    assert main(["train", "regression", "--preset", "paper"]) == 2
+    assert (
+        "wants a GPU and there is none: here it would take about 12 days" in capsys.readouterr().err
+    )
+    assert main(["train", "regression", "--device", "cuda"]) == 2
+    assert capsys.readouterr().err.startswith("error: no GPU is visible to torch")
+
+
+def test_divergence_and_interruption_have_exit_codes(tmp_path, capsys, monkeypatch):
+    from constructions.trained import Diverged
+
+    for error, code, said in (
+        (Diverged("the loss of step 7 is nan"), 1, "the loss of step 7"),
+        (KeyboardInterrupt(), 130, "interrupted; the same command goes on"),
+    ):
+
+        def stop(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr("constructions.trained.__main__.train", stop)
+        assert main(["train", "regression", "--device", "cpu", "--out", str(tmp_path)]) == code
+        assert said in capsys.readouterr().err
+
+
+def test_list(capsys):
+    assert main(["list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(shipped())
+
+
+def test_train_is_the_function_that_the_command_calls(run, tmp_path):
+    record = sidecar(run / "model.safetensors")
+    made = Configuration.from_json(record["configuration"])
+    again = train(made, tmp_path)
+    assert again.read_bytes() == (run / "model.safetensors").read_bytes()

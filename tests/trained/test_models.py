@@ -1,0 +1,183 @@
+"""Models before training: shapes, causality, seeds, and the number systems that read them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from constructions.trained import preset
+from constructions.trained.configuration import Configuration, TransformerShape
+from constructions.trained.models import untrained
+from theory.checks import InputError
+from theory.regression import gaussian_prompts
+from verify.domains import Ball
+from verify.domains.forward import outputs
+
+PRESETS = {
+    "transformer": preset("regression"),
+    "lstm": preset("regression", model="lstm"),
+    "ill-conditioned": preset("regression", covariance="ill-conditioned"),
+}
+every = pytest.mark.parametrize("name", PRESETS)
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def regressor(request):
+    return untrained(PRESETS[request.param])
+
+
+def prompts(n=4, d=5, m=3, seed=0):
+    p = gaussian_prompts(m, n, d, seed=seed)
+    return p.x, p.y, p.x_query
+
+
+def test_one_prediction_for_each_prefix_which_sees_no_more(regressor):
+    x, y, query = prompts()
+    said = regressor(x, y, query)
+    assert said.shape == (3, 5)
+    for t in range(4):
+        shorter = regressor(x[:, :t], y[:, :t], x[:, t]) if t else None
+        if shorter is not None:
+            torch.testing.assert_close(shorter[:, t], said[:, t], rtol=1e-4, atol=1e-4)
+    other = regressor(x, y + np.array([0, 0, 0, 1.0]), query)
+    torch.testing.assert_close(other[:, :4], said[:, :4])
+    assert (other[:, 4] != said[:, 4]).all()
+
+
+def test_the_last_representation_is_what_the_read_out_sees(regressor):
+    x, y, query = prompts()
+    *_, last = regressor.representations(x, y, query)
+    assert len([*regressor.representations(x, y, query)]) == regressor.n_layers + 1
+    read = regressor.unembed(last)[..., 0]
+    scale = regressor(x, y, query) / read
+    torch.testing.assert_close(scale, torch.full_like(scale, scale.flatten()[0].item()))
+
+
+@every
+def test_seeds_determine_the_weights(name):
+    first, again, other = (
+        torch.cat([W.flatten() for W in untrained(replace(PRESETS[name], seed=seed)).parameters()])
+        for seed in (0, 0, 1)
+    )
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_refusals_of_a_regressor(regressor):
+    x, y, query = prompts()
+    for call, message in (
+        (lambda: regressor(x[..., :3], y, query[..., :3]), "x has dimension 3 but the model was"),
+        (
+            lambda: regressor(*prompts(11)),
+            "x has 11 examples but .* with up to 10",
+        ),
+        (lambda: regressor(x, y[:, :2], query), "y has 2 labels but x has 4"),
+        (lambda: regressor(x * np.nan, y, query), "x contains NaN"),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()
+
+
+def test_token_models():
+    model = untrained(preset("induction", layers=1))
+    tokens = np.arange(10) % 3
+    logits = model.logits(tokens)
+    assert logits.shape == (10, 16)
+    assert torch.equal(model(tokens), logits.argmax(-1))
+    torch.testing.assert_close(model.logits(tokens[:4]), logits[:4], rtol=1e-4, atol=1e-5)
+    for bad, message in (
+        (np.full(65, 0), "tokens have length 65 but the model was trained on 64"),
+        (np.array([16]), "tokens contain 16 but the vocabulary has 16"),
+        (torch.tensor([0.5]), "tokens have dtype float32"),
+    ):
+        with pytest.raises(InputError, match=message):
+            model(bad)
+
+
+@pytest.mark.parametrize("layer_norm", [False, True])
+def test_a_trained_transformer_in_balls(layer_norm):
+    """Layer norm, softmax and ReLU MLP enclosed: the same weights, another number system."""
+    made = preset("regression")
+    shape = TransformerShape(2, 2, 8, 12, layer_norm)
+    model = untrained(replace(made, shape=shape)).double().requires_grad_(False)
+    x, y, query = prompts(3, m=1)
+    tokens = torch.as_tensor(np.zeros((7, 5)))
+    tokens[::2] = torch.as_tensor(np.concatenate([x[0], query]))
+    tokens[1::2, 0] = torch.as_tensor(y[0])
+    model.pos_embed.W_pos.data = model.pos_embed.W_pos.data[:7]
+    with Ball.precision(200):
+        ball = Ball()
+        enclosed = outputs(model, ball.weights(tokens.numpy()), 7, ball).tolist()
+        wanted = [float(row[0]) for row in enclosed][::2]
+        assert all(row[0].rad() < 1e-40 for row in enclosed)
+    np.testing.assert_allclose(model(x, y, query)[0].numpy(), wanted, rtol=1e-11, atol=1e-12)
+
+
+def test_presets():
+    paper = untrained(preset("regression", "paper"))
+    assert sum(W.numel() for W in paper.parameters()) == pytest.approx(9.5e6, rel=0.02)
+    lstm = untrained(preset("regression", "paper", model="lstm"))
+    assert sum(W.numel() for W in lstm.parameters()) == pytest.approx(5.3e6, rel=0.02)
+    linear = untrained(preset("regression", "linear", layers=3))
+    assert (linear.n_layers, linear.n_heads) == (3, 4)
+    assert linear(*prompts(20)).shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"task": "chess"}, "^task is 'chess'"),
+        ({"task": "regression", "size": "tiny"}, "^preset is 'tiny'"),
+        ({"task": "regression", "model": "mamba"}, "^model is 'mamba'"),
+        ({"task": "regression", "covariance": "none"}, "^covariance is 'none'"),
+        ({"task": "regression", "noise": -1.0}, "^noise contains -1.0"),
+        ({"task": "regression", "layers": 0}, "^n_layers is 0"),
+        ({"task": "regression", "steps": 0}, "^steps is 0"),
+        ({"task": "regression", "seed": -1}, "^seed is -1"),
+        ({"task": "regression", "size": "linear", "model": "lstm"}, "^preset linear is a"),
+        ({"task": "hop", "model": "lstm"}, "^hop has the preset small"),
+        ({"task": "hop", "k": 0}, "^k is 0"),
+        ({"task": "induction", "size": "paper"}, "^induction has the preset small"),
+    ],
+)
+def test_presets_refuse(arguments, message):
+    with pytest.raises(InputError, match=message):
+        preset(**arguments)
+
+
+def test_shapes_refuse():
+    with pytest.raises(InputError, match=r"^d_model is 10: give a multiple of n_heads, 4"):
+        TransformerShape(1, 4, 10, 0)
+    with pytest.raises(InputError, match=r"^normalise is 'hardmax'"):
+        TransformerShape(1, 2, 10, 0, True, "hardmax")
+    with pytest.raises(InputError, match=r"^learning_rate is 0"):
+        replace(preset("regression"), learning_rate=0.0)
+
+
+def test_the_learning_rate():
+    made = replace(preset("regression"), steps=1000, warmup=100, final_rate=0.1)
+    rates = [made.rate(step) for step in range(1001)]
+    assert rates[0] == 0.01
+    assert rates[99] == rates[100] == 1
+    assert rates[550] == pytest.approx(0.55)
+    assert rates[1000] == pytest.approx(0.1)
+    assert max(rates) == 1
+
+
+@pytest.mark.parametrize("name", ["small", "paper", "linear"])
+def test_a_configuration_survives_json(name):
+    made = preset("regression", name, noise=0.25, seed=3)
+    assert Configuration.from_json(made.to_json()) == made
+    tokens = preset("bigrams")
+    assert Configuration.from_json(tokens.to_json()) == tokens
+
+
+def test_records_that_are_none():
+    record = preset("regression").to_json()
+    with pytest.raises(InputError, match=r"^the configuration is of version 0 and this is version"):
+        Configuration.from_json({**record, "version": 0})
+    with pytest.raises(InputError, match=r"^not a configuration of version 1: 'task'"):
+        Configuration.from_json({key: value for key, value in record.items() if key != "task"})
+    with pytest.raises(InputError, match=r"^not a configuration of version 1: .*'colour'"):
+        Configuration.from_json({**record, "colour": "red"})
