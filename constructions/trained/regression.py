@@ -70,6 +70,11 @@ class InContextRegressor(nn.Module):
 
     task: Regression
 
+    @property
+    def n_layers(self) -> int:
+        """The number of layers."""
+        raise NotImplementedError
+
     def forward(self, x: Any, y: Any, x_query: Any) -> Tensor:
         """Predictions (…, n + 1) from examples x (…, n, d), y (…, n) and a query x_query (…, d).
 

@@ -75,11 +75,6 @@ def test_similarity_of_weights_is_the_mean_cosine():
     assert found.error == pytest.approx(np.std(values, ddof=1) / math.sqrt(2))
 
 
-def test_the_best_matching_row():
-    table = r.Estimate(np.array([[0.1, 0.9], [0.8, 0.2], [0.5, 0.3]]), np.zeros((3, 2)))
-    assert r.best_matching(table).tolist() == [1, 0]
-
-
 A = np.zeros((1, 2, 3))
 
 

@@ -52,7 +52,7 @@ from theory.regression.residuals import (
 from theory.regression.ridge import ridge
 from theory.regression.similarity import (
     Estimate,
-    best_matching,
+    error_cosines,
     error_distance,
     error_similarity,
     induced_weights,
@@ -64,7 +64,6 @@ __all__ = [
     "Estimate",
     "PrefixSpectrum",
     "Prompts",
-    "best_matching",
     "ceil_log3",
     "chebyshev",
     "chebyshev_fitted",
@@ -75,6 +74,7 @@ __all__ = [
     "conjugate_gradient_iterates",
     "conjugate_gradient_steps",
     "covariance_prompts",
+    "error_cosines",
     "error_distance",
     "error_similarity",
     "gaussian_prompts",

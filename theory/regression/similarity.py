@@ -36,8 +36,12 @@ def error_similarity(first: ArrayLike, second: ArrayLike, labels: ArrayLike) -> 
 
     Raises `ValueError` for shapes that do not match, fewer than 2 prompts, and NaN.
     """
-    a, b = _errors("first", first, labels), _errors("second", second, labels)
-    return Estimate.over_prompts(_cosines(a, b))
+    return Estimate.over_prompts(error_cosines(first, second, labels))
+
+
+def error_cosines(first: ArrayLike, second: ArrayLike, labels: ArrayLike) -> np.ndarray:
+    """The cosines (k, l, m) of every prompt, whose mean is `error_similarity`; errors as there."""
+    return _cosines(_errors("first", first, labels), _errors("second", second, labels))
 
 
 def error_distance(first: ArrayLike, second: ArrayLike, labels: ArrayLike) -> Estimate:
@@ -86,11 +90,6 @@ def weight_similarity(first: ArrayLike, second: ArrayLike) -> Estimate:
             "m at least 2"
         )
     return Estimate.over_prompts(_cosines(a, b).mean(-1))
-
-
-def best_matching(similarity: Estimate) -> np.ndarray:
-    """For each of the l columns, the row of largest similarity, (l,)."""
-    return similarity.mean.argmax(axis=0)
 
 
 def _errors(name: str, predictions: ArrayLike, labels: ArrayLike) -> np.ndarray:

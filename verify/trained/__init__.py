@@ -1,0 +1,1 @@
+"""Claims about trained models, on the checkpoints that come with the package."""

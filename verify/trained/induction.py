@@ -1,0 +1,255 @@
+"""The claim `induction-trained`: gradient descent finds the induction heads that were built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.checks import InputError
+from verify.claim import Run, claim, option
+from verify.finding import Finding, Verdict
+from verify.trained.checkpoints import described, models_of
+
+if TYPE_CHECKING:
+    from constructions.retrieval import SequenceModel
+    from constructions.trained.models import TokenTransformer
+
+LEARNED, NOT_LEARNED = 0.95, 0.5  # shares of right answers
+ATTENDED = 0.8  # of a head's attention where the built head puts all of it
+WINDOW = 0.02  # of all steps, in which the fall of the loss is looked at
+ERRORS = 3.0  # standard errors
+
+
+@claim(source="[Olsson2022]; the built heads: constructions/retrieval/induction.py", draws=True)
+def induction_trained(
+    run: Run,
+    *,
+    samples: Annotated[int, option("fresh sequences", min=20)] = 400,
+) -> Iterator[Finding]:
+    """Two trained layers are the built induction heads; one trained layer does not learn the task.
+
+    Attention-only, one head a layer, on the latest-match task.  In the trained weights a head of
+    layer 1 looks at the token before and one of layer 2 at what followed the latest copy; the
+    circuits between embedding, heads and read-out are those of the construction, and a linear map
+    of the trained stream tells most of each of its registers from the layer on in which it is
+    written, and not before.
+    """
+    from constructions import induction_heads
+    from constructions.trained import log_of
+    from constructions.trained.models import TokenTransformer
+
+    models = models_of("induction-small-2-layers", TokenTransformer)
+    alone = models_of("induction-small-1-layer", TokenTransformer)
+    some = next(iter(models.values()))
+    tokens, wanted = _sequences(run, some, samples)
+    built = induction_heads(some.vocabulary_size, some.max_length)
+    for name, model in models.items():
+        yield _accuracy(name, model, tokens, wanted, at_least=LEARNED)
+    for name, model in alone.items():
+        yield _accuracy(name, model, tokens, wanted, below=NOT_LEARNED)
+    for name, model in models.items():
+        yield from _heads(name, model, built, tokens, wanted)
+        yield from _circuits(name, model)
+        yield from _registers(name, model, built, tokens)
+        yield _transition(name)
+    if run.plot:
+        from verify.trained.induction_picture import draw
+
+        logs = {described(name): log_of(name) for name in (*models, *alone)}
+        draw(run.plot, some, built, tokens[0, :24], logs)
+
+
+def _sequences(run: Run, model: TokenTransformer, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    from theory.retrieval import induction
+
+    tokens = run.rng.integers(0, model.vocabulary_size, (samples, model.max_length))
+    return tokens, induction(tokens)
+
+
+def _accuracy(
+    name: str,
+    model: TokenTransformer,
+    tokens: np.ndarray,
+    wanted: np.ndarray,
+    *,
+    at_least: float = 0.0,
+    below: float = 1.0,
+) -> Finding:
+    """The share of right answers, where there is one; its standard error is over sequences."""
+    right = np.where(wanted >= 0, model(tokens).numpy() == wanted, False)
+    counted = (wanted >= 0).sum(1)
+    share = right.sum() / counted.sum()
+    # A ratio of means: its error is that of the residuals right − share·counted.
+    error = (right.sum(1) - share * counted).std(ddof=1) / np.sqrt(len(tokens)) / counted.mean()
+    low, high = share - ERRORS * error, share + ERRORS * error
+    holds = low >= at_least and high < below
+    fails = high < at_least or low >= below
+    verdict = Verdict.HOLDS if holds else Verdict.FAILS if fails else Verdict.UNDECIDED
+    bound = f"at least {at_least:.0%}" if at_least else f"below {below:.0%}"
+    return Finding(
+        f"{described(name)}: right on {len(tokens)} fresh sequences",
+        "trained",
+        f"{share:.2%} ± {error:.2%}",
+        bound,
+        verdict,
+    )
+
+
+def attention_of(
+    model: TokenTransformer | SequenceModel, tokens: np.ndarray, prefix: int = 0
+) -> list[np.ndarray]:
+    """The attention (m, T, T) of each layer's only head; a prefix of the prompt is left out."""
+    import torch
+
+    written = torch.as_tensor(tokens) if prefix == 0 else model.tokens(tokens)  # type: ignore[operator]
+    n = written.shape[-1]
+    maps = []
+    stream = list(model.residual_stream(written, n))
+    for block, H in zip(model.blocks, stream, strict=False):
+        assert block.attn is not None
+        maps.append(block.attn.pattern(H, n)[..., 0, prefix:, prefix:].numpy())
+    return maps
+
+
+def _heads(
+    name: str,
+    model: TokenTransformer,
+    built: SequenceModel,
+    tokens: np.ndarray,
+    wanted: np.ndarray,
+) -> Iterator[Finding]:
+    """Attention where the built heads look, in the trained and in the built model."""
+    from theory.retrieval import find
+
+    T = tokens.shape[1]
+    before = np.broadcast_to(np.arange(-1, T - 1), tokens.shape)
+    maps, exact = attention_of(model, tokens), attention_of(built, tokens, len(built.prompt.prefix))
+    for layer, kind, place in ((0, "previous-token", before), (1, "matching", find(tokens))):
+        counted = place >= 0
+        looked = [
+            np.take_along_axis(attention[layer], np.maximum(place, 0)[..., None], axis=-1)[..., 0]
+            for attention in (maps, exact)
+        ]
+        means = [float(values[counted].mean()) for values in looked]
+        yield Finding(
+            f"{described(name)}: layer {layer + 1} has a {kind} head",
+            "trained",
+            f"{means[0]:.1%} of its attention is there (built: {means[1]:.1%})",
+            f"at least {ATTENDED:.0%}",
+            Verdict.of(means[0] >= ATTENDED and means[1] == 1),
+        )
+
+
+def circuits_of(model: TokenTransformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The maps between embedding, heads and read-out, and where each row should be largest.
+
+    position  W_pos W_Q¹ (W_pos W_K¹)ᵀ (T × T), the past only: whom layer 1 looks at
+    match     W_E W_Q² (W_E W_V¹ W_O¹ W_K²)ᵀ (V × V): whom layer 2 looks at, by the token that
+              layer 1 has carried there
+    copy      W_E W_V² W_O² W_U (V × V): what layer 2 says of the token that it looks at
+    """
+    assert model.pos_embed is not None
+    E, P, U = model.embed.W_E, model.pos_embed.W_pos, model.unembed.W_U
+    first, second = (block.attn for block in model.blocks)
+    assert first is not None
+    assert second is not None
+    asked = P @ first.W_Q[0] + first.b_Q[0]
+    position = (asked @ (P @ first.W_K[0]).T).double().numpy()
+    position[np.triu_indices(len(position), 1)] = -np.inf
+    carried = E @ first.W_V[0] @ first.W_O[0]
+    match = (E @ second.W_Q[0] + second.b_Q[0]) @ (carried @ second.W_K[0]).T
+    copy = E @ second.W_V[0] @ second.W_O[0] @ U
+    T, V = len(position), len(E)
+    return {
+        "position": (position[1:], np.arange(T - 1)),
+        "match": (match.double().numpy(), np.arange(V)),
+        "copy": (copy.double().numpy(), np.arange(V)),
+    }
+
+
+def _circuits(name: str, model: TokenTransformer) -> Iterator[Finding]:
+    words = {
+        "position": "position → position before (layer 1)",
+        "match": "token → token that layer 1 carried (layer 2)",
+        "copy": "token looked at → logit (layer 2)",
+    }
+    for kind, (matrix, place) in circuits_of(model).items():
+        share = float((matrix.argmax(1) == place).mean())
+        yield Finding(
+            f"{described(name)}: circuit {words[kind]}",
+            "trained",
+            f"the largest entry of {share:.1%} of {len(matrix)} rows is the built one's",
+            "at least 90%; by chance "
+            + (f"{1 / matrix.shape[1]:.0%}" if kind != "position" else "about 7%"),
+            Verdict.of(share >= 0.9),
+        )
+
+
+def _registers(
+    name: str, model: TokenTransformer, built: SequenceModel, tokens: np.ndarray
+) -> Iterator[Finding]:
+    """R² on held-out sequences of linear read-outs of the built registers from the trained stream.
+
+    `code` is the token itself, `previous` the token before, `answer` what is to be said.
+    """
+    table = decoded(model, built, tokens)
+    written = {"code": 0, "previous": 1, "answer": 2}
+    for register, layer in written.items():
+        values = table[register]
+        holds = min(values[layer:]) > 1 / 2 and max(values[:layer], default=0.0) < 1 / 2
+        yield Finding(
+            f"{described(name)}: register {register}, written by "
+            + ("the embedding" if layer == 0 else f"layer {layer}"),
+            "trained",
+            "R² " + ", ".join(f"{value:.2f}" for value in values) + " embedded and by layer",
+            "above 1/2 from there on" + (", below before" if layer else ""),
+            Verdict.of(holds),
+        )
+
+
+def decoded(
+    model: TokenTransformer, built: SequenceModel, tokens: np.ndarray
+) -> dict[str, list[float]]:
+    """R² of reading each register of the built model off the trained stream, after every layer."""
+    import torch
+
+    m, prefix = len(tokens), len(built.prompt.prefix)
+    *_, final = built.streams(tokens)
+    registers = final[:, prefix:].double().numpy()
+    half = m // 2
+    found: dict[str, list[float]] = {register: [] for register in built.stream}
+    for H in model.residual_stream(torch.as_tensor(tokens), tokens.shape[1]):
+        X = np.concatenate([H.double().numpy(), np.ones((*tokens.shape, 1))], axis=-1)
+        fit, held = (part.reshape(-1, X.shape[-1]) for part in (X[:half], X[half:]))
+        for register in built.stream:
+            Y = registers[..., built.stream[register]]
+            seen, hidden = (part.reshape(-1, Y.shape[-1]) for part in (Y[:half], Y[half:]))
+            W = np.linalg.lstsq(fit, seen, rcond=1e-9)[0]
+            left = ((held @ W - hidden) ** 2).sum()
+            found[register].append(float(1 - left / ((hidden - seen.mean(0)) ** 2).sum()))
+    return found
+
+
+def _transition(name: str) -> Finding:
+    """Whether the loss falls faster later than earlier, which no convex decay does."""
+    from constructions.trained import log_of
+
+    log = log_of(name)
+    if not log:
+        raise InputError(f"{name} has no log beside it: its loss along training is not known")
+    steps, loss = (np.array([line[key] for line in log]) for key in ("step", "loss"))
+    width = max(1, round(WINDOW * len(steps)))
+    falls = loss[:-width] - loss[width:]
+    steepest = int(falls[width:].argmax()) + width  # with a window before it
+    faster = float(falls[steepest] / max(falls[steepest - width], 1e-9))
+    return Finding(
+        f"{described(name)}: a phase transition in the log",
+        "trained",
+        f"from step {steps[steepest]} to {steps[steepest + width]} the loss falls by "
+        f"{falls[steepest]:.2f}, from {loss[steepest]:.2f}: {faster:.1f} times as much as in as "
+        "many steps before",
+        "at least twice (a convex decay: at most once)",
+        Verdict.of(faster >= 2),
+    )

@@ -1,0 +1,70 @@
+"""The picture of trained induction heads: attention beside that of the built ones, and the loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib
+import numpy as np
+
+from verify.trained.induction import attention_of, circuits_of
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+
+if TYPE_CHECKING:
+    from constructions.retrieval import SequenceModel
+    from constructions.trained.models import TokenTransformer
+
+
+def draw(
+    path: Path,
+    model: TokenTransformer,
+    built: SequenceModel,
+    tokens: np.ndarray,
+    logs: dict[str, list[dict[str, float]]],
+) -> None:
+    """Saved to path: attention of both layers, trained above built; two circuits; the losses.
+
+    tokens (T,) is the sequence whose attention is shown; logs has a training log for each line.
+    """
+    figure, panels = plt.subplots(2, 4, figsize=(15, 7.6), layout="constrained")
+    prefix = len(built.prompt.prefix)
+    rows = (
+        ("trained", attention_of(model, tokens)),
+        ("built", attention_of(built, tokens, prefix)),
+    )
+    for row, (kind, maps) in zip(panels, rows, strict=True):
+        for layer, (panel, attention) in enumerate(zip(row, maps, strict=False), start=1):
+            panel.imshow(attention, cmap="Blues", vmin=0, vmax=1)
+            panel.set_title(f"{kind}, layer {layer}: who looks at whom", fontsize=10)
+            panel.set_xticks(range(len(tokens)), tokens.tolist(), fontsize=7)
+            panel.set_yticks(range(len(tokens)), tokens.tolist(), fontsize=7)
+            panel.set(xlabel="looked at", ylabel="asks")
+    circuits = circuits_of(model)
+    _matrix(panels[0, 2], circuits["match"][0], "trained circuit, layer 2: match", "carried token")
+    _matrix(panels[1, 2], circuits["copy"][0], "trained circuit, layer 2: copy", "logit")
+    _losses(panels[0, 3], logs)
+    panels[1, 3].set_axis_off()
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def _matrix(panel: Axes, matrix: np.ndarray, title: str, across: str) -> None:
+    largest = float(np.abs(matrix).max())
+    panel.imshow(matrix, cmap="RdBu", vmin=-largest, vmax=largest)
+    panel.set_title(title, fontsize=10)
+    panel.set(xlabel=across, ylabel="token")
+
+
+def _losses(panel: Axes, logs: dict[str, list[dict[str, float]]]) -> None:
+    for label, log in logs.items():
+        panel.plot(
+            [line["step"] for line in log], [line["loss"] for line in log], label=label, lw=1
+        )
+    panel.set_title("training", fontsize=10)
+    panel.set(xlabel="step", ylabel="loss, nats a token", xscale="log", ylim=(0, None))
+    panel.legend(frameon=False, fontsize=8)
+    panel.grid(alpha=0.3)

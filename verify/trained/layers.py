@@ -1,0 +1,107 @@
+"""The claim `layers`: the error of a trained transformer falls from layer to layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.regression import Prompts
+from verify.claim import Run, claim, option
+from verify.finding import Finding, Verdict
+from verify.trained.checkpoints import described, models_of
+from verify.trained.predictors import Algorithms, labels_of, predictions_of, probe, prompts_of
+
+if TYPE_CHECKING:
+    from constructions.trained.regression import InContextRegressor
+
+ERRORS = 3.0  # standard errors
+FITTED = 4000  # prompts to which read-outs are fitted, others than those of the measurement
+
+
+@dataclass(frozen=True)
+class Probed:
+    """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
+
+    Squared errors are over the variance of a label, E‖x‖² + noise², so that saying nothing has 1.
+    """
+
+    model: InContextRegressor
+    prompts: Prompts
+    predictions: np.ndarray
+
+    @staticmethod
+    def of(run: Run, model: InContextRegressor, samples: int) -> Probed:
+        """The model on fresh prompts of its own task."""
+        fitted = prompts_of(model.task, FITTED, run.rng)
+        prompts = prompts_of(model.task, samples, run.rng)
+        return Probed(model, prompts, probe(model, fitted, prompts))
+
+    def error(self, predictions: np.ndarray) -> np.ndarray:
+        """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
+        wanted, noise = labels_of(self.prompts), self.model.task.noise
+        variance = np.vecdot(self.prompts.x, self.prompts.x).mean() + noise**2
+        return np.asarray(((predictions - wanted) ** 2).mean(-1) / variance)
+
+
+@claim(source="[Fu2024]", draws=True)
+def layers(
+    run: Run,
+    *,
+    checkpoint: Annotated[
+        str, option("trained transformer for regression: a shipped name, or a file")
+    ] = "regression-small",
+    samples: Annotated[int, option("fresh prompts", min=20)] = 2000,
+) -> Iterator[Finding]:
+    """The error of a trained transformer falls with depth: each layer improves on the one before.
+
+    A linear read-out of every layer is fitted by least squares to prompts of its own and measured
+    on others.  Squared errors are over the variance of a label, averaged over all prefixes.
+    """
+    from constructions.trained.models import RegressionTransformer
+
+    probed = {}
+    for name, model in models_of(checkpoint, RegressionTransformer).items():
+        probed[name] = Probed.of(run, model, samples)
+        yield from _falls(name, probed[name])
+        yield _own_read_out(name, probed[name])
+    if run.plot:
+        from verify.trained.regression_picture import draw_layers
+
+        draw_layers(run.plot, probed)
+
+
+def _falls(name: str, probed: Probed) -> Iterator[Finding]:
+    """Paired differences of successive layers, prompt by prompt."""
+    errors = probed.error(probed.predictions)
+    drops = errors[:-1] - errors[1:]
+    means, spread = drops.mean(-1), drops.std(-1, ddof=1) / np.sqrt(drops.shape[-1])
+    for layer in range(1, len(drops)):
+        low, high = means[layer] - ERRORS * spread[layer], means[layer] + ERRORS * spread[layer]
+        verdict = Verdict.HOLDS if low > 0 else Verdict.FAILS if high < 0 else Verdict.UNDECIDED
+        yield Finding(
+            f"{described(name)}: layer {layer + 1} improves on layer {layer}",
+            "trained",
+            f"{errors[layer].mean():.4f} → {errors[layer + 1].mean():.4f}, the difference "
+            f"{means[layer]:.4f} ± {spread[layer]:.4f}",
+            f"above 0 by {ERRORS:g} standard errors",
+            verdict,
+        )
+
+
+def _own_read_out(name: str, probed: Probed) -> Finding:
+    """The model's read-out is linear too, so a fitted one does as well, up to the fit's noise."""
+    own = probed.error(predictions_of(probed.model, probed.prompts))
+    last = probed.error(probed.predictions[-1])
+    best = probed.error(Algorithms(probed.prompts).least_squares())
+    excess = last - own
+    spread = excess.std(ddof=1) / np.sqrt(len(excess))
+    return Finding(
+        f"{described(name)}: the read-out of the last layer does as well as the model's own",
+        "trained",
+        f"{last.mean():.4f} and {own.mean():.4f} (least squares: {best.mean():.4f})",
+        f"worse by at most {ERRORS:g} standard errors ({ERRORS * spread:.4f})",
+        Verdict.of(bool(excess.mean() <= ERRORS * spread)),
+    )

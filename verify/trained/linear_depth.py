@@ -1,0 +1,156 @@
+"""The claim `linear-depth`: how close training comes to tripling the degree with every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.regression import Prompts
+from verify.claim import Run, claim, option
+from verify.finding import Finding, Verdict
+from verify.trained.checkpoints import described, models_of
+from verify.trained.layers import ERRORS
+from verify.trained.predictors import CHUNK, prompts_of
+
+if TYPE_CHECKING:
+    from constructions.regression.regressor import InContextRegression
+    from constructions.trained.configuration import Regression
+
+DEPTHS = (1, 2, 3, 4)
+FITTED = 20_000  # prompts to which polynomials are fitted, others than those of the measurement
+LARGEST = 4.0  # about the largest eigenvalue of S/n, d = 5 and n = 20, in tens of thousands
+STEP_SIZES = np.geomspace(0.05, 2.0, 60)  # of gradient descent, times 1/n
+
+
+@claim(source="[Ahn2023]; the degree of a layer: theory/regression/depth.py", draws=True)
+def linear_depth(
+    run: Run,
+    *,
+    samples: Annotated[int, option("fresh prompts", min=100)] = 10_000,
+) -> Iterator[Finding]:
+    """Trained linear transformers use nearly every degree that their layers allow, which triples.
+
+    Attention-only, d = 5, 20 examples, no noise.  L layers of linear attention are polynomials of
+    degree 3^L in the prompt: among the predictors x_qᵀp(S)Xᵀy, of degree 2·deg p + 3, those with at
+    most (3^L − 1)/2 terms in p.  The ladder of L layers makes 3^(L−1) gradient steps, which is a p
+    of as many terms; its step size is searched.  How many terms the best p needs to do as well as
+    the trained model says what training finds of both.
+    """
+    from constructions.regression.regressor import InContextRegression
+
+    depths: dict[int, dict[str, InContextRegression]] = {}
+    used: dict[str, tuple[int, float]] = {}
+    for depth in DEPTHS:
+        name = f"regression-linear-{depth}-layer{'s' * (depth > 1)}"
+        depths[depth] = models_of(name, InContextRegression)
+    task = _task(next(iter(depths[1])))
+    fitted, test = (Spectrum.of(prompts_of(task, m, run.rng)) for m in (FITTED, samples))
+    most = (3 ** DEPTHS[-1] - 1) // 2
+    best = [test.squares(fitted.best_polynomial(terms)) for terms in range(1, most + 1)]
+    for depth, models in depths.items():
+        for name, model in models.items():
+            own = (test.answers(model) - test.prompts.y_query) ** 2
+            used[name] = depth, float(own.mean())
+            yield _beats_the_ladder(name, depth, own, fitted, test)
+            yield _degree(name, depth, own, best)
+    if run.plot:
+        from verify.trained.linear_picture import draw
+
+        draw(run.plot, used, [float(squares.mean()) for squares in best])
+
+
+def _task(name: str) -> Regression:
+    from constructions.trained import Configuration, sidecar
+    from constructions.trained.configuration import Regression
+
+    task = Configuration.from_json(sidecar(name)["configuration"]).task
+    assert isinstance(task, Regression)
+    return task
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Prompts, the eigenvalues λ_i of S/n (m, d), and the parts of λ_i in b = Xᵀy/n at the query.
+
+    A predictor x_qᵀp(S/n)b is Σ_i p(λ_i)·parts_i.
+    """
+
+    prompts: Prompts
+    eigenvalues: np.ndarray
+    parts: np.ndarray
+
+    @staticmethod
+    def of(p: Prompts) -> Spectrum:
+        """By one decomposition of each S."""
+        n = p.x.shape[-2]
+        values, V = np.linalg.eigh(p.x.swapaxes(-1, -2) @ p.x / n)
+        b = np.matvec(p.x.swapaxes(-1, -2), p.y) / n
+        parts = np.vecmat(b, V) * np.vecmat(p.x_query, V)
+        return Spectrum(p, values, parts)
+
+    def features(self, terms: int) -> np.ndarray:
+        """x_qᵀT_j(S/n)b (m, terms) for Chebyshev's polynomials T_0, T_1, … on [0, LARGEST]."""
+        table = np.polynomial.chebyshev.chebvander(2 * self.eigenvalues / LARGEST - 1, terms - 1)
+        return np.einsum("mdt,md->mt", table, self.parts)
+
+    def best_polynomial(self, terms: int) -> np.ndarray:
+        """The coefficients (terms,) of the p of least squared error on these prompts."""
+        return np.linalg.lstsq(self.features(terms), self.prompts.y_query, rcond=None)[0]
+
+    def squares(self, coefficients: np.ndarray) -> np.ndarray:
+        """Squared errors (m,) of the predictor of a polynomial."""
+        said = self.features(len(coefficients)) @ coefficients
+        return np.asarray((said - self.prompts.y_query) ** 2)
+
+    def gradient_descent(self, k: int, step_size: float) -> np.ndarray:
+        """Squared errors (m,) after k steps of gradient descent: p(λ) = (1 − (1 − ηλ)^k)/λ."""
+        residual = (1 - step_size * self.eigenvalues) ** k
+        said = ((1 - residual) / self.eigenvalues * self.parts).sum(-1)
+        return np.asarray((said - self.prompts.y_query) ** 2)
+
+    def answers(self, model: InContextRegression) -> np.ndarray:
+        """What a model answers, (m,)."""
+        p = self.prompts
+        parts = [slice(start, start + CHUNK) for start in range(0, len(p.x), CHUNK)]
+        said = [model(p.x[part], p.y[part], p.x_query[part]).double().numpy() for part in parts]
+        return np.concatenate(said)
+
+
+def _beats_the_ladder(
+    name: str, depth: int, own: np.ndarray, fitted: Spectrum, test: Spectrum
+) -> Finding:
+    """The ladder's step size is searched on prompts of its own; paired by prompt."""
+    k = 3 ** (depth - 1)
+    tried = [(float(fitted.gradient_descent(k, size).mean()), size) for size in STEP_SIZES]
+    size = min(tried)[1]
+    built = test.gradient_descent(k, size)
+    gain = built - own
+    mean, spread = gain.mean(), gain.std(ddof=1) / np.sqrt(len(gain))
+    low, high = mean - ERRORS * spread, mean + ERRORS * spread
+    if depth == 1:  # one layer can do no better than one step: as good, then
+        low += 2 * ERRORS * spread
+    return Finding(
+        f"{described(name)}: "
+        + ("as good as one gradient step" if depth == 1 else f"better than {k} gradient steps"),
+        "trained",
+        f"squared error {own.mean():.3g}, the ladder's {built.mean():.3g} (step size {size:.3g}/n)",
+        f"the ladder's, by {ERRORS:g} standard errors ({ERRORS * spread:.1g})",
+        Verdict.HOLDS if low > 0 else Verdict.FAILS if high < 0 else Verdict.UNDECIDED,
+    )
+
+
+def _degree(name: str, depth: int, own: np.ndarray, best: list[np.ndarray]) -> Finding:
+    """The fewest terms of a polynomial p that does as well as the model."""
+    most = (3**depth - 1) // 2
+    terms = next((t for t, squares in enumerate(best, 1) if squares.mean() <= own.mean()), None)
+    found = "more" if terms is None else str(terms)
+    return Finding(
+        f"{described(name)}: terms of the polynomial that does as well",
+        "trained",
+        f"{found} of {most}; the best of {most} terms errs {best[most - 1].mean():.2g}",
+        f"from {3 ** (depth - 1)}, the ladder's, to {most}",
+        Verdict.of(terms is not None and 3 ** (depth - 1) <= terms <= most),
+    )

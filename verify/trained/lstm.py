@@ -1,0 +1,144 @@
+"""The claim `lstm`: an LSTM learns in context more like online gradient descent, and forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.regression import error_cosines
+from verify.claim import Run, claim, option
+from verify.finding import Finding, Verdict
+from verify.trained.checkpoints import described, models_of
+from verify.trained.layers import ERRORS, Probed
+from verify.trained.predictors import Algorithms
+
+if TYPE_CHECKING:
+    from constructions.trained.regression import InContextRegressor
+
+
+@claim(source="[Fu2024]", draws=True)
+def lstm(
+    run: Run,
+    *,
+    checkpoint: Annotated[
+        str, option("trained LSTM for regression: a shipped name, or a file")
+    ] = "regression-small-lstm",
+    transformer: Annotated[
+        str, option("transformer trained on the same prompts: a shipped name, or a file")
+    ] = "regression-small",
+    samples: Annotated[int, option("fresh prompts", min=20)] = 2000,
+) -> Iterator[Finding]:
+    """A trained LSTM is nearer to online gradient descent than a transformer, and forgets.
+
+    Nearer: its similarity of errors with online gradient descent is the larger of the two, and with
+    least squares the smaller.  Forgetting: asked for an example again, it errs the more the longer
+    ago it was; the transformer, which sees them all, does not.  Its first layer says as much as its
+    last.
+    """
+    from constructions.trained.models import RegressionLSTM, RegressionTransformer
+
+    recurrent = models_of(checkpoint, RegressionLSTM)
+    attentive = models_of(transformer, RegressionTransformer)
+    some = next(iter(attentive.values()))
+    probed = {name: Probed.of(run, model, samples) for name, model in recurrent.items()}
+    forgotten = {}
+    for name, each in probed.items():
+        other = some, next(iter(attentive))
+        yield from _nearer(name, each, *other)
+        yield _first_layer(name, each)
+        for label, model in ((name, each.model), (other[1], some)):
+            forgotten[label] = forgetting(model, each)
+        yield from _forgets(name, forgotten[name], other[1], forgotten[other[1]])
+    if run.plot:
+        from verify.trained.regression_picture import draw_forgetting
+
+        draw_forgetting(run.plot, forgotten)
+
+
+def _nearer(
+    name: str, probed: Probed, other: InContextRegressor, other_name: str
+) -> Iterator[Finding]:
+    """Paired by prompt: the same prompts for both models and the algorithm."""
+    from verify.trained.predictors import predictions_of
+
+    algorithms = Algorithms(probed.prompts)
+    online = algorithms.online_gradient_descent()
+    said = np.stack([predictions_of(model, probed.prompts) for model in (probed.model, other)])
+    for label, predictions, sign in (
+        (f"online gradient descent (step size {online.step_size:.3g})", online.predictions, 1),
+        ("least squares", algorithms.least_squares()[None], -1),
+    ):
+        cosines = error_cosines(predictions[..., 1:], said[..., 1:], algorithms.labels[:, 1:])[0]
+        difference = sign * (cosines[0] - cosines[1])
+        mean, spread = difference.mean(), difference.std(ddof=1) / np.sqrt(difference.size)
+        yield Finding(
+            f"{described(name)}: {'more' if sign > 0 else 'less'} like {label} than "
+            f"{described(other_name)}",
+            "trained",
+            f"similarity of errors {cosines[0].mean():.3f} and {cosines[1].mean():.3f}, the "
+            f"difference {mean:.3f} ± {spread:.3f}",
+            f"above 0 by {ERRORS:g} standard errors",
+            sign_of(mean, spread),
+        )
+
+
+def _first_layer(name: str, probed: Probed) -> Finding:
+    """Layers of an LSTM, by read-outs of their own."""
+    errors = probed.error(probed.predictions)
+    gain = errors[1] - errors[-1]
+    spread = gain.std(ddof=1) / np.sqrt(gain.size)
+    best = probed.error(Algorithms(probed.prompts).least_squares()).mean()
+    share = gain.mean() / (1 - best)
+    return Finding(
+        f"{described(name)}: the first layer is as good as the last",
+        "trained",
+        f"errors {', '.join(f'{error:.3f}' for error in errors[1:].mean(-1))} by layer "
+        f"(least squares {best:.3f}): the last gains {gain.mean():.4f} ± {spread:.4f}",
+        "less than a tenth of what there is to learn",
+        Verdict.of(bool(share < 0.1)),
+    )
+
+
+def forgetting(model: InContextRegressor, probed: Probed) -> np.ndarray:
+    """Squared errors (n, m) at x_i asked again after all n examples, over the variance of a label.
+
+    Row g is for the example g before the last, so that the last has gap 0.
+    """
+    p = probed.prompts
+    variance = np.vecdot(p.x, p.x).mean()
+    found = []
+    for i in reversed(range(p.x.shape[-2])):
+        said = model(p.x, p.y, p.x[..., i, :])[..., -1].double().numpy()
+        found.append((said - p.y[..., i]) ** 2 / variance)
+    return np.array(found)
+
+
+def _forgets(name: str, own: np.ndarray, other_name: str, other: np.ndarray) -> Iterator[Finding]:
+    """The slope of the error against the gap, fitted to each prompt; and the same for the other."""
+    gaps = np.arange(len(own)) - (len(own) - 1) / 2
+    for label, errors, forgets in ((name, own, True), (other_name, other, False)):
+        slopes = gaps @ errors / (gaps @ gaps)
+        mean, spread = slopes.mean(), slopes.std(ddof=1) / np.sqrt(slopes.size)
+        ends = f"{errors[0].mean():.3f} just seen, {errors[-1].mean():.3f} after {len(own) - 1}"
+        yield Finding(
+            f"{described(label)}: {'forgets' if forgets else 'does not forget as the LSTM does'}",
+            "trained",
+            f"error {ends} further examples; {mean:.5f} ± {spread:.5f} an example",
+            f"above 0 by {ERRORS:g} standard errors" if forgets else "a tenth of the LSTM's",
+            sign_of(mean, spread)
+            if forgets
+            else Verdict.of(bool(mean + ERRORS * spread < _slope(own, gaps) / 10)),
+        )
+
+
+def _slope(errors: np.ndarray, gaps: np.ndarray) -> float:
+    return float((gaps @ errors / (gaps @ gaps)).mean())
+
+
+def sign_of(mean: float, spread: float) -> Verdict:
+    """Whether a mean with its standard error is above 0."""
+    if mean - ERRORS * spread > 0:
+        return Verdict.HOLDS
+    return Verdict.FAILS if mean + ERRORS * spread < 0 else Verdict.UNDECIDED

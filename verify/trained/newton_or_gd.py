@@ -1,0 +1,212 @@
+"""The claim `newton-or-gd`: which algorithm the layers of a trained transformer resemble."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from theory.regression import error_cosines
+from verify.claim import Run, claim, option
+from verify.finding import Finding, Verdict
+from verify.trained.checkpoints import described, models_of
+from verify.trained.layers import ERRORS, Probed
+from verify.trained.predictors import Algorithms
+from verify.trained.published import published
+
+NEWTON_STEPS = tuple(range(31))
+GD_STEPS = tuple(2**i for i in range(13))
+RESAMPLED, LEVEL = 200, 0.025  # sets of prompts drawn again, and the share that may disagree
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cosines of errors (k, layers, m) of an algorithm after `steps` (k,) and each layer."""
+
+    steps: np.ndarray
+    cosines: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The similarity of errors (k, layers)."""
+        return self.cosines.mean(-1)
+
+    @property
+    def error(self) -> np.ndarray:
+        """Its standard error (k, layers)."""
+        return self.cosines.std(-1, ddof=1) / np.sqrt(self.cosines.shape[-1])
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Newton and gradient descent (at `factor`/λmax of each prefix) beside the same layers."""
+
+    newton: Table
+    gradient_descent: Table
+    factor: float
+
+    @staticmethod
+    def of(probed: Probed) -> Tables:
+        """From what is predicted after at least one example."""
+        algorithms = Algorithms(probed.prompts)
+        searched = algorithms.gradient_descent(GD_STEPS)
+        layered, wanted = probed.predictions[1:, :, 1:], algorithms.labels[:, 1:]
+
+        def table(steps: tuple[int, ...], predictions: np.ndarray) -> Table:
+            return Table(np.array(steps), error_cosines(predictions[..., 1:], layered, wanted))
+
+        return Tables(
+            table(NEWTON_STEPS, algorithms.newton(NEWTON_STEPS)),
+            table(GD_STEPS, searched.predictions),
+            searched.step_size,
+        )
+
+
+@claim(source="[Fu2024]", draws=True)
+def newton_or_gd(
+    run: Run,
+    *,
+    checkpoint: Annotated[
+        str, option("trained transformer for regression: a shipped name, or a file")
+    ] = "regression-small",
+    samples: Annotated[int, option("fresh prompts", min=20)] = 2000,
+) -> Iterator[Finding]:
+    """Layers match Newton steps that grow linearly with depth, gradient steps that grow as 2^depth.
+
+    Matching is the number of steps of largest similarity of errors; layers count up to the first
+    that matches the most steps.  Newton starts from αS, α = 1/λmax² of each prefix; the step size
+    of gradient descent is searched.  The last layer is more like Newton than gradient descent.
+
+    What tells the two apart is the growth: from αI instead of αS, k Newton steps are exactly 2^k
+    gradient steps, so that similarities at the best steps say which start or step size is nearer.
+    """
+    from constructions.trained.models import RegressionTransformer
+
+    yield _same_polynomials(run)
+    yield _published_tables()
+    tables = {}
+    for name, model in models_of(checkpoint, RegressionTransformer).items():
+        tables[name] = Tables.of(Probed.of(run, model, samples))
+        yield from _growth(run, name, tables[name])
+        yield _closer(name, tables[name])
+    if run.plot:
+        from verify.trained.regression_picture import draw_similarities
+
+        draw_similarities(run.plot, tables)
+
+
+def matching(steps: np.ndarray, similarity: np.ndarray) -> np.ndarray:
+    """The steps that match each layer best, up to the first layer that matches the most."""
+    best = steps[similarity.argmax(axis=0)]
+    return best[: best.argmax() + 1]
+
+
+def straightness(values: np.ndarray) -> float:
+    """The correlation of a sequence with 1, 2, 3, …; 0 for fewer than three numbers, or equal ones.
+
+    Of two sequences of one set of layers the one that grows linearly has the larger.
+    """
+    if len(values) < 3 or np.ptp(values) == 0:
+        return 0.0
+    return float(np.corrcoef(values, np.arange(len(values)))[0, 1])
+
+
+def grows_linearly(steps: np.ndarray) -> bool:
+    """Whether steps by layer are straighter than the logarithms of steps + 1."""
+    return straightness(steps) > straightness(np.log2(steps + 1.0))
+
+
+def _same_polynomials(run: Run) -> Finding:
+    """M ← 2M − MSM k times, and G ← G + α(I − SG) 2^k times, over the rationals."""
+    from flint import fmpq_mat
+
+    d, doublings = 3, 5
+    x = fmpq_mat(2 * d, d, run.rng.integers(-4, 5, 2 * d * d).tolist())
+    S, one = x.transpose() * x, fmpq_mat(d, d, np.eye(d, dtype=int).ravel().tolist())
+    alpha = 1 / sum((S[i, i] for i in range(d)), S[0, 0] * 0 + 1)
+    M = G = one * alpha
+    equal = True
+    for k in range(1, doublings + 1):
+        M = 2 * M - M * S * M
+        for _ in range(2 ** (k - 1)):
+            G = G + (one - S * G) * alpha
+        equal &= bool(M == G)
+    return Finding(
+        f"k Newton steps from αI are 2^k gradient steps of size α (d = {d}, k ≤ {doublings})",
+        "exact",
+        "equal" if equal else "they differ",
+        "equal over the rationals",
+        Verdict.of(equal),
+    )
+
+
+def _published_tables() -> Finding:
+    newton, descent = (matching(*published(f"isotropic_{kind}")) for kind in KINDS)
+    return Finding(
+        "the published tables (12 layers, d = 20)",
+        "trained",
+        f"Newton {_listed(newton)}, linear; gradient descent {_listed(descent)}, exponential",
+        "straighter as they are, and as logarithms",
+        Verdict.of(grows_linearly(newton) and not grows_linearly(descent)),
+    )
+
+
+KINDS = "newton", "gradient_descent"
+
+
+def _growth(run: Run, name: str, tables: Tables) -> Iterator[Finding]:
+    """Decided by how often the same holds for sets of prompts drawn again from those at hand."""
+    for kind, table, linear in (
+        ("Newton", tables.newton, True),
+        ("gradient descent", tables.gradient_descent, False),
+    ):
+        m = table.cosines.shape[-1]
+        again = (run.rng.integers(0, m, m) for _ in range(RESAMPLED))
+        agree = np.mean(
+            [
+                grows_linearly(matching(table.steps, table.cosines[..., chosen].mean(-1))) == linear
+                for chosen in again
+            ]
+        )
+        verdict = (
+            Verdict.HOLDS
+            if agree >= 1 - LEVEL
+            else Verdict.FAILS
+            if agree <= LEVEL
+            else Verdict.UNDECIDED
+        )
+        best = table.steps[table.mean.argmax(axis=0)]
+        factor = "" if linear else f", step size {tables.factor:g}/λmax"
+        yield Finding(
+            f"{described(name)}: matching steps of {kind} grow "
+            + ("linearly" if linear else "exponentially"),
+            "trained",
+            f"{_listed(best)} by layer{factor}; so in {agree:.1%} of {RESAMPLED} resampled sets",
+            f"at least {1 - LEVEL:.1%} of them",
+            verdict,
+        )
+
+
+def _closer(name: str, tables: Tables) -> Finding:
+    """The last layer, each algorithm after the steps that match it best; paired by prompt."""
+    last = [
+        table.cosines[table.mean[:, -1].argmax(), -1]
+        for table in (tables.newton, tables.gradient_descent)
+    ]
+    difference = last[0] - last[1]
+    mean, spread = difference.mean(), difference.std(ddof=1) / np.sqrt(len(difference))
+    low, high = mean - ERRORS * spread, mean + ERRORS * spread
+    return Finding(
+        f"{described(name)}: the last layer is more like Newton than gradient descent",
+        "trained",
+        f"similarity of errors {last[0].mean():.4f} and {last[1].mean():.4f}, the difference "
+        f"{mean:.4f} ± {spread:.4f}",
+        f"above 0 by {ERRORS:g} standard errors (published: 0.994 and 0.988 at best)",
+        Verdict.HOLDS if low > 0 else Verdict.FAILS if high < 0 else Verdict.UNDECIDED,
+    )
+
+
+def _listed(steps: np.ndarray) -> str:
+    return ", ".join(str(k) for k in steps.tolist())

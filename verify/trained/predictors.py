@@ -1,0 +1,151 @@
+"""What is compared: trained models, their layers, and algorithms, by what they predict.
+
+Predictions are arrays (…, m, n + 1): entry t is for example t + 1 of a prompt (at the end: for its
+query) from the first t.  Algorithms take every prefix as a problem of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from theory.regression import (
+    PrefixSpectrum,
+    Prompts,
+    gaussian_prompts,
+    ill_conditioned_prompts,
+    online_gradient_descent_iterates,
+)
+
+if TYPE_CHECKING:
+    from constructions.trained.configuration import Regression
+    from constructions.trained.regression import InContextRegressor
+
+CHUNK = 500  # prompts that a model sees at once
+RANK = 1e-9  # of the largest eigenvalue: directions of a layer that count as none
+FACTORS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9)
+"""Step sizes of gradient descent that are tried, times 1/λmax of each prefix."""
+
+
+def prompts_of(task: Regression, count: int, rng: np.random.Generator) -> Prompts:
+    """Fresh prompts of the task that a model was trained on."""
+    draw = gaussian_prompts if task.covariance == "isotropic" else ill_conditioned_prompts
+    return draw(count, task.points - 1, task.d, noise=task.noise, seed=rng)
+
+
+def labels_of(p: Prompts) -> np.ndarray:
+    """What is to be predicted, (m, n + 1)."""
+    return np.concatenate([p.y, p.y_query[..., None]], axis=-1)
+
+
+def predictions_of(model: InContextRegressor, p: Prompts) -> np.ndarray:
+    """What a model predicts, (m, n + 1)."""
+    parts = [model(x, y, query).double().numpy() for x, y, query in _chunks(p)]
+    return np.concatenate(parts)
+
+
+def probe(model: InContextRegressor, fitted: Prompts, p: Prompts) -> np.ndarray:
+    """What linear read-outs of the embedding and of each layer predict, (layers + 1, m, n + 1).
+
+    A read-out is affine in the stream, one for all positions, and the best one on the prompts
+    `fitted`: least squares, solved by its normal equations.  Directions in which the stream of a
+    layer does not vary get the weight 0.
+    """
+    layers = model.n_layers + 1
+    grams, sums = [np.zeros(())] * layers, [np.zeros(())] * layers
+    wanted = labels_of(fitted)
+    for place, H in _streams(model, fitted):
+        y = wanted[place]
+        for layer, rows in enumerate(H):
+            grams[layer] = grams[layer] + rows.T @ rows
+            sums[layer] = sums[layer] + rows.T @ y.ravel()
+    read_outs = [_solved(gram, total) for gram, total in zip(grams, sums, strict=True)]
+    found = np.empty((layers, *labels_of(p).shape))
+    for place, H in _streams(model, p):
+        for layer, rows in enumerate(H):
+            found[layer, place] = (rows @ read_outs[layer]).reshape(-1, found.shape[-1])
+    return found
+
+
+def _solved(gram: np.ndarray, total: np.ndarray) -> np.ndarray:
+    values, V = np.linalg.eigh(gram)
+    kept = values > RANK * values[-1]
+    return V[:, kept] @ ((V[:, kept].T @ total) / values[kept])
+
+
+def _streams(model: InContextRegressor, p: Prompts) -> Iterator[tuple[slice, list[np.ndarray]]]:
+    """Chunks of prompts, and for each layer the rows (prompts·(n + 1), D + 1) that are read."""
+    for start, (x, y, query) in zip(range(0, len(p.x), CHUNK), _chunks(p), strict=True):
+        rows = []
+        for H in model.representations(x, y, query):
+            flat = H.double().numpy().reshape(-1, H.shape[-1])
+            rows.append(np.concatenate([flat, np.ones((len(flat), 1))], axis=1))
+        yield slice(start, start + len(x)), rows
+
+
+def _chunks(p: Prompts) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    for start in range(0, len(p.x), CHUNK):
+        part = slice(start, start + CHUNK)
+        yield p.x[part], p.y[part], p.x_query[part]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Predictions for several numbers of steps, and the step size that did best."""
+
+    steps: tuple[int, ...]
+    predictions: np.ndarray
+    step_size: float
+
+
+class Algorithms:
+    """Algorithms on the same prompts, (k, m, n + 1) for k numbers of steps."""
+
+    def __init__(self, p: Prompts) -> None:
+        self.prompts, self.labels = p, labels_of(p)
+        self.spectrum = PrefixSpectrum(p.x, p.y, p.x_query)
+
+    def newton(self, steps: Iterable[int]) -> np.ndarray:
+        """Iterative Newton from αS, α = 1/λmax² of each prefix."""
+        return self.spectrum.newton(steps, 1 / self.spectrum.largest**2)
+
+    def gradient_descent(self, steps: Iterable[int]) -> Searched:
+        """Gradient descent at step size factor/λmax of each prefix.
+
+        The factor is that of `FACTORS` with which the largest number of steps errs least.
+        """
+        counts = tuple(steps)
+        return self._searched(
+            counts,
+            FACTORS,
+            lambda factor: self.spectrum.gradient_descent(counts, factor / self.spectrum.largest),
+        )
+
+    def online_gradient_descent(self) -> Searched:
+        """One pass, a step for each example, at a constant step size that errs least at the end.
+
+        Tried are `FACTORS` times 1/E‖x‖².
+        """
+        p = self.prompts
+        size = float(np.vecdot(p.x, p.x).mean())
+        following = np.concatenate([p.x, p.x_query[..., None, :]], axis=-2)
+
+        def run(step_size: float) -> np.ndarray:
+            iterates = online_gradient_descent_iterates(p.x, p.y, step_size)
+            return np.vecdot(np.stack([*iterates], axis=-2), following)[None]
+
+        return self._searched((p.x.shape[-2],), [factor / size for factor in FACTORS], run)
+
+    def least_squares(self) -> np.ndarray:
+        """The minimum-norm least-squares solution of every prefix, (m, n + 1)."""
+        return self.spectrum.ols()
+
+    def _searched(
+        self, steps: tuple[int, ...], sizes: Iterable[float], run: Callable[[float], np.ndarray]
+    ) -> Searched:
+        tried = [(size, run(size)) for size in sizes]
+        size, best = min(tried, key=lambda pair: float(((pair[1][-1] - self.labels) ** 2).mean()))
+        return Searched(steps, best, size)

@@ -1,0 +1,97 @@
+"""Pictures of trained regressors: error by layer, and heat maps of the similarity of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib
+import numpy as np
+
+from verify.trained.checkpoints import described
+from verify.trained.predictors import Algorithms
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+
+if TYPE_CHECKING:
+    from verify.trained.layers import Probed
+    from verify.trained.newton_or_gd import Table, Tables
+
+
+def draw_layers(path: Path, probed: Mapping[str, Probed]) -> None:
+    """Saved to path: the error of every layer; and of some layers by the number of examples."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.3), layout="constrained")
+    for name, each in probed.items():
+        errors = each.error(each.predictions).mean(-1)
+        left.plot(range(len(errors)), errors, "o-", label=described(name), lw=1.3, ms=4)
+    left.set(xlabel="layer (0: embedding)", ylabel="squared error / variance of a label")
+    left.set_yscale("log")
+    left.legend(frameon=False, fontsize=8)
+    some = next(iter(probed.values()))
+    labels, algorithms = Algorithms(some.prompts).labels, Algorithms(some.prompts)
+    variance = np.vecdot(some.prompts.x, some.prompts.x).mean() + some.model.task.noise**2
+    colours = plt.colormaps["viridis"](np.linspace(0, 0.9, len(some.predictions)))
+    for layer, (predictions, colour) in enumerate(zip(some.predictions, colours, strict=True)):
+        by_prefix = ((predictions - labels) ** 2).mean(0) / variance
+        right.plot(
+            by_prefix, color=colour, lw=1.3, label=f"layer {layer}" if layer else "embedding"
+        )
+    best = ((algorithms.least_squares() - labels) ** 2).mean(0) / variance
+    right.plot(best, "k--", lw=1, label="least squares")
+    right.set(xlabel="examples before", title=described(next(iter(probed))))
+    right.legend(frameon=False, fontsize=8)
+    for panel in (left, right):
+        panel.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def draw_similarities(path: Path, tables: Mapping[str, Tables]) -> None:
+    """Saved to path: for each model Newton's heat map and that of gradient descent, side by side.
+
+    The best-matching steps of each layer are framed.
+    """
+    figure, panels = plt.subplots(
+        len(tables), 2, figsize=(11, 5.2 * len(tables)), layout="constrained", squeeze=False
+    )
+    for row, (name, each) in zip(panels, tables.items(), strict=True):
+        _heat_map(row[0], each.newton, f"{described(name)}: Newton")
+        title = f"gradient descent, step size {each.factor:g}/λmax"
+        _heat_map(row[1], each.gradient_descent, title)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def draw_forgetting(path: Path, errors: Mapping[str, np.ndarray]) -> None:
+    """Saved to path: the error at an example asked again, against how many came after it."""
+    figure, panel = plt.subplots(figsize=(6.5, 4.3), layout="constrained")
+    for name, each in errors.items():
+        spread = 2 * each.std(-1, ddof=1) / np.sqrt(each.shape[-1])
+        gaps = range(len(each))
+        panel.errorbar(gaps, each.mean(-1), yerr=spread, fmt="o-", lw=1.3, label=described(name))
+    panel.set(xlabel="examples after it", ylabel="squared error / variance of a label")
+    panel.set_ylim(0, None)
+    panel.legend(frameon=False, fontsize=9)
+    panel.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def _heat_map(panel: Axes, table: Table, title: str) -> None:
+    mean = table.mean
+    shown = panel.imshow(mean, cmap="viridis", aspect="auto", vmin=0.4, vmax=1)
+    rows, columns = mean.shape
+    for layer, best in enumerate(mean.argmax(axis=0)):
+        for row in range(rows):
+            colour = "black" if mean[row, layer] > 0.75 else "white"
+            text = f"{mean[row, layer]:.3f}"
+            panel.text(layer, row, text, ha="center", va="center", fontsize=6, color=colour)
+        frame = plt.Rectangle((layer - 0.5, best - 0.5), 1, 1, fill=False, ec="red", lw=1.6)
+        panel.add_patch(frame)
+    panel.set_xticks(range(columns), [str(layer) for layer in range(1, columns + 1)])
+    panel.set_yticks(range(rows), table.steps.tolist(), fontsize=7)
+    panel.set(xlabel="layer", ylabel="steps", title=title)
+    panel.figure.colorbar(shown, ax=panel, label="similarity of errors")
