@@ -12,10 +12,10 @@ from readme import README, commands, fences
 from verify.claim import installed
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(4))
 def test_the_python_examples_print_what_the_readme_shows(number):
     examples, printed = fences("python"), fences("text")[1:]
-    assert len(examples) == 3
+    assert len(examples) == 4
     command = [sys.executable, "-c", examples[number]]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout == printed[number]
@@ -30,4 +30,6 @@ def test_every_claim_is_in_the_table():
 
 @pytest.mark.parametrize("command", commands())
 def test_commands_are_the_projects_own(command):
-    assert command.startswith(("python -m verify ", "python examples/"))
+    assert command.startswith(
+        ("python -m verify ", "python -m constructions.trained ", "python examples/")
+    )

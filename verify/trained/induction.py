@@ -11,6 +11,7 @@ from theory.checks import InputError
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
+from verify.trained.statistics import ERRORS
 
 if TYPE_CHECKING:
     from constructions.retrieval import SequenceModel
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 LEARNED, NOT_LEARNED = 0.95, 0.5  # shares of right answers
 ATTENDED = 0.8  # of a head's attention where the built head puts all of it
 WINDOW = 0.02  # of all steps, in which the fall of the loss is looked at
-ERRORS = 3.0  # standard errors
 
 
 @claim(source="[Olsson2022]; the built heads: constructions/retrieval/induction.py", draws=True)
@@ -127,12 +127,7 @@ def _heads(
     before = np.broadcast_to(np.arange(-1, T - 1), tokens.shape)
     maps, exact = attention_of(model, tokens), attention_of(built, tokens, len(built.prompt.prefix))
     for layer, kind, place in ((0, "previous-token", before), (1, "matching", find(tokens))):
-        counted = place >= 0
-        looked = [
-            np.take_along_axis(attention[layer], np.maximum(place, 0)[..., None], axis=-1)[..., 0]
-            for attention in (maps, exact)
-        ]
-        means = [float(values[counted].mean()) for values in looked]
+        means = [attended(attention[layer], place) for attention in (maps, exact)]
         yield Finding(
             f"{described(name)}: layer {layer + 1} has a {kind} head",
             "trained",
@@ -140,6 +135,12 @@ def _heads(
             f"at least {ATTENDED:.0%}",
             Verdict.of(means[0] >= ATTENDED and means[1] == 1),
         )
+
+
+def attended(attention: np.ndarray, place: np.ndarray) -> float:
+    """The mean share of attention (m, T, T) that goes to place (m, T), where that is not −1."""
+    shares = np.take_along_axis(attention, np.maximum(place, 0)[..., None], axis=-1)[..., 0]
+    return float(shares[place >= 0].mean())
 
 
 def circuits_of(model: TokenTransformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -13,6 +13,7 @@ from verify.trained.induction import attention_of, circuits_of
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 if TYPE_CHECKING:
     from constructions.retrieval import SequenceModel
@@ -47,16 +48,21 @@ def draw(
     _matrix(panels[0, 2], circuits["match"][0], "trained circuit, layer 2: match", "carried token")
     _matrix(panels[1, 2], circuits["copy"][0], "trained circuit, layer 2: copy", "logit")
     _losses(panels[0, 3], logs)
-    panels[1, 3].set_axis_off()
+    n = len(tokens)
+    position = np.where(np.isfinite(circuits["position"][0]), circuits["position"][0], 0)
+    title = "trained circuit, layer 1: position"
+    _matrix(panels[1, 3], position[: n - 1, : n - 1], title, "position looked at", "position − 1")
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
 
-def _matrix(panel: Axes, matrix: np.ndarray, title: str, across: str) -> None:
+def _matrix(panel: Axes, matrix: np.ndarray, title: str, across: str, down: str = "token") -> None:
     largest = float(np.abs(matrix).max())
     panel.imshow(matrix, cmap="RdBu", vmin=-largest, vmax=largest)
     panel.set_title(title, fontsize=10)
-    panel.set(xlabel=across, ylabel="token")
+    panel.set(xlabel=across, ylabel=down)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.yaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _losses(panel: Axes, logs: dict[str, list[dict[str, float]]]) -> None:

@@ -13,11 +13,11 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
 from verify.trained.predictors import Algorithms, labels_of, predictions_of, probe, prompts_of
+from verify.trained.statistics import ERRORS, sign_of
 
 if TYPE_CHECKING:
     from constructions.trained.regression import InContextRegressor
 
-ERRORS = 3.0  # standard errors
 FITTED = 4000  # prompts to which read-outs are fitted, others than those of the measurement
 
 
@@ -35,7 +35,7 @@ class Probed:
     @staticmethod
     def of(run: Run, model: InContextRegressor, samples: int) -> Probed:
         """The model on fresh prompts of its own task."""
-        fitted = prompts_of(model.task, FITTED, run.rng)
+        fitted = prompts_of(model.task, FITTED // 4 if run.quick else FITTED, run.rng)
         prompts = prompts_of(model.task, samples, run.rng)
         return Probed(model, prompts, probe(model, fitted, prompts))
 
@@ -79,15 +79,13 @@ def _falls(name: str, probed: Probed) -> Iterator[Finding]:
     drops = errors[:-1] - errors[1:]
     means, spread = drops.mean(-1), drops.std(-1, ddof=1) / np.sqrt(drops.shape[-1])
     for layer in range(1, len(drops)):
-        low, high = means[layer] - ERRORS * spread[layer], means[layer] + ERRORS * spread[layer]
-        verdict = Verdict.HOLDS if low > 0 else Verdict.FAILS if high < 0 else Verdict.UNDECIDED
         yield Finding(
             f"{described(name)}: layer {layer + 1} improves on layer {layer}",
             "trained",
             f"{errors[layer].mean():.4f} → {errors[layer + 1].mean():.4f}, the difference "
             f"{means[layer]:.4f} ± {spread[layer]:.4f}",
             f"above 0 by {ERRORS:g} standard errors",
-            verdict,
+            sign_of(means[layer], spread[layer]),
         )
 
 

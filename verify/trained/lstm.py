@@ -11,8 +11,9 @@ from theory.regression import error_cosines
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
-from verify.trained.layers import ERRORS, Probed
-from verify.trained.predictors import Algorithms
+from verify.trained.layers import Probed
+from verify.trained.predictors import Algorithms, predictions_of
+from verify.trained.statistics import ERRORS, sign_of
 
 if TYPE_CHECKING:
     from constructions.trained.regression import InContextRegressor
@@ -32,10 +33,10 @@ def lstm(
 ) -> Iterator[Finding]:
     """A trained LSTM is nearer to online gradient descent than a transformer, and forgets.
 
-    Nearer: its similarity of errors with online gradient descent is the larger of the two, and with
-    least squares the smaller.  Forgetting: asked for an example again, it errs the more the longer
-    ago it was; the transformer, which sees them all, does not.  Its first layer says as much as its
-    last.
+    Nearer: its similarity of errors with online gradient descent is the larger of the two, and
+    larger than its own with least squares.  Forgetting: asked for an example again, it errs the
+    more the longer ago it was; the transformer, which sees them all, does not.  Its first layer
+    says as much as its last.
     """
     from constructions.trained.models import RegressionLSTM, RegressionTransformer
 
@@ -61,24 +62,25 @@ def _nearer(
     name: str, probed: Probed, other: InContextRegressor, other_name: str
 ) -> Iterator[Finding]:
     """Paired by prompt: the same prompts for both models and the algorithm."""
-    from verify.trained.predictors import predictions_of
-
     algorithms = Algorithms(probed.prompts)
     online = algorithms.online_gradient_descent()
+    rules = np.stack([online.predictions[0], algorithms.least_squares()])
     said = np.stack([predictions_of(model, probed.prompts) for model in (probed.model, other)])
-    for label, predictions, sign in (
-        (f"online gradient descent (step size {online.step_size:.3g})", online.predictions, 1),
-        ("least squares", algorithms.least_squares()[None], -1),
+    cosines = error_cosines(rules[..., 1:], said[..., 1:], algorithms.labels[:, 1:])
+    first, second = f"online gradient descent (step size {online.step_size:.3g})", "least squares"
+    own, than = described(name), f"than {described(other_name)}"
+    for label, more, less in (
+        (f"{own}: more like {first} {than}", cosines[0, 0], cosines[0, 1]),
+        (f"{own}: less like {second} {than}", cosines[1, 1], cosines[1, 0]),
+        (f"{own}: more like {first} than {second}", cosines[0, 0], cosines[1, 0]),
     ):
-        cosines = error_cosines(predictions[..., 1:], said[..., 1:], algorithms.labels[:, 1:])[0]
-        difference = sign * (cosines[0] - cosines[1])
+        difference = more - less
         mean, spread = difference.mean(), difference.std(ddof=1) / np.sqrt(difference.size)
         yield Finding(
-            f"{described(name)}: {'more' if sign > 0 else 'less'} like {label} than "
-            f"{described(other_name)}",
+            label,
             "trained",
-            f"similarity of errors {cosines[0].mean():.3f} and {cosines[1].mean():.3f}, the "
-            f"difference {mean:.3f} ± {spread:.3f}",
+            f"similarity of errors {more.mean():.3f} and {less.mean():.3f}, the difference "
+            f"{mean:.3f} ± {spread:.3f}",
             f"above 0 by {ERRORS:g} standard errors",
             sign_of(mean, spread),
         )
@@ -135,10 +137,3 @@ def _forgets(name: str, own: np.ndarray, other_name: str, other: np.ndarray) -> 
 
 def _slope(errors: np.ndarray, gaps: np.ndarray) -> float:
     return float((gaps @ errors / (gaps @ gaps)).mean())
-
-
-def sign_of(mean: float, spread: float) -> Verdict:
-    """Whether a mean with its standard error is above 0."""
-    if mean - ERRORS * spread > 0:
-        return Verdict.HOLDS
-    return Verdict.FAILS if mean + ERRORS * spread < 0 else Verdict.UNDECIDED

@@ -73,7 +73,7 @@ def draw_forgetting(path: Path, errors: Mapping[str, np.ndarray]) -> None:
         gaps = range(len(each))
         panel.errorbar(gaps, each.mean(-1), yerr=spread, fmt="o-", lw=1.3, label=described(name))
     panel.set(xlabel="examples after it", ylabel="squared error / variance of a label")
-    panel.set_ylim(0, None)
+    panel.set_ylim(0, 1.25 * max(float(each.mean(-1).max()) for each in errors.values()))
     panel.legend(frameon=False, fontsize=9)
     panel.grid(alpha=0.3)
     figure.savefig(path, dpi=150)

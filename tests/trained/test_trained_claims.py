@@ -1,0 +1,240 @@
+"""Claims on the shipped checkpoints: what they say, and that untrained models do not pass."""
+
+import numpy as np
+import pytest
+
+from constructions.trained import Configuration, checkpoint, shipped, sidecar
+from constructions.trained.models import untrained
+from theory.checks import InputError
+from theory.regression import gaussian_prompts
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.trained import checkpoints, newton_or_gd
+from verify.trained.ill_conditioned import enough, ill_conditioned
+from verify.trained.induction import induction_trained
+from verify.trained.layers import layers
+from verify.trained.linear_depth import Spectrum, linear_depth
+from verify.trained.lstm import lstm
+from verify.trained.predictors import Algorithms, labels_of, predictions_of, probe
+from verify.trained.published import published
+from verify.trained.statistics import sign_of
+
+CLAIMS = {
+    "layers": (layers, {"samples": 500}),
+    "newton-or-gd": (newton_or_gd.newton_or_gd, {"samples": 2000}),
+    "ill-conditioned": (ill_conditioned, {"samples": 500}),
+    "lstm": (lstm, {"samples": 500}),
+    "linear-depth": (linear_depth, {"samples": 4000}),
+    "induction-trained": (induction_trained, {"samples": 40}),
+}
+FAILING = {
+    # On these small models the last layer is by 0.002 more like gradient descent.
+    "newton-or-gd": "the last layer is more like Newton than gradient descent",
+}
+
+
+def not_holding(findings):
+    return [(f.name, f.measured) for f in findings if f.verdict is not Verdict.HOLDS]
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_what_the_shipped_checkpoints_say(name, tmp_path):
+    claim, options = CLAIMS[name]
+    picture = tmp_path / "picture.png"
+    wrong = not_holding(claim.findings(Run(seed=1, quick=True, plot=picture), **options))
+    if name in FAILING:
+        assert wrong
+        assert all(finding.endswith(FAILING[name]) for finding, _ in wrong)
+    else:
+        assert wrong == []
+    assert picture.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_untrained_models_do_not_pass(name, monkeypatch):
+    """The same shapes with random weights: every claim sees that."""
+
+    def random(each):
+        made = Configuration.from_json(sidecar(each)["configuration"])
+        return untrained(made).requires_grad_(False)
+
+    monkeypatch.setattr("constructions.trained.load", random)
+    claim, options = CLAIMS[name]
+    assert claim.verdict(Run(seed=1, quick=True), **options) is not Verdict.HOLDS
+
+
+def test_a_read_out_is_the_least_squares_solution():
+    """Against lstsq, on the rows of a small model; and the best, so that no other does better."""
+    made = Configuration.from_json(sidecar("regression-small-seed0")["configuration"])
+    model = untrained(made).requires_grad_(False)
+    fitted, p = (gaussian_prompts(m, 10, 5, seed=m) for m in (30, 7))
+    found = probe(model, fitted, p)
+    assert found.shape == (7, 7, 11)
+    for layer, (H, K) in enumerate(
+        zip(
+            model.representations(fitted.x, fitted.y, fitted.x_query),
+            model.representations(p.x, p.y, p.x_query),
+            strict=True,
+        )
+    ):
+        X, Z = (
+            np.concatenate([M.double().numpy(), np.ones((*M.shape[:-1], 1))], axis=-1)
+            for M in (H, K)
+        )
+        rows = X.reshape(-1, X.shape[-1])
+        w = np.linalg.lstsq(rows, labels_of(fitted).ravel(), rcond=1e-5)[0]
+        np.testing.assert_allclose(found[layer], Z @ w, atol=2e-2)
+
+
+def test_predictions_are_in_chunks(monkeypatch):
+    model = untrained(Configuration.from_json(sidecar("regression-small-seed0")["configuration"]))
+    model.requires_grad_(False)
+    p = gaussian_prompts(5, 4, 5, seed=0)
+    whole = predictions_of(model, p)
+    monkeypatch.setattr("verify.trained.predictors.CHUNK", 2)
+    np.testing.assert_allclose(predictions_of(model, p), whole, atol=1e-5)
+    assert whole.shape == (5, 5)
+
+
+def test_algorithms_against_their_definitions():
+    import theory.regression as r
+
+    p = gaussian_prompts(4, 6, 3, seed=2)
+    a = Algorithms(p)
+    online = a.online_gradient_descent()
+    w = r.online_gradient_descent(p.x, p.y, online.step_size)
+    np.testing.assert_allclose(online.predictions[0, :, -1], (w * p.x_query).sum(-1))
+    assert online.predictions.shape == (1, 4, 7)
+    assert (online.predictions[..., 0] == 0).all()
+    searched = a.gradient_descent([1, 4])
+    errors = {
+        factor: (
+            (a.spectrum.gradient_descent([4], factor / a.spectrum.largest) - a.labels) ** 2
+        ).mean()
+        for factor in (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9)
+    }
+    assert searched.step_size == min(errors, key=errors.get)
+    t, i = 4, 1
+    x, y, query = p.x[i, :t], p.y[i, :t], p.x[i, t]
+    largest = np.linalg.eigvalsh(x.T @ x)[-1]
+    w = r.gradient_descent(x, y, 4, searched.step_size / largest)
+    assert searched.predictions[1, i, t] == pytest.approx(w @ query)
+    w = r.newton(x, y, 3, 1 / largest**2)
+    assert a.newton([3])[0, i, t] == pytest.approx(w @ query)
+
+
+def test_matching_and_growth():
+    steps = np.array([1, 2, 4, 8])
+    table = np.array([[0.9, 0.1, 0, 0], [0.1, 0.9, 0, 0], [0, 0, 0.9, 0.9], [0, 0, 0.1, 0.1]])
+    assert newton_or_gd.matching(steps, table).tolist() == [1, 2, 4]
+    assert newton_or_gd.grows_linearly(np.array([1, 3, 5, 7, 9]))
+    assert not newton_or_gd.grows_linearly(np.array([1, 3, 9, 27, 81]))
+    assert newton_or_gd.straightness(np.array([3, 3, 3])) == 0
+    assert newton_or_gd.straightness(np.array([1, 9])) == 0
+    assert newton_or_gd.straightness(np.array([1, 2, 3])) == pytest.approx(1)
+    assert enough(steps, np.array([0.5, 0.985, 0.99, 0.7])) == (2, 0.99)
+
+
+def test_published_tables_are_those_of_the_paper():
+    """Figures quoted in the text beside the tables."""
+    steps, newton = published("isotropic_newton")
+    assert newton.max() == 0.994
+    assert steps[newton[:, -1].argmax()] == 21
+    steps, descent = published("isotropic_gradient_descent")
+    assert descent.max() == 0.988
+    assert steps[descent.argmax(axis=0)].tolist() == [
+        1,
+        1,
+        4,
+        8,
+        32,
+        64,
+        256,
+        512,
+        1024,
+        4096,
+        4096,
+        4096,
+    ]
+    steps, newton = published("ill_conditioned_newton")
+    assert newton[:, -1].max() == newton[steps == 20, -1] == 0.988
+
+
+def test_the_sign_of_a_mean():
+    assert sign_of(3.1, 1.0) is Verdict.HOLDS
+    assert sign_of(-3.1, 1.0) is Verdict.FAILS
+    assert sign_of(2.9, 1.0) is sign_of(-2.9, 1.0) is Verdict.UNDECIDED
+
+
+def test_a_polynomial_that_is_gradient_descent():
+    """p(λ) = 1 − (1 − λ)², by Chebyshev's polynomials and by the formula."""
+    p = gaussian_prompts(50, 20, 5, seed=3)
+    s = Spectrum.of(p)
+    from numpy.polynomial import chebyshev, polynomial
+
+    # (1 − (1 − ηλ)²)/λ = 2η − η²λ
+    line = np.array([2 * 0.5, -(0.5**2)])
+    mapped = polynomial.Polynomial(line)(polynomial.Polynomial([2.0, 2.0]))  # λ = 2 + 2t
+    coefficients = chebyshev.poly2cheb(mapped.coef)
+    np.testing.assert_allclose(s.squares(coefficients), s.gradient_descent(2, 0.5), rtol=1e-8)
+    import theory.regression as r
+
+    w = r.gradient_descent(p.x, p.y, 2, 0.5 / 20)
+    wanted = ((w * p.x_query).sum(-1) - p.y_query) ** 2
+    np.testing.assert_allclose(s.gradient_descent(2, 0.5), wanted, rtol=1e-8)
+    best = s.best_polynomial(3)
+    assert s.squares(best).mean() <= s.squares(np.append(coefficients, 0)).mean()
+
+
+@pytest.mark.parametrize(
+    ("claim", "options", "message"),
+    [
+        (
+            layers,
+            {"checkpoint": "nothing"},
+            r"^no checkpoint nothing: shipped are .*regression-small",
+        ),
+        (
+            layers,
+            {"checkpoint": "regression-small-lstm"},
+            "is a RegressionLSTM: this claim is about",
+        ),
+        (layers, {"checkpoint": "induction-small-1-layer"}, "is a TokenTransformer: this claim"),
+        (lstm, {"checkpoint": "regression-small"}, "is a RegressionTransformer: this claim"),
+        (layers, {"checkpoint": "no/such.safetensors"}, "^no checkpoint no/such.safetensors"),
+        (layers, {"samples": 1}, "^samples is 1: give a number at least 20"),
+    ],
+)
+def test_bad_input(claim, options, message):
+    with pytest.raises(InputError, match=message):
+        list(claim.findings(Run(), **options))
+
+
+def test_all_seeds_are_reported():
+    assert checkpoints.seeds_of("induction-small-2-layers") == ["induction-small-2-layers-seed0"]
+    isotropic = [n for n in shipped() if n.startswith("regression-small-seed")]
+    assert checkpoints.seeds_of("regression-small") == isotropic
+    findings = [f.name for f in layers.findings(Run(quick=True), samples=50)]
+    assert all(any(name in finding for finding in findings) for name in isotropic)
+
+
+def test_a_checkpoint_without_its_log(tmp_path, monkeypatch):
+    from verify.trained.induction import _transition
+
+    for name in ("induction-small-1-layer-seed0.safetensors", "induction-small-1-layer-seed0.json"):
+        (tmp_path / name).write_bytes((checkpoint.SHIPPED / name).read_bytes())
+    with pytest.raises(InputError, match="has no log beside it"):
+        _transition(str(tmp_path / "induction-small-1-layer-seed0.safetensors"))
+
+
+def test_a_convex_loss_is_no_transition(monkeypatch):
+    from verify.trained.induction import _transition
+
+    log = [{"step": 20 * i, "loss": 3 * 0.98**i} for i in range(300)]
+    monkeypatch.setattr("constructions.trained.log_of", lambda name: log)
+    assert _transition("a").verdict is Verdict.FAILS
+    jump = [
+        {**line, "loss": 3.0 - 2.5 * (line["step"] > 3000) - 1e-4 * i} for i, line in enumerate(log)
+    ]
+    monkeypatch.setattr("constructions.trained.log_of", lambda name: jump)
+    assert _transition("a").verdict is Verdict.HOLDS

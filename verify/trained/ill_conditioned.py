@@ -1,0 +1,82 @@
+"""The claim `ill-conditioned`: where gradient descent is slow, trained transformers are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+
+from verify.claim import Run, claim, option
+from verify.finding import Finding, Verdict
+from verify.trained.checkpoints import described, models_of
+from verify.trained.layers import Probed
+from verify.trained.newton_or_gd import Tables, closer
+from verify.trained.published import published
+
+NEAR = 0.01  # of the largest similarity: steps that come so near to it are enough
+TIMES = 10  # as many gradient steps as Newton steps
+
+
+@claim(source="[Fu2024]", draws=True)
+def ill_conditioned(
+    run: Run,
+    *,
+    checkpoint: Annotated[
+        str, option("transformer trained on ill-conditioned prompts: a shipped name, or a file")
+    ] = "regression-small-ill-conditioned",
+    samples: Annotated[int, option("fresh prompts", min=20)] = 2000,
+) -> Iterator[Finding]:
+    """On ill-conditioned prompts the last layer is like few Newton steps, or many gradient steps.
+
+    Σ has eigenvalues 100 and 1, half of each, in a basis of each prompt's own.  Counted are the
+    fewest steps whose similarity of errors with the last layer comes within 0.01 of the largest.
+    The last layer is more like Newton than gradient descent.
+    """
+    from constructions.trained.models import RegressionTransformer
+
+    yield _published_tables()
+    tables = {}
+    for name, model in models_of(checkpoint, RegressionTransformer).items():
+        tables[name] = Tables.of(Probed.of(run, model, samples))
+        yield _steps(name, tables[name])
+        yield closer(name, tables[name])
+    if run.plot:
+        from verify.trained.regression_picture import draw_similarities
+
+        draw_similarities(run.plot, tables)
+
+
+def enough(steps: np.ndarray, similarity: np.ndarray) -> tuple[int, float]:
+    """The fewest steps whose similarity (k,) is within `NEAR` of the largest; and the largest."""
+    return int(steps[(similarity >= similarity.max() - NEAR).argmax()]), float(similarity.max())
+
+
+def _published_tables() -> Finding:
+    newton, descent = (
+        enough(steps, table[:, -1])
+        for steps, table in map(
+            published, ("ill_conditioned_newton", "ill_conditioned_gradient_descent")
+        )
+    )
+    return _counted("the published tables (12 layers, d = 20)", newton, descent, "")
+
+
+def _steps(name: str, tables: Tables) -> Finding:
+    newton, descent = (
+        enough(table.steps, table.mean[:, -1]) for table in (tables.newton, tables.gradient_descent)
+    )
+    return _counted(described(name), newton, descent, f" (step size {tables.factor:g}/λmax)")
+
+
+def _counted(
+    of: str, newton: tuple[int, float], descent: tuple[int, float], step_size: str
+) -> Finding:
+    return Finding(
+        f"{of}: steps to match the last layer",
+        "trained",
+        f"Newton {newton[0]} (similarity up to {newton[1]:.3f}), gradient descent "
+        f"{descent[0]}{step_size} (up to {descent[1]:.3f})",
+        f"gradient descent at least {TIMES} times as many",
+        Verdict.of(descent[0] >= TIMES * newton[0]),
+    )
