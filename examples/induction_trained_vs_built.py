@@ -13,7 +13,7 @@ import numpy as np
 from constructions import induction_heads
 from constructions.trained import load, log_of
 from theory.retrieval import find, induction
-from verify.trained.induction import attended, attention_of, circuits_of, decoded
+from verify.trained.circuits import attended, attention_of, circuits_of, decoded
 from verify.trained.induction_picture import draw
 
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else "induction_trained_vs_built.png")

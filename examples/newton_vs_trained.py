@@ -9,9 +9,9 @@ from pathlib import Path
 
 from constructions.trained import load, shipped, sidecar
 from verify.claim import Run
-from verify.trained.layers import Probed
-from verify.trained.newton_or_gd import Tables
+from verify.trained.predictors import Probed
 from verify.trained.regression_picture import draw_similarities
+from verify.trained.similarities import Tables
 
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else "newton_vs_trained.png")
 names = [name for name in shipped() if name.startswith("regression-small-seed")]

@@ -9,18 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions import newton
-from constructions.attention import Attention
+from constructions.attention import CAUSAL_BLOCK, Attention
 from constructions.stream import Stream
-from constructions.transformer import (
-    CAUSAL_BLOCK,
-    MLP,
-    Block,
-    Embed,
-    PosEmbed,
-    Transformer,
-    Unembed,
-    UnitNorm,
-)
+from constructions.transformer import MLP, Block, Embed, PosEmbed, Transformer, Unembed, UnitNorm
 from verify.domains import Ball, Modular, NotPolynomial, Rational, outputs
 
 EPS = 2.0**-53

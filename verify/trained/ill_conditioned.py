@@ -10,9 +10,10 @@ import numpy as np
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
-from verify.trained.layers import Probed
-from verify.trained.newton_or_gd import Tables, closer
+from verify.trained.newton_or_gd import closer
+from verify.trained.predictors import Probed
 from verify.trained.published import published
+from verify.trained.similarities import Tables
 
 NEAR = 0.01  # of the largest similarity: steps that come so near to it are enough
 TIMES = 10  # as many gradient steps as Newton steps

@@ -11,6 +11,7 @@ from theory.checks import InputError
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
+from verify.trained.circuits import attended, attention_of, circuits_of, decoded
 from verify.trained.statistics import ERRORS
 
 if TYPE_CHECKING:
@@ -97,22 +98,6 @@ def _accuracy(
     )
 
 
-def attention_of(
-    model: TokenTransformer | SequenceModel, tokens: np.ndarray, prefix: int = 0
-) -> list[np.ndarray]:
-    """The attention (m, T, T) of each layer's only head; a prefix of the prompt is left out."""
-    import torch
-
-    written = torch.as_tensor(tokens) if prefix == 0 else model.tokens(tokens)  # type: ignore[operator]
-    n = written.shape[-1]
-    maps = []
-    stream = list(model.residual_stream(written, n))
-    for block, H in zip(model.blocks, stream, strict=False):
-        assert block.attn is not None
-        maps.append(block.attn.pattern(H, n)[..., 0, prefix:, prefix:].numpy())
-    return maps
-
-
 def _heads(
     name: str,
     model: TokenTransformer,
@@ -135,39 +120,6 @@ def _heads(
             f"at least {ATTENDED:.0%}",
             Verdict.of(means[0] >= ATTENDED and means[1] == 1),
         )
-
-
-def attended(attention: np.ndarray, place: np.ndarray) -> float:
-    """The mean share of attention (m, T, T) that goes to place (m, T), where that is not −1."""
-    shares = np.take_along_axis(attention, np.maximum(place, 0)[..., None], axis=-1)[..., 0]
-    return float(shares[place >= 0].mean())
-
-
-def circuits_of(model: TokenTransformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The maps between embedding, heads and read-out, and where each row should be largest.
-
-    position  W_pos W_Q¹ (W_pos W_K¹)ᵀ (T × T), the past only: whom layer 1 looks at
-    match     W_E W_Q² (W_E W_V¹ W_O¹ W_K²)ᵀ (V × V): whom layer 2 looks at, by the token that
-              layer 1 has carried there
-    copy      W_E W_V² W_O² W_U (V × V): what layer 2 says of the token that it looks at
-    """
-    assert model.pos_embed is not None
-    E, P, U = model.embed.W_E, model.pos_embed.W_pos, model.unembed.W_U
-    first, second = (block.attn for block in model.blocks)
-    assert first is not None
-    assert second is not None
-    asked = P @ first.W_Q[0] + first.b_Q[0]
-    position = (asked @ (P @ first.W_K[0]).T).double().numpy()
-    position[np.triu_indices(len(position), 1)] = -np.inf
-    carried = E @ first.W_V[0] @ first.W_O[0]
-    match = (E @ second.W_Q[0] + second.b_Q[0]) @ (carried @ second.W_K[0]).T
-    copy = E @ second.W_V[0] @ second.W_O[0] @ U
-    T, V = len(position), len(E)
-    return {
-        "position": (position[1:], np.arange(T - 1)),
-        "match": (match.double().numpy(), np.arange(V)),
-        "copy": (copy.double().numpy(), np.arange(V)),
-    }
 
 
 def _circuits(name: str, model: TokenTransformer) -> Iterator[Finding]:
@@ -208,29 +160,6 @@ def _registers(
             "above 1/2 from there on" + (", below before" if layer else ""),
             Verdict.of(holds),
         )
-
-
-def decoded(
-    model: TokenTransformer, built: SequenceModel, tokens: np.ndarray
-) -> dict[str, list[float]]:
-    """R² of reading each register of the built model off the trained stream, after every layer."""
-    import torch
-
-    m, prefix = len(tokens), len(built.prompt.prefix)
-    *_, final = built.streams(tokens)
-    registers = final[:, prefix:].double().numpy()
-    half = m // 2
-    found: dict[str, list[float]] = {register: [] for register in built.stream}
-    for H in model.residual_stream(torch.as_tensor(tokens), tokens.shape[1]):
-        X = np.concatenate([H.double().numpy(), np.ones((*tokens.shape, 1))], axis=-1)
-        fit, held = (part.reshape(-1, X.shape[-1]) for part in (X[:half], X[half:]))
-        for register in built.stream:
-            Y = registers[..., built.stream[register]]
-            seen, hidden = (part.reshape(-1, Y.shape[-1]) for part in (Y[:half], Y[half:]))
-            W = np.linalg.lstsq(fit, seen, rcond=1e-9)[0]
-            left = ((held @ W - hidden) ** 2).sum()
-            found[register].append(float(1 - left / ((hidden - seen.mean(0)) ** 2).sum()))
-    return found
 
 
 def _transition(name: str) -> Finding:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import matplotlib
 import numpy as np
 
-from verify.trained.induction import attention_of, circuits_of
+from verify.trained.circuits import attention_of, circuits_of
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

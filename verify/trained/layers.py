@@ -3,47 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from theory.regression import Prompts
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
-from verify.trained.predictors import Algorithms, labels_of, predictions_of, probe, prompts_of
+from verify.trained.predictors import Algorithms, Probed, predictions_of
 from verify.trained.statistics import ERRORS, sign_of
 
 if TYPE_CHECKING:
-    from constructions.trained.regression import InContextRegressor
-
-FITTED = 4000  # prompts to which read-outs are fitted, others than those of the measurement
-
-
-@dataclass(frozen=True)
-class Probed:
-    """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
-
-    Squared errors are over the variance of a label, E‖x‖² + noise², so that saying nothing has 1.
-    """
-
-    model: InContextRegressor
-    prompts: Prompts
-    predictions: np.ndarray
-
-    @staticmethod
-    def of(run: Run, model: InContextRegressor, samples: int) -> Probed:
-        """The model on fresh prompts of its own task."""
-        fitted = prompts_of(model.task, FITTED // 4 if run.quick else FITTED, run.rng)
-        prompts = prompts_of(model.task, samples, run.rng)
-        return Probed(model, prompts, probe(model, fitted, prompts))
-
-    def error(self, predictions: np.ndarray) -> np.ndarray:
-        """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
-        wanted, noise = labels_of(self.prompts), self.model.task.noise
-        variance = np.vecdot(self.prompts.x, self.prompts.x).mean() + noise**2
-        return np.asarray(((predictions - wanted) ** 2).mean(-1) / variance)
+    pass
 
 
 @claim(source="[Fu2024]", draws=True)

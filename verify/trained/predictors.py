@@ -19,11 +19,13 @@ from theory.regression import (
     ill_conditioned_prompts,
     online_gradient_descent_iterates,
 )
+from verify.claim import Run
 
 if TYPE_CHECKING:
     from constructions.trained.configuration import Regression
     from constructions.trained.regression import InContextRegressor
 
+FITTED = 4000  # prompts to which read-outs are fitted, others than those of a measurement
 CHUNK = 500  # prompts that a model sees at once
 RANK = 1e-9  # of the largest eigenvalue: directions of a layer that count as none
 FACTORS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9)
@@ -68,6 +70,31 @@ def probe(model: InContextRegressor, fitted: Prompts, p: Prompts) -> np.ndarray:
         for layer, rows in enumerate(H):
             found[layer, place] = (rows @ read_outs[layer]).reshape(-1, found.shape[-1])
     return found
+
+
+@dataclass(frozen=True)
+class Probed:
+    """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
+
+    Squared errors are over the variance of a label, E‖x‖² + noise², so that saying nothing has 1.
+    """
+
+    model: InContextRegressor
+    prompts: Prompts
+    predictions: np.ndarray
+
+    @staticmethod
+    def of(run: Run, model: InContextRegressor, samples: int) -> Probed:
+        """The model on fresh prompts of its own task."""
+        fitted = prompts_of(model.task, FITTED // 4 if run.quick else FITTED, run.rng)
+        prompts = prompts_of(model.task, samples, run.rng)
+        return Probed(model, prompts, probe(model, fitted, prompts))
+
+    def error(self, predictions: np.ndarray) -> np.ndarray:
+        """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
+        wanted, noise = labels_of(self.prompts), self.model.task.noise
+        variance = np.vecdot(self.prompts.x, self.prompts.x).mean() + noise**2
+        return np.asarray(((predictions - wanted) ** 2).mean(-1) / variance)
 
 
 def _solved(gram: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -17,8 +17,8 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 if TYPE_CHECKING:
-    from verify.trained.layers import Probed
-    from verify.trained.newton_or_gd import Table, Tables
+    from verify.trained.predictors import Probed
+    from verify.trained.similarities import Table, Tables
 
 
 def draw_layers(path: Path, probed: Mapping[str, Probed]) -> None:
