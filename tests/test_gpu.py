@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from constructions import hop, induction_heads, newton
+from constructions.trained import load, log_of, preset, train
+from theory.regression import gaussian_prompts
 from theory.retrieval import random_sequences
 from verify.rounding import with_rounding_bound
 
@@ -43,3 +45,14 @@ def test_retrieval_on_a_gpu(build, dtype):
     assert torch.equal(model(tokens).cpu(), wanted(tokens))
     soft = model.sharpened(wanted.least_sharpness() * 1.001)
     assert torch.equal(soft(tokens).cpu(), wanted(tokens))
+
+
+@pytest.mark.parametrize("model", ["transformer", "lstm"])
+def test_training_on_a_gpu(model, tmp_path):
+    """Compiled, in TF32, with prompts drawn there: it learns, and the CPU loads what is saved."""
+    made = preset("regression", model=model, steps=400)
+    path = train(made, tmp_path, device="cuda")
+    losses = [line["loss"] for line in log_of(path)]
+    assert losses[-1] < losses[0]
+    p = gaussian_prompts(10, 10, 5, seed=0)
+    assert load(path)(p.x, p.y, p.x_query).shape == (10, 11)

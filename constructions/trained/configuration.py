@@ -148,6 +148,8 @@ class Configuration:
             checks.dimension(name, getattr(self, name))
         for name in ("learning_rate", "clip"):
             checks.positive(name, getattr(self, name))
+        if isinstance(self.shape, LSTMShape) and not isinstance(self.task, Regression):
+            raise InputError("an LSTM is for regression: give a transformer's shape")
         if self.curriculum is not None and not isinstance(self.task, Regression):
             raise InputError("a curriculum is for regression: leave it out")
 

@@ -105,7 +105,7 @@ def untrained(configuration: Configuration) -> Model:
     """The model of a configuration with random weights, float32, that its seed determines.
 
     Weights are normal with variance 1/rows, those that write into the stream smaller by √(2·layers)
-    [Radford2019]; biases are 0.
+    [Radford2019], and with linear attention by another 10; biases are 0.
     """
     task, shape = configuration.task, configuration.shape
     generator = torch.Generator().manual_seed(configuration.seed)

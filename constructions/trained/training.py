@@ -94,7 +94,7 @@ def train(
             "give a multiple of it"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    run = _Run.begin(configuration, folder, process)
+    run = Training.begin(configuration, folder, process)
     loss = objective.loss
     if process.device.type == "cuda":
         torch.set_float32_matmul_precision("high")
@@ -118,7 +118,7 @@ def train(
 
 
 @dataclass
-class _Run:
+class Training:
     """A model in training, with all that its next step depends on."""
 
     configuration: Configuration
@@ -132,7 +132,7 @@ class _Run:
     recent: tuple[float, ...] = ()
 
     @staticmethod
-    def begin(configuration: Configuration, folder: Path, process: Process) -> _Run:
+    def begin(configuration: Configuration, folder: Path, process: Process) -> Training:
         """A new run, or the one in the folder."""
         model = untrained(configuration).to(process.device)
         optimizer = torch.optim.AdamW(
@@ -143,7 +143,7 @@ class _Run:
             fused=True,
         )
         generator = torch.Generator(process.device).manual_seed(configuration.seed)
-        run = _Run(configuration, folder, process, model, optimizer, generator)
+        run = Training(configuration, folder, process, model, optimizer, generator)
         if run.state_path.exists():
             run.restore()
         if process.rank == 0:

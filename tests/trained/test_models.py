@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from constructions.trained import preset
-from constructions.trained.configuration import Configuration, TransformerShape
+from constructions.trained.configuration import Configuration, LSTMShape, TransformerShape
 from constructions.trained.models import untrained
 from theory.checks import InputError
 from theory.regression import gaussian_prompts
@@ -151,6 +151,8 @@ def test_shapes_refuse():
         TransformerShape(1, 4, 10, 0)
     with pytest.raises(InputError, match=r"^normalise is 'hardmax'"):
         TransformerShape(1, 2, 10, 0, True, "hardmax")
+    with pytest.raises(InputError, match=r"^an LSTM is for regression"):
+        replace(preset("hop"), shape=LSTMShape(1, 8))
     with pytest.raises(InputError, match=r"^learning_rate is 0"):
         replace(preset("regression"), learning_rate=0.0)
 
