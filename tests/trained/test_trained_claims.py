@@ -10,7 +10,7 @@ from theory.regression import gaussian_prompts
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.trained import checkpoints, newton_or_gd
-from verify.trained.ill_conditioned import enough, ill_conditioned
+from verify.trained.ill_conditioned import best, ill_conditioned
 from verify.trained.induction import induction_trained
 from verify.trained.layers import layers
 from verify.trained.linear_depth import Spectrum, linear_depth
@@ -22,7 +22,7 @@ from verify.trained.statistics import sign_of
 CLAIMS = {
     "layers": (layers, {"samples": 500}),
     "newton-or-gd": (newton_or_gd.newton_or_gd, {"samples": 2000}),
-    "ill-conditioned": (ill_conditioned, {"samples": 500}),
+    "ill-conditioned": (ill_conditioned, {"samples": 2000}),
     "lstm": (lstm, {"samples": 500}),
     "linear-depth": (linear_depth, {"samples": 4000}),
     "induction-trained": (induction_trained, {"samples": 40}),
@@ -133,7 +133,7 @@ def test_matching_and_growth():
     assert newton_or_gd.straightness(np.array([3, 3, 3])) == 0
     assert newton_or_gd.straightness(np.array([1, 9])) == 0
     assert newton_or_gd.straightness(np.array([1, 2, 3])) == pytest.approx(1)
-    assert enough(steps, np.array([0.5, 0.985, 0.99, 0.7])) == (2, 0.99)
+    assert best(steps, np.array([0.5, 0.985, 0.99, 0.7])) == (4, 0.99)
 
 
 def test_published_tables_are_those_of_the_paper():

@@ -15,7 +15,6 @@ from verify.trained.predictors import Probed
 from verify.trained.published import published
 from verify.trained.similarities import Tables
 
-NEAR = 0.01  # of the largest similarity: steps that come so near to it are enough
 TIMES = 10  # as many gradient steps as Newton steps
 
 
@@ -31,8 +30,8 @@ def ill_conditioned(
     """On ill-conditioned prompts the last layer is like few Newton steps, or many gradient steps.
 
     Σ has eigenvalues 100 and 1, half of each, in a basis of each prompt's own.  Counted are the
-    fewest steps whose similarity of errors with the last layer comes within 0.01 of the largest.
-    The last layer is more like Newton than gradient descent.
+    steps of largest similarity of errors with the last layer.  The last layer is more like Newton
+    than gradient descent.
     """
     from constructions.trained.models import RegressionTransformer
 
@@ -48,14 +47,14 @@ def ill_conditioned(
         draw_similarities(run.plot, tables)
 
 
-def enough(steps: np.ndarray, similarity: np.ndarray) -> tuple[int, float]:
-    """The fewest steps whose similarity (k,) is within `NEAR` of the largest; and the largest."""
-    return int(steps[(similarity >= similarity.max() - NEAR).argmax()]), float(similarity.max())
+def best(steps: np.ndarray, similarity: np.ndarray) -> tuple[int, float]:
+    """The steps (k,) of largest similarity (k,), and that similarity."""
+    return int(steps[similarity.argmax()]), float(similarity.max())
 
 
 def _published_tables() -> Finding:
     newton, descent = (
-        enough(steps, table[:, -1])
+        best(steps, table[:, -1])
         for steps, table in map(
             published, ("ill_conditioned_newton", "ill_conditioned_gradient_descent")
         )
@@ -65,7 +64,7 @@ def _published_tables() -> Finding:
 
 def _steps(name: str, tables: Tables) -> Finding:
     newton, descent = (
-        enough(table.steps, table.mean[:, -1]) for table in (tables.newton, tables.gradient_descent)
+        best(table.steps, table.mean[:, -1]) for table in (tables.newton, tables.gradient_descent)
     )
     return _counted(described(name), newton, descent, f" (step size {tables.factor:g}/λmax)")
 
@@ -74,10 +73,10 @@ def _counted(
     of: str, newton: tuple[int, float], descent: tuple[int, float], step_size: str
 ) -> Finding:
     return Finding(
-        f"{of}: steps to match the last layer",
+        f"{of}: steps that match the last layer",
         "trained",
-        f"Newton {newton[0]} (similarity up to {newton[1]:.3f}), gradient descent "
-        f"{descent[0]}{step_size} (up to {descent[1]:.3f})",
+        f"Newton {newton[0]} (similarity {newton[1]:.3f}), gradient descent "
+        f"{descent[0]}{step_size} ({descent[1]:.3f})",
         f"gradient descent at least {TIMES} times as many",
         Verdict.of(descent[0] >= TIMES * newton[0]),
     )
