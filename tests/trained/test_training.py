@@ -75,7 +75,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(kind, tmp_path):
     assert steps_of(tmp_path / "parts") == [20, 40, 60, 70]
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(moments=st.lists(st.integers(0, 3), max_size=3))
 def test_any_number_of_interruptions(moments, tmp_path_factory):
     """Each at a block of steps of its own, before or after the state was saved."""

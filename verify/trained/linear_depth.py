@@ -147,9 +147,9 @@ def _terms(name: str, depth: int, own: np.ndarray, best: list[np.ndarray]) -> Fi
     terms = next((t for t, squares in enumerate(best, 1) if np.median(squares) <= error), None)
     more = f"more than {len(best)}" if terms is None else str(terms)
     return Finding(
-        f"{described(name)}: as good as the best polynomial of {more} terms",
+        f"{described(name)}: as good as the best polynomial, terms: {more}",
         "trained",
-        f"median squared error {error:.2g}; with {most} terms, the most of fixed coefficients, it "
+        f"median squared error {error:.2g}; at the most terms of fixed coefficients, {most}, it "
         f"would be {np.median(best[most - 1]):.2g}",
         f"at least {depth}: a gradient step a layer",
         Verdict.of(terms is None or terms >= depth),
