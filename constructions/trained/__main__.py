@@ -176,6 +176,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(" ".join(error.format_message().split()), USAGE)
     except InputError as error:
         return _complain(str(error), USAGE)
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}; choose another --out", USAGE)
     except Diverged as error:
         return _complain(str(error), DIVERGED)
     if code == INTERRUPTED:

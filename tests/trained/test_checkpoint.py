@@ -156,6 +156,13 @@ def test_bad_input_is_one_line(words, message, capsys):
     assert err.count("\n") == 1
 
 
+def test_a_folder_that_is_a_file(tmp_path, capsys):
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    assert main(["train", "induction", "--device", "cpu", "--out", str(taken)]) == 2
+    assert capsys.readouterr().err == f"error: {taken}: File exists; choose another --out\n"
+
+
 def test_paper_wants_a_gpu(capsys, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr("constructions.trained.__main__._seconds_of_a_step", lambda _: 2.0)
