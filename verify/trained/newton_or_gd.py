@@ -147,7 +147,7 @@ def closer(name: str, tables: Tables, published_ones: str) -> Finding:
     """The last layer, each algorithm after the steps that match it best; paired by prompt."""
     last = [
         table.cosines[table.mean[:, -1].argmax(), -1]
-        for table in (tables.newton, tables.gradient_descent)
+        for table in (tables.newton, tables.gradient_descent, tables.newton_from_identity)
     ]
     difference = last[0] - last[1]
     mean, spread = difference.mean(), difference.std(ddof=1) / np.sqrt(len(difference))
@@ -155,7 +155,7 @@ def closer(name: str, tables: Tables, published_ones: str) -> Finding:
         f"{described(name)}: the last layer is more like Newton than gradient descent",
         "trained",
         f"similarity of errors {last[0].mean():.4f} and {last[1].mean():.4f}, the difference "
-        f"{mean:.4f} ± {spread:.4f}",
+        f"{mean:.4f} ± {spread:.4f}; Newton from αI: {last[2].mean():.4f}",
         f"above 0 by {ERRORS:g} standard errors (published, d = 20: {published_ones})",
         sign_of(mean, spread),
     )

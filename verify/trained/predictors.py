@@ -135,9 +135,10 @@ class Algorithms:
         self.prompts, self.labels = p, labels_of(p)
         self.spectrum = PrefixSpectrum(p.x, p.y, p.x_query)
 
-    def newton(self, steps: Iterable[int]) -> np.ndarray:
-        """Iterative Newton from αS, α = 1/λmax² of each prefix."""
-        return self.spectrum.newton(steps, 1 / self.spectrum.largest**2)
+    def newton(self, steps: Iterable[int], start: str = "gram") -> np.ndarray:
+        """Iterative Newton from αS, α = 1/λmax² of each prefix, or from αI, α = 1/λmax."""
+        power = 2 if start == "gram" else 1
+        return self.spectrum.newton(steps, 1 / self.spectrum.largest**power, start)
 
     def gradient_descent(self, steps: Iterable[int]) -> Searched:
         """Gradient descent at step size factor/λmax of each prefix.

@@ -33,9 +33,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Tables:
-    """Newton and gradient descent (at `factor`/λmax of each prefix) beside the same layers."""
+    """Algorithms beside the same layers: Newton from αS and from αI, and gradient descent, at
+    `factor`/λmax of each prefix."""
 
     newton: Table
+    newton_from_identity: Table
     gradient_descent: Table
     factor: float
 
@@ -51,6 +53,7 @@ class Tables:
 
         return Tables(
             table(NEWTON_STEPS, algorithms.newton(NEWTON_STEPS)),
+            table(NEWTON_STEPS, algorithms.newton(NEWTON_STEPS, "identity")),
             table(GD_STEPS, searched.predictions),
             searched.step_size,
         )
