@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,9 +84,9 @@ def train(
     loss.  On a GPU the loss is compiled and float32 products are rounded to TF32; on the CPU
     neither pays.
 
-    Raises ValueError where the folder holds another run or the batch cannot be divided among the
-    processes, and Diverged, naming the step, if the loss becomes infinite or NaN: the last state
-    before that stays.
+    Raises ValueError where the folder holds another run, or another process trains in it, or the
+    batch cannot be divided among the processes; and Diverged, naming the step, if the loss becomes
+    infinite or NaN: the last state before that stays.
     """
     process = Process.join(device)
     if configuration.batch_size % process.size:
@@ -94,27 +95,48 @@ def train(
             "give a multiple of it"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    run = Training.begin(configuration, folder, process)
-    loss = objective.loss
-    if process.device.type == "cuda":
+    with _alone(folder) if process.rank == 0 else nullcontext():
+        return _train(Training.begin(configuration, folder, process), progress, save_every, command)
+
+
+def _train(
+    run: Training, progress: Callable[[int, float], None], save_every: float, command: str
+) -> Path:
+    first, loss = run.process.rank == 0, objective.loss
+    if run.process.device.type == "cuda":
         torch.set_float32_matmul_precision("high")
         loss = torch.compile(loss)
     saved = time.monotonic()
-    while run.step < configuration.steps:
+    while run.step < run.configuration.steps:
         began = time.monotonic()
-        losses = run.advance(min(AT_ONCE, configuration.steps - run.step), loss)
+        losses = run.advance(min(AT_ONCE, run.configuration.steps - run.step), loss)
         run.seconds += time.monotonic() - began
-        _check(losses, run.step - len(losses), folder)
+        _check(losses, run.step - len(losses), run.folder)
         run.note(losses)
         progress(run.step, losses[-1])
-        if process.rank == 0 and time.monotonic() - saved >= save_every:
+        if first and time.monotonic() - saved >= save_every:
             run.save()
             saved = time.monotonic()
-    path = folder / "model.safetensors"
-    if process.rank == 0:
+    path = run.folder / "model.safetensors"
+    if first:
         run.save()
         save(run.model, path, run.record(command))
     return path
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock, which the system takes back from a process that ends."""
+    import fcntl  # where there is none, checkpoints can still be loaded
+
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"another process trains in {folder}: wait for it, or choose another folder"
+            ) from None
+        yield
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """The training loop: what it learns, and that nothing that interrupts it changes the weights."""
 
+import fcntl
 import json
 import os
 import signal
@@ -181,6 +182,14 @@ def test_a_folder_of_another_run(tmp_path):
     train(TINY, tmp_path)
     with pytest.raises(InputError, match=r"holds another run \(seed 0, 70 steps.*another folder"):
         train(replace(TINY, seed=1), tmp_path)
+
+
+def test_a_folder_in_which_another_process_trains(tmp_path):
+    with (tmp_path / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match=r"^another process trains in .*: wait for it"):
+            train(TINY, tmp_path)
+    train(TINY, tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a state", b"\x08\0\0\0\0\0\0\0{}      "])
