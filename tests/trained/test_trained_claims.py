@@ -20,18 +20,20 @@ from verify.trained.published import published
 from verify.trained.statistics import sign_of
 
 CLAIMS = {
-    "layers": (layers, {"samples": 500}),
+    "layers": (layers, {"samples": 2000}),
     "newton-or-gd": (newton_or_gd.newton_or_gd, {"samples": 2000}),
     "ill-conditioned": (ill_conditioned, {"samples": 2000}),
     "lstm": (lstm, {"samples": 500}),
     "linear-depth": (linear_depth, {"samples": 4000}),
     "induction-trained": (induction_trained, {"samples": 40}),
 }
-# On these small models the last layer is by 0.001 to 0.004 more like gradient descent.
-FAILING = dict.fromkeys(
-    ("newton-or-gd", "ill-conditioned"),
-    "the last layer is more like Newton than gradient descent",
-)
+# On these small models the last layer is by 0.001 to 0.004 more like gradient descent; and for one
+# seed of three the growth of gradient steps is not decided (89.5 % of the resampled sets).
+CLOSER = "the last layer is more like Newton than gradient descent"
+FAILING = {
+    "newton-or-gd": (CLOSER, "matching steps of gradient descent grow exponentially"),
+    "ill-conditioned": (CLOSER,),
+}
 
 
 def not_holding(findings):

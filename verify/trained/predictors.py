@@ -76,19 +76,22 @@ def probe(model: InContextRegressor, fitted: Prompts, p: Prompts) -> np.ndarray:
 class Probed:
     """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
 
+    The read-outs were fitted to `fitted` other prompts.
     Squared errors are over the variance of a label, E‖x‖² + noise², so that saying nothing has 1.
     """
 
     model: InContextRegressor
     prompts: Prompts
+    fitted: int
     predictions: np.ndarray
 
     @staticmethod
     def of(run: Run, model: InContextRegressor, samples: int) -> Probed:
         """The model on fresh prompts of its own task."""
-        fitted = prompts_of(model.task, FITTED // 4 if run.quick else FITTED, run.rng)
+        count = FITTED // 4 if run.quick else FITTED
+        fitted = prompts_of(model.task, count, run.rng)
         prompts = prompts_of(model.task, samples, run.rng)
-        return Probed(model, prompts, probe(model, fitted, prompts))
+        return Probed(model, prompts, count, probe(model, fitted, prompts))
 
     def error(self, predictions: np.ndarray) -> np.ndarray:
         """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
