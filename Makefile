@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: verify test lint bench clean
+.PHONY: verify test slow lint bench clean
 
 verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2
+
+# Tests that take minutes.
+slow: $(VENV)/installed
+	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ A batch is tokens (batch, T) and what is wanted (batch, T), −1 where nothing i
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from constructions.trained.configuration import Bigrams, Hop
 
@@ -25,10 +25,10 @@ def draw_hops(task: Hop, batch: int, generator: torch.Generator) -> tuple[Tensor
 
 def following_latest_copy(tokens: Tensor) -> Tensor:
     """The position after the latest earlier copy of each token, (…, T), −1 where there is none."""
-    T = tokens.shape[-1]
-    places = torch.arange(T, device=tokens.device)
-    copies = (tokens[..., :, None] == tokens[..., None, :]) & (places < places[:, None])
-    return torch.where(copies, places + 1, -1).amax(-1)
+    order = tokens.argsort(dim=-1, stable=True)  # copies side by side, the earlier one first
+    alike = tokens.gather(-1, order).diff().eq(0)
+    after = nn.functional.pad((order[..., :-1] + 1).where(alike, -1), (1, 0), value=-1)
+    return torch.empty_like(tokens).scatter_(-1, order, after)
 
 
 def draw_bigrams(task: Bigrams, batch: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:

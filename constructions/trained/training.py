@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -26,7 +27,7 @@ from torch import Tensor, distributed
 
 from constructions.trained import objective
 from constructions.trained.checkpoint import save, to_bytes, write
-from constructions.trained.configuration import Configuration
+from constructions.trained.configuration import Configuration, TransformerShape
 from constructions.trained.models import Model, untrained
 from theory.checks import InputError
 
@@ -34,6 +35,7 @@ AT_ONCE = 20  # steps whose prompts are drawn together
 LINES = 500  # of the log, about
 SAVE_EVERY = 30.0  # seconds between states
 BETAS = (0.9, 0.98)
+WORTH_COMPILING = 2000  # steps, in which the half minute that compiling takes is won back
 
 
 class Diverged(RuntimeError):
@@ -81,8 +83,8 @@ def train(
     """Train the model of a configuration, or go on with it, in `folder`; the path of its weights.
 
     A state is saved after so many seconds; `progress` is called with the steps done and the latest
-    loss.  On a GPU the loss is compiled and float32 products are rounded to TF32; on the CPU
-    neither pays.
+    loss.  Transformers are compiled where a run is long enough for that to pay and the machine has
+    a C++ compiler; on a GPU float32 products are rounded to TF32.
 
     Raises ValueError where the folder holds another run, or another process trains in it, or the
     batch cannot be divided among the processes; and Diverged, naming the step, if the loss becomes
@@ -105,7 +107,8 @@ def _train(
     first, loss = run.process.rank == 0, objective.loss
     if run.process.device.type == "cuda":
         torch.set_float32_matmul_precision("high")
-        loss = torch.compile(loss)
+    if run.compiles:
+        loss = torch.compile(loss, dynamic=False)
     saved = time.monotonic()
     while run.step < run.configuration.steps:
         began = time.monotonic()
@@ -171,6 +174,13 @@ class Training:
         if process.rank == 0:
             run.cut_log()
         return run
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the loss is compiled; torch has the recurrence of an LSTM in one piece anyway."""
+        long = self.configuration.steps >= WORTH_COMPILING
+        transformer = isinstance(self.configuration.shape, TransformerShape)
+        return long and transformer and shutil.which(os.environ.get("CXX", "g++")) is not None
 
     def advance(self, steps: int, loss: Callable[..., Tensor]) -> list[float]:
         """Make so many steps; their losses."""
@@ -292,6 +302,7 @@ class Training:
                 "device": _described(self.process.device),
                 "processes": self.process.size,
                 "threads": torch.get_num_threads(),
+                "compiled": self.compiles,
             },
         }
 

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.trained import Diverged, objective, train
+from constructions.trained import Diverged, objective, train, training
 from constructions.trained.configuration import (
     Bigrams,
     Configuration,
@@ -59,6 +60,10 @@ def losses_of(folder):
     return [json.loads(line)["loss"] for line in (folder / "model.jsonl").read_text().splitlines()]
 
 
+def compiled(folder):
+    return json.loads((folder / "model.json").read_text())["environment"]["compiled"]
+
+
 @every
 def test_an_interrupted_run_ends_with_the_same_weights(kind, tmp_path):
     configuration = KINDS[kind]
@@ -74,6 +79,33 @@ def test_an_interrupted_run_ends_with_the_same_weights(kind, tmp_path):
     assert weights(found) == weights(wanted)
     assert losses_of(tmp_path / "parts") == losses_of(tmp_path / "whole")
     assert steps_of(tmp_path / "parts") == [20, 40, 60, 70]
+
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
+@pytest.mark.parametrize("kind", ["regression", "linear", "hop"])
+def test_compiled_it_learns_the_same(kind, tmp_path, monkeypatch):
+    """But for rounding; and interrupted, to the last bit."""
+    configuration = KINDS[kind]
+    train(configuration, tmp_path / "eager")
+    monkeypatch.setattr(training, "WORTH_COMPILING", 0)
+    test_an_interrupted_run_ends_with_the_same_weights(kind, tmp_path)
+    assert compiled(tmp_path / "whole")
+    assert not compiled(tmp_path / "eager")
+    eager, found = losses_of(tmp_path / "eager"), losses_of(tmp_path / "whole")
+    assert abs(eager[0] - found[0]) < 1e-4 * eager[0]
+    assert abs(eager[-1] - found[-1]) < 1e-2 * eager[-1]
+
+
+def test_without_a_compiler(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "WORTH_COMPILING", 0)
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    train(TINY, tmp_path)
+    assert not compiled(tmp_path)
 
 
 @settings(max_examples=5)
