@@ -48,15 +48,18 @@ def _regression(model: Model, task: Regression, prompts: int, seed: int) -> Iter
     draw = gaussian_prompts if task.covariance == "isotropic" else ill_conditioned_prompts
     drawn = draw(prompts, task.points - 1, task.d, noise=task.noise, seed=seed)
     labels = np.concatenate([drawn.y, drawn.y_query[:, None]], axis=1)
-    ols = PrefixSpectrum(drawn.x, drawn.y, drawn.x_query).ols()
+    spectrum = PrefixSpectrum(drawn.x, drawn.y, drawn.x_query)
+    # The Bayes predictor for w ~ N(0, I).
+    best = spectrum.ridge([task.noise**2])[0] if task.noise else spectrum.ols()
+    kind = f"ridge, {task.noise**2:g}" if task.noise else "least squares"
     with torch.no_grad():
         said = model(drawn.x, drawn.y, drawn.x_query).double().numpy()
-    yield f"{'examples':>8}  {'trained':>16}  {'least squares':>16}   (squared error over d)"
+    yield f"{'examples':>8}  {'trained':>16}  {kind:>16}   (squared error over d)"
     if said.ndim == 1:  # it answers the query only
-        said, labels, ols = said[:, None], labels[:, -1:], ols[:, -1:]
+        said, labels, best = said[:, None], labels[:, -1:], best[:, -1:]
     for t in range(said.shape[1]):
         examples = t if said.shape[1] > 1 else task.points - 1
-        cells = [_mean((answers[:, t] - labels[:, t]) ** 2 / task.d) for answers in (said, ols)]
+        cells = [_mean((answers[:, t] - labels[:, t]) ** 2 / task.d) for answers in (said, best)]
         yield f"{examples:8}  {cells[0]:>16}  {cells[1]:>16}"
 
 

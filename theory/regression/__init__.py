@@ -54,8 +54,10 @@ from theory.regression.similarity import (
     Estimate,
     error_cosines,
     error_distance,
+    error_distances,
     error_similarity,
     induced_weights,
+    weight_cosines,
     weight_similarity,
 )
 from theory.regression.spectral import PrefixSpectrum
@@ -76,6 +78,7 @@ __all__ = [
     "covariance_prompts",
     "error_cosines",
     "error_distance",
+    "error_distances",
     "error_similarity",
     "gaussian_prompts",
     "gradient_descent",
@@ -108,5 +111,6 @@ __all__ = [
     "ridge",
     "ridge_fitted",
     "ridge_residual",
+    "weight_cosines",
     "weight_similarity",
 ]

@@ -46,10 +46,14 @@ def error_cosines(first: ArrayLike, second: ArrayLike, labels: ArrayLike) -> np.
 
 def error_distance(first: ArrayLike, second: ArrayLike, labels: ArrayLike) -> Estimate:
     """E ‖first − second‖²/n, the mean squared difference of predictions; as `error_similarity`."""
+    return Estimate.over_prompts(error_distances(first, second, labels))
+
+
+def error_distances(first: ArrayLike, second: ArrayLike, labels: ArrayLike) -> np.ndarray:
+    """The mean squares (k, l, m) of every prompt, whose mean is `error_distance`."""
     a, b = _errors("first", first, labels), _errors("second", second, labels)
-    n = a.shape[-1]
     squares = (a * a).sum(-1)[:, None] + (b * b).sum(-1)[None] - 2 * _products(a, b)
-    return Estimate.over_prompts(np.maximum(squares, 0) / n)
+    return np.asarray(np.maximum(squares, 0) / a.shape[-1])
 
 
 def induced_weights(queries: ArrayLike, predictions: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -83,13 +87,18 @@ def weight_similarity(first: ArrayLike, second: ArrayLike) -> Estimate:
 
     Raises `ValueError` for shapes that do not match and fewer than 2 prompts.
     """
+    return Estimate.over_prompts(weight_cosines(first, second))
+
+
+def weight_cosines(first: ArrayLike, second: ArrayLike) -> np.ndarray:
+    """The mean cosines (k, l, m) of every prompt, whose mean is `weight_similarity`."""
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.ndim != 4 or b.ndim != 4 or a.shape[1:] != b.shape[1:] or a.shape[1] < 2:
         raise InputError(
             f"first has shape {a.shape} and second {b.shape}: give (k, m, n, d) and (l, m, n, d), "
             "m at least 2"
         )
-    return Estimate.over_prompts(_cosines(a, b).mean(-1))
+    return np.asarray(_cosines(a, b).mean(-1))
 
 
 def _errors(name: str, predictions: ArrayLike, labels: ArrayLike) -> np.ndarray:

@@ -10,10 +10,10 @@ import numpy as np
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
-from verify.trained.newton_or_gd import closer
+from verify.trained.newton_or_gd import beside_published, cells, closer
 from verify.trained.predictors import Probed
 from verify.trained.published import published
-from verify.trained.similarities import Tables
+from verify.trained.similarities import DESCENT_STEPS, Tables
 
 TIMES = 10  # as many gradient steps as Newton steps
 
@@ -36,15 +36,19 @@ def ill_conditioned(
     from constructions.trained.models import RegressionTransformer
 
     yield _published_tables()
+    theirs, _ = published("ill_conditioned_gradient_descent")
+    steps = sorted({*DESCENT_STEPS, *theirs.tolist()})
     tables = {}
     for name, model in models_of(checkpoint, RegressionTransformer).items():
-        tables[name] = Tables.of(Probed.of(run, model, samples))
+        tables[name] = Tables.of(Probed.of(run, model, samples), steps)
         yield _steps(name, tables[name])
         yield closer(name, tables[name], "0.988 and 0.986")
+        if beside_published(model):
+            yield from cells(name, tables[name], "ill_conditioned")
     if run.plot:
         from verify.trained.regression_picture import draw_similarities
 
-        draw_similarities(run.plot, tables)
+        draw_similarities(run.plot, tables, "ill_conditioned")
 
 
 def best(steps: np.ndarray, similarity: np.ndarray) -> tuple[int, float]:
@@ -66,7 +70,7 @@ def _steps(name: str, tables: Tables) -> Finding:
     newton, descent = (
         best(table.steps, table.mean[:, -1]) for table in (tables.newton, tables.gradient_descent)
     )
-    return _counted(described(name), newton, descent, f" (step size {tables.factor:g}/λmax)")
+    return _counted(described(name), newton, descent, f" ({tables.gradient_descent.algorithm})")
 
 
 def _counted(
@@ -75,8 +79,8 @@ def _counted(
     return Finding(
         f"{of}: steps that match the last layer",
         "trained",
-        f"Newton {newton[0]} (similarity {newton[1]:.3f}), gradient descent "
-        f"{descent[0]}{step_size} ({descent[1]:.3f})",
+        f"Newton {newton[0]}, similarity {newton[1]:.3f}; gradient descent {descent[0]}, "
+        f"similarity {descent[1]:.3f}{step_size}",
         f"gradient descent at least {TIMES} times as many",
         Verdict.of(descent[0] >= TIMES * newton[0]),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
@@ -12,10 +12,7 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
 from verify.trained.predictors import Algorithms, Probed, predictions_of
-from verify.trained.statistics import ERRORS, sign_of
-
-if TYPE_CHECKING:
-    pass
+from verify.trained.statistics import ERRORS, estimated, sign_of
 
 
 @claim(source="[Fu2024]", draws=True)
@@ -72,15 +69,14 @@ def _own_read_out(name: str, probed: Probed) -> Finding:
     best = probed.error(Algorithms(probed.prompts).least_squares())
     *_, H = probed.model.representations(*_first_prompt(probed.prompts))
     noise = (H.shape[-1] + 1) / (probed.fitted * probed.model.task.points)
-    excess = last - own
-    spread = excess.std(ddof=1) / np.sqrt(len(excess))
+    worse, spread = estimated(last - own)
     allowed = ERRORS * spread + 2 * noise * own.mean()
     return Finding(
         f"{described(name)}: the read-out of the last layer does as well as the model's own",
         "trained",
         f"{last.mean():.4f} and {own.mean():.4f} (least squares: {best.mean():.4f})",
         f"worse by at most {ERRORS:g} standard errors and the noise of the fit ({allowed:.4f})",
-        Verdict.of(bool(excess.mean() <= allowed)),
+        Verdict.of(bool(worse <= allowed)),
     )
 
 

@@ -13,7 +13,7 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
 from verify.trained.predictors import CHUNK, prompts_of
-from verify.trained.statistics import ERRORS, sign_of
+from verify.trained.statistics import ERRORS, estimated, sign_of
 
 if TYPE_CHECKING:
     from constructions.regression.regressor import InContextRegression
@@ -127,8 +127,7 @@ def _beats_the_ladder(
     tried = [(float(fitted.gradient_descent(k, size).mean()), size) for size in STEP_SIZES]
     size = min(tried)[1]
     built = test.gradient_descent(k, size)
-    gain = built - own
-    mean, spread = gain.mean(), gain.std(ddof=1) / np.sqrt(len(gain))
+    mean, spread = estimated(built - own)
     # One layer can do no better than one step; as good will do then.
     margin = 2 * ERRORS * spread if depth == 1 else 0.0
     return Finding(

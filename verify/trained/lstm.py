@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -12,10 +13,12 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
 from verify.trained.predictors import Algorithms, Probed, predictions_of
-from verify.trained.statistics import ERRORS, sign_of
+from verify.trained.statistics import ERRORS, estimated, sign_of
 
 if TYPE_CHECKING:
     from constructions.trained.regression import InContextRegressor
+
+PUBLISHED = " (published, d = 20: 0.954 and 0.806)"
 
 
 @claim(source="[Fu2024]", draws=True)
@@ -68,19 +71,19 @@ def _nearer(
     cosines = error_cosines(rules[..., 1:], said[..., 1:], algorithms.labels[:, 1:])
     first, second = f"online gradient descent (step size {online.step_size:.3g})", "least squares"
     own, than = described(name), f"than {described(other_name)}"
-    for label, more, less in (
-        (f"{own}: more like {first} {than}", cosines[0, 0], cosines[0, 1]),
-        (f"{own}: less like {second} {than}", cosines[1, 1], cosines[1, 0]),
-        (f"{own}: more like {first} than {second}", cosines[0, 0], cosines[1, 0]),
+    for label, more, less, theirs in (
+        (f"{own}: more like {first} {than}", cosines[0, 0], cosines[0, 1], PUBLISHED),
+        (f"{own}: less like {second} {than}", cosines[1, 1], cosines[1, 0], ""),
+        (f"{own}: more like {first} than {second}", cosines[0, 0], cosines[1, 0], ""),
     ):
         difference = more - less
-        mean, spread = difference.mean(), difference.std(ddof=1) / np.sqrt(difference.size)
+        mean, spread = estimated(difference)
         yield Finding(
             label,
             "trained",
             f"similarity of errors {more.mean():.3f} and {less.mean():.3f}, the difference "
             f"{mean:.3f} ± {spread:.3f}",
-            f"above 0 by {ERRORS:g} standard errors",
+            f"above 0 by {ERRORS:g} standard errors{theirs}",
             sign_of(mean, spread),
         )
 
@@ -88,15 +91,14 @@ def _nearer(
 def _first_layer(name: str, probed: Probed) -> Finding:
     """Layers of an LSTM, by read-outs of their own."""
     errors = probed.error(probed.predictions)
-    gain = errors[1] - errors[-1]
-    spread = gain.std(ddof=1) / np.sqrt(gain.size)
+    gain, spread = estimated(errors[1] - errors[-1])
     best = probed.error(Algorithms(probed.prompts).least_squares()).mean()
-    share = gain.mean() / (1 - best)
+    share = gain / (1 - best)
     return Finding(
         f"{described(name)}: the first layer is as good as the last",
         "trained",
         f"errors {', '.join(f'{error:.3f}' for error in errors[1:].mean(-1))} by layer "
-        f"(least squares {best:.3f}): the last gains {gain.mean():.4f} ± {spread:.4f}",
+        f"(least squares {best:.3f}): the last gains {gain:.4f} ± {spread:.4f}",
         "less than a tenth of what there is to learn",
         Verdict.of(bool(share < 0.1)),
     )
@@ -108,11 +110,10 @@ def forgetting(model: InContextRegressor, probed: Probed) -> np.ndarray:
     Row g is for the example g before the last, so that the last has gap 0.
     """
     p = probed.prompts
-    variance = np.vecdot(p.x, p.x).mean()
     found = []
     for i in reversed(range(p.x.shape[-2])):
-        said = model(p.x, p.y, p.x[..., i, :])[..., -1].double().numpy()
-        found.append((said - p.y[..., i]) ** 2 / variance)
+        said = predictions_of(model, replace(p, x_query=p.x[..., i, :]))[..., -1]
+        found.append((said - p.y[..., i]) ** 2 / probed.variance)
     return np.array(found)
 
 
@@ -120,8 +121,7 @@ def _forgets(name: str, own: np.ndarray, other_name: str, other: np.ndarray) -> 
     """The slope of the error against the gap, fitted to each prompt; and the same for the other."""
     gaps = np.arange(len(own)) - (len(own) - 1) / 2
     for label, errors, forgets in ((name, own, True), (other_name, other, False)):
-        slopes = gaps @ errors / (gaps @ gaps)
-        mean, spread = slopes.mean(), slopes.std(ddof=1) / np.sqrt(slopes.size)
+        mean, spread = estimated(gaps @ errors / (gaps @ gaps))
         ends = f"{errors[0].mean():.3f} just seen, {errors[-1].mean():.3f} after {len(own) - 1}"
         yield Finding(
             f"{described(label)}: {'forgets' if forgets else 'does not forget as the LSTM does'}",

@@ -26,16 +26,18 @@ if TYPE_CHECKING:
     from constructions.trained.regression import InContextRegressor
 
 FITTED = 4000  # prompts to which read-outs are fitted, others than those of a measurement
-CHUNK = 500  # prompts that a model sees at once
+CHUNK = 200  # prompts that a model sees at once: what they need stays in the cache
 RANK = 1e-9  # of the largest eigenvalue: directions of a layer that count as none
 FACTORS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9)
 """Step sizes of gradient descent that are tried, times 1/λmax of each prefix."""
 
 
-def prompts_of(task: Regression, count: int, rng: np.random.Generator) -> Prompts:
-    """Fresh prompts of the task that a model was trained on."""
+def prompts_of(
+    task: Regression, count: int, rng: np.random.Generator, *, further: int = 0
+) -> Prompts:
+    """Fresh prompts of the task that a model was trained on, with so many further examples."""
     draw = gaussian_prompts if task.covariance == "isotropic" else ill_conditioned_prompts
-    return draw(count, task.points - 1, task.d, noise=task.noise, seed=rng)
+    return draw(count, task.points - 1 + further, task.d, noise=task.noise, seed=rng)
 
 
 def labels_of(p: Prompts) -> np.ndarray:
@@ -45,12 +47,12 @@ def labels_of(p: Prompts) -> np.ndarray:
 
 def predictions_of(model: InContextRegressor, p: Prompts) -> np.ndarray:
     """What a model predicts, (m, n + 1)."""
-    parts = [model(x, y, query).double().numpy() for x, y, query in _chunks(p)]
-    return np.concatenate(parts)
+    parts = (model(p.x[place], p.y[place], p.x_query[place]) for place in _chunks(len(p.x)))
+    return np.concatenate([part.double().numpy() for part in parts])
 
 
-def probe(model: InContextRegressor, fitted: Prompts, p: Prompts) -> np.ndarray:
-    """What linear read-outs of the embedding and of each layer predict, (layers + 1, m, n + 1).
+def read_outs(model: InContextRegressor, fitted: Prompts) -> list[np.ndarray]:
+    """The best linear read-outs (D + 1,) of the embedding and of each layer.
 
     A read-out is affine in the stream, one for all positions, and the best one on the prompts
     `fitted`: least squares, solved by its normal equations.  Directions in which the stream of a
@@ -59,16 +61,27 @@ def probe(model: InContextRegressor, fitted: Prompts, p: Prompts) -> np.ndarray:
     layers = model.n_layers + 1
     grams, sums = [np.zeros(())] * layers, [np.zeros(())] * layers
     wanted = labels_of(fitted)
-    for place, H in _streams(model, fitted):
-        y = wanted[place]
-        for layer, rows in enumerate(H):
+    for place, streams in _streams(model, fitted.x, fitted.y, fitted.x_query):
+        y = wanted[place].ravel()
+        for layer, H in enumerate(streams):
+            rows = H.reshape(-1, H.shape[-1])
             grams[layer] = grams[layer] + rows.T @ rows
-            sums[layer] = sums[layer] + rows.T @ y.ravel()
-    read_outs = [_solved(gram, total) for gram, total in zip(grams, sums, strict=True)]
-    found = np.empty((layers, *labels_of(p).shape))
-    for place, H in _streams(model, p):
-        for layer, rows in enumerate(H):
-            found[layer, place] = (rows @ read_outs[layer]).reshape(-1, found.shape[-1])
+            sums[layer] = sums[layer] + rows.T @ y
+    return [_solved(gram, total) for gram, total in zip(grams, sums, strict=True)]
+
+
+def read(
+    model: InContextRegressor,
+    weights: list[np.ndarray],
+    x: np.ndarray,
+    y: np.ndarray,
+    x_query: np.ndarray,
+) -> np.ndarray:
+    """What read-outs of these weights predict, (layers + 1, m, n + 1)."""
+    found = np.empty((len(weights), *y.shape[:-1], y.shape[-1] + 1))
+    for place, streams in _streams(model, x, y, x_query):
+        for layer, H in enumerate(streams):
+            found[layer, place] = H @ weights[layer]
     return found
 
 
@@ -77,7 +90,7 @@ class Probed:
     """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
 
     The read-outs were fitted to `fitted` other prompts.
-    Squared errors are over the variance of a label, E‖x‖² + noise², so that saying nothing has 1.
+    Squared errors are over the variance of a label, so that saying nothing has 1.
     """
 
     model: InContextRegressor
@@ -91,13 +104,18 @@ class Probed:
         count = FITTED // 4 if run.quick else FITTED
         fitted = prompts_of(model.task, count, run.rng)
         prompts = prompts_of(model.task, samples, run.rng)
-        return Probed(model, prompts, count, probe(model, fitted, prompts))
+        weights = read_outs(model, fitted)
+        predictions = read(model, weights, prompts.x, prompts.y, prompts.x_query)
+        return Probed(model, prompts, count, predictions)
+
+    @property
+    def variance(self) -> float:
+        """The variance of a label, E‖x‖² + noise²."""
+        return float(np.vecdot(self.prompts.x, self.prompts.x).mean() + self.model.task.noise**2)
 
     def error(self, predictions: np.ndarray) -> np.ndarray:
         """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
-        wanted, noise = labels_of(self.prompts), self.model.task.noise
-        variance = np.vecdot(self.prompts.x, self.prompts.x).mean() + noise**2
-        return np.asarray(((predictions - wanted) ** 2).mean(-1) / variance)
+        return np.asarray(((predictions - labels_of(self.prompts)) ** 2).mean(-1) / self.variance)
 
 
 def _solved(gram: np.ndarray, total: np.ndarray) -> np.ndarray:
@@ -106,20 +124,21 @@ def _solved(gram: np.ndarray, total: np.ndarray) -> np.ndarray:
     return V[:, kept] @ ((V[:, kept].T @ total) / values[kept])
 
 
-def _streams(model: InContextRegressor, p: Prompts) -> Iterator[tuple[slice, list[np.ndarray]]]:
-    """Chunks of prompts, and for each layer the rows (prompts·(n + 1), D + 1) that are read."""
-    for start, (x, y, query) in zip(range(0, len(p.x), CHUNK), _chunks(p), strict=True):
-        rows = []
-        for H in model.representations(x, y, query):
-            flat = H.double().numpy().reshape(-1, H.shape[-1])
-            rows.append(np.concatenate([flat, np.ones((len(flat), 1))], axis=1))
-        yield slice(start, start + len(x)), rows
+def _streams(
+    model: InContextRegressor, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
+) -> Iterator[tuple[slice, list[np.ndarray]]]:
+    """Chunks of prompts, and what is read of each layer, (prompts, n + 1, D + 1), its last 1."""
+    for place in _chunks(len(x)):
+        read = model.representations(x[place], y[place], x_query[place])
+        yield (
+            place,
+            [np.concatenate([H.double().numpy(), np.ones((*H.shape[:-1], 1))], -1) for H in read],
+        )
 
 
-def _chunks(p: Prompts) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    for start in range(0, len(p.x), CHUNK):
-        part = slice(start, start + CHUNK)
-        yield p.x[part], p.y[part], p.x_query[part]
+def _chunks(m: int) -> Iterator[slice]:
+    for start in range(0, m, CHUNK):
+        yield slice(start, start + CHUNK)
 
 
 @dataclass(frozen=True)
@@ -154,6 +173,11 @@ class Algorithms:
             FACTORS,
             lambda factor: self.spectrum.gradient_descent(counts, factor / self.spectrum.largest),
         )
+
+    def momentum(self, steps: Iterable[int], condition: float) -> np.ndarray:
+        """The Chebyshev semi-iteration on [λmax/condition, λmax] of each prefix."""
+        largest = self.spectrum.largest
+        return self.spectrum.chebyshev(steps, largest / condition, largest)
 
     def online_gradient_descent(self) -> Searched:
         """One pass, a step for each example, at a constant step size that errs least at the end.

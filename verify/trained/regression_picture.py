@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from verify.trained.checkpoints import described
 from verify.trained.predictors import Algorithms
+from verify.trained.published import published
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -18,7 +19,9 @@ from matplotlib.axes import Axes
 
 if TYPE_CHECKING:
     from verify.trained.predictors import Probed
-    from verify.trained.similarities import Table, Tables
+    from verify.trained.similarities import Tables
+
+HeatMap = tuple[str, np.ndarray, np.ndarray]  # title, steps (k,), similarities (k, layers)
 
 
 def draw_layers(path: Path, probed: Mapping[str, Probed]) -> None:
@@ -32,14 +35,13 @@ def draw_layers(path: Path, probed: Mapping[str, Probed]) -> None:
     left.legend(frameon=False, fontsize=8)
     some = next(iter(probed.values()))
     labels, algorithms = Algorithms(some.prompts).labels, Algorithms(some.prompts)
-    variance = np.vecdot(some.prompts.x, some.prompts.x).mean() + some.model.task.noise**2
     colours = plt.colormaps["viridis"](np.linspace(0, 0.9, len(some.predictions)))
     for layer, (predictions, colour) in enumerate(zip(some.predictions, colours, strict=True)):
-        by_prefix = ((predictions - labels) ** 2).mean(0) / variance
+        by_prefix = ((predictions - labels) ** 2).mean(0) / some.variance
         right.plot(
             by_prefix, color=colour, lw=1.3, label=f"layer {layer}" if layer else "embedding"
         )
-    best = ((algorithms.least_squares() - labels) ** 2).mean(0) / variance
+    best = ((algorithms.least_squares() - labels) ** 2).mean(0) / some.variance
     right.plot(best, "k--", lw=1, label="least squares")
     right.set(xlabel="examples before", title=described(next(iter(probed))))
     right.legend(frameon=False, fontsize=8)
@@ -49,18 +51,57 @@ def draw_layers(path: Path, probed: Mapping[str, Probed]) -> None:
     plt.close(figure)
 
 
-def draw_similarities(path: Path, tables: Mapping[str, Tables]) -> None:
-    """Saved to path: for each model Newton's heat map and that of gradient descent, side by side.
+def draw_similarities(path: Path, tables: Mapping[str, Tables], prompts: str) -> None:
+    """Saved to path: heat maps of each model, and last the published ones.
 
-    The best-matching steps of each layer are framed.
+    Newton's and that of gradient descent side by side; prompts are isotropic or ill_conditioned.
     """
-    figure, panels = plt.subplots(
-        len(tables), 2, figsize=(11, 5.2 * len(tables)), layout="constrained", squeeze=False
+    rows = [
+        [
+            (f"{described(name)}: {table.algorithm}", table.steps, table.mean)
+            for table in (each.newton, each.gradient_descent)
+        ]
+        for name, each in tables.items()
+    ]
+    rows.append(
+        [
+            (f"published, d = 20: {kind.replace('_', ' ')}", *published(f"{prompts}_{kind}"))
+            for kind in ("newton", "gradient_descent")
+        ]
     )
-    for row, (name, each) in zip(panels, tables.items(), strict=True):
-        _heat_map(row[0], each.newton, f"{described(name)}: Newton")
-        title = f"gradient descent, step size {each.factor:g}/λmax"
-        _heat_map(row[1], each.gradient_descent, title)
+    draw_heat_maps(path, rows, "similarity of errors")
+
+
+def draw_heat_maps(path: Path, rows: Sequence[Sequence[HeatMap]], label: str) -> None:
+    """Saved to path: heat maps in rows; the best-matching steps of each layer are framed."""
+    heights = [max(4.0, *(0.17 * len(steps) for _, steps, _ in row)) for row in rows]
+    figure, panels = plt.subplots(
+        len(rows),
+        2,
+        figsize=(13, sum(heights)),
+        layout="constrained",
+        squeeze=False,
+        height_ratios=heights,
+    )
+    for row, row_panels in zip(rows, panels, strict=True):
+        for heat_map, panel in zip(row, row_panels, strict=True):
+            _heat_map(panel, *heat_map, label)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def draw_penalties(
+    path: Path, penalties: np.ndarray, noise: float, squares: Mapping[str, np.ndarray]
+) -> None:
+    """Saved to path: how far each model is from ridge regression, by its penalty."""
+    figure, panel = plt.subplots(figsize=(6.5, 4.3), layout="constrained")
+    for name, each in squares.items():
+        panel.plot(penalties, each, "o-", lw=1.3, ms=4, label=described(name))
+    panel.axvline(noise**2, color="k", lw=1, ls="--", label="the variance of the noise")
+    panel.set(xlabel="penalty of ridge regression", ylabel="mean squared difference")
+    panel.set(xscale="log", yscale="log")
+    panel.legend(frameon=False, fontsize=8)
+    panel.grid(alpha=0.3)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
@@ -80,8 +121,7 @@ def draw_forgetting(path: Path, errors: Mapping[str, np.ndarray]) -> None:
     plt.close(figure)
 
 
-def _heat_map(panel: Axes, table: Table, title: str) -> None:
-    mean = table.mean
+def _heat_map(panel: Axes, title: str, steps: np.ndarray, mean: np.ndarray, label: str) -> None:
     shown = panel.imshow(mean, cmap="viridis", aspect="auto", vmin=0.4, vmax=1)
     rows, columns = mean.shape
     for layer, best in enumerate(mean.argmax(axis=0)):
@@ -92,6 +132,7 @@ def _heat_map(panel: Axes, table: Table, title: str) -> None:
         frame = plt.Rectangle((layer - 0.5, best - 0.5), 1, 1, fill=False, ec="red", lw=1.6)
         panel.add_patch(frame)
     panel.set_xticks(range(columns), [str(layer) for layer in range(1, columns + 1)])
-    panel.set_yticks(range(rows), table.steps.tolist(), fontsize=7)
-    panel.set(xlabel="layer", ylabel="steps", title=title)
-    panel.figure.colorbar(shown, ax=panel, label="similarity of errors")
+    panel.set_yticks(range(rows), steps.tolist(), fontsize=7)
+    panel.set(xlabel="layer", ylabel="steps")
+    panel.set_title(title, fontsize=9)
+    panel.figure.colorbar(shown, ax=panel, label=label)

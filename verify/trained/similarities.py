@@ -1,24 +1,36 @@
-"""Tables of the similarity of errors: an algorithm's steps beside the layers of a model."""
+"""Tables: how alike an algorithm after so many steps and the layers of a model are."""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from theory.regression import error_cosines
+from theory.regression import error_cosines, error_distances
 from verify.trained.predictors import Algorithms, Probed
 
 NEWTON_STEPS = tuple(range(31))
-GD_STEPS = tuple(2**i for i in range(17))
+DESCENT_STEPS = tuple(2**i for i in range(17))
+MOMENTUM_STEPS = (0, *sorted({round(2 ** (i / 6)) for i in range(49)}))  # up to 256
+CONDITIONS = (10, 30)
+"""λmax/smallest of the Chebyshev semi-iteration that are tried: steps with the best momentum."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cosines of errors (k, layers, m) of an algorithm after `steps` (k,) and each layer."""
+    """An algorithm after `steps` (k,) beside each layer, prompt by prompt.
 
+    `cosines` (k, layers, m) are between the errors on a prompt, `squares` (k, layers, m) the mean
+    squared differences of predictions over the variance of a label.
+    """
+
+    algorithm: str
     steps: np.ndarray
     cosines: np.ndarray
+    squares: np.ndarray
 
     @property
     def mean(self) -> np.ndarray:
@@ -27,33 +39,86 @@ class Table:
 
     @property
     def error(self) -> np.ndarray:
-        """Its standard error (k, layers)."""
+        """Its standard error over prompts (k, layers)."""
         return self.cosines.std(-1, ddof=1) / np.sqrt(self.cosines.shape[-1])
+
+    @property
+    def best(self) -> np.ndarray:
+        """The steps of largest similarity with each layer, (layers,)."""
+        return np.asarray(self.steps[self.mean.argmax(axis=0)])
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Algorithms beside the same layers: Newton from αS and from αI, and gradient descent, at
-    `factor`/λmax of each prefix."""
+    """Algorithms beside the same layers.
+
+    Newton from αS and from αI, gradient descent at the step size that was searched, and with the
+    best momentum: the Chebyshev semi-iteration on [λmax/κ, λmax] of each prefix, at the κ of
+    `CONDITIONS` that is most like the last layer.
+    """
 
     newton: Table
     newton_from_identity: Table
     gradient_descent: Table
-    factor: float
+    momentum: Table
 
     @staticmethod
-    def of(probed: Probed) -> Tables:
+    def of(probed: Probed, descent_steps: Iterable[int] = DESCENT_STEPS) -> Tables:
         """From what is predicted after at least one example."""
         algorithms = Algorithms(probed.prompts)
-        searched = algorithms.gradient_descent(GD_STEPS)
-        layered, wanted = probed.predictions[1:, :, 1:], algorithms.labels[:, 1:]
+        layers, wanted = probed.predictions[1:, :, 1:], algorithms.labels[:, 1:]
 
-        def table(steps: tuple[int, ...], predictions: np.ndarray) -> Table:
-            return Table(np.array(steps), error_cosines(predictions[..., 1:], layered, wanted))
+        def table(algorithm: str, steps: Iterable[int], predictions: np.ndarray) -> Table:
+            said = predictions[..., 1:]
+            squares = error_distances(said, layers, wanted) / probed.variance
+            cosines = error_cosines(said, layers, wanted)
+            return Table(algorithm, np.array([*steps]), cosines, squares)
 
+        descent = algorithms.gradient_descent(descent_steps)
+        momenta = [
+            table(
+                f"gradient descent with momentum, on [λmax/{condition}, λmax]",
+                MOMENTUM_STEPS,
+                algorithms.momentum(MOMENTUM_STEPS, condition),
+            )
+            for condition in CONDITIONS
+        ]
         return Tables(
-            table(NEWTON_STEPS, algorithms.newton(NEWTON_STEPS)),
-            table(NEWTON_STEPS, algorithms.newton(NEWTON_STEPS, "identity")),
-            table(GD_STEPS, searched.predictions),
-            searched.step_size,
+            table("Newton from αS", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS)),
+            table("Newton from αI", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS, "identity")),
+            table(
+                f"gradient descent, step size {descent.step_size:g}/λmax",
+                descent.steps,
+                descent.predictions,
+            ),
+            max(momenta, key=lambda each: float(each.mean[:, -1].max())),
         )
+
+    def __iter__(self) -> Iterator[Table]:
+        yield from (self.newton, self.newton_from_identity, self.gradient_descent, self.momentum)
+
+
+def save_cells(path: Path, tables: Mapping[str, Tables]) -> None:
+    """Every cell as a row of a CSV file: the similarity of errors and its standard error.
+
+    For each model over its prompts; and, where there are several models that were compared with
+    the same algorithms, for their mean, over the models, each of which has prompts of its own.
+    """
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["model", "algorithm", "steps", "layer", "similarity", "standard_error"])
+
+        def write(model: str, table: Table, mean: np.ndarray, error: np.ndarray) -> None:
+            for row, steps in enumerate(table.steps.tolist()):
+                for layer in range(mean.shape[1]):
+                    cell = f"{mean[row, layer]:.4f}", f"{error[row, layer]:.4f}"
+                    rows.writerow([model, table.algorithm, steps, layer + 1, *cell])
+
+        for name, each in tables.items():
+            for table in each:
+                write(name, table, table.mean, table.error)
+        for same in zip(*tables.values(), strict=True):
+            if len(same) > 1 and len({table.algorithm for table in same}) == 1:
+                means = np.array([table.mean for table in same])
+                error = means.std(axis=0, ddof=1) / np.sqrt(len(same))
+                write(f"mean of {len(same)}", same[0], means.mean(0), error)

@@ -1,0 +1,187 @@
+"""The claim `induced-weights`: trained layers answer by weights, and these are like Newton's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.regression import PrefixSpectrum, Prompts, induced_weights, weight_cosines
+from verify.claim import Run, claim, option
+from verify.finding import Finding, Verdict
+from verify.trained.checkpoints import described, models_of
+from verify.trained.newton_or_gd import growth
+from verify.trained.predictors import FITTED, Algorithms, prompts_of, read, read_outs
+from verify.trained.similarities import DESCENT_STEPS, NEWTON_STEPS
+from verify.trained.statistics import ERRORS, estimated, sign_of
+
+if TYPE_CHECKING:
+    from constructions.trained.regression import InContextRegressor
+
+QUERIES = 10  # after the same examples
+
+
+@claim(source="[Fu2024]", draws=True)
+def induced(
+    run: Run,
+    *,
+    checkpoint: Annotated[
+        str, option("trained transformer for regression: a shipped name, or a file")
+    ] = "regression-small",
+    samples: Annotated[int, option("fresh prompts, each with 10 queries", min=20)] = 150,
+) -> Iterator[Finding]:
+    """A trained transformer answers by weights that do not depend on the query, like Newton's.
+
+    After the same examples it is asked many queries; the weights that a layer's read-out induces
+    are the least-squares fit of its answers.  On most prompts less of the last layer's squared
+    error is nonlinear in the query than linear, for any number of examples.  From the first layer
+    on that errs less than saying nothing, the number of steps whose weights have the largest mean
+    cosine with a layer's grows linearly for Newton's method from αS, and exponentially for gradient
+    descent.
+    """
+    from constructions.trained.models import RegressionTransformer
+
+    rows = []
+    for name, model in models_of(checkpoint, RegressionTransformer).items():
+        asked = Asked.of(run, model, samples)
+        yield _linear(name, asked)
+        newton, descent = Matched.newton(asked), Matched.gradient_descent(asked)
+        yield from _alike(run, name, asked, newton, descent)
+        rows.append(
+            [
+                (f"{described(name)}: {each.algorithm}", each.steps, each.cosines.mean(-1))
+                for each in (newton, descent)
+            ]
+        )
+    if run.plot:
+        from verify.trained.regression_picture import draw_heat_maps
+
+        draw_heat_maps(run.plot, rows, "similarity of weights")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What layers say to T queries after the first t examples of m prompts, t = 1, …, n.
+
+    weights (layers, m, n, d) are induced, and explained (layers, m, n) is the share R² of the
+    answers that they explain.  Mean squared errors are over the T queries: error (layers, m, n), of
+    it nonlinear (layers, m, n), the part that no weights explain (Σ squares over T − d), and silent
+    (m, 1), that of saying nothing.
+    """
+
+    prompts: Prompts
+    weights: np.ndarray
+    explained: np.ndarray
+    error: np.ndarray
+    nonlinear: np.ndarray
+    silent: np.ndarray
+
+    @staticmethod
+    def of(run: Run, model: InContextRegressor, samples: int) -> Asked:
+        """The model on fresh prompts of its own task, read by read-outs fitted to others."""
+        fitted = prompts_of(model.task, FITTED // 4 if run.quick else FITTED, run.rng)
+        read_by, n, d = read_outs(model, fitted), model.task.points - 1, model.task.d
+        p = prompts_of(model.task, samples, run.rng, further=QUERIES)
+        queries, size = p.x[:, n:], (model.n_layers, samples, n)
+        truth = np.matvec(queries, p.w)
+        weights = np.empty((*size, d))
+        explained, error, nonlinear = np.empty(size), np.empty(size), np.empty(size)
+        for t in range(1, n + 1):
+            x, y = (np.repeat(part[:, :t], QUERIES, axis=0) for part in (p.x, p.y))
+            said = read(model, read_by, x, y, queries.reshape(-1, d))[1:, :, -1]
+            said = said.reshape(-1, samples, QUERIES)
+            w, shares = induced_weights(np.broadcast_to(queries, (*said.shape, d)), said)
+            weights[:, :, t - 1], explained[:, :, t - 1] = w, shares
+            error[:, :, t - 1] = ((said - truth) ** 2).mean(-1)
+            left = ((said - np.matvec(queries, w)) ** 2).sum(-1)
+            nonlinear[:, :, t - 1] = left / (QUERIES - d)
+        silent = (truth**2).mean(-1, keepdims=True)
+        return Asked(p, weights, explained, error, nonlinear, silent)
+
+    @property
+    def first(self) -> int | None:
+        """The first layer, from 0, that errs less than saying nothing; None if there is none."""
+        gains = (self.silent - self.error).mean(-1)
+        better = [sign_of(*estimated(gain)) is Verdict.HOLDS for gain in gains]
+        return better.index(True) if any(better) else None
+
+    def beside(self, predict: Callable[[PrefixSpectrum], np.ndarray]) -> np.ndarray:
+        """Cosines (k, layers, m) with the weights of an algorithm, its answers to unit vectors."""
+        x, y = self.prompts.x[:, None], self.prompts.y[:, None]
+        m, n, d = self.weights.shape[1:]
+        units = np.broadcast_to(np.eye(d), (m, d, d))
+        found = [
+            predict(PrefixSpectrum(x[..., :t, :], y[..., :t], units))[..., -1]
+            for t in range(1, n + 1)
+        ]
+        return weight_cosines(np.stack(found, axis=-2), self.weights)
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Cosines (k, layers, m) of the weights of an algorithm after `steps` (k,) and of layers."""
+
+    algorithm: str
+    steps: np.ndarray
+    cosines: np.ndarray
+
+    @staticmethod
+    def newton(asked: Asked) -> Matched:
+        """From αS, α = 1/λmax² of each prefix."""
+        cosines = asked.beside(lambda s: s.newton(NEWTON_STEPS, 1 / s.largest**2))
+        return Matched("Newton from αS", np.array(NEWTON_STEPS), cosines)
+
+    @staticmethod
+    def gradient_descent(asked: Asked) -> Matched:
+        """With the step size that errs least on the prompts."""
+        factor = Algorithms(asked.prompts).gradient_descent(DESCENT_STEPS).step_size
+        cosines = asked.beside(lambda s: s.gradient_descent(DESCENT_STEPS, factor / s.largest))
+        label = f"gradient descent, step size {factor:g}/λmax"
+        return Matched(label, np.array(DESCENT_STEPS), cosines)
+
+    @property
+    def last(self) -> np.ndarray:
+        """The cosines (m,) with the last layer of the steps that match it best."""
+        return np.asarray(self.cosines[self.cosines.mean(-1)[:, -1].argmax(), -1])
+
+
+def _linear(name: str, asked: Asked) -> Finding:
+    """Every number of examples by itself; prompts are counted, as few of them make up the mean."""
+    linear = asked.error[-1] > 2 * asked.nonlinear[-1]
+    verdicts = [sign_of(*estimated(share - 0.5)) for share in linear.T]
+    shares = asked.nonlinear[-1].mean(0) / asked.error[-1].mean(0)
+    explained = asked.explained.mean((1, 2))
+    return Finding(
+        f"{described(name)}: on most prompts less of the error is nonlinear in the query than "
+        "linear",
+        "trained",
+        f"on {linear.mean(0).min():.0%} of them and more, by the number of examples; of the mean "
+        f"at most {shares.max():.0%} is nonlinear; R² of linear answers by layer "
+        + ", ".join(f"{each:.3f}" for each in explained),
+        f"more than half, for 1 to {len(shares)} examples, by {ERRORS:g} standard errors",
+        max(verdicts, key=[Verdict.HOLDS, Verdict.UNDECIDED, Verdict.FAILS].index),
+    )
+
+
+def _alike(
+    run: Run, name: str, asked: Asked, newton: Matched, descent: Matched
+) -> Iterator[Finding]:
+    label, first = f"{described(name)}: steps whose weights match, of", asked.first
+    if first is None:
+        yield Finding(f"{label} Newton", "trained", "no layer says anything", "", Verdict.FAILS)
+        return
+    for kind, each, linear in (("Newton", newton, True), ("gradient descent", descent, False)):
+        setting = f"{each.algorithm}, from layer {first + 1} on"
+        cosines = each.cosines[:, first:]
+        yield growth(run, f"{label} {kind}", setting, each.steps, cosines, linear=linear)
+    mean, spread = estimated(newton.last - descent.last)
+    yield Finding(
+        f"{described(name)}: the weights of the last layer are more like Newton's",
+        "trained",
+        f"similarity of weights {newton.last.mean():.4f} (Newton) and {descent.last.mean():.4f} "
+        f"(gradient descent), the difference {mean:.5f} ± {spread:.5f}",
+        f"above 0 by {ERRORS:g} standard errors",
+        sign_of(mean, spread),
+    )
