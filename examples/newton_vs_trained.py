@@ -1,36 +1,72 @@
-"""The layers of a trained transformer beside steps of Newton's method and of gradient descent.
+"""The layers of trained transformers beside steps of Newton's method and of gradient descent.
 
-Prints the similarity of errors, layer by layer, and which steps match best; the heat maps of all
-seeds are saved as newton_vs_trained.png, or under the name that is given, and every cell with its
-standard error beside it, as a CSV file.
+Prints, layer by layer, the similarity of errors and which steps match best, on isotropic prompts
+(all seeds) and on ill-conditioned ones; then whole models, a transformer and an LSTM, beside the
+published figures.  In the folder newton_vs_trained, or the one that is given, are saved the heat
+maps, isotropic.png and ill_conditioned.png, and every cell with its standard error, isotropic.csv
+and ill_conditioned.csv.
 """
 
 import sys
 from pathlib import Path
 
-from constructions.trained import load, shipped, sidecar
-from verify.claim import Run
-from verify.trained.predictors import Probed
-from verify.trained.regression_picture import draw_similarities
-from verify.trained.similarities import Tables, save_cells
+import numpy as np
 
-picture = Path(sys.argv[1] if len(sys.argv) > 1 else "newton_vs_trained.png")
-names = [name for name in shipped() if name.startswith("regression-small-seed")]
-tables = {}
-for name in names:
+from constructions.trained import load, shipped, sidecar
+from theory.regression import error_similarity
+from verify.claim import Run
+from verify.trained.predictors import Algorithms, Probed, predictions_of, prompts_of
+from verify.trained.regression_picture import draw_similarities
+from verify.trained.similarities import DESCENT_STEPS, NEWTON_STEPS, Tables, save_cells
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "newton_vs_trained")
+folder.mkdir(exist_ok=True)
+
+
+def compare(name: str) -> Tables:
+    """The layers of one checkpoint beside algorithms, printed."""
     print(f"{name}, made by: {sidecar(name)['command']}")
     probed = Probed.of(Run(seed=0), load(name), samples=1000)
-    tables[name] = Tables.of(probed)
     errors = probed.error(probed.predictions).mean(-1)
     print("squared error after layer 1, 2, …:", " ".join(f"{error:.3f}" for error in errors[1:]))
-    for table in (tables[name].newton, tables[name].gradient_descent, tables[name].momentum):
-        mean, error = table.mean, table.error
-        best = mean.argmax(axis=0)
+    tables = Tables.of(probed)
+    for table in (tables.newton, tables.gradient_descent, tables.momentum):
+        rows = table.mean.argmax(axis=0)
+        cells = [f"{table.mean[k, i]:.3f} ± {table.error[k, i]:.3f}" for i, k in enumerate(rows)]
         print(f"{table.algorithm}, steps that match best:", *table.best)
-        cells = [f"{mean[k, i]:.3f} ± {error[k, i]:.3f}" for i, k in enumerate(best)]
         print("  similarity of errors:", "  ".join(cells))
     print()
-draw_similarities(picture, tables, "isotropic")
-cells = picture.with_suffix(".csv")
-save_cells(cells, tables)
-print(f"heat maps: {picture}; every cell: {cells}")
+    return tables
+
+
+for prompts, prefix in (
+    ("isotropic", "regression-small-seed"),
+    ("ill_conditioned", "regression-small-ill-conditioned-seed"),
+):
+    found = {name: compare(name) for name in shipped() if name.startswith(prefix)}
+    draw_similarities(folder / f"{prompts}.png", found, prompts)
+    save_cells(folder / f"{prompts}.csv", found)
+
+models = [load("regression-small-seed0"), load("regression-small-lstm-seed0")]
+p = prompts_of(models[0].task, 1000, np.random.default_rng(0))
+algorithms = Algorithms(p)
+said = np.stack([predictions_of(model, p) for model in models])[..., 1:]
+print("Similarity of errors, whole models      transformer     LSTM            published, d = 20")
+for label, predictions, published in (
+    ("Newton, steps that match best", algorithms.newton(NEWTON_STEPS), "0.991, 0.920"),
+    (
+        "gradient descent, steps that match best",
+        algorithms.gradient_descent(DESCENT_STEPS).predictions,
+        "0.957, 0.916",
+    ),
+    (
+        "online gradient descent",
+        algorithms.online_gradient_descent().predictions,
+        "0.806, 0.954",
+    ),
+):
+    alike = error_similarity(predictions[..., 1:], said, algorithms.labels[:, 1:])
+    best = alike.mean.argmax(axis=0)
+    cells = [f"{alike.mean[k, i]:.3f} ± {alike.error[k, i]:.3f}" for i, k in enumerate(best)]
+    print(f"{label:40}{cells[0]:16}{cells[1]:16}{published}")
+print(f"\nheat maps and every cell: {folder}/")

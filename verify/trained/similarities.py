@@ -13,7 +13,7 @@ from theory.regression import error_cosines, error_distances
 from verify.trained.predictors import Algorithms, Probed
 
 NEWTON_STEPS = tuple(range(31))
-DESCENT_STEPS = tuple(2**i for i in range(17))
+DESCENT_STEPS = (0, *(2**i for i in range(17)))
 MOMENTUM_STEPS = (0, *sorted({round(2 ** (i / 6)) for i in range(49)}))  # up to 256
 CONDITIONS = (10, 30)
 """λmax/smallest of the Chebyshev semi-iteration that are tried: steps with the best momentum."""
