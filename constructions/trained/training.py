@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 from safetensors import safe_open
-from torch import Tensor, distributed
+from torch import Tensor, distributed, nn
 
 from constructions.trained import objective
 from constructions.trained.checkpoint import save, to_bytes, write
@@ -35,6 +35,7 @@ AT_ONCE = 20  # steps whose prompts are drawn together
 LINES = 500  # of the log, about
 SAVE_EVERY = 30.0  # seconds between states
 BETAS = (0.9, 0.98)
+MOMENTS = "exp_avg", "exp_avg_sq"  # as torch's AdamW calls them
 WORTH_COMPILING = 2000  # steps, in which the half minute that compiling takes is won back
 
 
@@ -59,16 +60,11 @@ class Process:
             distributed.init_process_group("nccl" if device == "cuda" else "gloo")
         return Process(int(os.environ.get("RANK", 0)), size, chosen)
 
-    def average(self, model: Model) -> None:
-        """Replace every gradient by the processes' mean."""
-        if self.size == 1:
-            return
-        gradients = [W.grad for W in model.parameters() if W.grad is not None]
-        joint = torch.cat([gradient.flatten() for gradient in gradients])
-        distributed.all_reduce(joint)
-        parts = (joint / self.size).split([gradient.numel() for gradient in gradients])
-        for gradient, part in zip(gradients, parts, strict=True):
-            gradient.copy_(part.view_as(gradient))
+    def average(self, weights: nn.Parameter) -> None:
+        """Replace their gradient by the processes' mean."""
+        if self.size > 1 and weights.grad is not None:
+            distributed.all_reduce(weights.grad)
+            weights.grad /= self.size
 
 
 def train(
@@ -150,6 +146,7 @@ class Training:
     folder: Path
     process: Process
     model: Model
+    weights: nn.Parameter
     optimizer: torch.optim.Optimizer
     generator: torch.Generator
     step: int = 0
@@ -160,15 +157,16 @@ class Training:
     def begin(configuration: Configuration, folder: Path, process: Process) -> Training:
         """A new run, or the one in the folder."""
         model = untrained(configuration).to(process.device)
+        weights = _joined(model)
         optimizer = torch.optim.AdamW(
-            model.parameters(),
+            [weights],
             lr=configuration.learning_rate,
             betas=BETAS,
             weight_decay=configuration.weight_decay,
             fused=True,
         )
         generator = torch.Generator(process.device).manual_seed(configuration.seed)
-        run = Training(configuration, folder, process, model, optimizer, generator)
+        run = Training(configuration, folder, process, model, weights, optimizer, generator)
         if run.state_path.exists():
             run.restore()
         if process.rank == 0:
@@ -194,10 +192,10 @@ class Training:
             for group in self.optimizer.param_groups:
                 group["lr"] = configuration.learning_rate * configuration.rate(self.step)
             value = loss(self.model, x[rank.rank :: rank.size], y[rank.rank :: rank.size], counted)
-            self.optimizer.zero_grad(set_to_none=True)
+            self.optimizer.zero_grad(set_to_none=False)
             value.backward()
-            self.process.average(self.model)
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), configuration.clip)
+            self.process.average(self.weights)
+            torch.nn.utils.clip_grad_norm_(self.weights, configuration.clip)
             self.optimizer.step()
             losses.append(value.detach())
             self.step += 1
@@ -234,11 +232,9 @@ class Training:
 
     def save(self) -> None:
         """Write the state, in one file."""
-        tensors = {f"model.{name}": W.detach().cpu() for name, W in self.model.named_parameters()}
-        for name, W in self.model.named_parameters():
-            for moment in ("exp_avg", "exp_avg_sq"):
-                if W in self.optimizer.state:
-                    tensors[f"{moment}.{name}"] = self.optimizer.state[W][moment].cpu()
+        tensors = {"weights": self.weights.detach().cpu()}
+        for moment in MOMENTS if self.step else ():
+            tensors[moment] = self.optimizer.state[self.weights][moment].cpu()
         tensors["generator"] = self.generator.get_state()
         tensors["recent"] = torch.tensor(self.recent, dtype=torch.float64)
         words = {
@@ -268,14 +264,11 @@ class Training:
             )
         self.step, self.seconds = int(words["step"]), float(words["seconds"])
         with torch.no_grad():
-            for name, W in self.model.named_parameters():
-                W.copy_(tensors[f"model.{name}"])
-                if self.step:
-                    self.optimizer.state[W] = {
-                        "step": torch.tensor(float(self.step), device=W.device),
-                        "exp_avg": tensors[f"exp_avg.{name}"].to(W.device),
-                        "exp_avg_sq": tensors[f"exp_avg_sq.{name}"].to(W.device),
-                    }
+            self.weights.copy_(tensors["weights"])
+        if self.step:
+            moments = {moment: tensors[moment].to(self.weights.device) for moment in MOMENTS}
+            step = torch.tensor(float(self.step), device=self.weights.device)
+            self.optimizer.state[self.weights] = {"step": step, **moments}
         self.generator.set_state(tensors["generator"])
         self.recent = tuple(tensors["recent"].tolist())
 
@@ -305,6 +298,22 @@ class Training:
                 "compiled": self.compiles,
             },
         }
+
+
+def _joined(model: Model) -> nn.Parameter:
+    """Lay the model's weights side by side in one vector, and their gradients in another.
+
+    Clipping, the optimiser and the mean over processes then are one operation each.
+    """
+    parts = list(model.parameters())
+    joint = nn.Parameter(torch.cat([W.detach().flatten() for W in parts]))
+    joint.grad = torch.zeros_like(joint)
+    sizes = [W.numel() for W in parts]
+    for W, values, gradient in zip(
+        parts, joint.detach().split(sizes), joint.grad.split(sizes), strict=True
+    ):
+        W.data, W.grad = values.view_as(W), gradient.view_as(W)
+    return joint
 
 
 def _check(losses: list[float], before: int, folder: Path) -> None:
