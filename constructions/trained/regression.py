@@ -8,6 +8,7 @@ the examples before it, so one pass makes a prediction for every prefix.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -61,19 +62,26 @@ def tokens(x: Tensor, y: Tensor) -> Tensor:
     return torch.cat([pairs, x[..., -1:, :]], dim=-2)
 
 
-class InContextRegressor(nn.Module):
+class InContextRegressor(nn.Module, ABC):
     """What trained models for regression share: how they are called.
 
-    Subclasses have `run(tokens, n_examples)` and `residual_stream(tokens, n_examples)`, outputs and
-    the stream after each layer, as the project's transformer has.
+    Subclasses have `n_layers`, `run` and `residual_stream` as the project's transformer has.
     """
 
     task: Regression
 
     @property
+    @abstractmethod
     def n_layers(self) -> int:
         """The number of layers."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def run(self, tokens: Tensor, n_examples: int) -> Tensor:
+        """Outputs (…, T, d_out)."""
+
+    @abstractmethod
+    def residual_stream(self, tokens: Tensor, n_examples: int) -> Iterator[Tensor]:
+        """The stream (…, T, D) after the embedding and after each layer."""
 
     def forward(self, x: Any, y: Any, x_query: Any) -> Tensor:
         """Predictions (…, n + 1) from examples x (…, n, d), y (…, n) and a query x_query (…, d).
@@ -105,14 +113,6 @@ class InContextRegressor(nn.Module):
         """The stream as the read-out sees it."""
         norm = getattr(self, "ln_final", None)
         return H if norm is None else norm(H)
-
-    def run(self, tokens: Tensor, n_examples: int) -> Tensor:
-        """Outputs (…, T, d_out)."""
-        raise NotImplementedError
-
-    def residual_stream(self, tokens: Tensor, n_examples: int) -> Iterator[Tensor]:
-        """The stream (…, T, D) after the embedding and after each layer."""
-        raise NotImplementedError
 
     def _inputs(self, x: Any, y: Any, x_query: Any) -> tuple[Tensor, Tensor]:
         like = next(self.parameters())
