@@ -15,7 +15,8 @@ import numpy as np
 from constructions.trained import load, shipped, sidecar
 from theory.regression import error_similarity
 from verify.claim import Run
-from verify.trained.predictors import Algorithms, Probed, predictions_of, prompts_of
+from verify.trained.predictors import Algorithms, predictions_of, prompts_of
+from verify.trained.probes import Probed
 from verify.trained.regression_picture import draw_similarities
 from verify.trained.similarities import DESCENT_STEPS, NEWTON_STEPS, Tables, save_cells
 

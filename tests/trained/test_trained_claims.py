@@ -14,23 +14,25 @@ from theory.checks import InputError
 from theory.regression import gaussian_prompts
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.trained import checkpoints, newton_or_gd
+from verify.trained import checkpoints, growth
 from verify.trained.ill_conditioned import best, ill_conditioned
 from verify.trained.induced_weights import Asked, Matched, induced
 from verify.trained.induction import induction_trained
 from verify.trained.layers import layers
 from verify.trained.linear_depth import Spectrum, linear_depth
 from verify.trained.lstm import lstm
+from verify.trained.newton_or_gd import newton_or_gd
 from verify.trained.noisy import noisy
-from verify.trained.predictors import Algorithms, labels_of, predictions_of, read, read_outs
-from verify.trained.published import published
+from verify.trained.predictors import Algorithms, labels_of, predictions_of
+from verify.trained.probes import read, read_outs
+from verify.trained.published import KINDS, beside_published, cells, published
 from verify.trained.similarities import Table, Tables, save_cells
 from verify.trained.statistics import resampled, sign_of
 
 SEED0 = {"checkpoint": "regression-small-seed0"}  # the commands of the README take all seeds
 CLAIMS = {
     "layers": (layers, {"samples": 2000, **SEED0}),
-    "newton-or-gd": (newton_or_gd.newton_or_gd, {"samples": 2000, **SEED0}),
+    "newton-or-gd": (newton_or_gd, {"samples": 2000, **SEED0}),
     "ill-conditioned": (ill_conditioned, {"samples": 1000}),
     "induced-weights": (induced, {"samples": 60, **SEED0}),
     "noisy": (noisy, {"samples": 500}),
@@ -144,12 +146,12 @@ def test_algorithms_against_their_definitions():
 def test_matching_and_growth():
     steps = np.array([1, 2, 4, 8])
     table = np.array([[0.9, 0.1, 0, 0], [0.1, 0.9, 0, 0], [0, 0, 0.9, 0.9], [0, 0, 0.1, 0.1]])
-    assert newton_or_gd.matching(steps, table).tolist() == [1, 2, 4]
-    assert newton_or_gd.grows_linearly(np.array([1, 3, 5, 7, 9]))
-    assert not newton_or_gd.grows_linearly(np.array([1, 3, 9, 27, 81]))
-    assert newton_or_gd.straightness(np.array([3, 3, 3])) == 0
-    assert newton_or_gd.straightness(np.array([1, 9])) == 0
-    assert newton_or_gd.straightness(np.array([1, 2, 3])) == pytest.approx(1)
+    assert growth.matching(steps, table).tolist() == [1, 2, 4]
+    assert growth.grows_linearly(np.array([1, 3, 5, 7, 9]))
+    assert not growth.grows_linearly(np.array([1, 3, 9, 27, 81]))
+    assert growth.straightness(np.array([3, 3, 3])) == 0
+    assert growth.straightness(np.array([1, 9])) == 0
+    assert growth.straightness(np.array([1, 2, 3])) == pytest.approx(1)
     assert best(steps, np.array([0.5, 0.985, 0.99, 0.7])) == (4, 0.99)
 
 
@@ -162,7 +164,7 @@ def test_growth_by_prompts_drawn_again():
         return table[..., None] + noise * rng.standard_normal((*table.shape, 50))
 
     def verdict(best, noise=0.1, *, linear=True):
-        return newton_or_gd.growth(
+        return growth.growth(
             Run(seed=0), "a", "b", steps, alike(best, noise), linear=linear
         ).verdict
 
@@ -192,17 +194,17 @@ def table_of(steps, means):
 
 
 def test_cell_by_cell_beside_the_published_tables():
-    tables = {kind: published(f"isotropic_{kind}") for kind in newton_or_gd.KINDS}
+    tables = {kind: published(f"isotropic_{kind}") for kind in KINDS}
     same = {kind: table_of(*each) for kind, each in tables.items()}
     found = Tables(same["newton"], same["newton"], same["gradient_descent"], same["newton"])
-    findings = list(newton_or_gd.cells("a", found, "isotropic"))
+    findings = list(cells("a", found, "isotropic"))
     assert [f.verdict for f in findings] == [Verdict.HOLDS] * 2
     assert "276 of 276" in findings[0].measured
     steps, means = tables["newton"]
     means = means.copy()
     means[3, 4] += 0.02
     off = table_of(steps[2:], means[2:])
-    newton, _ = newton_or_gd.cells("a", replace(found, newton=off), "isotropic")
+    newton, _ = cells("a", replace(found, newton=off), "isotropic")
     assert newton.verdict is Verdict.UNDECIDED
     assert "251 of 252 cells agree; the largest difference is 0.020" in newton.measured
 
@@ -220,8 +222,8 @@ def test_every_cell_is_saved(tmp_path):
 
 def test_the_size_of_the_published_models():
     small = untrained(Configuration.from_json(sidecar("regression-small-seed0")["configuration"]))
-    assert not newton_or_gd.beside_published(small)
-    assert newton_or_gd.beside_published(untrained(preset("regression", "paper")))
+    assert not beside_published(small)
+    assert beside_published(untrained(preset("regression", "paper")))
 
 
 class Solver:

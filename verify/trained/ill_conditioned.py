@@ -10,9 +10,9 @@ import numpy as np
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
-from verify.trained.newton_or_gd import beside_published, cells, closer
-from verify.trained.predictors import Probed
-from verify.trained.published import published
+from verify.trained.newton_or_gd import closer
+from verify.trained.probes import Probed
+from verify.trained.published import beside_published, cells, published
 from verify.trained.similarities import DESCENT_STEPS, Tables
 
 TIMES = 10  # as many gradient steps as Newton steps

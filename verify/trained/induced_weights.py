@@ -12,8 +12,9 @@ from theory.regression import PrefixSpectrum, Prompts, induced_weights, weight_c
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
-from verify.trained.newton_or_gd import growth
-from verify.trained.predictors import FITTED, Algorithms, prompts_of, read, read_outs
+from verify.trained.growth import growth
+from verify.trained.predictors import Algorithms, prompts_of
+from verify.trained.probes import FITTED, read, read_outs
 from verify.trained.similarities import DESCENT_STEPS, NEWTON_STEPS
 from verify.trained.statistics import ERRORS, estimated, sign_of
 

@@ -12,7 +12,8 @@ from theory.regression import error_cosines
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
-from verify.trained.predictors import Algorithms, Probed, predictions_of
+from verify.trained.predictors import Algorithms, predictions_of
+from verify.trained.probes import Probed
 from verify.trained.statistics import ERRORS, estimated, sign_of
 
 if TYPE_CHECKING:

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
-from verify.trained.predictors import Probed
-from verify.trained.published import published
+from verify.trained.growth import grows_linearly, growth, listed, matching
+from verify.trained.probes import Probed
+from verify.trained.published import KINDS, beside_published, cells, published
 from verify.trained.similarities import Tables
-from verify.trained.statistics import (
-    ERRORS,
-    LEVEL,
-    RESAMPLED,
-    agreed,
-    estimated,
-    resampled,
-    sign_of,
-)
-
-if TYPE_CHECKING:
-    from constructions.trained.models import RegressionTransformer
+from verify.trained.statistics import ERRORS, estimated, sign_of
 
 
 @claim(source="[Fu2024]", draws=True)
@@ -63,27 +53,6 @@ def newton_or_gd(
         draw_similarities(run.plot, tables, "isotropic")
 
 
-def matching(steps: np.ndarray, similarity: np.ndarray) -> np.ndarray:
-    """The steps that match each layer best, up to the first layer that matches the most."""
-    best = steps[similarity.argmax(axis=0)]
-    return best[: best.argmax() + 1]
-
-
-def straightness(values: np.ndarray) -> float:
-    """The correlation of a sequence with 1, 2, 3, …; 0 for fewer than three numbers, or equal ones.
-
-    Of two sequences of one set of layers the one that grows linearly has the larger.
-    """
-    if len(values) < 3 or np.ptp(values) == 0:
-        return 0.0
-    return float(np.corrcoef(values, np.arange(len(values)))[0, 1])
-
-
-def grows_linearly(steps: np.ndarray) -> bool:
-    """Whether steps by layer are straighter than the logarithms of steps + 1."""
-    return straightness(steps) > straightness(np.log2(steps + 1.0))
-
-
 def _same_polynomials(run: Run) -> Finding:
     """M ← 2M − MSM k times, and G ← G + α(I − SG) 2^k times, over the rationals."""
     from flint import fmpq_mat
@@ -113,13 +82,10 @@ def _published_tables() -> Finding:
     return Finding(
         "the published tables (12 layers, d = 20)",
         "trained",
-        f"Newton {_listed(newton)}, linear; gradient descent {_listed(descent)}, exponential",
+        f"Newton {listed(newton)}, linear; gradient descent {listed(descent)}, exponential",
         "straighter as they are, and as logarithms",
         Verdict.of(grows_linearly(newton) and not grows_linearly(descent)),
     )
-
-
-KINDS = "newton", "gradient_descent"
 
 
 def _growth(run: Run, name: str, tables: Tables) -> Iterator[Finding]:
@@ -131,25 +97,6 @@ def _growth(run: Run, name: str, tables: Tables) -> Iterator[Finding]:
         for by, alike in (("", table.cosines), (" by squared difference", -table.squares)):
             label = f"{described(name)}: matching steps of {kind}{by}"
             yield growth(run, label, table.algorithm, table.steps, alike, linear=linear)
-
-
-def growth(
-    run: Run, label: str, algorithm: str, steps: np.ndarray, alike: np.ndarray, *, linear: bool
-) -> Finding:
-    """How the steps (k,) that are most alike (k, layers, m) grow with the layer.
-
-    Decided by how often the same holds for sets of prompts drawn again from those at hand.
-    """
-    again = resampled(run.rng, alike)
-    agree = sum(grows_linearly(matching(steps, means)) == linear for means in again) / len(again)
-    best = steps[alike.mean(-1).argmax(axis=0)]
-    return Finding(
-        f"{label} grow {'linearly' if linear else 'exponentially'}",
-        "trained",
-        f"{_listed(best)} by layer ({algorithm}); so in {agree:.1%} of {RESAMPLED} resampled sets",
-        f"at least {1 - LEVEL:.1%} of them",
-        agreed(agree),
-    )
 
 
 def closer(name: str, tables: Tables, published_ones: str) -> Finding:
@@ -171,33 +118,3 @@ def closer(name: str, tables: Tables, published_ones: str) -> Finding:
         f"above 0 by {ERRORS:g} standard errors (published, d = 20: {published_ones})",
         sign_of(mean, spread),
     )
-
-
-def beside_published(model: RegressionTransformer) -> bool:
-    """Whether a model has the size of the published ones."""
-    return (model.n_layers, model.task.d, model.task.points) == (12, 20, 41)
-
-
-def cells(name: str, tables: Tables, prompts: str) -> Iterator[Finding]:
-    """Cell by cell beside the published tables, where the steps are the same.
-
-    What was published has three digits and one training run, whose spread is not known: further
-    apart than our own error is no contradiction, and undecided.
-    """
-    for kind, table in zip(KINDS, (tables.newton, tables.gradient_descent), strict=True):
-        steps, theirs = published(f"{prompts}_{kind}")
-        _, ours, same = np.intersect1d(table.steps, steps, return_indices=True)
-        apart = np.abs(table.mean[ours] - theirs[same])
-        within = apart <= ERRORS * table.error[ours] + 0.0005
-        yield Finding(
-            f"{described(name)}: cell by cell beside the published table of {kind}",
-            "trained",
-            f"{within.sum()} of {within.size} cells agree; the largest difference is "
-            f"{apart.max():.3f}, the mean {apart.mean():.3f}",
-            f"within {ERRORS:g} standard errors and the rounding of the table",
-            Verdict.HOLDS if within.all() else Verdict.UNDECIDED,
-        )
-
-
-def _listed(steps: np.ndarray) -> str:
-    return ", ".join(str(k) for k in steps.tolist())

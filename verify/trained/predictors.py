@@ -1,4 +1,4 @@
-"""What is compared: trained models, their layers, and algorithms, by what they predict.
+"""What is compared: trained models and algorithms, by what they predict.
 
 Predictions are arrays (…, m, n + 1): entry t is for example t + 1 of a prompt (at the end: for its
 query) from the first t.  Algorithms take every prefix as a problem of its own.
@@ -19,15 +19,12 @@ from theory.regression import (
     ill_conditioned_prompts,
     online_gradient_descent_iterates,
 )
-from verify.claim import Run
 
 if TYPE_CHECKING:
     from constructions.trained.configuration import Regression
     from constructions.trained.regression import InContextRegressor
 
-FITTED = 4000  # prompts to which read-outs are fitted, others than those of a measurement
 CHUNK = 200  # prompts that a model sees at once: what they need stays in the cache
-RANK = 1e-9  # of the largest eigenvalue: directions of a layer that count as none
 FACTORS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9)
 """Step sizes of gradient descent that are tried, times 1/λmax of each prefix."""
 
@@ -47,96 +44,12 @@ def labels_of(p: Prompts) -> np.ndarray:
 
 def predictions_of(model: InContextRegressor, p: Prompts) -> np.ndarray:
     """What a model predicts, (m, n + 1)."""
-    parts = (model(p.x[place], p.y[place], p.x_query[place]) for place in _chunks(len(p.x)))
+    parts = (model(p.x[place], p.y[place], p.x_query[place]) for place in chunks(len(p.x)))
     return np.concatenate([part.double().numpy() for part in parts])
 
 
-def read_outs(model: InContextRegressor, fitted: Prompts) -> list[np.ndarray]:
-    """The best linear read-outs (D + 1,) of the embedding and of each layer.
-
-    A read-out is affine in the stream, one for all positions, and the best one on the prompts
-    `fitted`: least squares, solved by its normal equations.  Directions in which the stream of a
-    layer does not vary get the weight 0.
-    """
-    layers = model.n_layers + 1
-    grams, sums = [np.zeros(())] * layers, [np.zeros(())] * layers
-    wanted = labels_of(fitted)
-    for place, streams in _streams(model, fitted.x, fitted.y, fitted.x_query):
-        y = wanted[place].ravel()
-        for layer, H in enumerate(streams):
-            rows = H.reshape(-1, H.shape[-1])
-            grams[layer] = grams[layer] + rows.T @ rows
-            sums[layer] = sums[layer] + rows.T @ y
-    return [_solved(gram, total) for gram, total in zip(grams, sums, strict=True)]
-
-
-def read(
-    model: InContextRegressor,
-    weights: list[np.ndarray],
-    x: np.ndarray,
-    y: np.ndarray,
-    x_query: np.ndarray,
-) -> np.ndarray:
-    """What read-outs of these weights predict, (layers + 1, m, n + 1)."""
-    found = np.empty((len(weights), *y.shape[:-1], y.shape[-1] + 1))
-    for place, streams in _streams(model, x, y, x_query):
-        for layer, H in enumerate(streams):
-            found[layer, place] = H @ weights[layer]
-    return found
-
-
-@dataclass(frozen=True)
-class Probed:
-    """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
-
-    The read-outs were fitted to `fitted` other prompts.
-    Squared errors are over the variance of a label, so that saying nothing has 1.
-    """
-
-    model: InContextRegressor
-    prompts: Prompts
-    fitted: int
-    predictions: np.ndarray
-
-    @staticmethod
-    def of(run: Run, model: InContextRegressor, samples: int) -> Probed:
-        """The model on fresh prompts of its own task."""
-        count = FITTED // 4 if run.quick else FITTED
-        fitted = prompts_of(model.task, count, run.rng)
-        prompts = prompts_of(model.task, samples, run.rng)
-        weights = read_outs(model, fitted)
-        predictions = read(model, weights, prompts.x, prompts.y, prompts.x_query)
-        return Probed(model, prompts, count, predictions)
-
-    @property
-    def variance(self) -> float:
-        """The variance of a label, E‖x‖² + noise²."""
-        return float(np.vecdot(self.prompts.x, self.prompts.x).mean() + self.model.task.noise**2)
-
-    def error(self, predictions: np.ndarray) -> np.ndarray:
-        """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
-        return np.asarray(((predictions - labels_of(self.prompts)) ** 2).mean(-1) / self.variance)
-
-
-def _solved(gram: np.ndarray, total: np.ndarray) -> np.ndarray:
-    values, V = np.linalg.eigh(gram)
-    kept = values > RANK * values[-1]
-    return V[:, kept] @ ((V[:, kept].T @ total) / values[kept])
-
-
-def _streams(
-    model: InContextRegressor, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
-) -> Iterator[tuple[slice, list[np.ndarray]]]:
-    """Chunks of prompts, and what is read of each layer, (prompts, n + 1, D + 1), its last 1."""
-    for place in _chunks(len(x)):
-        read = model.representations(x[place], y[place], x_query[place])
-        yield (
-            place,
-            [np.concatenate([H.double().numpy(), np.ones((*H.shape[:-1], 1))], -1) for H in read],
-        )
-
-
-def _chunks(m: int) -> Iterator[slice]:
+def chunks(m: int) -> Iterator[slice]:
+    """The prompts that a model sees at once, one part after the other."""
     for start in range(0, m, CHUNK):
         yield slice(start, start + CHUNK)
 

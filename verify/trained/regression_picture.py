@@ -11,14 +11,14 @@ import numpy as np
 
 from verify.trained.checkpoints import described
 from verify.trained.predictors import Algorithms
-from verify.trained.published import published
+from verify.trained.published import KINDS, published
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 if TYPE_CHECKING:
-    from verify.trained.predictors import Probed
+    from verify.trained.probes import Probed
     from verify.trained.similarities import Tables
 
 HeatMap = tuple[str, np.ndarray, np.ndarray]  # title, steps (k,), similarities (k, layers)
@@ -66,7 +66,7 @@ def draw_similarities(path: Path, tables: Mapping[str, Tables], prompts: str) ->
     rows.append(
         [
             (f"published, d = 20: {kind.replace('_', ' ')}", *published(f"{prompts}_{kind}"))
-            for kind in ("newton", "gradient_descent")
+            for kind in KINDS
         ]
     )
     draw_heat_maps(path, rows, "similarity of errors")

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from theory.regression import error_cosines, error_distances
-from verify.trained.predictors import Algorithms, Probed
+from verify.trained.predictors import Algorithms
+from verify.trained.probes import Probed
 
 NEWTON_STEPS = tuple(range(31))
 DESCENT_STEPS = (0, *(2**i for i in range(17)))

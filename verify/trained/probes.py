@@ -1,0 +1,104 @@
+"""Probes: what linear read-outs of the layers of a trained model predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from theory.regression import Prompts
+from verify.claim import Run
+from verify.trained.predictors import chunks, labels_of, prompts_of
+
+if TYPE_CHECKING:
+    from constructions.trained.regression import InContextRegressor
+
+FITTED = 4000  # prompts to which read-outs are fitted, others than those of a measurement
+RANK = 1e-9  # of the largest eigenvalue: directions of a layer that count as none
+
+
+def read_outs(model: InContextRegressor, fitted: Prompts) -> list[np.ndarray]:
+    """The best linear read-outs (D + 1,) of the embedding and of each layer.
+
+    A read-out is affine in the stream, one for all positions, and the best one on the prompts
+    `fitted`: least squares, solved by its normal equations.  Directions in which the stream of a
+    layer does not vary get the weight 0.
+    """
+    layers = model.n_layers + 1
+    grams, sums = [np.zeros(())] * layers, [np.zeros(())] * layers
+    wanted = labels_of(fitted)
+    for place, streams in _streams(model, fitted.x, fitted.y, fitted.x_query):
+        y = wanted[place].ravel()
+        for layer, H in enumerate(streams):
+            rows = H.reshape(-1, H.shape[-1])
+            grams[layer] = grams[layer] + rows.T @ rows
+            sums[layer] = sums[layer] + rows.T @ y
+    return [_solved(gram, total) for gram, total in zip(grams, sums, strict=True)]
+
+
+def read(
+    model: InContextRegressor,
+    weights: list[np.ndarray],
+    x: np.ndarray,
+    y: np.ndarray,
+    x_query: np.ndarray,
+) -> np.ndarray:
+    """What read-outs of these weights predict, (layers + 1, m, n + 1)."""
+    found = np.empty((len(weights), *y.shape[:-1], y.shape[-1] + 1))
+    for place, streams in _streams(model, x, y, x_query):
+        for layer, H in enumerate(streams):
+            found[layer, place] = H @ weights[layer]
+    return found
+
+
+@dataclass(frozen=True)
+class Probed:
+    """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
+
+    The read-outs were fitted to `fitted` other prompts.
+    Squared errors are over the variance of a label, so that saying nothing has 1.
+    """
+
+    model: InContextRegressor
+    prompts: Prompts
+    fitted: int
+    predictions: np.ndarray
+
+    @staticmethod
+    def of(run: Run, model: InContextRegressor, samples: int) -> Probed:
+        """The model on fresh prompts of its own task."""
+        count = FITTED // 4 if run.quick else FITTED
+        fitted = prompts_of(model.task, count, run.rng)
+        prompts = prompts_of(model.task, samples, run.rng)
+        weights = read_outs(model, fitted)
+        predictions = read(model, weights, prompts.x, prompts.y, prompts.x_query)
+        return Probed(model, prompts, count, predictions)
+
+    @property
+    def variance(self) -> float:
+        """The variance of a label, E‖x‖² + noise²."""
+        return float(np.vecdot(self.prompts.x, self.prompts.x).mean() + self.model.task.noise**2)
+
+    def error(self, predictions: np.ndarray) -> np.ndarray:
+        """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
+        return np.asarray(((predictions - labels_of(self.prompts)) ** 2).mean(-1) / self.variance)
+
+
+def _solved(gram: np.ndarray, total: np.ndarray) -> np.ndarray:
+    values, V = np.linalg.eigh(gram)
+    kept = values > RANK * values[-1]
+    return V[:, kept] @ ((V[:, kept].T @ total) / values[kept])
+
+
+def _streams(
+    model: InContextRegressor, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
+) -> Iterator[tuple[slice, list[np.ndarray]]]:
+    """Chunks of prompts, and what is read of each layer, (prompts, n + 1, D + 1), its last 1."""
+    for place in chunks(len(x)):
+        read = model.representations(x[place], y[place], x_query[place])
+        yield (
+            place,
+            [np.concatenate([H.double().numpy(), np.ones((*H.shape[:-1], 1))], -1) for H in read],
+        )
