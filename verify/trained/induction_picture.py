@@ -41,7 +41,7 @@ def draw(
         for layer, (panel, attention) in enumerate(zip(row, maps, strict=False), start=1):
             panel.imshow(attention, cmap="Blues", vmin=0, vmax=1)
             panel.set_title(f"{kind}, layer {layer}: who looks at whom", fontsize=10)
-            panel.set_xticks(range(len(tokens)), tokens.tolist(), fontsize=7)
+            panel.set_xticks(range(len(tokens)), tokens.tolist(), fontsize=7, rotation=90)
             panel.set_yticks(range(len(tokens)), tokens.tolist(), fontsize=7)
             panel.set(xlabel="looked at", ylabel="asks")
     circuits = circuits_of(model)
