@@ -24,14 +24,17 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "newton_vs_trained")
 folder.mkdir(exist_ok=True)
 
 
+run = Run(seed=0)  # every model has prompts of its own
+
+
 def compare(name: str) -> Tables:
     """The layers of one checkpoint beside algorithms, printed."""
     print(f"{name}, made by: {sidecar(name)['command']}")
-    probed = Probed.of(Run(seed=0), load(name), samples=1000)
+    probed = Probed.of(run, load(name), samples=1000)
     errors = probed.error(probed.predictions).mean(-1)
     print("squared error after layer 1, 2, …:", " ".join(f"{error:.3f}" for error in errors[1:]))
     tables = Tables.of(probed)
-    for table in (tables.newton, tables.gradient_descent, tables.momentum):
+    for table in (tables.newton, tables.gradient_descent, *tables.momentum):
         rows = table.mean.argmax(axis=0)
         cells = [f"{table.mean[k, i]:.3f} ± {table.error[k, i]:.3f}" for i, k in enumerate(rows)]
         print(f"{table.algorithm}, steps that match best:", *table.best)

@@ -111,6 +111,12 @@ def _train(
         losses = run.advance(min(AT_ONCE, run.configuration.steps - run.step), loss)
         run.seconds += time.monotonic() - began
         _check(losses, run.step - len(losses), run.folder)
+        if not bool(torch.isfinite(run.weights).all()):
+            raise Diverged(
+                f"the weights are no numbers after step {run.step}: training stopped, and "
+                f"{run.folder} keeps the last state before it, if there was one; try a smaller "
+                "learning rate"
+            )
         run.note(losses)
         progress(run.step, losses[-1])
         if first and time.monotonic() - saved >= save_every:
@@ -251,6 +257,9 @@ class Training:
                 words = file.metadata()
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             configuration = Configuration.from_json(json.loads(words["configuration"]))
+            step, seconds = int(words["step"]), float(words["seconds"])
+            joint = [tensors[name] for name in ("weights", *MOMENTS)[: 3 if step else 1]]
+            generator, recent = tensors["generator"], tuple(tensors["recent"].tolist())
         except InputError:
             raise
         except Exception as error:
@@ -262,15 +271,23 @@ class Training:
                 f"{self.folder} holds another run (seed {configuration.seed}, "
                 f"{configuration.steps} steps, {configuration.shape}): choose another folder"
             )
-        self.step, self.seconds = int(words["step"]), float(words["seconds"])
+        if any(part.shape != self.weights.shape for part in joint) or not (
+            0 <= step <= configuration.steps
+        ):
+            raise InputError(
+                f"{self.state_path} does not fit its configuration (step {step}): remove it"
+            )
+        weights, *moments = (part.to(self.weights.device) for part in joint)
         with torch.no_grad():
-            self.weights.copy_(tensors["weights"])
-        if self.step:
-            moments = {moment: tensors[moment].to(self.weights.device) for moment in MOMENTS}
-            step = torch.tensor(float(self.step), device=self.weights.device)
-            self.optimizer.state[self.weights] = {"step": step, **moments}
-        self.generator.set_state(tensors["generator"])
-        self.recent = tuple(tensors["recent"].tolist())
+            self.weights.copy_(weights)
+        if step:
+            count = torch.tensor(float(step), device=self.weights.device)
+            self.optimizer.state[self.weights] = {
+                "step": count,
+                **dict(zip(MOMENTS, moments, strict=True)),
+            }
+        self.generator.set_state(generator)
+        self.step, self.seconds, self.recent = step, seconds, recent
 
     def cut_log(self) -> None:
         """Leave only what the log says up to the present step."""

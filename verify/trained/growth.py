@@ -15,33 +15,36 @@ def matching(steps: np.ndarray, similarity: np.ndarray) -> np.ndarray:
     return best[: best.argmax() + 1]
 
 
-def straightness(values: np.ndarray) -> float:
-    """The correlation of a sequence with 1, 2, 3, …; 0 for fewer than three numbers, or equal ones.
+def growth_of(steps: np.ndarray) -> str:
+    """How steps by layer grow: "linear", "exponential", "logarithmic", or "none".
 
-    Of two sequences of one set of layers the one that grows linearly has the larger.
+    The first if the steps are straighter as they are than their logarithms against the layer, and
+    than they are against the logarithm of the layer; and so on.  None if they fall from a layer to
+    the next, or are not three numbers at least.
     """
-    if len(values) < 3 or np.ptp(values) == 0:
-        return 0.0
-    return float(np.corrcoef(values, np.arange(len(values)))[0, 1])
-
-
-def grows_linearly(steps: np.ndarray) -> bool:
-    """Whether steps by layer are straighter than the logarithms of steps + 1."""
-    return straightness(steps) > straightness(np.log2(steps + 1.0))
+    layer = np.arange(1, len(steps) + 1)
+    if len(np.unique(steps)) < 3 or (np.diff(steps) < 0).any():
+        return "none"
+    straight = {
+        "linear": (steps, layer),
+        "exponential": (np.log(steps + 1.0), layer),
+        "logarithmic": (steps, np.log(layer)),
+    }
+    return max(straight, key=lambda kind: float(np.corrcoef(*straight[kind])[0, 1]))
 
 
 def growth(
-    run: Run, label: str, algorithm: str, steps: np.ndarray, alike: np.ndarray, *, linear: bool
+    run: Run, label: str, algorithm: str, steps: np.ndarray, alike: np.ndarray, wanted: str
 ) -> Finding:
-    """How the steps (k,) that are most alike (k, layers, m) grow with the layer.
+    """That the steps (k,) that are most alike (k, layers, m) have the growth that is wanted.
 
-    Decided by how often the same holds for sets of prompts drawn again from those at hand.
+    Decided by how often it is so for sets of prompts drawn again from those at hand.
     """
     again = resampled(run.rng, alike)
-    agree = sum(grows_linearly(matching(steps, means)) == linear for means in again) / len(again)
+    agree = sum(growth_of(matching(steps, means)) == wanted for means in again) / len(again)
     best = steps[alike.mean(-1).argmax(axis=0)]
     return Finding(
-        f"{label} grow {'linearly' if linear else 'exponentially'}",
+        f"{label}: {wanted} growth",
         "trained",
         f"{listed(best)} by layer ({algorithm}); so in {agree:.1%} of {RESAMPLED} resampled sets",
         f"at least {1 - LEVEL:.1%} of them",

@@ -44,21 +44,26 @@ def induced(
     """
     from constructions.trained.models import RegressionTransformer
 
-    rows = []
+    found = {}
     for name, model in models_of(checkpoint, RegressionTransformer).items():
         asked = Asked.of(run, model, samples)
         yield _linear(name, asked)
         newton, descent = Matched.newton(asked), Matched.gradient_descent(asked)
         yield from _alike(run, name, asked, newton, descent)
-        rows.append(
-            [
-                (f"{described(name)}: {each.algorithm}", each.steps, each.cosines.mean(-1))
-                for each in (newton, descent)
-            ]
-        )
+        found[described(name)] = newton, descent
     if run.plot:
-        from verify.trained.regression_picture import draw_heat_maps
+        from verify.trained.regression_picture import doublings, draw_heat_maps
 
+        rows = [
+            [
+                (f"{name}: {newton.algorithm}", newton.steps, newton.cosines.mean(-1)),
+                (
+                    f"{name}: {descent.algorithm}",
+                    *doublings(descent.steps, descent.cosines.mean(-1)),
+                ),
+            ]
+            for name, (newton, descent) in found.items()
+        ]
         draw_heat_maps(run.plot, rows, "similarity of weights")
 
 
@@ -137,7 +142,7 @@ class Matched:
     @staticmethod
     def gradient_descent(asked: Asked) -> Matched:
         """With the step size that errs least on the prompts."""
-        factor = Algorithms(asked.prompts).gradient_descent(DESCENT_STEPS).step_size
+        factor = Algorithms(asked.prompts).gradient_descent(DESCENT_STEPS[-1:]).step_size
         cosines = asked.beside(lambda s: s.gradient_descent(DESCENT_STEPS, factor / s.largest))
         label = f"gradient descent, step size {factor:g}/λmax"
         return Matched(label, np.array(DESCENT_STEPS), cosines)
@@ -173,10 +178,13 @@ def _alike(
     if first is None:
         yield Finding(f"{label} Newton", "trained", "no layer says anything", "", Verdict.FAILS)
         return
-    for kind, each, linear in (("Newton", newton, True), ("gradient descent", descent, False)):
+    for kind, each, wanted in (
+        ("Newton", newton, "linear"),
+        ("gradient descent", descent, "exponential"),
+    ):
         setting = f"{each.algorithm}, from layer {first + 1} on"
         cosines = each.cosines[:, first:]
-        yield growth(run, f"{label} {kind}", setting, each.steps, cosines, linear=linear)
+        yield growth(run, f"{label} {kind}", setting, each.steps, cosines, wanted)
     mean, spread = estimated(newton.last - descent.last)
     yield Finding(
         f"{described(name)}: the weights of the last layer are more like Newton's",

@@ -19,6 +19,7 @@ from verify.trained.statistics import ERRORS, estimated, sign_of
 if TYPE_CHECKING:
     from constructions.trained.regression import InContextRegressor
 
+NOTHING = 0.01  # of what there is to learn
 PUBLISHED = " (published, d = 20: 0.954 and 0.806)"
 
 
@@ -70,7 +71,8 @@ def _nearer(
     rules = np.stack([online.predictions[0], algorithms.least_squares()])
     said = np.stack([predictions_of(model, probed.prompts) for model in (probed.model, other)])
     cosines = error_cosines(rules[..., 1:], said[..., 1:], algorithms.labels[:, 1:])
-    first, second = f"online gradient descent (step size {online.step_size:.3g})", "least squares"
+    rule = "1/‖x‖²" if online.step_size is None else f"{online.step_size:.3g}"
+    first, second = f"online gradient descent (step size {rule})", "least squares"
     own, than = described(name), f"than {described(other_name)}"
     for label, more, less, theirs in (
         (f"{own}: more like {first} {than}", cosines[0, 0], cosines[0, 1], PUBLISHED),
@@ -94,14 +96,15 @@ def _first_layer(name: str, probed: Probed) -> Finding:
     errors = probed.error(probed.predictions)
     gain, spread = estimated(errors[1] - errors[-1])
     best = probed.error(Algorithms(probed.prompts).least_squares()).mean()
-    share = gain / (1 - best)
+    least = NOTHING * (1 - best)
+    worse, alike = gain - ERRORS * spread > least, gain + ERRORS * spread < least
     return Finding(
         f"{described(name)}: the first layer is as good as the last",
         "trained",
         f"errors {', '.join(f'{error:.3f}' for error in errors[1:].mean(-1))} by layer "
         f"(least squares {best:.3f}): the last gains {gain:.4f} ± {spread:.4f}",
-        "less than a tenth of what there is to learn",
-        Verdict.of(bool(share < 0.1)),
+        f"less than {NOTHING:.0%} of what there is to learn, by {ERRORS:g} standard errors",
+        Verdict.FAILS if worse else Verdict.HOLDS if alike else Verdict.UNDECIDED,
     )
 
 

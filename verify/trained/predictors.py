@@ -6,7 +6,7 @@ query) from the first t.  Algorithms take every prefix as a problem of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ class Searched:
 
     steps: tuple[int, ...]
     predictions: np.ndarray
-    step_size: float
+    step_size: float | None
 
 
 class Algorithms:
@@ -80,12 +80,13 @@ class Algorithms:
 
         The factor is that of `FACTORS` with which the largest number of steps errs least.
         """
-        counts = tuple(steps)
-        return self._searched(
-            counts,
-            FACTORS,
-            lambda factor: self.spectrum.gradient_descent(counts, factor / self.spectrum.largest),
-        )
+        counts, largest = tuple(steps), self.spectrum.largest
+
+        def run(factor: float, counts: tuple[int, ...] = (max(counts),)) -> np.ndarray:
+            return self.spectrum.gradient_descent(counts, factor / largest)
+
+        factor = min(FACTORS, key=lambda factor: self._squared_error(run(factor)))
+        return Searched(counts, run(factor, counts), factor)
 
     def momentum(self, steps: Iterable[int], condition: float) -> np.ndarray:
         """The Chebyshev semi-iteration on [λmax/condition, λmax] of each prefix."""
@@ -93,27 +94,26 @@ class Algorithms:
         return self.spectrum.chebyshev(steps, largest / condition, largest)
 
     def online_gradient_descent(self) -> Searched:
-        """One pass, a step for each example, at a constant step size that errs least at the end.
+        """One pass, a step for each example, at the step size that errs least over all prefixes.
 
-        Tried are `FACTORS` times 1/E‖x‖².
+        Tried are 1/‖x_i‖² for example i, the rule of [Fu2024], which is called None, and `FACTORS`
+        times 1/E‖x‖².
         """
         p = self.prompts
         size = float(np.vecdot(p.x, p.x).mean())
         following = np.concatenate([p.x, p.x_query[..., None, :]], axis=-2)
 
-        def run(step_size: float) -> np.ndarray:
+        def run(step_size: float | None) -> np.ndarray:
             iterates = online_gradient_descent_iterates(p.x, p.y, step_size)
             return np.vecdot(np.stack([*iterates], axis=-2), following)[None]
 
-        return self._searched((p.x.shape[-2],), [factor / size for factor in FACTORS], run)
+        sizes = [None, *(factor / size for factor in FACTORS)]
+        best = min(sizes, key=lambda each: self._squared_error(run(each)))
+        return Searched((p.x.shape[-2],), run(best), best)
 
     def least_squares(self) -> np.ndarray:
         """The minimum-norm least-squares solution of every prefix, (m, n + 1)."""
         return self.spectrum.ols()
 
-    def _searched(
-        self, steps: tuple[int, ...], sizes: Iterable[float], run: Callable[[float], np.ndarray]
-    ) -> Searched:
-        tried = [(size, run(size)) for size in sizes]
-        size, best = min(tried, key=lambda pair: float(((pair[1][-1] - self.labels) ** 2).mean()))
-        return Searched(steps, best, size)
+    def _squared_error(self, predictions: np.ndarray) -> float:
+        return float(((predictions - self.labels) ** 2).mean())

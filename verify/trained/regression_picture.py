@@ -56,13 +56,17 @@ def draw_similarities(path: Path, tables: Mapping[str, Tables], prompts: str) ->
 
     Newton's and that of gradient descent side by side; prompts are isotropic or ill_conditioned.
     """
-    rows = [
-        [
-            (f"{described(name)}: {table.algorithm}", table.steps, table.mean)
-            for table in (each.newton, each.gradient_descent)
-        ]
-        for name, each in tables.items()
-    ]
+    theirs, _ = published(f"{prompts}_gradient_descent")
+    rows = []
+    for name, each in tables.items():
+        newton, descent = each.newton, each.gradient_descent
+        few = doublings(descent.steps, descent.mean, theirs)
+        rows.append(
+            [
+                (f"{described(name)}: {newton.algorithm}", newton.steps, newton.mean),
+                (f"{described(name)}: {descent.algorithm}", *few),
+            ]
+        )
     rows.append(
         [
             (f"published, d = 20: {kind.replace('_', ' ')}", *published(f"{prompts}_{kind}"))
@@ -72,8 +76,16 @@ def draw_similarities(path: Path, tables: Mapping[str, Tables], prompts: str) ->
     draw_heat_maps(path, rows, "similarity of errors")
 
 
+def doublings(
+    steps: np.ndarray, means: np.ndarray, also: Sequence[int] | np.ndarray = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of a table of gradient steps the rows of 0, of powers of 2, and of some others."""
+    kept = ((steps & (steps - 1)) == 0) | np.isin(steps, also)
+    return steps[kept], means[kept]
+
+
 def draw_heat_maps(path: Path, rows: Sequence[Sequence[HeatMap]], label: str) -> None:
-    """Saved to path: heat maps in rows; the best-matching steps of each layer are framed."""
+    """Saved to path: heat maps in rows; of the steps shown the best is framed."""
     heights = [max(4.0, *(0.17 * len(steps) for _, steps, _ in row)) for row in rows]
     figure, panels = plt.subplots(
         len(rows),

@@ -14,9 +14,10 @@ from verify.trained.predictors import Algorithms
 from verify.trained.probes import Probed
 
 NEWTON_STEPS = tuple(range(31))
-DESCENT_STEPS = (0, *(2**i for i in range(17)))
+# All small numbers, as factors 1 − ηλ below 0 tell odd from even; then a grid, up to 2^16.
+DESCENT_STEPS = (*range(65), *(round(2 ** (i / 4)) for i in range(25, 65)))
 MOMENTUM_STEPS = (0, *sorted({round(2 ** (i / 6)) for i in range(49)}))  # up to 256
-CONDITIONS = (10, 30)
+CONDITIONS = (10, 30, 100)
 """λmax/smallest of the Chebyshev semi-iteration that are tried: steps with the best momentum."""
 
 
@@ -54,14 +55,14 @@ class Tables:
     """Algorithms beside the same layers.
 
     Newton from αS and from αI, gradient descent at the step size that was searched, and with the
-    best momentum: the Chebyshev semi-iteration on [λmax/κ, λmax] of each prefix, at the κ of
-    `CONDITIONS` that is most like the last layer.
+    best momentum for each κ of `CONDITIONS`: the Chebyshev semi-iteration on [λmax/κ, λmax] of each
+    prefix.
     """
 
     newton: Table
     newton_from_identity: Table
     gradient_descent: Table
-    momentum: Table
+    momentum: tuple[Table, ...]
 
     @staticmethod
     def of(probed: Probed, descent_steps: Iterable[int] = DESCENT_STEPS) -> Tables:
@@ -76,14 +77,6 @@ class Tables:
             return Table(algorithm, np.array([*steps]), cosines, squares)
 
         descent = algorithms.gradient_descent(descent_steps)
-        momenta = [
-            table(
-                f"gradient descent with momentum, on [λmax/{condition}, λmax]",
-                MOMENTUM_STEPS,
-                algorithms.momentum(MOMENTUM_STEPS, condition),
-            )
-            for condition in CONDITIONS
-        ]
         return Tables(
             table("Newton from αS", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS)),
             table("Newton from αI", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS, "identity")),
@@ -92,11 +85,18 @@ class Tables:
                 descent.steps,
                 descent.predictions,
             ),
-            max(momenta, key=lambda each: float(each.mean[:, -1].max())),
+            tuple(
+                table(
+                    f"gradient descent with momentum, on [λmax/{condition}, λmax]",
+                    MOMENTUM_STEPS,
+                    algorithms.momentum(MOMENTUM_STEPS, condition),
+                )
+                for condition in CONDITIONS
+            ),
         )
 
     def __iter__(self) -> Iterator[Table]:
-        yield from (self.newton, self.newton_from_identity, self.gradient_descent, self.momentum)
+        yield from (self.newton, self.newton_from_identity, self.gradient_descent, *self.momentum)
 
 
 def save_cells(path: Path, tables: Mapping[str, Tables]) -> None:
