@@ -105,6 +105,8 @@ def _train(
         torch.set_float32_matmul_precision("high")
     if run.compiles:
         loss = torch.compile(loss, dynamic=False)
+    path = run.folder / "model.safetensors"
+    finished = run.step == run.configuration.steps and path.exists()
     saved = time.monotonic()
     while run.step < run.configuration.steps:
         began = time.monotonic()
@@ -122,8 +124,7 @@ def _train(
         if first and time.monotonic() - saved >= save_every:
             run.save()
             saved = time.monotonic()
-    path = run.folder / "model.safetensors"
-    if first:
+    if first and not finished:
         run.save()
         save(run.model, path, run.record(command))
     return path

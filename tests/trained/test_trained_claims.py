@@ -257,8 +257,10 @@ def test_every_cell_is_saved(tmp_path):
 
 def test_the_size_of_the_published_models():
     small = untrained(Configuration.from_json(sidecar("regression-small-seed0")["configuration"]))
-    assert not beside_published(small)
-    assert beside_published(untrained(preset("regression", "paper")))
+    assert not beside_published(small, "isotropic")
+    large = untrained(preset("regression", "paper"))
+    assert beside_published(large, "isotropic")
+    assert not beside_published(large, "ill-conditioned")
 
 
 class Solver:

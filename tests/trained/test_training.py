@@ -15,8 +15,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
 
 from constructions.trained import Diverged, objective, train, training
+from constructions.trained.checkpoint import to_bytes
 from constructions.trained.configuration import (
     Bigrams,
     Configuration,
@@ -156,10 +158,57 @@ def test_a_process_that_is_killed(tmp_path):
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path):
-    before = weights(train(TINY, tmp_path))
+    before = weights(train(TINY, tmp_path, command="the first"))
+    record = (tmp_path / "model.json").read_text()
     calls = []
     assert weights(train(TINY, tmp_path, progress=lambda *a: calls.append(a))) == before
     assert calls == []
+    assert (tmp_path / "model.json").read_text() == record
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weights": torch.zeros(1)}, "does not fit its configuration"),
+        ({"exp_avg": torch.zeros(3)}, "does not fit its configuration"),
+        ({"generator": None}, "is not a state of training"),
+        ({"step": "-3"}, "does not fit its configuration"),
+        ({"step": "x"}, "is not a state of training"),
+        ({"step": "1000"}, "does not fit its configuration"),
+    ],
+)
+def test_a_state_that_does_not_fit(change, message, tmp_path):
+    train(TINY, tmp_path)
+    path = tmp_path / "state.safetensors"
+    with safe_open(path, framework="pt") as file:
+        words = file.metadata()
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    for name, value in change.items():
+        part = words if isinstance(value, str) else tensors
+        if value is None:
+            del part[name]
+        else:
+            part[name] = value
+    path.write_bytes(to_bytes(tensors, words))
+    with pytest.raises(InputError, match=message):
+        train(TINY, tmp_path)
+
+
+def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch):
+    """The gradient of the last step of the second block is NaN, the losses are not."""
+    clip, calls = torch.nn.utils.clip_grad_norm_, []
+
+    def broken(weights, size):
+        calls.append(size)
+        clip(weights, size)
+        if len(calls) == 2 * AT_ONCE:
+            weights.grad.fill_(float("nan"))
+
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", broken)
+    with pytest.raises(Diverged, match=f"^the weights are no numbers after step {2 * AT_ONCE}"):
+        train(TINY, tmp_path, save_every=0)
+    monkeypatch.undo()
+    assert weights(train(TINY, tmp_path)) == weights(train(TINY, tmp_path / "whole"))
 
 
 def test_seeds_matter(tmp_path):

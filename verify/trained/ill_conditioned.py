@@ -43,7 +43,7 @@ def ill_conditioned(
         tables[name] = Tables.of(Probed.of(run, model, samples), steps)
         yield _steps(name, tables[name])
         yield closer(name, tables[name], "0.988 and 0.986")
-        if beside_published(model):
+        if beside_published(model, "ill-conditioned"):
             yield from cells(name, tables[name], "ill_conditioned")
     if run.plot:
         from verify.trained.regression_picture import draw_similarities

@@ -45,7 +45,7 @@ def newton_or_gd(
         tables[name] = Tables.of(Probed.of(run, model, samples))
         yield from _growth(run, name, tables[name])
         yield closer(name, tables[name], "0.994 and 0.988")
-        if beside_published(model):
+        if beside_published(model, "isotropic"):
             yield from cells(name, tables[name], "isotropic")
     if run.plot:
         from verify.trained.regression_picture import draw_similarities

@@ -30,9 +30,11 @@ def published(name: str) -> tuple[np.ndarray, np.ndarray]:
     return rows[:, 0].astype(int), rows[:, 1:]
 
 
-def beside_published(model: RegressionTransformer) -> bool:
-    """Whether a model has the size of the published ones."""
-    return (model.n_layers, model.task.d, model.task.points) == (12, 20, 41)
+def beside_published(model: RegressionTransformer, covariance: str) -> bool:
+    """Whether a model has the size and the prompts of a published one."""
+    task = model.task
+    size = model.n_layers, task.d, task.points
+    return (*size, task.covariance, task.noise) == (12, 20, 41, covariance, 0.0)
 
 
 def cells(name: str, tables: Tables, prompts: str) -> Iterator[Finding]:
