@@ -32,6 +32,7 @@ from theory.checks import InputError
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
 DAY = 86_400
+SEEDS = 2**63 - 1  # the largest that torch and numpy take
 
 app = typer.Typer(
     add_completion=False,
@@ -53,7 +54,9 @@ def train_command(
     noise: Annotated[float, typer.Option(help="noise of the labels (regression)")] = 0.0,
     layers: Annotated[int | None, typer.Option(help="depth, if not the preset's")] = None,
     k: Annotated[int, typer.Option(help="hops (hop)")] = 4,
-    seed: Annotated[int, typer.Option(help="of the first weights and the prompts")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=SEEDS, help="of the first weights and the prompts")
+    ] = 0,
     steps: Annotated[int | None, typer.Option(help="if not the preset's")] = None,
     out: Annotated[
         Path | None, typer.Option(help="folder of the run; runs/NAME if none is given")
@@ -97,11 +100,11 @@ def train_command(
 @app.command("evaluate")
 def evaluate_command(
     name: Annotated[str, typer.Argument(help="a shipped checkpoint, or a file ….safetensors")],
-    prompts: Annotated[int, typer.Option(help="fresh prompts")] = 1000,
-    seed: Annotated[int, typer.Option(help="of the prompts")] = 1_000_000,
+    prompts: Annotated[int, typer.Option(min=2, max=1_000_000, help="fresh prompts")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of the prompts")] = 1_000_000,
 ) -> None:
     """Measure a trained model on fresh prompts, beside what is best possible."""
-    for line in evaluate(name, checks.dimension("prompts", prompts), seed):
+    for line in evaluate(name, prompts, seed):
         print(line)
 
 

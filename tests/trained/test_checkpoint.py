@@ -140,10 +140,17 @@ def test_evaluate_tokens(task, tmp_path, capsys):
         (["train", "regression", "--preset", "huge"], "preset is 'huge': give"),
         (["train", "regression", "--device", "tpu"], "device is 'tpu': give"),
         (["train", "regression", "--seed", "x"], "Invalid value for '--seed'"),
+        (["train", "regression", "--seed", "-1"], "Invalid value for '--seed'"),
+        (["train", "regression", "--seed", str(2**64)], "Invalid value for '--seed'"),
+        (["evaluate", "regression-small-seed0", "--seed", "-1"], "Invalid value for '--seed'"),
+        (
+            ["evaluate", "induction-small-1-layer-seed0", "--prompts", "1"],
+            "should be greater than or equal to 2",
+        ),
         (["train", "regression", "--layers", "0"], "n_layers is 0: give"),
         (["train"], "Missing argument"),
         (["evaluate", "nothing"], "no checkpoint nothing: shipped are"),
-        (["evaluate", "nothing", "--prompts", "0"], "prompts is 0: give"),
+        (["evaluate", "nothing", "--prompts", "0"], "should be greater than or equal to 2"),
         (["melt"], "No such command"),
     ],
 )
