@@ -31,7 +31,7 @@ from verify.trained.statistics import resampled, sign_of
 
 SEED0 = {"checkpoint": "regression-small-seed0"}  # the commands of the README take all seeds
 CLAIMS = {
-    "layers": (layers, {"samples": 2000, **SEED0}),
+    "layers": (layers, {"samples": 1000, **SEED0}),
     "newton-or-gd": (newton_or_gd, {"samples": 2000, **SEED0}),
     "ill-conditioned": (ill_conditioned, {"samples": 1000}),
     "induced-weights": (induced, {"samples": 60, **SEED0}),
@@ -180,7 +180,7 @@ def test_matching_and_growth():
 )
 def test_growth_of_planted_layers(plant, wanted):
     """Layers that are an algorithm after so many steps: linear for Newton, exponential for GD."""
-    p = gaussian_prompts(300, 10, 5, seed=0)
+    p = gaussian_prompts(100, 10, 5, seed=0)
     planted = plant(Algorithms(p))
     model = untrained(Configuration.from_json(sidecar("regression-small-seed0")["configuration"]))
     tables = Tables.of(Probed(model, p, 0, np.concatenate([0 * planted[:1], planted])))
