@@ -43,6 +43,7 @@ CLAIMS = {
 # On these small models the last layer is by 0.001 to 0.004 more like gradient descent.
 CLOSER = "the last layer is more like Newton than gradient descent"
 FAILING = {
+    "layers": ("layer 1 improves on the embedding",),
     "newton-or-gd": (CLOSER, "on [λmax/100, λmax]: exponential growth"),
     "lstm": ("the first layer is as good as the last",),
     "ill-conditioned": (CLOSER,),

@@ -48,9 +48,10 @@ def _falls(name: str, probed: Probed) -> Iterator[Finding]:
     errors = probed.error(probed.predictions)
     drops = errors[:-1] - errors[1:]
     means, spread = drops.mean(-1), drops.std(-1, ddof=1) / np.sqrt(drops.shape[-1])
-    for layer in range(1, len(drops)):
+    for layer in range(len(drops)):
+        before = f"layer {layer}" if layer else "the embedding"
         yield Finding(
-            f"{described(name)}: layer {layer + 1} improves on layer {layer}",
+            f"{described(name)}: layer {layer + 1} improves on {before}",
             "trained",
             f"{errors[layer].mean():.4f} → {errors[layer + 1].mean():.4f}, the difference "
             f"{means[layer]:.4f} ± {spread[layer]:.4f}",
