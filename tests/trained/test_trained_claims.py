@@ -389,6 +389,10 @@ def test_a_checkpoint_without_its_log(tmp_path, monkeypatch):
 def test_a_convex_loss_is_no_transition(monkeypatch):
     from verify.trained.induction import _transition
 
+    rng = np.random.default_rng(0)
+    flat = [{"step": 20 * i, "loss": 2.7 + 0.01 * rng.standard_normal()} for i in range(300)]
+    monkeypatch.setattr("constructions.trained.log_of", lambda name: flat)
+    assert _transition("a").verdict is Verdict.FAILS
     log = [{"step": 20 * i, "loss": 3 * 0.98**i} for i in range(300)]
     monkeypatch.setattr("constructions.trained.log_of", lambda name: log)
     assert _transition("a").verdict is Verdict.FAILS

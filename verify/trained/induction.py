@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LEARNED, NOT_LEARNED = 0.95, 0.5  # shares of right answers
 ATTENDED = 0.8  # of a head's attention where the built head puts all of it
+CLEAR = 10  # times the noise of the log, which the steepest fall has to be
 WINDOW = 0.02  # of all steps, in which the fall of the loss is looked at
 
 
@@ -173,13 +174,15 @@ def _transition(name: str) -> Finding:
     width = max(1, round(WINDOW * len(steps)))
     falls = loss[:-width] - loss[width:]
     steepest = int(falls[width:].argmax()) + width  # with a window before it
-    faster = float(falls[steepest] / max(falls[steepest - width], 1e-9))
+    noise = float(np.diff(loss[-len(loss) // 4 :]).std())  # from line to line, at the end
+    faster = float(falls[steepest] / max(falls[steepest - width], noise))
+    clear = bool(falls[steepest] >= CLEAR * noise)
     return Finding(
         f"{described(name)}: a phase transition in the log",
         "trained",
         f"from step {steps[steepest]} to {steps[steepest + width]} the loss falls by "
         f"{falls[steepest]:.2f}, from {loss[steepest]:.2f}: {faster:.1f} times as much as in as "
         "many steps before",
-        "at least twice (a convex decay: at most once)",
-        Verdict.of(faster >= 2),
+        f"at least twice (a convex decay: at most once), and {CLEAR} times the noise ({noise:.2g})",
+        Verdict.of(faster >= 2 and clear),
     )
