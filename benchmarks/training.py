@@ -61,7 +61,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             run = Training.begin(made, Path(folder), Process.join("cpu"))
             plain = Plain(made)
-            loss = torch.compile(objective.loss, dynamic=False) if run.compiles else objective.loss
+            loss = run.compiled() or objective.loss
             calls = {
                 "ours": lambda run=run, loss=loss: run.advance(AT_ONCE, loss),
                 "plain": plain.advance,

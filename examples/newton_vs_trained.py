@@ -15,7 +15,7 @@ import numpy as np
 from constructions.trained import load, shipped, sidecar
 from theory.regression import error_similarity
 from verify.claim import Run
-from verify.trained.predictors import Algorithms, predictions_of, prompts_of
+from verify.trained.predictors import FACTORS, Algorithms, predictions_of, prompts_of
 from verify.trained.probes import Probed
 from verify.trained.regression_picture import draw_similarities
 from verify.trained.similarities import DESCENT_STEPS, NEWTON_STEPS, Tables, save_cells
@@ -59,13 +59,13 @@ print("Similarity of errors, whole models      transformer     LSTM            p
 for label, predictions, published in (
     ("Newton, steps that match best", algorithms.newton(NEWTON_STEPS), "0.991, 0.920"),
     (
-        "gradient descent, steps that match best",
-        algorithms.gradient_descent(DESCENT_STEPS).predictions,
+        "gradient descent, steps and step size",
+        np.concatenate([algorithms.gradient_descent(DESCENT_STEPS, each) for each in FACTORS]),
         "0.957, 0.916",
     ),
     (
         "online gradient descent",
-        algorithms.online_gradient_descent().predictions,
+        algorithms.online_gradient_descent()[0],
         "0.806, 0.954",
     ),
 ):

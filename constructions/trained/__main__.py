@@ -26,7 +26,7 @@ from constructions.trained.configuration import Configuration
 from constructions.trained.evaluation import evaluate
 from constructions.trained.models import untrained
 from constructions.trained.presets import name_of, preset
-from constructions.trained.training import Diverged, train
+from constructions.trained.training import SAVE_EVERY, Diverged, train
 from theory import checks
 from theory.checks import InputError
 
@@ -53,7 +53,7 @@ def train_command(
     ] = "isotropic",
     noise: Annotated[float, typer.Option(help="noise of the labels (regression)")] = 0.0,
     layers: Annotated[int | None, typer.Option(help="depth, if not the preset's")] = None,
-    k: Annotated[int, typer.Option(help="hops (hop)")] = 4,
+    k: Annotated[int | None, typer.Option(help="hops, 4 if none are given (hop)")] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=SEEDS, help="of the first weights and the prompts")
     ] = 0,
@@ -183,16 +183,20 @@ def main(arguments: list[str] | None = None) -> int:
     except InputError as error:
         return _complain(str(error), USAGE)
     except OSError as error:
-        return _complain(f"{error.filename}: {error.strerror}; choose another --out", USAGE)
+        place = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{place}{error.strerror or error}; give another place", USAGE)
     except Diverged as error:
         return _complain(str(error), DIVERGED)
     if code == INTERRUPTED:
-        return _complain("interrupted; the same command goes on from the last state", code)
+        again = f"training goes on from its last state, one every {SAVE_EVERY:g} s"
+        return _complain(f"interrupted; given the same command again, {again}", code)
     return int(code)
 
 
 def _complain(message: str, code: int) -> int:
-    print(f"error: {message}", file=sys.stderr)
+    """One line on standard error, from the first process where there are several."""
+    if os.environ.get("RANK", "0") == "0":
+        print(f"error: {message}", file=sys.stderr)
     return code
 
 

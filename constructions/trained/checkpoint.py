@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
-from torch import Tensor
 
 from constructions.trained.configuration import Configuration
 from constructions.trained.models import Model, untrained
@@ -36,11 +37,21 @@ def load(name: str | Path) -> Model:
     In float32, on the CPU, and not to be trained further.
 
     Raises ValueError for a checkpoint that does not exist, whose weights are not those that its
-    sidecar was written for, or whose configuration is of another version.
+    sidecar was written for or are no numbers, or whose configuration is of another version.
     """
     record, weights = _read(name)
-    model = untrained(Configuration.from_json(record["configuration"]))
-    model.load_state_dict(load_tensors(weights))
+    configuration = Configuration.from_json(record["configuration"])
+    try:
+        model = untrained(configuration)
+        model.load_state_dict(load_tensors(weights))
+    except (SafetensorError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(
+            f"{path_of(name).name} does not hold weights of its configuration ({reason}): "
+            "restore both files"
+        ) from None
+    if not all(bool(torch.isfinite(W).all()) for W in model.parameters()):
+        raise InputError(f"{path_of(name).name} holds weights that are no numbers: train it again")
     model.requires_grad_(False)
     return model
 
@@ -51,17 +62,26 @@ def sidecar(name: str | Path) -> dict[str, Any]:
 
 
 def log_of(name: str | Path) -> list[dict[str, Any]]:
-    """The log of a checkpoint's training, a record for every so many steps; [] if it has none."""
+    """The log of a checkpoint's training, a record for every so many steps; [] if it has none.
+
+    Raises ValueError for a checkpoint that does not exist, and for a log that is damaged.
+    """
     path = path_of(name).with_suffix(".jsonl")
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    try:
+        records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    except ValueError:
+        records = [None]
+    if not all(isinstance(record, dict) and {"step", "loss"} <= {*record} for record in records):
+        raise InputError(f"{path.name} is not the log of a training: restore it or remove it")
+    return records
 
 
 def path_of(name: str | Path) -> Path:
     """Where the weights of a checkpoint are; ValueError if there are none."""
     path = Path(name) if str(name).endswith(".safetensors") else SHIPPED / f"{name}.safetensors"
-    if not path.exists():
+    if not path.is_file():
         raise InputError(
             f"no checkpoint {name}: shipped are {', '.join(shipped()) or 'none'}; "
             "`python -m constructions.trained train` makes others"
@@ -88,11 +108,6 @@ def write(path: Path, content: bytes) -> None:
     partial.replace(path)
 
 
-def to_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
-    """Tensors and words about them in one file."""
-    return save_tensors(dict(tensors), dict(metadata))
-
-
 def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
     path = path_of(name)
     beside = path.with_suffix(".json")
@@ -102,7 +117,7 @@ def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
         )
     try:
         record = json.loads(beside.read_text("utf-8"))
-        expected = record["sha256"]
+        expected, _ = record["sha256"], record["configuration"]
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{beside.name} is not the sidecar of a checkpoint: restore it") from None
     weights = path.read_bytes()

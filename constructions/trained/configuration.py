@@ -15,6 +15,7 @@ from theory import checks
 from theory.checks import InputError
 
 VERSION = 1  # of the record; another one is refused
+NOISE = 1e-6, 1e6  # what float32 can add to labels of about √d
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class Regression:
         checks.dimension("d", self.d)
         checks.dimension("points", self.points)
         checks.one_of("covariance", self.covariance, ("isotropic", "ill-conditioned"))
-        checks.nonnegative("noise", self.noise)
+        low, high = NOISE
+        if checks.nonnegative("noise", self.noise) and not low <= self.noise <= high:
+            raise InputError(f"noise is {self.noise}: give 0, or a number from {low:g} to {high:g}")
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,10 @@ class Curriculum:
     points: int
     every: int
 
+    def __post_init__(self) -> None:
+        for name in ("d", "points", "every"):
+            checks.dimension(name, getattr(self, name))
+
 
 Task = Regression | Hop | Bigrams
 Shape = TransformerShape | LSTMShape
@@ -126,9 +133,9 @@ KINDS: dict[str, type] = {
 
 @dataclass(frozen=True)
 class Configuration:
-    """A model and its training: AdamW at `learning_rate` after `warmup` steps, along a half cosine
-    down to `final_rate` of it at the last of `steps`, on `batch_size` fresh prompts a step,
-    gradients clipped to length `clip`."""
+    """A model and its training: AdamW with `weight_decay` at `learning_rate` after `warmup` steps,
+    along a half cosine down to `final_rate` of it at the last of `steps`, on `batch_size` fresh
+    prompts a step, gradients clipped to length `clip`."""
 
     task: Task
     shape: Shape
@@ -143,11 +150,21 @@ class Configuration:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        checks.step_count("seed", self.seed)
+        for name, kind, words in (
+            ("task", Task, "a Regression, Hop or Bigrams"),
+            ("shape", Shape, "a TransformerShape or LSTMShape"),
+            ("curriculum", Curriculum | None, "a Curriculum or None"),
+        ):
+            if not isinstance(getattr(self, name), kind):
+                raise InputError(f"{name} is {getattr(self, name)!r}: give {words}")
+        for name in ("seed", "warmup"):
+            checks.step_count(name, getattr(self, name))
         for name in ("steps", "batch_size"):
             checks.dimension(name, getattr(self, name))
         for name in ("learning_rate", "clip"):
             checks.positive(name, getattr(self, name))
+        for name in ("final_rate", "weight_decay"):
+            checks.nonnegative(name, getattr(self, name))
         if isinstance(self.shape, LSTMShape) and not isinstance(self.task, Regression):
             raise InputError("an LSTM is for regression: give a transformer's shape")
         if self.curriculum is not None and not isinstance(self.task, Regression):
@@ -186,6 +203,8 @@ class Configuration:
 
         Raises `ValueError` for a record of another version, or one that is none.
         """
+        if not isinstance(record, Mapping):
+            raise InputError(f"not a configuration of version {VERSION}: {record!r}")
         if record.get("version") != VERSION:
             raise InputError(
                 f"the configuration is of version {record.get('version')!r} and this is version "
@@ -199,5 +218,5 @@ class Configuration:
             if values["curriculum"] is not None:
                 values["curriculum"] = Curriculum(**values["curriculum"])
             return Configuration(**values)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"not a configuration of version {VERSION}: {error}") from None

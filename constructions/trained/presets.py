@@ -69,22 +69,27 @@ def preset(
     covariance: str = "isotropic",
     noise: float = 0.0,
     layers: int | None = None,
-    k: int = 4,
+    k: int | None = None,
     seed: int = 0,
     steps: int | None = None,
 ) -> Configuration:
     """The configuration of a task and a size.
 
-    `model` ("transformer" or "lstm"), `covariance` and `noise` are for regression, `k` for hop;
-    `layers` and `steps` are the preset's unless given.
+    `model` ("transformer" or "lstm"), `covariance` and `noise` are for regression, `k` (4 unless
+    given) for hop; `layers` and `steps` are the preset's unless given.
 
-    Raises ValueError for words that are not known, and for sizes that a task does not have.
+    Raises ValueError for words that are not known, for sizes that a task does not have, and for
+    what is for another task.
     """
     checks.one_of("task", task, TASKS)
     checks.one_of("preset", size, SIZES)
     checks.one_of("model", model, ("transformer", "lstm"))
+    if k is not None and task != "hop":
+        raise InputError(f"k is for hop: leave it out of {task}")
     if task != "regression":
-        made = _tokens(task, size, model, k)
+        if (covariance, noise) != ("isotropic", 0.0):
+            raise InputError(f"covariance and noise are for regression: leave them out of {task}")
+        made = _tokens(task, size, model, 4 if k is None else k)
     elif size == "linear":
         made = _linear(model, covariance, noise)
     else:

@@ -13,20 +13,21 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import safe_open
+from safetensors.torch import save as save_tensors
 from torch import Tensor, distributed, nn
+from torch.nn.functional import pad
 
 from constructions.trained import objective
-from constructions.trained.checkpoint import save, to_bytes, write
+from constructions.trained.checkpoint import save, write
 from constructions.trained.configuration import Configuration, TransformerShape
 from constructions.trained.models import Model, untrained
 from theory.checks import InputError
@@ -37,6 +38,9 @@ SAVE_EVERY = 30.0  # seconds between states
 BETAS = (0.9, 0.98)
 MOMENTS = "exp_avg", "exp_avg_sq"  # as torch's AdamW calls them
 WORTH_COMPILING = 2000  # steps, in which the half minute that compiling takes is won back
+ALIGNED = 4  # numbers of float32 in 16 bytes, at which every weight begins
+
+Loss = Callable[[Model, Tensor, Tensor, Tensor], Tensor]
 
 
 class Diverged(RuntimeError):
@@ -55,6 +59,12 @@ class Process:
     def join(device: str) -> Process:
         """This process, joined with the others if torchrun started several."""
         size, local = int(os.environ.get("WORLD_SIZE", 1)), os.environ.get("LOCAL_RANK", "0")
+        here = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+        if device == "cuda" and here > torch.cuda.device_count():
+            raise InputError(
+                f"there are {here} processes here and {torch.cuda.device_count()} GPUs: "
+                "start one process for each GPU"
+            )
         chosen = torch.device(f"cuda:{local}" if device == "cuda" else device)
         if size > 1 and not distributed.is_initialized():
             distributed.init_process_group("nccl" if device == "cuda" else "gloo")
@@ -80,7 +90,7 @@ def train(
 
     A state is saved after so many seconds; `progress` is called with the steps done and the latest
     loss.  Transformers are compiled where a run is long enough for that to pay and the machine has
-    a C++ compiler; on a GPU float32 products are rounded to TF32.
+    a compiler that works; on a GPU float32 products are rounded to TF32.
 
     Raises ValueError where the folder holds another run, or another process trains in it, or the
     batch cannot be divided among the processes; and Diverged, naming the step, if the loss becomes
@@ -100,13 +110,13 @@ def train(
 def _train(
     run: Training, progress: Callable[[int, float], None], save_every: float, command: str
 ) -> Path:
-    first, loss = run.process.rank == 0, objective.loss
+    first = run.process.rank == 0
     if run.process.device.type == "cuda":
         torch.set_float32_matmul_precision("high")
-    if run.compiles:
-        loss = torch.compile(loss, dynamic=False)
     path = run.folder / "model.safetensors"
     finished = run.step == run.configuration.steps and path.exists()
+    compiled = run.compiled() if run.step < run.configuration.steps else None
+    loss = compiled or objective.loss
     saved = time.monotonic()
     while run.step < run.configuration.steps:
         began = time.monotonic()
@@ -126,7 +136,7 @@ def _train(
             saved = time.monotonic()
     if first and not finished:
         run.save()
-        save(run.model, path, run.record(command))
+        save(run.model, path, run.record(command, compiled=compiled is not None))
     return path
 
 
@@ -158,6 +168,7 @@ class Training:
     generator: torch.Generator
     step: int = 0
     seconds: float = 0.0
+    loss: float = float("nan")  # as the log has it last
     recent: tuple[float, ...] = ()
 
     @staticmethod
@@ -180,14 +191,27 @@ class Training:
             run.cut_log()
         return run
 
-    @property
-    def compiles(self) -> bool:
-        """Whether the loss is compiled; torch has the recurrence of an LSTM in one piece anyway."""
-        long = self.configuration.steps >= WORTH_COMPILING
-        transformer = isinstance(self.configuration.shape, TransformerShape)
-        return long and transformer and shutil.which(os.environ.get("CXX", "g++")) is not None
+    def compiled(self) -> Loss | None:
+        """The loss compiled, if that pays and succeeds on a batch that is not trained on.
 
-    def advance(self, steps: int, loss: Callable[..., Tensor]) -> list[float]:
+        It does not pay for an LSTM, whose recurrence torch has in one piece.
+        """
+        configuration, process = self.configuration, self.process
+        transformer = isinstance(configuration.shape, TransformerShape)
+        if configuration.steps < WORTH_COMPILING or not transformer:
+            return None
+        made = torch.compile(objective.loss, dynamic=False)
+        generator = torch.Generator(process.device).manual_seed(0)
+        batch = configuration.batch_size // process.size
+        inputs, wanted = objective.draw(configuration, batch, generator, step=0)
+        counted = objective.counted(configuration, 0).to(process.device)
+        try:
+            made(self.model, inputs, wanted, counted).backward()
+        except RuntimeError:  # whatever a compiler that is missing or broken comes to
+            return None
+        return made
+
+    def advance(self, steps: int, loss: Loss) -> list[float]:
         """Make so many steps; their losses."""
         configuration, batch, rank = self.configuration, self.configuration.batch_size, self.process
         inputs, wanted = objective.draw(
@@ -218,9 +242,10 @@ class Training:
         every = AT_ONCE * max(1, self.configuration.steps // (LINES * AT_ONCE))
         if self.step % every and self.step < self.configuration.steps:
             return
+        self.loss = sum(self.recent) / len(self.recent)
         line = {
             "step": self.step,
-            "loss": sum(self.recent) / len(self.recent),
+            "loss": self.loss,
             "rate": self.configuration.learning_rate * self.configuration.rate(self.step - 1),
             "seconds": round(self.seconds, 2),
         }
@@ -248,8 +273,9 @@ class Training:
             "configuration": json.dumps(self.configuration.to_json()),
             "step": str(self.step),
             "seconds": str(self.seconds),
+            "loss": str(self.loss),
         }
-        write(self.state_path, to_bytes(tensors, words))
+        write(self.state_path, save_tensors(tensors, words))
 
     def restore(self) -> None:
         """Read the state; ValueError if it is one of another run."""
@@ -258,7 +284,7 @@ class Training:
                 words = file.metadata()
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             configuration = Configuration.from_json(json.loads(words["configuration"]))
-            step, seconds = int(words["step"]), float(words["seconds"])
+            step, seconds, loss = int(words["step"]), float(words["seconds"]), float(words["loss"])
             joint = [tensors[name] for name in ("weights", *MOMENTS)[: 3 if step else 1]]
             generator, recent = tensors["generator"], tuple(tensors["recent"].tolist())
         except InputError:
@@ -288,32 +314,32 @@ class Training:
                 **dict(zip(MOMENTS, moments, strict=True)),
             }
         self.generator.set_state(generator)
-        self.step, self.seconds, self.recent = step, seconds, recent
+        self.step, self.seconds, self.loss, self.recent = step, seconds, loss, recent
 
     def cut_log(self) -> None:
-        """Leave only what the log says up to the present step."""
+        """Leave only what the log says up to the present step, of what can be read of it."""
         path, kept = self.log_path, []
         if path.exists() and self.step:
-            for line in path.read_text("utf-8").splitlines():
-                if line.endswith("}") and json.loads(line)["step"] <= self.step:
-                    kept.append(line + "\n")
+            for line in path.read_text("utf-8", errors="replace").splitlines():
+                with suppress(ValueError, KeyError, TypeError):
+                    if json.loads(line)["step"] <= self.step:
+                        kept.append(line + "\n")
         write(path, "".join(kept).encode())
 
-    def record(self, command: str) -> dict[str, Any]:
+    def record(self, command: str, *, compiled: bool) -> dict[str, Any]:
         """What the sidecar says."""
-        last = json.loads(self.log_path.read_text("utf-8").splitlines()[-1])
         return {
             "configuration": self.configuration.to_json(),
             "command": command,
             "steps": self.step,
-            "loss": last["loss"],
+            "loss": self.loss,
             "seconds": round(self.seconds, 1),
             "environment": {
                 "torch": torch.__version__,
                 "device": _described(self.process.device),
                 "processes": self.process.size,
                 "threads": torch.get_num_threads(),
-                "compiled": self.compiles,
+                "compiled": compiled,
             },
         }
 
@@ -321,16 +347,19 @@ class Training:
 def _joined(model: Model) -> nn.Parameter:
     """Lay the model's weights side by side in one vector, and their gradients in another.
 
-    Clipping, the optimiser and the mean over processes then are one operation each.
+    Clipping, the optimiser and the mean over processes then are one operation each.  What lies
+    between two of them, so that each begins where vector instructions like it, stays 0.
     """
     parts = list(model.parameters())
-    joint = nn.Parameter(torch.cat([W.detach().flatten() for W in parts]))
+    padded = [pad(W.detach().flatten(), (0, -W.numel() % ALIGNED)) for W in parts]
+    joint = nn.Parameter(torch.cat(padded))
     joint.grad = torch.zeros_like(joint)
-    sizes = [W.numel() for W in parts]
+    sizes = [len(part) for part in padded]
     for W, values, gradient in zip(
         parts, joint.detach().split(sizes), joint.grad.split(sizes), strict=True
     ):
-        W.data, W.grad = values.view_as(W), gradient.view_as(W)
+        W.data = values[: W.numel()].view_as(W)
+        W.grad = gradient[: W.numel()].view_as(W)
     return joint
 
 

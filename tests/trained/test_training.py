@@ -16,9 +16,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
+from safetensors.torch import save as save_tensors
 
 from constructions.trained import Diverged, objective, train, training
-from constructions.trained.checkpoint import to_bytes
 from constructions.trained.configuration import (
     Bigrams,
     Configuration,
@@ -189,7 +189,7 @@ def test_a_state_that_does_not_fit(change, message, tmp_path):
             del part[name]
         else:
             part[name] = value
-    path.write_bytes(to_bytes(tensors, words))
+    path.write_bytes(save_tensors(tensors, words))
     with pytest.raises(InputError, match=message):
         train(TINY, tmp_path)
 

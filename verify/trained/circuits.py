@@ -60,6 +60,26 @@ def circuits_of(model: TokenTransformer) -> dict[str, tuple[np.ndarray, np.ndarr
     }
 
 
+def lives_of(built: SequenceModel, tokens: np.ndarray) -> dict[str, range]:
+    """The streams (0: embedded, then after each layer) in which a built model needs a register.
+
+    From the one in which it is written to the last from which a head or the read-out takes it.
+    """
+    streams = [*built.streams(tokens)]
+    lives = {}
+    for register in built.stream:
+        place = built.stream[register]
+        written = [bool((H[..., place] != 0).any()) for H in streams].index(True)
+        takers = [
+            any(bool((W[:, place] != 0).any()) for W in (attn.W_Q, attn.W_K, attn.W_V))
+            for attn in (block.attn for block in built.blocks)
+            if attn is not None
+        ]
+        takers.append(bool((built.unembed.W_U[place] != 0).any()))
+        lives[register] = range(written, max(np.flatnonzero(takers)) + 1)
+    return lives
+
+
 def decoded(
     model: TokenTransformer, built: SequenceModel, tokens: np.ndarray
 ) -> dict[str, list[float]]:

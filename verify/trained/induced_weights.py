@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -13,7 +14,7 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
 from verify.trained.growth import growth
-from verify.trained.predictors import Algorithms, prompts_of
+from verify.trained.predictors import FACTORS, prompts_of
 from verify.trained.probes import FITTED, read, read_outs
 from verify.trained.similarities import DESCENT_STEPS, NEWTON_STEPS
 from verify.trained.statistics import ERRORS, estimated, sign_of
@@ -21,7 +22,7 @@ from verify.trained.statistics import ERRORS, estimated, sign_of
 if TYPE_CHECKING:
     from constructions.trained.regression import InContextRegressor
 
-QUERIES = 10  # after the same examples
+QUERIES = 10  # after the same examples, for each coordinate
 
 
 @claim(source="[Fu2024]", draws=True)
@@ -31,7 +32,7 @@ def induced(
     checkpoint: Annotated[
         str, option("trained transformer for regression: a shipped name, or a file")
     ] = "regression-small",
-    samples: Annotated[int, option("fresh prompts, each with 10 queries", min=20)] = 150,
+    samples: Annotated[int, option("fresh prompts, each with 10·d queries", min=20)] = 100,
 ) -> Iterator[Finding]:
     """A trained transformer answers by weights that do not depend on the query, like Newton's.
 
@@ -71,17 +72,17 @@ def induced(
 class Asked:
     """What layers say to T queries after the first t examples of m prompts, t = 1, …, n.
 
-    weights (layers, m, n, d) are induced, and explained (layers, m, n) is the share R² of the
-    answers that they explain.  Mean squared errors are over the T queries: error (layers, m, n), of
-    it nonlinear (layers, m, n), the part that no weights explain (Σ squares over T − d), and silent
-    (m, 1), that of saying nothing.
+    weights (layers, m, n, d) are induced.  Mean squares are over the T queries: said (layers, m, n)
+    of the answers, nonlinear (layers, m, n) of what of them no weights explain (Σ squares over
+    T − d, so that the number of queries does not matter), error (layers, m, n) of the errors, and
+    silent (m, 1) of those of saying nothing.
     """
 
     prompts: Prompts
     weights: np.ndarray
-    explained: np.ndarray
-    error: np.ndarray
+    said: np.ndarray
     nonlinear: np.ndarray
+    error: np.ndarray
     silent: np.ndarray
 
     @staticmethod
@@ -89,22 +90,28 @@ class Asked:
         """The model on fresh prompts of its own task, read by read-outs fitted to others."""
         fitted = prompts_of(model.task, FITTED // 4 if run.quick else FITTED, run.rng)
         read_by, n, d = read_outs(model, fitted), model.task.points - 1, model.task.d
-        p = prompts_of(model.task, samples, run.rng, further=QUERIES)
+        T = QUERIES * d
+        p = prompts_of(model.task, samples, run.rng, further=T)
         queries, size = p.x[:, n:], (model.n_layers, samples, n)
         truth = np.matvec(queries, p.w)
         weights = np.empty((*size, d))
-        explained, error, nonlinear = np.empty(size), np.empty(size), np.empty(size)
-        for t in range(1, n + 1):
-            x, y = (np.repeat(part[:, :t], QUERIES, axis=0) for part in (p.x, p.y))
+        squares, nonlinear, error = np.empty(size), np.empty(size), np.empty(size)
+        for t in run.progress(range(1, n + 1), "examples"):
+            x, y = (np.repeat(part[:, :t], T, axis=0) for part in (p.x, p.y))
             said = read(model, read_by, x, y, queries.reshape(-1, d))[1:, :, -1]
-            said = said.reshape(-1, samples, QUERIES)
-            w, shares = induced_weights(np.broadcast_to(queries, (*said.shape, d)), said)
-            weights[:, :, t - 1], explained[:, :, t - 1] = w, shares
+            said = said.reshape(-1, samples, T)
+            w, _ = induced_weights(np.broadcast_to(queries, (*said.shape, d)), said)
+            weights[:, :, t - 1] = w
+            squares[:, :, t - 1] = (said**2).mean(-1)
+            nonlinear[:, :, t - 1] = ((said - np.matvec(queries, w)) ** 2).sum(-1) / (T - d)
             error[:, :, t - 1] = ((said - truth) ** 2).mean(-1)
-            left = ((said - np.matvec(queries, w)) ** 2).sum(-1)
-            nonlinear[:, :, t - 1] = left / (QUERIES - d)
         silent = (truth**2).mean(-1, keepdims=True)
-        return Asked(p, weights, explained, error, nonlinear, silent)
+        return Asked(p, weights, squares, nonlinear, error, silent)
+
+    @property
+    def explained(self) -> np.ndarray:
+        """R² of linear answers, (layers, m, n), corrected for the d weights that are fitted."""
+        return 1 - self.nonlinear / np.maximum(self.said, np.finfo(float).tiny)
 
     @property
     def first(self) -> int | None:
@@ -113,15 +120,17 @@ class Asked:
         better = [sign_of(*estimated(gain)) is Verdict.HOLDS for gain in gains]
         return better.index(True) if any(better) else None
 
-    def beside(self, predict: Callable[[PrefixSpectrum], np.ndarray]) -> np.ndarray:
-        """Cosines (k, layers, m) with the weights of an algorithm, its answers to unit vectors."""
+    @cached_property
+    def spectra(self) -> list[PrefixSpectrum]:
+        """For 1 to n examples; asked are the unit vectors, so that answers are weights."""
         x, y = self.prompts.x[:, None], self.prompts.y[:, None]
         m, n, d = self.weights.shape[1:]
         units = np.broadcast_to(np.eye(d), (m, d, d))
-        found = [
-            predict(PrefixSpectrum(x[..., :t, :], y[..., :t], units))[..., -1]
-            for t in range(1, n + 1)
-        ]
+        return [PrefixSpectrum(x[..., :t, :], y[..., :t], units) for t in range(1, n + 1)]
+
+    def beside(self, predict: Callable[[PrefixSpectrum], np.ndarray]) -> np.ndarray:
+        """Cosines (k, layers, m) with the weights of an algorithm, its answers to unit vectors."""
+        found = [predict(spectrum)[..., -1] for spectrum in self.spectra]
         return weight_cosines(np.stack(found, axis=-2), self.weights)
 
 
@@ -141,11 +150,17 @@ class Matched:
 
     @staticmethod
     def gradient_descent(asked: Asked) -> Matched:
-        """With the step size that errs least on the prompts."""
-        factor = Algorithms(asked.prompts).gradient_descent(DESCENT_STEPS[-1:]).step_size
-        cosines = asked.beside(lambda s: s.gradient_descent(DESCENT_STEPS, factor / s.largest))
-        label = f"gradient descent, step size {factor:g}/λmax"
-        return Matched(label, np.array(DESCENT_STEPS), cosines)
+        """With that step size of `FACTORS` which can be most like the last layer."""
+        steps = np.array(DESCENT_STEPS)
+        tried = [
+            Matched(
+                f"gradient descent, step size {factor:g}/λmax",
+                steps,
+                asked.beside(lambda s, c=factor: s.gradient_descent(DESCENT_STEPS, c / s.largest)),
+            )
+            for factor in FACTORS
+        ]
+        return max(tried, key=lambda each: float(each.last.mean()))
 
     @property
     def last(self) -> np.ndarray:

@@ -11,7 +11,7 @@ from theory.checks import InputError
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
-from verify.trained.circuits import attended, attention_of, circuits_of, decoded
+from verify.trained.circuits import attended, attention_of, circuits_of, decoded, lives_of
 from verify.trained.statistics import ERRORS
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def induction_trained(
     Attention-only, one head a layer, on the latest-match task.  In the trained weights a head of
     layer 1 looks at the token before and one of layer 2 at what followed the latest copy; the
     circuits between embedding, heads and read-out are those of the construction, and a linear map
-    of the trained stream tells most of each of its registers from the layer on in which it is
-    written, and not before.
+    of the trained stream tells most of each of its registers, from the layer that writes it to the
+    last that reads it, and not before.
     """
     from constructions import induction_heads
     from constructions.trained import log_of
@@ -146,20 +146,22 @@ def _registers(
 ) -> Iterator[Finding]:
     """R² on held-out sequences of linear read-outs of the built registers from the trained stream.
 
-    `code` is the token itself, `previous` the token before, `answer` what is to be said.
+    `code` is the token itself, `previous` the token before, `answer` what is to be said; the others
+    are functions of the position.
     """
-    table = decoded(model, built, tokens)
-    written = {"code": 0, "previous": 1, "answer": 2}
-    for register, layer in written.items():
-        values = table[register]
-        holds = min(values[layer:]) > 1 / 2 and max(values[:layer], default=0.0) < 1 / 2
+    lives = lives_of(built, tokens)
+    makers = "the embedding", "layer 1", "layer 2"
+    takers = "layer 1", "layer 2", "the read-out"
+    for register, values in decoded(model, built, tokens).items():
+        live = lives[register]
+        kept, before = [values[layer] for layer in live], values[: live.start]
         yield Finding(
-            f"{described(name)}: register {register}, written by "
-            + ("the embedding" if layer == 0 else f"layer {layer}"),
+            f"{described(name)}: register {register}, written by {makers[live.start]}, last read "
+            f"by {takers[live[-1]]}",
             "trained",
             "R² " + ", ".join(f"{value:.2f}" for value in values) + " embedded and by layer",
-            "above 1/2 from there on" + (", below before" if layer else ""),
-            Verdict.of(holds),
+            "above 1/2 from there to there" + (", below before" if live.start else ""),
+            Verdict.of(min(kept) > 1 / 2 and max(before, default=0.0) < 1 / 2),
         )
 
 

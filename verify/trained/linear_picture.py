@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 def draw(path: Path, trained: Mapping[str, tuple[int, float]], best: Sequence[float]) -> None:
     """Saved to path: the error of the best polynomial by its terms, and of every trained model.
 
-    Medians of squared errors.  A model of L layers is a line at its error, from the ladder's
+    Mean squared errors.  A model of L layers is a line at its error, from the ladder's
     3^(L−1) terms to the most that L layers allow, (3^L − 1)/2.
     """
     figure, panel = plt.subplots(figsize=(7, 4.6), layout="constrained")
@@ -25,7 +25,7 @@ def draw(path: Path, trained: Mapping[str, tuple[int, float]], best: Sequence[fl
             f"trained, {depth} layer{'s' * (depth > 1)}: 3^{depth - 1} … (3^{depth} − 1)/2 terms"
         )
         panel.plot(terms, (error, error), "|-", color=f"C{index}", lw=2, ms=12, label=label)
-    panel.set(xscale="log", yscale="log", xlabel="terms", ylabel="median squared error")
+    panel.set(xscale="log", yscale="log", xlabel="terms", ylabel="mean squared error")
     panel.legend(frameon=False, fontsize=8)
     panel.grid(alpha=0.3)
     figure.savefig(path, dpi=150)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from theory.checks import InputError
 from theory.regression import error_cosines
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
 from verify.trained.predictors import Algorithms, predictions_of
 from verify.trained.probes import Probed
-from verify.trained.statistics import ERRORS, estimated, sign_of
+from verify.trained.statistics import ERRORS, NOTHING, estimated, sign_of
 
 if TYPE_CHECKING:
     from constructions.trained.regression import InContextRegressor
 
-NOTHING = 0.01  # of what there is to learn
 PUBLISHED = " (published, d = 20: 0.954 and 0.806)"
 
 
@@ -47,6 +47,12 @@ def lstm(
     recurrent = models_of(checkpoint, RegressionLSTM)
     attentive = models_of(transformer, RegressionTransformer)
     some = next(iter(attentive.values()))
+    for name, model in recurrent.items():
+        if model.task != some.task:
+            raise InputError(
+                f"{described(name)} and {described(next(iter(attentive)))} were trained on "
+                "different prompts: give two of the same task"
+            )
     probed = {name: Probed.of(run, model, samples) for name, model in recurrent.items()}
     forgotten = {}
     for name, each in probed.items():
@@ -67,11 +73,11 @@ def _nearer(
 ) -> Iterator[Finding]:
     """Paired by prompt: the same prompts for both models and the algorithm."""
     algorithms = Algorithms(probed.prompts)
-    online = algorithms.online_gradient_descent()
-    rules = np.stack([online.predictions[0], algorithms.least_squares()])
+    online, step_size = algorithms.online_gradient_descent()
+    rules = np.stack([online[0], algorithms.least_squares()])
     said = np.stack([predictions_of(model, probed.prompts) for model in (probed.model, other)])
     cosines = error_cosines(rules[..., 1:], said[..., 1:], algorithms.labels[:, 1:])
-    rule = "1/‖x‖²" if online.step_size is None else f"{online.step_size:.3g}"
+    rule = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
     first, second = f"online gradient descent (step size {rule})", "least squares"
     own, than = described(name), f"than {described(other_name)}"
     for label, more, less, theirs in (
@@ -96,15 +102,13 @@ def _first_layer(name: str, probed: Probed) -> Finding:
     errors = probed.error(probed.predictions)
     gain, spread = estimated(errors[1] - errors[-1])
     best = probed.error(Algorithms(probed.prompts).least_squares()).mean()
-    least = NOTHING * (1 - best)
-    worse, alike = gain - ERRORS * spread > least, gain + ERRORS * spread < least
     return Finding(
         f"{described(name)}: the first layer is as good as the last",
         "trained",
         f"errors {', '.join(f'{error:.3f}' for error in errors[1:].mean(-1))} by layer "
         f"(least squares {best:.3f}): the last gains {gain:.4f} ± {spread:.4f}",
         f"less than {NOTHING:.0%} of what there is to learn, by {ERRORS:g} standard errors",
-        Verdict.FAILS if worse else Verdict.HOLDS if alike else Verdict.UNDECIDED,
+        sign_of(NOTHING * (1 - best) - gain, spread),
     )
 
 

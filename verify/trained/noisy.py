@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -51,15 +52,18 @@ def noisy(
     from constructions.trained.models import RegressionTransformer
 
     others = models_of(noiseless, RegressionTransformer)
-    for label, other in others.items():
-        if other.task.noise:
-            raise InputError(f"{described(label)} was trained with noise: give another")
     for name, model in models_of(checkpoint, RegressionTransformer).items():
         noise = model.task.noise
         if not noise:
             raise InputError(
                 f"{described(name)} was trained without noise: give another checkpoint"
             )
+        for label, other in others.items():
+            if other.task != replace(model.task, noise=0.0):
+                raise InputError(
+                    f"{described(label)} was not trained on the prompts of {described(name)} "
+                    "without noise: give another"
+                )
         p = prompts_of(model.task, samples, run.rng)
         algorithms = Algorithms(p)
         ridge = algorithms.spectrum.ridge(noise**2 * 2.0**POWERS)

@@ -7,7 +7,6 @@ query) from the first t.  Algorithms take every prefix as a problem of its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 CHUNK = 200  # prompts that a model sees at once: what they need stays in the cache
 FACTORS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9)
-"""Step sizes of gradient descent that are tried, times 1/λmax of each prefix."""
+"""Step sizes of gradient descent that are tried, times 1/λmax of each prefix, for likeness."""
 
 
 def prompts_of(
@@ -54,15 +53,6 @@ def chunks(m: int) -> Iterator[slice]:
         yield slice(start, start + CHUNK)
 
 
-@dataclass(frozen=True)
-class Searched:
-    """Predictions for several numbers of steps, and the step size that did best."""
-
-    steps: tuple[int, ...]
-    predictions: np.ndarray
-    step_size: float | None
-
-
 class Algorithms:
     """Algorithms on the same prompts, (k, m, n + 1) for k numbers of steps."""
 
@@ -75,29 +65,20 @@ class Algorithms:
         power = 2 if start == "gram" else 1
         return self.spectrum.newton(steps, 1 / self.spectrum.largest**power, start)
 
-    def gradient_descent(self, steps: Iterable[int]) -> Searched:
-        """Gradient descent at step size factor/λmax of each prefix.
-
-        The factor is that of `FACTORS` with which the largest number of steps errs least.
-        """
-        counts, largest = tuple(steps), self.spectrum.largest
-
-        def run(factor: float, counts: tuple[int, ...] = (max(counts),)) -> np.ndarray:
-            return self.spectrum.gradient_descent(counts, factor / largest)
-
-        factor = min(FACTORS, key=lambda factor: self._squared_error(run(factor)))
-        return Searched(counts, run(factor, counts), factor)
+    def gradient_descent(self, steps: Iterable[int], factor: float) -> np.ndarray:
+        """Gradient descent at step size factor/λmax of each prefix."""
+        return self.spectrum.gradient_descent(steps, factor / self.spectrum.largest)
 
     def momentum(self, steps: Iterable[int], condition: float) -> np.ndarray:
         """The Chebyshev semi-iteration on [λmax/condition, λmax] of each prefix."""
         largest = self.spectrum.largest
         return self.spectrum.chebyshev(steps, largest / condition, largest)
 
-    def online_gradient_descent(self) -> Searched:
-        """One pass, a step for each example, at the step size that errs least over all prefixes.
+    def online_gradient_descent(self) -> tuple[np.ndarray, float | None]:
+        """One pass, a step for each example, (1, m, n + 1), and its step size.
 
-        Tried are 1/‖x_i‖² for example i, the rule of [Fu2024], which is called None, and `FACTORS`
-        times 1/E‖x‖².
+        The step size is the one that errs least over all prefixes.  Tried are 1/‖x_i‖² for example
+        i, the rule of [Fu2024], which is called None, and `FACTORS` times 1/E‖x‖².
         """
         p = self.prompts
         size = float(np.vecdot(p.x, p.x).mean())
@@ -109,7 +90,7 @@ class Algorithms:
 
         sizes = [None, *(factor / size for factor in FACTORS)]
         best = min(sizes, key=lambda each: self._squared_error(run(each)))
-        return Searched((p.x.shape[-2],), run(best), best)
+        return run(best), best
 
     def least_squares(self) -> np.ndarray:
         """The minimum-norm least-squares solution of every prefix, (m, n + 1)."""

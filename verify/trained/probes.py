@@ -57,24 +57,22 @@ def read(
 class Probed:
     """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
 
-    The read-outs were fitted to `fitted` other prompts.
-    Squared errors are over the variance of a label, so that saying nothing has 1.
+    The read-outs were fitted to other prompts.  Squared errors are over the variance of a label, so
+    that saying nothing has 1.
     """
 
     model: InContextRegressor
     prompts: Prompts
-    fitted: int
     predictions: np.ndarray
 
     @staticmethod
     def of(run: Run, model: InContextRegressor, samples: int) -> Probed:
         """The model on fresh prompts of its own task."""
-        count = FITTED // 4 if run.quick else FITTED
-        fitted = prompts_of(model.task, count, run.rng)
+        fitted = prompts_of(model.task, FITTED // 4 if run.quick else FITTED, run.rng)
         prompts = prompts_of(model.task, samples, run.rng)
         weights = read_outs(model, fitted)
         predictions = read(model, weights, prompts.x, prompts.y, prompts.x_query)
-        return Probed(model, prompts, count, predictions)
+        return Probed(model, prompts, predictions)
 
     @property
     def variance(self) -> float:

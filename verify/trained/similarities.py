@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from theory.regression import error_cosines, error_distances
-from verify.trained.predictors import Algorithms
+from verify.trained.predictors import FACTORS, Algorithms
 from verify.trained.probes import Probed
 
 NEWTON_STEPS = tuple(range(31))
@@ -54,9 +54,9 @@ class Table:
 class Tables:
     """Algorithms beside the same layers.
 
-    Newton from αS and from αI, gradient descent at the step size that was searched, and with the
-    best momentum for each κ of `CONDITIONS`: the Chebyshev semi-iteration on [λmax/κ, λmax] of each
-    prefix.
+    Newton from αS and from αI, gradient descent at that step size of `FACTORS` which can be most
+    like the last layer, and with the best momentum for each κ of `CONDITIONS`: the Chebyshev
+    semi-iteration on [λmax/κ, λmax] of each prefix.
     """
 
     newton: Table
@@ -65,7 +65,7 @@ class Tables:
     momentum: tuple[Table, ...]
 
     @staticmethod
-    def of(probed: Probed, descent_steps: Iterable[int] = DESCENT_STEPS) -> Tables:
+    def of(probed: Probed, descent_steps: Sequence[int] = DESCENT_STEPS) -> Tables:
         """From what is predicted after at least one example."""
         algorithms = Algorithms(probed.prompts)
         layers, wanted = probed.predictions[1:, :, 1:], algorithms.labels[:, 1:]
@@ -76,15 +76,18 @@ class Tables:
             cosines = error_cosines(said, layers, wanted)
             return Table(algorithm, np.array([*steps]), cosines, squares)
 
-        descent = algorithms.gradient_descent(descent_steps)
+        descents = [
+            table(
+                f"gradient descent, step size {factor:g}/λmax",
+                descent_steps,
+                algorithms.gradient_descent(descent_steps, factor),
+            )
+            for factor in FACTORS
+        ]
         return Tables(
             table("Newton from αS", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS)),
             table("Newton from αI", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS, "identity")),
-            table(
-                f"gradient descent, step size {descent.step_size:g}/λmax",
-                descent.steps,
-                descent.predictions,
-            ),
+            max(descents, key=lambda each: float(each.mean[:, -1].max())),
             tuple(
                 table(
                     f"gradient descent with momentum, on [λmax/{condition}, λmax]",
