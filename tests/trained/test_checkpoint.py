@@ -1,10 +1,12 @@
 """Checkpoints on the disk, and the command line that makes and reads them."""
 
+import hashlib
 import json
 import shutil
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 
 from constructions.trained import checkpoint, load, log_of, shipped, sidecar, train
@@ -73,6 +75,88 @@ def test_sidecars_that_are_none(copy):
     beside.unlink()
     with pytest.raises(InputError, match=r"^model\.safetensors has no model\.json beside it"):
         load(path)
+
+
+BROKEN = {
+    "missing": ({"configuration": ...}, "is not the sidecar of a checkpoint"),
+    "null": ({"configuration": None}, "^not a configuration of version 1: None"),
+    "a word": ({"configuration": "small"}, "^not a configuration of version 1: 'small'"),
+    "task": ({"task": 3}, "^not a configuration of version 1"),
+    "kind": ({"task": {"kind": "chess"}}, "^not a configuration of version 1: 'chess'"),
+    "noise": (
+        {"task": {"kind": "regression", "d": 5, "points": 11, "noise": "x"}},
+        "^not a configuration of version 1: could not convert",
+    ),
+    "a shape as task": ({"task": {"kind": "lstm", "n_layers": 1, "width": 2}}, "task is LSTMShape"),
+    "a task as shape": (
+        {"shape": {"kind": "bigrams", "vocabulary_size": 2, "length": 2}},
+        "shape is",
+    ),
+    "curriculum": ({"curriculum": {"d": 0, "points": 2, "every": 3}}, "d is 0: give an integer"),
+    "decay": ({"weight_decay": -1}, "weight_decay contains -1|weight_decay is -1"),
+    "warmup": ({"warmup": 0.5}, "warmup is 0.5: give an integer"),
+    "another size": (
+        {"shape": {"kind": "lstm", "n_layers": 2, "width": 8}},
+        "^model.safetensors does not hold weights of its configuration",
+    ),
+    "another model": (
+        {"shape": {"kind": "transformer", "n_layers": 1, "n_heads": 1, "d_model": 8, "d_mlp": 0}},
+        "^model.safetensors does not hold weights of its configuration",
+    ),
+}
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("change", BROKEN)
+def test_sidecars_that_do_not_fit(change, copy):
+    changes, message = BROKEN[change]
+    beside = copy / "model.json"
+    record = json.loads(beside.read_text())
+    for name, value in changes.items():
+        if value is ...:
+            del record[name]
+        elif name == "configuration":
+            record[name] = value
+        else:
+            record["configuration"][name] = value
+    beside.write_text(json.dumps(record))
+    with pytest.raises(InputError, match=message):
+        load(copy / "model.safetensors")
+
+
+def replace_weights(folder, content):
+    """And the hash in the sidecar."""
+    record = json.loads((folder / "model.json").read_text())
+    record["sha256"] = hashlib.sha256(content).hexdigest()
+    (folder / "model.json").write_text(json.dumps(record))
+    (folder / "model.safetensors").write_bytes(content)
+
+
+def test_weights_that_are_none(copy):
+    path = copy / "model.safetensors"
+    whole = path.read_bytes()
+    for content in (b"", b"garbage", whole[:100]):
+        replace_weights(copy, content)
+        with pytest.raises(InputError, match="does not hold weights of its configuration"):
+            load(path)
+    tensors = safetensors.torch.load(whole)
+    tensors["unembed.bias"].fill_(float("nan"))
+    replace_weights(copy, safetensors.torch.save(tensors))
+    with pytest.raises(InputError, match=r"^model\.safetensors holds weights that are no numbers"):
+        load(path)
+
+
+def test_a_log_that_is_none(copy):
+    for content in (b"\xff\n", b"{}\n", b"[3]\n", b"{\n"):
+        (copy / "model.jsonl").write_bytes(content)
+        with pytest.raises(InputError, match=r"^model\.jsonl is not the log of a training"):
+            log_of(copy / "model.safetensors")
+
+
+def test_a_folder_that_is_called_a_checkpoint(tmp_path):
+    (tmp_path / "x.safetensors").mkdir()
+    with pytest.raises(InputError, match=r"^no checkpoint .*x\.safetensors: shipped are"):
+        load(tmp_path / "x.safetensors")
 
 
 def test_a_checkpoint_that_does_not_exist():
@@ -148,6 +232,11 @@ def test_evaluate_tokens(task, tmp_path, capsys):
             "should be greater than or equal to 2",
         ),
         (["train", "regression", "--layers", "0"], "n_layers is 0: give"),
+        (["train", "regression", "--k", "7"], "k is for hop: leave it out of regression"),
+        (["train", "induction", "--noise", "3"], "covariance and noise are for regression"),
+        (["train", "hop", "--covariance", "ill-conditioned"], "are for regression: leave them out"),
+        (["train", "regression", "--noise", "1e200"], "noise is 1e+200: give 0, or a number from"),
+        (["train", "regression", "--noise", "1e-200"], "noise is 1e-200: give 0, or a number"),
         (["train"], "Missing argument"),
         (["evaluate", "nothing"], "no checkpoint nothing: shipped are"),
         (["evaluate", "nothing", "--prompts", "0"], "should be greater than or equal to 2"),
@@ -167,7 +256,7 @@ def test_a_folder_that_is_a_file(tmp_path, capsys):
     taken = tmp_path / "taken"
     taken.write_text("")
     assert main(["train", "induction", "--device", "cpu", "--out", str(taken)]) == 2
-    assert capsys.readouterr().err == f"error: {taken}: File exists; choose another --out\n"
+    assert capsys.readouterr().err == f"error: {taken}: File exists; give another place\n"
 
 
 def test_paper_wants_a_gpu(capsys, monkeypatch):
@@ -186,7 +275,7 @@ def test_divergence_and_interruption_have_exit_codes(tmp_path, capsys, monkeypat
 
     for error, code, said in (
         (Diverged("the loss of step 7 is nan"), 1, "the loss of step 7"),
-        (KeyboardInterrupt(), 130, "interrupted; the same command goes on"),
+        (KeyboardInterrupt(), 130, "interrupted; given the same command again, training goes on"),
     ):
 
         def stop(*_, error=error, **__):
@@ -195,6 +284,12 @@ def test_divergence_and_interruption_have_exit_codes(tmp_path, capsys, monkeypat
         monkeypatch.setattr("constructions.trained.__main__.train", stop)
         assert main(["train", "regression", "--device", "cpu", "--out", str(tmp_path)]) == code
         assert said in capsys.readouterr().err
+
+
+def test_only_the_first_process_complains(capsys, monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    assert main(["evaluate", "nothing"]) == 2
+    assert capsys.readouterr().err == ""
 
 
 def test_list(capsys):

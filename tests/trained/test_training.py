@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import save as save_tensors
 
-from constructions.trained import Diverged, objective, train, training
+from constructions.trained import Diverged, load, objective, train, training
 from constructions.trained.configuration import (
     Bigrams,
     Configuration,
@@ -103,11 +103,113 @@ def test_compiled_it_learns_the_same(kind, tmp_path, monkeypatch):
     assert abs(eager[-1] - found[-1]) < 1e-2 * eager[-1]
 
 
-def test_without_a_compiler(tmp_path, monkeypatch):
+UNCOMPILED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_training import TINY, training
+training.WORTH_COMPILING = 0
+training.train(TINY, Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["no-such-compiler", "false"])
+def test_without_a_compiler_that_works(compiler, tmp_path):
+    """In a process of its own, which has compiled nothing before."""
+    caches = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache"), "CXX": compiler}
+    arguments = [str(tmp_path / "run"), os.path.dirname(__file__)]
+    run = subprocess.run(
+        [sys.executable, "-c", UNCOMPILED, *arguments],
+        env={**os.environ, **caches},
+        capture_output=True,
+        check=True,
+    )
+    assert run.stderr == b""
+    assert not compiled(tmp_path / "run")
+    assert steps_of(tmp_path / "run")[-1] == TINY.steps
+
+
+def test_where_compiling_fails(tmp_path, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("300 lines")
+
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: fail)
+    not_compiled(tmp_path, monkeypatch)
+
+
+def not_compiled(tmp_path, monkeypatch):
+    """The run is the one that was not to be compiled, to the last bit."""
+    wanted = train(TINY, tmp_path / "eager")
     monkeypatch.setattr(training, "WORTH_COMPILING", 0)
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    train(TINY, tmp_path)
-    assert not compiled(tmp_path)
+    assert weights(train(TINY, tmp_path / "here")) == weights(wanted)
+    assert not compiled(tmp_path / "here")
+
+
+def test_weight_decay(tmp_path):
+    """Gradients that are nearly nothing: what is left shrinks the weights by (1 − rate·decay)^n."""
+    still = replace(TINY, clip=1e-30, warmup=0, final_rate=1.0, learning_rate=0.01, steps=40)
+    kept, shrunk = (
+        load(train(replace(still, weight_decay=decay), tmp_path / str(decay)))
+        for decay in (0.0, 0.3)
+    )
+    for W, V in zip(kept.parameters(), shrunk.parameters(), strict=True):
+        torch.testing.assert_close(V, W * (1 - 0.01 * 0.3) ** 40, rtol=1e-4, atol=1e-5)
+    assert Configuration.from_json(replace(TINY, weight_decay=0.3).to_json()).weight_decay == 0.3
+
+
+def test_a_line_of_the_log_is_of_all_its_steps(tmp_path, monkeypatch):
+    """Also where the run was interrupted between two lines."""
+    monkeypatch.setattr(training, "LINES", 1)  # a line after 60 steps, and one at the end
+    train(TINY, tmp_path / "whole")
+
+    def stop(step, _):
+        if step == 2 * AT_ONCE:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(TINY, tmp_path / "parts", progress=stop, save_every=0)
+    train(TINY, tmp_path / "parts")
+    assert steps_of(tmp_path / "parts") == steps_of(tmp_path / "whole") == [60, 70]
+    assert losses_of(tmp_path / "parts") == losses_of(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe\n", b'[1]\n{}\n3\n{"step": "x"}\n{'])
+def test_a_log_that_is_damaged(content, tmp_path):
+    """What can be read of it stays; the weights and the sidecar are those of a whole run."""
+    wanted = train(TINY, tmp_path / "whole")
+
+    def stop(step, _):
+        if step == 2 * AT_ONCE:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(TINY, tmp_path / "parts", progress=stop, save_every=0)
+    log = tmp_path / "parts" / "model.jsonl"
+    if content is None:
+        log.unlink()
+    else:
+        log.write_bytes(content)
+    assert weights(train(TINY, tmp_path / "parts")) == weights(wanted)
+    assert steps_of(tmp_path / "parts") == [40, 60, 70]  # 40 was not yet part of the state's log
+    records = [(tmp_path / part / "model.json").read_text() for part in ("whole", "parts")]
+    assert len({json.loads(record)["loss"] for record in records}) == 1
+
+
+def test_every_weight_begins_where_vector_instructions_like_it(tmp_path):
+    """And what lies between two of them stays 0."""
+    run = training.Training.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
+    assert all(W.data_ptr() % 16 == 0 for W in run.model.parameters())
+    run.advance(5, objective.loss)
+    used = sum(float(W.detach().square().sum()) for W in run.model.parameters())
+    assert float(run.weights.detach().square().sum()) == pytest.approx(used, rel=1e-6)
+
+
+def test_more_processes_than_gpus(monkeypatch):
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(InputError, match=r"^there are 2 processes here and 1 GPUs: start one"):
+        Process.join("cuda")
 
 
 @settings(max_examples=5)
