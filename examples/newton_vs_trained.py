@@ -1,10 +1,10 @@
 """The layers of trained transformers beside steps of Newton's method and of gradient descent.
 
 Prints, layer by layer, the similarity of errors and which steps match best, on isotropic prompts
-(all seeds) and on ill-conditioned ones; then whole models, a transformer and an LSTM, beside the
-published figures.  In the folder newton_vs_trained, or the one that is given, are saved the heat
-maps, isotropic.png and ill_conditioned.png, and every cell with its standard error, isotropic.csv
-and ill_conditioned.csv.
+(all seeds) and on ill-conditioned ones; then whole models, a transformer and an LSTM, beside
+algorithms, transformers that were built, and the published figures.  In the folder
+newton_vs_trained, or the one that is given, are saved the heat maps, isotropic.png and
+ill_conditioned.png, and every cell with its standard error, isotropic.csv and ill_conditioned.csv.
 """
 
 import sys
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from constructions import newton, online_gradient_descent
 from constructions.trained import load, shipped, sidecar
 from theory.regression import error_similarity
 from verify.claim import Run
@@ -51,11 +52,17 @@ for prompts, prefix in (
     draw_similarities(folder / f"{prompts}.png", found, prompts)
     save_cells(folder / f"{prompts}.csv", found)
 
-models = [load("regression-small-seed0"), load("regression-small-lstm-seed0")]
-p = prompts_of(models[0].task, 1000, np.random.default_rng(0))
+trained = [load("regression-small-seed0"), load("regression-small-lstm-seed0")]
+p = prompts_of(trained[0].task, 1000, np.random.default_rng(0))
 algorithms = Algorithms(p)
-said = np.stack([predictions_of(model, p) for model in models])[..., 1:]
-print("Similarity of errors, whole models      transformer     LSTM            published, d = 20")
+said = np.stack([predictions_of(model, p) for model in trained])[..., 1:]
+alpha = float(1 / algorithms.spectrum.largest.max() ** 2)  # one for all prompts, in the weights
+built = {
+    "built: newton(5, k, α), k = 10, 14, …, 26": [newton(5, k, alpha) for k in range(10, 27, 4)],
+    "built: online_gradient_descent(5, 10)": [online_gradient_descent(5, 10)],
+}
+head = "Similarity of errors, whole models", "transformer", "LSTM", "published, d = 20"
+print("{:44}{:16}{:16}{}".format(*head))
 for label, predictions, published in (
     ("Newton, steps that match best", algorithms.newton(NEWTON_STEPS), "0.991, 0.920"),
     (
@@ -68,9 +75,13 @@ for label, predictions, published in (
         algorithms.online_gradient_descent()[0],
         "0.806, 0.954",
     ),
+    *(
+        (label, np.stack([predictions_of(model, p) for model in models]), "")
+        for label, models in built.items()
+    ),
 ):
     alike = error_similarity(predictions[..., 1:], said, algorithms.labels[:, 1:])
     best = alike.mean.argmax(axis=0)
     cells = [f"{alike.mean[k, i]:.3f} ± {alike.error[k, i]:.3f}" for i, k in enumerate(best)]
-    print(f"{label:40}{cells[0]:16}{cells[1]:16}{published}")
+    print(f"{label:44}{cells[0]:16}{cells[1]:16}{published}".rstrip())
 print(f"\nheat maps and every cell: {folder}/")

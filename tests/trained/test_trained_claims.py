@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import theory.regression as r
+from constructions import gradient_descent, newton, online_gradient_descent
 from constructions.trained import Configuration, checkpoint, preset, shipped, sidecar
 from constructions.trained.models import untrained
 from theory.checks import InputError
@@ -117,6 +118,26 @@ def test_predictions_are_in_chunks(monkeypatch):
     monkeypatch.setattr("verify.trained.predictors.CHUNK", 2)
     np.testing.assert_allclose(predictions_of(model, p), whole, atol=1e-5)
     assert whole.shape == (5, 5)
+
+
+def test_constructions_predict_what_the_algorithms_do():
+    """All prefixes at once, or query by query; nothing is said of no examples."""
+    p = gaussian_prompts(5, 6, 3, seed=0)
+    a = Algorithms(p)
+    online = predictions_of(online_gradient_descent(3, 6), p)
+    largest = a.spectrum.largest.max()
+    steps = predictions_of(newton(3, 4, 1 / largest**2), p)
+    causal = predictions_of(gradient_descent(3, 4, 1 / largest, causal=True), p)
+    assert online.shape == steps.shape == causal.shape == (5, 7)
+    i, t = 2, 4
+    x, y, query = p.x[i, :t], p.y[i, :t], p.x[i, t]
+    for said, w in (
+        (online, r.online_gradient_descent(x, y, None)),
+        (steps, r.newton(x, y, 4, 1 / largest**2)),
+        (causal, r.gradient_descent(x, y, 4, 1 / largest)),
+    ):
+        assert said[i, t] == pytest.approx(w @ query)
+        assert (said[:, 0] == 0).all()
 
 
 def test_algorithms_against_their_definitions():

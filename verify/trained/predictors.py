@@ -6,8 +6,8 @@ query) from the first t.  Algorithms take every prefix as a problem of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from theory.regression import (
 
 if TYPE_CHECKING:
     from constructions.trained.configuration import Regression
-    from constructions.trained.regression import InContextRegressor
+
+Predictor = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
+"""Called with examples x (m, n, d), y (m, n) and queries (m, d), as all regression methods are."""
 
 CHUNK = 200  # prompts that a model sees at once: what they need stays in the cache
 FACTORS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9)
@@ -41,10 +43,25 @@ def labels_of(p: Prompts) -> np.ndarray:
     return np.concatenate([p.y, p.y_query[..., None]], axis=-1)
 
 
-def predictions_of(model: InContextRegressor, p: Prompts) -> np.ndarray:
-    """What a model predicts, (m, n + 1)."""
-    parts = (model(p.x[place], p.y[place], p.x_query[place]) for place in chunks(len(p.x)))
-    return np.concatenate([part.double().numpy() for part in parts])
+def predictions_of(predictor: Predictor, p: Prompts) -> np.ndarray:
+    """What a trained model, a construction or another rule predicts, (m, n + 1).
+
+    One that answers (…, n + 1) is asked once; one that answers (…), for the query only, is asked
+    after every number of examples, and what it says without any counts as 0.
+    """
+    asked = np.concatenate([p.x, p.x_query[..., None, :]], axis=-2)
+    parts = []
+    for place in chunks(len(p.x)):
+        x, y, queries = p.x[place], p.y[place], asked[place]
+        said = np.asarray(predictor(x, y, queries[:, -1]), dtype=np.float64)
+        if said.ndim == 1:
+            earlier = [
+                np.asarray(predictor(x[:, :t], y[:, :t], queries[:, t]), dtype=np.float64)
+                for t in range(1, x.shape[1])
+            ]
+            said = np.stack([np.zeros(len(said)), *earlier, said], axis=-1)
+        parts.append(said)
+    return np.concatenate(parts)
 
 
 def chunks(m: int) -> Iterator[slice]:
