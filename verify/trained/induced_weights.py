@@ -151,16 +151,13 @@ class Matched:
     @staticmethod
     def gradient_descent(asked: Asked) -> Matched:
         """With that step size of `FACTORS` which can be most like the last layer."""
-        steps = np.array(DESCENT_STEPS)
-        tried = [
-            Matched(
-                f"gradient descent, step size {factor:g}/λmax",
-                steps,
-                asked.beside(lambda s, c=factor: s.gradient_descent(DESCENT_STEPS, c / s.largest)),
-            )
-            for factor in FACTORS
-        ]
-        return max(tried, key=lambda each: float(each.last.mean()))
+
+        def tried(factor: float) -> Matched:
+            cosines = asked.beside(lambda s: s.gradient_descent(DESCENT_STEPS, factor / s.largest))
+            label = f"gradient descent, step size {factor:g}/λmax"
+            return Matched(label, np.array(DESCENT_STEPS), cosines)
+
+        return max(map(tried, FACTORS), key=lambda each: float(each.last.mean()))
 
     @property
     def last(self) -> np.ndarray:

@@ -46,22 +46,21 @@ def lstm(
 
     recurrent = models_of(checkpoint, RegressionLSTM)
     attentive = models_of(transformer, RegressionTransformer)
-    some = next(iter(attentive.values()))
-    for name, model in recurrent.items():
-        if model.task != some.task:
+    other_name, other = next(iter(attentive.items()))
+    for name, each in recurrent.items():
+        if each.task != other.task:
             raise InputError(
-                f"{described(name)} and {described(next(iter(attentive)))} were trained on "
-                "different prompts: give two of the same task"
+                f"{described(name)} and {described(other_name)} were trained on different "
+                "prompts: give two of the same task"
             )
     probed = {name: Probed.of(run, model, samples) for name, model in recurrent.items()}
     forgotten = {}
-    for name, each in probed.items():
-        other = some, next(iter(attentive))
-        yield from _nearer(name, each, *other)
-        yield _first_layer(name, each)
-        for label, model in ((name, each.model), (other[1], some)):
-            forgotten[label] = forgetting(model, each)
-        yield from _forgets(name, forgotten[name], other[1], forgotten[other[1]])
+    for name, own in probed.items():
+        yield from _nearer(name, own, other, other_name)
+        yield _first_layer(name, own)
+        forgotten[name] = forgetting(own.model, own)
+        forgotten[other_name] = forgetting(other, own)
+        yield from _forgets(name, forgotten[name], other_name, forgotten[other_name])
     if run.plot:
         from verify.trained.regression_picture import draw_forgetting
 
