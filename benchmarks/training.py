@@ -22,7 +22,8 @@ from timing import in_turn, ratio
 
 from constructions.trained import Configuration, objective, preset
 from constructions.trained.models import untrained
-from constructions.trained.training import AT_ONCE, Process, Training
+from constructions.trained.process import Process
+from constructions.trained.training import AT_ONCE, Training
 
 TURNS = 9
 

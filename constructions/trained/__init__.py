@@ -6,7 +6,8 @@
     regression      prompts of in-context regression, and how models for it are called
     sequences       prompts of k-hop induction and in-context bigrams
     objective       the loss
-    training        the loop: seeds, states that survive being killed, several processes
+    training        the loop: seeds, states that survive being killed
+    process         the processes among which torchrun divides a batch
     checkpoint      weights and what is known about them, on disk
     evaluation      what a checkpoint achieves
 

@@ -12,7 +12,6 @@ its part: the weights are those of one process, up to rounding.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -23,13 +22,14 @@ from typing import Any
 import torch
 from safetensors import safe_open
 from safetensors.torch import save as save_tensors
-from torch import Tensor, distributed, nn
+from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from constructions.trained import objective
 from constructions.trained.checkpoint import save, write
 from constructions.trained.configuration import Configuration, TransformerShape
 from constructions.trained.models import Model, untrained
+from constructions.trained.process import Process
 from theory.checks import InputError
 
 AT_ONCE = 20  # steps whose prompts are drawn together
@@ -45,36 +45,6 @@ Loss = Callable[[Model, Tensor, Tensor, Tensor], Tensor]
 
 class Diverged(RuntimeError):
     """The loss is no longer a number."""
-
-
-@dataclass(frozen=True)
-class Process:
-    """Which of how many processes this is, as torchrun says, and its device."""
-
-    rank: int
-    size: int
-    device: torch.device
-
-    @staticmethod
-    def join(device: str) -> Process:
-        """This process, joined with the others if torchrun started several."""
-        size, local = int(os.environ.get("WORLD_SIZE", 1)), os.environ.get("LOCAL_RANK", "0")
-        here = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
-        if device == "cuda" and here > torch.cuda.device_count():
-            raise InputError(
-                f"there are {here} processes here and {torch.cuda.device_count()} GPUs: "
-                "start one process for each GPU"
-            )
-        chosen = torch.device(f"cuda:{local}" if device == "cuda" else device)
-        if size > 1 and not distributed.is_initialized():
-            distributed.init_process_group("nccl" if device == "cuda" else "gloo")
-        return Process(int(os.environ.get("RANK", 0)), size, chosen)
-
-    def average(self, weights: nn.Parameter) -> None:
-        """Replace their gradient by the processes' mean."""
-        if self.size > 1 and weights.grad is not None:
-            distributed.all_reduce(weights.grad)
-            weights.grad /= self.size
 
 
 def train(
@@ -225,16 +195,14 @@ class Training:
             value = loss(self.model, x[rank.rank :: rank.size], y[rank.rank :: rank.size], counted)
             self.optimizer.zero_grad(set_to_none=False)
             value.backward()
-            self.process.average(self.weights)
+            assert self.weights.grad is not None
+            rank.mean(self.weights.grad)
             torch.nn.utils.clip_grad_norm_(self.weights, configuration.clip)
             self.optimizer.step()
             losses.append(value.detach())
             self.step += 1
         found = torch.stack(losses)
-        if rank.size > 1:
-            distributed.all_reduce(found)
-            found = found / rank.size
-        return found.tolist()
+        return rank.mean(found).tolist()
 
     def note(self, losses: list[float]) -> None:
         """Add to the log what is complete."""

@@ -28,7 +28,8 @@ from constructions.trained.configuration import (
     Regression,
     TransformerShape,
 )
-from constructions.trained.training import AT_ONCE, Process
+from constructions.trained.process import Process
+from constructions.trained.training import AT_ONCE
 from theory.checks import InputError
 
 SHAPE = TransformerShape(1, 2, 8, 16)
