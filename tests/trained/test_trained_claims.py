@@ -18,7 +18,7 @@ from verify.trained.ill_conditioned import best, ill_conditioned
 from verify.trained.induced_weights import induced
 from verify.trained.induction import induction_trained
 from verify.trained.layers import layers
-from verify.trained.linear_depth import Spectrum, linear_depth
+from verify.trained.linear_depth import linear_depth
 from verify.trained.lstm import lstm
 from verify.trained.newton_or_gd import newton_or_gd
 from verify.trained.noisy import noisy
@@ -305,24 +305,6 @@ def test_the_sign_of_a_mean():
     assert sign_of(3.1, 1.0) is Verdict.HOLDS
     assert sign_of(-3.1, 1.0) is Verdict.FAILS
     assert sign_of(2.9, 1.0) is sign_of(-2.9, 1.0) is Verdict.UNDECIDED
-
-
-def test_a_polynomial_that_is_gradient_descent():
-    """p(λ) = 1 − (1 − λ)², by Chebyshev's polynomials and by the formula."""
-    p = gaussian_prompts(50, 20, 5, seed=3)
-    s = Spectrum.of(p)
-    from numpy.polynomial import chebyshev, polynomial
-
-    # (1 − (1 − ηλ)²)/λ = 2η − η²λ
-    line = np.array([2 * 0.5, -(0.5**2)])
-    mapped = polynomial.Polynomial(line)(polynomial.Polynomial([2.0, 2.0]))  # λ = 2 + 2t
-    coefficients = chebyshev.poly2cheb(mapped.coef)
-    np.testing.assert_allclose(s.squares(coefficients), s.gradient_descent(2, 0.5), rtol=1e-8)
-    w = r.gradient_descent(p.x, p.y, 2, 0.5 / 20)
-    wanted = ((w * p.x_query).sum(-1) - p.y_query) ** 2
-    np.testing.assert_allclose(s.gradient_descent(2, 0.5), wanted, rtol=1e-8)
-    best = s.best_polynomial(3)
-    assert s.squares(best).mean() <= s.squares(np.append(coefficients, 0)).mean()
 
 
 @pytest.mark.parametrize(

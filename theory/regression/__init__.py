@@ -14,6 +14,7 @@ from theory.regression.depth import (
 )
 from theory.regression.gradient_descent import gradient_descent, gradient_descent_iterates
 from theory.regression.hyperpower import hyperpower, hyperpower_inverses
+from theory.regression.least_errors import best_step_size, descent_error, polynomial_errors
 from theory.regression.newton import newton, newton_inverses
 from theory.regression.normal_equations import normal_equations
 from theory.regression.ols import ols
@@ -61,11 +62,13 @@ from theory.regression.similarity import (
     weight_similarity,
 )
 from theory.regression.spectral import PrefixSpectrum
+from theory.regression.wishart import wishart_moments
 
 __all__ = [
     "Estimate",
     "PrefixSpectrum",
     "Prompts",
+    "best_step_size",
     "ceil_log3",
     "chebyshev",
     "chebyshev_fitted",
@@ -76,6 +79,7 @@ __all__ = [
     "conjugate_gradient_iterates",
     "conjugate_gradient_steps",
     "covariance_prompts",
+    "descent_error",
     "error_cosines",
     "error_distance",
     "error_distances",
@@ -108,9 +112,11 @@ __all__ = [
     "online_gradient_descent",
     "online_gradient_descent_iterates",
     "optimal_gradient_descent_steps",
+    "polynomial_errors",
     "ridge",
     "ridge_fitted",
     "ridge_residual",
     "weight_cosines",
     "weight_similarity",
+    "wishart_moments",
 ]

@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 def draw(path: Path, trained: Mapping[str, tuple[int, float]], best: Sequence[float]) -> None:
     """Saved to path: the error of the best polynomial by its terms, and of every trained model.
 
-    Mean squared errors.  A model of L layers is a line at its error, from the ladder's
-    3^(L−1) terms to the most that L layers allow, (3^L − 1)/2.
+    Mean squared errors.  A model of L layers is a line at its error, from the ladder's 3^(L−1)
+    terms to the most that L layers allow, (3^L − 1)/2.
     """
     figure, panel = plt.subplots(figsize=(7, 4.6), layout="constrained")
     panel.plot(range(1, len(best) + 1), best, "k.-", lw=1, label="best polynomial of so many terms")
