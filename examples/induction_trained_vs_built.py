@@ -32,14 +32,14 @@ before = np.broadcast_to(np.arange(-1, tokens.shape[1] - 1), tokens.shape)
 maps = attention_of(model, tokens), attention_of(built, tokens, len(built.prompt.prefix))
 places = (("layer 1, the token before", before), ("layer 2, after the latest copy", find(tokens)))
 for layer, (kind, place) in enumerate(places):
-    looked = [attended(each[layer], place) for each in maps]
+    looked = [attended(each[layer], place).mean() for each in maps]
     print(f"{kind:32}{looked[0]:10.2%}{'':12}{looked[1]:10.2%}")
 print("\nCircuits of the trained weights: rows whose largest entry is where the built one has it")
 for kind, (matrix, place) in circuits_of(model).items():
     print(f"  {kind:10}{(matrix.argmax(1) == place).mean():8.1%} of {len(matrix)}")
 print("\nR² of reading a built register off the trained stream: embedded, after layer 1, layer 2")
-for register, values in decoded(model, built, tokens).items():
-    print(f"  {register:10}" + "".join(f"{value:8.2f}" for value in values))
+for register, (left, whole) in decoded(model, built, tokens).items():
+    print(f"  {register:10}" + "".join(f"{value:8.2f}" for value in 1 - left.sum(-1) / whole.sum()))
 logs = {each: log_of(each) for each in (name, alone)}
 draw(picture, model, built, tokens[0, :24], logs)
 print(f"\npicture: {picture}")

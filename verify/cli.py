@@ -49,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(" ".join(error.format_message().split()))
     except InputError as error:
         return _complain(str(error))
+    except MemoryError:
+        return _complain("there is not enough memory for so much: ask for less")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

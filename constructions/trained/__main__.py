@@ -6,7 +6,6 @@ Exit codes: 0 done · 1 training diverged · 2 usage · 130 interrupted (start a
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +25,7 @@ from constructions.trained.configuration import Configuration
 from constructions.trained.evaluation import evaluate
 from constructions.trained.models import untrained
 from constructions.trained.presets import name_of, preset
+from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train
 from theory import checks
 from theory.checks import InputError
@@ -93,14 +93,14 @@ def train_command(
     folder = Path("runs") / name if out is None else out
     with _bar(name, configuration.steps) as show:
         path = train(configuration, folder, device=chosen, progress=show, command=command)
-    if os.environ.get("RANK", "0") == "0":
+    if is_first():
         print(f"{name}: {configuration.steps} steps; {path}")
 
 
 @app.command("evaluate")
 def evaluate_command(
     name: Annotated[str, typer.Argument(help="a shipped checkpoint, or a file ….safetensors")],
-    prompts: Annotated[int, typer.Option(min=2, max=1_000_000, help="fresh prompts")] = 1000,
+    prompts: Annotated[int, typer.Option(min=2, max=100_000, help="fresh prompts")] = 1000,
     seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of the prompts")] = 1_000_000,
 ) -> None:
     """Measure a trained model on fresh prompts, beside what is best possible."""
@@ -168,7 +168,7 @@ def _bar(name: str, steps: int) -> Iterator[Callable[[int, float], None]]:
     """A progress bar on standard error, if someone is looking at it."""
     screen = Console(stderr=True)
     columns = TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
-    hidden = not screen.is_terminal or os.environ.get("RANK", "0") != "0"
+    hidden = not screen.is_terminal or not is_first()
     with Progress(*columns, TimeRemainingColumn(), console=screen, disable=hidden) as bar:
         task = bar.add_task("", total=steps)
         yield lambda step, loss: bar.update(task, completed=step, description=f"loss {loss:.4f}")
@@ -185,6 +185,8 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _complain(f"{place}{error.strerror or error}; give another place", USAGE)
+    except MemoryError:
+        return _complain("there is not enough memory for so much: ask for less", USAGE)
     except Diverged as error:
         return _complain(str(error), DIVERGED)
     if code == INTERRUPTED:
@@ -195,7 +197,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _complain(message: str, code: int) -> int:
     """One line on standard error, from the first process where there are several."""
-    if os.environ.get("RANK", "0") == "0":
+    if is_first():
         print(f"error: {message}", file=sys.stderr)
     return code
 

@@ -81,12 +81,25 @@ def log_of(name: str | Path) -> list[dict[str, Any]]:
 def path_of(name: str | Path) -> Path:
     """Where the weights of a checkpoint are; ValueError if there are none."""
     path = Path(name) if str(name).endswith(".safetensors") else SHIPPED / f"{name}.safetensors"
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError:  # a name that is too long
+        there = False
+    if not there:
         raise InputError(
             f"no checkpoint {name}: shipped are {', '.join(shipped()) or 'none'}; "
             "`python -m constructions.trained train` makes others"
         )
     return path
+
+
+def is_whole(path: Path) -> bool:
+    """Whether weights and a sidecar that describes them are there."""
+    try:
+        _read(path)
+    except InputError:
+        return False
+    return True
 
 
 def save(model: Model, path: Path, record: Mapping[str, Any]) -> None:
@@ -111,16 +124,19 @@ def write(path: Path, content: bytes) -> None:
 def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
     path = path_of(name)
     beside = path.with_suffix(".json")
-    if not beside.exists():
+    if not beside.is_file():
         raise InputError(
             f"{path.name} has no {beside.name} beside it: it says what the weights are"
         )
     try:
         record = json.loads(beside.read_text("utf-8"))
         expected, _ = record["sha256"], record["configuration"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OSError):
         raise InputError(f"{beside.name} is not the sidecar of a checkpoint: restore it") from None
-    weights = path.read_bytes()
+    try:
+        weights = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path.name} cannot be read: {error.strerror}") from None
     if hashlib.sha256(weights).hexdigest() != expected:
         raise InputError(
             f"{path.name} is not what {beside.name} describes (its hash is another): "

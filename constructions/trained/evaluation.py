@@ -52,8 +52,10 @@ def _regression(model: Model, task: Regression, prompts: int, seed: int) -> Iter
     # The Bayes predictor for w ~ N(0, I).
     best = spectrum.ridge([task.noise**2])[0] if task.noise else spectrum.ols()
     kind = f"ridge, {task.noise**2:g}" if task.noise else "least squares"
+    parts = [slice(start, start + CHUNK) for start in range(0, prompts, CHUNK)]
     with torch.no_grad():
-        said = model(drawn.x, drawn.y, drawn.x_query).double().numpy()
+        answers = [model(drawn.x[i], drawn.y[i], drawn.x_query[i]) for i in parts]
+    said = torch.cat(answers).double().numpy()
     yield f"{'examples':>8}  {'trained':>16}  {kind:>16}   (squared error over d)"
     if said.ndim == 1:  # it answers the query only
         said, labels, best = said[:, None], labels[:, -1:], best[:, -1:]

@@ -21,18 +21,26 @@ class Process:
 
     @staticmethod
     def join(device: str) -> Process:
-        """This process, joined with the others if torchrun started several."""
-        size, local = int(os.environ.get("WORLD_SIZE", 1)), os.environ.get("LOCAL_RANK", "0")
-        here = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+        """This process, joined with the others if torchrun started several.
+
+        Raises ValueError for variables of the environment that torchrun would not set, and for
+        more processes than GPUs.
+        """
+        size, here = _number("WORLD_SIZE", 1, least=1), _number("LOCAL_WORLD_SIZE", 1, least=1)
+        rank, local = _number("RANK", 0), _number("LOCAL_RANK", 0)
+        if rank >= size:
+            raise InputError(f"RANK is {rank} and WORLD_SIZE {size}: start it by torchrun")
         if device == "cuda" and here > torch.cuda.device_count():
             raise InputError(
                 f"there are {here} processes here and {torch.cuda.device_count()} GPUs: "
                 "start one process for each GPU"
             )
-        chosen = torch.device(f"cuda:{local}" if device == "cuda" else device)
         if size > 1 and not distributed.is_initialized():
-            distributed.init_process_group("nccl" if device == "cuda" else "gloo")
-        return Process(int(os.environ.get("RANK", 0)), size, chosen)
+            try:
+                distributed.init_process_group("nccl" if device == "cuda" else "gloo")
+            except ValueError as error:
+                raise InputError(f"{error}: start it by torchrun") from None
+        return Process(rank, size, torch.device(f"cuda:{local}" if device == "cuda" else device))
 
     def mean(self, values: Tensor) -> Tensor:
         """The processes' mean of values, in their place."""
@@ -40,3 +48,18 @@ class Process:
             distributed.all_reduce(values)
             values /= self.size
         return values
+
+
+def is_first() -> bool:
+    """Whether this is the process that speaks and writes."""
+    return os.environ.get("WORLD_SIZE", "1") == "1" or os.environ.get("RANK", "0") == "0"
+
+
+def _number(name: str, default: int, least: int = 0) -> int:
+    """A variable of the environment."""
+    word = os.environ.get(name, str(default))
+    if not word.isdecimal() or int(word) < least:
+        raise InputError(
+            f"{name} is {word!r} in the environment: start it by torchrun, or unset it"
+        )
+    return int(word)

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from constructions.trained import objective
-from constructions.trained.checkpoint import save, write
+from constructions.trained.checkpoint import is_whole, save, write
 from constructions.trained.configuration import Configuration, TransformerShape
 from constructions.trained.models import Model, untrained
 from constructions.trained.process import Process
@@ -62,8 +62,9 @@ def train(
     loss.  Transformers are compiled where a run is long enough for that to pay and the machine has
     a compiler that works; on a GPU float32 products are rounded to TF32.
 
-    Raises ValueError where the folder holds another run, or another process trains in it, or the
-    batch cannot be divided among the processes; and Diverged, naming the step, if the loss becomes
+    Raises ValueError where the folder holds another run or a damaged state, or another process
+    trains in it, where the batch cannot be divided among the processes, and as `Process.join`; and
+    Diverged, naming the step, if the loss becomes
     infinite or NaN: the last state before that stays.
     """
     process = Process.join(device)
@@ -84,7 +85,7 @@ def _train(
     if run.process.device.type == "cuda":
         torch.set_float32_matmul_precision("high")
     path = run.folder / "model.safetensors"
-    finished = run.step == run.configuration.steps and path.exists()
+    finished = run.step == run.configuration.steps and is_whole(path)
     compiled = run.compiled() if run.step < run.configuration.steps else None
     loss = compiled or objective.loss
     saved = time.monotonic()
@@ -242,6 +243,7 @@ class Training:
             "step": str(self.step),
             "seconds": str(self.seconds),
             "loss": str(self.loss),
+            "device": self.process.device.type,
         }
         write(self.state_path, save_tensors(tensors, words))
 
@@ -254,7 +256,13 @@ class Training:
             configuration = Configuration.from_json(json.loads(words["configuration"]))
             step, seconds, loss = int(words["step"]), float(words["seconds"]), float(words["loss"])
             joint = [tensors[name] for name in ("weights", *MOMENTS)[: 3 if step else 1]]
-            generator, recent = tensors["generator"], tuple(tensors["recent"].tolist())
+            recent = tuple(tensors["recent"].tolist())
+            if words["device"] != self.process.device.type:
+                raise InputError(
+                    f"{self.folder} holds a run that was begun on {words['device']}, whose random "
+                    f"numbers are others: give --device {words['device']}, or another folder"
+                )
+            self.generator.set_state(tensors["generator"])
         except InputError:
             raise
         except Exception as error:
@@ -266,9 +274,9 @@ class Training:
                 f"{self.folder} holds another run (seed {configuration.seed}, "
                 f"{configuration.steps} steps, {configuration.shape}): choose another folder"
             )
-        if any(part.shape != self.weights.shape for part in joint) or not (
-            0 <= step <= configuration.steps
-        ):
+        fits = all(part.shape == self.weights.shape for part in joint)
+        numbers = all(bool(torch.isfinite(part).all()) for part in joint)
+        if not (fits and numbers and 0 <= step <= configuration.steps):
             raise InputError(
                 f"{self.state_path} does not fit its configuration (step {step}): remove it"
             )
@@ -281,7 +289,6 @@ class Training:
                 "step": count,
                 **dict(zip(MOMENTS, moments, strict=True)),
             }
-        self.generator.set_state(generator)
         self.step, self.seconds, self.loss, self.recent = step, seconds, loss, recent
 
     def cut_log(self) -> None:

@@ -1,6 +1,7 @@
 """Checkpoints on the disk, and the command line that makes and reads them."""
 
 import hashlib
+import itertools
 import json
 import shutil
 
@@ -9,11 +10,21 @@ import pytest
 import safetensors.torch
 import torch
 
-from constructions.trained import checkpoint, load, log_of, shipped, sidecar, train
-from constructions.trained.__main__ import main
+from constructions.trained import (
+    checkpoint,
+    load,
+    log_of,
+    objective,
+    preset,
+    shipped,
+    sidecar,
+    train,
+)
+from constructions.trained.__main__ import _seconds_of_a_step, main
 from constructions.trained.configuration import Configuration
 from theory.checks import InputError
-from theory.regression import gaussian_prompts
+from theory.regression import gaussian_prompts, ridge
+from theory.retrieval import induction
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +165,8 @@ def test_a_log_that_is_none(copy):
 
 
 def test_a_folder_that_is_called_a_checkpoint(tmp_path):
+    with pytest.raises(InputError, match=r"^no checkpoint xxx"):
+        load("x" * 300 + ".safetensors")
     (tmp_path / "x.safetensors").mkdir()
     with pytest.raises(InputError, match=r"^no checkpoint .*x\.safetensors: shipped are"):
         load(tmp_path / "x.safetensors")
@@ -286,8 +299,39 @@ def test_divergence_and_interruption_have_exit_codes(tmp_path, capsys, monkeypat
         assert said in capsys.readouterr().err
 
 
+def test_evaluate_beside_the_bayes_predictor(capsys):
+    """With noise 0.5 that is ridge regression with 0.25."""
+    assert main(["evaluate", "regression-small-noise0.5-seed0", "--prompts", "600"]) == 0
+    row = capsys.readouterr().out.splitlines()[-1].split()
+    p = gaussian_prompts(600, 10, 5, noise=0.5, seed=1_000_000)
+    w = ridge(p.x, p.y, 0.25)
+    squares = ((w * p.x_query).sum(-1) - p.y_query) ** 2 / 5
+    assert float(row[4]) == pytest.approx(squares.mean(), abs=1e-4)
+    said = load("regression-small-noise0.5-seed0")(p.x, p.y, p.x_query).double().numpy()
+    assert float(row[1]) == pytest.approx(((said[:, -1] - p.y_query) ** 2 / 5).mean(), abs=1e-4)
+
+
+def test_evaluate_counts_right_answers(capsys):
+    name = "induction-small-2-layers-seed0"
+    assert main(["evaluate", name, "--prompts", "30", "--seed", "5"]) == 0
+    said = capsys.readouterr().out.split(": ")[1].split("%")[0]
+    made = Configuration.from_json(sidecar(name)["configuration"])
+    tokens, _ = objective.draw(made, 30, torch.Generator().manual_seed(5), step=0)
+    wanted = induction(tokens.numpy())
+    right = (load(name)(tokens).numpy() == wanted)[wanted >= 0].mean()
+    assert float(said) == pytest.approx(100 * right, abs=0.01)
+
+
+def test_the_time_of_a_step_is_that_of_a_whole_batch(monkeypatch):
+    """Each forward and backward pass takes a second by this clock, for an eighth of the batch."""
+    clock = itertools.count()
+    monkeypatch.setattr("constructions.trained.__main__.time.perf_counter", lambda: next(clock))
+    assert _seconds_of_a_step(preset("regression")) == 8
+
+
 def test_only_the_first_process_complains(capsys, monkeypatch):
     monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
     assert main(["evaluate", "nothing"]) == 2
     assert capsys.readouterr().err == ""
 

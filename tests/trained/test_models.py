@@ -163,6 +163,7 @@ def test_the_learning_rate():
     assert rates[0] == 0.01
     assert rates[99] == rates[100] == 1
     assert rates[550] == pytest.approx(0.55)
+    assert rates[325] == pytest.approx(0.1 + 0.9 * (1 + 0.5**0.5) / 2)  # a quarter: cos 45°
     assert rates[1000] == pytest.approx(0.1)
     assert max(rates) == 1
 

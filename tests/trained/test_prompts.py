@@ -8,6 +8,7 @@ import torch
 
 from constructions.trained import objective, preset, regression
 from constructions.trained.configuration import Bigrams, Hop, Regression
+from constructions.trained.models import untrained
 from constructions.trained.sequences import draw_bigrams, draw_hops
 from theory.regression import gaussian_prompts, ill_conditioned_prompts
 from theory.retrieval import hop
@@ -15,6 +16,20 @@ from theory.retrieval import hop
 
 def generator(seed=0):
     return torch.Generator().manual_seed(seed)
+
+
+@pytest.mark.parametrize("covariance", ["isotropic", "ill-conditioned"])
+def test_inputs_and_labels_are_in_units_of_the_scale(covariance):
+    """What a model is trained on is what its `forward` makes of the same prompts."""
+    made = preset("regression", covariance=covariance)
+    x, y = objective.draw(made, 50, generator(), step=0)
+    raw_x, raw_y = regression.draw(made.task, 50, generator(), d=5, points=11)
+    scale = regression.scale(made.task)
+    torch.testing.assert_close(x * scale, raw_x)
+    torch.testing.assert_close(y * scale, raw_y)
+    model = untrained(made).requires_grad_(False)
+    said = model(raw_x[:, :-1], raw_y[:, :-1], raw_x[:, -1])
+    torch.testing.assert_close(said, scale * model.predict(x, y[:, :-1]), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])

@@ -19,6 +19,7 @@ from safetensors import safe_open
 from safetensors.torch import save as save_tensors
 
 from constructions.trained import Diverged, load, objective, train, training
+from constructions.trained.__main__ import main
 from constructions.trained.configuration import (
     Bigrams,
     Configuration,
@@ -278,6 +279,9 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
         ({"step": "-3"}, "does not fit its configuration"),
         ({"step": "x"}, "is not a state of training"),
         ({"step": "1000"}, "does not fit its configuration"),
+        ({"generator": torch.zeros(16, dtype=torch.uint8)}, "is not a state of training"),
+        ({"generator": torch.zeros(16)}, "is not a state of training"),
+        ({"device": "cuda"}, "begun on cuda, whose random numbers are others: give --device cuda"),
     ],
 )
 def test_a_state_that_does_not_fit(change, message, tmp_path):
@@ -295,6 +299,69 @@ def test_a_state_that_does_not_fit(change, message, tmp_path):
     path.write_bytes(save_tensors(tensors, words))
     with pytest.raises(InputError, match=message):
         train(TINY, tmp_path)
+
+
+def test_a_state_with_weights_that_are_no_numbers(tmp_path):
+    train(TINY, tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    path = tmp_path / "state.safetensors"
+    with safe_open(path, framework="pt") as file:
+        words = file.metadata()
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    tensors["weights"][3] = float("nan")
+    path.write_bytes(save_tensors(tensors, words))
+    with pytest.raises(InputError, match="does not fit its configuration"):
+        train(TINY, tmp_path)
+
+
+@pytest.mark.parametrize("lost", ["model.json", "model.safetensors", "both", "hash"])
+def test_killed_between_the_weights_and_their_sidecar(lost, tmp_path):
+    """The state is that of the last step: what is missing is written again."""
+    before = weights(train(TINY, tmp_path))
+    record = (tmp_path / "model.json").read_text()
+    if lost == "hash":
+        (tmp_path / "model.json").write_text(record.replace('"sha256": "', '"sha256": "0'))
+    for name in ("model.json", "model.safetensors"):
+        if lost in (name, "both"):
+            (tmp_path / name).unlink()
+    assert weights(train(TINY, tmp_path)) == before
+    load(tmp_path / "model.safetensors")
+    again, first = json.loads((tmp_path / "model.json").read_text()), json.loads(record)
+    assert {**again, "seconds": 0} == {**first, "seconds": 0}
+
+
+def test_the_learning_rate_is_that_of_the_step(tmp_path):
+    run = training.Training.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
+    for steps in (3, 10):
+        losses = run.advance(steps, objective.loss)
+        wanted = TINY.learning_rate * TINY.rate(run.step - 1)
+        assert run.optimizer.param_groups[0]["lr"] == wanted
+    run.note(losses)
+    run.step = TINY.steps
+    run.note(losses)
+    line = json.loads((tmp_path / "model.jsonl").read_text().splitlines()[-1])
+    assert line["rate"] == TINY.learning_rate * TINY.rate(TINY.steps - 1)
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"RANK": "x"}, "RANK is 'x' in the environment"),
+        ({"WORLD_SIZE": "abc"}, "WORLD_SIZE is 'abc' in the environment: start it by torchrun"),
+        ({"WORLD_SIZE": "0"}, "WORLD_SIZE is '0' in the environment"),
+        ({"WORLD_SIZE": "-1"}, "WORLD_SIZE is '-1' in the environment"),
+        ({"LOCAL_WORLD_SIZE": "q"}, "LOCAL_WORLD_SIZE is 'q'"),
+        ({"RANK": "3"}, "^RANK is 3 and WORLD_SIZE 1: start it by torchrun"),
+        ({"WORLD_SIZE": "2"}, "start it by torchrun"),
+    ],
+)
+def test_an_environment_that_torchrun_did_not_make(variables, message, monkeypatch, capsys):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=message):
+        Process.join("cpu")
+    assert main(["train", "regression", "--steps", "3", "--device", "cpu"]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
 
 
 def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch):

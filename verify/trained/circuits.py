@@ -27,10 +27,10 @@ def attention_of(
     return maps
 
 
-def attended(attention: np.ndarray, place: np.ndarray) -> float:
-    """The mean share of attention (m, T, T) that goes to place (m, T), where that is not −1."""
+def attended(attention: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """The share (m,) of attention (m, T, T) that goes to place (m, T), where that is not −1."""
     shares = np.take_along_axis(attention, np.maximum(place, 0)[..., None], axis=-1)[..., 0]
-    return float(shares[place >= 0].mean())
+    return np.asarray(np.where(place >= 0, shares, 0).sum(-1) / (place >= 0).sum(-1))
 
 
 def circuits_of(model: TokenTransformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -82,15 +82,21 @@ def lives_of(built: SequenceModel, tokens: np.ndarray) -> dict[str, range]:
 
 def decoded(
     model: TokenTransformer, built: SequenceModel, tokens: np.ndarray
-) -> dict[str, list[float]]:
-    """R² of reading each register of the built model off the trained stream, after every layer."""
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """How well each register of the built model is read off the trained stream, by sequence.
+
+    Linear read-outs are fitted to the first half of the sequences.  Of the h others, squares that
+    are left after the embedding and every layer, (layers + 1, h), and those of the register without
+    its mean, (h,): R² is 1 − Σ left / Σ whole.
+    """
     import torch
 
     m, prefix = len(tokens), len(built.prompt.prefix)
     *_, final = built.streams(tokens)
     registers = final[:, prefix:].double().numpy()
     half = m // 2
-    found: dict[str, list[float]] = {register: [] for register in built.stream}
+    left: dict[str, list[np.ndarray]] = {register: [] for register in built.stream}
+    whole: dict[str, np.ndarray] = {}
     for H in model.residual_stream(torch.as_tensor(tokens), tokens.shape[1]):
         X = np.concatenate([H.double().numpy(), np.ones((*tokens.shape, 1))], axis=-1)
         fit, held = (part.reshape(-1, X.shape[-1]) for part in (X[:half], X[half:]))
@@ -98,6 +104,6 @@ def decoded(
             Y = registers[..., built.stream[register]]
             seen, hidden = (part.reshape(-1, Y.shape[-1]) for part in (Y[:half], Y[half:]))
             W = np.linalg.lstsq(fit, seen, rcond=1e-9)[0]
-            left = ((held @ W - hidden) ** 2).sum()
-            found[register].append(float(1 - left / ((hidden - seen.mean(0)) ** 2).sum()))
-    return found
+            left[register].append(((held @ W - hidden) ** 2).reshape(m - half, -1).sum(-1))
+            whole[register] = ((hidden - seen.mean(0)) ** 2).reshape(m - half, -1).sum(-1)
+    return {register: (np.array(left[register]), whole[register]) for register in built.stream}

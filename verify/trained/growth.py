@@ -10,9 +10,15 @@ from verify.trained.statistics import LEVEL, RESAMPLED, agreed, resampled
 
 
 def matching(steps: np.ndarray, similarity: np.ndarray) -> np.ndarray:
-    """The steps that match each layer best, up to the first layer that matches the most."""
+    """The steps that match each layer best, up to the first layer that matches the most.
+
+    That is where a plateau begins.  Where later layers match fewer than the layer before it, there
+    is none, and all layers count.
+    """
     best = steps[similarity.argmax(axis=0)]
-    return best[: best.argmax() + 1]
+    top = int(best.argmax())
+    plateau = best[top:].min() >= best[max(top - 1, 0)]
+    return best[: top + 1] if plateau else best
 
 
 def growth_of(steps: np.ndarray) -> str:
@@ -20,10 +26,10 @@ def growth_of(steps: np.ndarray) -> str:
 
     The first if the steps are straighter as they are than their logarithms against the layer, and
     than they are against the logarithm of the layer; and so on.  None if they fall from a layer to
-    the next, or are not three numbers at least.
+    the next, or are not four numbers at least.
     """
     layer = np.arange(1, len(steps) + 1)
-    if len(np.unique(steps)) < 3 or (np.diff(steps) < 0).any():
+    if len(np.unique(steps)) < 4 or (np.diff(steps) < 0).any():
         return "none"
     straight = {
         "linear": (steps, layer),

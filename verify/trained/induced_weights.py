@@ -89,7 +89,7 @@ class Asked:
     def of(run: Run, model: InContextRegressor, samples: int) -> Asked:
         """The model on fresh prompts of its own task, read by read-outs fitted to others."""
         fitted = prompts_of(model.task, FITTED // 4 if run.quick else FITTED, run.rng)
-        read_by, n, d = read_outs(model, fitted), model.task.points - 1, model.task.d
+        read_by, n, d = read_outs(model, fitted)[:1], model.task.points - 1, model.task.d
         T = QUERIES * d
         p = prompts_of(model.task, samples, run.rng, further=T)
         queries, size = p.x[:, n:], (model.n_layers, samples, n)
@@ -98,7 +98,7 @@ class Asked:
         squares, nonlinear, error = np.empty(size), np.empty(size), np.empty(size)
         for t in run.progress(range(1, n + 1), "examples"):
             x, y = (np.repeat(part[:, :t], T, axis=0) for part in (p.x, p.y))
-            said = read(model, read_by, x, y, queries.reshape(-1, d))[1:, :, -1]
+            said = read(model, read_by, x, y, queries.reshape(-1, d))[0, 1:, :, -1]
             said = said.reshape(-1, samples, T)
             w, _ = induced_weights(np.broadcast_to(queries, (*said.shape, d)), said)
             weights[:, :, t - 1] = w
@@ -169,6 +169,8 @@ def _linear(name: str, asked: Asked) -> Finding:
     """Every number of examples by itself; prompts are counted, as few of them make up the mean."""
     linear = asked.error[-1] > 2 * asked.nonlinear[-1]
     verdicts = [sign_of(*estimated(share - 0.5)) for share in linear.T]
+    # One that says nothing is linear too.
+    verdicts.append(sign_of(*estimated((asked.silent - asked.error[-1]).mean(-1))))
     shares = asked.nonlinear[-1].mean(0) / asked.error[-1].mean(0)
     explained = asked.explained.mean((1, 2))
     return Finding(
@@ -178,8 +180,9 @@ def _linear(name: str, asked: Asked) -> Finding:
         f"on {linear.mean(0).min():.0%} of them and more, by the number of examples; of the mean "
         f"at most {shares.max():.0%} is nonlinear; R² of linear answers by layer "
         + ", ".join(f"{each:.3f}" for each in explained),
-        f"more than half, for 1 to {len(shares)} examples, by {ERRORS:g} standard errors",
-        max(verdicts, key=[Verdict.HOLDS, Verdict.UNDECIDED, Verdict.FAILS].index),
+        f"more than half, for 1 to {len(shares)} examples, by {ERRORS:g} standard errors; and less "
+        "error than of saying nothing",
+        Verdict.together(verdicts),
     )
 
 

@@ -12,7 +12,15 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.trained.checkpoints import described, models_of
 from verify.trained.circuits import attended, attention_of, circuits_of, decoded, lives_of
-from verify.trained.statistics import ERRORS
+from verify.trained.statistics import (
+    ERRORS,
+    LEVEL,
+    RESAMPLED,
+    agreed,
+    estimated,
+    resampled,
+    sign_of,
+)
 
 if TYPE_CHECKING:
     from constructions.retrieval import SequenceModel
@@ -20,7 +28,8 @@ if TYPE_CHECKING:
 
 LEARNED, NOT_LEARNED = 0.95, 0.5  # shares of right answers
 ATTENDED = 0.8  # of a head's attention where the built head puts all of it
-CLEAR = 10  # times the noise of the log, which the steepest fall has to be
+CLEAR = 10  # times the noise of the log, by which a window has to fall more than the one before
+NEAR = 25  # lines of the log to both sides, whose noise is looked at
 WINDOW = 0.02  # of all steps, in which the fall of the loss is looked at
 
 
@@ -54,7 +63,7 @@ def induction_trained(
     for name, model in models.items():
         yield from _heads(name, model, built, tokens, wanted)
         yield from _circuits(name, model)
-        yield from _registers(name, model, built, tokens)
+        yield from _registers(run, name, model, built, tokens)
         yield _transition(name)
     if run.plot:
         from verify.trained.induction_picture import draw
@@ -113,13 +122,16 @@ def _heads(
     before = np.broadcast_to(np.arange(-1, T - 1), tokens.shape)
     maps, exact = attention_of(model, tokens), attention_of(built, tokens, len(built.prompt.prefix))
     for layer, kind, place in ((0, "previous-token", before), (1, "matching", find(tokens))):
-        means = [attended(attention[layer], place) for attention in (maps, exact)]
+        shares, built_shares = (attended(attention[layer], place) for attention in (maps, exact))
+        mean, spread = estimated(shares)
+        verdicts = [sign_of(mean - ATTENDED, spread), Verdict.of(bool((built_shares == 1).all()))]
         yield Finding(
             f"{described(name)}: layer {layer + 1} has a {kind} head",
             "trained",
-            f"{means[0]:.1%} of its attention is there (built: {means[1]:.1%})",
-            f"at least {ATTENDED:.0%}",
-            Verdict.of(means[0] >= ATTENDED and means[1] == 1),
+            f"{mean:.2%} ± {spread:.2%} of its attention is there (built: "
+            f"{built_shares.mean():.0%})",
+            f"at least {ATTENDED:.0%}, by {ERRORS:g} standard errors",
+            Verdict.together(verdicts),
         )
 
 
@@ -142,26 +154,31 @@ def _circuits(name: str, model: TokenTransformer) -> Iterator[Finding]:
 
 
 def _registers(
-    name: str, model: TokenTransformer, built: SequenceModel, tokens: np.ndarray
+    run: Run, name: str, model: TokenTransformer, built: SequenceModel, tokens: np.ndarray
 ) -> Iterator[Finding]:
     """R² on held-out sequences of linear read-outs of the built registers from the trained stream.
 
     `code` is the token itself, `previous` the token before, `answer` what is to be said; the others
-    are functions of the position.
+    are functions of the position.  Decided by sequences drawn again.
     """
     lives = lives_of(built, tokens)
     makers = "the embedding", "layer 1", "layer 2"
     takers = "layer 1", "layer 2", "the read-out"
-    for register, values in decoded(model, built, tokens).items():
-        live = lives[register]
-        kept, before = [values[layer] for layer in live], values[: live.start]
+    for register, (left, whole) in decoded(model, built, tokens).items():
+        live, values = lives[register], 1 - left.sum(-1) / whole.sum()
+        again = resampled(run.rng, np.vstack([left, whole]))
+        known = 1 - again[:, :-1] / again[:, -1:]  # R² of the sets (RESAMPLED, layers)
+        so = (known[:, live] > 1 / 2).all(1) & (known[:, : live.start] < 1 / 2).all(1)
         yield Finding(
             f"{described(name)}: register {register}, written by {makers[live.start]}, last read "
             f"by {takers[live[-1]]}",
             "trained",
-            "R² " + ", ".join(f"{value:.2f}" for value in values) + " embedded and by layer",
-            "above 1/2 from there to there" + (", below before" if live.start else ""),
-            Verdict.of(min(kept) > 1 / 2 and max(before, default=0.0) < 1 / 2),
+            f"R² {', '.join(f'{value:.2f}' for value in values)} embedded and by layer; so in "
+            f"{so.mean():.1%} of {RESAMPLED} resampled sets",
+            "above 1/2 from there to there"
+            + (", below before" if live.start else "")
+            + f", in at least {1 - LEVEL:.1%} of them",
+            agreed(float(so.mean())),
         )
 
 
@@ -175,16 +192,21 @@ def _transition(name: str) -> Finding:
     steps, loss = (np.array([line[key] for line in log]) for key in ("step", "loss"))
     width = max(1, round(WINDOW * len(steps)))
     falls = loss[:-width] - loss[width:]
-    steepest = int(falls[width:].argmax()) + width  # with a window before it
-    noise = float(np.diff(loss[-len(loss) // 4 :]).std())  # from line to line, at the end
-    faster = float(falls[steepest] / max(falls[steepest - width], noise))
-    clear = bool(falls[steepest] >= CLEAR * noise)
+    later, earlier = falls[width:], falls[:-width]
+    steepest = int((later - earlier).argmax())  # begins a window; the next is steeper
+    # From line to line, there and around: a second difference has √6 times the noise of a line.
+    around = loss[max(steepest - NEAR, 0) : steepest + NEAR]
+    noise = float(np.median(np.abs(np.diff(around, 2))) / 0.6745)
+    before, after = float(earlier[steepest]), float(later[steepest])
+    faster = after / max(before, noise)
+    clear = after - before >= CLEAR * noise
     return Finding(
         f"{described(name)}: a phase transition in the log",
         "trained",
-        f"from step {steps[steepest]} to {steps[steepest + width]} the loss falls by "
-        f"{falls[steepest]:.2f}, from {loss[steepest]:.2f}: {faster:.1f} times as much as in as "
-        "many steps before",
-        f"at least twice (a convex decay: at most once), and {CLEAR} times the noise ({noise:.2g})",
+        f"from step {steps[steepest + width]} to {steps[steepest + 2 * width]} the loss falls by "
+        f"{after:.2f}, from {loss[steepest + width]:.2f}: {faster:.1f} times as much as in as many "
+        "steps before",
+        f"at least twice (a convex decay: at most once), and more by {CLEAR} times the noise there "
+        f"({noise:.2g})",
         Verdict.of(faster >= 2 and clear),
     )

@@ -71,6 +71,6 @@ def _losses(panel: Axes, logs: dict[str, list[dict[str, float]]]) -> None:
             [line["step"] for line in log], [line["loss"] for line in log], label=label, lw=1
         )
     panel.set_title("training", fontsize=10)
-    panel.set(xlabel="step", ylabel="loss, nats a token", xscale="log", ylim=(0, None))
+    panel.set(xlabel="step", ylabel="loss, nats a position", xscale="log", ylim=(0, None))
     panel.legend(frameon=False, fontsize=8)
     panel.grid(alpha=0.3)

@@ -10,7 +10,7 @@ import numpy as np
 from verify.claim import Run, claim, option
 from verify.finding import Finding
 from verify.trained.checkpoints import described, models_of
-from verify.trained.predictors import Algorithms, predictions_of
+from verify.trained.predictors import predictions_of
 from verify.trained.probes import Probed
 from verify.trained.statistics import ERRORS, NOTHING, estimated, sign_of
 
@@ -27,7 +27,8 @@ def layers(
     """The error of a trained transformer falls with depth: each layer improves on the one before.
 
     A linear read-out of every layer is fitted by least squares to prompts of its own and measured
-    on others.  Squared errors are over the variance of a label, averaged over all prefixes.
+    on others; what it errs more for being fitted to so many is estimated, and taken off.  Squared
+    errors are over the variance of a label, averaged over all prefixes.
     """
     from constructions.trained.models import RegressionTransformer
 
@@ -44,7 +45,7 @@ def layers(
 
 def _falls(name: str, probed: Probed) -> Iterator[Finding]:
     """Paired differences of successive layers, prompt by prompt."""
-    errors = probed.error(probed.predictions)
+    errors = probed.errors
     drops = errors[:-1] - errors[1:]
     means, spread = drops.mean(-1), drops.std(-1, ddof=1) / np.sqrt(drops.shape[-1])
     for layer in range(len(drops)):
@@ -60,16 +61,14 @@ def _falls(name: str, probed: Probed) -> Iterator[Finding]:
 
 
 def _own_read_out(name: str, probed: Probed) -> Finding:
-    """The model's read-out is linear too, so a fitted one does as well, up to the fit's noise."""
-    own = probed.error(predictions_of(probed.model, probed.prompts))
-    last = probed.error(probed.predictions[-1])
-    best = probed.error(Algorithms(probed.prompts).least_squares()).mean()
+    """The model's read-out is linear too, so the best one does as well."""
+    own, last = probed.error(predictions_of(probed.model, probed.prompts)), probed.errors[-1]
     worse, spread = estimated(last - own)
     return Finding(
         f"{described(name)}: the read-out of the last layer does as well as the model's own",
         "trained",
-        f"{last.mean():.4f} and {own.mean():.4f} (least squares {best:.4f}): worse by "
+        f"{last.mean():.4f} and {own.mean():.4f} (best possible {probed.best:.4f}): worse by "
         f"{worse:.5f} ± {spread:.5f}",
         f"less than {NOTHING:.0%} of what there is to learn, by {ERRORS:g} standard errors",
-        sign_of(NOTHING * (1 - best) - worse, spread),
+        sign_of(NOTHING * (1 - probed.best) - worse, spread),
     )

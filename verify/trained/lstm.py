@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,21 +46,21 @@ def lstm(
 
     recurrent = models_of(checkpoint, RegressionLSTM)
     attentive = models_of(transformer, RegressionTransformer)
-    other_name, other = next(iter(attentive.items()))
     for name, each in recurrent.items():
-        if each.task != other.task:
-            raise InputError(
-                f"{described(name)} and {described(other_name)} were trained on different "
-                "prompts: give two of the same task"
-            )
+        for other_name, other in attentive.items():
+            if each.task != other.task:
+                raise InputError(
+                    f"{described(name)} and {described(other_name)} were trained on different "
+                    "prompts: give two of the same task"
+                )
     probed = {name: Probed.of(run, model, samples) for name, model in recurrent.items()}
     forgotten = {}
     for name, own in probed.items():
-        yield from _nearer(name, own, other, other_name)
+        yield from _nearer(name, own, attentive)
         yield _first_layer(name, own)
-        forgotten[name] = forgetting(own.model, own)
-        forgotten[other_name] = forgetting(other, own)
-        yield from _forgets(name, forgotten[name], other_name, forgotten[other_name])
+        errors = {label: forgetting(model, own) for label, model in attentive.items()}
+        forgotten.update({name: forgetting(own.model, own), **errors})
+        yield from _forgets(name, forgotten[name], errors)
     if run.plot:
         from verify.trained.regression_picture import draw_forgetting
 
@@ -68,22 +68,26 @@ def lstm(
 
 
 def _nearer(
-    name: str, probed: Probed, other: InContextRegressor, other_name: str
+    name: str, probed: Probed, others: Mapping[str, InContextRegressor]
 ) -> Iterator[Finding]:
-    """Paired by prompt: the same prompts for both models and the algorithm."""
+    """Paired by prompt: the same prompts for all models and the algorithms."""
     algorithms = Algorithms(probed.prompts)
     online, step_size = algorithms.online_gradient_descent()
     rules = np.stack([online[0], algorithms.least_squares()])
-    said = np.stack([predictions_of(model, probed.prompts) for model in (probed.model, other)])
+    models = probed.model, *others.values()
+    said = np.stack([predictions_of(model, probed.prompts) for model in models])
     cosines = error_cosines(rules[..., 1:], said[..., 1:], algorithms.labels[:, 1:])
     rule = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
     first, second = f"online gradient descent (step size {rule})", "least squares"
-    own, than = described(name), f"than {described(other_name)}"
-    for label, more, less, theirs in (
-        (f"{own}: more like {first} {than}", cosines[0, 0], cosines[0, 1], PUBLISHED),
-        (f"{own}: less like {second} {than}", cosines[1, 1], cosines[1, 0], ""),
-        (f"{own}: more like {first} than {second}", cosines[0, 0], cosines[1, 0], ""),
-    ):
+    own = described(name)
+    compared = [(f"{own}: more like {first} than {second}", cosines[0, 0], cosines[1, 0], "")]
+    for place, label in enumerate(others, 1):
+        than, by_rule = f"than {described(label)}", cosines[:, place]
+        compared += [
+            (f"{own}: more like {first} {than}", cosines[0, 0], by_rule[0], PUBLISHED),
+            (f"{own}: less like {second} {than}", by_rule[1], cosines[1, 0], ""),
+        ]
+    for label, more, less, theirs in compared:
         difference = more - less
         mean, spread = estimated(difference)
         yield Finding(
@@ -97,17 +101,21 @@ def _nearer(
 
 
 def _first_layer(name: str, probed: Probed) -> Finding:
-    """Layers of an LSTM, by read-outs of their own."""
-    errors = probed.error(probed.predictions)
+    """Layers of an LSTM, by read-outs of their own; saying nothing, none is as good as another."""
+    errors, best = probed.errors, probed.best
     gain, spread = estimated(errors[1] - errors[-1])
-    best = probed.error(Algorithms(probed.prompts).least_squares()).mean()
+    verdicts = [
+        sign_of(NOTHING * (1 - best) - gain, spread),
+        sign_of(*estimated(errors[0] - errors[-1])) if len(errors) > 2 else Verdict.UNDECIDED,
+    ]
     return Finding(
         f"{described(name)}: the first layer is as good as the last",
         "trained",
         f"errors {', '.join(f'{error:.3f}' for error in errors[1:].mean(-1))} by layer "
-        f"(least squares {best:.3f}): the last gains {gain:.4f} ± {spread:.4f}",
-        f"less than {NOTHING:.0%} of what there is to learn, by {ERRORS:g} standard errors",
-        sign_of(NOTHING * (1 - best) - gain, spread),
+        f"(best possible {best:.3f}): the last gains {gain:.4f} ± {spread:.4f}",
+        f"less than {NOTHING:.0%} of what there is to learn, by {ERRORS:g} standard errors, of "
+        "several layers that err less than the embedding",
+        Verdict.together(verdicts),
     )
 
 
@@ -124,22 +132,32 @@ def forgetting(model: InContextRegressor, probed: Probed) -> np.ndarray:
     return np.array(found)
 
 
-def _forgets(name: str, own: np.ndarray, other_name: str, other: np.ndarray) -> Iterator[Finding]:
-    """The slope of the error against the gap, fitted to each prompt; and the same for the other."""
-    gaps = np.arange(len(own)) - (len(own) - 1) / 2
-    for label, errors, forgets in ((name, own, True), (other_name, other, False)):
-        mean, spread = estimated(gaps @ errors / (gaps @ gaps))
-        ends = f"{errors[0].mean():.3f} just seen, {errors[-1].mean():.3f} after {len(own) - 1}"
+def _forgets(name: str, own: np.ndarray, others: Mapping[str, np.ndarray]) -> Iterator[Finding]:
+    """The slope of the error against the gap, fitted to each prompt; the others' beside it."""
+    slopes, ends = _slopes(own)
+    mean, spread = estimated(slopes)
+    yield Finding(
+        f"{described(name)}: forgets",
+        "trained",
+        f"error {ends}; {mean:.5f} ± {spread:.5f} an example",
+        f"above 0 by {ERRORS:g} standard errors",
+        sign_of(mean, spread),
+    )
+    for label, errors in others.items():
+        theirs, ends = _slopes(errors)
+        mean, spread = estimated(theirs)
         yield Finding(
-            f"{described(label)}: {'forgets' if forgets else 'does not forget as the LSTM does'}",
+            f"{described(label)}: does not forget as the LSTM does",
             "trained",
-            f"error {ends} further examples; {mean:.5f} ± {spread:.5f} an example",
-            f"above 0 by {ERRORS:g} standard errors" if forgets else "a tenth of the LSTM's",
-            sign_of(mean, spread)
-            if forgets
-            else Verdict.of(bool(mean + ERRORS * spread < _slope(own, gaps) / 10)),
+            f"error {ends}; {mean:.5f} ± {spread:.5f} an example",
+            f"less than a tenth of the LSTM's, by {ERRORS:g} standard errors of the difference",
+            sign_of(*estimated(slopes / 10 - theirs)),
         )
 
 
-def _slope(errors: np.ndarray, gaps: np.ndarray) -> float:
-    return float((gaps @ errors / (gaps @ gaps)).mean())
+def _slopes(errors: np.ndarray) -> tuple[np.ndarray, str]:
+    """By prompt (m,), for errors (gaps, m); and the mean errors at the ends in words."""
+    gaps = np.arange(len(errors)) - (len(errors) - 1) / 2
+    first, last = errors[0].mean(), errors[-1].mean()
+    words = f"{first:.3f} just seen, {last:.3f} after {len(errors) - 1} further examples"
+    return gaps @ errors / (gaps @ gaps), words

@@ -26,10 +26,11 @@ def newton_or_gd(
     ] = "regression-small",
     samples: Annotated[int, option("fresh prompts", min=20)] = 2000,
 ) -> Iterator[Finding]:
-    """Layers match Newton steps that grow linearly with depth, gradient steps that grow as 2^depth.
+    """Layers match Newton steps that grow linearly with depth, gradient steps exponentially.
 
     Matching is the number of steps of largest similarity of errors, or of least squared difference;
-    layers count up to the first that matches the most steps.  Newton starts from αS, α = 1/λmax² of
+    layers count up to the first that matches the most steps, if those after it match about as many.
+    Newton starts from αS, α = 1/λmax² of
     each prefix; the step size of gradient descent is searched, and it is also made with momentum,
     for several condition numbers.  The last layer is more like Newton than gradient descent.
 

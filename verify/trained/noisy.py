@@ -100,7 +100,7 @@ def _as_good(
             for other, (gain, spread) in zip(others, gains, strict=True)
         ),
         f"less than both by {ERRORS:g} standard errors",
-        max(verdicts, key=[Verdict.HOLDS, Verdict.UNDECIDED, Verdict.FAILS].index),
+        Verdict.together(verdicts),
     )
 
 

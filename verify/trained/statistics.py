@@ -7,7 +7,7 @@ import numpy as np
 from verify.finding import Verdict
 
 ERRORS = 3.0  # standard errors
-NOTHING = 0.01  # of what there is to learn, from saying nothing to the least-squares solution
+NOTHING = 0.01  # of what there is to learn, from saying nothing to the best predictor
 RESAMPLED, LEVEL = 200, 0.025  # sets of prompts drawn again, and the share that may disagree
 
 
