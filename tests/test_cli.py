@@ -207,6 +207,15 @@ def test_bad_input_is_one_line_and_exit_2(line, capsys):
         assert part in errors
 
 
+def test_too_little_memory_is_one_line(capsys, monkeypatch):
+    def greedy(words):
+        raise MemoryError
+
+    monkeypatch.setattr("verify.cli._app", greedy)
+    assert run("newton") == 2
+    assert capsys.readouterr().err == "error: there is not enough memory for so much: ask for less\n"
+
+
 @pytest.mark.parametrize(
     ("made", "options", "words"),
     [

@@ -33,7 +33,7 @@ def lstm(
     transformer: Annotated[
         str, option("transformer trained on the same prompts: a shipped name, or a file")
     ] = "regression-small",
-    samples: Annotated[int, option("fresh prompts", min=20)] = 2000,
+    samples: Annotated[int, option("fresh prompts", min=20)] = 1000,
 ) -> Iterator[Finding]:
     """A trained LSTM is nearer to online gradient descent than a transformer, and forgets.
 
