@@ -1,6 +1,11 @@
-"""Plain annotations of the three packages are checked while the tests run."""
+"""Plain annotations of the three packages are checked while the tests run, each on one thread."""
 
+import os
 from collections.abc import Iterator
+
+# Before anything imports numpy: the threads of two workers on two cores wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import jaxtyping
 import pytest

@@ -213,7 +213,7 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch):
 
     monkeypatch.setattr("verify.cli._app", greedy)
     assert run("newton") == 2
-    assert capsys.readouterr().err == "error: there is not enough memory for so much: ask for less\n"
+    assert capsys.readouterr().err.startswith("error: there is not enough memory for so much: ")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ Predictor = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 """Called with examples x (m, n, d), y (m, n) and queries (m, d), as all regression methods are."""
 
 CHUNK = 200  # prompts that a model sees at once: what they need stays in the cache
-FACTORS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9)
+FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
 """Step sizes of gradient descent that are tried, times 1/λmax of each prefix, for likeness."""
 
 
