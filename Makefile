@@ -11,7 +11,7 @@ verify: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2
 
-# Tests that take minutes.
+# Tests that take long, and those that the README's commands run too.
 slow: $(VENV)/installed
 	$(BIN)/python -m pytest -m slow
 

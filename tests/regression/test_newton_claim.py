@@ -95,7 +95,7 @@ def test_a_degree_beyond_the_primes_is_undecided_and_ends(k):
 
 
 @pytest.mark.parametrize(("start", "power"), [("gram", 2), ("identity", 1)])
-@pytest.mark.parametrize(("factor", "holds"), [(1.99, True), (2.01, False), (30.0, False)])
+@pytest.mark.parametrize(("factor", "holds"), [(1.99, True), (2.01, False)])
 def test_alpha_too_large_fails_to_converge_but_is_computed(start, power, factor, holds):
     x = np.random.default_rng(0)
     prompts = newton.gaussian_prompts(8, 4, 2, seed=x)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, quad
 from scipy.integrate import dblquad
@@ -30,6 +30,7 @@ def test_the_first_moments_are_known_polynomials(size):
         assert found.rel_accuracy_bits() > 3000
 
 
+@settings(max_examples=15)
 @given(st.integers(0, 6).map(lambda i: 2 * i + 2), st.floats(0.5, 30))
 def test_of_one_eigenvalue_it_is_chi_squared(n, largest):
     density = lambda s: s ** (n / 2 - 1) * mp.exp(-s / 2)  # noqa: E731

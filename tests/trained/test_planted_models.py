@@ -242,7 +242,7 @@ def bent(rule):
 
 
 def test_induced_weights(verdicts):
-    def found(*rules, samples=150):
+    def found(*rules, samples=100):
         models = {"a": Planted(*rules, task=Regression(3, 5))}
         return verdicts(induced, models, checkpoint="a", samples=samples)
 
@@ -253,7 +253,7 @@ def test_induced_weights(verdicts):
     assert of(found(*map(descent, (2, 8, 32))), closer) is FAILS
     by_descent = found(*map(descent, (2, 8, 32, 128)))
     assert of(by_descent, "a", "of gradient descent: exponential growth") is HOLDS
-    assert of(found(bent(newton(20)), samples=100), linear) is FAILS
+    assert of(found(bent(newton(20))), linear) is FAILS
     empty = found(silent, samples=30)
     assert of(empty, "a steps whose weights match, of Newton") is FAILS
     assert of(empty, linear) is not HOLDS

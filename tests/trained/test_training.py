@@ -214,7 +214,7 @@ def test_more_processes_than_gpus(monkeypatch):
         Process.join("cuda")
 
 
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(moments=st.lists(st.integers(0, 3), max_size=3))
 def test_any_number_of_interruptions(moments, tmp_path_factory):
     """Each at a block of steps of its own, before or after the state was saved."""
@@ -242,13 +242,13 @@ from test_training import TINY, replace
 from constructions.trained import train
 import torch
 torch.set_num_threads(1)
-train(replace(TINY, steps=600), Path(sys.argv[1]), save_every=0)
+train(replace(TINY, steps=400), Path(sys.argv[1]), save_every=0)
 """
 
 
 def test_a_process_that_is_killed(tmp_path):
     """At no moment of its own choosing; what is on the disk is always whole."""
-    long, here = replace(TINY, steps=600), os.path.dirname(__file__)
+    long, here = replace(TINY, steps=400), os.path.dirname(__file__)
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "killed"), here])
     state = tmp_path / "killed" / "state.safetensors"
     while not state.exists() and process.poll() is None:
@@ -397,7 +397,7 @@ LEARNERS = {
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_it_learns(kind, tmp_path):
     """At first a model does no better than to say nothing, or to guess."""
-    train(replace(LEARNERS[kind], steps=600, batch_size=32), tmp_path)
+    train(replace(LEARNERS[kind], steps=400, batch_size=32), tmp_path)
     losses = losses_of(tmp_path)
     assert losses[-1] < 0.6 * losses[0]
 
