@@ -64,8 +64,8 @@ def train(
 
     Raises ValueError where the folder holds another run or a damaged state, or another process
     trains in it, where the batch cannot be divided among the processes, and as `Process.join`; and
-    Diverged, naming the step, if the loss becomes
-    infinite or NaN: the last state before that stays.
+    Diverged, naming the step, if the loss becomes infinite or NaN: the last state before that
+    stays.
     """
     process = Process.join(device)
     if configuration.batch_size % process.size:

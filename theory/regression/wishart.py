@@ -19,6 +19,7 @@ over the S without eigenvalues above 2c.  For a whole (n − d − 1)/2 the inte
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from math import factorial
 from typing import TYPE_CHECKING
@@ -50,22 +51,27 @@ def wishart_moments(n: int, d: int, count: int, largest: float | None = None) ->
 
     size, powers = d + d % 2, range((n - d - 1) // 2, (n + d - 1) // 2)
     with ctx.workprec(BITS):
-        integrals = _Integrals(None if largest is None else arb(largest) / 2)
-        A = arb_mat(size, size)
-        for row, i in enumerate(powers):
-            for column, j in enumerate(powers):
-                A[row, column] = integrals.signed(i, j)
-            if d % 2:
-                A[row, d], A[d, row] = integrals.single(i), -integrals.single(i)
-        inverse, found = A.inv(), []
-        for k in range(count):
-            D = arb_mat(size, size)
+        over = _Integrals(None if largest is None else arb(largest) / 2)
+
+        def bordered(inside: Callable[[int, int], arb], border: Callable[[int], arb]) -> arb_mat:
+            made = arb_mat(size, size)
             for row, i in enumerate(powers):
                 for column, j in enumerate(powers):
-                    D[row, column] = integrals.signed(i + k, j) + integrals.signed(i, j + k)
+                    made[row, column] = inside(i, j)
                 if d % 2:
-                    D[row, d], D[d, row] = integrals.single(i + k), -integrals.single(i + k)
-            product = inverse * D
+                    made[row, d], made[d, row] = border(i), -border(i)
+            return made
+
+        def derivative(k: int) -> arb_mat:
+            """A' for f(x) = x^k."""
+            return bordered(
+                lambda i, j: over.signed(i + k, j) + over.signed(i, j + k),
+                lambda i: over.single(i + k),
+            )
+
+        inverse, found = bordered(over.signed, over.single).inv(), []
+        for k in range(count):
+            product = inverse * derivative(k)
             found.append(sum((product[i, i] for i in range(size)), arb(0)) * 2**k / 2)
     return found
 
