@@ -98,3 +98,6 @@ def test_bad_input(monkeypatch):
     monkeypatch.setattr(least_errors, "BITS", 100)
     with pytest.raises(InputError, match=r"^terms is 30: 100 bits are not enough"):
         polynomial_errors(10, 3, 30)
+    for call in (best_step_size, lambda *sizes: descent_error(*sizes, 0.012)):
+        with pytest.raises(InputError, match=r"^k is 60: 100 bits are not enough"):
+            call(10, 3, 60)

@@ -78,6 +78,7 @@ def test_against_sampling(n, d):
         ((4, 3, 0), r"^count is 0"),
         ((4, 3, 2, -1.0), r"^largest is -1"),
         ((4, 3, 2, float("nan")), r"^largest is nan"),
+        ((20, 5, 2, 1e-300), r"^largest is 1e-300: 4096 bits are not enough for it"),
     ],
 )
 def test_bad_input(arguments, message):

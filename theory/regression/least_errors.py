@@ -50,39 +50,52 @@ def polynomial_errors(n: int, d: int, terms: int, largest: float | None = None) 
                     row[column] -= share * pivot[column]
             found.append(form[-1][-1])
     if found[-1].rel_accuracy_bits() < 53:
-        raise InputError(f"terms is {terms}: {BITS} bits are not enough for so many; give fewer")
+        raise _too_many("terms", terms)
     return found
 
 
 def descent_error(n: int, d: int, k: int, step_size: float, largest: float | None = None) -> arb:
     """E tr (I − ηS)^{2k}: the mean squared error of k steps of gradient descent of size η from 0.
 
-    Raises `ValueError` for a k that is not an integer ≥ 0, for a step size that is not above 0, and
-    as `wishart_moments`.
+    Raises `ValueError` for a k that is not an integer ≥ 0 or more than the precision serves, for a
+    step size that is not above 0, and as `wishart_moments`.
     """
     k = checks.step_count("k", k)
     checks.positive("step_size", step_size)
-    return _power(wishart_moments(n, d, 2 * k + 1, largest), 2 * k, step_size)
+    found = _power(wishart_moments(n, d, 2 * k + 1, largest), 2 * k, step_size)
+    if found.rel_accuracy_bits() < 53:
+        raise _too_many("k", k)
+    return found
 
 
 def best_step_size(n: int, d: int, k: int, largest: float | None = None) -> float:
     """The η of least `descent_error`, to the precision of a float.
 
     The error is convex in η; where its derivative, −2k E tr S(I − ηS)^{2k−1}, is 0 is found by
-    bisection.  Raises `ValueError` for k < 1, and as `wishart_moments`.
+    bisection.  Raises `ValueError` for a k below 1 or more than the precision serves, and as
+    `wishart_moments`.
     """
     k = checks.dimension("k", k)
     moments = wishart_moments(n, d, 2 * k + 1, largest)[1:]
 
+    def slope(step_size: float) -> arb:
+        return _power(moments, 2 * k - 1, step_size)
+
     def too_short(step_size: float) -> bool:
-        return bool(_power(moments, 2 * k - 1, step_size) > 0)
+        return bool(slope(step_size) > 0)
 
     low, high = 0.0, 1.0 / n
     while too_short(high):
         low, high = high, 2 * high
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if too_short(middle) else (low, middle)
+    if not (slope(low * (1 - 1e-9)) > 0 > slope(high * (1 + 1e-9))):
+        raise _too_many("k", k)
     return low
+
+
+def _too_many(name: str, value: int) -> InputError:
+    return InputError(f"{name} is {value}: {BITS} bits are not enough for so many; give fewer")
 
 
 def _power(moments: list[arb], exponent: int, step_size: float) -> arb:

@@ -38,8 +38,9 @@ def wishart_moments(n: int, d: int, count: int, largest: float | None = None) ->
 
     With `largest`, the mean over the S whose eigenvalues are all at most that.
 
-    Raises `ValueError` for d or count below 1, for a `largest` that is not above 0, for n < d, and
-    for n − d even, where the integrals are no finite sums.
+    Raises `ValueError` for d or count below 1, for a `largest` that is not above 0 or so small that
+    the precision does not serve, for n < d, and for n − d even, where the integrals are no finite
+    sums.
     """
     for name, value in (("n", n), ("d", d), ("count", count)):
         checks.dimension(name, value)
@@ -69,7 +70,13 @@ def wishart_moments(n: int, d: int, count: int, largest: float | None = None) ->
                 lambda i: over.single(i + k),
             )
 
-        inverse, found = bordered(over.signed, over.single).inv(), []
+        try:
+            inverse = bordered(over.signed, over.single).inv()
+        except ZeroDivisionError:
+            raise InputError(
+                f"largest is {largest}: {BITS} bits are not enough for it; give a larger number"
+            ) from None
+        found = []
         for k in range(count):
             product = inverse * derivative(k)
             found.append(sum((product[i, i] for i in range(size)), arb(0)) * 2**k / 2)

@@ -61,7 +61,7 @@ def induction_trained(
     for name, model in alone.items():
         yield _accuracy(name, model, tokens, wanted, below=NOT_LEARNED)
     for name, model in models.items():
-        yield from _heads(name, model, built, tokens, wanted)
+        yield from _heads(name, model, built, tokens)
         yield from _circuits(name, model)
         yield from _registers(run, name, model, built, tokens)
         yield _transition(name)
@@ -109,11 +109,7 @@ def _accuracy(
 
 
 def _heads(
-    name: str,
-    model: TokenTransformer,
-    built: SequenceModel,
-    tokens: np.ndarray,
-    wanted: np.ndarray,
+    name: str, model: TokenTransformer, built: SequenceModel, tokens: np.ndarray
 ) -> Iterator[Finding]:
     """Attention where the built heads look, in the trained and in the built model."""
     from theory.retrieval import find
@@ -187,14 +183,17 @@ def _transition(name: str) -> Finding:
     from constructions.trained import log_of
 
     log = log_of(name)
-    if not log:
-        raise InputError(f"{name} has no log beside it: its loss along training is not known")
+    if len(log) < 2 * NEAR:
+        raise InputError(
+            f"{name} has no log beside it, or one of less than {2 * NEAR} lines: its loss along "
+            "training is not known"
+        )
     steps, loss = (np.array([line[key] for line in log]) for key in ("step", "loss"))
     width = max(1, round(WINDOW * len(steps)))
     falls = loss[:-width] - loss[width:]
     later, earlier = falls[width:], falls[:-width]
     steepest = int((later - earlier).argmax())  # begins a window; the next is steeper
-    # From line to line, there and around: a second difference has √6 times the noise of a line.
+    # later − earlier is a second difference; its noise is that of neighbouring lines thereabouts.
     around = loss[max(steepest - NEAR, 0) : steepest + NEAR]
     noise = float(np.median(np.abs(np.diff(around, 2))) / 0.6745)
     before, after = float(earlier[steepest]), float(later[steepest])
