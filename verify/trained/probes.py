@@ -102,12 +102,16 @@ class Probed:
         return 2 * whole - self.error(self.halves).mean(0)
 
     @cached_property
-    def best(self) -> float:
-        """The error of least squares, or with noisy labels of ridge regression with its variance:
-        of the Bayes predictor for w ~ N(0, I)."""
+    def bayes(self) -> np.ndarray:
+        """What the Bayes predictor for w ~ N(0, I) predicts, (m, n + 1): least squares, or with
+        noisy labels ridge regression with the variance of the noise."""
         algorithms, noise = Algorithms(self.prompts), self.model.task.noise
-        said = algorithms.spectrum.ridge([noise**2])[0] if noise else algorithms.least_squares()
-        return float(self.error(said).mean())
+        return algorithms.spectrum.ridge([noise**2])[0] if noise else algorithms.least_squares()
+
+    @property
+    def best(self) -> float:
+        """The error of the Bayes predictor."""
+        return float(self.error(self.bayes).mean())
 
 
 def _solved(gram: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 
 from verify.trained.checkpoints import described
-from verify.trained.predictors import Algorithms
+from verify.trained.predictors import labels_of
 from verify.trained.published import KINDS, published
 
 matplotlib.use("Agg")
@@ -28,21 +28,21 @@ def draw_layers(path: Path, probed: Mapping[str, Probed]) -> None:
     """Saved to path: the error of every layer; and of some layers by the number of examples."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.3), layout="constrained")
     for name, each in probed.items():
-        errors = each.error(each.predictions).mean(-1)
+        errors = each.errors.mean(-1)
         left.plot(range(len(errors)), errors, "o-", label=described(name), lw=1.3, ms=4)
     left.set(xlabel="layer (0: embedding)", ylabel="squared error / variance of a label")
     left.set_yscale("log")
     left.legend(frameon=False, fontsize=8)
     some = next(iter(probed.values()))
-    labels, algorithms = Algorithms(some.prompts).labels, Algorithms(some.prompts)
+    labels = labels_of(some.prompts)
     colours = plt.colormaps["viridis"](np.linspace(0, 0.9, len(some.predictions)))
     for layer, (predictions, colour) in enumerate(zip(some.predictions, colours, strict=True)):
         by_prefix = ((predictions - labels) ** 2).mean(0) / some.variance
         right.plot(
             by_prefix, color=colour, lw=1.3, label=f"layer {layer}" if layer else "embedding"
         )
-    best = ((algorithms.least_squares() - labels) ** 2).mean(0) / some.variance
-    right.plot(best, "k--", lw=1, label="least squares")
+    best = ((some.bayes - labels) ** 2).mean(0) / some.variance
+    right.plot(best, "k--", lw=1, label="best possible")
     right.set(xlabel="examples before", title=described(next(iter(probed))))
     right.legend(frameon=False, fontsize=8)
     for panel in (left, right):
