@@ -45,7 +45,7 @@ app = typer.Typer(
 def train_command(
     task: Annotated[str, typer.Argument(help="regression, induction, bigrams or hop")],
     size: Annotated[
-        str, typer.Option("--preset", help="small, medium, paper or linear (regression)")
+        str, typer.Option("--preset", help="small, ten, medium, paper or linear (regression)")
     ] = "small",
     model: Annotated[str, typer.Option(help="transformer or lstm (regression)")] = "transformer",
     covariance: Annotated[

@@ -1,6 +1,7 @@
 """Configurations by name: what to train, how large and for how long.
 
 small    d = 5, 11 points: minutes on two cores
+ten      d = 10, 21 points, as deep as `paper` and as narrow as `small`: hours on one core
 medium   d = 10, 21 points: hours on two cores, minutes on a GPU
 paper    d = 20, 41 points, with the curriculum of [Garg2022]: a GPU
 linear   attention-only linear transformers, for regression
@@ -24,7 +25,7 @@ from theory import checks
 from theory.checks import InputError
 
 TASKS = ("regression", "induction", "bigrams", "hop")
-SIZES = ("small", "medium", "paper", "linear")
+SIZES = ("small", "ten", "medium", "paper", "linear")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,17 @@ class _Size:
 _REGRESSION = {
     "small": _Size(
         5, 11, TransformerShape(6, 4, 64, 256), LSTMShape(3, 128), 12_000, 1e-3, 500, 0.01
+    ),
+    "ten": _Size(
+        10,
+        21,
+        TransformerShape(12, 4, 64, 256),
+        LSTMShape(5, 128),
+        60_000,
+        1e-3,
+        1000,
+        0.01,
+        Curriculum(5, 11, 1000),
     ),
     "medium": _Size(
         10, 21, TransformerShape(8, 8, 128, 512), LSTMShape(5, 256), 60_000, 5e-4, 1000, 0.01
