@@ -16,9 +16,6 @@ retrieve(patterns, queries, beta=8.0)                   # the same for millions 
 """
 
 from constructions.memory import (
-    HopfieldAttention,
-    ModernHopfield,
-    SphereDynamics,
     hebbian_attention,
     hopfield_attention,
     hopfield_update,
@@ -27,8 +24,6 @@ from constructions.memory import (
     sphere_dynamics,
 )
 from constructions.regression import (
-    InContextRegression,
-    Stage,
     chebyshev,
     gradient_descent,
     hyperpower,
@@ -36,8 +31,6 @@ from constructions.regression import (
     online_gradient_descent,
 )
 from constructions.retrieval import (
-    FactLookup,
-    SequenceModel,
     broad_average,
     composition,
     fact_lookup,
@@ -49,15 +42,9 @@ from constructions.retrieval import (
     skip_gram,
 )
 from constructions.stream import Stream
-from constructions.transformer import Transformer
+from constructions.transformer import Stage, Transformer
 
 __all__ = [
-    "FactLookup",
-    "HopfieldAttention",
-    "InContextRegression",
-    "ModernHopfield",
-    "SequenceModel",
-    "SphereDynamics",
     "Stage",
     "Stream",
     "Transformer",

@@ -1,23 +1,23 @@
 """The residual stream, divided into named registers.
 
 A construction never writes an index.  It names registers (`x`, `u`, `estimate`), forms linear
-combinations of them (`2 * u - x`), and lets `assembly.py` turn these into weight matrices.  The
-names stay on the model: they print, they label plots, and they tell which rows of a trained model
-to compare with.
+combinations of them (`2 * u - x`, `u @ Map(W, "W")`), and lets `assembly.py` turn these into weight
+matrices.  The names stay on the model: they print, they label plots, and they tell which rows of a
+trained model to compare with.
 
     >>> stream = Stream(x=3, u=3, y=1)
     >>> stream.d_model
     7
     >>> stream["u"]
     slice(3, 6, None)
-    >>> print(2 * stream.read("u") - stream.read("x"))
-    2·u − x
+    >>> print(2 * stream.read("u") - stream.read("x") + one)
+    2·u − x + 1
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,26 +36,75 @@ def number(value: float) -> str:
     return (sign + f"{abs(value):{'.0f' if whole else 'g'}}").replace("e-", "e−")
 
 
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A matrix (width in, width out) with the name under which it prints: `u @ Map(W, "W")`."""
+
+    matrix: np.ndarray
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.matrix.ndim != 2:
+            raise InputError(f"{self.name} has shape {self.matrix.shape}: give a matrix")
+
+
+@dataclass(frozen=True)
+class Term:
+    """factor · register, or factor · register·map."""
+
+    register: str
+    factor: float
+    map: Map | None = None
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is the same number in every coordinate of every token."""
+        return self.register == CONSTANT and self.map is None
+
+    def __str__(self) -> str:
+        if self.is_constant:
+            return number(abs(self.factor))
+        what = self.register if self.map is None else f"{self.register}·{self.map.name}"
+        what = what.removeprefix(f"{CONSTANT}·")
+        return what if abs(self.factor) == 1 else f"{number(abs(self.factor))}·{what}"
+
+
 @dataclass(frozen=True)
 class Reading:
-    """A linear combination of registers of one width, e.g. `2·u − x`; `one` is the constant 1."""
+    """A linear combination of registers, of one width, e.g. `2·u − x`; `one` is the constant 1.
 
-    terms: Mapping[str, float]
+    A constant is added to every coordinate of what it is added to.
+    """
+
+    terms: tuple[Term, ...]
     width: int
 
     def __add__(self, other: Reading) -> Reading:
-        if self.width != other.width:
+        wider, narrow = (self, other) if self.width >= other.width else (other, self)
+        scalar = narrow.width == 1 and all(term.is_constant for term in narrow.terms)
+        if self.width != other.width and not scalar:
             raise InputError(
                 f"cannot add {self} (width {self.width}) and {other} (width {other.width}): "
                 "registers in one combination must have the same width"
             )
-        names = [*self.terms, *(name for name in other.terms if name not in self.terms)]
-        sums = {name: self.terms.get(name, 0.0) + other.terms.get(name, 0.0) for name in names}
-        return Reading({name: value for name, value in sums.items() if value != 0}, self.width)
+        sums: dict[tuple[str, Map | None], float] = {}
+        for term in (*self.terms, *other.terms):
+            key = term.register, term.map
+            sums[key] = sums.get(key, 0.0) + term.factor
+        terms = (Term(name, value, by) for (name, by), value in sums.items() if value != 0)
+        return Reading(tuple(terms), wider.width)
 
     def __rmul__(self, factor: float) -> Reading:
-        scaled = {name: factor * value for name, value in self.terms.items()}
-        return Reading({name: value for name, value in scaled.items() if value != 0}, self.width)
+        scaled = (replace(term, factor=factor * term.factor) for term in self.terms)
+        return Reading(tuple(term for term in scaled if term.factor != 0), self.width)
+
+    def __matmul__(self, by: Map) -> Reading:
+        if len(by.matrix) != self.width or any(term.map is not None for term in self.terms):
+            raise InputError(
+                f"cannot map '{self}' (width {self.width}) by {by.name} {by.matrix.shape}: give a "
+                "matrix with a row for each coordinate, and map a reading once"
+            )
+        return Reading(tuple(replace(term, map=by) for term in self.terms), by.matrix.shape[1])
 
     def __neg__(self) -> Reading:
         return -1.0 * self
@@ -63,17 +112,20 @@ class Reading:
     def __sub__(self, other: Reading) -> Reading:
         return self + (-other)
 
+    @property
+    def constant(self) -> float:
+        """What is added to every coordinate."""
+        return sum(term.factor for term in self.terms if term.is_constant)
+
     def __str__(self) -> str:
         text = ""
-        for name, value in self.terms.items():
-            size = "" if abs(value) == 1 and name != CONSTANT else number(abs(value))
-            factor = size if name == CONSTANT else f"{size}·{name}" if size else name
-            joint = (" − " if value < 0 else " + ") if text else ("−" if value < 0 else "")
-            text += joint + factor
+        for term in self.terms:
+            minus = term.factor < 0
+            text += ((" − " if minus else " + ") if text else "−" * minus) + str(term)
         return text or "0"
 
 
-one = Reading({CONSTANT: 1.0}, 1)
+one = Reading((Term(CONSTANT, 1.0),), 1)
 
 
 class Stream:
@@ -107,23 +159,24 @@ class Stream:
     def read(self, name: str) -> Reading:
         """The reading that is just this register."""
         self[name]
-        return Reading({name: 1.0}, self.widths[name])
+        return Reading((Term(name, 1.0),), self.widths[name])
 
     def matrix(self, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
         """Weights (D, width) and bias (width,) with `H @ weights + bias` = the reading of H."""
         weights = np.zeros((self.d_model, reading.width))
         bias = np.zeros(reading.width)
-        for name, value in reading.terms.items():
-            if name == CONSTANT:
-                bias += value
+        for term in reading.terms:
+            if term.register == CONSTANT:
+                bias += term.factor if term.map is None else term.factor * term.map.matrix[0]
                 continue
-            span = self[name]
-            if self.widths[name] != reading.width:
+            span = self[term.register]
+            by = np.eye(reading.width) if term.map is None else term.map.matrix
+            if len(by) != span.stop - span.start:
                 raise InputError(
-                    f"'{reading}' has width {reading.width} but register {name!r} of this stream "
-                    f"has width {self.widths[name]}: read it from this stream"
+                    f"'{reading}' has width {reading.width} but register {term.register!r} of this "
+                    f"stream has width {self.widths[term.register]}: read it from this stream"
                 )
-            weights[span] += value * np.eye(reading.width)
+            weights[span] += term.factor * by
         return weights, bias
 
     def placement(self, name: str) -> np.ndarray:

@@ -14,20 +14,24 @@ Trained models may have heads, MLP and read-out see the stream through a layer n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import TypeVar
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
 from constructions.attention import Attention
+from constructions.interface import Interface, Model, Prompt
+from constructions.margins import Margin, SoftmaxError, least_sharpness, softmax_error
 from constructions.stream import Stream
 from constructions.tensors import weight
 from theory import checks
-
-Model = TypeVar("Model", bound="Transformer")
+from theory.checks import InputError
 
 
 class MLP(nn.Module):
@@ -69,8 +73,9 @@ class LayerNorm(nn.Module):
 class Block(nn.Module):
     """A layer: heads, then an MLP, then the normalisation of what they have been added to.
 
-    Each of the three may be absent.  `lines` says in words what it does.  The layer norms `ln1` and
-    `ln2` are what trained heads and MLPs see the stream through.
+    Each of the three may be absent.  `lines` says in words what it does, and `margins` the smallest
+    score gap of each head, if its construction has proved them.  The layer norms `ln1` and `ln2`
+    are what trained heads and MLPs see the stream through.
     """
 
     def __init__(
@@ -80,25 +85,43 @@ class Block(nn.Module):
         lines: tuple[str, ...] = (),
         norm: UnitNorm | None = None,
         *,
+        margins: tuple[Margin, ...] = (),
         ln1: LayerNorm | None = None,
         ln2: LayerNorm | None = None,
     ) -> None:
         super().__init__()
-        self.attn, self.mlp, self.lines, self.norm = attn, mlp, lines, norm
+        self.attn, self.mlp, self.norm = attn, mlp, norm
+        self.lines, self.margins = lines or _sizes(attn, mlp), margins
         self.ln1, self.ln2 = ln1, ln2
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
         # What a part adds is a fresh tensor, so the stream is added to it in place: in long prompts
         # the memory traffic of one more tensor is a good part of a layer's cost.
         if self.attn is not None:
-            H = self.attn(_seen(H, self.ln1), n_examples).add_(H)
+            H = self.attn(_normed(H, self.ln1), n_examples).add_(H)
         if self.mlp is not None:
-            H = self.mlp(_seen(H, self.ln2)).add_(H)
+            H = self.mlp(_normed(H, self.ln2)).add_(H)
         return H if self.norm is None else self.norm(H)
 
 
-def _seen(H: Tensor, norm: LayerNorm | None) -> Tensor:
+def _normed(H: Tensor, norm: LayerNorm | None) -> Tensor:
     return H if norm is None else norm(H)
+
+
+def _sizes(attn: Attention | None, mlp: MLP | None) -> tuple[str, ...]:
+    """What can be said of weights that were not written in words."""
+    lines = []
+    if attn is not None:
+        count, width = attn.n_heads, attn.W_Q.shape[-1]
+        lines.append(f"{attn.normalise} attention: {plural(count, 'head')} of width {width}")
+    if mlp is not None:
+        lines.append(f"mlp: {plural(len(mlp.b_in), 'ReLU')}")
+    return tuple(lines)
+
+
+def plural(count: int, what: str) -> str:
+    """1 head, 2 heads."""
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 class Embed(nn.Module):
@@ -137,12 +160,29 @@ class Unembed(nn.Module):
         return outputs if self.b_U is None else outputs + self.b_U
 
 
-class Transformer(nn.Module):
-    """Embedding (of tokens and, if given, of positions), blocks, read-out.
+@dataclass(frozen=True)
+class Stage:
+    """A line of a construction's proof: after `after` layers times·register is `holds`.
+
+    What `holds` means is written by the construction, for whoever reads the proof, and given as
+    numbers by its claim.
+    """
+
+    after: int
+    register: str
+    holds: Any
+    times: float = 1.0
+
+    def __str__(self) -> str:
+        return f"{self.register} after layer {self.after}"
+
+
+class Transformer(Model):
+    """Embedding (of tokens and, if given, of positions), blocks, read-out, and an interface.
 
     The model knows its `stream` (named registers), `name` (the call that builds it), `source`
     (the theorem, by key), `n_layers`, `n_heads` (of the layer with most), `d_model` and
-    `n_parameters`.
+    `n_parameters`; by its proof, `stages` (what stands where) and `at_most` (bounds on registers).
     """
 
     def __init__(
@@ -153,7 +193,10 @@ class Transformer(nn.Module):
         *,
         pos_embed: PosEmbed | None = None,
         ln_final: LayerNorm | None = None,
+        interface: Interface,
         stream: Stream,
+        stages: tuple[Stage, ...] = (),
+        at_most: Mapping[str, float] | None = None,
         name: str,
         source: str,
     ) -> None:
@@ -161,7 +204,8 @@ class Transformer(nn.Module):
         self.ln_final = ln_final
         self.embed, self.pos_embed, self.unembed = embed, pos_embed, unembed
         self.blocks: Sequence[Block] = nn.ModuleList(blocks)  # type: ignore[assignment]
-        self.stream, self.name, self.source = stream, name, source
+        self.interface, self.stream, self.name, self.source = interface, stream, name, source
+        self.stages, self.at_most = stages, dict(at_most or {})
 
     @property
     def n_layers(self) -> int:
@@ -184,37 +228,65 @@ class Transformer(nn.Module):
         """The number of weights, zeros included."""
         return sum(weights.numel() for weights in self.parameters())
 
-    def residual_stream(self, tokens: Tensor, n_examples: int) -> Iterator[Tensor]:
+    @property
+    def like(self) -> Tensor:
+        """The embedding: the format and the device that inputs are brought to."""
+        return self.embed.W_E
+
+    def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         """The stream H (…, T, D) after the embedding and after each block, one by one."""
-        H = self._embedded(tokens)
+        H = self.embed(prompt.tokens)
+        if self.pos_embed is not None:
+            H = H + self.pos_embed(H.shape[-2])
         yield H
         for block in self.blocks:
-            H = block(H, n_examples)
+            H = block(H, prompt.n_examples)
             yield H
 
-    def run(self, tokens: Tensor, n_examples: int) -> Tensor:
-        """Outputs (…, T, d_out) for tokens (…, T, d_in), the first n_examples being examples."""
-        H = self._embedded(tokens)
-        for block in self.blocks:
-            H = block(H, n_examples)
-        return self.unembed(_seen(H, self.ln_final))
+    def seen(self, H: Tensor) -> Tensor:
+        """The stream as the read-out sees it: through the last layer norm, if there is one."""
+        return _normed(H, self.ln_final)
 
-    def _embedded(self, tokens: Tensor) -> Tensor:
-        H = self.embed(tokens)
-        return H if self.pos_embed is None else H + self.pos_embed(H.shape[-2])
+    def read_out(self, H: Tensor) -> Tensor:
+        """H W_U + b_U, (…, d_out)."""
+        return self.unembed(H)
 
-    def sharpened(self: Model, sharpness: float | None) -> Model:
+    def softmax_error(self, sharpness: float) -> SoftmaxError:
+        """Bounds on the distance from hardmax to softmax at this sharpness, for every prompt."""
+        return softmax_error(self, sharpness)
+
+    def least_sharpness(self, error: float | None = None) -> float:
+        """The smallest sharpness at which all logits are within `error` of the hardmax ones.
+
+        By default, that at which all answers are still right: errors below half their margin.
+        """
+        if error is None:
+            error = 0.499 * float(checks.positive("the margin", self.interface.margin))
+        return least_sharpness(self, error)
+
+    def sharpened(self, sharpness: float | None) -> Transformer:
         """The same weights with softmax attention at this sharpness β in every layer that compares
         scores, or with hardmax, its limit β → ∞, for None.
 
         Weights are shared, not copied: a later `.to(dtype)` of one model converts both.  A hardmax
         model at None is returned as it is.  Raises ValueError for a sharpness that is not a finite
-        number above 0.
+        number above 0, or at which answers could be wrong, with the smallest that works.
         """
         layers = [block.attn for block in self.blocks if block.attn is not None]
         if sharpness is None and all(attn.normalise != "softmax" for attn in layers):
             return self
         scale = 1.0 if sharpness is None else float(checks.positive("sharpness", sharpness))
+        margin = self.interface.margin
+        if (
+            sharpness is not None
+            and margin is not None
+            and not self.softmax_error(scale).logits < margin / 2
+        ):
+            least = np.ceil(self.least_sharpness() * 100) / 100
+            raise InputError(
+                f"sharpness {sharpness:g} is too small for prompts of {self.interface.context} "
+                f"tokens, whose answers could be wrong: give at least {least:g}"
+            )
         model = deepcopy(self, {id(weights): weights for weights in self.parameters()})
         for block in model.blocks:
             if block.attn is not None and block.attn.normalise in ("softmax", "hardmax"):
@@ -223,16 +295,16 @@ class Transformer(nn.Module):
         return model
 
     def __str__(self) -> str:
-        layers = f"{self.n_layers} layer{'s' * (self.n_layers != 1)}"
-        heads = f"{self.n_heads} head{'s' * (self.n_heads != 1)}"
+        layers, heads = plural(self.n_layers, "layer"), plural(self.n_heads, "head")
         size = f"{layers}, {heads}, width {self.d_model}"
         lines = [f"{self.name}: {size}, {self.n_parameters} weights", f"  source  {self.source}"]
         lines.append(f"  stream  {self.stream}")
-        for number, block in enumerate(self.blocks, start=1):
-            lines += [
-                f"  {f'layer {number}' if i == 0 else '':9} {line}"
-                for i, line in enumerate(block.lines)
-            ]
+        first = 1
+        for said, alike in groupby(self.blocks, key=lambda block: block.lines):
+            last = first + len(list(alike)) - 1
+            which = f"layer {first}" if first == last else f"layers {first}–{last}, each"
+            lines += [f"  {which if i == 0 else '':9} {line}" for i, line in enumerate(said)]
+            first = last + 1
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -1,19 +1,33 @@
 import numpy as np
 import pytest
 import torch
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+from plain import Plain
 
 from constructions.assembly import (
+    And,
+    Clip,
     Head,
     Move,
+    Or,
+    Step,
+    Table,
+    Unit,
     attention,
     block,
     embed,
-    linear_mlp,
+    mlp,
     rows,
     signed_pair,
     unembed,
 )
-from constructions.stream import Stream, one
+from constructions.interface import Prompt
+from constructions.stream import Map, Stream, one
+from constructions.tokens import binary_codes
+from constructions.transformer import Embed, Transformer
+from verify.domains import Rational, objects, outputs, streams
 
 STREAM = Stream(x=2, u=2, y=1, s=1)
 X, U, Y, S = (STREAM.read(name) for name in STREAM)
@@ -60,8 +74,8 @@ def test_two_relu_heads_of_opposite_sign_are_one_linear_head():
 
 
 def test_moves_happen_at_once_and_constants_are_added():
-    mlp = linear_mlp(STREAM, [Move(X - U, "u"), Move(U - X, "x")], {"s": 3.0, "y": -1.0})
-    after = H + mlp(H)
+    moves = [Move(X - U, "u"), Move(U - X, "x"), Move(3 * one, "s"), Move(-one, "y")]
+    after = H + mlp(STREAM, moves)(H)
     assert torch.equal(after[:, :2], u)
     assert torch.equal(after[:, 2:4], x)
     assert torch.equal(after[:, 4], y - 1)
@@ -69,7 +83,7 @@ def test_moves_happen_at_once_and_constants_are_added():
 
 
 def test_a_move_can_read_the_constant():
-    after = H + linear_mlp(STREAM, [Move(Y - 4 * one, "s")])(H)
+    after = H + mlp(STREAM, [Move(Y - 4 * one, "s")])(H)
     assert torch.equal(after[:, 5], s + y - 4)
 
 
@@ -114,12 +128,17 @@ def test_weights_are_the_numbers_that_were_named():
 
 def test_blocks_say_in_words_what_they_do():
     lines = block(
-        STREAM, [Head((X, Y), (U, S), -Y, "s", 0.5)], [Move(X, "u")], {"y": 2.0}, normalise="relu"
+        STREAM,
+        [Head((X, Y), (U, S), -Y, "s", 0.5)],
+        [Move(X, "u"), Move(2 * one, "y")],
+        normalise="relu",
+        unit_norm=True,
     ).lines
     assert lines == (
         "relu head: (x, y) asks, (u, s) answers, −2^−1·y added to s",
         "mlp: x added to u",
         "mlp: 2 added to y",
+        "unit norm",
     )
     two = Head(X, X, (X, Y), ("u", "s"), -2.0)
     assert str(two) == "x asks, x answers, −2·(x, y) added to (u, s)"
@@ -129,8 +148,8 @@ def test_absent_parts_leave_no_weights():
     assert block(STREAM).attn is None
     assert block(STREAM).mlp is None
     assert not list(block(STREAM).parameters())
-    assert block(STREAM, moves=[Move(X, "u")]).attn is None
-    assert block(STREAM, constants={"s": 1.0}).mlp.W_in.shape == (6, 0)
+    assert block(STREAM, words=[Move(X, "u")]).attn is None
+    assert block(STREAM, words=[Move(one, "s")]).mlp.W_in.shape == (6, 0)
     assert torch.equal(block(STREAM)(H, 5), H)
 
 
@@ -158,6 +177,216 @@ def test_unknown_registers_are_refused():
     with pytest.raises(ValueError, match="no register 'v'"):
         block(STREAM, [Head(X, X, X, "v")])
     with pytest.raises(ValueError, match="no register 'v'"):
-        block(STREAM, constants={"v": 1.0})
+        block(STREAM, words=[Move(one, "v")])
     with pytest.raises(ValueError, match="no register 'v'"):
         embed(STREAM, a={"v": 1.0})
+
+
+# ---- words of an MLP: each is added to its register, and nothing else changes
+
+
+def added(words, tokens, stream=STREAM):
+    """What an MLP of these words adds."""
+    return mlp(stream, words)(tokens)
+
+
+def only(name, values):
+    """A stream with these values in one register and 0 elsewhere."""
+    wanted = torch.zeros(len(H), 6, dtype=torch.float64)
+    wanted[:, STREAM[name]] = values
+    return wanted
+
+
+small = st.integers(-4, 4).map(float)
+
+
+@given(small, small)
+def test_units_are_relus_times_a_number_or_a_matrix(a, times):
+    reading = X - a * U + a * one
+    relu = (x - a * u + a).relu()
+    assert torch.equal(added([Unit(reading, "u", times)], H), only("u", times * relu))
+    W = integers(2, 1, seed=3)
+    mapped = Unit(reading, "s", Map(W.numpy(), "W"))
+    assert torch.equal(added([mapped], H), only("s", relu @ W))
+    assert str(mapped).endswith("·W added to s")
+
+
+@given(small, st.integers(1, 5).map(float))
+def test_clips_are_exact_everywhere(low, width):
+    word = Clip(X - U, low, low + width, "u")
+    assert torch.equal(added([word], H), only("u", (x - u).clamp(low, low + width)))
+
+
+@given(small, st.sampled_from([0.25, 0.5, 1.0, 4.0]), small)
+def test_steps_are_exact_outside_their_margin(at, margin, times):
+    word = Step(Y, at, "s", margin, times)
+    (values,) = added([word], H)[None, :, 5]
+    inside = (y > at - margin) & (y < at)
+    assert torch.equal(values[~inside], (times * (y >= at).double())[~inside])
+    # In between they rise in a line.
+    assert torch.equal(values[inside], times * (y[inside] - at + margin) / margin)
+    assert f"exact unless {str(word).split('unless ')[1]}" in str(word)
+
+
+BITS = Stream(a=1, b=1, c=1, out=1)
+TABLE_OF_BITS = torch.tensor([[i >> k & 1 for k in range(3)] + [0] for i in range(8)]).double()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), min_size=1, max_size=4), small)
+def test_gates_are_their_truth_tables(chosen, times):
+    literals = tuple(one - BITS.read(n) if negated else BITS.read(n) for n, negated in chosen)
+    values = [TABLE_OF_BITS[:, "abc".index(n)].bool() ^ negated for n, negated in chosen]
+    for gate, wanted in (
+        (And(literals, "out", times), torch.stack(values).all(0)),
+        (Or(literals, "out", times), torch.stack(values).any(0)),
+    ):
+        # A literal twice counts twice, as a gate of its own would have it.
+        if len({*chosen}) < len(chosen):
+            continue
+        assert torch.equal(added([gate], TABLE_OF_BITS, BITS)[:, 3], times * wanted.double())
+
+
+@given(st.integers(0, 2**20), st.sampled_from([0.0, 1.0]))
+def test_an_and_passes_one_fraction(numerator, bit):
+    fraction = numerator / 2.0**20
+    tokens = torch.tensor([[fraction, bit, 1.0, 0.0]]).double()
+    gate = And(tuple(map(BITS.read, "abc")), "out")
+    assert added([gate], tokens, BITS)[0, 3] == fraction * bit
+
+
+def test_gates_print_as_formulas():
+    a, b = BITS.read("a"), BITS.read("b")
+    assert str(And((a, one - b), "out")) == (
+        "(a and not b) added to out, exact on bits, one of which may be a fraction"
+    )
+    assert str(Or((a, one - b), "c", 2.0)) == "2·(a or not b) added to c, exact on bits"
+
+
+@given(st.integers(1, 9), st.integers(1, 3), st.integers(0, 99))
+def test_tables_look_up_codes(V, width, seed):
+    codes = binary_codes(V)
+    entries = np.random.default_rng(seed).integers(-9, 9, (V, width)).astype(float)
+    stream = Stream(code=codes.shape[1], out=width)
+    word = Table(stream.read("code"), codes, entries, "out")
+    tokens = rows(stream, code=np.vstack([codes, 0 * codes[:1]]))
+    found = added([word], tokens, stream)[:, stream["out"]]
+    # The code 0 of "none" has no entry, unless it is told from no code: ‖key‖² is 1.
+    assert torch.equal(found[:V], torch.as_tensor(entries))
+    assert not found[V].any()
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        (np.array([[1.0, 0], [1, 0]]), "told apart"),
+        (np.array([[1.0, 0], [2, 0]]), "told apart"),
+        (np.array([[0.5, 0], [0, 1]]), "whole numbers"),
+        (np.array([[0.0, 0], [0, 1]]), "whole numbers"),
+        (np.eye(3), "3 keys and 2 entries"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_keys_that_are_not_told_apart_are_refused(keys, words):
+    with pytest.raises(ValueError, match=words):
+        Table(X, keys, np.ones((2, 1)), "s")
+
+
+@pytest.mark.parametrize("margin", [0.0, -1.0, 0.3, 3.0])
+def test_margins_that_are_no_powers_of_two_are_refused(margin):
+    with pytest.raises(ValueError, match=r"margin of a step .* give a power of two"):
+        Step(Y, 1.0, "s", margin)
+
+
+def test_an_empty_clip_is_refused():
+    with pytest.raises(ValueError, match="between 1 and 1: give low < high"):
+        Clip(Y, 1.0, 1.0, "s")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [Move(X, "s"), Unit(Y, "x"), Clip(X, 0.0, 1.0, "y"), Unit(X, "s", Map(np.ones((3, 1)), "W"))],
+    ids=str,
+)
+def test_words_whose_widths_do_not_fit_are_refused(word):
+    with pytest.raises(ValueError, match=r"must be as many|cannot fill"):
+        mlp(STREAM, [word])
+
+
+def test_many_words_are_side_by_side():
+    words = [Move(X, "u"), Clip(Y, 0.0, 1.0, "s"), Unit(U, "x", -1.0), Step(S, 0.0, "y")]
+    assert torch.equal(added(words, H), sum(added([word], H) for word in words))
+
+
+def test_a_head_may_carry_through_a_matrix_and_margins_are_kept_by_the_block():
+    from constructions.margins import Margin
+
+    W = Map(integers(2, 1, seed=4).numpy(), "W")
+    head = Head(X, U, X, "s", W, Margin(2.0))
+    linear = block(STREAM, [head], mask="full")
+    plain = block(STREAM, [Head(X, U, X @ W, "s")], mask="full")
+    assert torch.equal(linear(H, 5), plain(H, 5))
+    assert linear.margins == (Margin(2.0),)
+    assert str(head) == "x asks, u answers, x·W added to s"
+
+
+# ---- the same words over Q, by the independent forward pass of the number systems
+
+EVERY = Stream(u=2, a=1, b=1, code=2, out=2, bit=1)
+POINTS = {
+    # word: (its values by definition at (u, a, b, code), where it says that it is exact)
+    "move": (Move(EVERY.read("u") - 0.5 * one, "out"), lambda u, a, b, c: [x - half for x in u]),
+    "unit": (Unit(EVERY.read("u"), "out", -3.0), lambda u, a, b, c: [-3 * max(x, 0) for x in u]),
+    "clip": (Clip(EVERY.read("u"), -1.0, 0.5, "out"), lambda u, a, b, c: [clip(x) for x in u]),
+    "step": (Step(EVERY.read("u"), 1.0, "out", 0.25), lambda u, a, b, c: [x >= 1 for x in u]),
+    "and": (And((EVERY.read("a"), one - EVERY.read("b")), "bit"), lambda u, a, b, c: [a * (1 - b)]),
+    "or": (
+        Or((EVERY.read("a"), one - EVERY.read("b")), "bit"),
+        lambda u, a, b, c: [max(a, 1 - b)],
+    ),
+    "table": (
+        Table(EVERY.read("code"), np.eye(2), np.array([[0.25, 3.0], [-7.0, 1.0]]), "out"),
+        lambda u, a, b, c: [[fmpq(1, 4), 3], [-7, 1]][c],
+    ),
+}
+half = fmpq(1, 2)
+
+
+def clip(value):
+    return min(max(value, fmpq(-1)), half)
+
+
+def thirds():
+    """Fractions that float64 does not hold; outside the margin of the step, (¾, 1)."""
+    numbers = st.integers(-9, 9).map(lambda top: fmpq(top, 3))
+    return numbers.filter(lambda x: not fmpq(3, 4) < x < 1)
+
+
+@pytest.mark.parametrize("name", POINTS)
+@given(
+    u=st.tuples(thirds(), thirds()),
+    a=st.sampled_from([fmpq(0), fmpq(1)]),
+    b=st.sampled_from([fmpq(0), fmpq(1)]),
+    code=st.integers(0, 1),
+)
+def test_words_are_their_definitions_over_q(name, u, a, b, code):
+    word, definition = POINTS[name]
+    identity = Embed(torch.eye(EVERY.d_model, dtype=torch.float64))
+    model = Transformer(
+        identity,
+        [block(EVERY, words=[word])],
+        unembed(EVERY, EVERY.read(word.into)),
+        interface=Plain(),
+        stream=EVERY,
+        name="",
+        source="",
+    )
+    token = [*u, a, b, fmpq(code == 0), fmpq(code == 1), *[fmpq(0)] * 3]
+    rational = Rational()
+    assert outputs(model, Prompt(objects([token]), 1), rational).tolist() == [
+        [fmpq(value) for value in definition(u, int(a), int(b), code)]
+    ]
+    # Nothing else in the stream has changed.
+    before, after = streams(model, Prompt(objects([token]), 1), rational)
+    changed = EVERY[word.into]
+    kept = [i for i in range(EVERY.d_model) if not changed.start <= i < changed.stop]
+    assert [after[0, i] for i in kept] == [before[0, i] for i in kept] == [token[i] for i in kept]

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.stream import CONSTANT, Reading, Stream, number, one
+from constructions.stream import CONSTANT, Map, Reading, Stream, Term, number, one
 
 STREAM = Stream(x=3, u=3, y=1)
 
@@ -35,7 +35,7 @@ def test_readings_form_a_vector_space_and_matrix_is_linear(a, b, c):
     weights, bias = STREAM.matrix(combination)
     assert not bias.any()
     assert np.array_equal(H @ weights, (a - c) * H[:, :3] + b * H[:, 3:6])
-    assert 0.0 not in combination.terms.values()
+    assert all(term.factor != 0 for term in combination.terms)
     assert -1 * -combination == combination
 
 
@@ -44,6 +44,34 @@ def test_the_constant_becomes_the_bias(a, b):
     weights, bias = STREAM.matrix(a * STREAM.read("y") + b * one)
     assert np.array_equal(bias, [b])
     assert np.array_equal(weights.ravel(), [0, 0, 0, 0, 0, 0, a])
+
+
+@given(factors, factors)
+def test_a_constant_is_added_to_every_coordinate(a, b):
+    for reading in (a * STREAM.read("x") + b * one, b * one + a * STREAM.read("x")):
+        weights, bias = STREAM.matrix(reading)
+        assert reading.width == 3
+        assert reading.constant == b
+        assert np.array_equal(bias, [b] * 3)
+        assert np.array_equal(weights[:3], a * np.eye(3))
+
+
+@given(factors, factors, st.integers(1, 4), st.integers(0, 9))
+def test_maps_are_matrices_on_the_way_out_of_a_register(a, b, width, seed):
+    rng = np.random.default_rng(seed)
+    W, v = rng.integers(-9, 9, (3, width)) * 1.0, rng.integers(-9, 9, (1, width)) * 1.0
+    mapped = a * STREAM.read("u") @ Map(W, "W")
+    H = rng.integers(-9, 9, (4, 7)).astype(float)
+    weights, bias = STREAM.matrix(mapped + b * one @ Map(v, "v"))
+    assert np.array_equal(H @ weights + bias, a * H[:, 3:6] @ W + b * v)
+
+
+def test_the_same_map_twice_adds_up_and_another_does_not():
+    W, other = Map(np.eye(3), "W"), Map(np.eye(3), "W")
+    u = STREAM.read("u")
+    assert str(u @ W + u @ W) == "2·u·W"
+    assert len((u @ W + u @ other).terms) == 2
+    assert str(u @ W - u @ W) == "0"
 
 
 def test_placement_writes_its_register_and_no_other():
@@ -58,6 +86,8 @@ def test_placement_writes_its_register_and_no_other():
         (STREAM.read("y") - one, "y − 1"),
         (-0.5 * STREAM.read("y") + 3 * one, "−2^−1·y + 3"),
         (STREAM.read("x") - STREAM.read("x"), "0"),
+        (2 * STREAM.read("u") @ Map(np.eye(3), "W") - STREAM.read("x"), "2·u·W − x"),
+        (STREAM.read("x") + one @ Map(np.ones((1, 3)), "b"), "x + b"),
     ],
 )
 def test_readings_print_as_formulas(reading, text):
@@ -95,12 +125,21 @@ def test_widths_that_do_not_fit_are_refused():
         STREAM.matrix(Stream(x=1).read("x"))
 
 
+def test_maps_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"cannot map 'x' \(width 3\) by W \(2, 2\)"):
+        STREAM.read("x") @ Map(np.eye(2), "W")
+    with pytest.raises(ValueError, match="map a reading once"):
+        STREAM.read("x") @ Map(np.eye(3), "W") @ Map(np.eye(3), "V")
+    with pytest.raises(ValueError, match=r"b has shape \(3,\): give a matrix"):
+        Map(np.ones(3), "b")
+
+
 def test_unknown_registers_are_refused():
     for call in (STREAM.read, STREAM.__getitem__, STREAM.placement):
         with pytest.raises(ValueError, match="no register 'v': the stream has x, u, y"):
             call("v")
     with pytest.raises(ValueError, match="no register 'v'"):
-        STREAM.matrix(Reading({"v": 1.0}, 1))
+        STREAM.matrix(Reading((Term("v", 1.0),), 1))
     for index in (-1, 7):
         with pytest.raises(ValueError, match=f"no coordinate {index}: .* width 7"):
             STREAM.register_of(index)

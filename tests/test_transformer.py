@@ -7,14 +7,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Plain
 
 from constructions import newton
 from constructions.attention import CAUSAL_BLOCK, Attention
+from constructions.interface import Prompt
 from constructions.stream import Stream
 from constructions.transformer import MLP, Block, Embed, PosEmbed, Transformer, Unembed, UnitNorm
 from verify.domains import Ball, Modular, NotPolynomial, Rational, outputs
 
 EPS = 2.0**-53
+
 NORMALISE, MASKS = (
     ("linear", "relu", "softmax", "hardmax"),
     ("full", "causal", "strict", "examples"),
@@ -196,7 +199,9 @@ def test_unit_norm_has_no_weights_leaves_its_input_alone_and_has_a_gradient():
 
 def one_block(block):
     eye, stream = torch.eye(4), Stream(a=4)
-    return Transformer(Embed(eye), [block], Unembed(eye), stream=stream, name="", source="")
+    return Transformer(
+        Embed(eye), [block], Unembed(eye), interface=Plain(), stream=stream, name="", source=""
+    )
 
 
 def test_unit_norm_in_balls_encloses_torch_and_has_no_value_over_q():
@@ -204,9 +209,9 @@ def test_unit_norm_in_balls_encloses_torch_and_has_no_value_over_q():
         one_block(normalised_block(UnitNorm())),
         integers(np.random.default_rng(1), 5, 4),
     )
-    found = model.run(tokens, 5).tolist()
+    found = model.run(Prompt(tokens, 5)).tolist()
     with Ball.precision(200):
-        enclosed = outputs(model, Ball().weights(tokens.numpy()), 5, Ball()).tolist()
+        enclosed = outputs(model, Prompt(tokens, 5), Ball()).tolist()
         for row, balls in zip(found, enclosed, strict=True):
             # Whole numbers before the norm: only its own 5 roundings of entries of at most 1.
             assert all(abs(b - value) <= 6 * EPS for value, b in zip(row, balls, strict=True))
@@ -214,7 +219,7 @@ def test_unit_norm_in_balls_encloses_torch_and_has_no_value_over_q():
             assert abs(sum(ball * ball for ball in balls) - 1) < 2.0**-140
     for domain in (Rational(), Modular(97)):
         with pytest.raises(NotPolynomial, match="layer 1: a square root has no exact"):
-            outputs(one_block(Block(norm=UnitNorm())), domain.weights(np.eye(4)), 4, domain)
+            outputs(one_block(Block(norm=UnitNorm())), Prompt(torch.eye(4), 4), domain)
 
 
 def a_transformer(seed=0, normalise="linear", mask="full"):
@@ -225,6 +230,7 @@ def a_transformer(seed=0, normalise="linear", mask="full"):
         Embed(integers(rng, 3, 4)),
         blocks,
         Unembed(integers(rng, 4, 2)),
+        interface=Plain(),
         stream=Stream(a=4),
         name="example()",
         source="[None]",
@@ -234,7 +240,7 @@ def a_transformer(seed=0, normalise="linear", mask="full"):
 def test_the_stream_is_the_sum_of_its_parts():
     model, tokens = a_transformer(), integers(np.random.default_rng(1), 5, 3)
     H = tokens @ model.embed.W_E
-    passed = list(model.residual_stream(tokens, 3))
+    passed = list(model.residual_stream(Prompt(tokens, 3)))
     assert len(passed) == model.n_layers + 1 == 4
     assert torch.equal(passed[0], H)
     for block, after in zip(model.blocks, passed[1:], strict=True):
@@ -244,7 +250,7 @@ def test_the_stream_is_the_sum_of_its_parts():
             hidden = (H @ block.mlp.W_in + block.mlp.b_in).clamp(min=0)
             H = H + hidden @ block.mlp.W_out + block.mlp.b_out
         assert torch.equal(after, H)
-    assert torch.equal(model.run(tokens, 3), H @ model.unembed.W_U)
+    assert torch.equal(model.run(Prompt(tokens, 3)), H @ model.unembed.W_U)
 
 
 @given(st.sampled_from(NORMALISE), st.sampled_from(MASKS), st.lists(st.integers(1, 3), max_size=2))
@@ -286,13 +292,13 @@ def test_a_model_knows_its_size_and_prints_it():
 
 def test_a_copy_is_separate_and_a_state_dict_restores():
     model, tokens = a_transformer(), integers(np.random.default_rng(1), 5, 3)
-    before = model.run(tokens, 3)
+    before = model.run(Prompt(tokens, 3))
     changed = copy.deepcopy(model)
     changed.blocks[0].attn.W_O[0] *= -1
-    assert torch.equal(model.run(tokens, 3), before)
-    assert not torch.equal(changed.run(tokens, 3), before)
+    assert torch.equal(model.run(Prompt(tokens, 3)), before)
+    assert not torch.equal(changed.run(Prompt(tokens, 3)), before)
     changed.load_state_dict(model.state_dict())
-    assert torch.equal(changed.run(tokens, 3), before)
+    assert torch.equal(changed.run(Prompt(tokens, 3)), before)
 
 
 @pytest.mark.parametrize("normalise", NORMALISE)
@@ -301,16 +307,16 @@ def test_the_module_follows_its_dtype_and_device(normalise, mask):
     model = a_transformer(normalise=normalise, mask=mask)
     single = copy.deepcopy(model).float()
     tokens = integers(np.random.default_rng(1), 5, 3)
-    assert model.run(tokens, 3).dtype == torch.float64
-    assert single.run(tokens.float(), 3).dtype == torch.float32
+    assert model.run(Prompt(tokens, 3)).dtype == torch.float64
+    assert single.run(Prompt(tokens.float(), 3)).dtype == torch.float32
     # On the meta device every tensor made in passing must follow the weights.
     meta = copy.deepcopy(model).to("meta")
-    assert meta.run(tokens.to("meta"), 3).shape == (5, 2)
+    assert meta.run(Prompt(tokens.to("meta"), 3)).shape == (5, 2)
 
 
 def test_gradients_reach_the_tokens():
     model, tokens = a_transformer(), integers(np.random.default_rng(1), 5, 3).requires_grad_()
-    model.run(tokens, 3).sum().backward()
+    model.run(Prompt(tokens, 3)).sum().backward()
     assert tokens.grad is not None
     assert not any(weights.requires_grad for weights in model.parameters())
 
@@ -337,15 +343,16 @@ def test_positions_are_added_to_the_embedding_and_a_bias_to_the_read_out(leading
         [Block(an_attention(rng, "linear", "causal"))],
         Unembed(W_U, b_U),
         pos_embed=PosEmbed(W_pos),
+        interface=Plain(),
         stream=Stream(a=4),
         name="example()",
         source="[None]",
     )
     for T in (1, 4, 6):
         tokens = torch.as_tensor(rng.integers(5, size=(*leading, T)))
-        start, end = model.residual_stream(tokens, 0)
+        start, end = model.residual_stream(Prompt(tokens, 0))
         assert torch.equal(start, W_E[tokens] + W_pos[:T])
-        assert torch.equal(model.run(tokens, 0), end @ W_U + b_U)
+        assert torch.equal(model.run(Prompt(tokens, 0)), end @ W_U + b_U)
     assert model.n_parameters - W_pos.numel() - b_U.numel() == sum(
         weights.numel()
         for weights in (*model.blocks.parameters(), model.embed.W_E, model.unembed.W_U)
@@ -373,7 +380,7 @@ def test_scales_that_are_not_above_0_are_refused(scale):
 @pytest.mark.parametrize("normalise", NORMALISE)
 def test_sharpening_changes_the_layers_that_compare_and_no_weight(normalise):
     model, tokens = a_transformer(0, normalise), integers(np.random.default_rng(1), 5, 3)
-    before = model.run(tokens, 3)
+    before = model.run(Prompt(tokens, 3))
     soft = model.sharpened(2.5)
     attn = soft.blocks[0].attn
     compares = normalise in ("softmax", "hardmax")
@@ -381,7 +388,7 @@ def test_sharpening_changes_the_layers_that_compare_and_no_weight(normalise):
     for ours, theirs in zip(model.parameters(), soft.parameters(), strict=True):
         assert ours is theirs
     assert model.blocks[0].attn.normalise == normalise
-    assert torch.equal(model.run(tokens, 3), before)
+    assert torch.equal(model.run(Prompt(tokens, 3)), before)
     hard = soft.sharpened(None).blocks[0].attn
     assert (hard.normalise, hard.scale) == ("hardmax" if compares else normalise, 1.0)
     assert str(soft).partition(":")[0] == str(model).partition(":")[0]

@@ -30,76 +30,29 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from constructions.assembly import Head, attention, embed, unembed
-from constructions.stream import Stream, number
-from constructions.transformer import MLP, Block, Transformer
+from constructions.assembly import Clip, Head, Move, Unit, Word, block, embed, unembed
+from constructions.stream import Map, Reading, Stream, one
+from constructions.transformer import Transformer
+from constructions.vectors import Memory, one_input
 from theory import checks
 from theory.checks import InputError
 from theory.memory.hopfield import checked_network
 from theory.memory.patterns import pattern_rows
 
+SOURCE = "[Hopfield1982]; proved in constructions/memory/hopfield.py"
 EXACT = 2.0**53  # float64 adds whole numbers exactly up to here
 
 
-class HopfieldNetwork(Transformer):
-    """A transformer that is called as a Hopfield network: `model(states)`.
+class Signs(Memory):
+    """States (…, d) of ±1 → states (…, d) of ±1; ValueError for other entries."""
 
-    `patterns` (P, d), if there are any, are the example tokens of every prompt.
-    """
-
-    patterns: nn.Parameter | None
-
-    def __init__(
-        self, patterns: Tensor | None, blocks: list[Block], *, stream: Stream, name: str
-    ) -> None:
-        columns = {register: {register: 1.0} for register in ("pattern", "state")}
-        if patterns is None:
-            del columns["pattern"]
-        super().__init__(
-            embed(stream, **columns),
-            blocks,
-            unembed(stream, stream.read("state")),
-            stream=stream,
-            name=name,
-            source="[Hopfield1982]; proved in constructions/memory/hopfield.py",
-        )
-        self.patterns = None if patterns is None else nn.Parameter(patterns, requires_grad=False)
-
-    def forward(self, states: Any) -> Tensor:
-        """The states (…, d) after the model's synchronous updates, started at states (…, d) of ±1.
-
-        Raises ValueError for other entries and for another dimension.
-        """
-        s = self._input(states)
-        tokens, P = self._tokens(s)
-        return self.run(tokens, P)[P:].reshape(s.shape)
-
-    def tokens(self, states: Any) -> tuple[Tensor, int]:
-        """The prompt (P + m, columns), patterns (ξ, 0) and then states (0, s); and P.
-
-        Without patterns the tokens are the states (m, d), and P is 0.
-        """
-        return self._tokens(self._input(states))
-
-    def _tokens(self, s: Tensor) -> tuple[Tensor, int]:
-        s = s.reshape(-1, s.shape[-1])
-        if self.patterns is None:
-            return s, 0
-        stored = torch.cat([self.patterns, torch.zeros_like(self.patterns)], dim=-1)
-        asked = torch.cat([torch.zeros_like(s), s], dim=-1)
-        return torch.cat([stored, asked]), len(stored)
-
-    def _input(self, states: Any) -> Tensor:
-        given = states.detach().cpu() if isinstance(states, Tensor) else states
-        s = checks.signs("states", np.asarray(given))
-        checks.vector_shape("states", s.shape, self.stream.widths["state"])
-        weights = self.unembed.W_U
-        return torch.as_tensor(s, dtype=weights.dtype, device=weights.device)
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        return super().check(like, checks.signs("states", _array(one_input("states", inputs))))
 
 
-def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> HopfieldNetwork:
+def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> Transformer:
     """`hopfield_update(weights, bias, steps)(states)`: exactly `steps` synchronous updates.
 
     Each is s ← sgn(W s + b), and s where a field is 0: weights (d, d), symmetric and of zero
@@ -113,18 +66,24 @@ def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> HopfieldN
     W, b, exponent = _whole(network.weights, network.bias)
     d = len(b)
     stream = Stream(state=d)
-    state, _ = stream.matrix(stream.read("state"))
-    mlp = _sign_mlp(stream, state @ (np.eye(d) + 2 * W.T), 2 * b)
-    biased = " + b" if b.any() else ""
-    factor = number(2.0 ** (1 - exponent)) if -1000 < exponent < 1000 else f"2^{1 - exponent}"
-    line = f"mlp: clip(state + {factor}·(W·state{biased}), −1, 1) is the state"
-    layer = Block(None, mlp, (line,))
-    return HopfieldNetwork(
-        None, [layer] * steps, stream=stream, name=f"hopfield_update({d} neurons, steps={steps})"
+    state = stream.read("state")
+    named = "W" if exponent == 0 else f"(W/2^{exponent})".replace("-", "−")
+    z = state + 2 * state @ Map(W.T, named)
+    if b.any():
+        z = z + 2 * one @ Map(b[None], named.replace("W", "b"))
+    layer = block(stream, words=_sign(stream, z))
+    return Transformer(
+        embed(stream, state={"state": 1.0}),
+        [layer] * steps,
+        unembed(stream, state),
+        interface=Signs(d),
+        stream=stream,
+        name=f"hopfield_update({d} neurons, steps={steps})",
+        source=SOURCE,
     )
 
 
-def hebbian_attention(patterns: Any, steps: int = 1) -> HopfieldNetwork:
+def hebbian_attention(patterns: Any, steps: int = 1) -> Transformer:
     """`hebbian_attention(patterns, steps)(states)`: synchronous updates under Hebb's rule.
 
     The same as `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of ±1 are
@@ -133,43 +92,33 @@ def hebbian_attention(patterns: Any, steps: int = 1) -> HopfieldNetwork:
 
     Raises ValueError for other patterns, and for steps that are not an integer ≥ 0.
     """
-    given = patterns.detach().cpu() if isinstance(patterns, Tensor) else patterns
-    xi, steps = pattern_rows(np.asarray(given)), checks.step_count("steps", steps)
+    xi, steps = pattern_rows(_array(patterns)), checks.step_count("steps", steps)
     P, d = xi.shape
     stream = Stream(pattern=d, state=d, field=d)
     pattern, state, field = map(stream.read, stream)
     # Whole fields: g = 1.  Their sizes, at most 2·P·d on the way, are far below 2^53.
-    attn = attention(stream, [Head(state, pattern, pattern, "field")], "linear", "examples")
-    z, _ = stream.matrix((1.0 - 2 * P) * state + 2 * field)
-    mlp = _sign_mlp(stream, z, np.zeros(d), spent="field")
-    lines = (
-        "head: state asks, pattern answers, pattern added to field",
-        f"mlp: clip(state + 2·(field − {P}·state), −1, 1) is the state, field is 0 again",
-    )
-    return HopfieldNetwork(
-        torch.as_tensor(xi, dtype=torch.float64),
-        [Block(attn, mlp, lines)] * steps,
+    update = _sign(stream, (1.0 - 2 * P) * state + 2 * field)
+    head = Head(state, pattern, pattern, "field")
+    return Transformer(
+        embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
+        [block(stream, [head], [*update, Move(-field, "field")])] * steps,
+        unembed(stream, state),
+        interface=Signs(d, torch.as_tensor(xi, dtype=torch.float64)),
         stream=stream,
         name=f"hebbian_attention({P} patterns of dimension {d}, steps={steps})",
+        source=SOURCE,
     )
 
 
-def _sign_mlp(stream: Stream, z: np.ndarray, offset: np.ndarray, spent: str | None = None) -> MLP:
-    """The units that make `state` clip(H z + offset, −1, 1), and the register `spent` 0."""
-    state, _ = stream.matrix(stream.read("state"))
-    W_in, b_in = [z, z, state], [offset + 1, offset - 1, np.ones_like(offset)]
-    place = stream.placement("state")
-    W_out = [place, -place, -place]
-    if spent is not None:  # −u = −relu(u) + relu(−u)
-        read, _ = stream.matrix(stream.read(spent))
-        W_in, b_in = [*W_in, read, -read], [*b_in, 0 * offset, 0 * offset]
-        W_out = [*W_out, -stream.placement(spent), stream.placement(spent)]
-    return MLP(
-        torch.as_tensor(np.concatenate(W_in, axis=1)),
-        torch.as_tensor(np.concatenate(b_in)),
-        torch.as_tensor(np.concatenate(W_out)),
-        torch.zeros(stream.d_model, dtype=torch.float64),
-    )
+def _array(values: Any) -> np.ndarray:
+    return np.asarray(values.detach().cpu() if isinstance(values, Tensor) else values)
+
+
+def _sign(stream: Stream, z: Reading) -> list[Word]:
+    """clip(z, −1, 1) in the place of the state s = relu(s + 1) − 1."""
+    state = stream.read("state")
+    old = Unit(state + one, "state", -1.0)
+    return [Clip(z, -1.0, 1.0, "state"), old, Move(one, "state")]
 
 
 def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

@@ -19,75 +19,43 @@ import math
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from constructions.assembly import Head, Move, block, embed, unembed
-from constructions.attention import Attention
-from constructions.stream import Stream
+from constructions.interface import Interface, Prompt
+from constructions.stream import Map, Stream
 from constructions.tensors import as_tensor
-from constructions.transformer import Block, Transformer
+from constructions.transformer import Transformer
+from constructions.vectors import Memory
 from theory import checks
 from theory.checks import InputError
-from theory.memory.modern_hopfield import pattern_rows
+from theory.memory.modern_hopfield import pattern_vectors
 
 BYTES_PER_SCORE = 3 * 8 + 1  # scores, shifted scores and exponentials in float64; the mask
 
 
-class ModernHopfield(Transformer):
-    """A transformer that is called as an associative memory: `model(queries)`.
+class Patterns(Memory):
+    """Queries (…, d) → states (…, d), beside patterns (N, d).
 
-    `patterns` (N, d) is a parameter: the example tokens of every prompt.
+    Raises ValueError as a memory does, and where the scores overflow or do not fit in memory.
     """
 
-    patterns: nn.Parameter
+    name = "queries"
 
-    def __init__(self, patterns: Tensor, blocks: list[Block], stream: Stream, name: str) -> None:
-        super().__init__(
-            embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
-            blocks,
-            unembed(stream, stream.read("state")),
-            stream=stream,
-            name=name,
-            source="[Ramsauer2021, equation 3 and Theorem 1]",
-        )
-        self.patterns = nn.Parameter(patterns, requires_grad=False)
-
-    def forward(self, queries: Any) -> Tensor:
-        """The states (…, d) after the model's updates, started at queries (…, d).
-
-        Raises ValueError for a dimension that is not the patterns', for NaN or infinite entries,
-        and where the scores do not fit in memory.
-        """
-        xi = self._input(queries)
-        tokens, N = self._tokens(xi)
-        return self.run(tokens, N)[N:].reshape(xi.shape)
-
-    def tokens(self, queries: Any) -> tuple[Tensor, int]:
-        """The prompt (N + m, 2d), patterns (x_j, 0) and then states (0, ξ); and N."""
-        return self._tokens(self._input(queries))
-
-    def _tokens(self, xi: Tensor) -> tuple[Tensor, int]:
-        xi = xi.reshape(-1, self.patterns.shape[-1])
-        stored = torch.cat([self.patterns, torch.zeros_like(self.patterns)], dim=-1)
-        asked = torch.cat([torch.zeros_like(xi), xi], dim=-1)
-        return torch.cat([stored, asked]), len(stored)
-
-    def _input(self, queries: Any) -> Tensor:
-        xi = as_tensor(queries, self.patterns)
-        N, d = self.patterns.shape
-        checks.vector_shape("queries", tuple(xi.shape), d)
-        checks.finite("queries", bool(torch.isfinite(xi).all()))
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        xi, X = super().check(like, *inputs)
+        N, d = X.shape
         largest = xi.abs().max() if xi.numel() else xi.new_zeros(())
-        if not torch.isfinite(2 * d * largest * self.patterns.abs().max().clamp(min=1)):
+        if not torch.isfinite(2 * d * largest * X.abs().max().clamp(min=1)):
             raise InputError(
                 f"an inner product may overflow, the largest entry of queries is {largest:.3g}: "
                 "rescale them"
             )
         _scores_fit(N, xi.numel() // d)
-        return xi
+        return xi, X
 
 
-def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> ModernHopfield:
+def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Transformer:
     """`modern_hopfield_update(patterns, beta, steps)(queries)`: exactly `steps` Hopfield updates.
 
     Each is f(ξ) = Xᵀ softmax(beta·Xξ) [Ramsauer2021, equation 3]: patterns X (N, d), queries
@@ -102,52 +70,47 @@ def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Modern
     finite and positive, steps that are not an integer ≥ 0, and scores that do not fit in memory.
     """
     given = as_tensor(patterns, torch.zeros((), dtype=torch.float64))
-    X = torch.tensor(pattern_rows(given.detach().numpy()))
+    X = torch.tensor(pattern_vectors(given.detach().numpy()))
     scale, steps = float(checks.positive("beta", beta)), checks.step_count("steps", steps)
     N, d = X.shape
     _scores_fit(N, 1)
     stream = Stream(pattern=d, state=d, found=d)
     pattern, state, found = map(stream.read, stream)
 
-    def update() -> Block:
-        head = Head(state, pattern, pattern, "found")
-        moves = [Move(found - state, "state"), Move(-found, "found")]
-        return block(stream, [head], moves, normalise="softmax", mask="examples")
-
-    model = ModernHopfield(
-        X,
-        [update() for _ in range(steps)],
-        stream,
-        f"modern_hopfield_update({N} patterns of dimension {d}, steps={steps})",
+    head = Head(state, pattern, pattern, "found")
+    replace = [Move(found - state, "state"), Move(-found, "found")]
+    blocks = [
+        block(stream, [head], replace, normalise="softmax", scale=scale) for _ in range(steps)
+    ]
+    return Transformer(
+        embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
+        blocks,
+        unembed(stream, state),
+        interface=Patterns(d, X),
+        stream=stream,
+        name=f"modern_hopfield_update({N} patterns of dimension {d}, steps={steps})",
+        source="[Ramsauer2021, equation 3 and Theorem 1]",
     )
-    return model.sharpened(scale)
 
 
-class HopfieldAttention(Transformer):
-    """One attention head that is called as a layer with an associative memory: `model(Y, R)`."""
+class Stored(Interface):
+    """Stored Y (…, N, d_y), N ≥ 1, and states R (…, m, d_r) → what they find (…, m, d_v).
 
-    def forward(self, stored: Any, state: Any) -> Tensor:
-        """softmax(beta·R W_Q (Y W_K)ᵀ) Y W_K W_V, (…, m, d_v).
+    Tokens are (y_j, 0) and then (0, r); leading dimensions broadcast.
 
-        stored Y (…, N, d_y), N ≥ 1, state R (…, m, d_r); leading dimensions broadcast.
+    Raises ValueError for shapes that do not fit, for NaN or infinite entries, and where the scores
+    overflow or do not fit in memory.
+    """
 
-        Raises ValueError for shapes that do not fit, for NaN or infinite entries, and where the
-        scores overflow or do not fit in memory.
-        """
-        tokens, N = self.tokens(stored, state)
-        found = self.run(tokens, N)[..., N:, :]
-        if not torch.isfinite(found).all():
-            raise InputError(
-                f"attention overflows, the largest entry of stored and state is "
-                f"{tokens.abs().max():.3g}: rescale them"
-            )
-        return found
+    def __init__(self, d_y: int, d_r: int) -> None:
+        super().__init__()
+        self.widths = {"stored": d_y, "state": d_r}
 
-    def tokens(self, stored: Any, state: Any) -> tuple[Tensor, int]:
-        """The prompt (…, N + m, d_y + d_r), stored (y_j, 0) and then states (0, r); and N."""
-        Y, R = (as_tensor(array, self.embed.W_E) for array in (stored, state))
-        for label, array in (("stored", Y), ("state", R)):
-            d = self.stream.widths[label]
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        if len(inputs) != 2:
+            raise InputError(f"the model was given {len(inputs)} inputs: give stored and state")
+        Y, R = (as_tensor(array, like) for array in inputs)
+        for (label, d), array in zip(self.widths.items(), (Y, R), strict=True):
             checks.vector_shape(label, tuple(array.shape), d)
             if array.ndim < 2 or (label == "stored" and array.shape[-2] < 1):
                 rows = "N ≥ 1" if label == "stored" else "m"
@@ -162,17 +125,28 @@ class HopfieldAttention(Transformer):
                 f"stored has leading dimensions {tuple(Y.shape[:-2])} and state has "
                 f"{tuple(R.shape[:-2])}: they must broadcast"
             ) from None
-        N, m = Y.shape[-2], R.shape[-2]
-        _scores_fit(N, m, math.prod(leading))
-        tokens = Y.new_zeros(*leading, N + m, Y.shape[-1] + R.shape[-1])
-        tokens[..., :N, : Y.shape[-1]] = Y
-        tokens[..., N:, Y.shape[-1] :] = R
-        return tokens, N
+        _scores_fit(Y.shape[-2], R.shape[-2], math.prod(leading))
+        return Y.expand(*leading, *Y.shape[-2:]), R.expand(*leading, *R.shape[-2:])
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        Y, R = inputs
+        (*leading, N, d_y), (m, d_r) = Y.shape, R.shape[-2:]
+        zero = Y[..., :1, :1] * 0
+        beside = xp.broadcast_to(zero, (*leading, m, d_y))
+        behind = xp.broadcast_to(zero, (*leading, N, d_r))
+        columns = xp.concat([Y, beside], axis=-2), xp.concat([behind, R], axis=-2)
+        return Prompt(xp.concat(columns, axis=-1), N, slice(N, None))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        if not torch.isfinite(outputs).all():
+            raise InputError(
+                f"attention overflows, the largest entry of stored and state is "
+                f"{max(float(given.abs().max()) for given in inputs):.3g}: rescale them"
+            )
+        return outputs
 
 
-def hopfield_attention(
-    W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None
-) -> HopfieldAttention:
+def hopfield_attention(W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None) -> Transformer:
     """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention is one Hopfield update, then W_V.
 
     With patterns K = Y W_K and states Q = R W_Q the result is softmax(beta·Q Kᵀ) K W_V: the update
@@ -200,24 +174,16 @@ def hopfield_attention(
         )
     scale = d_k**-0.5 if beta is None else float(checks.positive("beta", beta))
     stream = Stream(stored=d_y, state=d_r, found=d_v)
-    place = {name: torch.as_tensor(stream.placement(name)) for name in stream}
-    keys, none = (place["stored"].T @ K)[None], torch.zeros(1, d_k, dtype=torch.float64)
-    head = Attention(
-        W_Q=(place["state"].T @ Q)[None],
-        W_K=keys,
-        W_V=keys,
-        W_O=(V @ place["found"])[None],
-        b_Q=none,
-        b_K=none,
-        normalise="softmax",
-        mask="examples",
-        scale=scale,
+    Q_map, K_map, V_map = (
+        Map(weights.numpy(), label) for weights, label in ((Q, "W_Q"), (K, "W_K"), (V, "W_V"))
     )
-    line = "softmax head: state·W_Q asks, stored·W_K answers, stored·W_K·W_V added to found"
-    return HopfieldAttention(
+    keys = stream.read("stored") @ K_map
+    head = Head(stream.read("state") @ Q_map, keys, keys, "found", V_map)
+    return Transformer(
         embed(stream, stored={"stored": 1.0}, state={"state": 1.0}),
-        [Block(head, None, (line,))],
+        [block(stream, [head], normalise="softmax", scale=scale)],
         unembed(stream, stream.read("found")),
+        interface=Stored(d_y, d_r),
         stream=stream,
         name=f"hopfield_attention(d_r={d_r}, d_y={d_y}, d_k={d_k}, d_v={d_v})",
         source="[Ramsauer2021]",

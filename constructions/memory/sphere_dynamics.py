@@ -24,49 +24,46 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from constructions.assembly import Head, attention, embed, unembed
+from constructions.assembly import Head, block, embed, unembed
+from constructions.interface import Interface, Prompt
 from constructions.stream import Stream
 from constructions.tensors import as_tensor
-from constructions.transformer import Block, Transformer, UnitNorm
+from constructions.transformer import Transformer
+from constructions.vectors import one_input
 from theory import checks
 from theory.checks import InputError
 from theory.memory.sphere import token_shape, unit_lengths
 
 
-class SphereDynamics(Transformer):
-    """A transformer whose tokens are points of the unit sphere in R^d: `model(X)`."""
+class Points(Interface):
+    """Points of the unit sphere (…, n, d), all of which move → (…, n, d).
 
-    @property
-    def d(self) -> int:
-        """The dimension of the tokens."""
-        return self.stream.d_model
+    Raises ValueError for another shape, NaN or infinite entries, and rows that are not of unit
+    length.
+    """
 
-    def forward(self, X: Any) -> Tensor:
-        """The tokens (…, n, d) after all layers, from X (…, n, d) of unit length.
+    def __init__(self, d: int) -> None:
+        super().__init__()
+        self.d = d
 
-        Raises ValueError for another shape, NaN or infinite entries, and rows that are not of unit
-        length.
-        """
-        X = self._tokens(X)
-        return self.run(X, X.shape[-2])
-
-    def trajectory(self, X: Any) -> Tensor:
-        """The tokens (n_layers + 1, …, n, d) before the first layer and after each."""
-        X = self._tokens(X)
-        return torch.stack(list(self.residual_stream(X, X.shape[-2])))
-
-    def _tokens(self, X: Any) -> Tensor:
-        weights = self.unembed.W_U
-        X = as_tensor(X, weights)
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        X = as_tensor(one_input("X", inputs), like)
         checks.vector_shape("X", X.shape, self.d)
         token_shape("X", X.shape)
         checks.finite("X", bool(torch.isfinite(X).all()))
         lengths = torch.linalg.vector_norm(X, dim=-1).double().cpu().numpy()
-        unit_lengths("X", lengths, self.d, torch.finfo(weights.dtype).eps)
-        return X
+        unit_lengths("X", lengths, self.d, torch.finfo(like.dtype).eps)
+        return (X,)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        (X,) = inputs
+        return Prompt(X, X.shape[-2])
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs
 
 
-def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> SphereDynamics:
+def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> Transformer:
     """`n_layers` steps x ← normalise(x + step_size·Σ_j A_ij x_j) with A = softmax(β⟨x_i, x_j⟩).
 
     `sphere_dynamics(d, beta, h, L)(X)` follows SA of `theory.memory.sphere` to time h·L, for tokens
@@ -89,13 +86,13 @@ def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> Sph
     stream = Stream(x=d)
     x = stream.read("x")
     head = Head(x, x, x, "x", times=step_size)
-    attn = attention(stream, [head], normalise="softmax", mask="full")
-    layer = Block(attn, lines=(f"softmax head: {head}", "unit norm"), norm=UnitNorm())
-    return SphereDynamics(
+    layer = block(stream, [head], normalise="softmax", mask="full", scale=beta, unit_norm=True)
+    return Transformer(
         embed(stream, x={"x": 1.0}),
         [layer] * n_layers,
         unembed(stream, x),
+        interface=Points(d),
         stream=stream,
         name=f"sphere_dynamics(d={d}, beta={beta:g}, step_size={step_size:g}, n_layers={n_layers})",
         source="[Geshkovski2023]; the error of a step is bounded in its file",
-    ).sharpened(beta)
+    )

@@ -5,11 +5,11 @@ from constructions.regression.gradient_descent import gradient_descent
 from constructions.regression.hyperpower import hyperpower
 from constructions.regression.newton import newton
 from constructions.regression.online_gradient_descent import online_gradient_descent
-from constructions.regression.regressor import InContextRegression, Stage
+from constructions.regression.stages import Inverse, Prediction
 
 __all__ = [
-    "InContextRegression",
-    "Stage",
+    "Inverse",
+    "Prediction",
     "chebyshev",
     "gradient_descent",
     "hyperpower",

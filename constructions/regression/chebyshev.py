@@ -28,24 +28,15 @@ from __future__ import annotations
 
 from math import exp, log1p, sqrt
 
-from constructions.assembly import Head, Move, block, embed, unembed
-from constructions.regression.ladder import (
-    begin,
-    climb,
-    climbs,
-    ladder,
-    product_heads,
-    rungs,
-    slots,
-    slots_of,
-)
-from constructions.regression.regressor import InContextRegression
+from constructions.assembly import Head, Move
+from constructions.regression.ladder import climb, ladder, product_heads, slots_of
 from constructions.stream import Stream
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 
 
-def chebyshev(d: int, k: int, smallest: float, largest: float) -> InContextRegression:
+def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
     """A transformer that computes k steps of Chebyshev's method.
 
     The prediction is x_qᵀ Q_k(S) Xᵀ y, S = XᵀX, where I − S·Q_k = T_k(l(S))/τ_k is the best
@@ -77,44 +68,25 @@ def chebyshev(d: int, k: int, smallest: float, largest: float) -> InContextRegre
     def scaled_tau(q: int) -> float:
         return 1 + exp(-2 * q * angle)
 
-    stream = Stream(x=d, y=1, **slots(d))
-    x, y = stream.read("x"), stream.read("y")
-    exponents = rungs(k)
-    first = "low" if exponents[0] == 1 else "high"
-    blocks = begin(stream, first, alpha, "identity")
-    for below, targets in climbs(exponents):
-        heads: list[Head] = []
-        sums: dict[str, dict[str, float]] = {}
-        moves: list[Move] = []
-        held = {"low": below, "high": below + 1}
-        for slot, exponent in targets.items():
-            a, b, c = slots_of(exponent, below)
-            tau = scaled_tau(exponent)
-            cubic = scaled_tau(held[a]) * scaled_tau(held[b]) * scaled_tau(held[c]) / tau
-            heads += product_heads(stream, slot, a, b, c, cubic)
-            weights = {s: (a, b, c).count(s) * cubic for s in (a, b, c)}
-            if a == c:
-                weights[a] -= cubic - 1
-            else:
-                # b is the slot that occurs twice; c₂ belongs to it and c₁ to the other one.
-                other = c if a == b else a
-                linear = exp((held[other] - exponent) * angle) * scaled_tau(held[other]) / tau
-                quadratic = cubic - 1 - linear
-                weights[other] -= linear
-                weights[b] -= quadratic
-                rest = x - stream.read(f"{b}_z")
-                times = -quadratic * alpha
-                heads.append(Head(rest, x, (x, y), (f"{slot}_new_z", f"{slot}_new_r"), times))
-                moves.append(Move(times * rest, f"{slot}_u"))
-            sums[slot] = weights
-        blocks.append(block(stream, heads, climb(stream, sums) + moves))
-    last = "low" if len(exponents) > 1 else first
-    return InContextRegression(
-        embed(stream, x={"x": 1.0, f"{first}_u": alpha}, y={"y": 1.0}),
-        blocks,
-        unembed(stream, stream.read(f"{last}_r")),
-        d=d,
-        stream=stream,
-        name=name,
-        source="[Saad2003]; the layer count is proved in constructions/regression/chebyshev.py",
-    )
+    def rung(stream: Stream, slot: str, exponent: int, below: int) -> tuple[list[Head], list[Move]]:
+        held, (a, b, c) = {"low": below, "high": below + 1}, slots_of(exponent, below)
+        tau = scaled_tau(exponent)
+        cubic = scaled_tau(held[a]) * scaled_tau(held[b]) * scaled_tau(held[c]) / tau
+        heads = product_heads(stream, slot, a, b, c, cubic)
+        weights = {s: (a, b, c).count(s) * cubic for s in (a, b, c)}
+        if a == c:
+            weights[a] -= cubic - 1
+            return heads, climb(stream, slot, weights)
+        # b is the slot that occurs twice; c₂ belongs to it and c₁ to the other one.
+        other = c if a == b else a
+        linear = exp((held[other] - exponent) * angle) * scaled_tau(held[other]) / tau
+        quadratic = cubic - 1 - linear
+        weights[other] -= linear
+        weights[b] -= quadratic
+        x, y, rest = stream.read("x"), stream.read("y"), stream.read("x") - stream.read(f"{b}_z")
+        times = -quadratic * alpha
+        heads.append(Head(rest, x, (x, y), (f"{slot}_new_z", f"{slot}_new_r"), times))
+        return heads, [*climb(stream, slot, weights), Move(times * rest, f"{slot}_u")]
+
+    source = "[Saad2003]; the layer count is proved in constructions/regression/chebyshev.py"
+    return ladder(d, k, alpha, start="identity", name=name, rung=rung, source=source)

@@ -21,10 +21,11 @@ from __future__ import annotations
 from typing import Literal
 
 from constructions.assembly import Head, block, embed, unembed
-from constructions.regression import prompt
+from constructions.examples import Examples, shifted
 from constructions.regression.ladder import ladder
-from constructions.regression.regressor import InContextRegression, Stage
+from constructions.regression.stages import Prediction
 from constructions.stream import Stream
+from constructions.transformer import Stage, Transformer
 from theory import checks
 from theory.checks import InputError
 
@@ -36,7 +37,7 @@ def gradient_descent(
     layout: Literal["direct", "ladder"] = "direct",
     *,
     causal: bool = False,
-) -> InContextRegression:
+) -> Transformer:
     """A transformer that computes k steps of gradient descent from w = 0.
 
     `gradient_descent(d, k, step_size)(x, y, x_query)` is ⟨w_k, x_query⟩ with
@@ -52,7 +53,7 @@ def gradient_descent(
 
     Raises ValueError for d < 1, k < 0, step_size ≤ 0, an unknown layout, k = 0 with "ladder", or
     causal with "ladder" (causal layers only add 1 to the degree in a prefix's own S, see the claim
-    `memory`).
+    `state-size`).
 
     Source: [vonOswald2023, Proposition 1] for "direct"; the others are proved in this package.
     """
@@ -71,31 +72,29 @@ def gradient_descent(
         return _causal(d, k, step_size, f"{name}, causal=True)")
     stream = Stream(x=d, e=1)
     x, e = stream.read("x"), stream.read("e")
-    return InContextRegression(
+    return Transformer(
         embed(stream, x={"x": 1.0}, y={"e": 1.0}),
         [block(stream, [Head(x, x, e, "e", -step_size)]) for _ in range(k)],
         unembed(stream, -e),
-        d=d,
+        interface=Examples(d),
         stream=stream,
-        stages=tuple(Stage(j, "e", -1.0, j, "prediction") for j in range(1, k + 1)),
+        stages=tuple(Stage(j, "e", Prediction(j), -1.0) for j in range(1, k + 1)),
         name=f"{name})",
         source="[vonOswald2023, Proposition 1]",
     )
 
 
-def _causal(d: int, k: int, step_size: float, name: str) -> InContextRegression:
+def _causal(d: int, k: int, step_size: float, name: str) -> Transformer:
     stream = Stream(key=d, y=1, u=d, estimate=1)
     key, y, u = stream.read("key"), stream.read("y"), stream.read("u")
     step = Head(u, key, (-key, y), ("u", "estimate"), step_size)
-    return InContextRegression(
+    return Transformer(
         embed(stream, x={"u": 1.0}, key={"key": 1.0}, y={"y": 1.0}),
         [block(stream, [step], mask="causal") for _ in range(k)],
         unembed(stream, stream.read("estimate")),
-        d=d,
+        interface=Examples(d, shifted),
         stream=stream,
-        encode=prompt.shifted,
-        stages=tuple(Stage(j, "estimate", 1.0, j, "prediction") for j in range(1, k + 1)),
-        all_prefixes=True,
+        stages=tuple(Stage(j, "estimate", Prediction(j)) for j in range(1, k + 1)),
         name=name,
         source="proved in constructions/regression/gradient_descent.py",
     )

@@ -7,15 +7,14 @@ steps: it climbs to the power p^k directly.
 
 from __future__ import annotations
 
-from constructions.regression.ladder import Start, ladder
-from constructions.regression.regressor import InContextRegression
+from constructions.regression.ladder import ladder
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
+from theory.regression.newton import Start
 
 
-def hyperpower(
-    d: int, k: int, order: int, alpha: float, *, start: Start = "gram"
-) -> InContextRegression:
+def hyperpower(d: int, k: int, order: int, alpha: float, *, start: Start = "gram") -> Transformer:
     """A transformer that computes k hyperpower steps of the given order.
 
     The prediction is x_qᵀ M_k Xᵀ y with M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i, S = XᵀX, and

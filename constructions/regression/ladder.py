@@ -37,17 +37,21 @@ side.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Literal
 
 from constructions.assembly import Head, Move, block, embed, unembed
-from constructions.regression.regressor import InContextRegression, Stage
+from constructions.examples import Examples
+from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Stream
-from constructions.transformer import Block
+from constructions.transformer import Block, Stage, Transformer
+from theory.regression.newton import Start
 
-Start = Literal["gram", "identity"]
 PARTS = ("u", "z", "r")
+
+Rung = Callable[[Stream, str, int, int], tuple[list[Head], list[Move]]]
+"""(stream, slot, exponent, below): what takes a slot to this exponent, where "low" holds `below`
+and "high" `below` + 1."""
 
 
 def rungs(power: int) -> list[int]:
@@ -79,51 +83,61 @@ def slots_of(exponent: int, below: int) -> tuple[str, str, str]:
     return a, b, c
 
 
-def ladder(d: int, power: int, alpha: float, *, start: Start, name: str) -> InContextRegression:
+def sum_of_three(
+    stream: Stream, slot: str, exponent: int, below: int
+) -> tuple[list[Head], list[Move]]:
+    """The rung of the identity above: a, b, c in the slots that sum to the exponent."""
+    summands = slots_of(exponent, below)
+    return product_heads(stream, slot, *summands), climb(stream, slot, Counter(summands))
+
+
+def ladder(
+    d: int,
+    power: int,
+    alpha: float,
+    *,
+    start: Start,
+    name: str,
+    rung: Rung = sum_of_three,
+    source: str = "⌈log₃ N⌉ layers, proved in constructions/regression/ladder.py",
+) -> Transformer:
     """A transformer whose prediction is x_qᵀ G Xᵀ y with I − S·G = (I − S·M₀)^power.
 
     M₀ = alpha·S ("gram") or alpha·I ("identity").  ⌈log₃ power⌉ + 2 layers, resp. + 1; at most four
     linear heads a layer; width 9d + 5; any number of examples.  `power` ≥ 1 may be as large as you
-    like: the weights are small whole numbers and alpha.
+    like: the weights are small whole numbers and alpha.  With another `rung` it is what that makes
+    of the exponents, and `stages` say nothing.
     """
-    stream = Stream(x=d, y=1, **slots(d))
+    widths = {"u": d, "z": d, "r": 1}
+    slots = ("low", "high", "low_new", "high_new")
+    parts = {f"{slot}_{part}": widths[part] for slot in slots for part in PARTS}
+    stream = Stream(x=d, y=1, **parts)
     exponents = rungs(power)
     # G₁ stands in "low" if the bottom rung is 1 (power is a power of three), else low is G₀ = 0.
     first = "low" if exponents[0] == 1 else "high"
+    last = "low" if len(exponents) > 1 else first
     blocks = begin(stream, first, alpha, start)
-    stages = [Stage(len(blocks), f"{first}_u", 1.0, 1, "inverse")]
+    stages = [Stage(len(blocks), f"{first}_u", Inverse(1))]
     for below, targets in climbs(exponents):
         heads: list[Head] = []
-        sums: dict[str, Counter[str]] = {}
+        moves: list[Move] = []
         for slot, exponent in targets.items():
-            summands = slots_of(exponent, below)
-            heads += product_heads(stream, slot, *summands)
-            sums[slot] = Counter(summands)
-        blocks.append(block(stream, heads, climb(stream, sums)))
-        stages += [
-            Stage(len(blocks), f"{slot}_u", 1.0, exponent, "inverse")
-            for slot, exponent in targets.items()
-        ]
-    last = "low" if len(exponents) > 1 else first
-    stages.append(Stage(len(blocks), f"{last}_r", 1.0, power, "prediction"))
+            added, moved = rung(stream, slot, exponent, below)
+            heads, moves = heads + added, moves + moved
+            stages.append(Stage(len(blocks) + 1, f"{slot}_u", Inverse(exponent)))
+        blocks.append(block(stream, heads, moves))
+    stages.append(Stage(len(blocks), f"{last}_r", Prediction(power)))
     into = {"x": 1.0} if start == "gram" else {"x": 1.0, f"{first}_u": alpha}
-    return InContextRegression(
+    return Transformer(
         embed(stream, x=into, y={"y": 1.0}),
         blocks,
         unembed(stream, stream.read(f"{last}_r")),
-        d=d,
+        interface=Examples(d),
         stream=stream,
-        stages=tuple(stages),
+        stages=tuple(stages) if rung is sum_of_three else (),
         name=name,
-        source="⌈log₃ N⌉ layers, proved in constructions/regression/ladder.py",
+        source=source,
     )
-
-
-def slots(d: int) -> dict[str, int]:
-    """The registers of the two exponents, and of what the heads add for them."""
-    widths = {"u": d, "z": d, "r": 1}
-    names = ("low", "high", "low_new", "high_new")
-    return {f"{name}_{part}": widths[part] for name in names for part in PARTS}
 
 
 def begin(stream: Stream, slot: str, alpha: float, start: Start) -> list[Block]:
@@ -137,25 +151,24 @@ def begin(stream: Stream, slot: str, alpha: float, start: Start) -> list[Block]:
 
 def product_heads(
     stream: Stream, into: str, a: str, b: str, c: str, times: float = 1.0
-) -> tuple[Head, Head]:
+) -> list[Head]:
     """The two heads that add times·(G_{a+b+c} − G_a − G_b − G_c) x, and S and bᵀ times it."""
     x, u_b, u_c, z_b = map(stream.read, ("x", f"{b}_u", f"{c}_u", f"{b}_z"))
-    target = tuple(f"{into}_new_{name}" for name in PARTS)
-    carried = {slot: tuple(stream.read(f"{slot}_{name}") for name in PARTS) for slot in (a, b)}
-    return (
+    target = tuple(f"{into}_new_{part}" for part in PARTS)
+    carried = {slot: tuple(stream.read(f"{slot}_{part}") for part in PARTS) for slot in (a, b)}
+    return [
         Head((u_b + u_c, u_c), (x, -z_b), carried[a], target, -times),
         Head(u_c, x, carried[b], target, -times),
-    )
+    ]
 
 
-def climb(stream: Stream, sums: Mapping[str, Mapping[str, float]]) -> list[Move]:
-    """The MLP's part: each slot becomes a combination of the slots plus what its heads added."""
+def climb(stream: Stream, slot: str, summands: Mapping[str, float]) -> list[Move]:
+    """The MLP's part: a slot becomes a combination of the slots plus what its heads added."""
     moves = []
-    for slot, summands in sums.items():
-        for name in PARTS:
-            target, new = f"{slot}_{name}", f"{slot}_new_{name}"
-            total = stream.read(new) - stream.read(target)
-            for summand, factor in summands.items():
-                total = total + factor * stream.read(f"{summand}_{name}")
-            moves += [Move(total, target), Move(-stream.read(new), new)]
+    for part in PARTS:
+        target, new = f"{slot}_{part}", stream.read(f"{slot}_new_{part}")
+        total = new - stream.read(target)
+        for summand, factor in summands.items():
+            total = total + factor * stream.read(f"{summand}_{part}")
+        moves += [Move(total, target), Move(-new, f"{slot}_new_{part}")]
     return moves

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from constructions.regression.ladder import Start, ladder
+from constructions.regression.ladder import ladder
 from constructions.regression.newton_direct import newton_direct, newton_interleaved
 from constructions.regression.newton_paper import newton_paper
-from constructions.regression.regressor import InContextRegression
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
+from theory.regression.newton import Start
 
 Layout = Literal["direct", "ladder", "paper"]
 
@@ -27,7 +28,7 @@ def newton(
     start: Start = "gram",
     interleaved: bool = False,
     n: int | None = None,
-) -> InContextRegression:
+) -> Transformer:
     """A transformer that computes k steps of Iterative Newton for any examples and query.
 
     `newton(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y with M_{j+1} = 2M_j − M_j S M_j,

@@ -18,16 +18,16 @@ from __future__ import annotations
 from math import ldexp
 
 from constructions.assembly import Head, block, embed, unembed
-from constructions.regression import prompt
-from constructions.regression.ladder import Start
-from constructions.regression.regressor import InContextRegression, Stage
+from constructions.examples import Examples, interleaved
+from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Reading, Stream, one
-from constructions.transformer import Block
+from constructions.transformer import Block, Stage, Transformer
+from theory.regression.newton import Start
 
 SOURCE = "proved in constructions/regression/newton_direct.py; the recursion is [Schulz1933]"
 
 
-def newton_direct(d: int, k: int, alpha: float, start: Start) -> InContextRegression:
+def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
     """k + 2 layers from αS, k + 1 from αI; one linear head a layer; width 2d + 2.
 
     One token per example (x, y) and per query (x, 0); nobody attends to queries.
@@ -35,11 +35,11 @@ def newton_direct(d: int, k: int, alpha: float, start: Start) -> InContextRegres
     stream = Stream(x=d, u=d, y=1, estimate=1)
     x = stream.read("x")
     begin = [block(stream, [Head(x, x, x, "u", alpha)])] if start == "gram" else []
-    return InContextRegression(
+    return Transformer(
         embed(stream, x={"x": 1.0} if begin else {"x": 1.0, "u": alpha}, y={"y": 1.0}),
         begin + _steps_and_readout(stream, x, k),
         unembed(stream, stream.read("estimate")),
-        d=d,
+        interface=Examples(d),
         stream=stream,
         stages=_stages(len(begin), k),
         name=f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}')",
@@ -47,7 +47,7 @@ def newton_direct(d: int, k: int, alpha: float, start: Start) -> InContextRegres
     )
 
 
-def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> InContextRegression:
+def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transformer:
     """The same for prompts x₁, y₁, …, x_n, y_n, x_q: one layer more, width 3d + 5.
 
     The first layer is a hardmax head that copies x_i from the token before into the token of y_i,
@@ -73,7 +73,7 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> InContextR
     else:
         copy = Head(asks, answers, (x, alpha * x), ("key", "u"))
         begin = [block(stream, [copy], normalise="hardmax")]
-    return InContextRegression(
+    return Transformer(
         embed(
             stream,
             x={"x": 1.0} if start == "gram" else {"x": 1.0, "u": alpha},
@@ -84,9 +84,8 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> InContextR
         ),
         begin + _steps_and_readout(stream, key, k),
         unembed(stream, stream.read("estimate")),
-        d=d,
+        interface=Examples(d, interleaved),
         stream=stream,
-        encode=prompt.interleaved,
         stages=_stages(len(begin), k),
         name=f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}', interleaved=True)",
         source=SOURCE,
@@ -102,5 +101,5 @@ def _steps_and_readout(stream: Stream, key: Reading, k: int) -> list[Block]:
 
 
 def _stages(first: int, k: int) -> tuple[Stage, ...]:
-    inverses = (Stage(first + j, "u", ldexp(1.0, j), 2**j, "inverse") for j in range(k + 1))
-    return (*inverses, Stage(first + k + 1, "estimate", 1.0, 2**k, "prediction"))
+    inverses = (Stage(first + j, "u", Inverse(2**j), ldexp(1.0, j)) for j in range(k + 1))
+    return (*inverses, Stage(first + k + 1, "estimate", Prediction(2**k)))

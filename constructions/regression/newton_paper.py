@@ -24,12 +24,13 @@ count.  The factors n and α stand in different matrices, W_O and W_V, so neithe
 from __future__ import annotations
 
 from constructions.assembly import Head, Move, block, embed, signed_pair, unembed
-from constructions.regression.regressor import InContextRegression, Stage
+from constructions.examples import Examples
+from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Reading, Stream, one
-from constructions.transformer import Block
+from constructions.transformer import Block, Stage, Transformer
 
 
-def newton_paper(d: int, k: int, alpha: float, n: int) -> InContextRegression:
+def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
     """k + 8 layers, two ReLU heads a layer, width 5d + 3, for prompts of exactly n examples.
 
     See `newton` for the statement and the meaning of the arguments.
@@ -44,32 +45,31 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> InContextRegression:
         return block(stream, pair, normalise="relu")
 
     start = [
-        block(stream, moves=[Move(x, "m")], constants={"one": 1.0}),
+        block(stream, words=[Move(x, "m"), Move(one, "one")]),
         heads(x, x, alpha * x, "m", n),
-        block(stream, moves=[Move(-x, "m")]),
+        block(stream, words=[Move(-x, "m")]),
     ]
     steps = [
         block(stream, signed_pair(Head(x, m, m, "m", -0.5 * n)), [Move(m, "m")], normalise="relu")
         for _ in range(k)
     ]
     readout = [
-        block(stream, moves=[Move(m, "carry")]),
+        block(stream, words=[Move(m, "carry")]),
         heads(one, y, carry, "product", n),
         heads(one, unit, product, "w", 1.0),
-        block(stream, moves=[Move(w - carry, "carry")]),
+        block(stream, words=[Move(w - carry, "carry")]),
         heads(x, carry, unit, "estimate", 1.0),
     ]
-    return InContextRegression(
+    return Transformer(
         embed(stream, x={"x": 1.0}, y={"y": 1.0}),
         [*start, *steps, *readout],
         unembed(stream, stream.read("estimate")),
-        d=d,
+        interface=Examples(d, n=n),
         stream=stream,
         stages=(
-            *(Stage(3 + j, "m", 1.0, 2**j, "inverse") for j in range(k + 1)),
-            Stage(k + 8, "estimate", 1.0, 2**k, "prediction"),
+            *(Stage(3 + j, "m", Inverse(2**j)) for j in range(k + 1)),
+            Stage(k + 8, "estimate", Prediction(2**k)),
         ),
-        n=n,
         name=f"newton(d={d}, k={k}, alpha={alpha!r}, layout='paper', n={n})",
         source="[Fu2024, Theorem 5.1], corrected as in constructions/regression/newton_paper.py",
     )

@@ -15,13 +15,13 @@ residual.)  Residuals that are shared under a causal mask give *online* gradient
 from __future__ import annotations
 
 from constructions.assembly import Head, Move, block, embed, unembed
-from constructions.regression import prompt
-from constructions.regression.regressor import InContextRegression
+from constructions.examples import Examples, fitted
 from constructions.stream import Stream
+from constructions.transformer import Transformer
 from theory import checks
 
 
-def online_gradient_descent(d: int, n: int) -> InContextRegression:
+def online_gradient_descent(d: int, n: int) -> Transformer:
     """A transformer that computes one pass of online gradient descent over up to n examples.
 
     The prediction is ⟨w_n, x_query⟩ with w_i = w_{i−1} + (y_i − ⟨w_{i−1}, x_i⟩) x_i/‖x_i‖² in the
@@ -40,15 +40,12 @@ def online_gradient_descent(d: int, n: int) -> InContextRegression:
     add_label = Move(stream.read("y"), "residual")
     steps = [block(stream, [refine], [add_label], mask="causal") for _ in range(n - 1)]
     readout = block(stream, [Head(x, key, residual, "estimate")], mask="causal")
-    return InContextRegression(
+    return Transformer(
         embed(stream, x={"x": 1.0}, key={"key": 1.0}, y={"y": 1.0, "residual": 1.0}),
         [*steps, readout],
         unembed(stream, stream.read("estimate")),
-        d=d,
+        interface=Examples(d, fitted, n=n, at_most=True),
         stream=stream,
-        encode=prompt.fitted,
-        n=n,
-        at_most=True,
         name=f"online_gradient_descent(d={d}, n={n})",
         source="[Ding2024], proved in constructions/regression/online_gradient_descent.py",
     )

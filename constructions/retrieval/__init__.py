@@ -2,18 +2,15 @@
 
 from constructions.retrieval.broad_average import broad_average
 from constructions.retrieval.composition import composition
-from constructions.retrieval.facts import FactLookup, fact_lookup
+from constructions.retrieval.facts import fact_lookup
 from constructions.retrieval.hop import hop
 from constructions.retrieval.induction import induction_heads
 from constructions.retrieval.nearest_neighbour import nearest_neighbour
 from constructions.retrieval.ngram import in_context_ngram
 from constructions.retrieval.previous_token import previous_token
-from constructions.retrieval.sequence_model import SequenceModel
 from constructions.retrieval.skip_gram import skip_gram
 
 __all__ = [
-    "FactLookup",
-    "SequenceModel",
     "broad_average",
     "composition",
     "fact_lookup",

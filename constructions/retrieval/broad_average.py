@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
-from constructions.retrieval.margins import Margin
-from constructions.retrieval.sequence_model import Answers, Prompt, SequenceModel
+from constructions.margins import Margin
 from constructions.stream import Stream, one
-from constructions.transformer import Embed
+from constructions.tokens import Tokens
+from constructions.transformer import Embed, Stage, Transformer
 from theory import checks
 
 
 def broad_average(
     vocabulary_size: int, max_length: int = 1024, sharpness: float | None = None
-) -> SequenceModel:
+) -> Transformer:
     """Logits are the frequencies of the tokens so far, exactly; the answer is the most frequent.
 
     One layer, one head, width 2V; softmax and hardmax agree at every sharpness, because all scores
@@ -23,15 +23,15 @@ def broad_average(
     V = checks.dimension("vocabulary_size", vocabulary_size)
     n = checks.dimension("max_length", max_length)
     stream = Stream(symbol=V, average=V)
-    head = Head(0 * one, 0 * one, stream.read("symbol"), "average")
-    return SequenceModel(
+    no_gap = Margin(np.inf, ties=True)
+    head = Head(0 * one, 0 * one, stream.read("symbol"), "average", margin=no_gap)
+    return Transformer(
         Embed(rows(stream, symbol=np.eye(V))),
         [block(stream, [head], normalise="hardmax", mask="causal")],
         unembed(stream, stream.read("average")),
+        interface=Tokens(V, n, margin=0.5 / n, frequencies=True),
         stream=stream,
-        prompt=Prompt(V, n),
-        answers=Answers(margin=0.5 / n, bottom=False, frequencies=True),
-        margins=((Margin(np.inf, ties=True),),),
+        stages=(Stage(1, "average", "frequencies"),),
         name=f"broad_average({V}, {n})",
         source="[Elhage2021]; every score is 0",
     ).sharpened(sharpness)

@@ -34,15 +34,19 @@ its codes are there, M·max(r, q) + n if one is 0, and M = n + 1 makes both less
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import torch
+from torch import Tensor
 
 from constructions.assembly import Head, block, rows
-from constructions.retrieval.codes import binary_codes
-from constructions.retrieval.margins import Margin, sharpening
-from constructions.retrieval.sequence_model import Answers, Prompt, SequenceModel, decode
+from constructions.interface import Prompt
+from constructions.margins import Margin, sharpening
 from constructions.stream import Reading, Stream, one
-from constructions.transformer import Block, Embed, PosEmbed
+from constructions.tokens import Tokens, binary_codes, decode
+from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
 from theory import checks
 from theory.checks import InputError
 from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon
@@ -50,30 +54,46 @@ from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon
 NAMES_A_PROFESSION, NAMES_ITSELF = ("a", "an"), ("what", "who")
 
 
-class FactLookup(SequenceModel):
-    """A sequence model on the words of a lexicon; `model.ask(text)` reads English."""
+class English(Tokens):
+    """A text that ends with a question → the word that answers it, or None if a fact is missing.
 
-    lexicon: Lexicon
+    Tokens of the lexicon are taken as well, and answered by tokens, at every "?".
 
-    def ask(self, text: str) -> str | None:
-        """The answer to the question that ends the text, or None if a fact is missing.
+    Raises ValueError for a word outside the lexicon, a text that does not end with "?", and one
+    that is too long.  The grammar is not checked: `theory.retrieval.facts.read` does that.
+    """
 
-        Raises ValueError for a word outside the lexicon, a text that does not end with "?", and one
-        that is too long.  The grammar is not checked: `theory.retrieval.facts.read` does that.
-        """
+    def __init__(self, lexicon: Lexicon, max_length: int, margin: float) -> None:
+        V = len(lexicon.words)
+        super().__init__(V, max_length, prefix=(V,), margin=margin, bottom=True)
+        self.lexicon = lexicon
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
+        if len(inputs) != 1 or not isinstance(inputs[0], str):
+            return super().check(like, *inputs)
+        (text,) = inputs
         tokens = self.lexicon.tokens(text)
         if not tokens or self.lexicon.words[tokens[-1]] != "?":
             raise InputError(f"the text ends with {text[-20:]!r}: end it with a question and '?'")
-        answer = int(self(tokens)[-1])
-        return None if answer < 0 else self.lexicon.words[answer]
+        return (*super().check(like, tokens), text)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        return super().write(xp, inputs[0])
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Any:
+        answers = super().read(outputs, inputs[0])
+        if len(inputs) == 1:
+            return answers
+        last = int(answers[-1])
+        return None if last < 0 else self.lexicon.words[last]
 
 
 def fact_lookup(
     lexicon: Lexicon = DEFAULT, max_length: int = 256, sharpness: float | None = None
-) -> FactLookup:
+) -> Transformer:
     """A transformer that reads facts in English and answers a question about one or two of them.
 
-    `fact_lookup().ask("The mother of John is Helen. Helen is a doctor. What is the profession of "
+    `fact_lookup()("The mother of John is Helen. Helen is a doctor. What is the profession of "
     "John's mother?")` is "doctor"; where two facts disagree, the later one holds.  Called on tokens
     of the lexicon (…, T) it answers at every "?" and is −1 elsewhere.
 
@@ -88,89 +108,91 @@ def fact_lookup(
     Raises ValueError for max_length below 1, and for a sharpness too small for it.
     """
     n, words = checks.dimension("max_length", max_length), lexicon.words
-    codes, relation_codes = binary_codes(len(words)), _relation_codes(lexicon)
-    r, q = codes.shape[1], relation_codes.shape[1]
+    codes, relations = binary_codes(len(words)), binary_codes(len(lexicon.relations) + 1)
+    r, q = codes.shape[1], relations.shape[1]
     flags = ("bos", "rank", "name", "bears", "is", "end", "question", "entity")
     stream = Stream(
         word=r, relation=q, **dict.fromkeys(flags, 1),
         subject=r, inner=q, object=r, owner=r, outer=q, found=r, answer=r,
     )  # fmt: skip
-    read, K, M, c = stream.read, 2 * (n + 1), n + 1, sharpening(8 * (n + 1) * (r + q))
-
-    def latest(what: Reading, only: Reading | None, carries: str, into: str) -> Head:
-        answers = K * what + (n + 1) * read("bos") + read("rank")
-        if only is None:
-            return Head(c * one, answers, read(carries), into)
-        others = one - only
-        return Head((c * one, c * others), (answers, 2 * K * read("bos")), read(carries), into)
-
-    def lookup(subject: str, relation: str, into: str, c: float) -> Head:
-        asks = (
-            c * M * read(subject),
-            c * M * read(relation),
-            c * one,
-            c * (one - read("question")),
-        )
-        recency = read("rank") + M * (r + q) * read("bos")
-        answers = (read("owner"), read("inner"), recency, 2 * M * (r + q) * read("bos"))
-        return Head(asks, answers, read("object"), into)
-
-    def layer(heads: list[Head], mask: str) -> Block:
-        return block(stream, heads, normalise="hardmax", mask=mask)  # type: ignore[arg-type]
-
-    every_word = one - read("bos")
-    blocks = [
-        layer(
-            [
-                latest(read("name"), None, "word", "subject"),
-                latest(read("bears"), one - read("entity"), "relation", "inner"),
-                latest(every_word, read("end"), "word", "object"),
-            ],
-            "strict",
-        ),
-        layer(
-            [
-                latest(read("is"), read("end"), "subject", "owner"),
-                latest(read("bears"), read("question"), "inner", "outer"),
-            ],
-            "strict",
-        ),
-        layer([lookup("subject", "inner", "found", c)], "causal"),
-        layer([lookup("found", "outer", "answer", 1.0)], "causal"),
-    ]
-    model = FactLookup(
-        Embed(_embedding(stream, lexicon, codes, relation_codes)),
-        blocks,
-        decode(stream, read("answer"), codes, bottom=r / 2),
+    c = sharpening(8 * (n + 1) * (r + q))
+    held = {1: ("subject", "inner", "object"), 2: ("owner", "outer"), 3: ("found",), 4: ("answer",)}
+    return Transformer(
+        Embed(_embedding(stream, lexicon, codes, relations)),
+        [*_reading(stream, n, c), *_looking_up(stream, n, c)],
+        decode(stream, stream.read("answer"), codes, bottom=r / 2),
         pos_embed=PosEmbed(rows(stream, rank=np.arange(n + 1))),
+        interface=English(lexicon, n, min(r / 2, 2.0)),
         stream=stream,
-        prompt=Prompt(len(words), n, prefix=(len(words),)),
-        answers=Answers(margin=min(r / 2, 2.0)),
-        margins=((Margin(c),) * 3, (Margin(c),) * 2, (Margin(c),), (Margin(1.0),)),
+        stages=tuple(Stage(after, name, name) for after, names in held.items() for name in names),
         at_most={"rank": n, "inner": 1.0, "object": 1.0, "owner": 1.0},
         name=f"fact_lookup(lexicon of {len(words)} words, {n})",
         source="[Peng2024] for the task; proved in constructions/retrieval/facts.py",
+    ).sharpened(sharpness)
+
+
+def _reading(stream: Stream, n: int, c: float) -> Iterator[Block]:
+    """Layers 1 and 2: words take what came last before them."""
+    read, K = stream.read, 2 * (n + 1)
+
+    def latest(what: Reading, carries: str, into: str, only: Reading | None = None) -> Head:
+        asks = [c * one]
+        answers = [K * what + (n + 1) * read("bos") + read("rank")]
+        if only is not None:
+            asks, answers = [*asks, c * (one - only)], [*answers, 2 * K * read("bos")]
+        return Head(tuple(asks), tuple(answers), read(carries), into, margin=Margin(c))
+
+    yield block(
+        stream,
+        [
+            latest(read("name"), "word", "subject"),
+            latest(read("bears"), "relation", "inner", one - read("entity")),
+            latest(one - read("bos"), "word", "object", read("end")),
+        ],
+        normalise="hardmax",
+        mask="strict",
     )
-    model.lexicon = lexicon
-    return model.sharpened(sharpness)  # type: ignore[return-value]
+    yield block(
+        stream,
+        [
+            latest(read("is"), "subject", "owner", read("end")),
+            latest(read("bears"), "inner", "outer", read("question")),
+        ],
+        normalise="hardmax",
+        mask="strict",
+    )
 
 
-def _relation_codes(lexicon: Lexicon) -> np.ndarray:
-    """Codes of the relations and, last, of *itself*."""
-    return binary_codes(len(lexicon.relations) + 1)
+def _looking_up(stream: Stream, n: int, c: float) -> Iterator[Block]:
+    """Layers 3 and 4: "?" takes the object of the latest fact that fits."""
+    read, M, both = stream.read, n + 1, stream.widths["word"] + stream.widths["relation"]
+    answers = (
+        read("owner"),
+        read("inner"),
+        read("rank") + M * both * read("bos"),
+        2 * M * both * read("bos"),
+    )
+    for subject, relation, into, times in (
+        ("subject", "inner", "found", c),
+        ("found", "outer", "answer", 1.0),
+    ):
+        asks = (M * read(subject), M * read(relation), one, one - read("question"))
+        sharper = tuple(times * part for part in asks)
+        head = Head(sharper, answers, read("object"), into, margin=Margin(times))
+        yield block(stream, [head], normalise="hardmax", mask="causal")
 
 
 def _embedding(
-    stream: Stream, lexicon: Lexicon, codes: np.ndarray, relation_codes: np.ndarray
+    stream: Stream, lexicon: Lexicon, codes: np.ndarray, relations: np.ndarray
 ) -> torch.Tensor:
-    """The rows of the words, and of BOS."""
+    """The rows of the words, and of BOS; the last of the relations is *itself*."""
     words = [*lexicon.words, "BOS"]
 
     def flag(*chosen: str) -> np.ndarray:
         return np.array([word in chosen for word in words], dtype=np.float64)
 
-    itself = relation_codes[len(lexicon.relations)]
-    borne = dict(zip(lexicon.relations, relation_codes, strict=False))
+    itself = relations[-1]
+    borne = dict(zip(lexicon.relations, relations, strict=False))
     borne |= dict.fromkeys(NAMES_ITSELF, itself)
     if PROFESSION in borne:
         borne |= dict.fromkeys(NAMES_A_PROFESSION, borne[PROFESSION])

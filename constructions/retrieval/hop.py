@@ -10,9 +10,8 @@ own code, position p answers with its code, and the latest wins, by scores M⟨b
 in `induction.py`.  That p is find(i) − 1, so it carries the point of the position after
 itself: `pointer` = P_{find(i)}, or P_0 from BOS if there is no match.
 
-Layer 2 + m, m = 0, 1, …, ⌊log₂k⌋: token i asks for the position of its `pointer`, which is
-find^{2^m}(i), with the score 2⟨pointer, P_j⟩ − |P_j|², largest there by at least 1.  From that
-position j it takes
+Layer 2 + m, m = 0, 1, …, ⌊log₂k⌋: token i looks up the position j of its `pointer`, find^{2^m}(i)
+(`tokens/positions.py`), and takes from there
 
     pointer_j − P_j   added to `pointer`, which was P_j: it becomes pointer_j, of find^{2^{m+1}}(i)
     answer_j          to replace `answer`, if bit m of k is set
@@ -34,11 +33,10 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, Move, block, rows
-from constructions.retrieval.codes import binary_codes, lattice
-from constructions.retrieval.margins import Margin, sharpening
-from constructions.retrieval.sequence_model import Answers, Prompt, SequenceModel, decode
+from constructions.margins import Margin, sharpening
 from constructions.stream import Stream, one
-from constructions.transformer import Block, Embed, PosEmbed
+from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions
+from constructions.transformer import Block, Embed, Stage, Transformer
 from theory import checks
 
 SOURCE = "[Sanford2024]; proved in constructions/retrieval/hop.py"
@@ -46,7 +44,7 @@ SOURCE = "[Sanford2024]; proved in constructions/retrieval/hop.py"
 
 def hop(
     k: int, vocabulary_size: int, max_length: int, sharpness: float | None = None
-) -> SequenceModel:
+) -> Transformer:
     """The token that k hops lead to, at every position; −1 (⊥) where a hop finds no match.
 
     ⌊log₂k⌋ + 2 layers, one head each, width 2r + 8 with r = ⌈log₂V⌉ (3r + 8 if k is not a power of
@@ -63,67 +61,57 @@ def hop(
     k = checks.dimension("k", k)
     V = checks.dimension("vocabulary_size", vocabulary_size)
     n = checks.dimension("max_length", max_length)
-    codes, points = binary_codes(V), lattice(n + 1)
-    r, M, several = codes.shape[1], n // 2 + 1, k.bit_count() > 1
-    stream = Stream(
-        code=r,
-        place=2,
-        norm=1,
-        after=2,
-        rank=1,
-        pointer=2,
-        answer=r,
-        **{"fetched": r} if several else {},
-    )
-    here = np.arange(n + 1)
-    positions = rows(
-        stream,
-        place=points,
-        norm=(points**2).sum(1),
-        after=points[np.where((here == 0) | (here == n), 0, here + 1)],
-        rank=np.where(here == 0, M * r, here),
-    )
-    reach = float(abs(points).max())
-    layers = k.bit_length() + 1
-    # A wrong pointer doubles in every layer and moves a score by up to 4·reach times itself.
-    c = sharpening(16 * 2.0**layers * reach**2)
+    codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
+    r, M, reach = codes.shape[1], n // 2 + 1, float(abs(points).max())
+    fetched = {"fetched": r} if k.bit_count() > 1 else {}
+    stream = Stream(code=r, place=2, norm=1, after=2, rank=1, pointer=2, answer=r, **fetched)
     code, rank, after = map(stream.read, ("code", "rank", "after"))
-    find = Head((c * M * code, c * one), (code, rank), after, "pointer")
-    blocks = [block(stream, [find], normalise="hardmax", mask="strict")]
-    for m in range(k.bit_length()):
-        blocks.append(_jump(stream, k, m, c if m < k.bit_length() - 1 else 1.0))
-    return SequenceModel(
+    # A wrong pointer doubles in every layer and moves a score by up to 4·reach times itself.
+    c = sharpening(16 * 2.0 ** (k.bit_length() + 1) * reach**2)
+    find = Head((c * M * code, c * one), (code, rank), after, "pointer", margin=Margin(c))
+    return Transformer(
         Embed(rows(stream, code=np.vstack([codes, np.zeros(r)]))),
-        blocks,
+        [
+            block(stream, [find], normalise="hardmax", mask="strict"),
+            *(_jump(stream, k, m, c) for m in range(k.bit_length() - 1)),
+            _jump(stream, k, k.bit_length() - 1, 1.0),
+        ],
         decode(stream, stream.read("answer"), codes, bottom=r / 2),
-        pos_embed=PosEmbed(positions),
+        pos_embed=positions(
+            stream,
+            points,
+            after=points[np.where((here == 0) | (here == n), 0, here + 1)],
+            rank=np.where(here == 0, M * r, here),
+        ),
+        interface=Tokens(V, n, prefix=(V,), margin=min(r / 2, 2.0), bottom=True),
         stream=stream,
-        prompt=Prompt(V, n, prefix=(V,)),
-        answers=Answers(margin=min(r / 2, 2.0)),
-        margins=(*((Margin(c),) for _ in range(layers - 1)), (Margin(1.0),)),
-        at_most={"pointer": reach, "answer": 1.0, "fetched": 1.0}
-        if several
-        else {"pointer": reach},
+        stages=_stages(k),
+        at_most={"pointer": reach, **dict.fromkeys(["answer", *fetched], 1.0)},
         name=f"hop({k}, {V}, {n})",
         source=SOURCE,
     ).sharpened(sharpness)
 
 
+def _stages(k: int) -> tuple[Stage, ...]:
+    """The pointer after layer 1 + m is P_{find^{2^m}(i)}, the answer after 2 + m that of
+    hop_{k mod 2^{m+1}}."""
+    bits = range(k.bit_length())
+    pointers = (Stage(1 + m, "pointer", ("find", 2**m)) for m in bits)
+    low = {m: k % 2 ** (m + 1) for m in bits}
+    return *pointers, *(Stage(2 + m, "answer", ("hop", low[m])) for m in bits if low[m])
+
+
 def _jump(stream: Stream, k: int, m: int, c: float) -> Block:
     """Layer 2 + m: from the pointed-to position, its pointer and, if bit m is set, its answer."""
-    read, place, pointer = stream.read, stream.read("place"), stream.read("pointer")
-    lowest, last = (k & -k).bit_length() - 1, k.bit_length() - 1
-    carries, into, moves = [], [], []
-    if m < last:
-        carries.append(pointer - place)
-        into.append("pointer")
-    if k >> m & 1:
-        carries.append(read("code" if m == lowest else "answer"))
-        into.append("answer" if m == lowest else "fetched")
-        if m != lowest:
-            moves = [
-                Move(read("fetched") - read("answer"), "answer"),
-                Move(-read("fetched"), "fetched"),
-            ]
-    head = Head((2 * c * pointer, -c * one), (place, read("norm")), tuple(carries), tuple(into))
+    code, place, pointer, answer = map(stream.read, ("code", "place", "pointer", "answer"))
+    taken, moves = {}, list[Move]()
+    if m < k.bit_length() - 1:
+        taken["pointer"] = pointer - place
+    if k % 2 ** (m + 1) == 2**m:  # the lowest bit
+        taken["answer"] = code
+    elif k >> m & 1:
+        taken["fetched"] = answer
+        fetched = stream.read("fetched")
+        moves = [Move(fetched - answer, "answer"), Move(-fetched, "fetched")]
+    head = look_up(stream, pointer, tuple(taken.values()), tuple(taken), c)
     return block(stream, [head], moves, normalise="hardmax", mask="causal")

@@ -3,8 +3,7 @@
 Two layers of one hardmax head each, without MLP.  Tokens stand at positions 1 … n behind a BOS at
 position 0, and have codes b(x) ∈ {±1}^r with ⟨b(x), b(x)⟩ = r and ⟨b(x), b(x')⟩ ≤ r − 2.
 
-Layer 1, previous token.  Positions are lattice points P_i; token i asks for P_{i−1} with the score
-2⟨P_{i−1}, P_j⟩ − |P_j|², which is largest at j = i − 1 by at least 1 (`codes.py`), and writes
+Layer 1, previous token.  Token i looks up the position before it (`tokens/positions.py`) and writes
 b(x_{i−1}) into `previous`.  BOS has the code 0, so position 1 writes 0.
 
 Layer 2, match.  Token i asks with its code and position j answers with `previous`:
@@ -28,15 +27,13 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import torch
 
 from constructions.assembly import Head, block, rows
-from constructions.retrieval.codes import binary_codes, lattice
-from constructions.retrieval.margins import Margin, sharpening
+from constructions.margins import Margin, sharpening
 from constructions.retrieval.ngram import most_frequent_next
-from constructions.retrieval.sequence_model import Answers, Prompt, SequenceModel, decode
 from constructions.stream import Stream, one
-from constructions.transformer import Embed, PosEmbed
+from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions
+from constructions.transformer import Embed, Stage, Transformer
 from theory import checks
 
 Match = Literal["latest", "first", "mean"]
@@ -51,7 +48,7 @@ def induction_heads(
     match: Match = "latest",
     no_match: NoMatch = "bottom",
     sharpness: float | None = None,
-) -> SequenceModel:
+) -> Transformer:
     """The token after the earlier occurrence of the current one, at every position.
 
     `induction_heads(V, n)(tokens)` is x_j with j = max{ j ≤ i : x_{j−1} = x_i }, the *latest* match
@@ -77,41 +74,38 @@ def induction_heads(
     if match == "mean":
         return most_frequent_next(V, n, no_match, name).sharpened(sharpness)
 
-    codes = binary_codes(V)
+    codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
     r = codes.shape[1]
     M = -(-(n + 1) // min(r, 2))
-    c = sharpening(M * r)
     stream = Stream(code=r, place=2, norm=1, before=2, rank=1, previous=r, answer=r)
-    code, place, norm, before, rank, previous, answer = map(stream.read, stream)
-
-    points = lattice(n + 1)
-    ranks = np.arange(n + 1) if match == "latest" else np.arange(n + 1, 0, -1)
-    ranks[0] = M * r
-    positions = rows(
-        stream,
-        place=points,
-        norm=(points**2).sum(1),
-        before=points[np.maximum(np.arange(n + 1) - 1, 0)],
-        rank=ranks,
-    )
-    look_back = Head((2 * c * before, -c * one), (place, norm), code, "previous")
-    find_match = Head((M * code, one), (previous, rank), code, "answer")
-    return SequenceModel(
+    code, _, _, before, rank, previous, answer = map(stream.read, stream)
+    look_back = look_up(stream, before, code, "previous", sharpening(M * r))
+    find_match = Head((M * code, one), (previous, rank), code, "answer", margin=Margin(1.0))
+    ranks = here if match == "latest" else n + 1 - here
+    bottom = no_match == "bottom"
+    return Transformer(
         Embed(rows(stream, code=np.vstack([codes, np.zeros(r)]))),
         [
-            block(stream, [look_back], normalise="hardmax", mask="causal"),
-            block(stream, [find_match], normalise="hardmax", mask="causal"),
+            block(stream, [head], normalise="hardmax", mask="causal")
+            for head in (look_back, find_match)
         ],
         decode(stream, answer, codes, bottom=r / 2)
-        if no_match == "bottom"
+        if bottom
         else decode(stream, 2 * answer + code, codes),
-        pos_embed=PosEmbed(torch.as_tensor(positions)),
-        stream=stream,
-        prompt=Prompt(V, n, prefix=(V,)),
-        answers=Answers(
-            margin=min(r / 2, 2.0) if no_match == "bottom" else 2.0, bottom=no_match == "bottom"
+        pos_embed=positions(
+            stream,
+            points,
+            before=points[(here - 1).clip(0)],
+            rank=np.where(here == 0, M * r, ranks),
         ),
-        margins=((Margin(c),), (Margin(1.0),)),
+        interface=Tokens(
+            V, n, prefix=(V,), margin=min(r / 2, 2.0) if bottom else 2.0, bottom=bottom
+        ),
+        stream=stream,
+        stages=(
+            Stage(1, "previous", ("code before", 1)),
+            Stage(2, "answer", "code of the answer, 0 for none"),
+        ),
         name=name,
         source=SOURCE,
     ).sharpened(sharpness)

@@ -12,13 +12,13 @@ bandwidth.  Squared lengths are columns of the prompt.
 from __future__ import annotations
 
 from constructions.assembly import Head, block, embed, unembed
-from constructions.regression import prompt
-from constructions.regression.regressor import InContextRegression
+from constructions.examples import Examples, measured
 from constructions.stream import Stream, one
+from constructions.transformer import Transformer
 from theory import checks
 
 
-def nearest_neighbour(d: int, sharpness: float | None = None) -> InContextRegression:
+def nearest_neighbour(d: int, sharpness: float | None = None) -> Transformer:
     """The label of the example nearest to the query, for any number of examples.
 
     `nearest_neighbour(d)(x, y, x_query)` is the mean of the y_j with ‖x_query − x_j‖ smallest, for
@@ -34,13 +34,12 @@ def nearest_neighbour(d: int, sharpness: float | None = None) -> InContextRegres
     stream = Stream(x=d, square=1, y=1, estimate=1)
     x, square, y, estimate = map(stream.read, stream)
     head = Head((2 * x, -one), (x, square), y, "estimate")
-    return InContextRegression(
+    return Transformer(
         embed(stream, x={"x": 1.0}, square={"square": 1.0}, y={"y": 1.0}),
         [block(stream, [head], normalise="hardmax", mask="examples")],
         unembed(stream, estimate),
-        d=d,
+        interface=Examples(d, measured),
         stream=stream,
-        encode=prompt.measured,
         name=f"nearest_neighbour(d={d})",
         source="[Edelman2024] for its use in context; the identity is in its file",
     ).sharpened(sharpness)

@@ -3,8 +3,8 @@
 The order counts the predicted token: order 1 is the unigram, order 2 the bigram, whose head is a
 *statistical* induction head [Edelman2024].  The context of token i is x_{i−order+2} … x_i.
 
-Layer 1 (for order ≥ 2): order − 1 heads; head s writes the code of the token s places before into
-`previous_s`, by lattice points as in `induction.py` (from before the start: 0).
+Layer 1 (for order ≥ 2): order − 1 heads; head s looks up the position s places before
+(`tokens/positions.py`) and writes its code into `previous_s` (from before the start: 0).
 
 Layer 2: one head; token i asks with the codes of its context, position j answers with those of the
 context before it, scores 2·Σ_s ⟨b(x_{i−s}), b(x_{j−1−s})⟩ and carries the token x_j one-hot:
@@ -28,12 +28,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from constructions.assembly import Head, block, rows
-from constructions.retrieval.codes import binary_codes, lattice
-from constructions.retrieval.margins import Margin, sharpening
-from constructions.retrieval.sequence_model import Answers, Prompt, SequenceModel
-from constructions.stream import Stream, one
-from constructions.transformer import MLP, Embed, PosEmbed, Unembed
+from constructions.assembly import And, Head, block, rows, unembed
+from constructions.margins import Margin, sharpening
+from constructions.stream import Map, Stream, one
+from constructions.tokens import Tokens, binary_codes, lattice, look_up, positions
+from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
 from theory import checks
 
 SOURCE = "[Edelman2024]; proved in constructions/retrieval/ngram.py"
@@ -45,7 +44,7 @@ def in_context_ngram(
     max_length: int = 1024,
     pseudo_counts: int = 1,
     sharpness: float | None = None,
-) -> SequenceModel:
+) -> Transformer:
     """Conditional frequencies of the next token given the last order − 1 tokens, at every position.
 
     `in_context_ngram(V, order, n).logits(tokens)` (…, T, V) is (count + α)/(total + αV) with α =
@@ -68,7 +67,7 @@ def in_context_ngram(
 
 def most_frequent_next(
     vocabulary_size: int, max_length: int, no_match: str, name: str
-) -> SequenceModel:
+) -> Transformer:
     """The bigram without smoothing, as an induction head that averages over all matches.
 
     With no_match "self" the weight that BOS gets is given to the current token x_i, by V units
@@ -79,77 +78,81 @@ def most_frequent_next(
 
 def _ngram(
     V: int, order: int, n: int, alpha: int, name: str, copies_itself: bool = False
-) -> SequenceModel:
-    codes, back = binary_codes(V), range(1, order)
-    r, prefix, full = codes.shape[1], alpha * V or 1, 2 * codes.shape[1] * (order - 1)
-    before = {f"before_{s}": 2 for s in back}
-    previous = {f"previous_{s}": r for s in back}
-    looks_back = {"code": r, "place": 2, "norm": 1, **before, **previous} if back else {}
-    stream = Stream(**looks_back, sink=1, symbol=V, blank=1, counts=V, none=1)
-    read = stream.read
-
-    virtual = np.tile(np.eye(V), (alpha, 1)) if alpha else np.zeros((1, V))
-    symbols = rows(
-        stream,
-        sink=np.repeat([0, full - (alpha == 0)], [V, prefix]),
-        symbol=np.vstack([np.eye(V), virtual]),
-        blank=np.repeat([0, alpha == 0], [V, prefix]),
-        **{"code": np.vstack([codes, np.zeros((prefix, r))])} if back else {},
-    )
-    blocks, margins, pos_embed = [], [], None
-    if back:
-        points, here = lattice(prefix + n), np.arange(prefix + n)
-        befores = {
-            f"before_{s}": points[np.where(here < prefix, 0, here - s).clip(0)] for s in back
-        }
-        pos_embed = PosEmbed(rows(stream, place=points, norm=(points**2).sum(1), **befores))
-        c = sharpening(full)
-        heads = [
-            Head(
-                (2 * c * read(f"before_{s}"), -c * one),
-                (read("place"), read("norm")),
-                read("code"),
-                f"previous_{s}",
-            )
-            for s in back
-        ]
-        blocks.append(block(stream, heads, normalise="hardmax", mask="causal"))
-        margins.append(tuple(Margin(c) for _ in back))
-    context = ["code", *previous][: order - 1]  # of the token that asks
-    count = Head(
-        (*(2 * read(name) for name in context), one),
-        (*map(read, previous), read("sink")),
-        (read("symbol"), read("blank")),
-        ("counts", "none"),
-    )
-    blocks.append(block(stream, [count], normalise="hardmax", mask="causal"))
-    margins.append((Margin(min(4.0, 2.0 * r) if alpha else 1.0, graded=False, ties=True),))
-    if copies_itself:
-        blocks[-1].mlp = _hand_back(stream, V)
-        blocks[-1].lines += ("mlp: relu(none + symbol − 1) added to counts",)
-    bottom = alpha == 0 and not copies_itself
-    columns = [stream.matrix(read(name))[0] for name in ("counts", *["none"] * bottom)]
-    return SequenceModel(
-        Embed(symbols),
-        blocks,
-        Unembed(torch.as_tensor(np.concatenate(columns, axis=1))),
-        pos_embed=pos_embed,
+) -> Transformer:
+    codes, in_front = binary_codes(V), alpha * V or 1
+    r, last = codes.shape[1], min(order, 2)
+    match, bottom = 2 * r * (order - 1), alpha == 0 and not copies_itself
+    before = {f"before_{s}": 2 for s in range(1, order)}
+    previous = {f"previous_{s}": r for s in range(1, order)}
+    context = {"code": r, "place": 2, "norm": 1, **before, **previous} if order > 1 else {}
+    stream = Stream(**context, sink=1, symbol=V, blank=1, counts=V, none=1)
+    gap = Margin(min(4.0, 2.0 * r) if alpha else 1.0, graded=False, ties=True)
+    return Transformer(
+        _embedding(stream, codes, alpha, match),
+        [
+            *([_looks_back(stream, order, sharpening(match))] if order > 1 else []),
+            _counts(stream, ["code", *previous][: order - 1], [*previous], gap, copies_itself),
+        ],
+        unembed(stream, stream.read("counts"), *[stream.read("none")] * bottom),
+        pos_embed=_positions(stream, in_front + n, order) if order > 1 else None,
+        interface=Tokens(
+            V,
+            n,
+            prefix=tuple(range(V, V + in_front)),
+            margin=0.5 / (n + in_front),
+            bottom=bottom,
+            frequencies=True,
+        ),
         stream=stream,
-        prompt=Prompt(V, n, prefix=tuple(range(V, V + prefix))),
-        answers=Answers(margin=0.5 / (n + prefix), bottom=bottom, frequencies=True),
-        margins=tuple(margins),
+        stages=(
+            *(Stage(1, into, ("code before", s)) for s, into in enumerate(previous, start=1)),
+            Stage(last, "counts", "frequencies"),
+            Stage(last, "none", "whether the context is new"),
+        ),
         at_most={"counts": 1.0},
         name=name,
         source=SOURCE,
     )
 
 
-def _hand_back(stream: Stream, V: int) -> MLP:
-    """V units relu(none + symbol_v − 1), added to counts_v."""
-    none, symbol = (stream.matrix(stream.read(name))[0] for name in ("none", "symbol"))
-    return MLP(
-        torch.as_tensor(symbol + none),
-        -torch.ones(V, dtype=torch.float64),
-        torch.as_tensor(stream.placement("counts")),
-        torch.zeros(stream.d_model, dtype=torch.float64),
+def _embedding(stream: Stream, codes: np.ndarray, alpha: int, match: int) -> Embed:
+    """The rows of the tokens, and of what stands in front: α of each symbol, or BOS."""
+    symbols = np.eye(len(codes))
+    own = {"symbol": symbols} | ({"code": codes} if "code" in stream else {})
+    observed = {"symbol": np.tile(symbols, (alpha, 1)), "sink": np.full(alpha * len(codes), match)}
+    bos = {"blank": np.ones(1), "sink": np.full(1, match - 1)}
+    return Embed(torch.cat([rows(stream, **own), rows(stream, **(observed if alpha else bos))]))
+
+
+def _positions(stream: Stream, count: int, order: int) -> PosEmbed:
+    """Lattice points, each with those of the order − 1 positions before it."""
+    points, here = lattice(count), np.arange(count)
+    before = {f"before_{s}": points[(here - s).clip(0)] for s in range(1, order)}
+    return positions(stream, points, **before)
+
+
+def _looks_back(stream: Stream, order: int, c: float) -> Block:
+    """Layer 1: head s carries the code of the token s places before."""
+    code = stream.read("code")
+    heads = [
+        look_up(stream, stream.read(f"before_{s}"), code, f"previous_{s}", c)
+        for s in range(1, order)
+    ]
+    return block(stream, heads, normalise="hardmax", mask="causal")
+
+
+def _counts(
+    stream: Stream, context: list[str], before: list[str], gap: Margin, copies_itself: bool
+) -> Block:
+    """Layer 2: the token's context asks, the contexts before tokens answer."""
+    none, symbol = stream.read("none"), stream.read("symbol")
+    head = Head(
+        (*(2 * stream.read(name) for name in context), one),
+        (*map(stream.read, before), stream.read("sink")),
+        (symbol, stream.read("blank")),
+        ("counts", "none"),
+        margin=gap,
     )
+    everywhere = Map(np.ones((1, stream.widths["symbol"])), "1ᵀ")
+    itself = [And((none @ everywhere, symbol), "counts")] if copies_itself else []
+    return block(stream, [head], itself, normalise="hardmax", mask="causal")

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
-from constructions.retrieval.margins import Margin
-from constructions.retrieval.sequence_model import Answers, Prompt, SequenceModel
+from constructions.margins import Margin
 from constructions.stream import Stream
-from constructions.transformer import Embed
+from constructions.tokens import Tokens
+from constructions.transformer import Embed, Stage, Transformer
 from theory import checks
 from theory.checks import InputError
 
 
-def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None) -> SequenceModel:
+def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None) -> Transformer:
     """The tokens, among the current one v and those before it, with the largest entry table[v, ·].
 
     `table` (V, V) holds finite scores.  Logits are the frequencies of the tokens that are attended
@@ -39,21 +39,15 @@ def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None
     n, V = checks.dimension("max_length", max_length), len(table)
     stream = Stream(symbol=V, wanted=V, attended=V)
     symbol, wanted, attended = map(stream.read, stream)
-    return SequenceModel(
+    gap = Margin(_smallest_gap(table), graded=False, ties=True)
+    head = Head(wanted, symbol, symbol, "attended", margin=gap)
+    return Transformer(
         Embed(rows(stream, symbol=np.eye(V), wanted=table)),
-        [
-            block(
-                stream,
-                [Head(wanted, symbol, symbol, "attended")],
-                normalise="hardmax",
-                mask="causal",
-            )
-        ],
+        [block(stream, [head], normalise="hardmax", mask="causal")],
         unembed(stream, attended),
+        interface=Tokens(V, n, margin=0.5 / n, frequencies=True),
         stream=stream,
-        prompt=Prompt(V, n),
-        answers=Answers(margin=0.5 / n, bottom=False, frequencies=True),
-        margins=((Margin(_smallest_gap(table), graded=False, ties=True),),),
+        stages=(Stage(1, "attended", "frequencies"),),
         name=f"skip_gram(table of {V} tokens, {n})",
         source="[Elhage2021]",
     ).sharpened(sharpness)

@@ -1,7 +1,8 @@
 """What softmax attention and short floats do to a construction, as bounds with explicit constants.
 
-A construction is exact with hardmax attention.  It declares, for each head, the gap by which the
-right token's score exceeds all others in every prompt, and these bounds follow from its weights:
+A construction is exact with hardmax attention.  It declares, with each head, the gap by which the
+right token's score exceeds all others in every prompt (`block.margins`) and, by its proof, bounds
+on registers (`model.at_most`); these bounds follow from its weights:
 
 softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of a head are off by at
                  most σ, the weight that leaks to wrong tokens is at most
@@ -19,17 +20,19 @@ exact_in         bits of significand in which every partial sum of the hardmax f
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import Tensor
 
-from constructions.attention import Attention
-from constructions.stream import Stream
-from constructions.transformer import MLP, Block, Embed, PosEmbed, Unembed
 from theory import checks
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from constructions.attention import Attention
+    from constructions.transformer import MLP, Transformer
 
 MOST_EXPONENT = 700.0  # e^700 is still a float64
 # The bounds are sums of products of numbers that are not negative, evaluated in float64: thousands
@@ -69,29 +72,6 @@ class Margin:
         return min(2.0, math.expm1(min(exponent, MOST_EXPONENT))) if self.ties else 0.0
 
 
-@runtime_checkable
-class Certified(Protocol):
-    """A hardmax transformer with what its proof says of every prompt (see `SequenceModel`).
-
-    `margins` has a tuple of margins for each layer, one for each head; `at_most` bounds the
-    registers that it names; `context` is the largest number of tokens in a prompt.
-    """
-
-    embed: Embed
-    pos_embed: PosEmbed | None
-    blocks: Sequence[Block]
-    unembed: Unembed
-    stream: Stream
-    margins: tuple[tuple[Margin, ...], ...]
-    at_most: dict[str, float]
-
-    @property
-    def d_model(self) -> int: ...
-
-    @property
-    def context(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class SoftmaxError:
     """Bounds for one sharpness: leaked weights by layer and head, register and logit errors."""
@@ -119,7 +99,7 @@ def sharpening(amplification: float) -> float:
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))
 
 
-def softmax_error(model: Certified, sharpness: float) -> SoftmaxError:
+def softmax_error(model: Transformer, sharpness: float) -> SoftmaxError:
     """How far softmax attention at this sharpness is from hardmax, for all prompts.
 
     Raises ValueError for a sharpness that is not a finite number above 0.
@@ -128,13 +108,13 @@ def softmax_error(model: Certified, sharpness: float) -> SoftmaxError:
     held = _bounds_by_layer(model)
     error = np.zeros(model.d_model)
     leaks = []
-    for block, margins, bounds in zip(model.blocks, model.margins, held, strict=False):
+    for block, bounds in zip(model.blocks, held, strict=False):
         added = np.zeros(model.d_model)
         layer = []
-        for h, margin in enumerate(margins):
+        for h, margin in enumerate(block.margins):
             W = _head(block.attn, h)
             sigma = _score_error(W, bounds, error)
-            leak = margin.leak(sharpness, sigma, model.context - 1)
+            leak = margin.leak(sharpness, sigma, model.interface.context - 1)
             layer.append(leak)
             astray = min(2.0, 2 * leak + margin.unevenness(sharpness, sigma))
             carried = error @ abs(W["W_V"]) + astray * (bounds @ abs(W["W_V"]))
@@ -150,7 +130,7 @@ def softmax_error(model: Certified, sharpness: float) -> SoftmaxError:
     return SoftmaxError(tuple(leaks), registers, logits)
 
 
-def least_sharpness(model: Certified, error: float) -> float:
+def least_sharpness(model: Transformer, error: float) -> float:
     """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`.
 
     It is not searched below 2^−20.  Raises ValueError for an error that is not above 0.
@@ -168,7 +148,7 @@ def least_sharpness(model: Certified, error: float) -> float:
     return high
 
 
-def exact_in(model: Certified) -> Exactness:
+def exact_in(model: Transformer) -> Exactness:
     """The float formats in which the hardmax forward pass makes no rounding error.
 
     With ties, whose averages are rounded, it is the scores, the sets of attended tokens and their
@@ -179,8 +159,8 @@ def exact_in(model: Certified) -> Exactness:
         grain = np.minimum(grain, _grain(_array(model.pos_embed.W_pos)).min(0))
     held = _bounds_by_layer(model)
     numbers: list[Numbers] = [(held[0], grain)]
-    if any(margin.ties for layer in model.margins for margin in layer):
-        numbers.append((1.0, 0.25 / model.context))
+    if any(margin.ties for block in model.blocks for margin in block.margins):
+        numbers.append((1.0, 0.25 / model.interface.context))
     for block, bounds in zip(model.blocks, held, strict=False):
         if block.attn is not None:
             finest = grain
@@ -205,7 +185,7 @@ def exact_in(model: Certified) -> Exactness:
     return Exactness(bits, max(float(np.max(sizes)) for sizes, _ in numbers))
 
 
-def _bounds_by_layer(model: Certified) -> list[np.ndarray]:
+def _bounds_by_layer(model: Transformer) -> list[np.ndarray]:
     """Bounds on |coordinates| of the hardmax stream before each block and at the end.
 
     What a head adds is an average of what it carries.  Registers named in `model.at_most` have a
@@ -223,7 +203,7 @@ def _bounds_by_layer(model: Certified) -> list[np.ndarray]:
     return held
 
 
-def _capped(model: Certified, bounds: np.ndarray) -> np.ndarray:
+def _capped(model: Transformer, bounds: np.ndarray) -> np.ndarray:
     bounds = bounds.copy()
     for name, limit in model.at_most.items():
         bounds[model.stream[name]] = np.minimum(bounds[model.stream[name]], limit)

@@ -1,6 +1,7 @@
-"""The encoders, and everything that all in-context regression models share when they are called."""
+"""Prompts of examples and queries: the encoders, and how all models that read them are called."""
 
 import copy
+import re
 
 import numpy as np
 import pytest
@@ -10,8 +11,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
-from constructions.regression import prompt
+from constructions import chebyshev, examples, gradient_descent, newton, online_gradient_descent
 
 RNG = np.random.default_rng(0)
 X, Y, Q = RNG.normal(size=(5, 2)), RNG.normal(size=5), RNG.normal(size=(3, 2))
@@ -30,14 +30,14 @@ every = pytest.mark.parametrize("name", MODELS)
 
 
 def test_packed():
-    tokens, n = prompt.packed(np, X, Y, Q)
-    assert n == 5
+    tokens, n, answers = examples.packed(np, X, Y, Q)
+    assert (n, answers) == (5, slice(5, None))
     assert np.array_equal(tokens, np.vstack([np.c_[X, Y], np.c_[Q, np.zeros(3)]]))
 
 
 def test_interleaved():
-    tokens, n = prompt.interleaved(np, X, Y, Q[:1])
-    assert n == 10
+    tokens, n, answers = examples.interleaved(np, X, Y, Q[:1])
+    assert (n, answers) == (10, slice(-1, None))
     rows = []
     for i in range(5):
         rows += [[*X[i], 0], [0, 0, Y[i]]]
@@ -46,17 +46,24 @@ def test_interleaved():
     assert np.array_equal(tokens, np.hstack([rows, places]))
 
 
+def test_alternating():
+    tokens, n, answers = examples.alternating(np, X, Y, Q[:1])
+    assert (n, answers) == (11, slice(0, None, 2))
+    assert np.array_equal(tokens[::2], np.vstack([X, Q[:1]]))
+    assert np.array_equal(tokens[1::2], np.c_[Y, np.zeros(5)])
+
+
 def test_shifted():
-    tokens, n = prompt.shifted(np, X, Y, Q[:1])
+    tokens, n, read = examples.shifted(np, X, Y, Q[:1])
     asks, answers = np.vstack([X, Q[:1]]), np.vstack([np.zeros(2), X])
-    assert n == 6
+    assert (n, read) == (6, slice(None))
     assert np.array_equal(tokens, np.c_[asks, answers, np.r_[0, Y]])
 
 
 def test_fitted():
     x = X.copy()
     x[2] = 0
-    tokens, n = prompt.fitted(np, x, Y, Q)
+    tokens, n, _ = examples.fitted(np, x, Y, Q)
     keys = [row / (row @ row) if row.any() else row for row in x]
     assert n == 5
     assert np.allclose(tokens[:5], np.c_[x, keys, Y], rtol=4 * np.finfo(float).eps, atol=0)
@@ -64,18 +71,29 @@ def test_fitted():
 
 
 @pytest.mark.parametrize(
-    "encode", [prompt.packed, prompt.interleaved, prompt.shifted, prompt.fitted]
+    "encode",
+    [
+        getattr(examples, name)
+        for name in (
+            "packed",
+            "interleaved",
+            "alternating",
+            "shifted",
+            "fitted",
+            "measured",
+        )
+    ],
 )
 @pytest.mark.parametrize("leading", [(), (2,), (2, 3)])
 def test_torch_numpy_and_exact_tokens_agree(encode, leading):
     rng = np.random.default_rng(1)
     shapes = (4, 2), (4,), (1, 2)
     entries = [fractions(rng, *leading, *shape) for shape in shapes]
-    exact, n = encode(np, *entries)
+    exact, *rest = encode(np, *entries)
     floats = [a.astype(np.float64) for a in entries]
     for xp, read in ((np, np.asarray), (torch, torch.as_tensor)):
-        tokens, n_examples = encode(xp, *map(read, floats))
-        assert n_examples == n
+        tokens, *other = encode(xp, *map(read, floats))
+        assert other == rest
         # At most the division by ‖x‖² and the two roundings of its inputs.
         assert np.allclose(
             np.asarray(tokens), exact.astype(np.float64), rtol=10 * np.finfo(float).eps, atol=0
@@ -84,7 +102,7 @@ def test_torch_numpy_and_exact_tokens_agree(encode, leading):
 
 def test_fitted_keys_are_exact_in_an_exact_type():
     x = array([fmpq(1), fmpq(2), fmpq(0), fmpq(0)], 2, 2)
-    tokens, _ = prompt.fitted(np, x, array([fmpq(1), fmpq(1)], 2), x[:1])
+    tokens, *_ = examples.fitted(np, x, array([fmpq(1), fmpq(1)], 2), x[:1])
     assert tokens[0, 2:4].tolist() == [fmpq(1, 5), fmpq(2, 5)]
     assert tokens[1, 2:4].tolist() == [0, 0]
 
@@ -169,7 +187,7 @@ def test_streams_end_in_the_prediction(name):
     assert len(passed) == model.n_layers + 1
     column = model.unembed(passed[-1])[:, 0]
     answer = model(X, Y, Q[0])
-    assert torch.equal(column if model.all_prefixes else column[-1], answer)
+    assert torch.equal(column if model.interface.every_prefix else column[-1], answer)
 
 
 @every
@@ -178,7 +196,11 @@ def test_printing_says_what_the_layers_do(name):
     assert "asks" in text
     assert "answers" in text
     assert "added to" in text
-    assert text.count("\n  layer ") == MODELS[name].n_layers
+    counted = sum(
+        int(last or first) - int(first) + 1
+        for first, last in re.findall(r"\n  layers? (\d+)(?:–(\d+), each)?", text)
+    )
+    assert counted == MODELS[name].n_layers
     for word in (MODELS[name].name, MODELS[name].source, str(MODELS[name].stream)):
         assert word in text
 

@@ -1,0 +1,194 @@
+"""Prompts of examples and queries: `model(x, y, x_query)`.
+
+Every encoder maps x (…, n, d), y (…, n) and queries (…, m, d) to a prompt whose example tokens come
+first.  Encoders only place numbers (one of them divides by ‖x‖²), so they are written once for
+torch tensors and for numpy arrays of any exact type: `xp` is the module torch or numpy.
+
+| encoder     | tokens                                             | columns        | answers     |
+|-------------|----------------------------------------------------|----------------|-------------|
+| packed      | (x_i, y_i) for each example, (x_q, 0) for a query  | x, y           | any queries |
+| interleaved | x₁, y₁, …, x_n, y_n, x_q, each with its position   | x, y, t, t², s | one query   |
+| alternating | the same, y padded to the width of x               | x or y         | each prefix |
+| shifted     | (x_t, x_{t−1}, y_{t−1}), t = 1 … n + 1             | x, key, y      | each prefix |
+| fitted      | (x_i, x_i/‖x_i‖², y_i), (x_q, 0, 0)                | x, key, y      | any queries |
+| measured    | (x_i, ‖x_i‖², y_i), (x_q, 0, 0)                    | x, square, y   | any queries |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from constructions.interface import Interface, Prompt
+from constructions.tensors import as_tensor
+from theory import checks
+from theory.checks import InputError
+
+Encoder = Callable[[Any, Any, Any, Any], Prompt]
+
+
+def packed(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
+    """One token per example and per query."""
+    return _with_queries(xp, xp.concat([x, y[..., None]], axis=-1), queries)
+
+
+def interleaved(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
+    """The prompt of [Garg2022]: inputs and labels are tokens of their own.
+
+    Position t = 0 … 2n is written as t, t² and the parity s = (−1)^t.
+    """
+    no_label, no_input = y[..., None] * 0, x * 0
+    inputs = xp.concat([x, no_label], axis=-1)
+    labels = xp.concat([no_input, y[..., None]], axis=-1)
+    pairs = xp.stack([inputs, labels], axis=-2)
+    rows = pairs.reshape(*x.shape[:-2], 2 * x.shape[-2], x.shape[-1] + 1)
+    rows = _with_queries(xp, rows, queries).tokens
+    zero = rows[..., 0, :1] * 0
+    places = [[zero + t, zero + t * t, zero + (-1) ** t] for t in range(rows.shape[-2])]
+    positions = xp.stack([xp.concat(place, axis=-1) for place in places], axis=-2)
+    return Prompt(xp.concat([rows, positions], axis=-1), 2 * x.shape[-2], slice(-1, None))
+
+
+def alternating(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
+    """The same without positions, a label padded with zeros to the width of an input.
+
+    Read at every input: its prediction from the examples before it.
+    """
+    labels = xp.concat([y[..., None], x[..., 1:] * 0], axis=-1)
+    pairs = xp.stack([x, labels], axis=-2)
+    rows = pairs.reshape(*x.shape[:-2], 2 * x.shape[-2], x.shape[-1])
+    tokens = xp.concat([rows, queries], axis=-2)
+    return Prompt(tokens, tokens.shape[-2], slice(0, None, 2))
+
+
+def shifted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
+    """Each token asks with its own input and answers with the pair before it.
+
+    Under a causal mask token t then sees exactly the pairs 1 … t − 1, and predicts its label.
+    """
+    asks = xp.concat([x, queries], axis=-2)
+    answers = xp.concat([queries * 0, x], axis=-2)
+    labels = xp.concat([queries[..., 0] * 0, y], axis=-1)
+    tokens = xp.concat([asks, answers, labels[..., None]], axis=-1)
+    return Prompt(tokens, tokens.shape[-2])
+
+
+def fitted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
+    """Examples with the key x/‖x‖², for which one step fits the example exactly; x = 0 has key 0.
+
+    The division is done here, when the prompt is written, and not by the transformer.
+    """
+    squares = (x * x).sum(-1)[..., None]
+    keys = x / (squares + (squares == 0) * 1)
+    return _with_queries(xp, xp.concat([x, keys, y[..., None]], axis=-1), queries)
+
+
+def measured(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
+    """Examples with their squared length, which is computed here and not by the transformer."""
+    squares = (x * x).sum(-1)[..., None]
+    return _with_queries(xp, xp.concat([x, squares, y[..., None]], axis=-1), queries)
+
+
+def _with_queries(xp: Any, rows: Any, queries: Any) -> Prompt:
+    blank = rows[..., :1, queries.shape[-1] :] * 0 + queries[..., :1] * 0
+    tokens = xp.concat([rows, xp.concat([queries, blank], axis=-1)], axis=-2)
+    return Prompt(tokens, rows.shape[-2], slice(rows.shape[-2], None))
+
+
+EVERY_PREFIX = (alternating, shifted)
+"""Encoders that are read at every input, whose answer is then that of the prefix before it."""
+
+SEVERAL_QUERIES = (packed, fitted, measured)
+"""Encoders under which any number of queries can follow the same examples."""
+
+
+class Examples(Interface):
+    """Examples x (…, n, d), y (…, n) and queries x_query (…, d) → predictions (…).
+
+    x and y have the same leading dimensions, and those of x_query broadcast with them.  Further
+    leading dimensions of x_query (in front of those of x) are more queries of the same prompts:
+    they become further tokens, at O(1) cost each, where the prompt has room for several.  Encoders
+    of EVERY_PREFIX give (…, n + 1): entry t is the prediction for example t + 1 (at the end: for
+    the query) from the first t examples.
+
+    `n` fixes the number of examples where the weights depend on it, and `at_most` says that fewer
+    are allowed.  Inputs and labels are divided by `scale`, and answers multiplied.
+
+    Raises ValueError for shapes that do not fit, NaN or infinite entries, or a number of examples
+    other than the one in the weights.
+    """
+
+    def __init__(
+        self,
+        d: int,
+        encode: Encoder = packed,
+        *,
+        n: int | None = None,
+        at_most: bool = False,
+        scale: float = 1.0,
+    ) -> None:
+        super().__init__()
+        self.d, self.encode, self.n, self.at_most, self.scale = d, encode, n, at_most, scale
+
+    @property
+    def every_prefix(self) -> bool:
+        """Whether there is an answer for each prefix of the examples."""
+        return self.encode in EVERY_PREFIX
+
+    @property
+    def several_queries(self) -> bool:
+        """Whether a prompt has room for more than one query."""
+        return self.encode in SEVERAL_QUERIES
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        x, y, x_query = tensors = [as_tensor(array, like) for array in _three(inputs)]
+        checks.example_shapes(tuple(x.shape), tuple(y.shape), tuple(x_query.shape))
+        for label, tensor in zip(("x", "y", "x_query"), tensors, strict=True):
+            checks.finite(label, bool(torch.isfinite(tensor).all()))
+        n, d = x.shape[-2:]
+        if d != self.d:
+            raise InputError(
+                f"x has {d} features but the model was built for d = {self.d}: "
+                f"build it again with d={d}"
+            )
+        if self.n is not None and (n > self.n if self.at_most else n != self.n):
+            bound = "at most " if self.at_most else ""
+            raise InputError(
+                f"x has {n} examples but the weights hold n = {self.n}: "
+                f"pass {bound}{self.n}, or build the model again with n={n}"
+            )
+        return x, y, x_query
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        x, y, x_query = inputs
+        if self.scale != 1:
+            x, y, x_query = x / self.scale, y / self.scale, x_query / self.scale
+        further, prompts = self._leading(x, x_query)
+        queries = xp.broadcast_to(x_query, (*further, *prompts, self.d))
+        queries = queries.reshape(math.prod(further), *prompts, self.d)
+        x = xp.broadcast_to(x, (*prompts, *x.shape[-2:]))
+        y = xp.broadcast_to(y, (*prompts, y.shape[-1]))
+        return self.encode(xp, x, y, xp.moveaxis(queries, 0, -2))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        answers = outputs[..., 0] * self.scale
+        if self.every_prefix:
+            return answers
+        further, prompts = self._leading(inputs[0], inputs[2])
+        return answers.movedim(-1, 0).reshape((*further, *prompts))
+
+    def _leading(self, x: Any, x_query: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Leading dimensions: those that become further queries of a prompt, and the prompts'."""
+        leading = tuple(torch.broadcast_shapes(x.shape[:-2], x_query.shape[:-1]))
+        own = len(leading) - (x.ndim - 2) if self.several_queries else 0
+        return leading[:own], leading[own:]
+
+
+def _three(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(inputs) != 3:
+        raise InputError(f"the model was given {len(inputs)} inputs: give x, y and x_query")
+    return inputs

@@ -1,0 +1,141 @@
+"""One way to call a model: how a prompt is written and an answer is read is a part of the model.
+
+    model(*inputs)              the answers, read from
+    model.logits(*inputs)       what the read-out says where answers are, (…, answers, d_out)
+    model.streams(*inputs)      the residual stream (…, T, D) after the embedding and each layer
+    model.generate(tokens, n)   for models over tokens
+
+An `Interface` only places numbers, so that it writes the same prompt for torch tensors and for
+arrays of exact numbers: `xp` is the module torch or numpy.  The interfaces of the project:
+
+    examples.Examples           (x, y, x_query) → predictions         regression
+    tokens.Tokens               whole numbers → whole numbers, −1 for ⊥
+    vectors.Memory, Points, …   vectors → vectors                     memories, particles
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from theory.checks import InputError
+
+
+class Prompt(NamedTuple):
+    """What a model runs on.
+
+    tokens      (…, T, columns), or whole numbers (…, T) that name the embedding's rows
+    n_examples  how many of the first tokens are examples, for the mask of that name
+    answers     at which tokens the answers are read
+    """
+
+    tokens: Any
+    n_examples: int
+    answers: slice = slice(None)
+
+
+class Interface(nn.Module, ABC):
+    """How inputs become a prompt, and what the read-out says becomes answers.
+
+    `context` is the largest number of tokens in a prompt (None: any number).  `margin`, for answers
+    that are the largest of several logits, says how far apart those are: answers are right as long
+    as every logit is within half of it of its exact value.
+    """
+
+    context: int | None = None
+    margin: float | None = None
+
+    @abstractmethod
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
+        """The inputs as tensors in the format and on the device of `like`.
+
+        Raises ValueError for what the model does not take.
+        """
+
+    @abstractmethod
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        """The prompt, from inputs that `check` has passed, or from arrays of exact numbers."""
+
+    @abstractmethod
+    def read(self, outputs: Tensor, *inputs: Any) -> Any:
+        """The answers, from outputs (…, answers, d_out) on these checked inputs."""
+
+
+class Model(nn.Module, ABC):
+    """A model with an interface: the project's transformer, or what is trained beside it.
+
+    `name` is the call that builds it, `source` the theorem, by key.
+    """
+
+    interface: Any  # an Interface; what more it has is known to who builds it and who verifies it
+    name: str
+    source: str
+
+    @property
+    @abstractmethod
+    def n_layers(self) -> int:
+        """The number of layers."""
+
+    @abstractmethod
+    def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
+        """The stream H (…, T, D) after the embedding and after each layer, one by one."""
+
+    @abstractmethod
+    def seen(self, H: Tensor) -> Tensor:
+        """The stream as the read-out sees it: through the last layer norm, if there is one."""
+
+    @abstractmethod
+    def read_out(self, H: Tensor) -> Tensor:
+        """Outputs (…, d_out) of the stream as the read-out sees it."""
+
+    @property
+    def like(self) -> Tensor:
+        """A weight: the format and the device that inputs are brought to."""
+        return next(self.parameters())
+
+    def prompt(self, *inputs: Any) -> Prompt:
+        """The prompt that these inputs become; raises ValueError for inputs that do not fit."""
+        return self.interface.write(torch, *self.interface.check(self.like, *inputs))
+
+    def run(self, prompt: Prompt) -> Tensor:
+        """Outputs (…, answers, d_out) where the prompt's answers are."""
+        for H in self.residual_stream(prompt):  # noqa: B007  the last one is read
+            pass
+        return self.read_out(self.seen(H[..., prompt.answers, :]))
+
+    def forward(self, *inputs: Any) -> Any:
+        """The answers; what they are and which inputs are refused is said by the interface."""
+        given = self.interface.check(self.like, *inputs)
+        return self.interface.read(self.run(self.interface.write(torch, *given)), *given)
+
+    def logits(self, *inputs: Any) -> Tensor:
+        """What the read-out says at the answers, (…, answers, d_out), before they are read."""
+        return self.run(self.prompt(*inputs))
+
+    def streams(self, *inputs: Any) -> Iterator[Tensor]:
+        """The residual stream (…, T, D) of a prompt after the embedding and after each layer."""
+        return self.residual_stream(self.prompt(*inputs))
+
+    def representations(self, *inputs: Any) -> Iterator[Tensor]:
+        """What a read-out sees at the answers (…, answers, D): of the embedding, of each layer."""
+        prompt = self.prompt(*inputs)
+        for H in self.residual_stream(prompt):
+            yield self.seen(H[..., prompt.answers, :])
+
+    def generate(self, tokens: Any, steps: int) -> Tensor:
+        """The next `steps` tokens (…, steps), each the answer to all before it; −1 from ⊥ on.
+
+        Raises ValueError for a model that is not over tokens, and as the model does.
+        """
+        from constructions.tokens.sequences import continuation
+
+        return continuation(self, tokens, steps)
+
+
+def no_tokens(model: Model) -> InputError:
+    """What to say where a model over tokens is needed."""
+    return InputError(f"{model.name} is not a model over tokens: give one, such as induction_heads")

@@ -1,0 +1,55 @@
+"""Vectors in, vectors out: associative memories, and particles that attend to each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from constructions.interface import Interface, Prompt
+from constructions.tensors import as_tensor
+from theory import checks
+from theory.checks import InputError
+
+
+class Memory(Interface):
+    """States (…, d) → states (…, d), beside patterns (P, d) that are the examples of every prompt.
+
+    Tokens are (ξ_j, 0) for the patterns and (0, s) for the states, or the states alone where there
+    are no patterns.  Exact numbers are written as `written(model, domain, states, patterns)`.
+    Raises ValueError for another dimension, and NaN or infinite entries.
+    """
+
+    name = "states"
+    patterns: nn.Parameter | None
+
+    def __init__(self, d: int, patterns: Tensor | None = None) -> None:
+        super().__init__()
+        self.d = d
+        self.patterns = None if patterns is None else nn.Parameter(patterns, requires_grad=False)
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        states = as_tensor(one_input(self.name, inputs), like)
+        checks.vector_shape(self.name, tuple(states.shape), self.d)
+        checks.finite(self.name, bool(torch.isfinite(states).all()))
+        return (states,) if self.patterns is None else (states, self.patterns)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        states, *stored = inputs
+        s = states.reshape(-1, self.d)
+        if not stored:
+            return Prompt(s, 0)
+        (xi,) = stored
+        rows = [xp.concat([xi, xi * 0], axis=-1), xp.concat([s * 0, s], axis=-1)]
+        return Prompt(xp.concat(rows, axis=0), len(xi), slice(len(xi), None))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs.reshape(inputs[0].shape)
+
+
+def one_input(name: str, inputs: tuple[Any, ...]) -> Any:
+    """The only input; ValueError for more or fewer."""
+    if len(inputs) != 1:
+        raise InputError(f"the model was given {len(inputs)} inputs: give {name}")
+    return inputs[0]

@@ -1,0 +1,88 @@
+"""One way to call every model: prompts, logits, streams, generated tokens, and what is refused."""
+
+import numpy as np
+import pytest
+import torch
+
+import constructions as built
+from constructions.interface import Prompt
+from constructions.trained import load
+
+RNG = np.random.default_rng(0)
+X, Y, Q = RNG.standard_normal((6, 3)), RNG.standard_normal(6), RNG.standard_normal(3)
+Y20 = np.ones(20)
+STATES, PATTERNS = np.array([[1, -1, 1]]), np.array([[1, 1, -1], [1, -1, 1]])
+UNIT = np.eye(3)[:2]
+TEXT = "Jane is a teacher. What is the profession of Jane?"
+CALLS = {
+    "newton": (built.newton(3, 2, 2.0**-8), (X, Y, Q)),
+    "interleaved": (built.newton(3, 2, 2.0**-8, interleaved=True), (X, Y, Q)),
+    "ladder": (built.newton(3, 2, 2.0**-8, "ladder"), (X, Y, Q)),
+    "causal": (built.gradient_descent(3, 2, 0.01, causal=True), (X, Y, Q)),
+    "online": (built.online_gradient_descent(3, 6), (X, Y, Q)),
+    "nearest": (built.nearest_neighbour(3), (X, Y, Q)),
+    "induction": (built.induction_heads(4, 9), ([1, 2, 1],)),
+    "composition": (built.composition(2), ([1, 0, 0, 1, 1],)),
+    "facts": (built.fact_lookup(), (TEXT,)),
+    "modern": (built.modern_hopfield_update(PATTERNS * 1.0, 2.0), (STATES * 0.5,)),
+    "classical": (built.hopfield_update(np.ones((3, 3)) - np.eye(3)), (STATES,)),
+    "hebbian": (built.hebbian_attention(PATTERNS), (STATES,)),
+    "attention": (built.hopfield_attention(np.eye(3), np.eye(3), np.eye(3)), (X, X)),
+    "sphere": (built.sphere_dynamics(3, 1.0, 0.5, 2), (UNIT,)),
+    "trained": (load("regression-small-seed0"), (X @ np.ones((3, 5)), Y, np.ones(5))),
+    "linear": (
+        load("regression-linear-2-layers-seed0"),
+        (np.ones((20, 5)), np.ones(20), np.ones(5)),
+    ),
+    "lstm": (load("regression-small-lstm-seed0"), (X @ np.ones((3, 5)), Y, np.ones(5))),
+    "tokens": (load("induction-small-2-layers-seed0"), ([1, 2, 1],)),
+}
+each = pytest.mark.parametrize("name", CALLS)
+
+
+@each
+def test_every_model_is_called_the_same_way(name):
+    model, inputs = CALLS[name]
+    prompt = model.prompt(*inputs)
+    assert isinstance(prompt, Prompt)
+    *_, last = streams = list(model.streams(*inputs))
+    assert len(streams) == model.n_layers + 1
+    logits = model.logits(*inputs)
+    with torch.no_grad():
+        read = model.read_out(model.seen(last[..., prompt.answers, :]))
+    assert torch.equal(logits, read)
+    seen = list(model.representations(*inputs))
+    assert [H.shape[:-1] for H in seen] == [logits.shape[:-1]] * len(streams)
+    answers = model(*inputs)
+    given = model.interface.check(model.like, *inputs)
+    wanted = model.interface.read(logits, *given)
+    assert torch.equal(answers, wanted) if isinstance(answers, torch.Tensor) else answers == wanted
+
+
+@each
+def test_the_wrong_number_of_inputs_is_one_line(name):
+    model, inputs = CALLS[name]
+    with pytest.raises(ValueError, match=rf"was given {len(inputs) + 1} inputs: give \w+"):
+        model(*inputs, 1)
+
+
+@each
+def test_every_model_prints_what_each_layer_does(name):
+    model, _ = CALLS[name]
+    if name != "lstm":
+        assert "layer" in str(model)
+        assert all(block.lines for block in model.blocks)
+
+
+def test_layers_that_repeat_are_said_to_repeat():
+    text = str(built.sphere_dynamics(3, 1.0, 0.5, 5))
+    assert "layers 1–5, each softmax head" in text
+    text = str(built.online_gradient_descent(2, 4))
+    assert "layers 1–3, each head" in text
+    assert "layer 4   head" in text
+
+
+@pytest.mark.parametrize("name", ["newton", "composition", "lstm"])
+def test_what_is_not_over_tokens_does_not_generate(name):
+    with pytest.raises(ValueError, match="is not a model over tokens: give one"):
+        CALLS[name][0].generate([0], 1)
