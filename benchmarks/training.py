@@ -20,10 +20,10 @@ from pathlib import Path
 import torch
 from timing import in_turn, ratio
 
-from constructions.trained import Configuration, objective, preset
-from constructions.trained.models import untrained
+from constructions.trained import Configuration, preset, untrained
 from constructions.trained.process import Process
-from constructions.trained.training import AT_ONCE, Training
+from constructions.trained.state import State
+from constructions.trained.training import AT_ONCE, advance, compiled
 
 TURNS = 9
 
@@ -37,11 +37,10 @@ class Plain:
         self.generator = torch.Generator().manual_seed(0)
 
     def advance(self) -> list[float]:
-        losses = []
+        task, losses = self.made.task, []
         for _ in range(AT_ONCE):
-            batch = objective.draw(self.made, self.made.batch_size, self.generator, step=0)
-            counted = objective.counted(self.made, 0)
-            value = objective.loss(self.model, *batch, counted)
+            batch = task.draw(self.made, self.made.batch_size, self.generator, step=0)
+            value = task.loss(self.model, *batch)
             self.optimizer.zero_grad()
             value.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.made.clip)
@@ -60,11 +59,11 @@ def main() -> None:
         ("induction, small", preset("induction")),
     ):
         with tempfile.TemporaryDirectory() as folder:
-            run = Training.begin(made, Path(folder), Process.join("cpu"))
+            run = State.begin(made, Path(folder), Process.join("cpu"))
             plain = Plain(made)
-            loss = run.compiled() or objective.loss
+            loss = compiled(run) or made.task.loss
             calls = {
-                "ours": lambda run=run, loss=loss: run.advance(AT_ONCE, loss),
+                "ours": lambda run=run, loss=loss: [*advance(run, AT_ONCE, loss)],
                 "plain": plain.advance,
             }
             times = in_turn(calls, TURNS)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import typer
@@ -19,10 +19,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer.exceptions import TyperException
 
-from constructions.trained import objective
-from constructions.trained.checkpoint import shipped, sidecar
+from constructions.trained.checkpoint import configuration_of, load, shipped, sidecar
 from constructions.trained.configuration import Configuration
-from constructions.trained.evaluation import evaluate
 from constructions.trained.models import untrained
 from constructions.trained.presets import name_of, preset
 from constructions.trained.process import is_first
@@ -58,41 +56,40 @@ def train_command(
         int, typer.Option(min=0, max=SEEDS, help="of the first weights and the prompts")
     ] = 0,
     steps: Annotated[int | None, typer.Option(help="if not the preset's")] = None,
+    keep: Annotated[
+        list[int] | None, typer.Option(help="a step whose model is kept too; can be repeated")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="folder of the run; runs/NAME if none is given")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto")] = "auto",
 ) -> None:
     """Train a model, or go on where an earlier run in the same folder stopped."""
-    configuration = preset(
-        task,
-        size,
-        model=model,
-        covariance=covariance,
-        noise=noise,
-        layers=layers,
-        k=k,
-        seed=seed,
-        steps=steps,
-    )
+    usual = inspect.signature(train_command).parameters
+    options: dict[str, Any] = {
+        "size": size,
+        "model": model,
+        "covariance": covariance,
+        "noise": noise,
+        "layers": layers,
+        "k": k,
+        "seed": seed,
+        "steps": steps,
+    }
+    given = {name: value for name, value in options.items() if value != usual[name].default}
+    configuration = preset(task, **given)
     name = name_of(task, size, configuration)
     chosen = _device(device, size, configuration)
-    command = _command(
-        task,
-        {
-            "preset": size,
-            "model": model,
-            "covariance": covariance,
-            "noise": noise,
-            "layers": layers,
-            "k": k,
-            "seed": seed,
-            "steps": steps,
-        },
-    )
     folder = Path("runs") / name if out is None else out
     with _bar(name, configuration.steps) as show:
-        path = train(configuration, folder, device=chosen, progress=show, command=command)
+        path = train(
+            configuration,
+            folder,
+            device=chosen,
+            progress=show,
+            command=_command(task, given, keep or []),
+            keep=keep or [],
+        )
     if is_first():
         print(f"{name}: {configuration.steps} steps; {path}")
 
@@ -104,7 +101,7 @@ def evaluate_command(
     seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of the prompts")] = 1_000_000,
 ) -> None:
     """Measure a trained model on fresh prompts, beside what is best possible."""
-    for line in evaluate(name, prompts, seed):
+    for line in configuration_of(name).task.evaluate(load(name), prompts, seed):
         print(line)
 
 
@@ -119,15 +116,11 @@ def list_command() -> None:
         )
 
 
-def _command(task: str, options: dict[str, object]) -> str:
+def _command(task: str, given: Mapping[str, object], keep: Iterable[int]) -> str:
     """The command that trains the same model, as the sidecar has it."""
-    usual = inspect.signature(preset).parameters
-    given = [
-        f"--{name} {value}"
-        for name, value in options.items()
-        if value != usual["size" if name == "preset" else name].default
-    ]
-    return " ".join(["python -m constructions.trained train", task, *given])
+    words = [f"--{'preset' if name == 'size' else name} {value}" for name, value in given.items()]
+    kept = [f"--keep {step}" for step in keep]
+    return " ".join(["python -m constructions.trained train", task, *words, *kept])
 
 
 def _device(device: str, size: str, configuration: Configuration) -> str:
@@ -151,16 +144,15 @@ def _device(device: str, size: str, configuration: Configuration) -> str:
 def _seconds_of_a_step(configuration: Configuration) -> float:
     """Forward and backward of an eighth of a batch, times eight; the fastest of a few."""
     model, generator = untrained(configuration), torch.Generator().manual_seed(0)
-    batch = max(1, configuration.batch_size // 8)
-    inputs, wanted = objective.draw(configuration, batch, generator, step=0)
-    counted = objective.counted(configuration, 0)
+    task, count = configuration.task, max(1, configuration.batch_size // 8)
+    batch = task.draw(configuration, count, generator, step=0)
 
     def once() -> float:
         began = time.perf_counter()
-        objective.loss(model, inputs, wanted, counted).backward()
+        task.loss(model, *batch).backward()
         return time.perf_counter() - began
 
-    return min(once() for _ in range(4)) * configuration.batch_size / batch
+    return min(once() for _ in range(4)) * configuration.batch_size / count
 
 
 @contextmanager

@@ -19,8 +19,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
+from constructions.interface import Model
 from constructions.trained.configuration import Configuration
-from constructions.trained.models import Model, untrained
+from constructions.trained.models import untrained
 from theory.checks import InputError
 
 SHIPPED = Path(__file__).parent / "checkpoints"
@@ -54,6 +55,11 @@ def load(name: str | Path) -> Model:
         raise InputError(f"{path_of(name).name} holds weights that are no numbers: train it again")
     model.requires_grad_(False)
     return model
+
+
+def configuration_of(name: str | Path) -> Configuration:
+    """What a checkpoint was trained on, its shape, and how it was trained; errors as `load`."""
+    return Configuration.from_json(sidecar(name)["configuration"])
 
 
 def sidecar(name: str | Path) -> dict[str, Any]:

@@ -12,16 +12,16 @@ import torch
 
 from constructions.trained import (
     checkpoint,
+    configuration_of,
     load,
     log_of,
-    objective,
     preset,
     shipped,
     sidecar,
     train,
+    untrained,
 )
 from constructions.trained.__main__ import _seconds_of_a_step, main
-from constructions.trained.configuration import Configuration
 from theory.checks import InputError
 from theory.regression import gaussian_prompts, ridge
 from theory.retrieval import induction
@@ -51,14 +51,30 @@ def test_what_is_loaded_is_what_was_saved(run):
 
 def test_the_sidecar_says_how_it_was_made(run):
     record = sidecar(run / "model.safetensors")
-    made = Configuration.from_json(record["configuration"])
-    assert (made.steps, made.seed, record["steps"]) == (40, 2, 40)
+    made = configuration_of(run / "model.safetensors")
+    assert made == preset("regression", model="lstm", seed=2, steps=40)
+    assert record["steps"] == 40
     command = "python -m constructions.trained train regression --model lstm --seed 2 --steps 40"
     assert record["command"] == command
     assert record["bytes"] == (run / "model.safetensors").stat().st_size
     log = log_of(run / "model.safetensors")
     assert [line["step"] for line in log] == [20, 40]
     assert record["loss"] == log[-1]["loss"]
+
+
+def test_models_along_the_way(tmp_path, capsys):
+    """As many as were asked for, each a checkpoint; the command says so."""
+    words = ["train", "induction", "--steps", "20", "--keep", "3", "--keep", "20"]
+    assert main([*words, "--device", "cpu", "--out", str(tmp_path)]) == 0
+    for step in (3, 20):
+        path = tmp_path / f"model-step{step}.safetensors"
+        record = sidecar(path)
+        assert record["steps"] == step
+        assert record["command"].endswith("train induction --steps 20 --keep 3 --keep 20")
+        assert main(["evaluate", str(path), "--prompts", "2"]) == 0
+    assert path.read_bytes() == (tmp_path / "model.safetensors").read_bytes()
+    assert main([*words, "--keep", "21", "--device", "cpu", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == "error: keep is 21: give steps from 1 to 20\n"
 
 
 def test_changed_weights_are_refused(copy):
@@ -198,6 +214,18 @@ def test_shipped_checkpoints_are_whole_and_small():
     assert total <= 40e6
 
 
+@pytest.mark.parametrize("name", shipped())
+def test_shipped_weights_are_those_of_the_model(name):
+    """By name and shape, none besides, in a sidecar whose record is read and written alike."""
+    held = safetensors.torch.load_file(checkpoint.path_of(name))
+    made = configuration_of(name)
+    wanted = untrained(made).state_dict()
+    assert {key: W.shape for key, W in held.items()} == {key: W.shape for key, W in wanted.items()}
+    model = load(name)
+    assert all(torch.equal(W, held[key]) for key, W in model.state_dict().items())
+    assert made.to_json() == sidecar(name)["configuration"]
+
+
 def test_evaluate(run, capsys):
     assert main(["evaluate", str(run / "model.safetensors"), "--prompts", "50"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
@@ -315,8 +343,7 @@ def test_evaluate_counts_right_answers(capsys):
     name = "induction-small-2-layers-seed0"
     assert main(["evaluate", name, "--prompts", "30", "--seed", "5"]) == 0
     said = capsys.readouterr().out.split(": ")[1].split("%")[0]
-    made = Configuration.from_json(sidecar(name)["configuration"])
-    tokens, _ = objective.draw(made, 30, torch.Generator().manual_seed(5), step=0)
+    tokens, _ = configuration_of(name).task.sequences(30, torch.Generator().manual_seed(5))
     wanted = induction(tokens.numpy())
     right = (load(name)(tokens).numpy() == wanted)[wanted >= 0].mean()
     assert float(said) == pytest.approx(100 * right, abs=0.01)
@@ -342,7 +369,5 @@ def test_list(capsys):
 
 
 def test_train_is_the_function_that_the_command_calls(run, tmp_path):
-    record = sidecar(run / "model.safetensors")
-    made = Configuration.from_json(record["configuration"])
-    again = train(made, tmp_path)
+    again = train(configuration_of(run / "model.safetensors"), tmp_path)
     assert again.read_bytes() == (run / "model.safetensors").read_bytes()

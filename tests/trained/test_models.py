@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.trained import preset
-from constructions.trained.configuration import Configuration, LSTMShape, TransformerShape
-from constructions.trained.models import untrained
+from constructions import Transformer
+from constructions.examples import Examples, alternating, packed
+from constructions.tokens import Tokens
+from constructions.trained import Configuration, preset, untrained
+from constructions.trained.models import LSTM, LSTMShape, TransformerShape
+from constructions.trained.presets import PRESETS as KNOWN
+from constructions.trained.presets import name_of
 from theory.checks import InputError
 from theory.regression import gaussian_prompts
 from verify.domains import Ball
@@ -30,6 +34,29 @@ def regressor(request):
 def prompts(n=4, d=5, m=3, seed=0):
     p = gaussian_prompts(m, n, d, seed=seed)
     return p.x, p.y, p.x_query
+
+
+def test_every_preset_is_a_model_with_an_interface():
+    """Which one, and whether it has positions and a layer norm before the read-out."""
+    for task, made in KNOWN.items():
+        for size, model in made:
+            if size in ("paper", "medium"):
+                continue
+            built = untrained(preset(task, size, model=model))
+            assert type(built) is (LSTM if model == "lstm" else Transformer)
+            found = built.interface
+            if task != "regression":
+                assert isinstance(found, Tokens)
+                assert built.pos_embed.W_pos.shape[0] == found.context == 64
+                continue
+            assert isinstance(found, Examples)
+            wanted = (packed, False) if size == "linear" else (alternating, True)
+            assert (found.encode, found.at_most) == wanted
+            if model == "transformer":
+                assert (built.pos_embed is None) == (built.ln_final is None) == (size == "linear")
+                assert {block.attn.mask for block in built.blocks} == {
+                    "examples" if size == "linear" else "causal"
+                }
 
 
 def test_one_prediction_for_each_prefix_which_sees_no_more(regressor):
@@ -67,10 +94,10 @@ def test_seeds_determine_the_weights(name):
 def test_refusals_of_a_regressor(regressor):
     x, y, query = prompts()
     for call, message in (
-        (lambda: regressor(x[..., :3], y, query[..., :3]), "x has dimension 3 but the model was"),
+        (lambda: regressor(x[..., :3], y, query[..., :3]), "x has 3 features but the model was"),
         (
             lambda: regressor(*prompts(11)),
-            "x has 11 examples but .* with up to 10",
+            "x has 11 examples but the weights hold n = 10: pass at most 10",
         ),
         (lambda: regressor(x, y[:, :2], query), "y has 2 labels but x has 4"),
         (lambda: regressor(x * np.nan, y, query), "x contains NaN"),
@@ -79,15 +106,27 @@ def test_refusals_of_a_regressor(regressor):
             call()
 
 
+def test_queries_of_linear_attention_do_not_see_each_other():
+    """Eight at once, as in training, have the answers that each has alone."""
+    model = untrained(preset("regression", "linear"))
+    x, y, _ = prompts(20)
+    queries = np.random.default_rng(1).normal(size=(8, 3, 5))
+    alone = torch.stack([model(x, y, query) for query in queries])
+    torch.testing.assert_close(model(x, y, queries), alone, rtol=1e-4, atol=1e-5)
+    with pytest.raises(InputError, match="x has 4 examples but the weights hold n = 20"):
+        model(*prompts(4))
+
+
 def test_token_models():
     model = untrained(preset("induction", layers=1))
+    assert model.generate(np.array([3, 1, 2]), 5).shape == (5,)
     tokens = np.arange(10) % 3
     logits = model.logits(tokens)
     assert logits.shape == (10, 16)
     assert torch.equal(model(tokens), logits.argmax(-1))
     torch.testing.assert_close(model.logits(tokens[:4]), logits[:4], rtol=1e-4, atol=1e-5)
     for bad, message in (
-        (np.full(65, 0), "tokens have length 65 but the model was trained on 64"),
+        (np.full(65, 0), "the sequence has 65 tokens but the model was built for max_length = 64"),
         (np.array([16]), "tokens contain 16 but the vocabulary has 16"),
         (torch.tensor([0.5]), "tokens have dtype float32"),
     ):
@@ -102,14 +141,9 @@ def test_a_trained_transformer_in_balls(layer_norm):
     shape = TransformerShape(2, 2, 8, 12, layer_norm)
     model = untrained(replace(made, shape=shape)).double().requires_grad_(False)
     x, y, query = prompts(3, m=1)
-    tokens = torch.as_tensor(np.zeros((7, 5)))
-    tokens[::2] = torch.as_tensor(np.concatenate([x[0], query]))
-    tokens[1::2, 0] = torch.as_tensor(y[0])
-    model.pos_embed.W_pos.data = model.pos_embed.W_pos.data[:7]
     with Ball.precision(200):
-        ball = Ball()
-        enclosed = outputs(model, ball.weights(tokens.numpy()), 7, ball).tolist()
-        wanted = [float(row[0]) for row in enclosed][::2]
+        enclosed = outputs(model, model.prompt(x[0], y[0], query[0]), Ball()).tolist()
+        wanted = [float(row[0]) for row in enclosed]
         assert all(row[0].rad() < 1e-40 for row in enclosed)
     np.testing.assert_allclose(model(x, y, query)[0].numpy(), wanted, rtol=1e-11, atol=1e-12)
 
@@ -138,12 +172,34 @@ def test_presets():
         ({"task": "regression", "size": "linear", "model": "lstm"}, "^preset linear is a"),
         ({"task": "hop", "model": "lstm"}, "^hop has the preset small"),
         ({"task": "hop", "k": 0}, "^k is 0"),
-        ({"task": "induction", "size": "paper"}, "^induction has the preset small"),
+        ({"task": "induction", "size": "paper"}, "^induction has the preset small, a transformer:"),
+        ({"task": "induction", "k": 1}, "^k is for hop: leave it out of induction"),
+        ({"task": "hop", "noise": 1.0}, "^covariance and noise are for regression: leave them"),
     ],
 )
 def test_presets_refuse(arguments, message):
     with pytest.raises(InputError, match=message):
         preset(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "size", "options"),
+    [
+        ("regression-ten-seed3", "regression", "ten", {"seed": 3}),
+        (
+            "regression-small-lstm-ill-conditioned-noise0.5-seed0",
+            "regression",
+            "small",
+            {"model": "lstm", "covariance": "ill-conditioned", "noise": 0.5},
+        ),
+        ("regression-linear-3-layers-seed0", "regression", "linear", {"layers": 3}),
+        ("induction-small-1-layer-seed0", "induction", "small", {"layers": 1}),
+        ("bigrams-small-2-layers-seed0", "bigrams", "small", {}),
+        ("hop-small-4-layers-k2-seed0", "hop", "small", {"k": 2}),
+    ],
+)
+def test_names(name, task, size, options):
+    assert name_of(task, size, preset(task, size, **options)) == name
 
 
 def test_shapes_refuse():

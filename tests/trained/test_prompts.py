@@ -1,15 +1,16 @@
 """What models are trained on, against the definitions and the theory's own samplers."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 import torch
 
-from constructions.trained import objective, preset, regression
-from constructions.trained.configuration import Bigrams, Hop, Regression
-from constructions.trained.models import untrained
-from constructions.trained.sequences import draw_bigrams, draw_hops
+from constructions.trained import preset, untrained
+from constructions.trained.tasks.bigrams import Bigrams
+from constructions.trained.tasks.hop import Hop
+from constructions.trained.tasks.regression import Regression
+from constructions.trained.tasks.task import Corpus, TokenTask
 from theory.regression import gaussian_prompts, ill_conditioned_prompts
 from theory.retrieval import hop
 
@@ -18,30 +19,56 @@ def generator(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
+@pytest.mark.parametrize("size", ["small", "linear"])
 @pytest.mark.parametrize("covariance", ["isotropic", "ill-conditioned"])
-def test_inputs_and_labels_are_in_units_of_the_scale(covariance):
-    """What a model is trained on is what its `forward` makes of the same prompts."""
-    made = preset("regression", covariance=covariance)
-    x, y = objective.draw(made, 50, generator(), step=0)
-    raw_x, raw_y = regression.draw(made.task, 50, generator(), d=5, points=11)
-    scale = regression.scale(made.task)
-    torch.testing.assert_close(x * scale, raw_x)
-    torch.testing.assert_close(y * scale, raw_y)
+def test_the_loss_is_that_of_the_answers(covariance, size):
+    """Trained is what is called: the loss is the mean squared error of the model's own answers, in
+    units of the scale."""
+    made = preset("regression", size, covariance=covariance)
+    x, y, counted = made.task.draw(made, 50, generator(), step=0)
+    assert (counted == 1).all()
+    model, n = untrained(made).requires_grad_(False), made.task.points - 1
+    if size == "small":
+        errors = model(x[:, :n], y[:, :n], x[:, n]) - y
+    else:
+        errors = model(x[:, :n], y[:, :n], x[:, n:].movedim(1, 0)).T - y[:, n:]
+    assert errors.shape == counted.shape == (50, 11 if size == "small" else 8)
+    wanted = float((errors / made.task.scale).square().mean())
+    assert float(made.task.loss(model, x, y, counted)) == pytest.approx(wanted, rel=1e-4)
+
+
+def test_what_is_not_counted_does_not_matter():
+    made = preset("regression", "paper")
+    model = untrained(replace(made, shape=preset("regression").shape)).requires_grad_(False)
+    x, y, counted = made.task.draw(made, 4, generator(), step=0)
+    other = y + 1e3 * (1 - counted)
+    losses = [float(made.task.loss(model, x, labels, counted)) for labels in (y, other)]
+    assert losses[0] == pytest.approx(losses[1])
+    assert float(made.task.loss(model, x, other, torch.ones_like(counted))) > 100 * losses[0]
+
+
+def test_the_entropy_of_what_is_wanted():
+    """Over the number of all tokens; where nothing is wanted it is 0."""
+    made = preset("induction")
+    tokens, wanted = made.task.draw(made, 10, generator(), step=0)
     model = untrained(made).requires_grad_(False)
-    said = model(raw_x[:, :-1], raw_y[:, :-1], raw_x[:, -1])
-    torch.testing.assert_close(said, scale * model.predict(x, y[:, :-1]), rtol=1e-4, atol=1e-4)
+    chances = model.logits(tokens).log_softmax(-1).numpy()
+    entropy = -sum(
+        chances[i, t, wanted[i, t]] for i in range(10) for t in range(64) if wanted[i, t] >= 0
+    )
+    assert float(made.task.loss(model, tokens, wanted)) == pytest.approx(entropy / 640, rel=1e-4)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 def test_hops_are_those_of_the_theory(k):
-    tokens, wanted = draw_hops(Hop(4, 20, k), 50, generator(k))
+    tokens, wanted = Hop(4, 20, k).sequences(50, generator(k))
     assert (wanted.numpy() == hop(tokens.numpy(), k)).all()
     assert tokens.unique().tolist() == [0, 1, 2, 3]
 
 
 def test_bigrams_follow_their_chain():
     """Of two symbols: what follows each, within one sequence, is one law; over many, uniform."""
-    tokens, following = draw_bigrams(Bigrams(2, 2000), 200, generator())
+    tokens, following = Bigrams(2, 2000).sequences(200, generator())
     assert (tokens[:, 1:] == following[:, :-1]).all()
     after = [
         [following[i][tokens[i] == v].double().mean().item() for v in (0, 1)]
@@ -67,7 +94,7 @@ def test_bigrams_follow_their_chain():
 def test_moments_are_those_of_the_theory(covariance):
     """E xxᵀ, E y² and E(y|x)² by both samplers, within five standard errors."""
     task = Regression(4, 3, covariance, noise=0.5)
-    x, y = regression.draw(task, 20_000, generator(1), d=4, points=3)
+    x, y = task.examples(20_000, generator(1), d=4, points=3)
     theirs = gaussian_prompts if covariance == "isotropic" else ill_conditioned_prompts
     p = theirs(20_000, 2, 4, noise=0.5, seed=2)
     for ours, other in (
@@ -82,22 +109,16 @@ def test_moments_are_those_of_the_theory(covariance):
 
 
 def test_labels_are_linear_and_late_coordinates_zero():
-    x, y = regression.draw(Regression(5, 9), 10, generator(3), d=3, points=9)
+    x, y = Regression(5, 9).examples(10, generator(3), d=3, points=9)
     assert (x[..., 3:] == 0).all()
     w = np.linalg.lstsq(x[0, :, :3].double().numpy(), y[0].double().numpy(), rcond=None)[0]
     np.testing.assert_allclose(x[0, :, :3].double().numpy() @ w, y[0], atol=1e-5)
 
 
 def test_scale_is_the_root_of_the_mean_eigenvalue():
-    assert regression.scale(Regression(5, 9)) == 1
-    assert regression.scale(Regression(4, 9, "ill-conditioned")) ** 2 == pytest.approx(50.5)
-    assert regression.scale(Regression(5, 9, "ill-conditioned")) ** 2 == pytest.approx(203 / 5)
-
-
-def test_tokens_are_the_interleaved_prompt():
-    x = torch.tensor([[1.0, 2], [3, 4], [5, 6]])
-    written = regression.tokens(x, torch.tensor([7.0, 8]))
-    assert written.tolist() == [[1, 2], [7, 0], [3, 4], [8, 0], [5, 6]]
+    assert Regression(5, 9).scale == 1
+    assert Regression(4, 9, "ill-conditioned").scale ** 2 == pytest.approx(50.5)
+    assert Regression(5, 9, "ill-conditioned").scale ** 2 == pytest.approx(203 / 5)
 
 
 def test_the_curriculum():
@@ -109,11 +130,43 @@ def test_the_curriculum():
         (30_000, 20, 41),
         (10**5, 20, 41),
     ):
-        x, _ = objective.draw(paper, 2, generator(), step=step)
-        assert x.shape == (2, 41, 20)
-        assert ((x != 0).any(0).any(0).sum(), objective.counted(paper, step).sum()) == (d, points)
-    small = preset("regression")
-    assert objective.counted(small, 0).tolist() == [1] * 11
-    assert objective.counted(preset("hop"), 0).tolist() == [1] * 64
+        x, y, counted = paper.task.draw(paper, 2, generator(), step=step)
+        assert (x.shape, y.shape) == ((2, 41, 20), (2, 41))
+        assert (x != 0).any(0).any(0).tolist() == [True] * d + [False] * (20 - d)
+        assert counted.tolist() == [[1] * points + [0] * (41 - points)] * 2
     with pytest.raises(ValueError, match=r"^a curriculum is for regression"):
         replace(preset("hop"), curriculum=paper.curriculum)
+
+
+@dataclass(frozen=True)
+class Numbers(Corpus, TokenTask, kind="numbers"):
+    """Seven sequences; the wanted token of each is its number."""
+
+    corpus = (
+        torch.arange(7)[:, None].expand(7, 2),
+        torch.arange(7)[:, None].expand(7, 2),
+    )
+
+    def sequences(self, count, generator):
+        return tuple(part[:count] for part in self.corpus)
+
+    def best(self, tokens, wanted):
+        return "best possible: 0 nats"
+
+
+def test_a_corpus_is_gone_through_in_epochs():
+    """Each has every prompt once, in another order for each epoch and seed, however many are drawn
+    at once."""
+    made = replace(preset("bigrams"), task=Numbers(7, 2), batch_size=3)
+
+    def drawn(made, steps, step):
+        tokens, wanted = made.task.draw(made, 3 * steps, generator(), step=step)
+        assert (tokens == wanted).all()
+        return tokens[:, 0].tolist()
+
+    whole = drawn(made, 70, 0)
+    epochs = [whole[start : start + 7] for start in range(0, 210, 7)]
+    assert all(sorted(epoch) == [*range(7)] for epoch in epochs)
+    assert len({*map(tuple, epochs)}) > 25
+    assert drawn(made, 20, 0) + drawn(made, 11, 20) + drawn(made, 39, 31) == whole
+    assert drawn(replace(made, seed=1), 70, 0) != whole

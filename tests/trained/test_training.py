@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 import torch
@@ -18,20 +18,37 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import save as save_tensors
 
-from constructions.trained import Diverged, load, objective, train, training
+from constructions.trained import Configuration, Diverged, load, sidecar, train, training
 from constructions.trained.__main__ import main
-from constructions.trained.configuration import (
-    Bigrams,
-    Configuration,
-    Curriculum,
-    Hop,
-    LSTMShape,
-    Regression,
-    TransformerShape,
-)
+from constructions.trained.configuration import Curriculum
+from constructions.trained.models import LSTMShape, TransformerShape
 from constructions.trained.process import Process
-from constructions.trained.training import AT_ONCE
+from constructions.trained.state import State
+from constructions.trained.tasks.bigrams import Bigrams
+from constructions.trained.tasks.hop import Hop
+from constructions.trained.tasks.regression import Regression
+from constructions.trained.tasks.task import Corpus, TokenTask
+from constructions.trained.training import AT_ONCE, advance
 from theory.checks import InputError
+
+
+@dataclass(frozen=True)
+class Squares(Corpus, TokenTask, kind="squares"):
+    """A table to be learnt by heart: t, then t², by the numbers below a prime."""
+
+    @property
+    def corpus(self):
+        t = torch.arange(self.vocabulary_size)
+        tokens = torch.stack([t, t**2 % self.vocabulary_size], dim=-1)
+        return tokens[:, :1], tokens[:, 1:]
+
+    def sequences(self, count, generator):
+        rows = torch.randint(self.vocabulary_size, (count,), generator=generator)
+        return tuple(part[rows] for part in self.corpus)
+
+    def best(self, tokens, wanted):
+        return "best possible: 0 nats"
+
 
 SHAPE = TransformerShape(1, 2, 8, 16)
 TINY = Configuration(Regression(2, 4), SHAPE, 70, 1e-2, batch_size=8, warmup=5, final_rate=0.1)
@@ -44,6 +61,7 @@ KINDS = {
     "linear": LINEAR,
     "hop": replace(TINY, task=Hop(4, 8, 2)),
     "bigrams": replace(TINY, task=Bigrams(3, 8)),
+    "corpus": replace(TINY, task=Squares(13, 1)),
 }
 every = pytest.mark.parametrize("kind", KINDS)
 
@@ -91,7 +109,8 @@ needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there i
 @pytest.mark.slow
 @needs_compiler
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
-@pytest.mark.parametrize("kind", ["regression", "linear", "hop"])
+@pytest.mark.usefixtures("unchecked")  # what is compiled is the loss and not the checker too
+@pytest.mark.parametrize("kind", ["regression", "linear", "hop", "corpus"])
 def test_compiled_it_learns_the_same(kind, tmp_path, monkeypatch):
     """But for rounding; and interrupted, to the last bit."""
     configuration = KINDS[kind]
@@ -200,9 +219,9 @@ def test_a_log_that_is_damaged(content, tmp_path):
 
 def test_every_weight_begins_where_vector_instructions_like_it(tmp_path):
     """And what lies between two of them stays 0."""
-    run = training.Training.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
+    run = State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
     assert all(W.data_ptr() % 16 == 0 for W in run.model.parameters())
-    run.advance(5, objective.loss)
+    assert len([*advance(run, 5, TINY.task.loss)]) == run.step == 5
     used = sum(float(W.detach().square().sum()) for W in run.model.parameters())
     assert float(run.weights.detach().square().sum()) == pytest.approx(used, rel=1e-6)
 
@@ -242,7 +261,7 @@ from test_training import TINY, replace
 from constructions.trained import train
 import torch
 torch.set_num_threads(1)
-train(replace(TINY, steps=400), Path(sys.argv[1]), save_every=0)
+train(replace(TINY, steps=400), Path(sys.argv[1]), save_every=0, keep=(5, 395))
 """
 
 
@@ -257,8 +276,65 @@ def test_a_process_that_is_killed(tmp_path):
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL, "it had ended before it was killed"
     assert not (tmp_path / "killed" / "model.safetensors").exists()
-    found = train(long, tmp_path / "killed")
-    assert weights(found) == weights(train(long, tmp_path / "whole"))
+    found = train(long, tmp_path / "killed", keep=(5, 395))
+    assert weights(found) == weights(train(long, tmp_path / "whole", keep=(5, 395)))
+    assert kept(tmp_path / "killed") == kept(tmp_path / "whole")
+
+
+def kept(folder):
+    return {path.name: weights(path) for path in folder.glob("model-step*.safetensors")}
+
+
+def test_models_that_are_kept_on_the_way(tmp_path):
+    """Of any step; that nothing else changes, and that of the last step is the model itself."""
+    whole = train(TINY, tmp_path / "whole", keep=(1, 30, 47, 70))
+    assert {*kept(tmp_path / "whole")} == {f"model-step{k}.safetensors" for k in (1, 30, 47, 70)}
+    assert weights(whole) == kept(tmp_path / "whole")["model-step70.safetensors"]
+    assert weights(whole) == weights(train(TINY, tmp_path / "bare"))
+    run = State.begin(TINY, tmp_path / "by hand", Process(0, 1, torch.device("cpu")))
+    for steps in (20, 20, 20, 10):
+        for loss in advance(run, steps, TINY.task.loss):
+            if run.step not in (1, 30, 47, 70):
+                continue
+            path = tmp_path / "whole" / f"model-step{run.step}.safetensors"
+            for W, V in zip(run.model.parameters(), load(path).parameters(), strict=True):
+                assert torch.equal(W, V)
+            record = sidecar(path)
+            assert (record["steps"], record["loss"]) == (run.step, float(loss))
+            assert record["configuration"] == TINY.to_json()
+
+
+@pytest.mark.parametrize("save_every", [0, 1e9])
+def test_what_is_kept_is_not_lost(save_every, tmp_path):
+    """Stopped after any block of steps, with a state or without."""
+    keep = (1, 30, 47, 70)
+    train(TINY, tmp_path / "whole", keep=keep)
+    for block in (AT_ONCE, 2 * AT_ONCE, 3 * AT_ONCE):
+
+        def stop(step, _, block=block):
+            if step >= block:
+                raise Stop
+
+        parts = tmp_path / str(block)
+        with pytest.raises(Stop):
+            train(TINY, parts, progress=stop, save_every=save_every, keep=keep)
+        train(TINY, parts, keep=keep)
+        assert kept(parts) == kept(tmp_path / "whole")
+    again = (tmp_path / "whole" / "model-step30.json").read_text()
+    train(TINY, tmp_path / "whole", keep=keep)
+    assert (tmp_path / "whole" / "model-step30.json").read_text() == again
+
+
+def test_steps_that_cannot_be_kept(tmp_path):
+    for bad in (0, 71):
+        with pytest.raises(InputError, match=f"^keep is {bad}: give steps from 1 to 70"):
+            train(TINY, tmp_path, keep=(bad,))
+    train(TINY, tmp_path, keep=(30,))
+    with pytest.raises(InputError, match=r"is at step 70 and holds no model of step 31: do not"):
+        train(TINY, tmp_path, keep=(30, 31))
+    (tmp_path / "model-step30.json").unlink()
+    with pytest.raises(InputError, match="holds no model of step 30"):
+        train(TINY, tmp_path, keep=(30,))
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path):
@@ -331,14 +407,11 @@ def test_killed_between_the_weights_and_their_sidecar(lost, tmp_path):
 
 
 def test_the_learning_rate_is_that_of_the_step(tmp_path):
-    run = training.Training.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
-    for steps in (3, 10):
-        losses = run.advance(steps, objective.loss)
+    run = State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
+    for _ in advance(run, 13, TINY.task.loss):
         wanted = TINY.learning_rate * TINY.rate(run.step - 1)
         assert run.optimizer.param_groups[0]["lr"] == wanted
-    run.note(losses)
-    run.step = TINY.steps
-    run.note(losses)
+    train(TINY, tmp_path)
     line = json.loads((tmp_path / "model.jsonl").read_text().splitlines()[-1])
     assert line["rate"] == TINY.learning_rate * TINY.rate(TINY.steps - 1)
 
@@ -391,6 +464,7 @@ LEARNERS = {
     "lstm": replace(TINY, task=Regression(1, 6), shape=LSTMShape(1, 16)),
     "linear": replace(LINEAR, task=Regression(1, 6)),
     "hop": replace(TINY, task=Hop(3, 8), shape=TransformerShape(2, 2, 16, 32)),
+    "corpus": replace(TINY, task=Squares(13, 1), shape=TransformerShape(2, 2, 16, 32)),
 }
 
 
@@ -411,18 +485,18 @@ def test_a_loss_that_is_no_number_stops(tmp_path):
 
 def test_the_last_good_state_is_kept(tmp_path, monkeypatch):
     """The loss breaks in the third block: the state of the second stays on the disk."""
-    sound = objective.loss
+    sound = Regression.loss
 
-    def broken(model, inputs, wanted, counted):
+    def broken(task, model, *batch):
         broken.calls += 1
-        value = sound(model, inputs, wanted, counted)
+        value = sound(task, model, *batch)
         return value * float("nan") if broken.calls > 2 * AT_ONCE + 5 else value
 
     broken.calls = 0
-    monkeypatch.setattr(objective, "loss", broken)
+    monkeypatch.setattr(Regression, "loss", broken)
     with pytest.raises(Diverged, match=f"^the loss of step {2 * AT_ONCE + 6} is nan"):
         train(TINY, tmp_path, save_every=0)
-    monkeypatch.setattr(objective, "loss", sound)
+    monkeypatch.setattr(Regression, "loss", sound)
     seen = []
     train(TINY, tmp_path, progress=lambda step, _: seen.append(step))
     assert seen[0] == 3 * AT_ONCE
@@ -462,7 +536,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from test_training import TINY
 from constructions.trained import train
-train(TINY, Path(sys.argv[1]))
+train(TINY, Path(sys.argv[1]), keep=(30,))
 """
 
 
@@ -474,7 +548,9 @@ def test_two_processes_train_the_model_of_one(tmp_path):
     arguments = [str(script), str(tmp_path / "two"), os.path.dirname(__file__)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     subprocess.run([*command, *arguments], check=True, env=environment, capture_output=True)
-    train(TINY, tmp_path / "one")
+    train(TINY, tmp_path / "one", keep=(30,))
+    records = [sidecar(tmp_path / part / "model-step30.safetensors") for part in ("one", "two")]
+    assert records[0]["loss"] == pytest.approx(records[1]["loss"], rel=1e-2)
     one, two = losses_of(tmp_path / "one"), losses_of(tmp_path / "two")
     assert steps_of(tmp_path / "two") == steps_of(tmp_path / "one")
     # Rounding grows along training; the first line sums up 20 steps.

@@ -1,0 +1,146 @@
+"""A model in training with all that its next step depends on, and the file that this is kept in.
+
+`state.safetensors` holds weights, moments, step and random state, so that a run that goes on from
+it ends with the very weights of an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save as save_tensors
+from torch import nn
+from torch.nn.functional import pad
+
+from constructions.interface import Model
+from constructions.trained.checkpoint import write
+from constructions.trained.configuration import Configuration
+from constructions.trained.models import untrained
+from constructions.trained.process import Process
+from theory.checks import InputError
+
+BETAS = (0.9, 0.98)
+MOMENTS = "exp_avg", "exp_avg_sq"  # as torch's AdamW calls them
+ALIGNED = 4  # numbers of float32 in 16 bytes, at which every weight begins
+
+
+@dataclass
+class State:
+    """A run in its folder, after `step` steps that took `seconds`.
+
+    `loss` is the latest of the log, and `recent` are the losses that no line of it has yet.
+    """
+
+    configuration: Configuration
+    folder: Path
+    process: Process
+    model: Model
+    weights: nn.Parameter
+    optimizer: torch.optim.Optimizer
+    generator: torch.Generator
+    step: int = 0
+    seconds: float = 0.0
+    loss: float = float("nan")
+    recent: tuple[float, ...] = ()
+
+    @staticmethod
+    def begin(configuration: Configuration, folder: Path, process: Process) -> State:
+        """A new run, or the one in the folder; ValueError if that is another or damaged."""
+        model = untrained(configuration).to(process.device)
+        weights = _joined(model)
+        optimizer = torch.optim.AdamW(
+            [weights],
+            lr=configuration.learning_rate,
+            betas=BETAS,
+            weight_decay=configuration.weight_decay,
+            fused=True,
+        )
+        generator = torch.Generator(process.device).manual_seed(configuration.seed)
+        run = State(configuration, folder, process, model, weights, optimizer, generator)
+        if run.path.exists():
+            run._restore()
+        return run
+
+    @property
+    def path(self) -> Path:
+        """Where the state is kept."""
+        return self.folder / "state.safetensors"
+
+    def save(self) -> None:
+        """Write the state, in one file."""
+        tensors = {"weights": self.weights.detach().cpu()}
+        for moment in MOMENTS if self.step else ():
+            tensors[moment] = self.optimizer.state[self.weights][moment].cpu()
+        tensors["generator"] = self.generator.get_state()
+        tensors["recent"] = torch.tensor(self.recent, dtype=torch.float64)
+        words = {
+            "configuration": json.dumps(self.configuration.to_json()),
+            "step": str(self.step),
+            "seconds": str(self.seconds),
+            "loss": str(self.loss),
+            "device": self.process.device.type,
+        }
+        write(self.path, save_tensors(tensors, words))
+
+    def _restore(self) -> None:
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                words = file.metadata()
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            configuration = Configuration.from_json(json.loads(words["configuration"]))
+            step, seconds, loss = int(words["step"]), float(words["seconds"]), float(words["loss"])
+            joint = [tensors[name] for name in ("weights", *MOMENTS)[: 3 if step else 1]]
+            recent = tuple(tensors["recent"].tolist())
+            if words["device"] != self.process.device.type:
+                raise InputError(
+                    f"{self.folder} holds a run that was begun on {words['device']}, whose random "
+                    f"numbers are others: give --device {words['device']}, or another folder"
+                )
+            self.generator.set_state(tensors["generator"])
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"{self.path} is not a state of training ({error}): remove it"
+            ) from None
+        if configuration != self.configuration:
+            raise InputError(
+                f"{self.folder} holds another run (seed {configuration.seed}, "
+                f"{configuration.steps} steps, {configuration.shape}): choose another folder"
+            )
+        fits = all(part.shape == self.weights.shape for part in joint)
+        numbers = all(bool(torch.isfinite(part).all()) for part in joint)
+        if not (fits and numbers and 0 <= step <= configuration.steps):
+            raise InputError(f"{self.path} does not fit its configuration (step {step}): remove it")
+        weights, *moments = (part.to(self.weights.device) for part in joint)
+        with torch.no_grad():
+            self.weights.copy_(weights)
+        if step:
+            self.optimizer.state[self.weights] = {
+                "step": torch.tensor(float(step), device=self.weights.device),
+                **dict(zip(MOMENTS, moments, strict=True)),
+            }
+        self.step, self.seconds, self.loss, self.recent = step, seconds, loss, recent
+
+
+def _joined(model: Model) -> nn.Parameter:
+    """Lay the model's weights side by side in one vector, and their gradients in another.
+
+    Clipping, the optimiser and the mean over processes then are one operation each.  What lies
+    between two of them, so that each begins where vector instructions like it, stays 0.
+    """
+    parts = list(model.parameters())
+    padded = [pad(W.detach().flatten(), (0, -W.numel() % ALIGNED)) for W in parts]
+    joint = nn.Parameter(torch.cat(padded))
+    joint.grad = torch.zeros_like(joint)
+    sizes = [len(part) for part in padded]
+    for W, values, gradient in zip(
+        parts, joint.detach().split(sizes), joint.grad.split(sizes), strict=True
+    ):
+        W.data = values[: W.numel()].view_as(W)
+        W.grad = gradient[: W.numel()].view_as(W)
+    return joint

@@ -1,0 +1,1 @@
+"""What models are trained on, one task a file; `constructions.trained.presets` names them all."""

@@ -1,0 +1,194 @@
+"""In-context linear regression: y_t = ⟨w, x_t⟩ + noise·ε_t [Garg2022].
+
+Transformers and LSTMs read x₁, y₁, x₂, y₂, …, x_query, and what they say at x_t is their prediction
+of y_t from the examples before it, so one pass makes a prediction for every prefix.  Transformers
+of linear attention read a token (x_i, y_i) for each example and answer queries after them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from constructions.examples import Examples, alternating, packed
+from constructions.interface import Model
+from constructions.trained.configuration import Configuration, Curriculum
+from constructions.trained.models import LSTMShape, Shape, TransformerShape
+from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
+from theory import checks
+from theory.checks import InputError
+from theory.regression import PrefixSpectrum, gaussian_prompts, ill_conditioned_prompts
+
+LARGE = 100.0  # the large eigenvalues of the ill-conditioned task
+NOISE = 1e-6, 1e6  # what float32 can add to labels of about √d
+QUERIES = 8  # for the same examples, where a model answers queries only
+
+
+@dataclass(frozen=True)
+class Regression(Task, kind="regression"):
+    """In-context linear regression: y_t = ⟨w, x_t⟩ + noise·ε_t for t = 1 … points [Garg2022].
+
+    w ~ N(0, I_d), ε_t ~ N(0, 1) and x_t ~ N(0, Σ).  Σ is I, or, "ill-conditioned", has ⌊d/2⌋
+    eigenvalues 100 and else 1, in a random basis of each prompt's own [Fu2024].
+    """
+
+    d: int
+    points: int
+    covariance: str = "isotropic"
+    noise: float = 0.0
+
+    models = "transformer", "lstm"
+    taught = True
+
+    def __post_init__(self) -> None:
+        checks.dimension("d", self.d)
+        checks.dimension("points", self.points)
+        checks.one_of("covariance", self.covariance, ("isotropic", "ill-conditioned"))
+        low, high = NOISE
+        if checks.nonnegative("noise", self.noise) and not low <= self.noise <= high:
+            raise InputError(f"noise is {self.noise}: give 0, or a number from {low:g} to {high:g}")
+
+    @property
+    def scale(self) -> float:
+        """√(E‖x‖²/d), by which inputs and labels are divided before a model sees them."""
+        if self.covariance == "isotropic":
+            return 1.0
+        large = self.d // 2
+        return math.sqrt((large * LARGE + self.d - large) / self.d)
+
+    def form(self, shape: Shape) -> Form:
+        n = self.points - 1
+        if _queries(shape) > 1:
+            interface = Examples(self.d, packed, n=n, scale=self.scale)
+            return Form(interface, self.d + 1, 1, mask="examples", scale=1 / n)
+        interface = Examples(self.d, alternating, n=n, at_most=True, scale=self.scale)
+        return Form(interface, self.d, 1, positions=2 * n + 1)
+
+    def draw(
+        self, made: Configuration, count: int, generator: torch.Generator, *, step: int
+    ) -> Batch:
+        """x (count, points, d), y (count, points), and 1 for each answer that counts, else 0,
+        (count, answers).
+
+        A curriculum leaves the coordinates from some on 0, and answers uncounted.
+        """
+        d, until = self.d, self.points
+        if made.curriculum is not None:
+            d, until = made.curriculum.reached(step)
+        queries = _queries(made.shape)
+        points = self.points - 1 + queries
+        x, y = self.examples(count, generator, d=min(d, self.d), points=points)
+        if queries > 1:
+            return x, y, x.new_ones(count, queries)
+        counted = torch.arange(points, device=x.device) < until
+        return x, y, counted.expand(count, points).float()
+
+    def examples(
+        self, count: int, generator: torch.Generator, *, d: int, points: int
+    ) -> tuple[Tensor, Tensor]:
+        """x (count, points, self.d), of which the coordinates beyond the first d are 0 [Garg2022],
+        and y (count, points), on the generator's device."""
+        device = generator.device
+
+        def normal(*shape: int) -> Tensor:
+            return torch.randn(shape, generator=generator, device=device)
+
+        x, w = normal(count, points, d), normal(count, d, 1)
+        if self.covariance == "ill-conditioned":
+            large = torch.full((d // 2,), math.sqrt(LARGE), device=device)
+            # Q of a Gaussian matrix is Haar-distributed if the signs of R's diagonal are made
+            # positive; here they do not matter, since x is symmetric in every coordinate.
+            basis = torch.linalg.qr(normal(count, d, d)).Q
+            x = (x * torch.cat([large, large.new_ones(d - d // 2)])) @ basis.mT
+        y = (x @ w).squeeze(-1)
+        if self.noise:
+            y = y + self.noise * normal(count, points)
+        return pad(x, (0, self.d - d)), y
+
+    def loss(self, model: Model, *batch: Tensor) -> Tensor:
+        """The mean squared error of the answers that count, in units of the scale."""
+        x, y, counted = batch
+        n = self.points - 1
+        queries = x[:, n:].movedim(1, 0).squeeze(0)  # a query that is alone is no dimension
+        answers = model.run(model.interface.write(torch, x[:, :n], y[:, :n], queries))[..., 0]
+        squares = (answers - y[:, -answers.shape[-1] :] / self.scale).square()
+        return (squares * counted).sum() / counted.sum()
+
+    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+        """Squared errors over d by the number of examples, as published tables have them."""
+        draw = gaussian_prompts if self.covariance == "isotropic" else ill_conditioned_prompts
+        drawn = draw(prompts, self.points - 1, self.d, noise=self.noise, seed=seed)
+        labels = np.concatenate([drawn.y, drawn.y_query[:, None]], axis=1)
+        spectrum = PrefixSpectrum(drawn.x, drawn.y, drawn.x_query)
+        # The Bayes predictor for w ~ N(0, I).
+        best = spectrum.ridge([self.noise**2])[0] if self.noise else spectrum.ols()
+        kind = f"ridge, {self.noise**2:g}" if self.noise else "least squares"
+        parts = [slice(start, start + CHUNK) for start in range(0, prompts, CHUNK)]
+        answers = [model(drawn.x[i], drawn.y[i], drawn.x_query[i]) for i in parts]
+        said = torch.cat(answers).detach().double().numpy().reshape(prompts, -1)
+        yield f"{'examples':>8}  {'trained':>16}  {kind:>16}   (squared error over d)"
+        for examples in range(self.points - said.shape[1], self.points):
+            t = examples - self.points  # from the end, where every model has an answer
+            cells = [_mean((each[:, t] - labels[:, t]) ** 2 / self.d) for each in (said, best)]
+            yield f"{examples:8}  {cells[0]:>16}  {cells[1]:>16}"
+
+    def words(self, name: str, size: str, depth: str) -> list[str]:
+        covariance = [self.covariance] * (self.covariance != "isotropic")
+        noise = [f"noise{self.noise:g}"] if self.noise else []
+        return [*covariance, *noise, *[depth] * (size == "linear")]
+
+
+def _queries(shape: Shape) -> int:
+    """How many queries follow the examples of a prompt that a model of this shape is trained on."""
+    linear = isinstance(shape, TransformerShape) and shape.normalise == "linear"
+    return QUERIES if linear else 1
+
+
+def _mean(values: np.ndarray) -> str:
+    """The mean and its standard error."""
+    return f"{values.mean():.4f} ± {values.std(ddof=1) / len(values) ** 0.5:.4f}"
+
+
+SHORT: dict[str, Any] = {"warmup": 500, "final_rate": 0.01}
+LONG: dict[str, Any] = {"warmup": 1000, "final_rate": 0.01}
+LINEAR = TransformerShape(2, 4, 32, 0, layer_norm=False, normalise="linear")
+SIZES = {
+    "small": Configuration(
+        Regression(5, 11), TransformerShape(6, 4, 64, 256), 12_000, 1e-3, **SHORT
+    ),
+    "ten": Configuration(
+        Regression(10, 21),
+        TransformerShape(12, 4, 64, 256),
+        60_000,
+        1e-3,
+        curriculum=Curriculum(5, 11, 1000),
+        **LONG,
+    ),
+    "medium": Configuration(
+        Regression(10, 21), TransformerShape(8, 8, 128, 512), 60_000, 5e-4, **LONG
+    ),
+    "paper": Configuration(
+        Regression(20, 41),
+        TransformerShape(12, 8, 256, 1024),
+        500_001,
+        1e-4,
+        curriculum=Curriculum(5, 11, 2000),
+    ),
+    "linear": Configuration(Regression(5, 21), LINEAR, 10_000, 1e-3, **SHORT),
+}
+LSTMS = {
+    "small": LSTMShape(3, 128),
+    "ten": LSTMShape(5, 128),
+    "medium": LSTMShape(5, 256),
+    "paper": LSTMShape(10, 256),
+}
+PRESETS = {(size, "transformer"): made for size, made in SIZES.items()} | {
+    (size, "lstm"): replace(SIZES[size], shape=shape) for size, shape in LSTMS.items()
+}

@@ -1,0 +1,168 @@
+"""What a task is to those who train on it, measure it or name it.
+
+A task is a record of a few numbers, which stands in the configuration of a model under its `kind`:
+
+    @dataclass(frozen=True)
+    class Hop(TokenTask, kind="hop"): ...
+
+A batch is a tuple of tensors whose first dimension is the prompts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from constructions.attention import Mask
+from constructions.interface import Interface, Model
+from constructions.tokens import Tokens
+from theory import checks
+
+if TYPE_CHECKING:
+    from constructions.trained.configuration import Configuration
+    from constructions.trained.models import Shape
+
+Batch = tuple[Tensor, ...]
+CHUNK = 250  # prompts that are measured at once
+
+
+class Form(NamedTuple):
+    """What a model must be to read a task's prompts.
+
+    interface  how it is called
+    d_in       columns of a token, or the size of the vocabulary
+    d_out      columns of its read-out
+    positions  tokens that are told apart by where they stand, 0 for none
+    mask       which tokens a token attends to
+    scale      of attention scores; None for 1/√(width of a head)
+    """
+
+    interface: Interface
+    d_in: int
+    d_out: int
+    positions: int = 0
+    mask: Mask = "causal"
+    scale: float | None = None
+
+
+@dataclass(frozen=True)
+class Task(ABC):
+    """How prompts are drawn, what is lowered, and what is best possible.
+
+    `models` are the kinds of model that can read the prompts, and `taught` says whether a
+    curriculum can begin with smaller ones.
+    """
+
+    kind: ClassVar[str]
+    kinds: ClassVar[dict[str, type[Task]]] = {}
+    models: ClassVar[tuple[str, ...]] = ("transformer",)
+    taught: ClassVar[bool] = False
+
+    def __init_subclass__(cls, kind: str = "") -> None:
+        if kind:
+            cls.kind = kind
+            Task.kinds[kind] = cls
+
+    @abstractmethod
+    def form(self, shape: Shape) -> Form:
+        """What a model of this shape must be to read the prompts."""
+
+    @abstractmethod
+    def draw(
+        self, made: Configuration, count: int, generator: torch.Generator, *, step: int
+    ) -> Batch:
+        """`count` prompts for steps of a run from `step` on, on the generator's device."""
+
+    @abstractmethod
+    def loss(self, model: Model, *batch: Tensor) -> Tensor:
+        """What training lowers, of a batch or a part of it.
+
+        A sum over what is predicted divided by a number that does not depend on the data, so that
+        the mean over the parts of a batch is the loss of the whole.
+        """
+
+    @abstractmethod
+    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+        """Lines of a table: a model on so many fresh prompts, beside what is best possible."""
+
+    def words(self, name: str, size: str, depth: str) -> list[str]:
+        """What a checkpoint's name says after those of preset and size; depth is "2-layers"."""
+        return [depth]
+
+
+@dataclass(frozen=True)
+class TokenTask(Task):
+    """Sequences of tokens; a batch is tokens (count, T) and what is wanted (count, T), −1 where
+    nothing is."""
+
+    vocabulary_size: int
+    length: int
+
+    def __post_init__(self) -> None:
+        for name in ("vocabulary_size", "length"):
+            checks.dimension(name, getattr(self, name))
+
+    @abstractmethod
+    def sequences(self, count: int, generator: torch.Generator) -> Batch:
+        """Fresh sequences, on the generator's device."""
+
+    @abstractmethod
+    def best(self, tokens: Tensor, wanted: Tensor) -> str:
+        """What is best possible on these sequences, in words."""
+
+    def form(self, shape: Shape) -> Form:
+        V, T = self.vocabulary_size, self.length
+        return Form(Tokens(V, T), V, V, positions=T)
+
+    def draw(
+        self, made: Configuration, count: int, generator: torch.Generator, *, step: int
+    ) -> Batch:
+        return self.sequences(count, generator)
+
+    def loss(self, model: Model, *batch: Tensor) -> Tensor:
+        """The entropy of what is wanted, over the number of all tokens."""
+        tokens, wanted = batch
+        logits = model.run(model.interface.write(torch, tokens))
+        total = cross_entropy(
+            logits.flatten(0, -2), wanted.flatten(), ignore_index=-1, reduction="sum"
+        )
+        return total / wanted.numel()
+
+    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+        """The share of right answers and the entropy, of those that are wanted."""
+        tokens, wanted = self.sequences(prompts, torch.Generator().manual_seed(seed))
+        counted = wanted >= 0
+        logits = torch.cat([model.logits(chunk) for chunk in tokens.split(CHUNK)])[counted]
+        entropy = cross_entropy(logits, wanted[counted])
+        right = (logits.argmax(-1) == wanted[counted]).double().mean()
+        yield f"{prompts} sequences: {float(right):.2%} right, {float(entropy):.4f} nats a token"
+        yield self.best(tokens, wanted)
+
+
+class Corpus(Task):
+    """A task whose prompts are a fixed set, gone through in epochs, each in an order of its own.
+
+    That order is determined by the run's seed and the number of the epoch, so that a run knows by
+    its step where it stands.
+    """
+
+    @property
+    @abstractmethod
+    def corpus(self) -> Batch:
+        """All prompts, on the CPU."""
+
+    def draw(
+        self, made: Configuration, count: int, generator: torch.Generator, *, step: int
+    ) -> Batch:
+        size, first = len(self.corpus[0]), step * made.batch_size
+        epochs = range(first // size, -(-(first + count) // size))
+        orders = [np.random.default_rng((made.seed, epoch)).permutation(size) for epoch in epochs]
+        rows = torch.from_numpy(np.concatenate(orders)[first % size :][:count])
+        return tuple(part[rows].to(generator.device) for part in self.corpus)
