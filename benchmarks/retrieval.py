@@ -19,13 +19,13 @@ import torch
 from timing import seconds
 
 from constructions import hop, in_context_ngram, induction_heads
-from constructions.retrieval import SequenceModel
+from constructions.transformer import Transformer
 from theory.retrieval import random_sequences
 
 BATCH = 32
 
 
-def line(build: Callable[[], SequenceModel], name: str, n: int, V: int) -> str:
+def line(build: Callable[[], Transformer], name: str, n: int, V: int) -> str:
     model = build()
     nonzero = sum(int(weights.count_nonzero()) for weights in model.parameters())
     cells = [
@@ -51,7 +51,7 @@ def main() -> None:
         f"{'hardmax':>8} {'softmax':>8} {'of 32':>8}"
     )
     for n, V in ((32, 8), (128, 8), (1024, 8), (1024, 64)):
-        models: dict[str, Callable[[], SequenceModel]] = {
+        models: dict[str, Callable[[], Transformer]] = {
             "induction_heads": partial(induction_heads, V, n),
             **{f"hop k = {k}": partial(hop, k, V, n) for k in (1, 4, 16)},
             "bigram": partial(in_context_ngram, V, 2, n),

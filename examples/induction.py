@@ -6,7 +6,8 @@ convention, its size beside a compiler's, and how sharp a softmax has to be.
 
 from constructions import induction_heads
 from theory.retrieval import induction, random_sequences
-from verify.retrieval.narration import narrate, word_tokens
+from verify.retrieval.narration import narrate
+from verify.retrieval.words import word_tokens
 
 tokens, words = word_tokens("The dog saw the cat and the cat saw the bird and the")
 vocabulary = list(dict.fromkeys(words))
@@ -43,7 +44,7 @@ print(f"  by hand     wrong on {wrong} of 20 random sequences, with hardmax")
 
 print(
     "\nSoftmax instead of hardmax; the largest error of a logit (answers stay right below "
-    f"{model.answers.margin / 2}):"
+    f"{model.interface.margin / 2}):"
 )
 print("sharpness    bound for all prompts    on these 20    sequences with a wrong answer")
 for sharpness in (model.least_sharpness() + 0.01, 6.0, 8.0, 12.0, 16.0, 24.0):

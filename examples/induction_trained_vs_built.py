@@ -13,14 +13,15 @@ import numpy as np
 from constructions import induction_heads
 from constructions.trained import load, log_of
 from theory.retrieval import find, induction
-from verify.trained.circuits import attended, attention_of, circuits_of, decoded
-from verify.trained.induction_picture import draw
+from verify.retrieval.circuits import attended, attention_of, circuits_of, decoded
+from verify.retrieval.induction_picture import draw
 
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else "induction_trained_vs_built.png")
 name, alone = "induction-small-2-layers-seed0", "induction-small-1-layer-seed0"
 model = load(name)
-built = induction_heads(model.vocabulary_size, model.max_length)
-tokens = np.random.default_rng(0).integers(0, model.vocabulary_size, (200, model.max_length))
+V, n = model.interface.vocabulary_size, model.interface.max_length
+built = induction_heads(V, n)
+tokens = np.random.default_rng(0).integers(0, V, (200, n))
 wanted = induction(tokens)
 there = wanted >= 0
 
@@ -28,8 +29,8 @@ print(built, "\n")
 print(f"{'':32}{'trained':>10}{'one layer':>12}{'built':>10}")
 right = [(each(tokens).numpy() == wanted)[there].mean() for each in (model, load(alone), built)]
 print(f"{'right answers':32}{right[0]:10.2%}{right[1]:12.2%}{right[2]:10.2%}")
-before = np.broadcast_to(np.arange(-1, tokens.shape[1] - 1), tokens.shape)
-maps = attention_of(model, tokens), attention_of(built, tokens, len(built.prompt.prefix))
+before = np.broadcast_to(np.arange(-1, n - 1), tokens.shape)
+maps = attention_of(model, tokens), attention_of(built, tokens)
 places = (("layer 1, the token before", before), ("layer 2, after the latest copy", find(tokens)))
 for layer, (kind, place) in enumerate(places):
     looked = [attended(each[layer], place).mean() for each in maps]

@@ -13,13 +13,20 @@ from pathlib import Path
 import numpy as np
 
 from constructions import newton, online_gradient_descent
-from constructions.trained import load, shipped, sidecar
+from constructions.trained import sidecar
 from theory.regression import error_similarity
 from verify.claim import Run
-from verify.trained.predictors import FACTORS, Algorithms, predictions_of, prompts_of
-from verify.trained.probes import Probed
-from verify.trained.regression_picture import draw_similarities
-from verify.trained.similarities import DESCENT_STEPS, NEWTON_STEPS, Tables, save_cells
+from verify.evidence.checkpoints import Trained, models_of
+from verify.regression.trained.options import LSTM, TRANSFORMER
+from verify.regression.trained.pictures import similarities_picture
+from verify.regression.trained.predictors import FACTORS, Algorithms, predictions_of, prompts_of
+from verify.regression.trained.probes import Probed
+from verify.regression.trained.similarities import (
+    DESCENT_STEPS,
+    NEWTON_STEPS,
+    Tables,
+    save_cells,
+)
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "newton_vs_trained")
 folder.mkdir(exist_ok=True)
@@ -28,10 +35,10 @@ folder.mkdir(exist_ok=True)
 run = Run(seed=0)  # every model has prompts of its own
 
 
-def compare(name: str) -> Tables:
+def compare(trained: Trained) -> Tables:
     """The layers of one checkpoint beside algorithms, printed."""
-    print(f"{name}, made by: {sidecar(name)['command']}")
-    probed = Probed.of(run, load(name), samples=1000)
+    print(f"{trained.name}, made by: {sidecar(trained.name)['command']}")
+    probed = Probed.of(run, trained, samples=1000)
     errors = probed.error(probed.predictions).mean(-1)
     print("squared error after layer 1, 2, …:", " ".join(f"{error:.3f}" for error in errors[1:]))
     tables = Tables.of(probed)
@@ -44,18 +51,19 @@ def compare(name: str) -> Tables:
     return tables
 
 
-for prompts, prefix in (
-    ("isotropic", "regression-small-seed"),
-    ("ill_conditioned", "regression-small-ill-conditioned-seed"),
+for prompts, name in (
+    ("isotropic", "regression-small"),
+    ("ill_conditioned", "regression-small-ill-conditioned"),
 ):
-    found = {name: compare(name) for name in shipped() if name.startswith(prefix)}
-    draw_similarities(folder / f"{prompts}.png", found, prompts)
+    found = {each.name: compare(each) for each in models_of(name, TRANSFORMER)}
+    similarities_picture(folder / f"{prompts}.png", found, prompts)
     save_cells(folder / f"{prompts}.csv", found)
 
-trained = [load("regression-small-seed0"), load("regression-small-lstm-seed0")]
-p = prompts_of(trained[0].task, 1000, np.random.default_rng(0))
+(transformer,) = models_of("regression-small-seed0", TRANSFORMER)
+(recurrent,) = models_of("regression-small-lstm-seed0", LSTM)
+p = prompts_of(transformer.task, 1000, np.random.default_rng(0))
 algorithms = Algorithms(p)
-said = np.stack([predictions_of(model, p) for model in trained])[..., 1:]
+said = np.stack([predictions_of(each.model, p) for each in (transformer, recurrent)])[..., 1:]
 alpha = float(1 / algorithms.spectrum.largest.max() ** 2)  # one for all prompts, in the weights
 built = {
     "built: newton(5, k, α), k = 10, 14, …, 26": [newton(5, k, alpha) for k in range(10, 27, 4)],

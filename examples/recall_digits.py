@@ -7,11 +7,8 @@ digits and what ten of them come back as: `python examples/recall_digits.py [PIC
 import sys
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 
 from constructions import retrieve
 from theory.memory import asynchronous_update, dense_update, hebb
@@ -65,7 +62,8 @@ stored = digits[:STORED]
 shown = slice(0, 10)
 rows = {"stored": stored[shown], "covered": covered(stored[shown])}
 rows |= {name: recall(stored, covered(stored[shown])) for name, recall in memories.items()}
-figure, axes = plt.subplots(len(rows), 10, figsize=(10, 5.6), layout="constrained")
+figure = Figure(figsize=(10, 5.6), layout="constrained")
+axes = figure.subplots(len(rows), 10)
 for line, (name, images) in zip(axes, rows.items(), strict=True):
     for axis, image, wanted in zip(line, images, stored[shown], strict=True):
         axis.imshow(image.reshape(8, 8), cmap="gray_r", vmin=-1, vmax=1)

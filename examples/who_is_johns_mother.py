@@ -20,7 +20,7 @@ MORE = {
 }
 
 model = fact_lookup()
-tokens = model.lexicon.tokens(TEXT)
+tokens = model.interface.lexicon.tokens(TEXT)
 print(TEXT, "\n")
 print(f"{model.n_layers} layers of at most {model.n_heads} heads, width {model.d_model}.")
 print("a ← b: token a looked at token b;  = c: and holds since then what came from token c.\n")
@@ -32,6 +32,6 @@ before it.  Layer 2 makes each full stop a fact: whose, which relation, what.  T
 asks twice: layer 3 finds John's mother, layer 4 finds her profession."""
 )
 for title, text in MORE.items():
-    said = model.ask(text)
+    said = model(text)
     assert said == answer(text)  # what the grammar and the facts say
     print(f"\n{title}.\n  {text}\n  {said or 'none: the facts do not say'}")

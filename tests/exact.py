@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from flint import fmpq
 
-from verify.domains import outputs, streams
+from constructions.interface import Prompt
+from verify.domains import outputs, streams, written
 
 
 def array(entries: Iterable[Any], *shape: int) -> np.ndarray:
@@ -43,18 +44,17 @@ def prompt(rng: np.random.Generator, n: int, d: int, m: int = 1) -> tuple[np.nda
     return fractions(rng, n, d), fractions(rng, n), fractions(rng, m, d)
 
 
-def tokens(model: Any, domain: Any, x: np.ndarray, y: np.ndarray, queries: np.ndarray) -> Any:
-    written, n_examples = model.encode(np, x, y, queries)
-    return domain.matrix(written.tolist()), n_examples
+def prompt_of(model: Any, domain: Any, x: np.ndarray, y: np.ndarray, queries: np.ndarray) -> Prompt:
+    """The prompt of examples and queries (m, d), the first where there is room for one only."""
+    return written(model, domain, x, y, queries if model.interface.several_queries else queries[0])
 
 
 def predict(
     model: Any, domain: Any, x: np.ndarray, y: np.ndarray, queries: np.ndarray
 ) -> list[Any]:
-    """The read-out at the queries, or at all tokens for a model that predicts all prefixes."""
-    rows = outputs(model, *tokens(model, domain, x, y, queries), domain).tolist()
-    column = [row[0] for row in rows]
-    return column if model.all_prefixes else column[-len(queries) :]
+    """The read-out at the answers: the queries, or every prefix."""
+    rows = outputs(model, prompt_of(model, domain, x, y, queries), domain).tolist()
+    return [row[0] for row in rows]
 
 
 def registers(
@@ -62,7 +62,7 @@ def registers(
 ) -> list[dict[str, np.ndarray]]:
     """After the embedding and each block: each register (T, width)."""
     held = []
-    for H in streams(model, *tokens(model, domain, x, y, queries), domain):
+    for H in streams(model, prompt_of(model, domain, x, y, queries), domain):
         rows = array((e for row in H.tolist() for e in row), H.nrows(), H.ncols())
         held.append({name: rows[:, model.stream[name]] for name in model.stream})
     return held
@@ -135,7 +135,7 @@ def rounding_bound(
     sizes = majorant(*(torch.as_tensor(a).double().abs() for a in (x, y, x_query)))
     D, T = model.d_model, torch.as_tensor(x).shape[-2] + torch.as_tensor(x_query).numel()
     # Each weight and each input may have been rounded once; keys may hold a quotient x/‖x‖².
-    roundings = 2 * D + model.d + 4
+    roundings = 2 * D + model.interface.d + 4
     for block in model.blocks:
         if block.attn is not None:
             heads, d_head, d_value = block.attn.W_Q.shape[0], *_widths(block.attn)

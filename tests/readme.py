@@ -1,6 +1,7 @@
-"""What the README shows: its shell commands and its Python example, for the tests and for CI.
+"""What README and docs show: shell commands and Python examples, for the tests and for CI.
 
-`python tests/readme.py commands` prints the commands, one a line, without those that set up.
+`python tests/readme.py commands` prints the README's commands, one a line, without those that set
+up.
 """
 
 from __future__ import annotations
@@ -9,18 +10,30 @@ import re
 import sys
 from pathlib import Path
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
 
 
-def fences(language: str) -> list[str]:
-    """The contents of the README's code blocks in a language, in order."""
-    text = README.read_text(encoding="utf-8")
+def fences(page: Path, language: str) -> list[str]:
+    """The contents of a page's code blocks in a language, in order."""
+    text = page.read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
 
 
+def examples() -> dict[str, tuple[str, str]]:
+    """Python blocks that are followed by what they print, and that, by page and number."""
+    pair = r"^```python\n((?:(?!```).)*)^```\n\n```text\n(.*?)^```$"
+    return {
+        f"{page.stem}-{number}": found
+        for page in PAGES
+        for number, found in enumerate(re.findall(pair, page.read_text("utf-8"), re.M | re.S))
+    }
+
+
 def commands() -> list[str]:
-    """The shell commands that a reader runs once the project is installed."""
-    lines = [line for block in fences("sh") for line in block.splitlines()]
+    """The shell commands that a reader of the README runs once the project is installed."""
+    lines = [line for block in fences(README, "sh") for line in block.splitlines()]
     return [line for line in lines if line and not line.startswith("make ")]
 
 

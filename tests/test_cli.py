@@ -19,7 +19,9 @@ from verify.finding import Finding, Verdict
 from verify.regression.depth import depth
 from verify.regression.gradient_descent import gradient_descent
 from verify.regression.newton import newton
+from verify.regression.newton_on_data import newton_on_data
 from verify.regression.rates import rates
+from verify.theorems import ledger
 
 CLAIMS = [
     "attention-is-hopfield",
@@ -28,6 +30,7 @@ CLAIMS = [
     "composition",
     "dense-memory",
     "depth",
+    "errata",
     "gd",
     "hop",
     "hopfield",
@@ -38,10 +41,10 @@ CLAIMS = [
     "layers",
     "linear-depth",
     "lstm",
-    "memory",
     "modern-hopfield",
     "nearest-neighbour",
     "newton",
+    "newton-on-data",
     "newton-or-gd",
     "ngram",
     "noisy",
@@ -49,12 +52,14 @@ CLAIMS = [
     "ols",
     "one-layer",
     "rates",
+    "state-size",
 ]
+TOPICS = {entry.topic for entry in ledger().values()}
 LONGLEY = str(Path(__file__).parent.parent / "examples" / "data" / "longley.csv")
 
 
 def found(verdict: Verdict, name: str = "a", **more) -> Finding:
-    return Finding(name, "exact", 1, 2, verdict, **more)
+    return Finding(name.replace(" ", "-"), name, "exact", 1, 2, verdict, **more)
 
 
 @claim(source="[Nobody2024]", faults_seen=[{"k": 1}])
@@ -87,7 +92,7 @@ def bad(
 def unsure(run: Run) -> Iterator[Finding]:
     """Cannot say."""
     yield found(Verdict.HOLDS)
-    yield Finding("b", "float", float("inf"), float("nan"), Verdict.UNDECIDED, "too wide")
+    yield Finding("b", "b", "float", float("inf"), float("nan"), Verdict.UNDECIDED, "too wide")
 
 
 @claim(source="")
@@ -166,10 +171,13 @@ BAD_INPUT = {
     "newton --interleaved --layout paper": ("'paper'", "layout 'direct'"),
     "newton --interleaved --domain modular": ("hardmax", "float or exact"),
     "newton --layout paper --start identity": ("'paper' starts from αS", "leave --start at gram"),
-    "newton --target x": ("--target", "give --data FILE.csv"),
-    "newton --data nowhere.csv": ("nowhere.csv", "check the path"),
-    f"newton --data {LONGLEY} --target employd": ("employd", "did you mean 'employed'?"),
-    f"newton --data {LONGLEY} --target z": ("'z'", "choose one of employed, gnp_deflator"),
+    "newton-on-data": ("--data", "Missing option"),
+    "newton-on-data --data nowhere.csv": ("nowhere.csv", "check the path"),
+    f"newton-on-data --data {LONGLEY} --target employd": ("employd", "did you mean 'employed'?"),
+    f"newton-on-data --data {LONGLEY} --target z": ("'z'", "choose one of employed, gnp_deflator"),
+    f"newton --data {LONGLEY}": ("--data", "No such option"),
+    "list regresion": ("regresion", "choose one of regression, retrieval"),
+    "show newtn": ("newtn", "did you mean 'newton'?"),
     "newton --plot picture.gif": ("picture.gif", ".png, .pdf or .svg"),
     "newton --plot nowhere/p.png": ("nowhere", "make it first"),
     "newton --json nowhere/f.json": ("nowhere", "make it first"),
@@ -192,7 +200,7 @@ BAD_INPUT = {
     "rates --digits 19": ("digits is 19", "at least 20"),
     "rates --d 1": ("d is 1", "at least 2"),
     "depth --largest-k -1": ("largest_k is -1", "at least 0"),
-    "memory --samples 1": ("samples is 1", "at least 2"),
+    "state-size --samples 1": ("samples is 1", "at least 2"),
 }
 
 
@@ -225,7 +233,7 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch):
         (newton, {"alpha": 0.0}, "alpha is 0.0: give a finite number greater than 0"),
         (newton, {"alpha": float("nan")}, "alpha is nan"),
         (newton, {"domain": "symbolic", "d": 30}, "try d = 2, n = 2, k = 2"),
-        (newton, {"data": Path("nowhere.csv")}, "no file nowhere.csv: check the path"),
+        (newton_on_data, {"data": Path("nowhere.csv")}, "no file nowhere.csv: check the path"),
         (newton, {"domain": "floats"}, "domain is 'floats': give 'all' or 'float' or"),
         (gradient_descent, {"step_size": -1.0}, "step_size is -1.0: give a finite number"),
         (depth, {"largest_k": -1}, "largest_k is -1: give a number at least 0"),
@@ -272,7 +280,7 @@ def test_an_internal_error_exits_with_4_and_never_passes(claims, capsys, tmp_pat
     assert "it holds" not in shown.out
     written = json.loads(file.read_text())
     assert written["verdict"] == "undecided"
-    assert written["findings"][-1]["measured"] == "ZeroDivisionError: by nothing"
+    assert written["findings"][-1]["words"] == "ZeroDivisionError: by nothing"
     assert run("it", "-v") == 4
     assert "Traceback" in capsys.readouterr().err
 
@@ -288,7 +296,10 @@ SCHEMA = [
     "schema", "claim", "statement", "source", "parameters", "verdict", "findings", "environment",
     "seconds",
 ]  # fmt: skip
-FINDING = ["name", "evidence", "measured", "bound", "verdict", "detail", "seconds"]
+FINDING = [
+    "id", "name", "evidence", "measured", "bound", "verdict", "words", "wanted", "detail",
+    "seconds",
+]  # fmt: skip
 
 
 def strict(text):
@@ -306,7 +317,7 @@ def test_json_on_the_screen_is_json_and_nothing_else(words, claims, capsys):
     assert run("it", "--k", "2", *words) == 0
     document = strict(capsys.readouterr().out)
     assert list(document) == SCHEMA
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert document["claim"] == "it"
     assert document["statement"] == "All is well."
     assert document["source"] == "[Nobody2024]"
@@ -398,11 +409,32 @@ def test_a_true_failure_is_repeated_by_its_command(capsys):
     assert run(*shlex.split(command)[3:], "-q") == 1
 
 
-def test_list_names_every_claim_and_its_statement(capsys):
+def test_list_names_every_entry_of_the_ledger_and_its_statement(capsys):
     assert run("list") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == CLAIMS
-    assert all(len(line.split()) > 5 for line in lines)
+    named = [line.split(maxsplit=2) for line in lines if line.startswith(" ")]
+    assert [words[0] for words in named] == list(ledger())
+    assert all(words[2] == ledger()[words[0]].statement for words in named)
+    assert {line for line in lines if not line.startswith(" ")} == TOPICS
+
+
+@pytest.mark.parametrize("topic", sorted(TOPICS))
+def test_list_of_a_topic(topic, capsys):
+    assert run("list", topic) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == topic
+    assert [line.split()[0] for line in lines[1:]] == [
+        entry.name for entry in ledger().values() if entry.topic == topic
+    ]
+
+
+def test_show_says_where_everything_stands(capsys):
+    assert run("show", "newton-ladder") == 0
+    shown = capsys.readouterr().out
+    for part in ("theory/regression/newton.py", "constructions/regression/", "⌈log₃(2^k)⌉ + 2"):
+        assert part in shown
+    assert run("show", "gd") == 0  # a claim: all that it shows
+    assert capsys.readouterr().out.count("(theorem, regression)") == 3
 
 
 def test_env_names_what_computes(capsys):
@@ -468,6 +500,35 @@ def test_quick_reaches_the_claims(claims):
     assert seen == [(True, 5), (False, 0)]
 
 
+@pytest.mark.parametrize(
+    ("record", "verdict", "words", "code"),
+    [
+        ({"a": "fails"}, Verdict.FAILS, [], 0),
+        ({}, Verdict.HOLDS, [], 0),
+        ({"a": "fails"}, Verdict.HOLDS, [], 1),
+        ({}, Verdict.FAILS, [], 1),
+        ({"a": "undecided"}, Verdict.HOLDS, [], 1),
+        ({"a": "undecided"}, Verdict.HOLDS, ["--quick"], 0),
+        ({"a": "undecided"}, Verdict.FAILS, ["--seed", "1"], 0),
+        ({"a": "fails"}, Verdict.HOLDS, ["--quick"], 1),
+        ({"gone": "fails"}, Verdict.HOLDS, [], 1),
+        ({"gone": "fails"}, Verdict.HOLDS, ["--quick"], 0),
+    ],
+    ids=str,
+)
+def test_a_replication_is_news_only_if_it_is_not_as_recorded(
+    record, verdict, words, code, claims, capsys, monkeypatch
+):
+    monkeypatch.setattr("verify.checking.must_hold", lambda name: name != "it")
+    monkeypatch.setattr("verify.checking.recorded", lambda name: dict(record))
+    claims(it=claim(source="")(lambda run: iter([found(verdict)])), good=good)
+    assert run("all", "-q", *words) == code
+    shown = capsys.readouterr().out
+    assert ("differs: it" in shown) == (code == 1)
+    # By itself a claim says what it found, whatever is on record.
+    assert run("it", "-q") == cli.EXIT[verdict]
+
+
 @claim(source="", faults_seen=[{}])
 def notices(run: Run) -> Iterator[Finding]:
     """Fails when a fault is planted."""
@@ -527,4 +588,4 @@ def test_listing_the_claims_imports_no_torch():
     root = Path(__file__).parent.parent
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == len(CLAIMS)
+    assert done.stdout.count("\n") == len(ledger()) + len(TOPICS)

@@ -4,14 +4,16 @@ import math
 import numpy as np
 import pytest
 import torch
-from exact import array, newton_inverse, predict, prompt, read, tokens
+from exact import array, newton_inverse, predict, prompt, prompt_of, read
 from flint import arb, ctx, fmpq, fmpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Plain
 
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
 from constructions.assembly import Head, Move, block, embed, signed_pair, unembed
 from constructions.attention import Attention
+from constructions.interface import Prompt
 from constructions.stream import Stream, one
 from constructions.transformer import Block, Embed, PosEmbed, Transformer, Unembed
 from verify.domains import (
@@ -25,6 +27,7 @@ from verify.domains import (
     Rational,
     Symbolic,
     error_probability,
+    objects,
     outputs,
     random_prime,
     streams,
@@ -67,20 +70,18 @@ def test_the_generic_forward_is_the_torch_forward(name, seed):
     """Every entry of every layer, within n·eps of the same layer in absolute values."""
     model, rng = ALL[name], np.random.default_rng(seed)
     x, y, q = (rng.integers(-8, 9, shape) / 8 for shape in ((3, 2), (3,), (1, 2)))
-    written, n_examples = tokens(model, Q, *(read(Q, a) for a in (x, y, q)))
-    H = model.embed(model.tokens(x, y, q[0])[0])
-    for number, exact in enumerate(streams(model, written, n_examples, Q)):
-        if number:
-            H = model.blocks[number - 1](H, n_examples)
+    written = prompt_of(model, Q, *(read(Q, a) for a in (x, y, q)))
+    held = model.streams(x, y, q[0])
+    for number, (exact, H) in enumerate(zip(streams(model, written, Q), held, strict=True)):
         wanted = np.array(exact.tolist(), dtype=object).astype(float)
         # Data below 1 and weights of at most 5 keep every number of these small models below 2^10;
         # 3^layers·200 roundings are more than any path has.
         size = max(1.0, np.abs(wanted).max()) * 2.0**10
         assert np.abs(H.numpy() - wanted).max() <= 3**number * 200 * 2.0**-53 * size
-    read_out = outputs(model, written, n_examples, Q).tolist()
+    read_out = outputs(model, written, Q).tolist()
     predicted = np.array(read_out, dtype=object).astype(float)
     slack = 3**number * 200 * 2.0**-53 * size
-    assert np.abs(model.unembed(H).numpy() - predicted).max() <= slack
+    assert np.abs(model.logits(x, y, q[0]).numpy() - predicted).max() <= slack
 
 
 @every
@@ -109,6 +110,11 @@ def test_the_precision_is_restored():
     assert ctx.prec == before
 
 
+def entered(rows):
+    """A prompt of these entries, all of them examples."""
+    return Prompt(objects(rows), len(rows))
+
+
 def reduced(entries):
     return array((P.number(int(e.p), int(e.q)) for e in entries.ravel()), *entries.shape)
 
@@ -119,7 +125,7 @@ def reduced(entries):
 def test_residues_are_the_rationals_mod_p(name, seed):
     model = MODELS[name]
     x, y, q = prompt(np.random.default_rng(seed), 3, 2)
-    wanted = array(predict(model, Q, x, y, q), 4 if model.all_prefixes else 1)
+    wanted = array(predict(model, Q, x, y, q), 4 if model.interface.every_prefix else 1)
     assert predict(model, P, *map(reduced, (x, y, q))) == reduced(wanted).tolist()
 
 
@@ -199,20 +205,21 @@ def test_hardmax_of_scores_that_depend_on_the_data_is_refused_symbolically():
         embed(stream, x={"x": 1.0}),
         [block(stream, [Head(x, x, x, "out")], normalise="hardmax")],
         unembed(stream, stream.read("out")),
+        interface=Plain(),
         stream=stream,
         name="",
         source="",
     )
     domain = Symbolic(["a", "b"])
     with pytest.raises(NotPolynomial, match="layer 1: hardmax compares scores"):
-        outputs(model, domain.matrix([[v] for v in domain.variables]), 2, domain)
+        outputs(model, entered([[v] for v in domain.variables]), domain)
     # Balls: decided if apart, refused if they overlap, shared if they are equal numbers.
     apart = [[arb(1)], [arb(2, 0.25)]]
-    assert outputs(model, Ball().matrix(apart), 2, Ball()).tolist()[1][0].contains(2)
+    assert outputs(model, entered(apart), Ball()).tolist()[1][0].contains(2)
     for overlapping in ([[arb(2)], [arb(2, 0.5)]], [[arb(2, 0.5)], [arb(2)]]):
         with pytest.raises(NotPolynomial, match="not decided at this precision"):
-            outputs(model, Ball().matrix(overlapping), 2, Ball())
-    ties = outputs(model, Ball().matrix([[arb(2)], [arb(2)]]), 2, Ball())
+            outputs(model, entered(overlapping), Ball())
+    ties = outputs(model, entered([[arb(2)], [arb(2)]]), Ball())
     assert ties.tolist() == [[2], [2]]
 
 
@@ -238,6 +245,7 @@ def positioned(normalise, mask, scale=1.0):
         [Block(attn)],
         Unembed(whole(3, 2), whole(2)),
         pos_embed=PosEmbed(whole(7, 3)),
+        interface=Plain(),
         stream=Stream(a=3),
         name="",
         source="",
@@ -251,11 +259,12 @@ masked = pytest.mark.parametrize("mask", ["full", "causal", "strict", "examples"
 @pytest.mark.parametrize("normalise", ["linear", "relu", "hardmax"])
 @pytest.mark.parametrize("T", [1, 5, 7])
 def test_positions_masks_and_biases_are_the_same_over_q_as_in_torch(normalise, mask, T):
-    """Whole-number tokens are entered as rows of the identity."""
-    model, n_examples = positioned(normalise, mask), max(1, T - 2)
-    tokens = np.random.default_rng(T).integers(4, size=T)
-    exact = outputs(model, Q.weights(np.eye(4)[tokens]), n_examples, Q).tolist()
-    found = model.run(torch.as_tensor(tokens), n_examples).tolist()
+    """Whole-number tokens name rows of the embedding."""
+    model = positioned(normalise, mask)
+    tokens = torch.as_tensor(np.random.default_rng(T).integers(4, size=T))
+    written = Prompt(tokens, max(1, T - 2))
+    exact = outputs(model, written, Q).tolist()
+    found = model.run(written).tolist()
     # The float nearest to the fraction where one was formed: sums of averages are rounded again.
     for row, wanted in zip(found, exact, strict=True):
         for value, fraction in zip(row, wanted, strict=True):
@@ -263,7 +272,7 @@ def test_positions_masks_and_biases_are_the_same_over_q_as_in_torch(normalise, m
             slack = 0.0 if normalise == "linear" else 2.0**-53 * 2**12
             assert abs(value - nearest) <= slack
     if normalise == "linear":
-        residues = outputs(model, P.weights(np.eye(4)[tokens]), n_examples, P).tolist()
+        residues = outputs(model, written, P).tolist()
         assert residues == [[P.number(int(e.p), int(e.q)) for e in row] for row in exact]
 
 
@@ -271,18 +280,18 @@ def test_positions_masks_and_biases_are_the_same_over_q_as_in_torch(normalise, m
 @pytest.mark.parametrize("scale", [0.1, 1.0, 3.0])
 def test_balls_enclose_softmax_attention(mask, scale):
     model = positioned("softmax", mask, scale)
-    tokens = np.random.default_rng(0).integers(4, size=6)
-    found = model.run(torch.as_tensor(tokens), 4).tolist()
+    written = Prompt(torch.as_tensor(np.random.default_rng(0).integers(4, size=6)), 4)
+    found = model.run(written).tolist()
     for precision, widest in ((24, 1e-2), (200, 2.0**-150)):
         with Ball.precision(precision):
-            enclosed = outputs(model, Ball().weights(np.eye(4)[tokens]), 4, Ball()).tolist()
+            enclosed = outputs(model, written, Ball()).tolist()
             for row, balls in zip(found, enclosed, strict=True):
                 for value, ball in zip(row, balls, strict=True):
                     assert ball.rad() < widest
                     # Numbers of up to 2^8 in float64, a few dozen roundings of each.
                     assert abs(arb(value) - ball.mid()) <= ball.rad() + 2.0**-53 * 2**14
     with Ball.precision(400):
-        finer = outputs(model, Ball().weights(np.eye(4)[tokens]), 4, Ball()).tolist()
+        finer = outputs(model, written, Ball()).tolist()
     for balls, narrow in zip(enclosed, finer, strict=True):
         assert all(ball.contains(value) for ball, value in zip(balls, narrow, strict=True))
 
@@ -295,13 +304,14 @@ def test_a_softmax_of_known_scores():
         embed(stream, x={"x": 1.0}),
         [block(stream, [Head(one, x, x, "out")], normalise="softmax", mask="strict")],
         unembed(stream, stream.read("out")),
+        interface=Plain(),
         stream=stream,
         name="",
         source="",
     )
     with Ball.precision(100):
-        tokens = Ball().matrix([[arb(value)] for value in (0, 1, 2, 7)])
-        first, second, third, last = (row[0] for row in outputs(model, tokens, 4, Ball()).tolist())
+        written = entered([[arb(value)] for value in (0, 1, 2, 7)])
+        first, second, third, last = (row[0] for row in outputs(model, written, Ball()).tolist())
         e = arb(1).exp()
         assert (first, second) == (0, 0)
         assert third.overlaps(e / (1 + e))
@@ -413,6 +423,7 @@ def test_sizes_bound_polynomials_divided_by_n(n):
         embed(stream, x={"x": 1.0}, y={"y": 1.0}),
         [layer, layer],
         unembed(stream, stream.read("out")),
+        interface=Plain(),
         stream=stream,
         name="",
         source="",
@@ -420,11 +431,11 @@ def test_sizes_bound_polynomials_divided_by_n(n):
     names = [f"v{i}" for i in range(2 * n)]
     domain = Symbolic(names)
     pairs = zip(domain.variables[::2], domain.variables[1::2], strict=True)
-    written = domain.matrix([[a, b] for a, b in pairs])
-    for (polynomial,) in outputs(model, written, n, domain).tolist():
+    written = entered([[a, b] for a, b in pairs])
+    for (polynomial,) in outputs(model, written, domain).tolist():
         denominators, heights = Denominators(), Heights()
-        (exponent,) = outputs(model, denominators.matrix([[0, 0]] * n), n, denominators).tolist()[0]
-        (height,) = outputs(model, heights.matrix([[arb(1), arb(1)]] * n), n, heights).tolist()[0]
+        (exponent,) = outputs(model, entered([[0, 0]] * n), denominators).tolist()[0]
+        (height,) = outputs(model, entered([[arb(1), arb(1)]] * n), heights).tolist()[0]
         assert clears(denominators.base**exponent, polynomial)
         assert denominators.bits(exponent) == pytest.approx(exponent * math.log2(denominators.base))
         assert total(polynomial) <= 2 ** math.ceil(bits(height))

@@ -1,11 +1,13 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
-from verify.finding import Finding, Verdict
+from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled, plain, same, shown
 
 H, F, U = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
+INF, NAN = math.inf, math.nan
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,7 @@ H, F, U = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 )
 def test_a_claim_holds_when_all_of_its_findings_do(verdicts, together):
     assert Verdict.together(verdicts) is together
+    assert Verdict.together(iter(verdicts)) is together
 
 
 def test_a_condition_is_a_verdict():
@@ -30,23 +33,84 @@ def test_a_condition_is_a_verdict():
 
 
 def test_a_finding_as_json_has_the_keys_of_the_schema():
-    finding = Finding("size", "exact", 3, "k", H, "no more", seconds=0.12345678)
+    finding = Finding("it", "size", "exact", 3, 4, H, "three", "k", "no more", seconds=0.12345678)
     assert finding.as_json() == {
+        "id": "it",
         "name": "size",
         "evidence": "exact",
         "measured": 3,
-        "bound": "k",
+        "bound": 4,
         "verdict": "holds",
+        "words": "three",
+        "wanted": "k",
         "detail": "no more",
         "seconds": 0.123457,
     }
 
 
-@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("value", [INF, -INF, NAN])
 def test_infinite_and_nan_values_are_valid_json(value):
-    written = json.dumps(Finding("x", "float", value, value, U).as_json(), allow_nan=False)
-    assert json.loads(written)["measured"] == str(value)
+    finding = Finding("x", "x", "float", value, {"n = 1": value}, U)
+    written = json.loads(json.dumps(finding.as_json(), allow_nan=False))
+    assert written["measured"] == str(value)
+    assert written["bound"] == {"n = 1": str(value)}
 
 
-def test_finite_numbers_stay_numbers():
-    assert Finding("x", "float", 0.5, 2, H).as_json()["measured"] == 0.5
+@pytest.mark.parametrize(
+    ("value", "as_json", "as_text"),
+    [
+        (0.5, 0.5, "0.5"),
+        (2, 2, "2"),
+        (np.float64(0.25), 0.25, "0.25"),
+        (np.int64(3), 3, "3"),
+        ((1.0, 2.0), [1.0, 2.0], "[1, 2]"),
+        ([1, 2], [1, 2], "1, 2"),
+        (np.array([1, 2]), [1, 2], "1, 2"),
+        ({"layers": 3}, {"layers": 3}, "layers 3"),
+        ("equal", "equal", "equal"),
+    ],
+    ids=str,
+)
+def test_values_as_json_and_as_text(value, as_json, as_text):
+    assert json.loads(json.dumps(plain(value))) == as_json
+    assert shown(value) == as_text
+
+
+@pytest.mark.parametrize(
+    ("measured", "bound", "below", "above"),
+    [
+        (1.0, 2.0, H, F),
+        (2.0, 2.0, H, H),
+        (3.0, 2.0, F, H),
+        ((0.0, 1.0), 2.0, H, F),
+        ((1.0, 3.0), 2.0, U, U),
+        ((2.5, 3.0), 2.0, F, H),
+        (1.0, (0.5, 2.0), U, U),
+        (NAN, 2.0, U, U),
+        (1.0, NAN, U, U),
+        (INF, 2.0, U, U),
+        (1.0, INF, U, U),
+    ],
+    ids=str,
+)
+def test_comparisons_decide_only_what_is_decided(measured, bound, below, above):
+    assert at_most("x", "x", "float", measured, bound).verdict is below
+    assert at_least("x", "x", "float", measured, bound).verdict is above
+
+
+def test_equality_names_the_first_difference():
+    right, wrong = equal("x", "x", None, words="on 3"), equal("x", "x", "at 2", words="on 3")
+    assert (right.verdict, right.measured, right.words, right.detail) == (H, "equal", "on 3", "")
+    assert (wrong.verdict, wrong.measured, wrong.detail) == (F, "different", "at 2")
+    assert wrong.words != "on 3"
+
+
+def test_numbers_that_must_be_these_numbers():
+    assert same("x", "x", [1, 2], (1, 2)).verdict is H
+    assert same("x", "x", {"layers": 3}, {"layers": 4}).verdict is F
+    assert same("x", "x", NAN, NAN).measured != NAN
+
+
+def test_labels_stand_before_names_and_ids():
+    (finding,) = labelled("k = 2", [equal("size", "its size", None)])
+    assert (finding.id, finding.name) == ("k-=-2/size", "k = 2: its size")

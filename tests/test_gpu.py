@@ -9,7 +9,7 @@ from constructions import hop, induction_heads, newton
 from constructions.trained import load, log_of, preset, train
 from theory.regression import gaussian_prompts
 from theory.retrieval import random_sequences
-from verify.rounding import with_rounding_bound
+from verify.evidence.rounding import with_rounding_bound
 
 if not torch.cuda.is_available():
     pytest.skip("no CUDA device on this machine", allow_module_level=True)

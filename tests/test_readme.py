@@ -1,28 +1,46 @@
-"""The README's example runs and prints what it says; its commands are the project's own."""
+"""README and docs: examples print what they say, commands are the project's own, links lead on."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from readme import README, commands, fences
+from readme import PAGES, README, ROOT, commands, examples, fences
 
-from verify.claim import installed
-
-
-@pytest.mark.parametrize("number", range(4))
-def test_the_python_examples_print_what_the_readme_shows(number, capsys):
-    examples, printed = fences("python"), fences("text")[1:]
-    assert len(examples) == 4
-    exec(examples[number], {})
-    assert capsys.readouterr().out == printed[number]
+from verify.theorems import ledger, tables
 
 
-def test_every_claim_is_in_the_table():
-    claims = set(
-        re.findall(r"^\| `([\w-]+)` \| ", README.read_text(encoding="utf-8"), re.MULTILINE)
+@pytest.mark.parametrize("name", examples())
+def test_the_python_examples_print_what_is_shown(name, capsys):
+    code, printed = examples()[name]
+    exec(code, {})
+    assert capsys.readouterr().out == printed
+
+
+def test_all_pages_with_examples_are_read():
+    assert {name.rsplit("-", 1)[0] for name in examples()} == {"README", "constructions", "trained"}
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_the_readme_has_every_topic():
+    rows = re.findall(
+        r"^\| (\w+) \| .*\(docs/theorems.md#(\w+)\) \|$", README.read_text("utf-8"), re.M
     )
-    assert set(installed()) <= claims
+    topics = list(dict.fromkeys(entry.topic for entry in ledger().values()))
+    assert rows == [(topic, topic) for topic in topics]
+
+
+def test_the_list_of_statements_is_the_ledger():
+    assert (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8") == tables()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_to_files(page):
+    links = re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
 
 
 @pytest.mark.parametrize("command", commands())
@@ -30,3 +48,16 @@ def test_commands_are_the_projects_own(command):
     assert command.startswith(
         ("python -m verify ", "python -m constructions.trained ", "python examples/")
     )
+
+
+def test_the_claim_that_is_explained_prints_what_is_shown(capsys):
+    from verify.cli import main
+
+    shown = fences(README, "text")[1].splitlines()
+    assert main(["ogd"]) == 0
+    printed = capsys.readouterr().out.splitlines()[3:-2]
+
+    def without_error(line):
+        return re.sub(r"error \S+, at most \S+ of|: [\d.e+-]+\)|≤ \S+", "", line)
+
+    assert [*map(without_error, printed)] == [*map(without_error, shown)]

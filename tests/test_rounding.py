@@ -8,12 +8,17 @@ import torch
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Plain
 
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
 from constructions.assembly import Head, block
-from verify.domains import Rational
-from verify.regression.statement import predict
-from verify.rounding import _local_error, with_rounding_bound
+from constructions.attention import Attention
+from constructions.interface import Prompt
+from constructions.stream import Stream
+from constructions.transformer import Block, Embed, Transformer, Unembed
+from verify.domains import Rational, outputs
+from verify.evidence.rounding import _attention_size, _local_error, with_rounding_bound
+from verify.evidence.statement import predict
 
 Q = Rational()
 MODELS = {
@@ -167,3 +172,50 @@ def test_causal_relu_heads_are_divided_by_the_tokens_seen():
     H = torch.ones((4, stream.d_model), dtype=torch.float64)
     size = _local_error(layer, H, 3)[..., 0]
     assert torch.allclose(size, size[:1].expand(4), rtol=1e-12)
+
+
+@pytest.mark.parametrize("mask", ["full", "causal", "strict", "examples"])
+@pytest.mark.parametrize("normalise", ["linear", "relu", "hardmax"])
+@given(seed=st.integers(0, 99))
+def test_the_size_of_a_layer_is_above_what_it_adds(normalise, mask, seed):
+    """Under every mask and at every scale: a strict ReLU head averages fewer tokens than a causal
+    one."""
+    rng = np.random.default_rng(seed)
+    shapes = ((2, 4, 3), (2, 4, 3), (2, 4, 2), (2, 2, 4), (2, 3), (2, 3))
+    weights = [torch.as_tensor(rng.standard_normal(shape)) for shape in shapes]
+    scale = 2.0 ** int(rng.integers(-3, 4))
+    attn = Attention(*weights, normalise=normalise, mask=mask, scale=scale)
+    H = torch.as_tensor(rng.standard_normal((5, 4)) * 10.0 ** rng.uniform(-3, 1, (5, 1)))
+    size = _attention_size(attn, H, 3)
+    assert (attn(H, 3).abs() <= size * (1 + 1e-12)).all()
+    # With numbers that are not negative nothing cancels, and the size is what is added.
+    positive = Attention(*(W.abs() for W in weights), normalise=normalise, mask=mask, scale=scale)
+    assert torch.allclose(positive(H.abs(), 3), _attention_size(positive, H.abs(), 3), rtol=1e-12)
+
+
+@pytest.mark.parametrize("normalise", ["linear", "relu"])
+@pytest.mark.parametrize("mask", ["causal", "strict", "examples"])
+def test_the_bound_holds_under_every_mask_and_scale(normalise, mask):
+    """A layer of its own over Q: with scale 2^10 and few seen tokens its rounding is large too."""
+    rng = np.random.default_rng(0)
+    shapes = ((1, 3, 2), (1, 3, 2), (1, 3, 2), (1, 2, 3), (1, 2), (1, 2))
+    weights = [torch.as_tensor(rng.standard_normal(shape)) for shape in shapes]
+    attn = Attention(*weights, normalise=normalise, mask=mask, scale=2.0**10)
+    eye = torch.eye(3, dtype=torch.float64)
+    model = Transformer(
+        Embed(eye),
+        [Block(attn)],
+        Unembed(eye),
+        interface=Plain(),
+        stream=Stream(a=3),
+        name="",
+        source="",
+    )
+    tokens = torch.as_tensor(rng.standard_normal((6, 3)))
+    prompt = Prompt(tokens, 4)
+    exact = np.array(outputs(model, prompt, Q).tolist())
+    added = _local_error(model.blocks[0], tokens, 4).numpy()
+    for place, held in np.ndenumerate(model.run(prompt).numpy()):
+        assert abs(fmpq(*held.as_integer_ratio()) - exact[place]) <= fmpq(
+            *added[place].as_integer_ratio()
+        )

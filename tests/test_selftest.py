@@ -3,7 +3,7 @@ import torch
 
 from constructions import gradient_descent, newton, online_gradient_descent
 from verify.claim import Run
-from verify.faults import FAULTS
+from verify.selftest import FAULTS
 
 MODELS = {
     "direct": newton(2, 2, 0.25),

@@ -1,4 +1,4 @@
-"""The command line: `python -m verify list | NAME [options] | all | selftest | env`.
+"""The command line: `python -m verify list [TOPIC] | show NAME | NAME [options] | all | …`.
 
 Exit codes: 0 holds · 1 fails · 2 usage · 3 undecided · 4 internal error.
 """
@@ -6,11 +6,7 @@ Exit codes: 0 holds · 1 fails · 2 usage · 3 undecided · 4 internal error.
 from __future__ import annotations
 
 import inspect
-import os
-import shlex
 import sys
-import tempfile
-import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
@@ -23,9 +19,12 @@ from rich.progress import track
 from typer.exceptions import TyperException
 
 from theory.checks import InputError
-from verify.claim import Claim, Run, installed, option, statement
-from verify.finding import Finding, Verdict
-from verify.report import Report, as_json, environment
+from verify.checking import Output, check, news, summary
+from verify.claim import Claim, Run, installed, option
+from verify.finding import Verdict
+from verify.output import SCREEN, json_target, picture_target, write
+from verify.report import environment
+from verify.theorems import described, entries_of, in_latex, ledger, listing, tables, theorem
 
 EXIT = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNDECIDED: 3}
 USAGE, INTERNAL, INTERRUPTED = 2, 4, 130
@@ -87,20 +86,22 @@ def _app(words: Sequence[str]) -> typer.Typer:
         help="Evidence for theorems about transformers.",
     )
     app.callback()(lambda: None)
-    for own_name, command in (
-        ("list", list_claims),
-        ("all", check_all),
-        ("selftest", self_test),
-        ("env", show_environment),
-    ):
+    own: dict[str, Callable[..., Any]] = {
+        "list": list_statements,
+        "show": show,
+        "all": check_all,
+        "selftest": self_test,
+        "env": show_environment,
+    }
+    for own_name, command in own.items():
         app.command(own_name, help=inspect.getdoc(command))(command)
     name = next((word for word in words if not word.startswith("-")), None)
-    own = ["list", "all", "selftest", "env"]
     if name is None:
         if "--help" not in words:
             raise InputError(f"no command: choose one of {', '.join([*own, *installed()])}")
-        for claim_name, point in installed().items():
-            app.command(claim_name, help=statement(point))(lambda: None)
+        for claim_name in installed():
+            stated = [entry.statement for entry in entries_of(claim_name)][:1]
+            app.command(claim_name, help="".join(stated) or None)(lambda: None)
     elif name not in own:
         points = installed()
         if name not in points:
@@ -123,9 +124,9 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         verbose: Verbose = False,
         **options: Any,
     ) -> int:
-        run = Run(seed=seed, plot=_writable(plot), progress=_progress(quiet))
-        _json_target(json)
-        return EXIT[check_one(name, claim, run, options, json, quiet, verbose)]
+        run = Run(seed=seed, plot=picture_target(plot), progress=_progress(quiet))
+        output = Output(json_target(json), quiet, verbose, silent=json == SCREEN)
+        return EXIT[check(name, claim, run, options, output).verdict]
 
     common = [
         p
@@ -142,65 +143,29 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
     return run_claim
 
 
-def check_one(
-    name: str,
-    claim: Claim,
-    run: Run,
-    options: dict[str, Any],
-    json: str,
-    quiet: bool,
-    verbose: bool,
-    silent: bool = False,
-) -> Verdict:
-    """Run a claim, show its findings as they come, and write JSON if asked to."""
-    silent = silent or json == "-"
-    report = Report(Console(highlight=False, soft_wrap=True), quiet or silent, verbose)
-    findings: list[Finding] = []
-    start = time.perf_counter()
-    report.statement(name, claim.statement, claim.source)
-    try:
-        for finding in claim.findings(run, **options):
-            findings.append(finding)
-            report.finding(finding)
-    except BaseException as error:
-        # What was found so far may all hold, but the claim was not checked to its end.
-        if findings or isinstance(error, KeyboardInterrupt):
-            what, why = "interrupted", "stopped before the end"
-            if not isinstance(error, KeyboardInterrupt):
-                what, why = "stopped by an error", f"{type(error).__name__}: {error}"
-            findings.append(Finding(what, "float", why, "", Verdict.UNDECIDED))
-        raise
-    finally:
-        seconds = time.perf_counter() - start
-        if json and (findings or sys.exception() is None):
-            parameters = {**options, "seed": run.seed}
-            text = as_json(name, claim.statement, claim.source, parameters, findings, seconds)
-            _write(json, text)
-    verdict = Verdict.together([finding.verdict for finding in findings])
-    if not silent:
-        report.verdict(name, verdict, len(findings), seconds)
-        if verdict is Verdict.FAILS and not quiet:
-            report.console.print(f"repeat with: {_repeat(name, claim, run, options)}", markup=False)
-    return verdict
+def list_statements(
+    topic: Annotated[str | None, typer.Argument(help="only those of one topic")] = None,
+    markdown: Annotated[bool, option("all of them, as docs/theorems.md", "--markdown")] = False,
+) -> None:
+    """The statements of the library, topic by topic: theorems, bounds, errata, replications."""
+    if markdown:
+        print(tables(), end="")
+        return
+    for line in listing(topic):
+        print(line)
+    others = [name for name in installed() if not entries_of(name)] if topic is None else []
+    for name in others:
+        print(f"  {name:28} {'claim':12} of another package: `verify {name}` shows it")
 
 
-def _repeat(name: str, claim: Claim, run: Run, options: dict[str, Any]) -> str:
-    defaults = inspect.signature(claim.check).parameters
-    changed = []
-    for key, value in options.items():
-        if value != defaults[key].default:
-            word = key.replace("_", "-")
-            own = {True: f" --{word}", False: f" --no-{word}"}
-            changed.append(
-                own[value] if isinstance(value, bool) else f" --{word} {shlex.quote(str(value))}"
-            )
-    return f"python -m verify {name}{''.join(changed)} --seed {run.seed}"
-
-
-def list_claims() -> None:
-    """The claims, with what each states."""
-    for name, point in installed().items():
-        print(f"{name:18} {statement(point)}")
+def show(
+    name: Annotated[str, typer.Argument(help="a statement's name, or a claim's")],
+    latex: Annotated[bool, option("as LaTeX, with its sizes", "--latex")] = False,
+) -> None:
+    """One statement: its source, its sizes, and where its theory, weights, claim and test stand."""
+    entries = [theorem(name)] if name in ledger() else entries_of(name) or [theorem(name)]
+    for entry in entries:
+        print(*(in_latex(entry) if latex else described(entry)), sep="\n")
 
 
 def check_all(
@@ -210,51 +175,35 @@ def check_all(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
-    """Check every claim with its default options."""
-    verdicts = []
-    _json_target(json)
-    with tempfile.TemporaryDirectory() as folder:
-        files = {name: Path(folder, name) for name in installed()}
-        try:
-            for name, point in installed().items():
-                run = Run(seed=seed, quick=quick, progress=_progress(quiet))
-                target, claim = str(files[name]) if json else "", point.load()
-                options, silent = _defaults(claim), json == "-"
-                verdicts.append(
-                    check_one(name, claim, run, options, target, quiet, verbose, silent)
-                )
-        finally:
-            if json:
-                parts = [file.read_text("utf-8") for file in files.values() if file.exists()]
-                _write(json, '{"schema": 1, "claims": [' + ",\n".join(parts) + "]}")
-    verdict = Verdict.together(verdicts)
-    if json != "-":
-        print(f"all: {verdict}, {len(verdicts)} claims")
+    """Check every claim with its default options, against the ledger."""
+    outcomes, documents = {}, list[str]()
+    output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
+    try:
+        for name, point in installed().items():
+            claim: Claim = point.load()
+            run = Run(seed=seed, quick=quick, progress=_progress(quiet))
+            done = check(name, claim, run, claim.defaults, output, documents.append)
+            outcomes[name] = news(done, strictly=not quick and seed == 0)
+    finally:
+        if json:
+            write(json, '{"schema": 2, "claims": [' + ",\n".join(documents) + "]}")
+    verdict = Verdict.together(outcome for outcome, _ in outcomes.values())
+    if not output.silent:
+        print(*summary(outcomes), f"all: {verdict}, {len(outcomes)} claims", sep="\n")
     return EXIT[verdict]
 
 
 def self_test(seed: Seed = 0, quiet: Quiet = False) -> int:
     """Plant faults in copies of the constructions; every claim must notice every one."""
-    from verify.faults import FAULTS
+    from verify.selftest import FAULTS, missed_faults
 
     missed = tests = 0
     for name, point in installed().items():
-        claim: Claim = point.load()
-        for chosen in claim.faults_seen:
-            options = {**_defaults(claim), **chosen}
-            words = " ".join(f"{key}={value}" for key, value in chosen.items())
-            healthy = claim.verdict(Run(seed=seed, quick=True), **options)
-            unseen = [] if healthy is Verdict.HOLDS else [f"it {healthy} without a fault"]
-            for fault_name, fault in FAULTS.items():
-                tests += 1
-                if (
-                    claim.verdict(Run(seed=seed, quick=True, fault=fault), **options)
-                    is not Verdict.FAILS
-                ):
-                    unseen.append(f"missed: {fault_name}")
+        for options, unseen in missed_faults(point.load(), seed):
+            tests += len(FAULTS)
             missed += len(unseen)
             if unseen or not quiet:
-                print(f"{'MISSED' if unseen else 'seen':7} {name} {words} {'; '.join(unseen)}")
+                print(f"{'MISSED' if unseen else 'seen':7} {name} {options} {'; '.join(unseen)}")
     print(f"selftest: {tests - missed} of {tests} planted faults seen")
     return EXIT[Verdict.of(missed == 0 and tests > 0)]
 
@@ -265,46 +214,9 @@ def show_environment() -> None:
         print(f"{name:14} {value}")
 
 
-def _defaults(claim: Claim) -> dict[str, Any]:
-    parameters = inspect.signature(claim.check).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-
-
 def _progress(quiet: bool) -> Callable[[Iterable[Any], str], Iterable[Any]]:
     """A progress bar on standard error, if someone is looking at it."""
     screen = Console(stderr=True)
     if quiet or not screen.is_terminal:
         return lambda items, _: items
     return lambda items, what: track(items, what, console=screen, transient=True)
-
-
-def _writable(path: Path | None) -> Path | None:
-    if path is not None and not path.parent.is_dir():
-        raise InputError(f"no folder {path.parent}: make it first, or choose another file")
-    if path is not None and path.suffix not in (".png", ".pdf", ".svg"):
-        raise InputError(f"cannot draw into {path.name}: end the name in .png, .pdf or .svg")
-    return path
-
-
-def _json_target(target: str) -> None:
-    """Complain before the work and not after it."""
-    path = Path(target)
-    if target in ("", "-"):
-        return
-    if path.is_dir():
-        raise InputError(f"{target} is a folder: name a file for the JSON")
-    if not path.parent.is_dir():
-        raise InputError(f"no folder {path.parent} for {path.name}: make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"cannot write into {path.parent}: choose another folder for {path.name}")
-
-
-def _write(target: str, text: str) -> None:
-    """Write the whole text or nothing: to the screen for "-", else to a file by way of a copy."""
-    if target == "-":
-        print(text)
-        return
-    path = Path(target)
-    copy = path.with_name(path.name + ".part")
-    copy.write_text(text + "\n", encoding="utf-8")
-    copy.replace(path)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+import numpy as np
+
 Evidence = Literal["proved", "exact", "identity", "enclosure", "float", "statistical", "trained"]
+
+Value = Any
+"""A number, an interval (low, high), numbers by name or in a row, or "equal" and "different"."""
 
 
 class Verdict(StrEnum):
@@ -22,36 +28,42 @@ class Verdict(StrEnum):
         return cls.HOLDS if holds else cls.FAILS
 
     @classmethod
-    def together(cls, verdicts: list[Verdict]) -> Verdict:
+    def together(cls, verdicts: Iterable[Verdict]) -> Verdict:
         """Fails if any fails, else undecided if any is (or if there is no evidence at all)."""
-        if cls.FAILS in verdicts:
+        found = list(verdicts)
+        if cls.FAILS in found:
             return cls.FAILS
-        return cls.UNDECIDED if cls.UNDECIDED in verdicts or not verdicts else cls.HOLDS
+        return cls.UNDECIDED if cls.UNDECIDED in found or not found else cls.HOLDS
 
 
 @dataclass
 class Finding:
     """One piece of evidence.
 
-    How it was established (`evidence`):
+    `id` names it within its claim, whatever the options: "ladder/size".  How it was established
+    (`evidence`):
         proved       follows from an argument that was checked step by step for all inputs
         exact        equal over the rationals on the instances named
         identity     equal for all inputs of these sizes: symbolically, or mod random primes with
-                     the error probability that `measured` states
+                     the error probability that `words` states
         enclosure    a rigorous interval lies where the bound says
         float        float64 numbers compared with a derived bound
         statistical  an estimate with its uncertainty
         trained      measured on trained weights
-    `measured` and `bound` are numbers or short texts; `detail` is what a reader needs when the
-    finding does not hold (the smallest instance, both values, where they part, how to repeat it);
-    with `told` it is shown in any case.
+    `measured` and `bound` are values, for programs; `words` and `wanted` say the same to a reader,
+    where the values alone would not.  `detail` is what a reader needs when the finding does not
+    hold (the smallest instance, both values, where they part, how to repeat it); with `told` it is
+    shown in any case.
     """
 
+    id: str
     name: str
     evidence: Evidence
-    measured: Any
-    bound: Any
+    measured: Value
+    bound: Value
     verdict: Verdict
+    words: str = ""
+    wanted: str = ""
     detail: str = ""
     told: bool = False
     seconds: float = field(default=0.0)
@@ -59,16 +71,131 @@ class Finding:
     def as_json(self) -> dict[str, Any]:
         """The finding as plain JSON values."""
         return {
+            "id": self.id,
             "name": self.name,
             "evidence": self.evidence,
-            "measured": _plain(self.measured),
-            "bound": _plain(self.bound),
+            "measured": plain(self.measured),
+            "bound": plain(self.bound),
             "verdict": str(self.verdict),
+            "words": self.words,
+            "wanted": self.wanted,
             "detail": self.detail,
             "seconds": round(self.seconds, 6),
         }
 
 
-def _plain(value: Any) -> Any:
-    """Infinity and NaN, for which JSON has no number, as text."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+def equal(
+    id: str,
+    name: str,
+    wrong: str | None,
+    *,
+    evidence: Evidence = "exact",
+    words: str = "",
+    wanted: str = "",
+) -> Finding:
+    """An exact comparison: `wrong` is the first difference, or None; `words` what was compared."""
+    holds = wrong is None
+    return Finding(
+        id,
+        name,
+        evidence,
+        "equal" if holds else "different",
+        "equal",
+        Verdict.of(holds),
+        words if holds else "they differ",
+        wanted,
+        detail=wrong or "",
+    )
+
+
+def same(
+    id: str,
+    name: str,
+    measured: Value,
+    bound: Value,
+    *,
+    evidence: Evidence = "exact",
+    words: str = "",
+    wanted: str = "",
+    detail: str = "",
+) -> Finding:
+    """Numbers that must be these numbers."""
+    verdict = Verdict.of(plain(measured) == plain(bound))
+    return Finding(id, name, evidence, measured, bound, verdict, words, wanted, detail)
+
+
+def at_most(
+    id: str,
+    name: str,
+    evidence: Evidence,
+    measured: Value,
+    bound: Value,
+    *,
+    words: str = "",
+    wanted: str = "",
+    detail: str = "",
+) -> Finding:
+    """measured ≤ bound.  Intervals that overlap the bound, NaN and infinities are undecided."""
+    (low, high), (least, most) = _ends(measured), _ends(bound)
+    if not all(math.isfinite(end) for end in (low, high, least, most)):
+        verdict = Verdict.UNDECIDED
+    elif high <= least:
+        verdict = Verdict.HOLDS
+    else:
+        verdict = Verdict.FAILS if low > most else Verdict.UNDECIDED
+    return Finding(id, name, evidence, measured, bound, verdict, words, wanted, detail)
+
+
+def at_least(
+    id: str,
+    name: str,
+    evidence: Evidence,
+    measured: Value,
+    bound: Value,
+    *,
+    words: str = "",
+    wanted: str = "",
+    detail: str = "",
+) -> Finding:
+    """measured ≥ bound, as `at_most`."""
+    turned = at_most(id, name, evidence, bound, measured)
+    return Finding(id, name, evidence, measured, bound, turned.verdict, words, wanted, detail)
+
+
+def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings of one of several things that a claim speaks of: `label` before name and id."""
+    for finding in findings:
+        finding.id = f"{label}/{finding.id}".replace(" ", "-")
+        finding.name = f"{label}: {finding.name}"
+        yield finding
+
+
+def _ends(value: Value) -> tuple[float, float]:
+    low, high = value if isinstance(value, tuple) else (value, value)
+    return float(low), float(high)
+
+
+def plain(value: Value) -> Any:
+    """A value as JSON has it: infinity and NaN, for which it has no number, as text."""
+    if isinstance(value, dict):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, int | float | str | bool) or value is None else str(value)
+
+
+def shown(value: Value) -> str:
+    """A value as a person would write it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {shown(each)}" for name, each in value.items())
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    if isinstance(value, list | np.ndarray):
+        return ", ".join(map(shown, value))
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

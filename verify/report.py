@@ -10,15 +10,10 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from verify.finding import Finding, Verdict
+from verify.finding import Finding, Verdict, shown
 
 STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow"}
 LIBRARIES = ("numpy", "scipy", "torch", "sympy", "mpmath", "python-flint")
-
-
-def shown(value: Any) -> str:
-    """A measured value or a bound as a person would write it."""
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 class Report:
@@ -35,9 +30,9 @@ class Report:
     def finding(self, finding: Finding) -> None:
         if self.quiet:
             return
-        text = f"{finding.name}: {shown(finding.measured)}"
-        if finding.bound not in ("", None, finding.measured):
-            text += f"  (bound: {shown(finding.bound)})"
+        measured = finding.words or shown(finding.measured)
+        wanted = finding.wanted or shown(finding.bound)
+        text = f"{finding.name}: {measured}" + f"  (bound: {wanted})" * (wanted != measured)
         if self.verbose:
             text += f"  {finding.seconds:.3f} s"
         style, verdict = STYLES[finding.verdict], str(finding.verdict)
@@ -78,9 +73,9 @@ def as_json(
     findings: list[Finding],
     seconds: float,
 ) -> str:
-    """One claim's run as a JSON document (schema 1)."""
+    """One claim's run as a JSON document (schema 2)."""
     document = {
-        "schema": 1,
+        "schema": 2,
         "claim": name,
         "statement": statement,
         "source": source,

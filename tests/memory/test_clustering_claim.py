@@ -7,11 +7,15 @@ import pytest
 
 from theory.checks import InputError
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.memory import hemisphere, orthogonal_start
+from verify.memory import printed as printed_findings
 from verify.memory.clustering import clustering
-from verify.memory.hemisphere import clopper_pearson, patterns_in_a_hemisphere
+from verify.memory.hemisphere import patterns_in_a_hemisphere
+from verify.memory.particles import uniform_tokens
+from verify.memory.sphere_dynamics import euler_findings
+from verify.selftest import FAULTS
+from verify.theorems import ledger
 
 SMALL = {"n": 4, "d": 2, "samples": 20}
 
@@ -19,15 +23,13 @@ SMALL = {"n": 4, "d": 2, "samples": 20}
 @pytest.mark.parametrize("options", [SMALL, {"n": 2, "d": 3, "beta": 5.0}])
 def test_it_holds(options):
     findings = list(clustering.findings(Run(quick=True, seed=1), **options))
-    assert [(f.name, f.measured) for f in findings if f.verdict is not Verdict.HOLDS] == []
+    assert [(f.id, f.measured) for f in findings if f.verdict is not Verdict.HOLDS] == []
+    assert len({finding.id for finding in findings}) == len(findings)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("options", clustering.faults_seen, ids=str)
 def test_it_sees_every_fault(options, fault):
-    from verify.memory.hemisphere import uniform_tokens
-    from verify.memory.sphere_dynamics import euler_findings
-
     run = Run(seed=1, quick=True, fault=FAULTS[fault])
     X = uniform_tokens(run.rng, options["n"], options["d"])
     assert Verdict.FAILS in [finding.verdict for finding in euler_findings(run, X, 1.0)]
@@ -35,9 +37,9 @@ def test_it_sees_every_fault(options, fault):
 
 def test_a_wrong_formula_of_wendel_fails(monkeypatch):
     monkeypatch.setattr(hemisphere, "hemisphere_probability", lambda n, d: Fraction(1, 2))
-    assert hemisphere._wendel_counted(True).verdict is Verdict.FAILS
+    assert hemisphere.wendel_counted(True).verdict is Verdict.FAILS
     monkeypatch.setattr(hemisphere, "hemisphere_probability", lambda n, d: Fraction(9, 10))
-    assert hemisphere._wendel_sampled(Run(), 6, 3, 100).verdict is Verdict.FAILS
+    assert hemisphere.wendel_sampled(Run(), 6, 3, 100).verdict is Verdict.FAILS
 
 
 def test_a_wrong_equation_fails(monkeypatch):
@@ -45,14 +47,15 @@ def test_a_wrong_equation_fails(monkeypatch):
     monkeypatch.setattr(
         orthogonal_start, "orthogonal_start", lambda n, b, t, k="SA": exact(n, b, t, k) * (1 + 1e-6)
     )
-    assert orthogonal_start._all_tokens(Run(quick=True)).verdict is Verdict.FAILS
-    assert orthogonal_start._tanh().verdict is Verdict.FAILS
+    assert orthogonal_start.all_tokens(Run(quick=True)).verdict is Verdict.FAILS
+    assert orthogonal_start.tanh().verdict is Verdict.FAILS
     gap = orthogonal_start.orthogonal_gap
     monkeypatch.setattr(orthogonal_start, "orthogonal_gap", lambda n, b, t: gap(n, b, t) ** 1.001)
-    assert orthogonal_start._late_rate(True).verdict is Verdict.FAILS
+    assert orthogonal_start.late_rate(True).verdict is Verdict.FAILS
     time = orthogonal_start.escape_time
     monkeypatch.setattr(orthogonal_start, "escape_time", lambda b: time(b) * (1 + 1e-13))
-    assert orthogonal_start._slow_phase().verdict is Verdict.FAILS
+    verdicts = [finding.verdict for finding in orthogonal_start.slow_phase()]
+    assert verdicts == [Verdict.FAILS, Verdict.FAILS]
 
 
 def test_counting_patterns_by_hand():
@@ -64,15 +67,17 @@ def test_counting_patterns_by_hand():
         patterns_in_a_hemisphere(np.array([[1, 0], [2, 0], [1, 1]]))
 
 
-def test_the_interval_of_a_probability():
-    from scipy.stats import binom
-
-    low, high = clopper_pearson(30, 100)
-    half = hemisphere.FALSE_ALARM / 2
-    assert binom.sf(29, 100, low) == pytest.approx(half, rel=1e-6)
-    assert binom.cdf(30, 100, high) == pytest.approx(half, rel=1e-6)
-    assert clopper_pearson(0, 10)[0] == 0
-    assert clopper_pearson(10, 10)[1] == 1
+def test_mistakes_in_print_are_shown(monkeypatch):
+    found = {finding.id: finding for finding in printed_findings.printed(Run())}
+    assert all(finding.verdict is Verdict.HOLDS for finding in found.values())
+    assert set(found) > {name for name, entry in ledger().items() if entry.topic == "memory"} & {
+        name for name, entry in ledger().items() if entry.kind == "erratum"
+    }
+    assert found["clustering-decay"].measured[1] < 1
+    assert found["clustering-pairs"].measured[-1] == pytest.approx(4, rel=1e-5)
+    exact = printed_findings.orthogonal_gap
+    monkeypatch.setattr(printed_findings, "orthogonal_gap", lambda n, b, t: 4 * exact(n, b, t))
+    assert printed_findings.decay_later().verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize(
@@ -96,6 +101,7 @@ def test_the_picture_is_drawn(tmp_path, monkeypatch):
 
     from verify.memory import clustering_picture
 
+    monkeypatch.setattr(clustering_picture, "TOKENS", 8)
     monkeypatch.setattr(clustering_picture, "SHOWN", (0.0, 1.0, 2.0, 3.0))
     monkeypatch.setattr(clustering_picture, "BETAS", (1.0, 2.0, 3.0))
     target = tmp_path / "clusters.png"

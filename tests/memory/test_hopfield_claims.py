@@ -8,17 +8,17 @@ import pytest
 
 from theory.checks import InputError
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.memory import hopfield_capacity
 from verify.memory.dense_memory import dense_memory
 from verify.memory.hopfield import hopfield
+from verify.selftest import FAULTS
 
 SMALL = {"d": 24, "samples": 4}
 
 
 def not_holding(findings):
-    return [(f.name, f.measured, f.detail) for f in findings if f.verdict is not Verdict.HOLDS]
+    return [(f.id, f.measured, f.detail) for f in findings if f.verdict is not Verdict.HOLDS]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -40,15 +40,16 @@ def test_every_fault_is_seen(fault):
 
 def test_a_failing_claim_shows_the_state():
     run = Run(quick=True, fault=FAULTS["wrong sign"])
-    failing = [f for f in hopfield.findings(run, **SMALL) if f.verdict is Verdict.FAILS]
-    assert "attention, over Q" in failing[0].name
-    assert "hebbian_attention(" in failing[0].detail
-    assert "instead of" in failing[0].detail
+    found = {f.id: f for f in hopfield.findings(run, **SMALL)}
+    failing = [id for id, f in found.items() if f.verdict is Verdict.FAILS]
+    assert failing == ["transformer/attention", "transformer/float"]
+    assert "hebbian_attention(" in found["transformer/attention"].detail
+    assert "instead of" in found["transformer/attention"].detail
 
 
 def test_the_same_seed_gives_the_same_evidence():
     first, second = (
-        [(f.name, f.measured) for f in hopfield.findings(Run(seed=3, quick=True), **SMALL)]
+        [(f.id, f.measured, f.words) for f in hopfield.findings(Run(seed=3, quick=True), **SMALL)]
         for _ in "ab"
     )
     assert first == second
@@ -60,10 +61,10 @@ def test_a_wrong_probability_is_noticed(monkeypatch):
     monkeypatch.setattr(
         hopfield_capacity, "unstable_bit_probability", lambda P, d: right(P, d) * 0.8
     )
-    counted = hopfield_capacity._every_set_of_patterns(quick=True)
+    counted = hopfield_capacity.every_set_of_patterns(quick=True)
     assert counted.verdict is Verdict.FAILS
     assert "stated" in counted.detail
-    measured = hopfield_capacity._unstable_bits(Run(), 0.4, 200, 200)
+    measured = hopfield_capacity.unstable_bits(Run(), 0.4, 200, 200)
     assert measured.verdict is Verdict.FAILS
 
 
@@ -76,7 +77,7 @@ def test_a_wrong_critical_load_is_noticed(monkeypatch):
             return replace(found, y=found.y + mpmath.mpf("1e-30"))
 
     monkeypatch.setattr(hopfield_capacity, "critical_load", off)
-    assert hopfield_capacity._critical_load_enclosed().verdict is Verdict.FAILS
+    assert hopfield_capacity.critical_load_enclosed().verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize(

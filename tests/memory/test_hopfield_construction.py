@@ -56,9 +56,7 @@ def test_updates_by_attention_of_all_states(d, P, steps, seed):
 
 
 def over_q(model, s):
-    tokens, P = model.tokens(s)
-    domain = Rational()
-    return outputs(model, domain.weights(tokens.numpy()), P, domain).tolist()[P:]
+    return outputs(model, model.prompt(s), Rational()).tolist()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -83,9 +81,10 @@ def test_registers_hold_what_the_proof_says():
     rng = np.random.default_rng(0)
     xi, s = random_patterns(3, 4, rng), random_patterns(5, 4, rng)
     model = hebbian_attention(xi, 2)
-    tokens, P = model.tokens(s)
-    domain = Rational()
-    for after, H in enumerate(streams(model, domain.weights(tokens.numpy()), P, domain)):
+    prompt = model.prompt(s)
+    P = prompt.n_examples
+    assert len(xi) == P
+    for after, H in enumerate(streams(model, prompt, Rational())):
         rows = np.array([[int(v.p) for v in row] for row in H.tolist()])
         assert np.array_equal(rows[:P, model.stream["pattern"]], xi)
         assert (rows[:P, model.stream["state"]] == 0).all()
@@ -112,7 +111,8 @@ def test_shapes_and_words():
     assert (model.n_layers, model.n_heads, model.d_model) == (2, 0, 2)
     assert model([1, -1]).shape == (2,)
     assert model(np.ones((0, 3, 2))).shape == (0, 3, 2)
-    assert "mlp: clip(state + 2·(W·state + b), −1, 1) is the state" in str(model)
+    assert "mlp: clip(state + 2·state·W + 2·b, −1, 1) added to state" in str(model)
+    assert "mlp: −relu(state + 1) added to state" in str(model)
     assert model.blocks[0].mlp.W_in.shape == (2, 6)
     attention = hebbian_attention([[1, -1, 1]])
     assert (attention.n_layers, attention.n_heads, attention.d_model) == (1, 1, 9)

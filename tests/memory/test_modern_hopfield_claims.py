@@ -4,14 +4,19 @@ import functools
 
 import numpy as np
 import pytest
+from flint import arb
 
 from theory.checks import InputError
 from verify.claim import Claim, Run
 from verify.domains import Ball
-from verify.faults import FAULTS
+from verify.evidence.enclosure import UNIT, all_hold, apart, below, coincide, exactly, same
 from verify.finding import Verdict
+from verify.memory import modern_hopfield_storage
 from verify.memory.attention_is_hopfield import attention_is_hopfield
+from verify.memory.hopfield_balls import ModernNetwork, spectral_bound
 from verify.memory.modern_hopfield import modern_hopfield
+from verify.memory.vectors import norm
+from verify.selftest import FAULTS
 
 SMALL: dict[str, tuple[Claim, dict]] = {
     "modern-hopfield": (modern_hopfield, {"d": 2, "patterns": 4, "samples": 2}),
@@ -20,7 +25,7 @@ SMALL: dict[str, tuple[Claim, dict]] = {
 
 
 def not_holding(findings):
-    return [(f.name, f.measured, f.detail) for f in findings if f.verdict is not Verdict.HOLDS]
+    return [(f.id, f.measured, f.detail) for f in findings if f.verdict is not Verdict.HOLDS]
 
 
 def check(name):
@@ -36,7 +41,8 @@ def test_every_claim_holds(name):
     assert not_holding(first_time(name)) == []
 
 
-def test_the_claim_holds_in_full():
+def test_the_claim_holds_in_full(monkeypatch):
+    monkeypatch.setattr(modern_hopfield_storage, "SETS", 30)
     assert not_holding(modern_hopfield.findings(Run(seed=2))) == []
 
 
@@ -56,8 +62,9 @@ def test_claims_hold_at_extreme_options(name, size):
 @pytest.mark.parametrize("name", SMALL)
 def test_the_same_seed_gives_the_same_evidence(name):
     runs = first_time(name), check(name)
-    first, second = ([(f.name, f.measured, f.bound) for f in found] for found in runs)
+    first, second = ([(f.id, f.measured, f.bound, f.words) for f in found] for found in runs)
     assert first == second
+    assert len({id for id, *_ in first}) == len(first)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -97,14 +104,10 @@ def test_the_picture_is_drawn_at_a_huge_beta(tmp_path):
 
 def test_two_models_of_the_network_agree():
     """The enclosure over a whole ball holds the value at each of its points."""
-    from flint import arb
-
-    from verify.memory.hopfield_balls import Network, exactly, norm, spectral_bound
-
     rng = np.random.default_rng(4)
     X, centre = rng.standard_normal((4, 2)), rng.standard_normal(2)
     with Ball.precision(100):
-        network, radius = Network(X, 2.0), arb(0.25)
+        network, radius = ModernNetwork(X, 2.0), arb(0.25)
         p = network.weights_on(exactly(centre), radius)
         slope = network.slope_on(exactly(centre), radius)
         for _ in range(20):
@@ -120,13 +123,33 @@ def test_two_models_of_the_network_agree():
 
 
 def test_a_wrong_answer_is_told_from_an_undecided_one():
-    from flint import arb
-
-    from verify.memory.hopfield_balls import UNIT, below, same
-
     assert below(arb(1), arb(2)) is Verdict.HOLDS
     assert below(arb(2), arb(1)) is Verdict.FAILS
     assert below(UNIT, arb(0)) is Verdict.UNDECIDED
     assert same(arb(1), arb(2)) is Verdict.FAILS
     assert same(UNIT, arb(0)) is Verdict.UNDECIDED
     assert same(arb(1), arb(1)) is Verdict.HOLDS
+    assert same(arb(1, 2.0**-60), arb(1)) is Verdict.UNDECIDED
+    assert same(arb(1, 2.0**-60), arb(1), width=-50) is Verdict.HOLDS
+
+
+def test_balls_coincide_entry_by_entry():
+    narrow, wide = arb(2, 2.0**-120), arb(2, 0.5)
+    found = coincide("a", "b", [[arb(1), narrow]], [[1.0, 2.0]], detail="of what")
+    assert (found.verdict, found.detail) == (Verdict.HOLDS, "")
+    assert 2.0**-120 <= found.measured <= found.bound == 2.0**-99
+    assert coincide("a", "b", [arb(1), wide], [1.0, 2.0]).verdict is Verdict.UNDECIDED
+    found = coincide("a", "b", [arb(1), arb(3), wide], [1.0, 2.0, 2.0], detail="of what")
+    assert (found.verdict, found.detail) == (Verdict.FAILS, "of what: 3 instead of 2")
+    assert found.measured == 1.0
+    assert coincide("a", "b", [], []).verdict is Verdict.UNDECIDED
+    with pytest.raises(ValueError, match="zip"):
+        coincide("a", "b", [arb(1)], [1.0, 2.0])
+    assert apart([[arb(1)], [wide]], [[0.0], [2.0]]) == 1.0
+
+
+def test_comparisons_are_counted():
+    found = all_hold("a", "b", [Verdict.HOLDS, Verdict.UNDECIDED])
+    assert (found.measured, found.bound, found.verdict) == (1, 2, Verdict.UNDECIDED)
+    assert all_hold("a", "b", [Verdict.HOLDS, Verdict.FAILS]).verdict is Verdict.FAILS
+    assert all_hold("a", "b", []).verdict is Verdict.UNDECIDED

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from constructions.memory.modern_hopfield import hopfield_attention, modern_hopfield_update
 from theory import checks
 from theory.memory.modern_hopfield import modern_hopfield_step
-from verify.memory.hopfield_balls import rounding_bound
+from verify.memory.updates import rounding_bound
 
 patterns = np.random.default_rng(0).standard_normal((5, 3))
 sizes = {"N": st.integers(1, 6), "d": st.integers(1, 4), "seed": st.integers(0, 999)}
@@ -75,9 +75,9 @@ def test_patterns_stay_on_the_model_and_are_its_own():
     X = patterns.copy()
     model = modern_hopfield_update(X, 2.0)
     X[:] = 0
-    assert model.patterns.dtype == torch.float64
-    assert np.array_equal(model.patterns, patterns)
-    assert dict(model.named_parameters())["patterns"] is model.patterns
+    assert model.interface.patterns.dtype == torch.float64
+    assert np.array_equal(model.interface.patterns, patterns)
+    assert dict(model.named_parameters())["interface.patterns"] is model.interface.patterns
     assert model.float()(np.zeros(3)).dtype == torch.float32
 
 

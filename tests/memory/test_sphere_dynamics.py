@@ -40,9 +40,9 @@ def step(x, beta, h):
 )
 def test_layers_are_the_formula(n, d, beta, seed):
     X = uniform(seed, 2, n, d)
-    states = sphere_dynamics(d, beta, 0.25, 3).trajectory(X)
+    states = list(sphere_dynamics(d, beta, 0.25, 3).streams(X))
     assert torch.equal(states[0], torch.as_tensor(X))
-    for before, after in pairwise(states.numpy()):
+    for before, after in pairwise(H.numpy() for H in states):
         for x, found in zip(before, after, strict=True):
             assert abs(found - step(x, beta, 0.25)).max() <= 2 * step_rounding(n, d, beta)
 
@@ -75,7 +75,7 @@ def test_depth_is_time_and_the_error_falls_with_the_step():
 def test_all_layers_are_one_block():
     one, many = (sphere_dynamics(3, 1.0, 0.5, layers) for layers in (1, 7))
     assert one.n_parameters == many.n_parameters == 6 * 9 + 2 * 3
-    assert (many.n_layers, many.n_heads, many.d_model, many.d) == (7, 1, 3, 3)
+    assert (many.n_layers, many.n_heads, many.d_model, many.interface.d) == (7, 1, 3, 3)
     assert all(block is many.blocks[0] for block in many.blocks)
     assert "softmax head: x asks, x answers, 2^−1·x added to x" in str(one)
     assert "unit norm" in str(one)
@@ -109,7 +109,7 @@ def test_special_tokens():
 )
 def test_tokens_that_are_none_are_refused(X, message, unchecked):
     model = sphere_dynamics(2, 1.0, 0.5, 1)
-    for run in (model, model.trajectory):
+    for run in (model, model.streams):
         with pytest.raises(ValueError, match=message):
             run(X)
 

@@ -29,7 +29,7 @@ from theory.memory.retrieval_bounds import (
     stored_patterns_bound,
     union_bound_patterns,
 )
-from verify.memory.hopfield_balls import rounding_bound
+from verify.memory.updates import rounding_bound
 
 EPS = 2.0**-53
 betas = st.sampled_from([1e-6, 0.02, 1.0, 7.5, 300.0, 1e6])

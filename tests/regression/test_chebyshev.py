@@ -5,7 +5,7 @@ import pytest
 import torch
 from exact import array, identity, predict, prompt
 from flint import fmpq
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import chebyshev, gradient_descent
@@ -30,6 +30,7 @@ def chebyshev_inverse(x, k, smallest, largest):
     return P * (1 / tau)
 
 
+@settings(max_examples=30)
 @given(
     d=st.integers(1, 3),
     n=st.integers(1, 4),
@@ -91,6 +92,7 @@ def test_bounds_a_rounding_apart_are_accepted():
     assert abs(answer.item() - 6) < 1e-14
 
 
+@settings(max_examples=12)
 @given(d=st.integers(1, 4), k=st.integers(1, 200))
 def test_sizes_are_those_of_the_docstring(d, k):
     model = chebyshev(d, k, 1.0, 10.0)

@@ -1,4 +1,4 @@
-"""CSV files: what is read from them, what is refused, and the numbers of the example."""
+"""CSV files: what is read from them, what is refused, and what `newton-on-data` says of them."""
 
 import csv
 import re
@@ -9,7 +9,15 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from theory.checks import InputError
+from theory.regression import newton as solve
+from theory.regression import ols
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.regression import newton_on_data as module
+from verify.regression.convergence import safe_alpha
 from verify.regression.data import read_examples
+from verify.regression.newton_on_data import newton_on_data
+from verify.selftest import FAULTS
 
 LONGLEY = Path(__file__).parents[2] / "examples" / "data" / "longley.csv"
 
@@ -60,7 +68,6 @@ def test_the_example_is_standardised_and_split():
     assert examples.x.shape == (13, 6)
     assert examples.y.shape == (13,)
     assert examples.queries.shape == (3, 6)
-    assert examples.name == "longley.csv"
     # Sums of 13 numbers of size about 1.
     assert np.abs(examples.x.mean(axis=0)).max() < 1e-13
     assert np.abs(examples.x.std(axis=0) - 1).max() < 1e-13
@@ -192,3 +199,148 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\xff\xfe")
     with pytest.raises(InputError, match=r"cannot read .* as CSV: .*codec"):
         read_examples(tmp_path / "picture.png", None, rng())
+
+
+# The claim.
+
+
+def findings(data=LONGLEY, **options):
+    run = Run(seed=options.pop("seed", 0), plot=options.pop("plot", None))
+    return {f.id: f for f in newton_on_data.findings(run, data=data, **options)}
+
+
+def failing(found):
+    return [f.id for f in found.values() if f.verdict is not Verdict.HOLDS]
+
+
+@pytest.fixture(scope="module")
+def longley():
+    return findings(target="employed", k=2)
+
+
+def test_on_data_everything_holds_and_is_said(longley):
+    assert failing(longley) == []
+    for layout in ("direct", "ladder", "paper"):
+        assert "3 held-out rows of longley.csv" in longley[f"{layout}/float"].name
+        assert "(13 rows, k=2)" in longley[f"{layout}/on-data"].name
+        evidence = [longley[f"{layout}/{id}"].evidence for id in ("float", "on-data", "registers")]
+        assert evidence == ["float", "exact", "identity"]
+    assert "κ(S) = 1.0" in longley["steps"].name
+    assert 20 < longley["steps"].measured <= longley["steps"].bound <= 40
+    assert longley["ols"].evidence == longley["converges"].evidence == "float"
+
+
+def test_the_steps_to_ols_accuracy_are_the_least(longley):
+    """Counted again with the recursion itself, in float64 on the same rows."""
+    x, y, queries = read_examples(LONGLEY, "employed", rng())
+    alpha, exact = safe_alpha(x, "gram"), queries @ ols(x, y)
+
+    def distance(k):
+        return float(np.abs(queries @ solve(x, y, k, alpha) - exact).max())
+
+    needed = longley["steps"].measured
+    assert distance(needed) <= 2e-6
+    assert distance(needed - 1) > 1e-6
+
+
+def test_from_the_identity_fewer_steps_are_enough(longley):
+    found = findings(target="employed", start="identity", k=1, domain="float")
+    assert failing(found) == []
+    assert set(found) == {
+        *(f"{layout}/{id}" for layout in ("direct", "ladder") for id in ("size", "float")),
+        *("converges", "ols", "steps"),
+    }
+    assert found["steps"].measured < longley["steps"].measured
+
+
+def test_the_other_domains_on_data():
+    for domain, ids in (("exact", {"rational", "on-data"}), ("modular", {"modular"})):
+        found = findings(domain=domain, layout="direct", k=1)
+        assert failing(found) == []
+        assert set(found) == {"steps", "direct/size", *(f"direct/{id}" for id in ids)}
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_exact_steps_are_as_many_as_there_are_bits_for(k, monkeypatch):
+    monkeypatch.setattr(module, "LARGEST_EXACT", 1e5)
+    found = findings(domain="exact", layout="direct", k=k)
+    assert f"k={min(k, 1)})" in found["direct/on-data"].name
+    assert failing(found) == []
+
+
+def test_more_rows_than_the_exact_domains_take(write, monkeypatch):
+    monkeypatch.setattr(module, "MOST_ROWS", 4)
+    text = "a,b\n" + "\n".join(f"{i},{i * i % 7}" for i in range(12))
+    found = findings(write(text), layout="direct", k=1)
+    assert failing(found) == []
+    assert "(4 rows, k=1)" in found["direct/on-data"].name
+    assert "(d=1, n=4, k=1, 3 instances)" in found["direct/rational"].name
+    assert "2 held-out rows of my.csv" in found["direct/float"].name
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("layout", ["direct", "ladder", "paper"])
+def test_faults_are_seen_on_the_data_itself(layout, fault):
+    run = Run(fault=FAULTS[fault])
+    found = newton_on_data.findings(run, data=LONGLEY, layout=layout, k=2, domain="exact")
+    verdicts = {f.id: f.verdict for f in found}
+    assert verdicts[f"{layout}/on-data"] is Verdict.FAILS
+    assert verdicts["steps"] is Verdict.HOLDS  # it is about the recursion
+
+
+def test_an_alpha_too_large_fails_and_counts_no_steps():
+    x = read_examples(LONGLEY, None, rng()).x
+    largest = np.linalg.eigvalsh(x.T @ x)[-1]
+    found = findings(alpha=float(2.01 / largest**2), k=1, layout="direct", domain="float")
+    assert failing(found) == ["converges"]
+    assert "steps" not in found
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 1.5, 1.9])
+@pytest.mark.parametrize("start", ["gram", "identity"])
+def test_the_rate_counts_the_slowest_direction(factor, start, write):
+    """Above 1/λmax² it may be the largest eigenvalue that is slowest."""
+    points = np.random.default_rng(2).normal(size=(20, 2))
+    text = "a,b,c\n" + "\n".join(f"{a},{b},{a + 2 * b}" for a, b in points.tolist())
+    x = read_examples(write(text), None, rng()).x
+    largest = np.linalg.eigvalsh(x.T @ x)[-1]
+    alpha = float(factor / largest ** (2 if start == "gram" else 1))
+    found = findings(write(text), alpha=alpha, start=start, k=1, layout="direct", domain="float")
+    assert failing(found) == []
+    assert found["steps"].measured <= found["steps"].bound
+
+
+def test_data_whose_start_is_the_inverse_itself(write):
+    """One feature and four rows: S = 4, α = 1/16, and M₀ = αS is 1/S."""
+    found = findings(write("a,b\n1,2\n-1,-2\n1,2\n-1,-2\n1,2\n"), k=0, layout="direct")
+    assert failing(found) == []
+    assert found["steps"].measured == 0
+
+
+def test_more_columns_than_rows(tmp_path):
+    table = np.random.default_rng(0).integers(-9, 10, (7, 9))
+    lines = ["a,b,c,d,e,f,g,h,target", *(",".join(map(str, row)) for row in table.tolist())]
+    file = tmp_path / "wide.csv"
+    file.write_text("\n".join(lines))
+    assert failing(findings(file, k=2, layout="direct", domain="float")) == []
+
+
+def test_what_newton_refuses_is_refused_on_data_too(write, unchecked):
+    for options, message in (
+        ({"layout": "paper", "start": "identity"}, "layout 'paper' starts from αS"),
+        ({"k": -1}, "k is -1: give a number at least 0"),
+        ({"alpha": -1.0}, "alpha is -1.0"),
+        ({"target": "employd"}, "did you mean 'employed'"),
+        ({"data": Path("nowhere.csv")}, "no file nowhere.csv"),
+    ):
+        with pytest.raises(InputError, match=message):
+            findings(**options)
+    long = "a,b\n" + "\n".join(f"{i},{i % 7}" for i in range(2400))
+    with pytest.raises(InputError, match="pairs of tokens are too many for attention"):
+        findings(write(long), layout="paper", k=0)
+
+
+def test_the_picture_of_the_data(tmp_path):
+    file = tmp_path / "picture.png"
+    findings(k=1, layout="direct", domain="modular", plot=file)
+    assert file.read_bytes().startswith(b"\x89PNG")

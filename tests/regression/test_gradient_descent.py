@@ -52,7 +52,7 @@ def test_every_register_holds_what_its_stage_says(d, n, k, seed):
         held = registers(model, Q, x, y, q)
         assert [stage.after for stage in model.stages] == list(range(1, k + 1))
         for stage in model.stages:
-            w = gradient_descent_weights(x, y, stage.power, fmpq(1, 4))
+            w = gradient_descent_weights(x, y, stage.holds.power, fmpq(1, 4))
             register = fmpq(int(stage.times)) * held[stage.after][stage.register][:, 0]
             assert register[-1] == q[0] @ w
             if not causal:  # on examples e is the residual
@@ -87,8 +87,8 @@ def test_sizes_are_those_of_the_docstring(d, k):
     heads = min(k, 1)
     assert (direct.n_layers, direct.n_heads, direct.d_model) == (k, heads, d + 1)
     assert (causal.n_layers, causal.n_heads, causal.d_model) == (k, heads, 2 * d + 2)
-    assert not direct.all_prefixes
-    assert causal.all_prefixes
+    assert not direct.interface.every_prefix
+    assert causal.interface.every_prefix
     if k:
         ladder = gradient_descent(d, k, 0.5, "ladder")
         climbs = next(L for L in range(k) if k <= 3**L)

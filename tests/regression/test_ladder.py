@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import hyperpower
+from constructions.regression import Prediction
 from constructions.regression.ladder import climbs, ladder, rungs, slots_of
 from verify.domains import Rational
 
@@ -35,6 +36,7 @@ def test_a_climb_only_uses_exponents_that_the_layer_below_made(power):
     assert held["low"] == power or power == 1
 
 
+@settings(max_examples=25)
 @given(
     d=st.integers(1, 3),
     n=st.integers(1, 4),
@@ -49,9 +51,9 @@ def test_every_power_is_exact_and_every_register_as_its_stage_says(d, n, power, 
     assert predict(model, Q, x, y, q) == (q @ G @ (x.T @ y)).tolist()
     held = registers(model, Q, x, y, q)
     for stage in model.stages:
-        G, passed = power_inverse(x, stage.power, alpha, start), held[stage.after]
+        G, passed = power_inverse(x, stage.holds.power, alpha, start), held[stage.after]
         inputs = np.concatenate([x, q])
-        if stage.kind == "prediction":
+        if isinstance(stage.holds, Prediction):
             assert passed[stage.register][:, 0].tolist() == (inputs @ G @ (x.T @ y)).tolist()
             continue
         slot = stage.register.removesuffix("_u")
@@ -62,6 +64,7 @@ def test_every_power_is_exact_and_every_register_as_its_stage_says(d, n, power, 
         assert not passed[f"{slot}_new_u"].any(), "the heads' registers are emptied in every layer"
 
 
+@settings(max_examples=25)
 @given(
     d=st.integers(1, 2),
     n=st.integers(1, 3),

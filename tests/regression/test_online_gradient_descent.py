@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from exact import close_to_exact, fractions, online_weights, predict, prompt, read
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import online_gradient_descent
@@ -10,6 +10,7 @@ from verify.domains import Rational
 Q = Rational()
 
 
+@settings(max_examples=30)
 @given(
     d=st.integers(1, 3),
     n=st.integers(1, 6),

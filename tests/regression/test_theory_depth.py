@@ -9,15 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_layers import TABLE
 
-from theory.regression import ceil_log3, newton_degree, newton_layers, newton_lower_bound
+from theory.regression import newton_degree, newton_lower_bound
+from theory.regression.depth import ceil_log3
+from verify.theorems import theorem
 
 
 @pytest.mark.parametrize(("k", "row"), TABLE.items())
 def test_the_table(k, row):
-    gram, unit = newton_layers(k), newton_layers(k, "identity")
-    assert (gram["paper"], gram["direct"], gram["ladder"], newton_lower_bound(k)) == row[:4]
-    assert (unit["ladder"], newton_lower_bound(k, "identity")) == row[4:]
-    assert unit == {"direct": gram["direct"] - 1, "ladder": gram["ladder"] - 1}
+    def layers(name):
+        return theorem(name).sizes["layers"](k=k)
+
+    constructed = layers("newton"), layers("newton-direct"), layers("newton-ladder")
+    assert (*constructed, newton_lower_bound(k)) == row[:4]
+    from_unit = layers("newton-ladder-identity"), newton_lower_bound(k, "identity")
+    assert from_unit == row[4:]
+    assert layers("newton-direct-identity") == row[1] - 1
 
 
 @given(st.integers(1, 10**60))
@@ -44,7 +50,8 @@ def test_the_degree_is_that_of_the_recursion(k, start):
 @pytest.mark.parametrize("start", ["gram", "identity"])
 @pytest.mark.parametrize("k", range(200))
 def test_the_ladder_is_within_one_layer_of_the_bound(k, start):
-    assert 0 <= newton_layers(k, start)["ladder"] - newton_lower_bound(k, start) <= 1
+    ladder = theorem("newton-ladder" + "-identity" * (start == "identity"))
+    assert 0 <= ladder.sizes["layers"](k=k) - newton_lower_bound(k, start) <= 1
 
 
 def test_parameters_out_of_range_are_refused():
@@ -53,4 +60,4 @@ def test_parameters_out_of_range_are_refused():
     with pytest.raises(ValueError, match="k is -1"):
         newton_degree(-1)
     with pytest.raises(ValueError, match="start is 'zero'"):
-        newton_layers(3, "zero")
+        newton_lower_bound(3, "zero")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import broad_average, previous_token, skip_gram
-from constructions.retrieval.codes import binary_codes
+from constructions.tokens import binary_codes
 from theory import retrieval as theory
 from theory.checks import InputError
 from theory.retrieval import adversarial_sequences, all_sequences
@@ -132,7 +132,7 @@ def test_brackets():
 
 def test_at_every_sharpness_a_table_of_equal_scores_averages():
     model = skip_gram(np.ones((2, 2)), 8)
-    assert model.margins[0][0].gap == np.inf
+    assert model.blocks[0].margins[0].gap == np.inf
     tokens = [0, 1, 1, 0, 1]
     assert torch.equal(model.sharpened(0.01).logits(tokens), model.logits(tokens))
     assert model.least_sharpness() <= 0.01

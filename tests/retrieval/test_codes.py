@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.retrieval.codes import binary_codes, lattice
+from constructions.assembly import block
+from constructions.stream import Stream
+from constructions.tokens import binary_codes, lattice, look_up, positions
+from verify.retrieval.codes import token_codes
 
 
 @pytest.mark.parametrize("count", [*range(1, 18), 31, 32, 33, 64, 100])
@@ -24,6 +27,12 @@ def test_codes_are_signs_whose_inner_products_differ_by_two_or_more(count):
     # The gap is attained as soon as there are two tokens.
     assert count == 1 or inner[different].max() == r - 2
     assert (inner % 2 == r % 2).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 9, 100])
+def test_the_claims_write_the_same_codes_and_0_for_none(count):
+    assert np.array_equal(token_codes(count)[:-1], binary_codes(count))
+    assert not token_codes(count)[-1].any()
 
 
 @given(st.integers(1, 600))
@@ -69,3 +78,20 @@ def test_every_point_of_the_plane_is_used_once():
     assert {tuple(p) for p in lattice(13)} == {
         p for p in itertools.product(range(-2, 3), repeat=2) if p[0] ** 2 + p[1] ** 2 <= 4
     }
+
+
+@pytest.mark.parametrize("count", [1, 2, 30])
+def test_a_position_is_looked_up_by_its_point_alone(count):
+    """The head carries from the position asked for, whichever asks, with the gap that it states."""
+    rng = np.random.default_rng(count)
+    stream = Stream(place=2, norm=1, wanted=2, carried=1, found=1)
+    points, chosen = lattice(count), rng.integers(count, size=count)
+    carried = rng.integers(-9, 10, count)
+    W_pos = positions(stream, points, wanted=points[chosen], carried=carried).W_pos
+    head = look_up(stream, stream.read("wanted"), stream.read("carried"), "found", 4.0)
+    layer = block(stream, [head], normalise="hardmax", mask="full")
+    assert np.array_equal(layer(W_pos, 0)[:, stream["found"]][:, 0], carried[chosen])
+    Q, K = layer.attn._queries_keys(W_pos, 0)
+    best, *others = (Q @ K.transpose(-1, -2))[0].sort(-1, descending=True).values.T
+    assert layer.margins[0].gap == 4
+    assert not others or (best - others[0]).min() == 4

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions import composition
-from constructions.retrieval.codes import lattice
+from constructions.tokens import lattice
 from theory.retrieval import all_sequences, composition_by_definition, composition_prompt
 from theory.retrieval import composition as composed
 

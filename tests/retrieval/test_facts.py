@@ -1,5 +1,6 @@
 """Questions in English: the transformer against `theory.retrieval.facts`, fact by fact."""
 
+import copy
 import dataclasses
 import re
 
@@ -8,8 +9,11 @@ import pytest
 import torch
 
 from constructions import fact_lookup
-from constructions.retrieval.codes import binary_codes
+from constructions.tokens import binary_codes
 from theory.retrieval import DEFAULT, Lexicon, answer, read
+from verify.claim import Run
+from verify.evidence.registers import register_difference
+from verify.retrieval.facts import facts
 
 TALK = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "
@@ -60,9 +64,9 @@ def text_of(seed, most=10):
 
 
 def test_the_question_of_the_talk():
-    assert fact_lookup().ask(TALK) == "doctor"
+    assert fact_lookup()(TALK) == "doctor"
     model = fact_lookup()
-    assert fact_lookup(sharpness=model.least_sharpness() * 1.001).ask(TALK) == "doctor"
+    assert fact_lookup(sharpness=model.least_sharpness() * 1.001)(TALK) == "doctor"
 
 
 def test_random_texts():
@@ -70,8 +74,8 @@ def test_random_texts():
     for seed in range(200):
         text = text_of(seed)
         wanted = answer(text)
-        assert MODEL.ask(text) == wanted, text
-        assert SOFT.ask(text) == wanted, text
+        assert MODEL(text) == wanted, text
+        assert SOFT(text) == wanted, text
         found[len(read(text)[2])].append(wanted)
     # One step or two, with an answer and without.
     for answers in found.values():
@@ -122,6 +126,26 @@ def test_registers_hold_the_facts_and_the_relations_asked_for(seed):
     assert torch.equal(held(fourth, "answer", end), code(result) if result else 0 * code("is"))
 
 
+def test_registers_hold_the_lines_of_the_proof_in_any_sequence_of_words():
+    often = [*DEFAULT.tokens("is a the of 's . ? What"), *map(WORDS.get, RELATIONS + NAMES)]
+    tokens = np.random.default_rng(0).choice(often, (100, LONGEST))
+    statement = facts(Run())
+    assert register_difference(statement, MODEL, tokens) is None
+    held = statement.holds(MODEL, tokens)
+    assert all(register.any() for register in held.values())
+    assert {stage.register for stage in MODEL.stages} == {*held}
+
+
+@pytest.mark.parametrize("register", ["subject", "inner", "object", "owner", "outer", "found"])
+def test_a_wrong_register_is_noticed(register):
+    faulty = copy.deepcopy(MODEL)
+    (stage,) = [stage for stage in faulty.stages if stage.register == register]
+    faulty.blocks[stage.after - 1].attn.W_O[:, :, faulty.stream[register]] *= 2
+    wrong = register_difference(facts(Run()), faulty, np.array([DEFAULT.tokens(TALK)]))
+    assert f"after layer {stage.after}, register {register}, token" in wrong
+    assert TALK in wrong
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -146,8 +170,8 @@ def test_registers_hold_the_facts_and_the_relations_asked_for(seed):
     ],
 )
 def test_cases_at_the_edge(text):
-    assert MODEL.ask(text) == answer(text)
-    assert SOFT.ask(text) == answer(text)
+    assert MODEL(text) == answer(text)
+    assert SOFT(text) == answer(text)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -185,8 +209,8 @@ def test_a_text_of_a_thousand_words(dtype):
     facts[3:3] = ["Zoe's mother is Max.", "The friend of Max is Rome."]
     text = " ".join([*facts, "Who is the friend of Zoe's mother?"])
     model = fact_lookup(max_length=len(DEFAULT.tokens(text))).to(dtype)
-    assert model.prompt.max_length > 1160
-    assert model.ask(text) == answer(text) is not None
+    assert model.interface.max_length > 1160
+    assert model(text) == answer(text) is not None
 
 
 @pytest.mark.parametrize(
@@ -212,7 +236,7 @@ def test_other_lexicons(lexicon):
         asked = f"{one_of(rng, names)}'s {one_of(rng, lexicon.relations)}"
         text = " ".join([*facts, f"Who is the {one_of(rng, lexicon.relations)} of {asked}?"])
         found.append(answer(text, lexicon))
-        assert model.ask(text) == soft.ask(text) == found[-1]
+        assert model(text) == soft(text) == found[-1]
     assert set(found) - {None}
     assert None in found or not lexicon.objects
 
@@ -241,5 +265,5 @@ def test_size(words, r, q):
 )
 def test_texts_that_cannot_be_read_are_refused(text, message):
     with pytest.raises(ValueError, match=re.escape(message)) as refusal:
-        MODEL.ask(text)
+        MODEL(text)
     assert "\n" not in str(refusal.value)

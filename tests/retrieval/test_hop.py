@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from constructions import hop as hop_model
 from constructions import induction_heads
-from constructions.retrieval.codes import binary_codes, lattice
+from constructions.tokens import binary_codes, lattice
 from theory.retrieval import (
     adversarial_sequences,
     all_sequences,
@@ -130,7 +130,7 @@ def test_positions_of_the_doubling():
 
 
 def test_layers_are_those_of_the_theorem():
-    for k in range(1, 65):
+    for k in (*range(1, 18), 31, 32, 33, 63, 64, 65):
         model = hop_model(k, 2, 4)
         assert model.n_layers == hop_layers(k) == math.floor(math.log2(k)) + 2
         assert model.n_heads == 1
@@ -140,7 +140,7 @@ def test_layers_are_those_of_the_theorem():
 @pytest.mark.parametrize("k", [1, 2, 3, 8, 11])
 def test_width_is_that_of_the_docstring(k, V):
     r, power_of_two = binary_codes(V).shape[1], bin(k).count("1") == 1
-    for n in (1, 5, 200):
+    for n in (1, 50):
         assert hop_model(k, V, n).d_model == (2 if power_of_two else 3) * r + 8
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import induction_heads
-from constructions.retrieval.codes import binary_codes
+from constructions.tokens import binary_codes
 from theory.retrieval import (
     adversarial_sequences,
     all_sequences,

@@ -9,20 +9,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions import hop, in_context_ngram, induction_heads, skip_gram
-from constructions.retrieval.margins import Margin, exact_in, softmax_error
+from constructions.margins import Margin, exact_in, softmax_error
 from theory.checks import InputError
 from verify.claim import Run
+from verify.evidence.formats import FORMATS, Format
+from verify.evidence.gaps import States, gap_finding
+from verify.evidence.sequences import agreement, difference_over_q, first_difference
+from verify.evidence.softmax import enclosed_error, formats, longest, softmax
 from verify.finding import Verdict
-from verify.retrieval.certificate import enclosed_error, formats, longest, softmax
-from verify.retrieval.float_formats import FORMATS, Format
-from verify.retrieval.gaps import States, gap_finding
-from verify.retrieval.hop import _states as hop_states
-from verify.retrieval.induction import _states, induction_task
-from verify.retrieval.task import agreement, difference_over_q, first_difference
+from verify.retrieval.hop import head_states as hop_states
+from verify.retrieval.induction import head_states
+from verify.retrieval.induction import induction_heads as stated
 
 
-def states(model, layer, V=3, n=7):
-    return next(s for s in _states(model, V, n, "latest") if s.layer == layer)
+def states(model, layer):
+    return next(s for s in head_states(model, "latest") if s.layer == layer)
+
+
+def declared(model, *margins):
+    """The model with these margins of its heads, one a layer; None leaves a layer's as they are."""
+    for block, margin in zip(model.blocks, margins, strict=True):
+        block.margins = block.margins if margin is None else (margin,)
+    return model
+
+
+def by_id(findings):
+    return {finding.id: finding for finding in findings}
 
 
 @pytest.mark.parametrize("layer", [1, 2])
@@ -33,7 +45,7 @@ def test_the_declared_margin_is_the_smallest_gap_of_all_prompts(layer, V, n):
     from theory.retrieval import all_sequences
 
     model = induction_heads(V, n)
-    finding = gap_finding("", model, states(model, layer, V, n))
+    finding = gap_finding("", model, states(model, layer))
     assert finding.verdict is Verdict.HOLDS
     if V**n > 600:
         return
@@ -44,15 +56,14 @@ def test_the_declared_margin_is_the_smallest_gap_of_all_prompts(layer, V, n):
     hidden = torch.ones(n + 1, n + 1, dtype=torch.bool).triu(1)
     scores = scores.masked_fill(hidden, -torch.inf)[:, 1:]  # BOS itself is asked nothing
     top = scores.sort(-1, descending=True).values
-    assert (top[..., 0] - top[..., 1]).min() >= model.margins[layer - 1][0].gap
+    assert (top[..., 0] - top[..., 1]).min() >= model.blocks[layer - 1].margins[0].gap
 
 
 @pytest.mark.parametrize("layer", [1, 2])
 def test_a_margin_that_claims_too_much_fails(layer):
     model = induction_heads(3, 7)
-    margins = [list(m) for m in model.margins]
-    margins[layer - 1] = [replace(margins[layer - 1][0], gap=margins[layer - 1][0].gap + 0.5)]
-    model.margins = tuple(map(tuple, margins))
+    (margin,) = model.blocks[layer - 1].margins
+    model.blocks[layer - 1].margins = (replace(margin, gap=margin.gap + 0.5),)
     assert gap_finding("", model, states(model, layer)).verdict is Verdict.FAILS
 
 
@@ -61,7 +72,7 @@ def test_ties_that_are_not_declared_fail():
     table = model.embed.W_E[:, model.stream["wanted"]].numpy()
     listed = States(1, {"wanted": table}, {"symbol": np.eye(2)}, table, np.arange(2))
     assert gap_finding("", model, listed).verdict is Verdict.HOLDS
-    model.margins = ((replace(model.margins[0][0], ties=False),),)
+    declared(model, replace(model.blocks[0].margins[0], ties=False))
     assert gap_finding("", model, listed).verdict is Verdict.FAILS
 
 
@@ -78,10 +89,8 @@ def test_shares_of_tied_tokens_are_as_even_as_the_bound_says(errors, sharpness, 
 def test_the_error_bound_counts_uneven_shares():
     """A head that averages over the matches, whose scores the softmax of layer 1 blurs."""
     model = in_context_ngram(3, 2, 8, pseudo_counts=0)
-    blurred = Margin(0.5)
-    model.margins = ((blurred,), model.margins[1])
-    shared = softmax_error(model, 16.0)
-    model.margins = ((blurred,), (replace(model.margins[1][0], ties=False),))
+    shared = softmax_error(declared(model, Margin(0.5), None), 16.0)
+    declared(model, None, replace(model.blocks[1].margins[0], ties=False))
     assert softmax_error(model, 16.0).logits < shared.logits < 1
 
 
@@ -97,22 +106,22 @@ def test_scores_that_crowd_below_the_right_one_fail():
     """Ranks in steps of 0 put all matches at one score: no gap, and no grading."""
     model = hop(1, 3, 7)
     model.pos_embed.W_pos[2:, model.stream["rank"]] = 1.0
-    first = next(iter(hop_states(model, 3, 7)))
+    first = next(iter(hop_states(model)))
     assert gap_finding("", model, first).verdict is Verdict.FAILS
 
 
 def test_a_wrong_definition_is_found_with_the_shortest_sequence():
     run = Run(quick=True)
-    task = induction_task(run, "latest", "bottom")
-    wrong = replace(task, answers=induction_task(run, "first", "bottom").answers)
+    statement = stated(run, "latest", "bottom")
+    wrong = replace(statement, answers=stated(run, "first", "bottom").answers)
     failed = [f for f in agreement(run, wrong, 3, 9, 4) if f.verdict is Verdict.FAILS]
     assert len(failed) >= 2
     # 0 0 … needs two matches with different answers: at least a a b a.
     assert "on [0, 0, 0, 1" not in failed[0].detail
-    model = task.build(3, 9)
+    model = statement.build(3, 9)
     row = np.array([[0, 0, 1, 0, 2, 2]])
     assert first_difference(wrong, model, row).startswith(f"{model.name} on [0, 0, 1, 0]: answer 1")
-    assert difference_over_q(task, model, row[0]) is None
+    assert difference_over_q(statement, model, row[0]) is None
     assert difference_over_q(wrong, model, row[0]) is not None
 
 
@@ -129,31 +138,26 @@ def test_balls_enclose_what_float64_computes():
 def test_an_error_above_its_bound_fails():
     """Margins that claim twice the gap promise a smaller error than there is."""
     run = Run(quick=True)
-    task = induction_task(run, "latest", "bottom")
+    statement = stated(run, "latest", "bottom")
 
     def promising(V, n):
-        model = task.build(V, n)
-        model.margins = (model.margins[0], (Margin(2.0),))
-        return model
+        return declared(statement.build(V, n), None, Margin(2.0))
 
-    findings = list(softmax(run, replace(task, build=promising), 4, 12, 1e-3, None))
-    verdicts = {f.evidence: f.verdict for f in findings}
-    assert verdicts["enclosure"] is verdicts["float"] is Verdict.FAILS
+    found = by_id(softmax(run, replace(statement, build=promising), 4, 12, 1e-3, None))
+    assert found["latest/softmax/enclosed"].verdict is Verdict.FAILS
+    assert found["latest/softmax/float"].verdict is Verdict.FAILS
 
 
 def test_a_sharpness_that_grows_with_the_length_fails():
     """Without the factor on the scores of layer 1, its leak grows n-fold in layer 2."""
     run = Run(quick=True)
-    task = induction_task(run, "latest", "bottom")
+    statement = stated(run, "latest", "bottom")
 
     def blunt(V, n):
-        model = task.build(V, n)
-        model.margins = ((Margin(1.0),), model.margins[1])
-        return model
+        return declared(statement.build(V, n), Margin(1.0), None)
 
-    findings = list(softmax(run, replace(task, build=blunt), 8, 128, 1e-3, None))
-    growth = next(f for f in findings if f.name.endswith("as the length grows"))
-    assert growth.verdict is Verdict.FAILS
+    found = by_id(softmax(run, replace(statement, build=blunt), 8, 128, 1e-3, None))
+    assert found["latest/softmax/growth"].verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float16"])
@@ -168,15 +172,16 @@ def test_the_longest_exact_sequences(name):
 
 def test_every_format_is_found_exact_up_to_its_length():
     run = Run()
-    found = list(formats(run, induction_task(run, "latest", "bottom"), 8))
+    found = list(formats(run, stated(run, "latest", "bottom"), 8))
     assert [f.verdict for f in found] == [Verdict.HOLDS] * len(FORMATS)
-    assert "0 wrong answers" in found[0].measured
+    assert found[0].measured == longest(lambda n: induction_heads(8, n), FORMATS["bfloat16"])
+    assert "0 wrong answers" in found[0].words
 
 
 def test_a_format_in_which_answers_are_wrong_fails():
     run = Run()
-    task = induction_task(run, "latest", "bottom")
-    wrong = replace(task, answers=induction_task(run, "first", "bottom").answers)
+    statement = stated(run, "latest", "bottom")
+    wrong = replace(statement, answers=stated(run, "first", "bottom").answers)
     assert next(formats(run, wrong, 8)).verdict is Verdict.FAILS
 
 

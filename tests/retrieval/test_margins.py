@@ -1,5 +1,6 @@
 """Declared score gaps against actual ones, and the bounds that follow from them against runs."""
 
+import copy
 import functools
 import math
 
@@ -19,8 +20,7 @@ from constructions import (
     previous_token,
     skip_gram,
 )
-from constructions.retrieval.margins import Margin, exact_in, sharpening
-from constructions.transformer import Transformer
+from constructions.margins import Margin, exact_in, sharpening
 from theory.checks import InputError
 from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
 
@@ -55,12 +55,16 @@ def least_sharpness(name, V, n, error=None):
     return a_model(name, V, n).least_sharpness(error)
 
 
+def attends_to_one(model):
+    return not any(margin.ties for block in model.blocks for margin in block.margins)
+
+
 def prompts(model, seed=0):
     """Some random prompts, and adversarial or grammatical ones where there are any."""
     rng = np.random.default_rng(seed)
-    V, n = model.prompt.vocabulary_size, model.prompt.max_length
+    V, n = model.interface.vocabulary_size, model.interface.max_length
     batches = [rng.integers(V, size=(12, n))]
-    if model.prompt.length is None:
+    if model.interface.length is None:
         batches += adversarial_sequences(n, V, rng).values()
     return np.concatenate(batches)
 
@@ -70,7 +74,7 @@ def distances(model, tokens):
     the token is hidden."""
     for block, H in zip(model.blocks, model.streams(tokens), strict=False):
         attn = block.attn
-        Q, K = attn._queries_keys(H, model.prompt.n_examples)
+        Q, K = attn._queries_keys(H, model.interface.n_examples)
         scores = Q @ K.transpose(-1, -2)
         scores = scores.masked_fill(attn._hidden(scores), -torch.inf)
         yield scores.amax(-1, keepdim=True) - scores
@@ -79,8 +83,8 @@ def distances(model, tokens):
 def assert_margins_hold(model, tokens):
     """The smallest gap of each head, for comparison with the declared one."""
     smallest = []
-    for margins, below in zip(model.margins, distances(model, tokens), strict=True):
-        for h, margin in enumerate(margins):
+    for block, below in zip(model.blocks, distances(model, tokens), strict=True):
+        for h, margin in enumerate(block.margins):
             gaps = below[:, h] / margin.gap
             others = gaps[(gaps > 0) & (gaps < torch.inf)]
             least = float(others.min()) if others.numel() else math.inf
@@ -192,9 +196,16 @@ def test_leaks_at_the_ends():
     assert Margin(1.0).leak(1e9, 1e9, 10) == 1
 
 
+def at_any_sharpness(model):
+    """A copy whose `sharpened` does not refuse a sharpness at which answers can be wrong."""
+    blunt = copy.deepcopy(model)
+    blunt.interface.margin = None
+    return blunt
+
+
 def attended_weight(model, soft, tokens):
     """Per layer: the softmax weight on the tokens that hardmax attends to (…, heads, T)."""
-    n_examples = model.prompt.n_examples
+    n_examples = model.interface.n_examples
     streams = zip(model.streams(tokens), soft.streams(tokens), strict=True)
     for block, softer, (H, G) in zip(model.blocks, soft.blocks, streams, strict=False):
         hit = block.attn.pattern(H, n_examples) > 0
@@ -206,8 +217,7 @@ def attended_weight(model, soft, tokens):
 def test_softmax_is_as_close_to_hardmax_as_the_bound_says(name, sharpness):
     for V, n in ((3, 9), (8, 17)):
         model = a_model(name, V, n)
-        # Also at a sharpness at which answers are wrong, which `model.sharpened` refuses.
-        soft, tokens = Transformer.sharpened(model, sharpness), prompts(model)
+        soft, tokens = at_any_sharpness(model).sharpened(sharpness), prompts(model)
         bound = model.softmax_error(sharpness)
         # Float64 rounding: weights, averages and codes are sums of fewer than 2^10 terms, each
         # off by a few 2^-53, and no number carried here exceeds 2^10.
@@ -239,7 +249,7 @@ def test_the_bound_on_the_logits_is_not_far_off(name):
 def test_the_least_sharpness_is_the_least(name):
     V, n = 3, 9
     model = a_model(name, V, n)
-    margin = model.answers.margin
+    margin = model.interface.margin
     for error in (None, 1e-6):
         beta = least_sharpness(name, V, n, error)
         wanted = 0.499 * margin if error is None else error
@@ -258,7 +268,7 @@ def test_bounds_shrink_as_sharpness_grows(name):
     for register in model.stream:
         assert (np.diff([error.registers[register] for error in errors]) <= 0).all()
     if name != "average":
-        assert logits[0] > model.answers.margin > logits[-1]
+        assert logits[0] > model.interface.margin > logits[-1]
 
 
 @given(st.floats(1, 1e12))
@@ -296,8 +306,8 @@ def test_the_shortest_floats_that_fit_are_exact(name):
     model = build(V, n)
     dtype = next(dtype for dtype in FORMATS if fits(exact_in(model), dtype))
     short, tokens = build(V, n).to(dtype), prompts(model)[::7]
-    one_each = not any(margin.ties for layer in model.margins for margin in layer)
-    n_examples = model.prompt.n_examples
+    one_each = attends_to_one(model)
+    n_examples = model.interface.n_examples
     streams = zip(model.streams(tokens), short.streams(tokens), strict=True)
     for i, (H, G) in enumerate(streams):
         assert G.dtype == dtype
@@ -329,10 +339,10 @@ def partial_sums(left, right):
 @pytest.mark.parametrize(("V", "n"), [(3, 9), (8, 33)])
 def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n):
     model = a_model(name, V, n)
-    one_each = not any(margin.ties for layer in model.margins for margin in layer)
+    one_each = attends_to_one(model)
     tokens, numbers = prompts(model)[::4], []
     for block, H in zip(model.blocks, model.streams(tokens), strict=False):
-        attn, examples = block.attn, H[:, : model.prompt.n_examples or None]
+        attn, examples = block.attn, H[:, : model.interface.n_examples or None]
         attended = H if attn.mask != "examples" else examples
         for h in range(attn.n_heads):
             Q = partial_sums(H, attn.W_Q[h])
@@ -348,7 +358,7 @@ def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n
     assert needed <= max(1, exact.bits)
     # That at most one entry of a one-hot code is not 0 is not known to the bound.
     if not one_each:  # frequencies 1/T apart, and two bits to keep them apart
-        needed = max(needed, math.ceil(math.log2(4 * model.context)))
+        needed = max(needed, math.ceil(math.log2(4 * model.interface.context)))
     assert exact.bits <= needed + (6 if name == "skip-gram" else 3)
     assert largest <= exact.largest <= 8 * largest
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from constructions.attention import Attention
 from constructions.retrieval import broad_average, induction_heads, previous_token, skip_gram
 from constructions.stream import Stream
+from constructions.tokens import Tokens
 from constructions.transformer import MLP, Block, Embed, PosEmbed, Transformer, Unembed
-from verify.retrieval import messages
+from verify.evidence.formats import FORMATS
 from verify.retrieval.collisions import collision
-from verify.retrieval.float_formats import FORMATS
 from verify.retrieval.messages import Split, fractions
 
 V, T, D = 3, 7, 4
@@ -53,6 +53,7 @@ def layer(seed, normalise="softmax", mask="causal", heads=2, before=False, after
         ],
         Unembed(weights(D, V), weights(V)),
         pos_embed=PosEmbed(weights(T, D)),
+        interface=Tokens(V, T),
         stream=Stream(state=D),
         name="layer",
         source="",
@@ -92,7 +93,7 @@ def test_message_and_completion_are_the_model_over_the_rationals(
     split = split_of(model, tokens, alice)
     logits = split.complete(split.message(tokens), tokens)
     assert logits == split.forward(tokens)
-    run = model.run(torch.tensor(tokens), 0)[-1].tolist()
+    run = model.logits(tokens)[-1].tolist()
     # Numbers below 2^20 in eighths, a few dozen roundings at most after a division.
     assert [float(x) for x in logits] == pytest.approx(run, rel=1e-13, abs=1e-7)
 
@@ -106,7 +107,7 @@ def test_message_and_completion_are_the_softmax_model_in_narrow_balls(
     split = split_of(model, tokens, alice)
     logits = split.complete(split.message(tokens), tokens)
     assert overlap(logits, split.forward(tokens))
-    run = model.run(torch.tensor(tokens), 0)[-1].tolist()
+    run = model.logits(tokens)[-1].tolist()
     assert [float(x) for x in logits] == pytest.approx(run, rel=1e-9, abs=1e-7)
 
 
@@ -129,7 +130,7 @@ def test_the_message_is_alices_and_the_completion_bobs(seed, tokens, alice, norm
 @given(seeds, prompts, positions, st.sampled_from(EXACT))
 def test_messages_merge(seed, tokens, alice, normalise):
     split = split_of(layer(seed, normalise), tokens, alice)
-    merged = messages.Message(split.nothing)
+    merged = split.nothing
     for j in reversed(split.alice):
         merged = split.merge(merged, split.part(tokens[j], j))
     assert merged == split.message(tokens)
@@ -139,10 +140,10 @@ def test_messages_merge(seed, tokens, alice, normalise):
 @given(seeds, prompts, positions)
 def test_messages_of_softmax_merge_in_balls(seed, tokens, alice):
     split = split_of(layer(seed), tokens, alice)
-    merged = messages.Message(split.nothing)
+    merged = split.nothing
     for j in split.alice:
         merged = split.merge(merged, split.part(tokens[j], j))
-    pairs = zip(merged.heads, split.message(tokens).heads, strict=True)
+    pairs = zip(merged, split.message(tokens), strict=True)
     assert all(overlap(one, other) for one, other in pairs)
 
 
@@ -187,7 +188,7 @@ def test_the_size_of_a_message(normalise, numbers):
     tokens = [0, 1, 2, 0]
     split = split_of(layer(0, normalise), tokens, {0, 2}, "bfloat16")
     assert (split.n_numbers, split.bits) == (numbers, 16 * numbers)
-    assert sum(map(len, split.message(tokens).heads)) == numbers
+    assert sum(map(len, split.message(tokens))) == numbers
     assert split_of(layer(0, normalise), tokens, {0}).bits is None
 
 
@@ -291,6 +292,7 @@ def test_rounded_sums_collide(normalise):
         [Block(attn)],
         Unembed(normal(D, V)),
         pos_embed=PosEmbed(normal(41, D)),
+        interface=Tokens(V, 41),
         stream=Stream(state=D),
         name="layer",
         source="",
@@ -301,7 +303,7 @@ def test_rounded_sums_collide(normalise):
     assert set(one) | set(two) <= {0, 1}
     assert split.message([*one, 2]) == split.message([*two, 2])
     exact = Split(model, 41, range(40), 2)
-    hers, other = (exact.message([*bits, 2]).heads[0] for bits in (one, two))
+    hers, other = (exact.message([*bits, 2])[0] for bits in (one, two))
     equal = arb.overlaps if normalise == "softmax" else fmpq.__eq__
     assert not all(equal(a, b) for a, b in zip(hers, other, strict=True))
 
@@ -331,6 +333,7 @@ def test_binary_numbers_do_not_collide_until_they_are_rounded():
         [Block(attn)],
         Unembed(torch.eye(3)),
         pos_embed=PosEmbed(torch.tensor([[0, 2.0**j, 0] for j in range(12)] + [[0, 0, 0]])),
+        interface=Tokens(3, 13),
         stream=Stream(state=3),
         name="binary",
         source="",
@@ -339,7 +342,7 @@ def test_binary_numbers_do_not_collide_until_they_are_rounded():
     split = Split(model, 13, range(12), 2)
     assert collision(split, [(0, 1)] * 12, bits_then_query, rng, ()) is None
     word = [1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1]
-    assert split.message([*word, 2]).heads == ((fmpq(0b100000001101),),)
+    assert split.message([*word, 2]) == ((fmpq(0b100000001101),),)
     kept = Split(model, 13, range(12), 2, "bfloat16")
     one, two = collision(kept, [(0, 1)] * 12, bits_then_query, rng, range(20))
     assert one != two

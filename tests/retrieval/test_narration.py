@@ -13,7 +13,8 @@ from constructions import (
 )
 from theory.checks import InputError
 from theory.retrieval import words as fact_words
-from verify.retrieval.narration import LINE, labels, narrate, word_tokens
+from verify.retrieval.narration import LINE, narrate
+from verify.retrieval.words import labels, word_tokens
 
 TALK = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "
@@ -39,7 +40,7 @@ def lookup():
 
 
 def fact_story(lookup, text):
-    return told(lookup, lookup.lexicon.tokens(text), fact_words(text))
+    return told(lookup, lookup.interface.lexicon.tokens(text), fact_words(text))
 
 
 def test_the_talks_prompt(lookup):

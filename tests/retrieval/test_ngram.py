@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import in_context_ngram, induction_heads
-from constructions.retrieval.codes import binary_codes
+from constructions.tokens import binary_codes
 from theory.retrieval import (
     adversarial_sequences,
     all_sequences,
@@ -87,7 +87,7 @@ def test_softmax_at_the_least_sharpness(V, n, order, alpha):
         tokens = random_sequences(50, T, V, seed=T)
         assert torch.equal(soft(tokens), model(tokens))
         wanted = expected(tokens, V, order, alpha)
-        assert abs(soft.logits(tokens).numpy() - wanted).max() < model.answers.margin / 2
+        assert abs(soft.logits(tokens).numpy() - wanted).max() < model.interface.margin / 2
 
 
 @pytest.mark.parametrize("alpha", [1, 2])

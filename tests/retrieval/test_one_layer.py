@@ -1,4 +1,4 @@
-"""The claim one-layer: its two tasks by brute force, what it shows, and what it must notice."""
+"""The claim one-layer: its two games by brute force, what it shows, and what it must notice."""
 
 from itertools import product
 
@@ -9,12 +9,19 @@ from constructions.retrieval import broad_average, composition, previous_token, 
 from theory.checks import InputError
 from theory.retrieval import composition_by_definition, induction_by_definition
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.retrieval import one_layer as module
 from verify.retrieval.collisions import collision
+from verify.retrieval.games import composition_game, index_game
 from verify.retrieval.messages import Split
-from verify.retrieval.one_layer import composition_task, index_task, one_layer, random_layer
+from verify.retrieval.one_layer import (
+    judged,
+    one_layer,
+    random_layer,
+    two_layers_compose,
+    two_layers_find,
+)
+from verify.selftest import FAULTS
 
 
 def findings(**options):
@@ -26,47 +33,50 @@ def found():
     return findings()
 
 
-def by_name(found, words):
-    (finding,) = [f for f in found if words in f.name]
-    return finding
+def by_id(found):
+    return {finding.id: finding for finding in found}
 
 
-# The tasks
+def pairs_of(found):
+    return {f.id: f for f in found if isinstance(f.measured, dict)}
+
+
+# The games
 
 
 def test_index_is_induction():
-    task = index_task(9)
-    assert (task.alice, task.known) == ((1, 3, 5, 7), 4)
+    game = index_game(9)
+    assert (game.alice, game.known) == ((1, 3, 5, 7), 4)
     for held in product((0, 1), repeat=4):
         for place in range(4):
-            prompt = task.ask(held, place)
+            prompt = game.ask(held, place)
             assert len(prompt) == 9
-            assert [prompt[j] for j in task.alice] == list(held)
-            assert task.required(prompt) == induction_by_definition(prompt)[-1] == held[place]
-    assert task.written(task.ask([0, 1, 1, 0], 1)) == "b0a1b1b0a"
-    assert task.shown(task.ask([0, 1, 1, 0], 1)) == "bit 1 of 0x6"
+            assert [prompt[j] for j in game.alice] == list(held)
+            assert game.required(prompt) == induction_by_definition(prompt)[-1] == held[place]
+    assert game.written(game.ask([0, 1, 1, 0], 1)) == "b0a1b1b0a"
+    assert game.shown(game.ask([0, 1, 1, 0], 1)) == "bit 1 of 0x6"
 
 
 def test_composition_prompts():
-    task = composition_task(np.random.default_rng(0), 5)
-    (u, v), *_ = task.choices
+    game = composition_game(np.random.default_rng(0), 5)
+    (u, v), *_ = game.choices
     assert u != v
     for f in ([4, 3, 2, 1, 0], [2, 2, 0, 1, 4]):
         for x in range(5):
-            prompt = task.ask(f, x)
+            prompt = game.ask(f, x)
             assert prompt == [*f, 0, 1, 2, 3, 4, x, 5]
-            assert task.required(prompt) == composition_by_definition(f, range(5), x) == f[x]
+            assert game.required(prompt) == composition_by_definition(f, range(5), x) == f[x]
 
 
 @pytest.mark.parametrize("bits", [1, 48, 96])
 def test_the_size_from_which_a_bound_says_something(bits):
-    n = int(index_task(5).bites(bits).removeprefix("n = "))
+    n = int(index_game(5).bites(bits).removeprefix("n = "))
     assert n % 2 == 1
-    assert index_task(n).known > bits >= index_task(n - 2).known
+    assert index_game(n).known > bits >= index_game(n - 2).known
     rng = np.random.default_rng(0)
-    s = int(composition_task(rng, 4).bites(bits).removeprefix("s = "))
-    smaller = 0 if s == 2 else composition_task(rng, s - 1).known
-    assert composition_task(rng, s).known > bits >= smaller
+    s = int(composition_game(rng, 4).bites(bits).removeprefix("s = "))
+    smaller = 0 if s == 2 else composition_game(rng, s - 1).known
+    assert composition_game(rng, s).known > bits >= smaller
 
 
 @pytest.mark.parametrize(
@@ -76,25 +86,26 @@ def test_the_size_from_which_a_bound_says_something(bits):
 )
 def test_no_one_layer_construction_answers_all_prompts(model):
     """And the two prompts that are exhibited are among those that show it."""
-    task = index_task(9)
+    game = index_game(9)
     asked = [(held, t) for held in product((0, 1), repeat=4) for t in range(4)]
-    every = [task.ask(*question) for question in asked]
+    every = [game.ask(*question) for question in asked]
     answers = model(every)[:, -1].tolist()
-    wrong = {tuple(p) for p, a in zip(every, answers, strict=True) if a != task.required(p)}
+    wrong = {tuple(p) for p, a in zip(every, answers, strict=True) if a != game.required(p)}
     assert wrong
-    split = Split(model, 9, task.alice, every[0][-1])
+    split = Split(model, 9, game.alice, every[0][-1])
     one, two = collision(
-        split, task.choices, lambda held: task.ask(held, 0), np.random.default_rng(0), ()
+        split, game.choices, lambda held: game.ask(held, 0), np.random.default_rng(0), ()
     )
     place = next(t for t in range(4) if one[t] != two[t])
-    assert {tuple(task.ask(held, place)) for held in (one, two)} & wrong
+    assert {tuple(game.ask(held, place)) for held in (one, two)} & wrong
 
 
 # The claim
 
 
 def test_it_holds(found):
-    assert [f.name for f in found if f.verdict is not Verdict.HOLDS] == []
+    assert [f.id for f in found if f.verdict is not Verdict.HOLDS] == []
+    assert len(by_id(found)) == len(found)
 
 
 @pytest.mark.parametrize("options", [{"n": 5, "heads": 2}, {"n": 35, "heads": 3}])
@@ -104,26 +115,20 @@ def test_it_holds_at_other_sizes(options):
 
 def test_the_kinds_of_evidence(found):
     for f in found:
-        if "random" in f.name and "no statement" not in f.name:
-            assert f.evidence == "enclosure", f.name
-        else:
-            assert f.evidence == "exact", f.name
+        rounded_or_soft = "/random" in f.id and not f.id.endswith("/float32")
+        assert f.evidence == ("enclosure" if rounded_or_soft else "exact"), f.id
 
 
 def test_each_pair_gets_one_answer_and_needs_two(found):
-    pairs = [f for f in found if " errs at " in f.name]
+    pairs = pairs_of(found)
     assert len(pairs) == 7
-    for f in pairs:
-        assert "same message" in f.measured
-        (given, given_too), (one, two) = (
-            part.split(" and ")
-            for part in f.measured.split("answers ")[1].replace("needed ", "").split(", ")
-        )
+    for id, f in pairs.items():
+        assert "same message" in f.words
+        (given, given_too), needed = f.measured["answers"], f.bound["needed"]
         assert given == given_too
-        assert one != two
         prompts = [line.removeprefix("prompt ") for line in f.detail.splitlines()[1:]]
-        assert len(prompts) == 2
-        if "induction" in f.name:
+        assert len(prompts) == len(set(needed)) == 2
+        if id.startswith("induction/"):
             rows = [["01ab".index(letter) for letter in prompt] for prompt in prompts]
             answers = [induction_by_definition(row)[-1] for row in rows]
             assert rows[0][::2] == rows[1][::2], "Bob asks the same"
@@ -133,49 +138,56 @@ def test_each_pair_gets_one_answer_and_needs_two(found):
             answers = [composition_by_definition(r[:s], r[s : 2 * s], r[2 * s]) for r in rows]
             assert rows[0][s:] == rows[1][s:]
             assert composition(s)([row[:-1] for row in rows])[:, -1].tolist() == answers
-        assert list(map(str, answers)) == [one, two]
+        assert answers == needed
 
 
 def test_the_bounds_are_those_of_the_theorems(found):
     """One head of value dimension 2 in 16 bits: 48 bits, below 64 and below 32·log₂32 = 160."""
-    assert by_name(found, "m = 2) in bfloat16 errs at induction").bound == "48 bits < 64"
-    composed = by_name(found, "in bfloat16 errs at composition")
-    assert composed.bound == "48 bits: R = 112, wrong with probability at least 0.233"
+    assert by_id(found)["induction/random/bfloat16"].wanted == "48 bits < 64"
+    composed = by_id(found)["composition/random/bfloat16"]
+    assert composed.wanted == "48 bits: R = 112, wrong with probability at least 0.233"
     assert round(112 / (3 * 160), 3) == 0.233
 
 
 def test_a_vacuous_bound_is_reported_as_one(found):
-    float32 = by_name(found, "m = 2) in float32: no statement on induction")
-    assert (float32.measured, float32.bound) == (
-        "vacuous: 96 bits ≥ 64",
-        "says something from n = 195 on",
-    )
+    float32 = by_id(found)["induction/random/float32"]
+    assert (float32.measured, float32.bound) == (96, 64)
+    assert float32.words == "vacuous: 96 bits ≥ 64"
+    assert float32.wanted == "says something from n = 195 on"
     run, s = Run(), 4
     model = random_layer(run.rng, s + 1, 2 * s + 2, 1, mlp=True)
-    task = composition_task(run.rng, s)
-    _, composed = module._judge(run, task, model, ["float16"], [])
-    assert composed.measured == "vacuous: 48 bits ≥ 8"
-    assert composed.bound == "says something from s = 13 on"
+    game = composition_game(run.rng, s)
+    _, composed = judged(run, game, "random", model, ["float16"], [])
+    assert (composed.id, composed.measured, composed.bound) == ("composition/random/float16", 48, 8)
+    assert composed.wanted == "says something from s = 13 on"
 
 
 def test_two_layers_are_refused_a_message(found):
-    assert by_name(found, "sends no such message").measured == "2 layers of attention"
+    assert by_id(found)["induction/no-message"].measured == 2
+
+
+def test_two_layers_are_right_on_every_prompt_of_the_pairs(found):
+    for game in ("induction", "composition"):
+        control = by_id(found)[f"{game}/two-layers"]
+        count = 2 * sum(id.startswith(game) for id in pairs_of(found))
+        assert control.measured == control.bound == count
 
 
 def test_without_a_pair_the_pigeonhole_remains(monkeypatch):
     """For messages of so many bits; over the rationals nothing follows, nor without prompts."""
     monkeypatch.setattr(module, "collision", lambda *_: None)
-    run, task = Run(quick=True), index_task(129)
+    run, game = Run(quick=True), index_game(129)
     for model, precision, evidence, verdict in (
         (random_layer(run.rng, 4, 129, 1, mlp=False), "bfloat16", "proved", Verdict.HOLDS),
         (broad_average(4, 129), None, "exact", Verdict.UNDECIDED),
     ):
-        *_, errs = module._judge(run, task, model, [precision], [])
+        *_, errs = judged(run, game, "model", model, [precision], [])
         assert (errs.evidence, errs.verdict) == (evidence, verdict)
-    for control in module._two_layers_find(run, 129, []):
-        empty = control.name.endswith("same prompts")
-        assert control.verdict is (Verdict.UNDECIDED if empty else Verdict.HOLDS)
-    assert module._two_layers_compose(run, 4, []).verdict is Verdict.UNDECIDED
+    found = by_id(two_layers_find(run, 129, []))
+    assert found["two-layers"].verdict is Verdict.UNDECIDED
+    assert found["no-message"].verdict is Verdict.HOLDS
+    (empty,) = two_layers_compose(run, 4, [])
+    assert empty.verdict is Verdict.UNDECIDED
 
 
 def test_a_wrong_reduction_is_noticed(monkeypatch):
@@ -184,17 +196,16 @@ def test_a_wrong_reduction_is_noticed(monkeypatch):
         Split, "complete", lambda *a: [logit + (i == 0) for i, logit in enumerate(right(*a))]
     )
     wrong = [f for f in findings(n=9) if f.verdict is Verdict.FAILS]
-    assert sum("message and completion give" in f.name for f in wrong) == 7
-    assert any(" errs at " in f.name for f in wrong)
+    assert sum(f.id.endswith("/reduction") for f in wrong) == 7
+    assert pairs_of(wrong)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_faults_are_seen(fault):
     (options,) = one_layer.faults_seen
     found = list(one_layer.findings(Run(quick=True, fault=FAULTS[fault]), **options))
-    failing = [f.name for f in found if f.verdict is not Verdict.HOLDS]
-    assert len(failing) == 2
-    assert all("two layers, on the same prompts" in name for name in failing)
+    failing = [f.id for f in found if f.verdict is not Verdict.HOLDS]
+    assert failing == ["induction/two-layers", "composition/two-layers"]
 
 
 @pytest.mark.parametrize(

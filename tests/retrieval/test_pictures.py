@@ -6,12 +6,14 @@ import pytest
 
 from constructions import composition, fact_lookup, hop, in_context_ngram, induction_heads
 from theory.checks import InputError
-from theory.retrieval import hop_positions
+from theory.retrieval import Lexicon, hop_positions
 from theory.retrieval import words as fact_words
 from verify.retrieval import attention_picture, hop_picture
-from verify.retrieval.narration import pointed_to, states_by_layer, word_tokens
+from verify.retrieval.snapshots import pointed_to, snapshots
+from verify.retrieval.words import word_tokens
 
-FACTS = "Helen is a doctor. ?"
+FACTS = "Ann is a cook. ?"
+LEXICON = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
 
 
 def seen(path):
@@ -24,8 +26,8 @@ def seen(path):
 
 def prompt(name):
     if name == "fact_lookup":
-        model = fact_lookup()
-        return model, model.lexicon.tokens(FACTS), fact_words(FACTS)
+        model = fact_lookup(LEXICON, 24)
+        return model, model.interface.lexicon.tokens(FACTS), fact_words(FACTS)
     tokens, words = word_tokens("$ b b $")
     build = {
         "induction": lambda: induction_heads(5, 24, "mean", "self"),
@@ -57,8 +59,8 @@ def test_the_pointers_drawn_are_powers_of_find():
     tokens = np.random.default_rng(0).integers(3, size=30)
     model = hop(7, 3, 40)
     assert hop_picture.hops_answered(model) == [0, 1, 3, 7]
-    for number, state in enumerate(states_by_layer(model, tokens)):
-        pointers = pointed_to(model, state.after[:, model.stream["pointer"]])
+    for number, snapshot in enumerate(snapshots(model, tokens)):
+        pointers = pointed_to(model, snapshot.after[:, model.stream["pointer"]])
         power = 2 ** min(number, 2)
         assert pointers[0] == 0
         assert np.array_equal(pointers[1:] - 1, hop_positions(tokens, power))

@@ -16,6 +16,7 @@ from constructions import (
     hop,
     in_context_ngram,
     induction_heads,
+    nearest_neighbour,
     previous_token,
     skip_gram,
 )
@@ -47,19 +48,14 @@ every = pytest.mark.parametrize("name", MODELS)
 causal = pytest.mark.parametrize("name", [name for name in MODELS if name != "composition"])
 
 
-def tokens_for(model, rng, *batch):
-    T = model.prompt.length or int(rng.integers(1, model.prompt.max_length + 1))
-    return rng.integers(model.prompt.vocabulary_size, size=(*batch, T))
-
-
-def one_hot(model, tokens):
-    """The prompt as rows of the identity matrix, one for each token, prefix included."""
-    return Q.weights(np.eye(len(model.embed.W_E))[model.tokens(tokens).numpy()])
-
-
 def floats(matrix):
     """The float64 nearest to every rational."""
-    return torch.tensor([[int(e.p) / int(e.q) for e in row] for row in matrix.tolist()]).double()
+    return [[int(e.p) / int(e.q) for e in row] for row in matrix.tolist()]
+
+
+def tokens_for(model, rng, *batch):
+    T = model.interface.length or int(rng.integers(1, model.interface.max_length + 1))
+    return rng.integers(model.interface.vocabulary_size, size=(*batch, T))
 
 
 @every
@@ -68,17 +64,14 @@ def test_the_forward_pass_over_q(name, seed):
     """Every register after every layer: torch rounds the averages of tied tokens, nothing else."""
     model = MODELS[name]
     tokens = tokens_for(model, np.random.default_rng(seed))
-    written, n_examples = one_hot(model, tokens), model.prompt.n_examples
-    exact = list(streams(model, written, n_examples, Q))
-    for rational, H in zip(exact, model.streams(tokens), strict=True):
-        wanted = np.array([[int(e.p) / int(e.q) for e in row] for row in rational.tolist()])
-        assert np.array_equal(wanted, H.numpy())
-    read_out = outputs(model, written, n_examples, Q).tolist()[len(model.prompt.prefix) :]
-    wanted = [[int(e.p) / int(e.q) for e in row] for row in read_out]
-    assert model.logits(tokens).tolist() == wanted
+    prompt = model.prompt(tokens)
+    for rational, H in zip(streams(model, prompt, Q), model.streams(tokens), strict=True):
+        assert floats(rational) == H.tolist()
+    read_out = outputs(model, prompt, Q)
+    assert model.logits(tokens).tolist() == floats(read_out)
     # The answer is the first of the largest, in exact arithmetic.
-    best = [max(range(len(row)), key=row.__getitem__) for row in read_out]
-    V = model.prompt.vocabulary_size
+    best = [max(range(len(row)), key=row.__getitem__) for row in read_out.tolist()]
+    V = model.interface.vocabulary_size
     assert model(tokens).tolist() == [v if v < V else -1 for v in best]
 
 
@@ -117,7 +110,7 @@ def test_lists_arrays_and_tensors_of_any_integers_are_tokens(name):
 @given(seed=st.integers(0, 99))
 def test_later_tokens_change_nothing_before_them(name, seed):
     model, rng = MODELS[name], np.random.default_rng(seed)
-    tokens = rng.integers(model.prompt.vocabulary_size, size=model.prompt.max_length)
+    tokens = rng.integers(model.interface.vocabulary_size, size=model.interface.max_length)
     cut = int(rng.integers(1, len(tokens) + 1))
     other = np.concatenate([tokens[:cut], rng.permutation(tokens[cut:])])
     logits = model.logits(tokens)[:cut]
@@ -195,6 +188,8 @@ def test_deep_copies_are_separate(name):
     ids=str,
 )
 def test_what_is_no_sequence_of_tokens_is_refused(name, tokens, message):
+    if name == "facts" and isinstance(tokens, str):  # which is a text
+        message = "'words' is not in the lexicon"
     for call in (MODELS[name], MODELS[name].logits):
         with pytest.raises(InputError, match=re.escape(message)) as refusal:
             call(tokens)
@@ -211,6 +206,44 @@ def test_the_remedy_for_a_long_sequence_is_a_longer_model():
 def test_composition_takes_prompts_of_its_length_only(T):
     with pytest.raises(InputError, match=f"the sequence has {T} tokens: this model takes 7"):
         MODELS["composition"]([0] * T)
+
+
+def test_generation_continues_a_pattern_and_ends_at_bottom():
+    tokens = [3, 1, 2, 3]
+    assert induction_heads(4, 20)(tokens).tolist() == [-1, -1, -1, 1]
+    said = induction_heads(4, 20).generate([tokens, [0, 1, 2, 3]], 8)
+    assert said.tolist() == [[1, 2, 3, 1, 2, 3, 1, 2], [-1] * 8]
+    assert said.dtype == torch.int64
+    # The last token of a text without repeats has no answer, and nothing comes after ⊥.
+    assert previous_token(4, 9).generate([2], 3).tolist() == [-1, -1, -1]
+
+
+@pytest.mark.parametrize("name", ["mean, self", "first, self", "unigram", "skip-gram"])
+def test_each_token_said_is_the_answer_to_all_before_it(name):
+    model, sequence = MODELS[name], [[0, 1, 0], [2, 2, 1]]
+    said = model.generate(sequence, 4)
+    assert said.shape == (2, 4)
+    whole = torch.cat([torch.tensor(sequence), said], dim=-1)
+    for step in range(4):
+        assert torch.equal(model(whole[:, : 3 + step])[:, -1], said[:, step])
+    assert torch.equal(model.generate(sequence[0], 4), said[0])
+    assert model.generate(sequence, 0).shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens", "steps", "message"),
+    [
+        ("latest", [0, 1], 7, "2 tokens and 7 steps are more than max_length = 7: .*=8"),
+        ("latest", [0, 5], 2, "tokens contain 5 but the vocabulary has 3"),
+        ("latest", [0, 1], -1, "steps is -1: give an integer that is at least 0"),
+        ("composition", [0] * 7, 1, r"composition\(3\) is not a model over tokens"),
+        ("regression", [0], 1, r"nearest_neighbour\(d=2\) is not a model over tokens: give one"),
+    ],
+)
+def test_what_cannot_be_continued_is_refused(model, tokens, steps, message, unchecked):
+    model = nearest_neighbour(2) if model == "regression" else MODELS[model]
+    with pytest.raises(InputError, match=message):
+        model.generate(tokens, steps)
 
 
 NUMBERS = {
@@ -302,8 +335,8 @@ def test_a_sharpness_that_is_none_is_refused(name, sharpness):
 
 
 def assert_refused_with_one_that_works(call, model, sharpness, least):
-    length = model.prompt.max_length
-    message = f"is too small for sequences of {length} tokens, whose answers could be wrong"
+    length = model.interface.context
+    message = f"is too small for prompts of {length} tokens, whose answers could be wrong"
     with pytest.raises(InputError, match=message) as refusal:
         call(sharpness)
     assert "\n" not in str(refusal.value)

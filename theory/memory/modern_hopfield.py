@@ -12,7 +12,7 @@ from theory.checks import InputError, Real
 BLOCK = 2**22  # inner products that `separation` holds at a time: 32 MiB
 
 
-def pattern_rows(patterns: ArrayLike) -> np.ndarray:
+def pattern_vectors(patterns: ArrayLike) -> np.ndarray:
     """The patterns (N, d), N ≥ 1, as float64 with finite entries and finite squares."""
     X = checks.vectors("patterns", patterns)
     if X.ndim != 2 or X.shape[0] < 1:
@@ -29,7 +29,7 @@ def pattern_rows(patterns: ArrayLike) -> np.ndarray:
 def _network(
     patterns: ArrayLike, states: ArrayLike, beta: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    X = pattern_rows(patterns)
+    X = pattern_vectors(patterns)
     xi = checks.vectors("states", states, X.shape[1])
     return X, xi, float(checks.positive("beta", beta))
 
@@ -143,7 +143,7 @@ def separation(patterns: ArrayLike) -> np.ndarray:
 
     Raises `ValueError` unless patterns is (N, d), N ≥ 1, with finite entries.
     """
-    X = pattern_rows(patterns)
+    X = pattern_vectors(patterns)
     N = len(X)
     found = np.empty(N)
     rows = max(1, BLOCK // N)

@@ -13,7 +13,7 @@ from scipy.special import betainc
 
 from theory import checks
 from theory.checks import InputError, Real
-from theory.memory.modern_hopfield import pattern_rows, required_separation
+from theory.memory.modern_hopfield import pattern_vectors, required_separation
 
 
 def gap_error_bound(N: int, beta: Real, M: Real, gap: Real) -> np.ndarray:
@@ -88,7 +88,7 @@ def cluster_radius(patterns: ArrayLike, cluster: ArrayLike, beta: float) -> floa
     Raises `ValueError` for patterns or a beta as in `pattern_weights`, and unless the cluster is
     one of different indices of patterns.
     """
-    X, chosen = pattern_rows(patterns), np.asarray(cluster)
+    X, chosen = pattern_vectors(patterns), np.asarray(cluster)
     beta = float(checks.positive("beta", beta))
     if chosen.ndim != 1 or chosen.size < 1 or not np.issubdtype(chosen.dtype, np.integer):
         raise InputError(f"cluster is {chosen.tolist()!r}: give the indices of its patterns")

@@ -6,16 +6,11 @@ Notation: examples x (…, n, d), labels y (…, n), S = XᵀX, b = Xᵀy; every
 
 from theory.regression.chebyshev import chebyshev, chebyshev_iterates
 from theory.regression.conjugate_gradient import conjugate_gradient, conjugate_gradient_iterates
-from theory.regression.depth import (
-    ceil_log3,
-    newton_degree,
-    newton_layers,
-    newton_lower_bound,
-)
+from theory.regression.depth import newton_degree, newton_lower_bound
 from theory.regression.gradient_descent import gradient_descent, gradient_descent_iterates
 from theory.regression.hyperpower import hyperpower, hyperpower_inverses
 from theory.regression.least_errors import best_step_size, descent_error, polynomial_errors
-from theory.regression.newton import newton, newton_inverses
+from theory.regression.newton import Start, newton, newton_inverses
 from theory.regression.normal_equations import normal_equations
 from theory.regression.ols import ols
 from theory.regression.online_gradient_descent import (
@@ -68,8 +63,8 @@ __all__ = [
     "Estimate",
     "PrefixSpectrum",
     "Prompts",
+    "Start",
     "best_step_size",
-    "ceil_log3",
     "chebyshev",
     "chebyshev_fitted",
     "chebyshev_iterates",
@@ -102,7 +97,6 @@ __all__ = [
     "newton_digits",
     "newton_fitted",
     "newton_inverses",
-    "newton_layers",
     "newton_lower_bound",
     "newton_residual",
     "newton_steps",

@@ -1,4 +1,4 @@
-"""Layers that k Newton steps take and need: the degrees of polynomials decide.
+"""Layers that k Newton steps need: the degrees of polynomials decide.
 
 A head of linear or ReLU attention multiplies three quantities that are affine in the stream, and
 ReLU is piecewise linear, so after L layers every output is piecewise polynomial of degree at most
@@ -38,13 +38,3 @@ def newton_degree(k: int, start: str = "gram") -> int:
 def newton_lower_bound(k: int, start: str = "gram") -> int:
     """⌈log₃(degree)⌉ layers are necessary with linear or ReLU attention and ReLU MLPs."""
     return ceil_log3(newton_degree(k, start))
-
-
-def newton_layers(k: int, start: str = "gram") -> dict[str, int]:
-    """Layers of the constructions: "paper" k + 8 (from αS only), "direct" k + 2, "ladder"
-    ⌈k log₃2⌉ + 2; from αI "direct" and "ladder" need one layer less [Fu2024, Theorem 5.1]."""
-    k = checks.step_count("k", k)
-    checks.one_of("start", start, STARTS)
-    begin = 2 if start == "gram" else 1
-    layers = {"direct": k + begin, "ladder": ceil_log3(2**k) + begin}
-    return {"paper": k + 8, **layers} if start == "gram" else layers

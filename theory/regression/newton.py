@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +11,10 @@ from theory import checks
 from theory.checks import InputError, Real
 from theory.regression.normal_equations import normal_equations
 
-STARTS = ("gram", "identity")
+Start = Literal["gram", "identity"]
+"""M₀ = αS or αI."""
+
+STARTS: tuple[Start, ...] = get_args(Start)
 
 
 def starting_inverse(S: ArrayLike, alpha: Real, start: str = "gram") -> np.ndarray:

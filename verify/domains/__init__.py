@@ -2,7 +2,7 @@
 
 from verify.domains.ball import Ball
 from verify.domains.base import Domain, NotPolynomial
-from verify.domains.forward import outputs, streams
+from verify.domains.forward import objects, outputs, read_out, streams, through, written
 from verify.domains.modular import Modular, random_prime
 from verify.domains.rational import Rational
 from verify.domains.sizes import (
@@ -12,7 +12,7 @@ from verify.domains.sizes import (
     chance_of_missing,
     error_probability,
 )
-from verify.domains.symbolic import Symbolic
+from verify.domains.symbolic import Symbolic, SymbolicBySympy
 
 __all__ = [
     "Ball",
@@ -24,9 +24,14 @@ __all__ = [
     "NotPolynomial",
     "Rational",
     "Symbolic",
+    "SymbolicBySympy",
     "chance_of_missing",
     "error_probability",
+    "objects",
     "outputs",
     "random_prime",
+    "read_out",
     "streams",
+    "through",
+    "written",
 ]

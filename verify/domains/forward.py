@@ -6,8 +6,8 @@ It reads the tensors that torch runs and is written against the formulas of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,26 +17,49 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from constructions.attention import Attention
-    from constructions.transformer import MLP, LayerNorm, Transformer
+    from constructions.interface import Prompt
+    from constructions.transformer import MLP, Block, LayerNorm, Transformer
 
 EPSILON = 1e-5  # what a layer norm adds to the variance
 
 
-def streams(
-    model: Transformer, tokens: Matrix, n_examples: int, domain: Domain
-) -> Iterator[Matrix]:
+def written(model: Transformer, domain: Domain, *inputs: Any) -> Prompt:
+    """The prompt of inputs whose entries are the domain's: rows of rows, or object arrays."""
+    return model.interface.write(np, *map(objects, inputs))
+
+
+def objects(rows: Any) -> np.ndarray:
+    """An object array of rows; numpy would take polynomials apart if it built the array itself."""
+    if isinstance(rows, np.ndarray):
+        return rows
+    array = np.empty((len(rows), len(rows[0])), dtype=object)
+    for i, row in enumerate(rows):
+        for j, entry in enumerate(row):
+            array[i, j] = entry
+    return array
+
+
+def streams(model: Transformer, prompt: Prompt, domain: Domain) -> Iterator[Matrix]:
     """The residual stream (T × D) after the embedding and after each block.
 
-    Whole-number tokens are entered as rows of the identity, so that embedding is a product too.
+    The prompt's tokens are entries of the domain, or floats or whole numbers, which are read
+    exactly.
 
     Raises NotPolynomial where a domain without order meets a layer that compares, and where one
     without exponentials or square roots meets softmax or a normalisation.
     """
-    H = tokens * domain.weights(_array(model.embed.W_E))
+    H = _embedded(model, prompt.tokens, domain)
     if model.pos_embed is not None:
-        H = H + domain.weights(_array(model.pos_embed.W_pos)[: tokens.nrows()])
+        H = H + domain.weights(_array(model.pos_embed.W_pos)[: H.nrows()])
+    return through(model.blocks, H, prompt.n_examples, domain)
+
+
+def through(
+    blocks: Iterable[Block], H: Matrix, n_examples: int, domain: Domain
+) -> Iterator[Matrix]:
+    """The stream H (T × D), and what it is after each of these blocks."""
     yield H
-    for number, block in enumerate(model.blocks, start=1):
+    for number, block in enumerate(blocks, start=1):
         try:
             if block.attn is not None:
                 H = H + _attention(block.attn, _seen(H, block.ln1, domain), n_examples, domain)
@@ -49,14 +72,28 @@ def streams(
         yield H
 
 
-def outputs(model: Transformer, tokens: Matrix, n_examples: int, domain: Domain) -> Matrix:
-    """The read-out (T × d_out)."""
-    *_, H = streams(model, tokens, n_examples, domain)
-    H = _seen(H, model.ln_final, domain)
-    b_U = model.unembed.b_U
+def outputs(model: Transformer, prompt: Prompt, domain: Domain) -> Matrix:
+    """The read-out where the prompt's answers are, (answers × d_out)."""
+    *_, H = streams(model, prompt, domain)
+    return read_out(model, domain.matrix(H.tolist()[prompt.answers]), domain)
+
+
+def read_out(model: Transformer, H: Matrix, domain: Domain) -> Matrix:
+    """The read-out of rows of the last stream."""
+    H, b_U = _seen(H, model.ln_final, domain), model.unembed.b_U
     if b_U is None:
         return H * domain.weights(_array(model.unembed.W_U))
     return _affine(H, _array(model.unembed.W_U), _array(b_U), domain)
+
+
+def _embedded(model: Transformer, tokens: Any, domain: Domain) -> Matrix:
+    """Rows of W_E for whole numbers, tokens · W_E for vectors."""
+    W_E = _array(model.embed.W_E)
+    if isinstance(tokens, np.ndarray):
+        return domain.matrix(tokens.tolist()) * domain.weights(W_E)
+    if tokens.is_floating_point():
+        return domain.weights(_array(tokens)) * domain.weights(W_E)
+    return domain.weights(W_E[tokens.cpu().numpy()])
 
 
 def _attention(attn: Attention, H: Matrix, n_examples: int, domain: Domain) -> Matrix:
@@ -129,7 +166,8 @@ def _relu(value: Entry, zero: Entry) -> Entry:
 
 def _hardmax(scores: list[Entry], domain: Domain) -> list[Entry]:
     if not domain.ordered:
-        constants = [_constant(score) for score in scores]
+        constant = getattr(domain, "constant", lambda score: None)
+        constants = [constant(score) for score in scores]
         if any(value is None for value in constants):
             raise NotPolynomial(
                 "hardmax compares scores, which is not a polynomial: use the domains float or exact"
@@ -144,16 +182,6 @@ def _hardmax(scores: list[Entry], domain: Domain) -> list[Entry]:
         raise NotPolynomial("the largest score of a hardmax is not decided at this precision")
     weight = domain.number(1, sum(chosen))
     return [weight if hit else domain.number(0) for hit in chosen]
-
-
-def _constant(score: Entry) -> Entry | None:
-    """The value of a polynomial that does not depend on the inputs, else None."""
-    is_constant = getattr(score, "is_constant", None)
-    return (
-        score.leading_coefficient()
-        if is_constant and score and is_constant()
-        else (0 if is_constant and not score else None)
-    )
 
 
 def _mlp(mlp: MLP, H: Matrix, domain: Domain) -> Matrix:

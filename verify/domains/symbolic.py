@@ -1,19 +1,23 @@
-"""Multivariate polynomials over Q: equality there is the identity itself, at small sizes."""
+"""Multivariate polynomials over Q: equality there is the identity itself, at small sizes.
+
+Twice: by FLINT, and by SymPy, whose polynomials are an implementation of their own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from verify.domains.base import exact_weights
+from verify.domains.base import Entry, exact_weights
 
 
 class PolynomialMatrix:
     """A dense matrix of polynomials with the few operations that a forward pass needs."""
 
-    def __init__(self, rows: Sequence[Sequence[fmpq_mpoly]], zero: fmpq_mpoly) -> None:
+    def __init__(self, rows: Sequence[Sequence[Entry]], zero: Entry) -> None:
         self.rows, self.zero = [list(row) for row in rows], zero
 
     def nrows(self) -> int:
@@ -22,7 +26,7 @@ class PolynomialMatrix:
     def ncols(self) -> int:
         return len(self.rows[0])
 
-    def tolist(self) -> list[list[fmpq_mpoly]]:
+    def tolist(self) -> list[list[Entry]]:
         return self.rows
 
     def transpose(self) -> PolynomialMatrix:
@@ -46,7 +50,7 @@ class PolynomialMatrix:
             [[self._dot(row, column) for column in columns] for row in self.rows], self.zero
         )
 
-    def __rmul__(self, factor: fmpq_mpoly) -> PolynomialMatrix:
+    def __rmul__(self, factor: Entry) -> PolynomialMatrix:
         return PolynomialMatrix([[factor * entry for entry in row] for row in self.rows], self.zero)
 
     def __eq__(self, other: object) -> bool:
@@ -54,7 +58,7 @@ class PolynomialMatrix:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _dot(self, row: Sequence[fmpq_mpoly], column: Sequence[fmpq_mpoly]) -> fmpq_mpoly:
+    def _dot(self, row: Sequence[Entry], column: Sequence[Entry]) -> Entry:
         total = self.zero
         for a, b in zip(row, column, strict=True):
             if a and b:
@@ -75,8 +79,43 @@ class Symbolic:
     def number(self, numerator: int, denominator: int = 1) -> fmpq_mpoly:
         return self.context.constant(fmpq(numerator, denominator))
 
+    def constant(self, entry: fmpq_mpoly) -> fmpq | None:
+        """The value of a polynomial that does not depend on the inputs, else None."""
+        if entry and not entry.is_constant():
+            return None
+        return entry.leading_coefficient() if entry else fmpq(0)
+
     def matrix(self, rows: Sequence[Sequence[fmpq_mpoly]]) -> PolynomialMatrix:
         return PolynomialMatrix(rows, self.context.constant(0))
+
+    def weights(self, array: np.ndarray) -> PolynomialMatrix:
+        return exact_weights(self, array)
+
+
+class SymbolicBySympy:
+    """The same polynomials in SymPy's sparse representation; slower, and independent."""
+
+    name = "sympy"
+    ordered = False
+
+    def __init__(self, variables: Sequence[str]) -> None:
+        from sympy import QQ
+        from sympy.polys.rings import ring
+
+        self.rational = QQ
+        self.ring, *self.variables = ring(list(variables), QQ)
+
+    def number(self, numerator: int, denominator: int = 1) -> Any:
+        # A plain number: SymPy's zero polynomial times a matrix would be the zero polynomial.
+        return self.rational(numerator, denominator)
+
+    def constant(self, entry: Any) -> Any:
+        """The value of a polynomial that does not depend on the inputs, else None."""
+        polynomial = self.ring(entry)
+        return polynomial.LC if polynomial.is_ground else None
+
+    def matrix(self, rows: Sequence[Sequence[Any]]) -> PolynomialMatrix:
+        return PolynomialMatrix(rows, self.ring.zero)
 
     def weights(self, array: np.ndarray) -> PolynomialMatrix:
         return exact_weights(self, array)

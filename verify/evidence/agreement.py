@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.domains import Ball
+from verify.evidence.statement import OverExamples
 from verify.finding import Finding, Verdict
-from verify.regression.statement import Statement
 
 if TYPE_CHECKING:
-    from constructions.regression import InContextRegression
+    from constructions.transformer import Transformer
 
 
 def float_agreement(
@@ -26,16 +26,19 @@ def float_agreement(
     so the whole difference is the transformer's rounding.
     """
     predictions, bounds = transformer
+    exact, radii = recursion
     if not np.isfinite(predictions).all():
         return Finding(
+            "float",
             name,
             "float",
+            float("nan"),
+            float(bounds.max()),
+            Verdict.UNDECIDED,
             "overflow",
             "finite predictions",
-            Verdict.UNDECIDED,
             "float64 overflows: the recursion diverges for this alpha, or k is too large",
         )
-    exact, radii = recursion
     errors = np.abs(predictions - exact) + radii
     # A prediction without any rounding (0 from no examples) has bound 0.
     share = np.divide(errors, bounds, out=np.where(errors > 0, np.inf, 0.0), where=bounds > 0)
@@ -44,11 +47,14 @@ def float_agreement(
     # A ball wider than the bound cannot decide against the transformer.
     undecided = not holds and bool((errors - 2 * radii <= bounds).all())
     return Finding(
+        "float",
         name,
         "float",
+        float(errors.max()),
+        float(bounds.max()),
+        Verdict.UNDECIDED if undecided else Verdict.of(holds),
         f"error {errors.max():.1e}, at most {share.max():.1%} of its bound",
         f"{bounds.max():.1e}",
-        Verdict.UNDECIDED if undecided else Verdict.of(holds),
         ""
         if holds
         else f"prompt {tuple(map(int, worst))}: transformer {predictions[worst]!s}, "
@@ -57,17 +63,17 @@ def float_agreement(
 
 
 def transformer_in_float(
-    model: InContextRegression, x: np.ndarray, y: np.ndarray, queries: np.ndarray
+    model: Transformer, x: np.ndarray, y: np.ndarray, queries: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The predictions and their rounding bounds; shapes as in `recursion_by_balls`."""
-    from verify.rounding import with_rounding_bound
+    from verify.evidence.rounding import with_rounding_bound
 
     predictions, bounds = with_rounding_bound(model, x, y, queries)
     return predictions.numpy(), bounds.numpy()
 
 
 def recursion_by_balls(
-    statement: Statement, x: np.ndarray, y: np.ndarray, queries: np.ndarray, k: int
+    statement: OverExamples, x: np.ndarray, y: np.ndarray, queries: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The algorithm's predictions, from balls around the exact values, and the balls' radii.
 

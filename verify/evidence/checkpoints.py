@@ -1,12 +1,35 @@
-"""Which checkpoints a claim speaks of."""
+"""Which trained models a claim speaks of."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from theory.checks import InputError
 
-Model = TypeVar("Model")
+if TYPE_CHECKING:
+    from constructions.trained import Configuration
+
+
+class Trained(NamedTuple):
+    """A trained model, its task, and the name under which it is shipped, or that of its file."""
+
+    name: str
+    model: Any
+    task: Any
+
+
+def models_of(name: str, kind: str) -> list[Trained]:
+    """The models of `seeds_of(name)`; ValueError if one is not of the kind, in words as `kind_of`
+    has them."""
+    from constructions.trained import configuration_of, load
+
+    found = []
+    for each in seeds_of(name):
+        made, label = configuration_of(each), each.rsplit("/", 1)[-1].removesuffix(".safetensors")
+        if kind_of(made) != kind:
+            raise InputError(f"{label} is {kind_of(made)}: this claim is about {kind}")
+        found.append(Trained(label, load(each), made.task))
+    return found
 
 
 def seeds_of(name: str) -> list[str]:
@@ -25,22 +48,8 @@ def seeds_of(name: str) -> list[str]:
     return found
 
 
-def models_of(name: str, kind: type[Model]) -> dict[str, Model]:
-    """The models of `seeds_of(name)` by their names; ValueError if one is not of the kind."""
-    from constructions.trained import load
-
-    found: dict[str, Model] = {}
-    for each in seeds_of(name):
-        model = load(each)
-        if not isinstance(model, kind):
-            raise InputError(
-                f"{described(each)} is a {type(model).__name__}: this claim is about a "
-                f"{kind.__name__}"
-            )
-        found[each] = model
-    return found
-
-
-def described(name: str) -> str:
-    """A checkpoint in a few words: its file's name, or the name it is shipped under."""
-    return name.rsplit("/", 1)[-1].removesuffix(".safetensors")
+def kind_of(made: Configuration) -> str:
+    """A shape and a task in words: "a softmax transformer trained on regression"."""
+    normalise = getattr(made.shape, "normalise", None)
+    shape = "an LSTM" if normalise is None else f"a {normalise} transformer"
+    return f"{shape} trained on {made.task.kind}"

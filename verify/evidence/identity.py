@@ -17,24 +17,26 @@ from verify.domains import (
     Modular,
     NotPolynomial,
     Rational,
+    Symbolic,
+    SymbolicBySympy,
     chance_of_missing,
     error_probability,
     random_prime,
 )
 from verify.domains.base import Entry
-from verify.finding import Finding, Verdict
-from verify.regression.registers import first_difference
-from verify.regression.statement import (
+from verify.evidence.registers import first_difference
+from verify.evidence.statement import (
+    OverExamples,
     Rows,
-    Statement,
     matrices,
     predict,
     rational_instance,
     symbols,
 )
+from verify.finding import Finding, Verdict, equal
 
 if TYPE_CHECKING:
-    from constructions.regression import InContextRegression
+    from constructions.transformer import Transformer
 
 DomainName = Literal["all", "float", "exact", "modular", "symbolic"]
 
@@ -45,7 +47,7 @@ LARGEST_EXACT = 5e4  # n·d·degree beyond which the rationals take seconds, and
 
 
 def equality(
-    run: Run, statement: Statement, d: int, n: int, k: int, domain: DomainName
+    run: Run, statement: OverExamples, d: int, n: int, k: int, domain: DomainName
 ) -> Iterator[Finding]:
     """Findings in the exact domains that were asked for (`float` is not one of them)."""
     if domain in ("all", "exact"):
@@ -76,85 +78,92 @@ def equality(
         yield symbolically(run, statement, min(d, 2), min(n, 2), min(k, 2))
 
 
-def over_the_rationals(run: Run, statement: Statement, d: int, n: int, k: int) -> Finding:
+def over_the_rationals(run: Run, statement: OverExamples, d: int, n: int, k: int) -> Finding:
     """Equal on random instances with small rational entries, exactly."""
     domain = Rational()
     wrong = 0
     for _ in run.progress(range(3), "over Q"):
         X, y, Q = rational_instance(run.rng, d, n)
         model = statement.build(d, n, k)
-        if model.takes_several_queries:
+        if model.interface.several_queries:
             # A ReLU head may be silent on one side of 0, and a fault in it with it.
             Q = [*Q, [-entry for entry in Q[0]]]
         wrong += not _agree(statement, model, domain, X, y, Q, k)
-    return Finding(
+    return equal(
+        "rational",
         f"exactly over Q (d={d}, n={n}, k={k}, 3 instances)",
-        "exact",
-        f"{wrong} differ" if wrong else "equal",
-        "equal",
-        Verdict.of(wrong == 0),
-        smallest_failure(run, statement, d, n, k) if wrong else "",
+        smallest_failure(run, statement, d, n, k) if wrong else None,
     )
 
 
-def modulo_primes(run: Run, statement: Statement, d: int, n: int, k: int) -> Finding:
+def modulo_primes(run: Run, statement: OverExamples, d: int, n: int, k: int) -> Finding:
     """Equal for all inputs of these sizes, by random points modulo random primes."""
-    name = f"mod random 61-bit primes, all inputs (d={d}, n={n}, k={k})"
+    id, name = "modular", f"mod random 61-bit primes, all inputs (d={d}, n={n}, k={k})"
     model = statement.build(d, n, k)
     try:
         per_point = chance_of_error(statement, model, d, n, k)
         if per_point > 0.5:
             return Finding(
+                id,
                 name,
                 "identity",
-                "error probability of one point above ½",
+                "undecided",
                 "equal",
                 Verdict.UNDECIDED,
-                "the degree is too large for primes of 61 bits: take a smaller k",
+                f"error probability of one point {min(per_point, 1.0):.2g}, above ½",
+                detail="the degree is too large for primes of 61 bits: take a smaller k",
             )
         points, chance = 0, 1.0
-        equal = True
-        while equal and chance > WANTED_ERROR:
+        agree = True
+        while agree and chance > WANTED_ERROR:
             points, chance = points + 1, chance * per_point
             domain = Modular(random_prime(run.rng))
             X, y, Q = (domain.random_entries(run.rng, *shape) for shape in ((n, d), (n, 1), (1, d)))
-            equal = _agree(statement, model, domain, X, y, Q, k)
+            agree = _agree(statement, model, domain, X, y, Q, k)
     except NotPolynomial as reason:
         if not statement.polynomial:
             raise InputError(f"the modular domain cannot run this model: {reason}") from None
-        detail = smallest_failure(run, statement, d, n, k)
-        return Finding(name, "identity", f"no polynomial: {reason}", "equal", Verdict.FAILS, detail)
-    return Finding(
+        return _no_polynomial(id, name, reason, smallest_failure(run, statement, d, n, k))
+    return equal(
+        id,
         name,
-        "identity",
-        f"equal at {points} points; error probability ≤ {chance:.1e}" if equal else "different",
-        "equal",
-        Verdict.of(equal),
-        "" if equal else smallest_failure(run, statement, d, n, k),
+        None if agree else smallest_failure(run, statement, d, n, k),
+        evidence="identity",
+        words=f"equal at {points} points; error probability ≤ {chance:.1e}",
     )
 
 
-def symbolically(run: Run, statement: Statement, d: int, n: int, k: int) -> Finding:
-    """The identity of polynomials itself, in the entries of x, y and x_query."""
+def symbolically(run: Run, statement: OverExamples, d: int, n: int, k: int) -> Finding:
+    """The identity of polynomials itself, in the entries of x, y and x_query; by FLINT at this
+    size, and by SymPy at a small one."""
+    small = (1, min(n, 2), min(k, 1))
     name = f"symbolically (d={d}, n={n}, k={k}, {n * d + n + d} variables)"
-    domain, X, y, Q = symbols(d, n)
-    model = statement.build(d, n, k)
     try:
-        equal = _agree(statement, model, domain, X, y, Q, k)
+        by_flint = _same_polynomial(statement, Symbolic, d, n, k)
+        agree = by_flint and _same_polynomial(statement, SymbolicBySympy, *small)
     except NotPolynomial as reason:
-        detail = smallest_failure(run, statement, d, n, k)
-        return Finding(name, "identity", f"no polynomial: {reason}", "equal", Verdict.FAILS, detail)
-    return Finding(
+        return _no_polynomial("symbolic", name, reason, smallest_failure(run, statement, d, n, k))
+    size = ", ".join(f"{name}={value}" for name, value in zip("dnk", small, strict=True))
+    return equal(
+        "symbolic",
         name,
-        "identity",
-        "the same polynomial" if equal else "different polynomials",
-        "equal",
-        Verdict.of(equal),
-        "" if equal else smallest_failure(run, statement, d, n, k),
+        None if agree else smallest_failure(run, statement, d, n, k),
+        evidence="identity",
+        words=f"the same polynomial, by FLINT and (at {size}) by SymPy",
     )
 
 
-def smallest_failure(run: Run, statement: Statement, d: int, n: int, k: int) -> str:
+def _same_polynomial(statement: OverExamples, ring: Any, d: int, n: int, k: int) -> bool:
+    domain, X, y, Q = symbols(d, n, ring)
+    return _agree(statement, statement.build(d, n, k), domain, X, y, Q, k)
+
+
+def _no_polynomial(id: str, name: str, reason: NotPolynomial, detail: str) -> Finding:
+    words = f"no polynomial: {reason}"
+    return Finding(id, name, "identity", "different", "equal", Verdict.FAILS, words, detail=detail)
+
+
+def smallest_failure(run: Run, statement: OverExamples, d: int, n: int, k: int) -> str:
     """The smallest instance on which the two differ, both values, and where they part."""
     domain = Rational()
     sizes = product(range(1, min(d, 3) + 1), range(1, min(n, 4) + 1), range(min(k, 3) + 1))
@@ -176,9 +185,7 @@ def smallest_failure(run: Run, statement: Statement, d: int, n: int, k: int) -> 
     return f"equal at all sizes up to d={min(d, 3)}, n={min(n, 4)}, k={min(k, 3)}"
 
 
-def chance_of_error(
-    statement: Statement, model: InContextRegression, d: int, n: int, k: int
-) -> float:
+def chance_of_error(statement: OverExamples, model: Transformer, d: int, n: int, k: int) -> float:
     """The chance that a random point modulo a random prime misses a difference between the two."""
     if statement.rational_size:
         return error_probability(*statement.rational_size(d, n, k))
@@ -195,8 +202,8 @@ def chance_of_error(
 
 
 def _agree(
-    statement: Statement,
-    model: InContextRegression,
+    statement: OverExamples,
+    model: Transformer,
     domain: Domain,
     X: Rows,
     y: Rows,
@@ -207,7 +214,7 @@ def _agree(
     return bool(predict(model, domain, X, y, Q) == wanted)
 
 
-def _degree(statement: Statement, d: int, n: int, k: int) -> int:
+def _degree(statement: OverExamples, d: int, n: int, k: int) -> int:
     domain = Degrees()
     X, y, Q = ([[1] * columns for _ in range(rows)] for rows, columns in ((n, d), (n, 1), (1, d)))
     result = statement.algorithm(domain, *matrices(domain, X, y, Q), k)

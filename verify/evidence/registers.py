@@ -1,12 +1,13 @@
-"""The proof, register by register: what every layer is said to hold, and the residual identity."""
+"""The proof, register by register: what every layer is said to hold, beside what it holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from verify.claim import Run
 from verify.domains import (
@@ -19,150 +20,179 @@ from verify.domains import (
     streams,
 )
 from verify.domains.base import Entry, Matrix
-from verify.finding import Evidence, Finding, Verdict
-from verify.regression.algorithms import identity, power
-from verify.regression.statement import Rows, Statement, rational_instance, tokens_of
+from verify.evidence.statement import (
+    OverExamples,
+    OverTokens,
+    Rows,
+    matrices,
+    prompt_of,
+    rational_instance,
+)
+from verify.finding import Evidence, Finding, Verdict, equal
 
 if TYPE_CHECKING:
-    from constructions.regression import InContextRegression, Stage
-
-
-def layer_by_layer(run: Run, statement: Statement, d: int, n: int, k: int) -> Iterator[Finding]:
-    """What the proof says each register holds, and the residual identity read off the registers.
-
-    The unit vectors are the queries, so a register that holds M x is read as the whole matrix M;
-    where a prompt has room for one query only, it is a random one.
-    """
-    model = statement.build(d, n, k)
-    if statement.start is None:
-        raise ValueError(f"{model.name} has no start M₀, so its registers hold no inverse")
-    evidence: Evidence = "identity" if statement.polynomial else "exact"
-    domain: Domain = Modular(random_prime(run.rng)) if statement.polynomial else Rational()
-    try:
-        if isinstance(domain, Modular):
-            shapes = ((n, d), (n, 1), (1, d))
-            X, y, Q = (domain.random_entries(run.rng, *shape) for shape in shapes)
-            chance = chance_of_missing(partial(_all_sizes, statement, model, d, n))
-            where = f"mod a random 61-bit prime, d={d}, n={n}"
-            certain = f"; error probability ≤ {chance:.1e}"
-        else:
-            X, y, Q = rational_instance(run.rng, d, n)
-            where, certain = f"over Q, d={d}, n={n}", ""
-        if model.takes_several_queries:
-            Q = identity(domain, d).tolist()
-        sides = _sides(statement, model, domain, X, y, Q)
-    except NotPolynomial as reason:
-        yield Finding(
-            f"every register holds what the proof says (d={d}, n={n})",
-            evidence,
-            f"no polynomial: {reason}",
-            "as proved",
-            Verdict.FAILS,
-        )
-        return
-    wrong = [str(side.stage) for side in sides if side.held != side.wanted]
-    yield Finding(
-        f"every register holds what the proof says ({where})",
-        evidence,
-        f"register {wrong[0]} does not" if wrong else f"{len(sides)} registers{certain}",
-        "as proved",
-        Verdict.of(not wrong),
-    )
-    inverses = [side for side in sides if side.stage.kind == "inverse"]
-    if not inverses:
-        return
-    broken = [str(side.stage) for side in inverses if side.residual != side.power]
-    steps = [side.stage.power for side in inverses]
-    what = (
-        "squares in every step"
-        if all(b == 2 * a for a, b in pairwise(steps))
-        else f"is raised to the powers {', '.join(map(str, sorted(set(steps))))}"
-    )
-    yield Finding(
-        f"residual I − S·M {what} ({where})",
-        evidence,
-        f"broken at {broken[0]}" if broken else f"{len(inverses)} layers{certain}",
-        "(I − S·M₀)^p",
-        Verdict.of(not broken),
-    )
-
-
-def first_difference(
-    statement: Statement, model: InContextRegression, domain: Domain, X: Rows, y: Rows, Q: Rows
-) -> str:
-    """The first register that does not hold what the proof says, in words."""
-    if statement.start is None or not model.stages:
-        return "the prediction"
-    sides = _sides(statement, model, domain, X, y, Q)
-    wrong = [f"register {side.stage}" for side in sides if side.held != side.wanted]
-    return wrong[0] if wrong else "the read-out"
+    from constructions.transformer import Stage, Transformer
 
 
 @dataclass(frozen=True)
 class Side:
-    """One stage: times · register at the queries, what the proof says it is, and, for the queries
-    x, x (I − M S) as read from the register beside x (I − M₀S)^power."""
+    """One stage: times·register at the answers, and what the proof says it is."""
 
     stage: Stage
     held: Matrix
     wanted: Matrix
-    residual: Matrix
-    power: Matrix
 
 
-def _sides(
-    statement: Statement, model: InContextRegression, domain: Domain, X: Rows, y: Rows, Q: Rows
+Compare = Callable[..., "list[Side]"]  # as `sides`
+
+
+class Point(NamedTuple):
+    """Inputs at which registers are compared: a random point mod p, or a random rational one."""
+
+    domain: Domain
+    X: Rows
+    y: Rows
+    Q: Rows
+    where: str
+
+    @property
+    def evidence(self) -> Evidence:
+        """What equality there establishes."""
+        return "identity" if isinstance(self.domain, Modular) else "exact"
+
+
+def point(run: Run, statement: OverExamples, model: Transformer, d: int, n: int) -> Point:
+    """The unit vectors are the queries, so a register that holds M x is read as the whole matrix M;
+    where a prompt has room for one query only, it is a random one."""
+    domain: Domain = Modular(random_prime(run.rng)) if statement.polynomial else Rational()
+    if isinstance(domain, Modular):
+        shapes = ((n, d), (n, 1), (1, d))
+        X, y, Q = (domain.random_entries(run.rng, *shape) for shape in shapes)
+        where = f"mod a random 61-bit prime, d={d}, n={n}"
+    else:
+        X, y, Q = rational_instance(run.rng, d, n)
+        where = f"over Q, d={d}, n={n}"
+    return Point(domain, X, y, _unit_queries(model, domain, d) or Q, where)
+
+
+def registers_hold(run: Run, statement: OverExamples, d: int, n: int, k: int) -> Finding:
+    """Every register holds what the proof says, at a random point."""
+    model = statement.build(d, n, k)
+    at = point(run, statement, model, d, n)
+    name = f"every register holds what the proof says ({at.where})"
+    try:
+        compared = sides(statement, model, *at[:4])
+        certain = chance(statement, model, d, n, at, sides)
+    except NotPolynomial as reason:
+        return equal("registers", name, f"no polynomial: {reason}", evidence=at.evidence)
+    return compared_finding("registers", name, compared, at.evidence, certain)
+
+
+def compared_finding(
+    id: str, name: str, compared: list[Side], evidence: Evidence, certain: str
+) -> Finding:
+    """How many sides agree; nothing to compare decides nothing."""
+    wrong = [str(side.stage) for side in compared if side.held != side.wanted]
+    agree = len(compared) - len(wrong)
+    return Finding(
+        id,
+        name,
+        evidence,
+        agree,
+        len(compared),
+        Verdict.of(not wrong) if compared else Verdict.UNDECIDED,
+        f"register {wrong[0]} does not" if wrong else f"{agree} registers{certain}",
+        "as proved",
+    )
+
+
+def chance(
+    statement: OverExamples, model: Transformer, d: int, n: int, at: Point, compare: Compare
+) -> str:
+    """The error probability of comparing these sides at one point mod p, in words."""
+    if not isinstance(at.domain, Modular):
+        return ""
+    missed = chance_of_missing(partial(_all_sizes, statement, model, d, n, compare))
+    return f"; error probability ≤ {missed:.1e}"
+
+
+def sides(
+    statement: OverExamples, model: Transformer, domain: Domain, X: Rows, y: Rows, Q: Rows
 ) -> list[Side]:
-    assert statement.start is not None
-    x, queries = domain.matrix(X), domain.matrix(Q)
-    S, moment = x.transpose() * x, x.transpose() * domain.matrix(y)
-    first = statement.start(domain, S)
-    E = identity(domain, S.nrows()) - first * S
-    sides = []
-    for stage, held in _registers(model, domain, X, y, Q):
-        G = _inverse_of_power(domain, E, first, stage.power)
-        if stage.kind == "inverse":
-            residual, raised = queries - held * S, queries * power(domain, E, stage.power)
-            sides.append(Side(stage, held, queries * G, residual, raised))
-        else:
-            sides.append(Side(stage, held, queries * (G * moment), held, held))
-    return sides
-
-
-def _all_sizes(
-    statement: Statement, model: InContextRegression, d: int, n: int, domain: Domain, entry: Entry
-) -> list[Entry]:
-    """Every polynomial that `layer_by_layer` compares, in a number system of sizes."""
-    X, y = [[entry] * d] * n, [[entry]] * n
-    Q = identity(domain, d).tolist() if model.takes_several_queries else [[entry] * d]
+    """For each stage what stands there and what should."""
+    if statement.holds is None:
+        raise ValueError(f"nothing is said of what the registers of {model.name} hold")
+    says = statement.holds(domain, *matrices(domain, X, y, Q))
     return [
-        value
-        for side in _sides(statement, model, domain, X, y, Q)
-        for matrix in (side.held, side.wanted, side.residual, side.power)
-        for row in matrix.tolist()
-        for value in row
+        Side(stage, held, says(stage.holds))
+        for stage, held in held_registers(model, domain, X, y, Q)
     ]
 
 
-def _registers(
-    model: InContextRegression, domain: Domain, X: Rows, y: Rows, Q: Rows
-) -> list[tuple[Stage, Matrix]]:
-    """For each stage: times · register at the queries, a row for each query."""
-    tokens, n_examples = tokens_of(model, domain, X, y, Q)
-    passed = list(streams(model, tokens, n_examples, domain))
-    read = []
+def held_registers(
+    model: Transformer, domain: Domain, X: Rows, y: Rows, Q: Rows
+) -> Iterable[tuple[Stage, Matrix]]:
+    """For each stage: times·register at the answers, a row for each."""
+    prompt = prompt_of(model, domain, X, y, Q)
+    passed = list(streams(model, prompt, domain))
     for stage in model.stages:
         span = model.stream[stage.register]
-        rows = [row[span] for row in passed[stage.after].tolist()[-len(Q) :]]
-        read.append((stage, domain.number(*stage.times.as_integer_ratio()) * domain.matrix(rows)))
-    return read
+        rows = [row[span] for row in passed[stage.after].tolist()[prompt.answers]]
+        yield stage, domain.number(*stage.times.as_integer_ratio()) * domain.matrix(rows)
 
 
-def _inverse_of_power(domain: Domain, E: Matrix, first: Matrix, exponent: int) -> Matrix:
-    """G with I − S·G = (I − S·M₀)^exponent: Σ_{i<exponent} E^i M₀, by the bits of the exponent."""
-    total, raised = domain.number(0) * first, identity(domain, E.nrows())
-    for bit in bin(exponent)[2:]:
-        total, raised = total + raised * total, raised * raised
-        if bit == "1":
-            total, raised = first + E * total, E * raised
-    return total
+def first_difference(
+    statement: OverExamples, model: Transformer, domain: Domain, X: Rows, y: Rows, Q: Rows
+) -> str:
+    """The first register that does not hold what the proof says, in words."""
+    if statement.holds is None or not model.stages:
+        return "the prediction"
+    compared = sides(statement, model, domain, X, y, Q)
+    wrong = [f"register {side.stage}" for side in compared if side.held != side.wanted]
+    return wrong[0] if wrong else "the read-out"
+
+
+def register_difference(statement: OverTokens, model: Transformer, rows: np.ndarray) -> str | None:
+    """The first layer and register, and the place, where the streams of sequences (…, T) are not
+    what the proof says."""
+    says = statement.holds(model, rows)
+    passed = list(model.streams(rows))
+    answers = model.prompt(rows).answers
+    for stage in sorted(model.stages, key=lambda stage: stage.after):
+        held = passed[stage.after][..., answers, model.stream[stage.register]].double().numpy()
+        wanted = says[stage.holds]
+        differs = (stage.times * held != wanted).any(-1)
+        if differs.any():
+            row, position = at = tuple(map(int, np.argwhere(differs)[0]))
+            return (
+                f"after layer {stage.after}, register {stage.register}, token {position + 1} of "
+                f"{statement.shown(rows[row])}: {held[at]}, should be {wanted[at]}"
+            )
+    return None
+
+
+def _unit_queries(model: Transformer, domain: Domain, d: int) -> Rows | None:
+    if not model.interface.several_queries:
+        return None
+    return [[domain.number(int(i == j)) for j in range(d)] for i in range(d)]
+
+
+def _all_sizes(
+    statement: OverExamples,
+    model: Transformer,
+    d: int,
+    n: int,
+    compare: Compare,
+    domain: Domain,
+    entry: Entry,
+) -> list[Entry]:
+    """Every polynomial that is compared, in a number system of sizes."""
+    X, y = [[entry] * d] * n, [[entry]] * n
+    Q = _unit_queries(model, domain, d) or [[entry] * d]
+    return [
+        value
+        for side in compare(statement, model, domain, X, y, Q)
+        for matrix in (side.held, side.wanted)
+        for row in matrix.tolist()
+        for value in row
+    ]

@@ -25,36 +25,35 @@ from constructions.attention import per_head
 
 if TYPE_CHECKING:
     from constructions.attention import Attention
-    from constructions.regression import InContextRegression
-    from constructions.transformer import MLP, Block
+    from constructions.interface import Prompt
+    from constructions.transformer import MLP, Block, Transformer
 
 UNIT_ROUNDOFF = 2.0**-53
 
 
-def with_rounding_bound(
-    model: InContextRegression, x: Any, y: Any, x_query: Any
-) -> tuple[Tensor, Tensor]:
-    """Predictions, in the shape of `model(x, y, x_query)`, and bounds on their rounding errors.
+def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tensor]:
+    """The model's answers to inputs, and bounds on their rounding errors, in the same shape.
 
-    x is (…, n, d) with one query (…, d) per prompt, or (n, d) with queries (m, d).
+    For models with one number an answer, read as it is or times a scale.
     """
-    tokens, n_examples = model.tokens(x, y, x_query)
-    tokens = tokens.detach().requires_grad_(True)
+    given = model.interface.check(model.like, *inputs)
+    prompt = model.interface.write(torch, *given)
+    prompt = prompt._replace(tokens=prompt.tokens.detach().requires_grad_(True))
     with _SlopeAtZero():
-        stream = list(model.residual_stream(tokens, n_examples))
-    outputs = model.unembed(stream[-1])[..., 0]
-    count = outputs.shape[-1] if model.all_prefixes else tokens.shape[-2] - n_examples
-    answers = outputs[..., -count:]
+        stream = list(model.residual_stream(prompt))
+    answers = model.read_out(stream[-1][..., prompt.answers, :])[..., 0]
     bounds = torch.zeros_like(answers)
-    errors = _layer_errors(model, tokens, n_examples, stream)
+    errors = _layer_errors(model, prompt, stream)
     for position in range(answers.shape[-1]):
         slopes = torch.autograd.grad(answers[..., position].sum(), stream, retain_graph=True)
         shares = (
             (slope.abs() * error).sum((-1, -2)) for slope, error in zip(slopes, errors, strict=True)
         )
         bounds[..., position] = 2 * sum(shares)
-    shape = outputs.shape if model.all_prefixes else torch.as_tensor(x_query).shape[:-1]
-    return answers.detach().reshape(shape), bounds.reshape(shape)
+    said, bound = (
+        model.interface.read(part.detach().unsqueeze(-1), *given) for part in (answers, bounds)
+    )
+    return said, bound
 
 
 class _SlopeAtZero(TorchFunctionMode):
@@ -72,19 +71,19 @@ class _SlopeAtZero(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def _layer_errors(
-    model: InContextRegression, tokens: Tensor, n_examples: int, stream: list[Tensor]
-) -> list[Tensor]:
+def _layer_errors(model: Transformer, prompt: Prompt, stream: list[Tensor]) -> list[Tensor]:
     """Bounds on the rounding made by the embedding and by each block, (…, T, D) each.
 
     What the read-out rounds, and the encoder where it divides by ‖x‖², is counted with its
     neighbours in the stream.
     """
     with torch.no_grad():
-        embedded = tokens.abs() @ model.embed.W_E.abs()
-        errors = [_gamma(_longest(model.embed.W_E) + model.d + 3) * embedded]
+        embedded = prompt.tokens.abs() @ model.embed.W_E.abs()
+        # An encoder that divides by ‖x‖² rounds once for each column at most, and thrice.
+        columns = prompt.tokens.shape[-1]
+        errors = [_gamma(_longest(model.embed.W_E) + columns + 3) * embedded]
         for block, H in zip(model.blocks, stream[:-1], strict=True):
-            errors.append(_local_error(block, H, n_examples))
+            errors.append(_local_error(block, H, prompt.n_examples))
         errors[-1] = errors[-1] + _gamma(_longest(model.unembed.W_U)) * stream[-1].abs()
         return errors
 
@@ -114,22 +113,23 @@ def _attention_size(attn: Attention, H: Tensor, n_examples: int) -> Tensor:
         return torch.einsum("...htv,hvd->...td", pattern @ V, attn.W_O.abs())
     Q = per_head(H.abs(), attn.W_Q.abs()) + attn.b_Q.abs().unsqueeze(-2)
     K = per_head(attended, attn.W_K.abs()) + attn.b_K.abs().unsqueeze(-2)
-    if attn.mask == "causal":
-        mixed = (Q @ K.transpose(-1, -2)).tril() @ V
-    else:
+    if attn.normalise == "linear" and attn.mask in ("full", "examples"):
         mixed = Q @ (K.transpose(-1, -2) @ V)
-    if attn.normalise == "relu":
-        count = torch.arange(1, Q.shape[-2] + 1) if attn.mask == "causal" else K.shape[-2]
-        mixed = mixed / torch.as_tensor(count).unsqueeze(-1)
-    return torch.einsum("...htv,hvd->...td", mixed, attn.W_O.abs())
+    else:
+        scores = Q @ K.transpose(-1, -2)
+        hidden = attn._hidden(scores)
+        mixed = scores.masked_fill(hidden, 0.0) @ V
+        if attn.normalise == "relu":
+            mixed = mixed / hidden.logical_not().sum(-1, keepdim=True)
+    return torch.einsum("...htv,hvd->...td", mixed * attn.scale, attn.W_O.abs())
 
 
 def _attention_roundings(attn: Attention, H: Tensor, n_examples: int) -> int:
-    """Roundings on the longest path: projections, d_head, tokens, W_O, and the sums between."""
+    """Roundings on the longest path: projections, d_head, scale, tokens, W_O, and sums between."""
     projections = sum(_longest(W) for W in (attn.W_Q, attn.W_K, attn.W_V)) + 3
     carried = attn.n_heads * attn.W_O.shape[-2]
     longest = attn.W_Q.shape[-1] + attn._attended(H, n_examples).shape[-2] + H.shape[-1]
-    return projections + longest + carried + 3
+    return projections + longest + carried + 4
 
 
 def _mlp_size(mlp: MLP, H: Tensor) -> Tensor:

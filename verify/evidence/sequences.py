@@ -1,94 +1,118 @@
-"""What a construction has to compute, and the comparison with it on sequences of tokens."""
+"""A construction on sequences of tokens beside its definition."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from theory.retrieval.sequences import adversarial_sequences, all_sequences, random_sequences
 from verify.claim import Run
-from verify.domains import Domain, Rational, outputs
-from verify.finding import Finding, Verdict
+from verify.domains import Rational, outputs
+from verify.evidence.registers import register_difference
+from verify.evidence.statement import OverTokens
+from verify.finding import Evidence, Finding, equal, labelled
 
 if TYPE_CHECKING:
-    from constructions.retrieval import SequenceModel
+    from constructions.transformer import Transformer
 
 PAIRS = 2_000_000  # pairs of tokens whose scores are held at once
 FLOAT64_BITS = 53
 
-Registers = Mapping[tuple[int, str], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Task:
-    """A construction at every size beside its definition.
-
-    build      (vocabulary size, longest sequence) → the model, with the planted fault if any
-    answers    tokens (…, T) → answers (…, T), −1 for ⊥: the definition
-    registers  (model, tokens (…, T)) → what the proof says stands in a register after a layer, at
-               the tokens (…, T, width), the prefix left out
-    """
-
-    label: str
-    build: Callable[[int, int], SequenceModel]
-    answers: Callable[[np.ndarray], np.ndarray]
-    registers: Callable[[SequenceModel, np.ndarray], Registers]
-
 
 def agreement(
-    run: Run, task: Task, V: int, n: int, samples: int, exhaustive: tuple[int, int] = (4, 6)
+    run: Run,
+    statement: OverTokens,
+    V: int,
+    n: int,
+    samples: int,
+    exhaustive: tuple[int, int] = (4, 6),
 ) -> Iterator[Finding]:
-    """Equal to the definition: on all short sequences, on random and adversarial ones, over Q."""
+    """Equal to the definition: on all short sequences, on random and adversarial ones, over Q; and
+    every register holds what the proof says.  Quick runs take few sequences."""
+    yield from labelled(statement.label, _agreement(run, statement, V, n, samples, exhaustive))
+
+
+def _agreement(
+    run: Run, statement: OverTokens, V: int, n: int, samples: int, exhaustive: tuple[int, int]
+) -> Iterator[Finding]:
     most, longest = (3, 4) if run.quick else exhaustive
-    counted, wrong = 0, None
-    for v in range(1, most + 1):
-        short = all_sequences(longest, v)
-        # Without BOS in front a model could tell lengths apart, so all of them are run.
-        for T in range(1, longest + 1):
-            part = short[:: v ** (longest - T), :T]
-            counted += len(part)
-            wrong = wrong or first_difference(task, task.build(v, longest), part)
-    yield equal(
-        f"{task.label}: every sequence of at most {longest} tokens, at most {most} symbols",
-        f"all answers equal on {counted} sequences",
-        wrong,
-        exact_evidence(task.build(most, longest)),
+    yield answers_equal(
+        "all-short",
+        f"every sequence of at most {longest} tokens, at most {most} symbols",
+        statement,
+        _all_short(statement, most, longest),
     )
-
-    model, families = task.build(V, n), families_of(run, V, n, samples)
-    wrong = None
-    for rows in run.progress(list(families.values()), task.label):
-        wrong = wrong or first_difference(task, model, rows)
-    sequences = sum(map(len, families.values()))
-    yield equal(
-        f"{task.label}: random and adversarial sequences of {n} tokens, {V} symbols",
-        f"all answers equal on {sequences} sequences of {len(families)} families",
-        wrong,
-        exact_evidence(model),
+    families = families_of(run, V, n, 8 if run.quick else samples)
+    model = statement.build(V, n)
+    yield answers_equal(
+        "long",
+        f"random and adversarial sequences of {n} tokens, {V} symbols",
+        statement,
+        ((model, rows) for rows in run.progress(list(families.values()), statement.label)),
+        f" of {len(families)} families",
     )
-
     length = min(n, 32 if run.quick else 128)
-    model = task.build(V, length)
+    model = statement.build(V, length)
     rows = np.concatenate([r[:1] for r in families_of(run, V, length, 2).values()])[:6]
-    wrong = next((w for row in rows if (w := difference_over_q(task, model, row))), None)
-    yield equal(
-        f"{task.label}: over Q ({length} tokens, {V} symbols)",
-        f"answers and float64 logits equal on {len(rows)} sequences",
-        wrong,
-        "exact",
+    yield equal_over_q(statement, model, rows, f"({length} tokens, {V} symbols)")
+    rows = np.concatenate([r[:4] for r in families_of(run, V, length, 4).values()])
+    yield registers_hold(statement, model, rows, f"({length} tokens)")
+
+
+def _all_short(
+    statement: OverTokens, most: int, longest: int
+) -> Iterator[tuple[Transformer, np.ndarray]]:
+    """All sequences of at most `longest` tokens of at most `most` symbols, with their models.
+
+    Without BOS in front a model could tell lengths apart, so all of them are run.
+    """
+    for v in range(1, most + 1):
+        model, sequences = statement.build(v, longest), all_sequences(longest, v)
+        for T in range(1, longest + 1):
+            yield model, sequences[:: v ** (longest - T), :T]
+
+
+def answers_equal(
+    id: str,
+    name: str,
+    statement: OverTokens,
+    batches: Iterable[tuple[Transformer, np.ndarray]],
+    more: str = "",
+) -> Finding:
+    """All answers are those of the definition, on batches of a model and its sequences, the largest
+    model last; `more` is said of the sequences."""
+    count, wrong = 0, None
+    for model, rows in batches:
+        count, wrong = count + len(rows), wrong or first_difference(statement, model, rows)
+    words = f"all answers equal on {count} sequences{more}"
+    return equal(id, name, wrong, evidence=exact_evidence(model), words=words)
+
+
+def equal_over_q(
+    statement: OverTokens, model: Transformer, rows: np.ndarray, where: str
+) -> Finding:
+    """Rational logits give the right answers, and are what float64 computes; `where`: of what."""
+    return equal(
+        "rational",
+        f"over Q {where}",
+        next((w for row in rows if (w := difference_over_q(statement, model, row))), None),
+        words=f"answers and float64 logits equal on {len(rows)} sequences",
     )
 
-    rows = np.concatenate([r[:4] for r in families_of(run, V, length, 4).values()])
-    expected = task.registers(model, rows)
-    wrong = register_difference(model, rows, expected)
-    yield equal(
-        f"{task.label}: registers hold what the proof says ({length} tokens)",
-        ", ".join(f"{name} after layer {after}" for after, name in expected),
-        wrong,
-        exact_evidence(model),
+
+def registers_hold(
+    statement: OverTokens, model: Transformer, rows: np.ndarray, where: str
+) -> Finding:
+    """Every register holds what the proof says, on sequences (…, T); `where` says of what size."""
+    return equal(
+        "registers",
+        f"registers hold what the proof says {where}",
+        register_difference(statement, model, rows),
+        evidence=exact_evidence(model),
+        words=", ".join(map(str, model.stages)),
     )
 
 
@@ -98,87 +122,49 @@ def families_of(run: Run, V: int, n: int, samples: int) -> dict[str, np.ndarray]
     return {"random": random_sequences(samples, n, V, run.rng), **adversarial}
 
 
-def exact_evidence(model: SequenceModel) -> str:
+def exact_evidence(model: Transformer) -> Evidence:
     """Evidence of a float64 run: exact if no partial sum of it is rounded."""
-    from constructions.retrieval.margins import exact_in
+    from constructions.margins import exact_in
 
     return "exact" if exact_in(model).bits <= FLOAT64_BITS else "float"
 
 
-def equal(name: str, measured: str, wrong: str | None, evidence: str) -> Finding:
-    holds = wrong is None
-    return Finding(
-        name,
-        evidence,  # type: ignore[arg-type]
-        measured if holds else "they differ",
-        "equal" if not holds else "",
-        Verdict.of(holds),
-        wrong or "",
-    )
-
-
-def first_difference(task: Task, model: SequenceModel, rows: np.ndarray) -> str | None:
+def first_difference(statement: OverTokens, model: Transformer, rows: np.ndarray) -> str | None:
     """None if all answers agree, else the shortest sequence on which they do not."""
     chunk = max(1, PAIRS // rows.shape[1] ** 2)
     for start in range(0, len(rows), chunk):
         part = rows[start : start + chunk]
-        differs = model(part).numpy() != task.answers(part)
+        differs = model(part).numpy() != statement.answers(part)
         if differs.any():
             position = int(differs.any(0).argmax())
             row = part[int(differs[:, position].argmax()), : position + 1]
-            return difference(task, model, row)
+            return difference(statement, model, row)
     return None
 
 
-def difference(task: Task, model: SequenceModel, row: np.ndarray) -> str:
+def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> str:
     """Both answers at the end of a sequence and the first register that differs."""
     try:
-        got, wanted = int(model(row)[-1]), int(task.answers(row)[-1])
-        where = register_difference(model, row[None], task.registers(model, row[None]))
+        got, wanted = int(model(row)[-1]), int(statement.answers(row)[-1])
+        where = register_difference(statement, model, row[None])
     except ValueError:  # a model for one length only
-        return f"{model.name} on {row.tolist()}"
+        return f"{model.name} on {statement.shown(row)}"
     return (
-        f"{model.name} on {row.tolist()}: answer {got}, by definition {wanted}\n"
+        f"{model.name} on {statement.shown(row)}: answer {got}, by definition {wanted}\n"
         f"{where or 'no register differs: the read-out does'}"
     )
 
 
-def register_difference(model: SequenceModel, rows: np.ndarray, expected: Registers) -> str | None:
-    """The first layer and register, and the place, where the stream is not what it should be."""
-    streams = list(model.streams(rows))
-    prefix = len(model.prompt.prefix)
-    for (after, name), wanted in sorted(expected.items(), key=lambda item: item[0][0]):
-        held = streams[after][..., prefix:, model.stream[name]].double().numpy()
-        differs = (held != wanted).any(-1)
-        if differs.any():
-            row, position = (int(i) for i in np.argwhere(differs)[0])
-            return (
-                f"after layer {after}, register {name}, token {position + 1} of "
-                f"{rows[row].tolist()}: {held[row, position]}, should be {wanted[row, position]}"
-            )
-    return None
-
-
-def difference_over_q(task: Task, model: SequenceModel, row: np.ndarray) -> str | None:
+def difference_over_q(statement: OverTokens, model: Transformer, row: np.ndarray) -> str | None:
     """None if the rational logits give the right answers and are what torch computes."""
-    from fractions import Fraction
-
-    domain = Rational()
-    logits = outputs(model, one_hot(model, row, domain), model.prompt.n_examples, domain).tolist()
-    logits = logits[len(model.prompt.prefix) :]
+    logits = outputs(model, model.prompt(row), Rational()).tolist()
     best = [max(range(len(line)), key=line.__getitem__) for line in logits]
-    answers = [-1 if v == model.prompt.vocabulary_size else v for v in best]
-    in_float = model.logits(row).tolist()
+    answers = [-1 if v == model.interface.vocabulary_size else v for v in best]
     same = all(
         float(Fraction(int(q.p), int(q.q))) == f
-        for exact, rounded in zip(logits, in_float, strict=True)
+        for exact, rounded in zip(logits, model.logits(row).tolist(), strict=True)
         for q, f in zip(exact, rounded, strict=True)
     )
-    if same and answers == task.answers(row).tolist():
+    if same and answers == statement.answers(row).tolist():
         return None
-    return f"{model.name} on {row.tolist()}: over Q {answers}, logits as in float64: {same}"
-
-
-def one_hot(model: SequenceModel, row: np.ndarray, domain: Domain) -> Any:
-    """The prompt as rows of the identity, as the generic forward pass takes it."""
-    return domain.weights(np.eye(len(model.embed.W_E))[model.tokens(row).numpy()])
+    return f"{model.name} on {statement.shown(row)}: over Q {answers}, logits as in float64: {same}"

@@ -1,58 +1,86 @@
-"""What a claim says of a construction, and how a construction is run in any number system."""
+"""What a claim says of a construction: "the model of every size computes the algorithm".
+
+What evidence needs of an algorithm are its answers and, for the proof, what stands in registers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verify.domains import Domain, Rational, Symbolic, outputs
+from verify.domains import Domain, Rational, Symbolic, SymbolicBySympy, objects, outputs, written
 from verify.domains.base import Entry, Matrix
 
 if TYPE_CHECKING:
-    from constructions.regression import InContextRegression
+    from constructions.interface import Prompt
+    from constructions.transformer import Transformer
 
 Rows = list[list[Entry]]
 
 
 @dataclass(frozen=True)
-class Statement:
-    """ "The model of size (d, n, k) computes the algorithm", for all d, n, k.
+class OverExamples:
+    """A construction on examples X (n × d), y (n × 1) and queries Q (m × d), of size d, n, k.
 
-    `build(d, n, k)` is the model; `algorithm(domain, X, y, Q, k)` the predictions by definition;
-    `start(domain, S)` is M₀ where the model's stages speak of inverses; `polynomial` says whether
-    the model has a meaning mod p; `command(d, n, k)` repeats the claim at these sizes.  Where the
-    prediction is a rational function, `rational_size(d, n, k)` bounds the degree and the bits of
-    the coefficients of the difference once it is multiplied by its denominators.
+    build           (d, n, k) → the model, with the planted fault if any
+    algorithm       (domain, X, y, Q, k) → the predictions by definition
+    command         (d, n, k) → how to repeat the claim at these sizes
+    holds           (domain, X, y, Q) → a function from what a stage of the model's proof says it
+                    holds to times·register at the answers, a row for each
+    polynomial      whether the model has a meaning mod p
+    rational_size   where the prediction is a rational function: (d, n, k) → the degree and the bits
+                    of the coefficients of the difference, once multiplied by its denominators
+    theorem         the entry of the ledger that states the model's sizes
     """
 
-    build: Callable[[int, int, int], InContextRegression]
+    build: Callable[[int, int, int], Transformer]
     algorithm: Callable[[Domain, Matrix, Matrix, Matrix, int], Matrix]
     command: Callable[[int, int, int], str]
-    start: Callable[[Domain, Matrix], Matrix] | None = None
+    holds: Callable[[Domain, Matrix, Matrix, Matrix], Callable[[Any], Matrix]] | None = None
     polynomial: bool = True
     rational_size: Callable[[int, int, int], tuple[int, float]] | None = None
+    theorem: str = ""
 
 
-def predict(model: InContextRegression, domain: Domain, X: Rows, y: Rows, Q: Rows) -> Matrix:
-    tokens, n_examples = tokens_of(model, domain, X, y, Q)
-    rows = outputs(model, tokens, n_examples, domain).tolist()
-    return domain.matrix(rows if model.all_prefixes else rows[-len(Q) :])
+@dataclass(frozen=True)
+class OverTokens:
+    """A construction on sequences of at most n tokens of V symbols.
+
+    label    what tells it from others of its claim
+    build    (V, n) → the model, with the planted fault if any
+    answers  tokens (…, T) → answers (…, T), −1 for ⊥: the definition
+    holds    (model, tokens (…, T)) → for what a stage of the model's proof says it holds, the
+             register at these tokens (…, T, width), the prefix left out
+    shown    tokens (T,) → how they are shown to a reader
+    """
+
+    label: str
+    build: Callable[[int, int], Transformer]
+    answers: Callable[[np.ndarray], np.ndarray]
+    holds: Callable[[Transformer, np.ndarray], dict[Any, np.ndarray]]
+    shown: Callable[[np.ndarray], str] = lambda row: str(row.tolist())
 
 
-def tokens_of(
-    model: InContextRegression, domain: Domain, X: Rows, y: Rows, Q: Rows
-) -> tuple[Matrix, int]:
-    tokens, n_examples = model.encode(np, _objects(X), _objects(y)[:, 0], _objects(Q))
-    return domain.matrix(tokens.tolist()), n_examples
+def prompt_of(model: Transformer, domain: Domain, X: Rows, y: Rows, Q: Rows) -> Prompt:
+    """The prompt of examples and queries whose entries are the domain's."""
+    queries = objects(Q) if model.interface.several_queries else objects(Q)[0]
+    return written(model, domain, X, objects(y)[:, 0], queries)
 
 
-def symbols(d: int, n: int) -> tuple[Symbolic, Rows, Rows, Rows]:
+def predict(model: Transformer, domain: Domain, X: Rows, y: Rows, Q: Rows) -> Matrix:
+    """The model's answers, a row for each."""
+    return outputs(model, prompt_of(model, domain, X, y, Q), domain)
+
+
+def symbols(
+    d: int, n: int, ring: type[Symbolic] | type[SymbolicBySympy] = Symbolic
+) -> tuple[Symbolic | SymbolicBySympy, Rows, Rows, Rows]:
     """The polynomial ring in all inputs, and the inputs: X (n × d), y (n × 1), Q (1 × d)."""
     names = [f"x{i}_{j}" for i in range(1, n + 1) for j in range(1, d + 1)]
-    domain = Symbolic(
+    domain = ring(
         [*names, *(f"y{i}" for i in range(1, n + 1)), *(f"q{j}" for j in range(1, d + 1))]
     )
     left = iter(domain.variables)
@@ -64,6 +92,7 @@ def symbols(d: int, n: int) -> tuple[Symbolic, Rows, Rows, Rows]:
 
 
 def rational_instance(rng: np.random.Generator, d: int, n: int) -> tuple[Rows, Rows, Rows]:
+    """Small random fractions: X (n × d), y (n × 1), Q (1 × d)."""
     domain = Rational()
 
     def rows(count: int, width: int) -> Rows:
@@ -78,13 +107,5 @@ def rational_instance(rng: np.random.Generator, d: int, n: int) -> tuple[Rows, R
 
 
 def matrices(domain: Domain, X: Rows, y: Rows, Q: Rows) -> tuple[Matrix, Matrix, Matrix]:
+    """The inputs as matrices of the domain."""
     return domain.matrix(X), domain.matrix(y), domain.matrix(Q)
-
-
-def _objects(rows: Rows) -> np.ndarray:
-    """An object array; numpy would take polynomials apart if it built the array itself."""
-    array = np.empty((len(rows), len(rows[0])), dtype=object)
-    for i, row in enumerate(rows):
-        for j, entry in enumerate(row):
-            array[i, j] = entry
-    return array

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from verify.finding import Verdict
+from verify.finding import Finding, Verdict
 
 ERRORS = 3.0  # standard errors
+BY = f"by {ERRORS:g} standard errors"
 NOTHING = 0.01  # of what there is to learn, from saying nothing to the best predictor
 RESAMPLED, LEVEL = 200, 0.025  # sets of prompts drawn again, and the share that may disagree
 
 
-def estimated(values: np.ndarray) -> tuple[float, float]:
+class Mean(NamedTuple):
+    """A mean over independent prompts and its standard error; formatted, both: "0.21 ± 0.01"."""
+
+    mean: float
+    error: float
+
+    def __format__(self, digits: str) -> str:
+        return f"{self.mean:{digits}} ± {self.error:{digits}}"
+
+    @property
+    def value(self) -> dict[str, float]:
+        """As a finding has it."""
+        return {"mean": self.mean, "standard error": self.error}
+
+
+def estimated(values: np.ndarray) -> Mean:
     """The mean of values (m,) of independent prompts, and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
+    return Mean(float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)))
 
 
 def sign_of(mean: float, spread: float) -> Verdict:
@@ -21,6 +39,20 @@ def sign_of(mean: float, spread: float) -> Verdict:
     if mean - ERRORS * spread > 0:
         return Verdict.HOLDS
     return Verdict.FAILS if mean + ERRORS * spread < 0 else Verdict.UNDECIDED
+
+
+def above(
+    id: str, name: str, found: Mean, bound: float = 0.0, *, words: str, wanted: str
+) -> Finding:
+    """That a mean of trained models is above a bound, by `ERRORS` standard errors."""
+    verdict = sign_of(found.mean - bound, found.error)
+    return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
+
+
+def below(id: str, name: str, found: Mean, bound: float, *, words: str, wanted: str) -> Finding:
+    """That it is below, as `above`."""
+    verdict = sign_of(bound - found.mean, found.error)
+    return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
 
 
 def resampled(rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
@@ -35,3 +67,22 @@ def agreed(share: float) -> Verdict:
     if share >= 1 - LEVEL:
         return Verdict.HOLDS
     return Verdict.FAILS if share <= LEVEL else Verdict.UNDECIDED
+
+
+def agreeing(
+    id: str, name: str, share: float, *, words: str, wanted: str = "", **more: Any
+) -> Finding:
+    """That something is so of trained models, by the share of resampled sets in which it is.
+
+    `more` is measured besides, on the prompts at hand.
+    """
+    return Finding(
+        id,
+        name,
+        "trained",
+        {"share": share, **more},
+        1 - LEVEL,
+        agreed(share),
+        f"{words}; so in {share:.1%} of {RESAMPLED} resampled sets",
+        f"{wanted}, in at least {1 - LEVEL:.1%} of them".removeprefix(", in "),
+    )

@@ -1,8 +1,8 @@
 """The claim `attention-is-hopfield`: an attention head is one update of a modern Hopfield network.
 
 Softmax takes no exact values, so equality is shown in two parts: the numbers that are normalised,
-and those that are then averaged, are the same polynomials in the inputs (over Q); and balls around
-what comes out overlap.
+and those that are then averaged, are the same polynomials in the inputs; and balls around what
+comes out overlap.
 """
 
 from __future__ import annotations
@@ -13,15 +13,26 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 from verify.claim import Run, claim, option
-from verify.domains import Ball, Domain, Symbolic, outputs, streams
-from verify.finding import Finding, Verdict
-from verify.memory.modern_hopfield import equals_definition
+from verify.domains import Ball, Symbolic, outputs, streams, written
+from verify.evidence.enclosure import BITS, WIDTH, coincide, exactly, interval
+from verify.evidence.size import size
+from verify.finding import Finding, at_least, equal, same
+from verify.memory.hopfield_balls import ModernNetwork
+from verify.memory.torch_attention import (
+    as_many_as_asked,
+    layer_against_torch,
+    update_against_torch,
+)
+from verify.memory.updates import equals_definition
+from verify.memory.vectors import inner, mean, minus, norm
 
 if TYPE_CHECKING:
-    from constructions.attention import Attention
-    from constructions.memory.modern_hopfield import HopfieldAttention, ModernHopfield
+    from torch import Tensor
+
+    from constructions.interface import Prompt
     from constructions.transformer import Transformer
 
 BETAS = (0.25, 3.0)  # of the two heads of one layer
@@ -45,154 +56,133 @@ def attention_is_hopfield(
     free W_V is hetero-associative: an update of its keys, and an affine map after it, cannot do
     what it does unless its keys are linearly independent.  Linear attention is the Hebb field.
     """
-    from constructions.memory.modern_hopfield import hopfield_attention, modern_hopfield_update
-    from verify.memory.torch_attention import (
-        as_many_as_asked,
-        layer_against_torch,
-        update_against_torch,
-    )
+    from constructions import modern_hopfield_update
+    from constructions.memory import hopfield_attention
 
     X, queries = run.rng.standard_normal((patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]
+    # Whole numbers over 8: projections are exact in float64 too.
+    Y, R = (run.rng.integers(-9, 10, (m, d + k)) / 8 for m, k in ((patterns, 2), (5, 1)))
     memory = run.build(modern_hopfield_update, X, beta)
     layer = run.build(hopfield_attention, *weights, beta)
-    yield _memory_identity(memory, beta)
+    yield size(layer, "attention-is-hopfield", r=d + 1, y=d + 2, k=d, v=2)
+    yield _memory_identity(memory, patterns, d, beta)
     yield _layer_identity(layer, weights, patterns, beta)
+    yield _keys_are_values(layer)
     yield equals_definition(memory, X, queries, beta, 1)
-    yield _layer_in_balls(run, layer, weights, patterns, beta)
+    yield _layer_in_balls(layer, weights, Y, R[:3], beta)
     yield update_against_torch(memory, X, queries, beta)
-    yield layer_against_torch(run, layer, weights, patterns, beta)
-    yield _two_heads(run, X, queries[:1])
-    yield as_many_as_asked(run, X, queries[0])
+    yield layer_against_torch(layer, weights, Y, R, beta)
+    yield from _two_heads(run, X, queries[:1])
+    yield as_many_as_asked(run, X, queries[:1])
     yield _free_values()
     yield _independent_keys(run)
-    yield _linear_attention(memory)
+    yield _linear_attention(memory, patterns, d)
 
 
-def _symbols(width: int, columns: list[tuple[int, int]]) -> tuple[Symbolic, list[list[Any]]]:
-    """A prompt of variables: token i has them in columns a ≤ k < b, (a, b) = columns[i], else 0."""
-    domain = Symbolic([f"x{i}_{k}" for i, (a, b) in enumerate(columns) for k in range(a, b)])
-    variables, zero = iter(domain.variables), domain.number(0)
-    tokens = [[next(variables) if a <= k < b else zero for k in range(width)] for a, b in columns]
-    return domain, tokens
+def _symbols(*shapes: tuple[int, int]) -> tuple[Symbolic, list[list[list[Any]]]]:
+    """Matrices of variables, of these shapes."""
+    names = [f"x{k}_{i}_{j}" for k, (n, m) in enumerate(shapes) for i in range(n) for j in range(m)]
+    domain = Symbolic(names)
+    left = iter(domain.variables)
+    return domain, [[[next(left) for _ in range(m)] for _ in range(n)] for n, m in shapes]
 
 
 def _scores_and_values(
-    model: Transformer, tokens: Any, N: int, domain: Domain
+    model: Transformer, prompt: Prompt, domain: Symbolic
 ) -> tuple[list[list[Any]], list[list[Any]]]:
     """What the first layer normalises, and what it averages, as written into the stream."""
-    H = next(streams(model, tokens, N, domain))
-    attn: Attention = model.blocks[0].attn  # type: ignore[assignment]
-    W_Q, W_K, W_V, W_O = (
-        domain.weights(getattr(attn, name)[0].numpy()) for name in ("W_Q", "W_K", "W_V", "W_O")
-    )
-    asking, answering = domain.matrix(H.tolist()[N:]), domain.matrix(H.tolist()[:N])
+    attn, H = model.blocks[0].attn, next(streams(model, prompt, domain)).tolist()
+    assert attn is not None
+    asking, answering = domain.matrix(H[prompt.answers]), domain.matrix(H[: prompt.n_examples])
+
+    def read(rows: Any, W: Tensor, b: Tensor) -> Any:
+        bias = np.tile(b[0].numpy(), (rows.nrows(), 1))
+        return rows * domain.weights(W[0].numpy()) + domain.weights(bias)
+
+    Q, K = read(asking, attn.W_Q, attn.b_Q), read(answering, attn.W_K, attn.b_K)
+    values = answering * domain.weights(attn.W_V[0].numpy()) * domain.weights(attn.W_O[0].numpy())
     scale = domain.number(*attn.scale.as_integer_ratio())
-    scores = (scale * (asking * W_Q)) * (answering * W_K).transpose()
-    values = answering * W_V * W_O
-    no_bias = not attn.b_Q.any() and not attn.b_K.any()
-    return scores.tolist() if no_bias else [], values.tolist()
+    return (scale * Q * K.transpose()).tolist(), values.tolist()
 
 
-def _dot(a: Any, b: Any, zero: Any) -> Any:
-    return sum((u * v for u, v in zip(a, b, strict=True)), zero)
-
-
-def _memory_identity(model: ModernHopfield, beta: float) -> Finding:
-    """Scores β⟨ξ, x_j⟩ and averaged x_j, for all patterns x_j and all states ξ."""
-    N, d = model.patterns.shape
-    domain, tokens = _symbols(2 * d, [(0, d)] * N + [(d, 2 * d)])
-    scores, values = _scores_and_values(model, domain.matrix(tokens), N, domain)
-    zero, scale = domain.number(0), domain.number(*beta.as_integer_ratio())
-    xi = tokens[N][d:]
-    found = model.stream["found"]
-    wanted = [
-        [row[k - found.start] if found.start <= k < found.stop else zero for k in range(3 * d)]
-        for row in tokens[:N]
-    ]
-    equal = scores == [[scale * _dot(xi, x[:d], zero) for x in tokens[:N]]] and values == wanted
-    return Finding(
-        f"modern_hopfield_update: what softmax is given ({N} patterns, d = {d})",
-        "identity",
-        f"scores are β⟨ξ, x_j⟩, averages are of x_j in {(N + 1) * d} variables"
-        if equal
-        else "they differ",
-        "β⟨ξ, x_j⟩ and x_j",
-        Verdict.of(equal),
-    )
-
-
-def _layer_identity(
-    model: HopfieldAttention, weights: list[np.ndarray], N: int, beta: float
+def _normalised(
+    id: str, name: str, model: Transformer, found: tuple[Any, Any], wanted: tuple[Any, Any]
 ) -> Finding:
-    """Scores β⟨r W_Q, y_j W_K⟩ and averaged y_j W_K W_V, for all y_j and r."""
+    """Scores are the wanted ones, and what is averaged is wanted in `found` and 0 elsewhere."""
+    (scores, values), (asked, carried) = found, wanted
+    place = model.stream["found"]
+    in_place = [row[place] for row in values]
+    elsewhere = [entry for row in values for entry in row[: place.start] + row[place.stop :]]
+    right = scores == asked and in_place == carried and all(entry == 0 for entry in elsewhere)
+    return equal(id, name, None if right else "scores or averages differ", evidence="identity")
+
+
+def _memory_identity(model: Transformer, N: int, d: int, beta: float) -> Finding:
+    """For all patterns x_j and all states ξ."""
+    domain, (X, xi) = _symbols((N, d), (1, d))
+    scale = domain.number(*beta.as_integer_ratio())
+    return _normalised(
+        "update/softmax",
+        f"modern_hopfield_update: softmax is given β⟨ξ, x_j⟩, and averages x_j ({N} patterns, "
+        f"d = {d}, {(N + 1) * d} variables)",
+        model,
+        _scores_and_values(model, written(model, domain, xi, X), domain),
+        ([[scale * inner(xi[0], x) for x in X]], X),
+    )
+
+
+def _layer_identity(model: Transformer, weights: list[np.ndarray], N: int, beta: float) -> Finding:
+    """For all y_j and r."""
     W_Q, W_K, W_V = weights
-    d_r, d_y = len(W_Q), len(W_K)
-    domain, tokens = _symbols(d_y + d_r, [(0, d_y)] * N + [(d_y, d_y + d_r)])
-    scores, values = _scores_and_values(model, domain.matrix(tokens), N, domain)
-    Y = domain.matrix([row[:d_y] for row in tokens[:N]])
-    R = domain.matrix([tokens[N][d_y:]])
-    keys = Y * domain.weights(W_K)
-    state = R * domain.weights(W_Q)
-    wanted = (domain.number(*beta.as_integer_ratio()) * state) * keys.transpose()
-    found, zero = model.stream["found"], domain.number(0)
-    carried = (keys * domain.weights(W_V)).tolist()
-    equal = (
-        scores == wanted.tolist()
-        and [row[found] for row in values] == carried
-        and all(entry == zero for row in values for entry in row[: found.start])
+    domain, (Y, R) = _symbols((N, len(W_K)), (1, len(W_Q)))
+    keys, states = domain.matrix(Y) * domain.weights(W_K), domain.matrix(R) * domain.weights(W_Q)
+    scores = domain.number(*beta.as_integer_ratio()) * states * keys.transpose()
+    return _normalised(
+        "layer/softmax",
+        f"hopfield_attention: softmax is given β⟨r W_Q, y_j W_K⟩, and averages y_j W_K W_V "
+        f"({N} tokens, d_k = {W_K.shape[1]})",
+        model,
+        _scores_and_values(model, written(model, domain, Y, R), domain),
+        (scores.tolist(), (keys * domain.weights(W_V)).tolist()),
     )
-    attn: Attention = model.blocks[0].attn  # type: ignore[assignment]
-    same = bool((attn.W_K == attn.W_V).all())
-    return Finding(
-        f"hopfield_attention: what softmax is given ({N} tokens, d_k = {W_K.shape[1]})",
-        "identity",
-        "scores and averages are those of keys, read out by W_V"
-        if equal and same
-        else "they differ",
-        "β⟨r W_Q, y_j W_K⟩ and y_j W_K W_V; the value matrix is the key matrix",
-        Verdict.of(equal and same),
-    )
+
+
+def _keys_are_values(model: Transformer) -> Finding:
+    attn = model.blocks[0].attn
+    assert attn is not None
+    name = "hopfield_attention: the value matrix is the key matrix"
+    return equal("layer/keys", name, None if attn.W_V.equal(attn.W_K) else f"{attn.W_V}")
 
 
 def _layer_in_balls(
-    run: Run, model: HopfieldAttention, weights: list[np.ndarray], N: int, beta: float
+    model: Transformer, weights: list[np.ndarray], Y: np.ndarray, R: np.ndarray, beta: float
 ) -> Finding:
     """The layer's output, and f(r W_Q) of the keys times W_V, both in balls."""
-    from verify.memory.hopfield_balls import BITS, WIDTH, Network, exactly, inner, same
-
     W_Q, W_K, W_V = weights
-    # Whole numbers over 8: projections are exact in float64 too.
-    Y = run.rng.integers(-9, 10, (N, len(W_K))) / 8
-    R = run.rng.integers(-9, 10, (3, len(W_Q))) / 8
-    tokens, _ = model.tokens(Y, R)
     with Ball.precision(BITS):
-        domain = Ball()
-        rows = outputs(model, domain.weights(tokens.numpy()), N, domain).tolist()[N:]
-        network = Network(Y @ W_K, beta)
-        columns = exactly(W_V.T.astype(float))
-        verdicts = [
-            same(got, inner(network.update(exactly(state)), column))
-            for state, row in zip(R @ W_Q, rows, strict=True)
-            for got, column in zip(row, columns, strict=True)
-        ]
-    return Finding(
-        f"hopfield_attention is one update of its keys, then W_V ({N} tokens)",
-        "enclosure",
-        "equal" if set(verdicts) == {Verdict.HOLDS} else "they differ",
-        f"balls overlap, radius below 2^{WIDTH}",
-        Verdict.together(verdicts),
-    )
+        network, columns = ModernNetwork(Y @ W_K, beta), exactly(W_V.T)
+        updates = [network.update(exactly(state)) for state in R @ W_Q]
+        return coincide(
+            "layer/definition",
+            f"hopfield_attention is one update of its keys, then W_V ({len(Y)} tokens)",
+            outputs(model, model.prompt(Y, R), Ball()).tolist(),
+            [[inner(update, column) for column in columns] for update in updates],
+        )
 
 
-def two_heads(d: int, betas: tuple[float, float]) -> Transformer:
+def two_heads(X: np.ndarray, betas: tuple[float, float]) -> Transformer:
     """A layer of two heads, each with its own β: it multiplies that head's query."""
+    import torch
+
     from constructions.assembly import Head, block, embed, unembed
     from constructions.stream import Stream
     from constructions.transformer import Transformer
+    from constructions.vectors import Memory
 
+    d = X.shape[1]
     stream = Stream(pattern=d, state=d, first=d, second=d)
-    pattern, state, first, _ = map(stream.read, stream)
+    pattern, state, first, second = map(stream.read, stream)
     heads = [
         Head(beta * state, pattern, pattern, name)
         for beta, name in zip(betas, ("first", "second"), strict=True)
@@ -200,41 +190,27 @@ def two_heads(d: int, betas: tuple[float, float]) -> Transformer:
     return Transformer(
         embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
         [block(stream, heads, normalise="softmax", mask="examples")],
-        unembed(stream, first),
+        unembed(stream, first, second),
+        interface=Memory(d, torch.as_tensor(X)),
         stream=stream,
         name="two heads",
         source="[Ramsauer2021]",
     )
 
 
-def _two_heads(run: Run, X: np.ndarray, queries: np.ndarray) -> Finding:
+def _two_heads(run: Run, X: np.ndarray, query: np.ndarray) -> Iterator[Finding]:
     """Each head is the update at its own β, and not the one at the other's."""
-    from verify.memory.hopfield_balls import BITS, Network, exactly, same
-
     # A pattern more: the update of one pattern does not depend on β.
     X = np.concatenate([X, run.rng.standard_normal((1, X.shape[1]))])
-    N, d = X.shape
-    model = run.build(two_heads, d, BETAS)
-    tokens = np.zeros((N + 1, 2 * d))
-    tokens[:N, :d], tokens[N:, d:] = X, queries
+    model = run.build(two_heads, X, BETAS)
     with Ball.precision(BITS):
-        domain = Ball()
-        *_, H = streams(model, domain.weights(tokens), N, domain)
-        state = H.tolist()[N]
-        updates = [Network(X, beta).update(exactly(queries[0])) for beta in BETAS]
-        own, confused = [], False
-        for name, mine, other in zip(("first", "second"), updates, updates[::-1], strict=True):
-            held = state[model.stream[name]]
-            own += [same(a, b) for a, b in zip(held, mine, strict=True)]
-            confused |= all(a.overlaps(b) for a, b in zip(held, other, strict=True))
-    holds = set(own) == {Verdict.HOLDS} and not confused
-    return Finding(
-        f"two heads with β = {BETAS[0]:g} and {BETAS[1]:g}",
-        "enclosure",
-        "each is the update at its own β and not at the other's" if holds else "they are not",
-        "its own update",
-        Verdict.FAILS if confused else Verdict.together(own),
-    )
+        updates = [ModernNetwork(X, beta).update(exactly(query[0])) for beta in BETAS]
+        (side_by_side,) = outputs(model, model.prompt(query), Ball()).tolist()
+        distance = interval(norm(minus(*updates)))
+    name = f"two heads with β = {BETAS[0]:g} and {BETAS[1]:g}: each is the update at its own"
+    yield coincide("two-heads/own", name, side_by_side, updates[0] + updates[1])
+    name = "and these two updates can be told apart: their distance"
+    yield at_least("two-heads/other", name, "enclosure", distance, 2.0 ** (WIDTH + 1))
 
 
 def _free_values() -> Finding:
@@ -244,66 +220,54 @@ def _free_values() -> Finding:
     any β and any number of updates, so an affine map of it whose values are even in ξ is constant;
     the head's output is even, and 1/3 at t = 1 but 2/7 at t = 2.
     """
-    from flint import fmpq, fmpq_mat
 
     def head(t: Fraction) -> tuple[Fraction, Fraction]:
         total = 1 / t + 1 + t
         return (t - 1 / t) / total, 1 / total  # the mean of the keys, and of the values
 
     points = (Fraction(1, 2), Fraction(1), Fraction(2))
-    table = [(*head(t), Fraction(1)) for t in points]
     # mean of values = a·(mean of keys) + c, in unknown a and c.
-    unknown = fmpq_mat([[fmpq(*k.as_integer_ratio()), 1] for k, _, _ in table])
-    with_values = fmpq_mat(
-        [[fmpq(*k.as_integer_ratio()), 1, fmpq(*v.as_integer_ratio())] for k, v, _ in table]
-    )
-    ranks = unknown.rank(), with_values.rank()
+    table = [[*(fmpq(*mean.as_integer_ratio()) for mean in head(t)), fmpq(1)] for t in points]
+    ranks = fmpq_mat([[key, one] for key, _, one in table]).rank(), fmpq_mat(table).rank()
     (low, one), (_, other), (high, two) = (head(t) for t in points)
-    odd_and_even = low == -high and one == two and other != two
-    return Finding(
-        "a free W_V: keys −1, 0, 1 and values 0, 1, 0",
-        "exact",
-        f"no affine map of an update: ranks {ranks[0]} < {ranks[1]}, outputs {other} and {two}",
-        "not an update of the keys",
-        Verdict.of(ranks == (2, 3) and odd_and_even),
+    return same(
+        "free-values",
+        "a free W_V is not an update of the keys: keys −1, 0, 1 and values 0, 1, 0",
+        {"ranks": ranks, "odd": low == -high, "even": one == two, "constant": one == other},
+        {"ranks": (2, 3), "odd": True, "even": True, "constant": False},
+        words=f"no affine map of an update: ranks {ranks[0]} < {ranks[1]}, outputs {other} and "
+        f"{two}",
+        wanted="the update is odd, the outputs are even and not constant",
     )
 
 
 def _independent_keys(run: Run) -> Finding:
     """K of independent rows: V = K·(Kᵀ(KKᵀ)⁻¹V), so every V factors through the keys."""
-    from flint import fmpq_mat
-
-    while True:
-        keys = run.rng.integers(-3, 4, (3, 5)).tolist()
-        K = fmpq_mat(keys)
-        if K.rank() == 3:
-            break
+    K = fmpq_mat(3, 5)
+    while K.rank() < 3:
+        K = fmpq_mat(run.rng.integers(-3, 4, (3, 5)).tolist())
     V = fmpq_mat(run.rng.integers(-3, 4, (3, 2)).tolist())
     W_V = K.transpose() * (K * K.transpose()).inv() * V
-    return Finding(
-        "a free W_V where keys are linearly independent (3 keys, d_k = 5)",
-        "exact",
-        "V = K W_V has a solution W_V",
-        "the head is an update of its keys",
-        Verdict.of(K * W_V == V),
-    )
+    name = "a free W_V is one where keys are linearly independent (3 keys, d_k = 5)"
+    words = "V = K W_V has a solution W_V"
+    wrong = None if K * W_V == V else f"K = {K}, V = {V}"
+    return equal("independent-keys", name, wrong, words=words)
 
 
-def _linear_attention(model: ModernHopfield) -> Finding:
+def _linear_attention(model: Transformer, N: int, d: int) -> Finding:
     """The same tensors without softmax: Σ_j ⟨ξ, x_j⟩ x_j, the field of the Hebb rule (times d)."""
     linear = deepcopy(model)
-    linear.blocks[0].attn.normalise = "linear"  # type: ignore[union-attr]
-    linear.blocks[0].attn.scale = 1.0  # type: ignore[union-attr]
-    N, d = model.patterns.shape
-    domain, tokens = _symbols(2 * d, [(0, d)] * N + [(d, 2 * d)])
-    got = outputs(linear, domain.matrix(tokens), N, domain).tolist()[N]
-    zero, xi, X = domain.number(0), tokens[N][d:], [row[:d] for row in tokens[:N]]
-    hebb = [[_dot((x[a] for x in X), (x[b] for x in X), zero) for b in range(d)] for a in range(d)]
-    equal = got == [_dot(row, xi, zero) for row in hebb]
-    return Finding(
+    attn = linear.blocks[0].attn
+    assert attn is not None
+    attn.normalise, attn.scale = "linear", 1.0
+    domain, (X, xi) = _symbols((N, d), (1, d))
+    columns = list(zip(*X, strict=True))
+    hebb = [[inner(a, b) for b in columns] for a in columns]
+    got = outputs(linear, written(linear, domain, xi, X), domain).tolist()
+    return equal(
+        "linear",
         f"without softmax it is the Hebb field Wξ, W = Σ_j x_j x_jᵀ ({N} patterns, d = {d})",
-        "identity",
-        "equal" if equal else "they differ",
-        "Σ_j ⟨ξ, x_j⟩ x_j",
-        Verdict.of(equal),
+        None if got == [mean(xi[0], hebb)] else "they differ",
+        evidence="identity",
+        words="Σ_j ⟨ξ, x_j⟩ x_j",
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-import matplotlib
 import mpmath
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from theory.memory.capacity import (
     clopper_pearson,
@@ -21,10 +24,6 @@ from theory.memory.dense import dense_energy, dense_preferred
 from theory.memory.hopfield import hebb, hopfield_energy
 from theory.memory.patterns import flipped, random_patterns
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-
 NETWORKS = 60  # at each point
 SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons of the dense memories
 
@@ -36,7 +35,7 @@ def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
     with 95 % intervals. Right: the energy after every update from a pattern with a quarter of its
     bits flipped, in units of the pattern's own.
     """
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.3), layout="constrained")
+    figure, left, right = _panels()
     curve = capacity_curve(d, np.linspace(0.02, 0.2, 10), NETWORKS, rng)
     for measured, colour, label in (
         (curve.stable_patterns, "C0", "patterns that are fixed points"),
@@ -47,29 +46,24 @@ def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
     branch = [float(critical.y) + 0.05 * k for k in range(70)]
     loads, stated = [float(load_at(mpmath.mpf(y))) for y in branch], [math.erf(y) for y in branch]
     left.plot(loads, stated, "k:", lw=1.2, label="overlap of the mean field, d → ∞")
-    thresholds = {
-        "d/(4 ln d)": mceliece_patterns(d, every=True) / d,
-        "d/(2 ln d)": mceliece_patterns(d) / d,
-        "α_c": float(critical.load),
-    }
-    left.set(
-        xlabel="load α = P/d",
-        ylabel="share of patterns, overlap",
-        xlim=(0, 0.21),
-        ylim=(-0.03, 1.05),
+    left.set(xlabel="load α = P/d", ylabel="share of patterns, overlap", xlim=(0, 0.21))
+    _thresholds(
+        left,
+        {
+            "d/(4 ln d)": mceliece_patterns(d, every=True) / d,
+            "d/(2 ln d)": mceliece_patterns(d) / d,
+            "α_c": float(critical.load),
+        },
     )
-    _thresholds(left, thresholds)
-    left.set_title(
-        f"Hebb networks of {d} neurons, {curve.runs} a load, 95 % intervals", fontsize=10
-    )
-    left.legend(
-        framealpha=1, edgecolor="white", loc="center left", bbox_to_anchor=(0, 0.6), fontsize=8
-    )
+    title = f"Hebb networks of {d} neurons, {curve.runs} a load, 95 % intervals"
+    left.set_title(title, fontsize=10)
+    box: dict[str, Any] = {"framealpha": 1, "edgecolor": "white", "fontsize": 8}
+    left.legend(loc="center left", bbox_to_anchor=(0, 0.6), **box)
     for k, load in enumerate((0.05, 0.1, 0.2)):
         xi = random_patterns(max(1, round(load * d)), d, rng)
         _retrieval(right, xi, None, f"α = {load:g}", f"C{k}", rng)
-    _energy_axes(right, "classical network", d)
-    _save(figure, path)
+    _energy_axes(right, f"classical network of {d} neurons")
+    figure.savefig(path, dpi=150)
 
 
 def draw_dense(path: Path, rng: np.random.Generator) -> None:
@@ -79,7 +73,7 @@ def draw_dense(path: Path, rng: np.random.Generator) -> None:
     d^{n−1}/(2 (2n−3)!! ln d), with exact 95 % intervals, one pattern in each network. Right
     as in `draw_hopfield`, at a fifth of that number.
     """
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.3), layout="constrained")
+    figure, left, right = _panels()
     factors = np.linspace(0.15, 2.4, 10)
     for k, (degree, d) in enumerate(SIZES):
         stated, rows = dense_patterns(d, degree), []
@@ -89,25 +83,29 @@ def draw_dense(path: Path, rng: np.random.Generator) -> None:
                 xi = random_patterns(N, d, rng)
                 fixed += int((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all())
             rows.append((fixed / NETWORKS, *clopper_pearson(fixed, NETWORKS, 0.95)))
-        bars = tuple(np.array(rows).T)
         # Side by side, so that their intervals can be told apart.
-        _bars(left, factors + 0.02 * (k - 1), bars, f"C{k}", f"n = {degree}, d = {d}")
+        x, bars = factors + 0.02 * (k - 1), tuple(np.array(rows).T)
+        _bars(left, x, bars, f"C{k}", f"n = {degree}, d = {d}")
         xi = random_patterns(max(1, round(0.2 * stated)), d, rng)
         _retrieval(right, xi, degree, f"n = {degree}, {len(xi)} patterns", f"C{k}", rng)
-    places = {f"all, n = {n}: 1/{n}": 1 / n for n in (4, 3, 2)}
     left.set(
         xlabel="patterns / (d^(n−1) / (2 (2n−3)!! ln d))",
         ylabel="share of patterns that are fixed points",
         xlim=(0, 2.5),
-        ylim=(-0.03, 1.05),
     )
-    _thresholds(left, {**places, "almost all": 1.0})
-    left.set_title(
-        f"Dense memories, F(x) = xⁿ, {NETWORKS} networks a point, 95 % intervals", fontsize=10
-    )
+    _thresholds(left, {**{f"all, n = {n}: 1/{n}": 1 / n for n in (4, 3, 2)}, "almost all": 1.0})
+    title = f"Dense memories, F(x) = xⁿ, {NETWORKS} networks a point, 95 % intervals"
+    left.set_title(title, fontsize=10)
     left.legend(frameon=False, loc="upper right", fontsize=8)
-    _energy_axes(right, "dense memories", None)
-    _save(figure, path)
+    _energy_axes(right, "dense memories")
+    figure.savefig(path, dpi=150)
+
+
+def _panels() -> tuple[Figure, Axes, Axes]:
+    figure = Figure(figsize=(11, 4.3), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    left.set_ylim(-0.03, 1.05)
+    return figure, left, right
 
 
 def _bars(
@@ -117,28 +115,18 @@ def _bars(
     # A median of few networks may have no interval: matplotlib draws none for NaN.
     reach = np.stack([value - low, high - value])
     reach[~np.isfinite(reach)] = np.nan
-    panel.errorbar(
-        x, value, yerr=reach, fmt="o-", ms=3.5, lw=1, capsize=2, color=colour, label=label
-    )
+    style: dict[str, Any] = {"fmt": "o-", "ms": 3.5, "lw": 1, "capsize": 2}
+    panel.errorbar(x, value, yerr=reach, color=colour, label=label, **style)
 
 
-def _thresholds(panel: Axes, places: dict[str, float]) -> None:
+def _thresholds(panel: Axes, places: Mapping[str, float]) -> None:
     """Vertical lines inside the panel, each with its name beside it, upright as they are close."""
+    style: dict[str, Any] = {"rotation": 90, "fontsize": 8, "color": "0.3", "va": "bottom"}
+    beside: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points"}
     for name, x in places.items():
-        if x > panel.get_xlim()[1]:
-            continue
-        panel.axvline(x, color="0.45", lw=0.9, ls="--", zorder=0)
-        panel.annotate(
-            name,
-            (x, 0.02),
-            xycoords=("data", "axes fraction"),
-            xytext=(2, 0),
-            textcoords="offset points",
-            rotation=90,
-            fontsize=8,
-            color="0.3",
-            va="bottom",
-        )
+        if x <= panel.get_xlim()[1]:
+            panel.axvline(x, color="0.45", lw=0.9, ls="--", zorder=0)
+            panel.annotate(name, (x, 0.02), xycoords=("data", "axes fraction"), **beside, **style)
 
 
 def _retrieval(
@@ -168,20 +156,10 @@ def _retrieval(
     panel.plot(np.arange(len(heights)) / d, heights / abs(own), color=colour, lw=1.4, label=label)
 
 
-def _energy_axes(panel: Axes, what: str, d: int | None) -> None:
-    size = f" of {d} neurons" if d else ""
+def _energy_axes(panel: Axes, what: str) -> None:
     panel.axhline(-1, color="0.45", lw=0.9, ls="--", zorder=0)
     panel.text(0.02, -1, "energy of the pattern", fontsize=8, color="0.3", va="bottom")
-    panel.set(
-        xlabel="updates / d (sweeps)",
-        ylabel="E / |E(pattern)|",
-        xlim=(0, 2),
-    )
-    panel.set_title(f"Retrieval, a quarter of the bits flipped: {what}{size}", fontsize=10)
+    panel.set(xlabel="updates / d (sweeps)", ylabel="E / |E(pattern)|", xlim=(0, 2))
+    panel.set_title(f"Retrieval, a quarter of the bits flipped: {what}", fontsize=10)
     panel.grid(alpha=0.3)
     panel.legend(frameon=False, loc="upper right", fontsize=8)
-
-
-def _save(figure: plt.Figure, path: Path) -> None:
-    figure.savefig(path, dpi=150)
-    plt.close(figure)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from itertools import product
+from typing import Annotated
 
 import numpy as np
+from flint import arb, arb_series
 
 from theory.checks import InputError
 from theory.memory.euclidean import euclidean_flow
@@ -18,13 +20,25 @@ from theory.memory.sphere import (
 )
 from verify.claim import Run, claim, option
 from verify.domains import Ball
-from verify.finding import Finding, Verdict
-from verify.memory.hemisphere import INTEGRATION, hemisphere_findings, uniform_tokens
+from verify.evidence.enclosure import all_hold, apart, same
+from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled
+from verify.memory.hemisphere import hemisphere_findings
 from verify.memory.orthogonal_start import orthogonal_findings
-from verify.memory.sphere_dynamics import EPS, euler_findings
+from verify.memory.particles import (
+    EPS,
+    INTEGRATION,
+    rational_tokens,
+    rounded,
+    tangential,
+    uniform_tokens,
+    velocity,
+)
+from verify.memory.sphere_dynamics import euler_findings
+from verify.memory.vectors import inner
 
 BETAS = 0.01, 5.0  # below, E_β is all 1/(2β) and rounding; above, times grow like e^β
 BOOLEAN = 1e-9  # what is taken for 0 in a row of the attention matrix on R¹
+Points = list[list[arb]]
 KINDS: tuple[Kind, ...] = ("SA", "USA")
 
 
@@ -51,97 +65,54 @@ def clustering(
     """
     if not BETAS[0] <= beta <= BETAS[1]:
         raise InputError(f"beta is {beta:g}: give a number from {BETAS[0]:g} to {BETAS[1]:g}")
-    yield from _energy_identity(run, n, d, beta)
+    for kind in KINDS:
+        yield from labelled(kind, _energy_identity(run, n, d, beta, kind))
     yield _energy_rises(run, n, d, beta)
     yield from _antipodal(run, d)
-    yield from hemisphere_findings(run, n, d, beta, 40 if run.quick else samples)
-    yield from orthogonal_findings(run)
+    samples = 40 if run.quick else samples
+    yield from labelled("hemisphere", hemisphere_findings(run, n, d, beta, samples))
+    yield from labelled("orthogonal start", orthogonal_findings(run))
     yield _leaders(run, n)
-    yield _pairs_from_a_point()
-    yield from euler_findings(run, uniform_tokens(run.rng, n, d), beta)
+    yield from labelled("Euler", euler_findings(run, uniform_tokens(run.rng, n, d), beta))
     if run.plot:
         from verify.memory.clustering_picture import draw
 
         draw(run.plot, run.rng)
 
 
-def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[Any]]:
-    """Points of the unit sphere with rational coordinates, by stereographic projection.
-
-    Of numbers with six digits, so that no two of them are equal or opposite.
-    """
-    from flint import fmpq
-
-    tokens = []
-    for _ in range(n):
-        pairs = rng.integers(1, 10**6, (d - 1, 2)) * rng.choice([-1, 1], (d - 1, 1))
-        t = [fmpq(int(a), abs(int(b))) for a, b in pairs]
-        square = sum((q * q for q in t), fmpq(0))
-        tokens.append([*(2 * q / (square + 1) for q in t), (square - 1) / (square + 1)])
-    return tokens
-
-
-def _energy_identity(run: Run, n: int, d: int, beta: float) -> Iterator[Finding]:
-    """dE/dt, from the power series of E(x + s·x'), against (1/n²)ΣZ_i‖x_i'‖², or (1/n)Σ‖x_i'‖²."""
-    from flint import arb, arb_series
-
-    x = rational_tokens(run.rng, n, d)
-    floats = np.array([[int(q.p) / int(q.q) for q in row] for row in x])
+def _energy_identity(run: Run, n: int, d: int, beta: float, kind: Kind) -> Iterator[Finding]:
+    """Of rational tokens: dE/dt by the power series of E(x + s·x'), beside its formula in x'."""
+    tokens = rational_tokens(run.rng, n, d)
+    with Ball.precision(200):
+        X = [[arb(q) for q in row] for row in tokens]
+        V, Z = velocity(X, arb(beta), kind)
+        energy, rise = _energy_along(X, V, arb(beta))
+        stated = inner(Z, [inner(v, v) for v in V]) / n**2
+        verdicts = [same(rise, stated), Verdict.of(rise > 0)]
+        x = rounded(tokens)
+        in_floats = [*sphere_velocity(x, beta, kind).tolist(), [float(sphere_energy(x, beta))]]
+        off = apart([*V, [energy]], in_floats)
+    name = (
+        f"dE/dt is {'(1/n²)·Σ Z_i' if kind == 'SA' else '(1/n)·Σ '}‖x_i'‖² > 0, {n} rational "
+        f"tokens in R^{d}"
+    )
+    words = f"{float(rise):.6f}, as from the series of E"
+    yield all_hold("energy/rate", name, verdicts, words=words)
     # A score has an error of (d + 4)·eps, times β in the exponent, relative; sums add n and d.
     relative = 4 * (2 * beta * (d + 4) + 2 * n + d + 12) * EPS * np.exp(beta)
-    with Ball.precision(200):
-        b, X = arb(beta), [[arb(q) for q in row] for row in x]
-        for kind in KINDS:
-            V, factors = _velocity(X, b, kind)
-            series = sum(
-                (
-                    (b * arb_series([_dot(p, q), _dot(u, q) + _dot(p, v)])).exp()
-                    for p, u in zip(X, V, strict=True)
-                    for q, v in zip(X, V, strict=True)
-                ),
-                arb_series([0]),
-            ) / (2 * b * n * n)
-            energy, rise = series[0], series[1]
-            stated = sum((z * _dot(v, v) for z, v in zip(factors, V, strict=True)), arb(0)) / n**2
-            same = rise.overlaps(stated) and max(rise.rad(), stated.rad()) < 2.0**-100
-            off = float(abs(arb(float(sphere_energy(floats, beta))) - energy).upper())
-            velocity = sphere_velocity(floats, beta, kind)
-            off = max(
-                off,
-                *(
-                    float(abs(a - f).upper())
-                    for row, given in zip(V, velocity.tolist(), strict=True)
-                    for a, f in zip(row, given, strict=True)
-                ),
-            )
-            holds = bool(same and rise > 0 and off <= relative * max(1.0, float(energy)))
-            yield Finding(
-                f"{kind}: dE/dt of {n} rational tokens in R^{d}",
-                "enclosure",
-                f"{float(rise):.6f} from the series of E; "
-                f"velocity and energy in float64 off by {off:.1e}",
-                f"{'(1/n²)·Σ Z_i' if kind == 'SA' else '(1/n)·Σ '}‖x_i'‖², and above 0; "
-                f"{relative * max(1.0, float(energy)):.1e}",
-                Verdict.of(holds),
-            )
+    bound = float(relative * max(1.0, float(energy)))
+    yield at_most("energy/float", "velocity and energy in float64, off by", "float", off, bound)
 
 
-def _velocity(X: list[list[Any]], b: Any, kind: Kind) -> tuple[list[list[Any]], list[Any]]:
-    """x_i' in balls, and what u_i was divided by: Z_i or n."""
-    V, factors = [], []
-    for row in X:
-        weights = [(b * _dot(row, other)).exp() for other in X]
-        factor = sum(weights) if kind == "SA" else b * 0 + len(X)
-        pulled = [_dot(weights, column) / factor for column in zip(*X, strict=True)]
-        along = _dot(row, pulled)
-        V.append([u - along * q for u, q in zip(pulled, row, strict=True)])
-        factors.append(factor)
-    return V, factors
-
-
-def _dot(a: Any, b: Any) -> Any:
-    first, *rest = (p * q for p, q in zip(a, b, strict=True))
-    return sum(rest, start=first)
+def _energy_along(X: Points, V: Points, b: arb) -> tuple[arb, arb]:
+    """E = (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} at x + s·v: the coefficients of 1 and s."""
+    moving = list(zip(X, V, strict=True))
+    scores = (
+        arb_series([inner(p, q), inner(u, q) + inner(p, v)])
+        for (p, u), (q, v) in product(moving, repeat=2)
+    )
+    series = sum(((b * score).exp() for score in scores), arb_series([0])) / (2 * b * len(X) ** 2)
+    return series[0], series[1]
 
 
 def _energy_rises(run: Run, n: int, d: int, beta: float) -> Finding:
@@ -155,11 +126,14 @@ def _energy_rises(run: Run, n: int, d: int, beta: float) -> Finding:
         gained.append(float((energies[-1] - energies[0]).min()))
     slack = 2 * np.exp(beta) * INTEGRATION
     return Finding(
+        "energy/rises",
         f"energy along {starts} random flows of each kind",
         "float",
+        {"smallest step": least, "smallest gain": min(gained)},
+        {"smallest step": -slack, "smallest gain": slack},
+        Verdict.of(bool(least >= -slack and min(gained) > slack)),
         f"smallest of 100 steps {least:.1e}, smallest gain {min(gained):.3f}",
         f"never falls, up to {slack:.1e}",
-        Verdict.of(bool(least >= -slack and min(gained) > slack)),
     )
 
 
@@ -168,29 +142,19 @@ def _antipodal(run: Run, d: int) -> Iterator[Finding]:
     wrong; but it is an exception, and a start 1e-6 off it is none."""
     x, y = rational_tokens(run.rng, 2, d)
     weights = run.rng.integers(1, 1000, (5, 2)).tolist()
-    still = True
-    for a, b in weights:
-        pulled = [a * q - b * q for q in x]
-        along = _dot(x, pulled)
-        still = still and all(u - along * q == 0 for u, q in zip(pulled, x, strict=True))
-    yield Finding(
+    moved = [tangential(x, [(a - b) * q for q in x]) for a, b in weights]
+    yield equal(
+        "antipodal/stationary",
         "an antipodal pair is stationary: not every start ends in one cluster",
-        "exact",
-        f"velocity {'0' if still else 'not 0'} over Q at {len(weights)} pairs of weights",
-        "0",
-        Verdict.of(still),
+        next((f"it moves by {v}" for v in moved if any(v)), None),
+        words=f"velocity 0 over Q at {len(weights)} pairs of weights",
     )
-    near = np.array([[int(q.p) / int(q.q) for q in row] for row in (x, y)])
+    near = rounded([x, y])
     near[1] = -near[0] + 1e-6 * near[1]
     near[1] /= np.linalg.norm(near[1])
     met = float(smallest_inner_product(sphere_flow(near, 1.0, [100.0]).tokens[0]))
-    yield Finding(
-        "a pair 1e-6 off it, β = 1, at t = 100",
-        "float",
-        f"inner product {met:.9f}",
-        "0.99 and more: it ends in one cluster",
-        Verdict.of(met > 0.99),
-    )
+    name = "a pair 1e-6 off it ends in one cluster: inner product at t = 100, β = 1"
+    yield at_least("antipodal/near", name, "float", met, 0.99)
 
 
 def _leaders(run: Run, n: int) -> Finding:
@@ -200,45 +164,16 @@ def _leaders(run: Run, n: int) -> Finding:
     two tokens does not shrink: a row whose token is x picks the largest up to
     (n − 1)·e^{−QK·x·g}, g ≥ 1/n being the distance of the two largest at the start.
     """
-    starts, most, off, wrong = 3 if run.quick else 10, 0, 0.0, None
+    starts, rows, off = 3 if run.quick else 10, [], 0.0
     for _ in range(starts):
         x = (np.arange(n) + run.rng.uniform(-0.25, 0.25, n)) * (2 / n) - run.rng.uniform(0, 2)
         V, QK = run.rng.uniform(0.5, 2, 2)
         A = euclidean_flow(x[:, None], [14 / V], V, QK).attention[0]
         distance = 1 - A[:, [0, -1]].max(-1)
         undecided = distance > BOOLEAN
-        most, off = max(most, int(undecided.sum())), max(off, float(distance[~undecided].max()))
-        if undecided.sum() > 1:
-            wrong = f"x = {x.tolist()}, V = {V}, QK = {QK}: {A.tolist()}"
-    return Finding(
-        f"R¹, V and QK above 0: the attention matrix of {n} tokens at t = 14/V, {starts} starts",
-        "float",
-        f"1 at the least or the largest token, up to {off:.0e}, in all rows but {most}",
-        f"up to {BOOLEAN:g}, in all rows but at most one",
-        Verdict.of(wrong is None),
-        wrong or "",
-    )
-
-
-def _pairs_from_a_point() -> Finding:
-    """From 1 − ⟨x_i, x⟩ ≤ ε for all i follows 1 − ⟨x_i, x_j⟩ ≤ 4ε, not ε as one proof has it.
-
-    ‖x_i − x_j‖ ≤ 2√(2ε) gives 4.  Two tokens on either side of x at the rational angle with cosine
-    c = (1 − q²)/(1 + q²) have ε = 1 − c and 1 − ⟨x_i, x_j⟩ = 2(1 − c²) = 2(1 + c)·ε: up to 4.
-    """
-    from flint import fmpq
-
-    ratios = []
-    for k in (1, 2, 3, 10, 1000):
-        q = fmpq(1, k)
-        c, s = (1 - q * q) / (1 + q * q), 2 * q / (1 + q * q)
-        ratios.append((1 - (c * c - s * s)) / (1 - c))
-    exact = all(r <= 4 for r in ratios) and ratios[-1] > fmpq(3999, 1000)
-    return Finding(
-        "from distances to the limit to distances between tokens",
-        "exact",
-        f"1 − ⟨x_i, x_j⟩ is {', '.join(f'{int(r.p) / int(r.q):.6g}' for r in ratios)} times ε "
-        "at 5 rational pairs",
-        "above 1, as printed, and at most 4",
-        Verdict.of(exact),
-    )
+        rows.append((int(undecided.sum()), f"x = {x.tolist()}, V = {V}, QK = {QK}: {A.tolist()}"))
+        off = max(off, float(distance[~undecided].max()))
+    most, where = max(rows)
+    name = f"R¹, V and QK above 0: the attention matrix of {n} tokens at t = 14/V, {starts} starts"
+    words = f"1 at the least or the largest token, up to {off:.0e}, in all rows but {most}"
+    return at_most("leaders", name, "float", most, 1, words=words, detail=where)

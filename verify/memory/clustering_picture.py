@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.patches import Circle
 
 from theory.memory.orthogonal_start import escape_time, orthogonal_start
 from theory.memory.sphere import n_clusters, smallest_inner_product, sphere_flow
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from matplotlib.figure import SubFigure
-
 BETA, TOKENS = 6.0, 32  # on the sphere
 SHOWN = 0.0, 2.0, 20.0, 3000.0  # the times of the four spheres
 BETAS = 1.0, 4.0, 9.0  # of the pairs
+NAMED: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "color": "#444444"}
 PATH, START, NOW, CURVE = "#b9c6d6", "#8a8f98", "#1f5fa8", "#b5651d"
 
 
@@ -28,12 +28,11 @@ def draw(path: Path, rng: np.random.Generator) -> None:
     clusters before they merge [GKPR2024].  Below: two orthogonal tokens for three β, integrated
     (points) and by the equation of one number (lines), with the times e^β/(2β).
     """
-    figure = plt.figure(figsize=(10, 6.4), layout="constrained")
+    figure = Figure(figsize=(10, 6.4), layout="constrained")
     above, below = np.asarray(figure.subfigures(2, 1, height_ratios=[1.05, 1]))
     _spheres(above, rng)
     _curves(below.subplots())
     figure.savefig(path, dpi=150)
-    plt.close(figure)
 
 
 def _spheres(figure: SubFigure, rng: np.random.Generator) -> None:
@@ -43,20 +42,17 @@ def _spheres(figure: SubFigure, rng: np.random.Generator) -> None:
     X /= np.linalg.norm(X, axis=-1, keepdims=True)
     times = np.unique(np.concatenate([[0.0], np.geomspace(0.01, SHOWN[-1], 300), SHOWN]))
     tokens = sphere_flow(X, BETA, times).tokens
-    figure.suptitle(
-        f"{TOKENS} tokens on the sphere under self-attention, β = {BETA:g} (grey: start)",
-        fontsize=10,
-    )
+    title = f"{TOKENS} tokens on the sphere under self-attention, β = {BETA:g} (grey: start)"
+    figure.suptitle(title, fontsize=10)
     for panel, time in zip(figure.subplots(1, len(SHOWN)), SHOWN, strict=True):
         last = int(np.searchsorted(times, time))
         now, clusters = tokens[last], int(n_clusters(tokens[last], 0.99))
-        panel.add_patch(plt.Circle((0, 0), 1, facecolor="#f6f7f9", edgecolor=START, lw=0.8))
+        panel.add_patch(Circle((0, 0), 1, facecolor="#f6f7f9", edgecolor=START, lw=0.8))
         for i in range(TOKENS):
             panel.plot(*tokens[: last + 1, i][:, [0, 2]].T, color=PATH, lw=0.8, zorder=1)
         panel.scatter(X[:, 0], X[:, 2], s=7, color=START, lw=0, zorder=2)
         panel.scatter(now[:, 0], now[:, 2], s=22, color=NOW, lw=0, alpha=0.8, zorder=3)
-        word = "cluster" if clusters == 1 else "clusters"
-        panel.set_title(f"t = {time:g}: {clusters} {word}", fontsize=9)
+        panel.set_title(f"t = {time:g}: {clusters} cluster{'s' * (clusters != 1)}", fontsize=9)
         panel.set(xlim=(-1.06, 1.06), ylim=(-1.06, 1.06), aspect="equal")
         panel.axis("off")
 
@@ -66,21 +62,15 @@ def _curves(panel: Axes) -> None:
     for beta, shade in zip(BETAS, (0.45, 0.7, 1.0), strict=True):
         met = escape_time(beta)
         times = np.geomspace(0.05, 3 * met, 2000)
-        colour = (*matplotlib.colors.to_rgb(CURVE), shade)
+        colour = (*to_rgb(CURVE), shade)
         panel.plot(times, orthogonal_start(n, beta, times), color=colour, lw=1.6, zorder=2)
         sampled = np.geomspace(0.05, 3 * met, 25)
         integrated = smallest_inner_product(sphere_flow(np.eye(n), beta, sampled).tokens)
         panel.plot(sampled, integrated, "o", ms=3.2, color=NOW, zorder=3)
         estimate = np.exp(beta) / (2 * beta)
         panel.axvline(estimate, color=START, lw=0.8, ls=(0, (4, 3)), zorder=1)
-        panel.annotate(
-            f"β = {beta:g}\n$e^β/2β$ = {estimate:.4g}",
-            (estimate, 1.03),
-            xytext=(-2, 3),
-            textcoords="offset points",
-            fontsize=8,
-            color="#444444",
-        )
+        label = f"β = {beta:g}\n$e^β/2β$ = {estimate:.4g}"
+        panel.annotate(label, (estimate, 1.03), (-2, 3), **NAMED)
     panel.plot([], [], color=CURVE, lw=1.6, label="the equation for γ(t)")
     panel.plot([], [], "o", ms=3.2, color=NOW, label="two tokens, integrated")
     panel.set(xscale="log", ylim=(-0.02, 1.03), xlabel="time t", ylabel="inner product ⟨x₁, x₂⟩")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, pairwise, product
 
 import numpy as np
+from flint import fmpz_mat
 
+from theory.memory.capacity import clopper_pearson
 from theory.memory.hemisphere import (
     cone_diameter,
     hemisphere_pole,
@@ -17,25 +19,18 @@ from theory.memory.hemisphere import (
 )
 from theory.memory.sphere import Kind, smallest_inner_product, sphere_flow
 from verify.claim import Run
-from verify.finding import Finding, Verdict
-
-FALSE_ALARM = 1e-7  # the chance that a statistical finding fails although what it says is true
-INTEGRATION = 1e-9  # allowed for the error of an integration in steps of error 1e-12
+from verify.finding import Finding, Verdict, at_most, equal
+from verify.memory.chances import FALSE_ALARM, covers
+from verify.memory.particles import INTEGRATION, uniform_tokens
 
 
 def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> Iterator[Finding]:
     """Wendel's formula, by counting and by sampling; the proved rate and the late one."""
-    yield _wendel_counted(run.quick)
-    yield _wendel_sampled(run, n, d, samples)
+    yield wendel_counted(run.quick)
+    yield wendel_sampled(run, n, d, samples)
     yield _exponential(run, n, d, beta)
     yield _late_rate(run, n, d, beta)
     yield _one_cluster(run, n)
-
-
-def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Uniform points of the unit sphere, (…, n, d)."""
-    X = rng.standard_normal(shape)
-    return X / np.linalg.norm(X, axis=-1, keepdims=True)
 
 
 def patterns_in_a_hemisphere(x: np.ndarray) -> int:
@@ -50,74 +45,43 @@ def patterns_in_a_hemisphere(x: np.ndarray) -> int:
     found = set()
     for facet in combinations(range(n), d - 1):
         others = [i for i in range(n) if i not in facet]
-        sides = [_determinant([*(x[j] for j in facet), x[i]]) for i in others]
+        sides = [int(fmpz_mat(x[[*facet, i]].tolist()).det()) for i in others]
         if 0 in sides:
             raise ValueError(f"points {facet} and another lie in one plane through 0")
-        for side in (1, -1):
-            for free in range(2 ** (d - 1)):
-                signs = [0] * n
-                for i, value in zip(others, sides, strict=True):
-                    signs[i] = side if value > 0 else -side
-                for place, j in enumerate(facet):
-                    signs[j] = 1 if free >> place & 1 else -1
-                found.add(tuple(signs))
+        for side, *free in product((1, -1), repeat=d):
+            signs = np.empty(n, dtype=int)
+            signs[others] = [side if value > 0 else -side for value in sides]
+            signs[list(facet)] = free
+            found.add(tuple(signs))
     return len(found)
 
 
-def _determinant(rows: list[np.ndarray]) -> int:
-    total = 0
-    for order in permutations(range(len(rows))):
-        inversions = sum(a > b for a, b in combinations(order, 2))
-        product = (-1) ** inversions
-        for row, column in zip(rows, order, strict=True):
-            product *= int(row[column])
-        total += product
-    return total
-
-
-def _wendel_counted(quick: bool) -> Finding:
+def wendel_counted(quick: bool) -> Finding:
     """The lines of points in general position do not matter, so any will do; all signs are as
     likely.  Points (1, t, t², …) are in general position (Vandermonde)."""
     most_n, most_d = (5, 3) if quick else (7, 4)
-    wrong, counted = [], 0
-    for d in range(1, most_d + 1):
-        for n in range(d, most_n + 1):
-            x = np.array([[t**k for k in range(d)] for t in range(-2, n - 2)])
-            share = Fraction(patterns_in_a_hemisphere(x), 2**n)
-            counted += 1
-            if share != hemisphere_probability(n, d):
-                wrong.append(f"n = {n}, d = {d}: {share}, {hemisphere_probability(n, d)}")
-    circle = all(hemisphere_probability(n, 2) == Fraction(n, 2 ** (n - 1)) for n in range(1, 60))
-    return Finding(
-        f"Wendel's probability, all signs of {counted} sets of n ≤ {most_n} points, d ≤ {most_d}",
-        "exact",
-        wrong[0] if wrong else "equal, and n/2^(n−1) on the circle",
-        "2^(−(n−1)) Σ_{k<d} C(n−1, k)",
-        Verdict.of(not wrong and circle),
-    )
+    sizes = [(n, d) for d in range(1, most_d + 1) for n in range(d, most_n + 1)]
+    counted = [(n, 2, Fraction(n, 2 ** (n - 1))) for n in range(1, 60)]  # on the circle
+    for n, d in sizes:
+        x = np.array([[t**k for k in range(d)] for t in range(-2, n - 2)])
+        counted.append((n, d, Fraction(patterns_in_a_hemisphere(x), 2**n)))
+    wrong = [
+        f"n = {n}, d = {d}: {share}, {hemisphere_probability(n, d)}"
+        for n, d, share in counted
+        if share != hemisphere_probability(n, d)
+    ]
+    name = f"Wendel's probability, all signs of {len(sizes)} sets; n/2^(n−1) on the circle"
+    return equal("wendel/counted", name, wrong[0] if wrong else None)
 
 
-def _wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
+def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
     """Uniform points, each set decided by a linear program."""
     count = int(in_open_hemisphere(uniform_tokens(run.rng, samples, n, d)).sum())
-    low, high = clopper_pearson(count, samples)
+    low, high = clopper_pearson(count, samples, 1 - FALSE_ALARM)
     wanted = hemisphere_probability(n, d)
-    return Finding(
-        f"{n} uniform points of the sphere in R^{d} lie in an open hemisphere",
-        "statistical",
-        f"{count} of {samples}: {low:.3f} to {high:.3f} at level 1 − {FALSE_ALARM:.0e}",
-        f"{wanted} = {float(wanted):.4f}",
-        Verdict.of(bool(low <= wanted <= high)),
-    )
-
-
-def clopper_pearson(count: int, samples: int) -> tuple[float, float]:
-    """The exact confidence interval of a probability at level 1 − FALSE_ALARM [Clopper1934]."""
-    from scipy.stats import beta
-
-    low = beta.ppf(FALSE_ALARM / 2, count, samples - count + 1) if count else 0.0
-    high = beta.isf(FALSE_ALARM / 2, count + 1, samples - count) if count < samples else 1.0
-    return float(low), float(high)
+    name = f"{n} uniform points of the sphere in R^{d} lie in an open hemisphere"
+    words = f"{count} of {samples}: {low:.3f} to {high:.3f} at level 1 − {FALSE_ALARM:.0e}"
+    return covers("wendel/sampled", name, (low, high), float(wanted), words=words)
 
 
 def _in_hemisphere(run: Run, n: int, d: int) -> np.ndarray:
@@ -142,14 +106,11 @@ def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
         bound = size[0] * np.exp(-rate * times)
         share = max(share, float((size / (bound + INTEGRATION))[1:].max()))
         rates.append(rate)
-    return Finding(
-        f"start in a hemisphere, random Q and K, β = {beta:g}",
-        "float",
-        f"SA and USA: spread at most {share:.1%} of its bound at 20 times; "
-        f"λ = {', '.join(f'{rate:.2g}' for rate in rates)}",
-        "D(0)·e^(−λt), λ = m·e^(−2β‖QᵀK‖) in SA, m·e^(−β‖QᵀK‖) in USA",
-        Verdict.of(bool(share <= 1 + INTEGRATION)),
+    name = f"spread D(t) ≤ D(0)·e^(−λt), random Q and K, β = {beta:g}"
+    words = (
+        f"at most {share:.1%} of it at 20 times, λ = {rates[0]:.2g} in SA, {rates[1]:.2g} in USA"
     )
+    return at_most("exponential", name, "float", share, 1 + INTEGRATION, words=words)
 
 
 def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
@@ -176,15 +137,9 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
         slack = 2 * INTEGRATION / sizes[1] / (late - early)
         low, high = m * np.exp(-beta * gap), np.exp(beta * gap) / m
         outside = max(outside, float(low - slack - rate), float(rate - high - slack))
-    return Finding(
-        f"late rate from a random start, {n} tokens in R^{d}, β = {beta:g}",
-        "float",
-        f"2·{rate:.7f} at t = {times[-1]:g}, inside its bounds at {len(times) - 1} times"
-        if outside <= 0
-        else f"outside its bounds by {outside:.1e}",
-        "twice [m·e^(−βδ), e^(βδ)/m], which tends to 2",
-        Verdict.of(bool(outside <= 0)),
-    )
+    name = f"late rate between twice m·e^(−βδ) and e^(βδ)/m, {n} tokens in R^{d}, β = {beta:g}"
+    words = f"outside by {outside:.1e} at most; 2·{rate:.7f} at t = {times[-1]:g}"
+    return at_most("late-rate", name, "float", outside, 0.0, words=words)
 
 
 def _one_cluster(run: Run, n: int) -> Finding:
@@ -196,12 +151,15 @@ def _one_cluster(run: Run, n: int) -> Finding:
         tokens = sphere_flow(X, beta, [20.0]).tokens[0]
         arrived.append(int(in_open_hemisphere(tokens).sum()))
     count, total = sum(arrived), starts * len(betas)
-    low, _ = clopper_pearson(count, total)
+    low, _ = clopper_pearson(count, total, 1 - FALSE_ALARM)
     return Finding(
+        "one-cluster",
         f"random starts of {n} tokens on S², β = {', '.join(f'{beta:g}' for beta in betas)}",
         "statistical",
+        count,
+        total,
+        # Those that have not come so far decide nothing.
+        Verdict.HOLDS if count == total else Verdict.UNDECIDED,
         f"{count} of {total} in an open hemisphere at t = 20, from where one cluster is certain: "
         f"probability at least {low:.2f}",
-        "all; those that have not come so far decide nothing",
-        Verdict.HOLDS if count == total else Verdict.UNDECIDED,
     )

@@ -1,85 +1,34 @@
-"""The modern Hopfield network in Arb balls, written from its formulas, and the rounding of float64.
+"""The modern Hopfield network in Arb balls, written from its formulas.
 
 Run it inside `with Ball.precision(bits)`.  Points are lists of balls; patterns and β are exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 import numpy as np
-from flint import arb, arb_mat, arb_series
+from flint import arb, arb_series
 
-from verify.domains import Ball
-from verify.finding import Verdict
+from verify.evidence.enclosure import UNIT, exactly
+from verify.memory.vectors import inner, mean, minus, norm, softmax
 
 Vector = list[arb]
-BITS = 320  # the precision of the findings
-WIDTH = -100  # balls that are to be equal have radii below 2^WIDTH
-UNIT = arb(0, 1)  # every number of [−1, 1]
 HALF = arb(1) / 2
 
 
-def exactly(array: np.ndarray) -> Any:
-    """A float64 array as (nested lists of) exact balls."""
-    return _balls(array.tolist())
-
-
-def _balls(values: Any) -> Any:
-    return [_balls(value) for value in values] if isinstance(values, list) else arb(float(values))
-
-
-def below(small: arb, large: arb) -> Verdict:
-    """Whether small ≤ large, as far as the balls say."""
-    if small <= large:
-        return Verdict.HOLDS
-    return Verdict.FAILS if small > large else Verdict.UNDECIDED
-
-
-def same(a: arb, b: arb) -> Verdict:
-    """Whether a and b can be one number: balls that overlap and are narrow."""
-    if not a.overlaps(b):
-        return Verdict.FAILS
-    return Verdict.HOLDS if (a - b).rad() < 2.0**WIDTH else Verdict.UNDECIDED
-
-
-def inner(a: Iterable[arb], b: Iterable[arb]) -> arb:
-    """Σ a_i b_i."""
-    return sum((u * v for u, v in zip(a, b, strict=True)), arb(0))
-
-
-def minus(a: Vector, b: Vector) -> Vector:
-    """a − b."""
-    return [u - v for u, v in zip(a, b, strict=True)]
-
-
-def norm(v: Iterable[arb]) -> arb:
-    """‖v‖ for a vector, or the Frobenius norm of a matrix's entries."""
-    square = sum((u * u for u in v), arb(0))
-    # Where the ball holds 0, so does the enclosure of its root.
-    return square.sqrt() if square > 0 else square.abs_upper().sqrt() * UNIT
-
-
-class Network:
+class ModernNetwork:
     """Patterns x_j (N, d) and β."""
 
     def __init__(self, patterns: np.ndarray, beta: float) -> None:
         self.patterns: list[Vector] = exactly(np.asarray(patterns, dtype=np.float64))
         self.beta = arb(float(beta))
         self.N, self.d = len(self.patterns), len(self.patterns[0])
-        squares = [inner(x, x) for x in self.patterns]
-        self.M = squares[0].sqrt()
-        for square in squares[1:]:
-            self.M = self.M.max(square.sqrt())
+        self.M = norm(self.patterns[0])
+        for x in self.patterns[1:]:
+            self.M = self.M.max(norm(x))
 
     def weights(self, xi: Vector) -> Vector:
-        """softmax(β⟨x_j, ξ⟩), about the largest score by midpoint."""
-        scores = [inner(x, xi) for x in self.patterns]
-        largest = max(scores, key=float)
-        powers = [(self.beta * (score - largest)).exp() for score in scores]
-        total = sum(powers, arb(0))
-        return [power / total for power in powers]
+        """softmax(β⟨x_j, ξ⟩)."""
+        return softmax([inner(x, xi) for x in self.patterns], self.beta)
 
     def weights_on(self, centre: Vector, radius: arb) -> Vector:
         """Enclosures of the weights at every ξ with ‖ξ − centre‖ ≤ radius.
@@ -96,13 +45,9 @@ class Network:
             found.append(1 / total)
         return found
 
-    def mean(self, p: Vector) -> Vector:
-        """Σ_j p_j x_j."""
-        return [inner(p, column) for column in zip(*self.patterns, strict=True)]
-
     def update(self, xi: Vector) -> Vector:
-        """f(ξ)."""
-        return self.mean(self.weights(xi))
+        """f(ξ) = Σ_j p_j x_j."""
+        return mean(self.weights(xi), self.patterns)
 
     def jacobian(self, p: Vector) -> list[Vector]:
         """β(Σ_j p_j y_j y_jᵀ − ȳȳᵀ), y_j = x_j − x_k, x_k the pattern of largest weight."""
@@ -158,60 +103,10 @@ def spectral_bound(J: list[Vector]) -> arb:
     """An upper bound on the norm of a symmetric matrix: the least ‖J^(2^k)‖_F^(2^−k), k ≤ 4."""
     best, power = norm(u for row in J for u in row).upper(), 1
     for _ in range(4):
-        J = [[inner(row, column) for column in zip(*J, strict=True)] for row in J]
+        J = [mean(row, J) for row in J]
         power *= 2
         best = min(best, norm(u for row in J for u in row).upper().root(power).upper(), key=float)
     return best
-
-
-def shown(value: arb) -> str:
-    """The value to three digits."""
-    return f"{float(value):.3g}"
-
-
-def definition(patterns: np.ndarray, states: np.ndarray, beta: float, steps: int) -> list[Vector]:
-    """Each state (m, d) after so many updates, as balls: products of matrices, for many at once."""
-    with Ball.precision(BITS):
-        X, xi = (Ball().weights(points) for points in (patterns, states))
-        for _ in range(steps):
-            rows = []
-            for scores in (xi * X.transpose()).tolist():
-                largest = max(scores, key=float)
-                powers = [(arb(float(beta)) * (score - largest)).exp() for score in scores]
-                total = sum(powers, arb(0))
-                rows.append([power / total for power in powers])
-            xi = arb_mat(rows) * X
-        return xi.tolist()
-
-
-def rounding_bound(patterns: np.ndarray, beta: float, steps: int, size: float) -> float:
-    """How far float64 can be from `steps` updates of a state with ‖ξ‖ ≤ size.
-
-    With u = 2⁻⁵³ and γ_n = nu/(1 − nu) [Higham2002, section 3.1], a score of d products, in either
-    order of scaling, is off by γ_{d+8}·M‖ξ‖; so the exponents, differences of two of them
-    multiplied by β, by η = βM‖ξ‖(2γ_{d+8} + 5u).  Exponentials within 4 ulp make each weight wrong
-    by the factor 1 + θ, θ = e^η(1 + 8u) − 1, and a normalised one by 2θ/(1 − θ).  Two sums over N
-    patterns and a division add γ_{2N+6}·M, moving found − state to state u(3M + ‖ξ‖), and
-    weights that underflow 2⁻¹⁰⁰⁰·N·M.  What comes before is multiplied by the slope of f, at
-    most βR², R = max‖x_j − x̄‖.
-    """
-    N, d = patterns.shape
-    M = float(np.linalg.norm(patterns, axis=1).max())
-    slope = beta * float(np.linalg.norm(patterns - patterns.mean(0), axis=1).max()) ** 2
-    u, error = 2.0**-53, 0.0
-    for _ in range(steps):
-        eta = beta * M * size * (2 * _gamma(d + 8) + 5 * u)
-        theta = np.exp(eta) * (1 + 8 * u) - 1
-        off = 2 * theta / (1 - theta) if theta < 1 else np.inf
-        local = M * (off + _gamma(2 * N + 6) * (1 + off)) + u * (3 * M + size) + 2e-301 * N * M
-        # From any weights whatever the update stays in the hull, so it is off by at most 2M.
-        error = min(local + slope * error, 2 * M * (1 + _gamma(2 * N + 9)))
-        size = M + error
-    return float(error)
-
-
-def _gamma(n: int) -> float:
-    return n * 2.0**-53 / (1 - n * 2.0**-53)
 
 
 def instances(rng: np.random.Generator, N: int, d: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from flint import arb, fmpq
 from scipy import special
 
 from theory.memory.capacity import (
-    clopper_pearson,
     critical_load,
     mceliece_patterns,
     unstable_bit_limit,
@@ -23,9 +23,10 @@ from theory.memory.hopfield import hebb_fields, hebb_synchronous_run
 from theory.memory.patterns import overlap, random_patterns
 from verify.claim import Run
 from verify.domains import Ball
-from verify.finding import Finding, Verdict
+from verify.evidence.enclosure import UNIT, interval
+from verify.finding import Finding, Verdict, at_least, at_most
+from verify.memory.chances import FALSE_ALARM, covers, mostly
 
-FALSE_ALARM = 1e-7  # of a statistical finding, whatever the seed
 LOADS = (0.1, 0.2, 0.4)
 LARGE = 500  # neurons from which on what thresholds say of d → ∞ is looked for
 DIGITS = 40
@@ -33,43 +34,35 @@ DIGITS = 40
 
 def capacity_findings(run: Run, d: int, samples: int) -> Iterator[Finding]:
     """Unstable bits, McEliece's thresholds, the critical load and retrieval on either side."""
-    yield _every_set_of_patterns(run.quick)
+    yield every_set_of_patterns(run.quick)
     for load in LOADS[1:2] if run.quick else LOADS:
-        yield _unstable_bits(run, load, d, samples)
+        yield unstable_bits(run, load, d, samples)
     yield from _thresholds(run, d, samples)
-    yield _critical_load_enclosed()
+    yield critical_load_enclosed()
     yield _critical_load_by_the_mean_field()
     if not run.quick:
         yield from _retrieval(run, 4000)
 
 
-def _every_set_of_patterns(quick: bool) -> Finding:
+def every_set_of_patterns(quick: bool) -> Finding:
     """The exact tail, by counting all 2^{Pd} sets of patterns in which bit 0 of ξ⁰ is unstable.
 
     By symmetry of the signs ξ⁰ is set to all ones; the chance is then a count over 2^{(P−1)d}.
     """
-    sizes = [(2, 4), (3, 3), (3, 5), (4, 4), (5, 3), (7, 2)]
-    wrong = None
+    sizes, off = [(2, 4), (3, 3), (3, 5), (4, 4), (5, 3), (7, 2)], []
     for P, d in sizes[: 3 if quick else 6]:
-        free, unstable = (P - 1) * d, 0
-        for bits in product((-1, 1), repeat=free):
-            rows = [(1,) * d, *(bits[d * k : d * (k + 1)] for k in range(P - 1))]
-            unstable += sum(row[0] * sum(row[1:]) for row in rows) < 0
-        counted, stated = Fraction(unstable, 2**free), unstable_bit_probability(P, d)
-        # The stated one is a float of relative error far below 1e-9, the counts are at most 2^12.
-        if abs(float(counted) - stated) > 1e-9 * float(counted):
-            wrong = f"P = {P}, d = {d}: {counted} = {float(counted)} but stated {stated}"
-    return Finding(
-        "unstable bits of all sets of patterns, P·d ≤ 16",
-        "float",
-        "the stated chance is the counted one" if wrong is None else "they differ",
-        "P(Bin((P − 1)(d − 1), ½) < (P − 2)(d − 1)/2)",
-        Verdict.of(wrong is None),
-        wrong or "",
-    )
+        free = product((-1, 1), repeat=(P - 1) * d)
+        sets = ([bits[d * k : d * (k + 1)] for k in range(P - 1)] for bits in free)
+        unstable = sum(d - 1 + sum(row[0] * sum(row[1:]) for row in rows) < 0 for rows in sets)
+        counted, stated = Fraction(unstable, 2 ** ((P - 1) * d)), unstable_bit_probability(P, d)
+        error = abs(float(counted) - stated) / float(counted) if counted else stated
+        off.append((error, f"P = {P}, d = {d}: {counted} = {float(counted)} but stated {stated}"))
+    worst, where = max(off)
+    name = "P(Bin((P − 1)(d − 1), ½) < (P − 2)(d − 1)/2) of all sets of patterns, P·d ≤ 16, off by"
+    return at_most("unstable-bits/all", name, "float", worst, 1e-9, detail=where)
 
 
-def _unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
+def unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
     """The mean share of unstable bits, of one pattern in each of many independent networks.
 
     The bits of one pattern are not independent, those of different networks are: so the interval is
@@ -83,13 +76,13 @@ def _unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
     # Shares of few unstable bits are skewed; a tenth of the level leaves room for it.
     low, high = mean_interval(shares, 1 - FALSE_ALARM / 10)
     exact = unstable_bit_probability(P, d)
-    return Finding(
+    return covers(
+        f"unstable-bits/{load:g}",
         f"unstable bits at α = {load:g}, {samples} networks of {d} neurons",
-        "statistical",
-        f"{shares.mean():.5f}, sure to {max(high - shares.mean(), shares.mean() - low):.1g}",
-        f"{exact:.5f}, and Φ(−1/√α) = {unstable_bit_limit(load):.5f} for d → ∞",
-        Verdict.of(low <= exact <= high),
-        f"the interval is {low:.6f} … {high:.6f}",
+        (low, high),
+        exact,
+        words=f"{shares.mean():.5f}, sure to {max(high - shares.mean(), shares.mean() - low):.1g}",
+        wanted=f"{exact:.5f}, and Φ(−1/√α) = {unstable_bit_limit(load):.5f} for d → ∞",
     )
 
 
@@ -99,38 +92,33 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
     P(a pattern is no fixed point) ≤ d·p and P(not all are) ≤ P·d·p, p the chance of an unstable
     bit; so the numbers of networks are at most binomial with these chances.
     """
-    every, almost = (max(1, int(mceliece_patterns(max(d, 2), e))) for e in (True, False))
-    networks = max(1, samples // 4)
-    not_all = _unstable_networks(run, every, d, networks, every)
-    one = _unstable_networks(run, almost, d, samples, 1)
-    for name, P, trials, count, looked in (
-        (f"d/(4 ln d) = {every} patterns: all are fixed points", every, networks, not_all, every),
-        (f"d/(2 ln d) = {almost} patterns: a given one is a fixed point", almost, samples, one, 1),
-    ):
+    for every in (True, False):
+        P = max(1, int(mceliece_patterns(max(d, 2), every)))
+        trials, looked = (max(1, samples // 4), P) if every else (samples, 1)
         bound = min(1.0, looked * d * unstable_bit_probability(P, d))
         exceeded = special.bdtrc(np.arange(trials + 1), trials, bound)  # P(more than k)
-        most = int((exceeded > FALSE_ALARM).sum())
-        yield Finding(
-            f"{name}, d = {d}",
+        count, most = _unstable_networks(run, P, d, trials, looked), exceeded > FALSE_ALARM
+        yield at_most(
+            f"threshold/{'every' if every else 'one'}/below",
+            f"d/({4 if every else 2} ln d) = {P} patterns: "
+            f"{'all are fixed points' if every else 'a given one is a fixed point'}, d = {d}",
             "statistical",
-            f"not so in {count} of {trials} networks",
-            f"at most {most}: the chance is at most {bound:.2g}, by the exact tail",
-            Verdict.of(count <= most),
+            count,
+            int(most.sum()),
+            words=f"not so in {count} of {trials} networks",
+            wanted=f"at most {most.sum()}: the chance is at most {bound:.2g}, by the exact tail",
         )
-    if d < LARGE:
-        return
-    for name, P, trials, looked in (
-        ("twice d/(4 ln d): not all are fixed points", 2 * every, networks, 2 * every),
-        ("twice d/(2 ln d): a given one is no fixed point", 2 * almost, samples, 1),
-    ):
-        count = _unstable_networks(run, P, d, trials, looked)
-        yield Finding(
-            f"{name}, {P} patterns, d = {d}",
-            "statistical",
-            f"so in {count} of {trials} networks",
-            "more than half (observed: no bound is known here)",
-            mostly(count, trials, 0.5),
-        )
+        if d >= LARGE:
+            yield mostly(
+                f"threshold/{'every' if every else 'one'}/above",
+                f"twice as many, {2 * P} patterns: "
+                f"{'not all are fixed points' if every else 'a given one is none'}, d = {d}",
+                _unstable_networks(run, 2 * P, d, trials, 2 * looked if every else 1),
+                trials,
+                0.5,
+                words="networks",
+                wanted="more than half (observed: no bound is known here)",
+            )
 
 
 def _unstable_networks(run: Run, P: int, d: int, networks: int, looked: int) -> int:
@@ -142,53 +130,38 @@ def _unstable_networks(run: Run, P: int, d: int, networks: int, looked: int) -> 
     return count
 
 
-def mostly(successes: int, trials: int, share: float) -> Verdict:
-    """Whether more than this share succeeded; it fails only if the true chance is surely below.
-
-    By Clopper–Pearson, so that what was merely observed fails at no seed where it is true.
-    """
-    if successes > share * trials:
-        return Verdict.HOLDS
-    _, high = clopper_pearson(successes, trials, 1 - 2 * FALSE_ALARM)
-    return Verdict.FAILS if high < share else Verdict.UNDECIDED
-
-
-def _critical_load_enclosed() -> Finding:
+def critical_load_enclosed() -> Finding:
     """α'(y) changes sign within 10^{−DIGITS} of y*, where it can do so only once; see `theory`."""
-    from flint import arb, fmpq
-
     solved = critical_load(DIGITS + 5)
     with Ball.precision(4 * DIGITS + 64):
+        y, reach, two = _exactly(solved.y), arb(fmpq(1, 10**DIGITS)), 2 / arb.pi().sqrt()
 
         def slope(y: arb) -> arb:
-            return 2 / arb.pi().sqrt() * (-y * y).exp() * (y + 2 * y**3) - y.erf()
+            return two * (-y * y).exp() * (y + 2 * y**3) - y.erf()
 
-        def exactly(value: mpmath.mpf) -> arb:
-            sign, mantissa, exponent, _ = value._mpf_
-            return arb((-1) ** sign * int(mantissa)) * arb(2) ** int(exponent)
-
-        y, reach = exactly(solved.y), arb(fmpq(1, 10**DIGITS))
-        around = y.union(y - reach).union(y + reach)
-        alpha = (around.erf() / around - 2 / arb.pi().sqrt() * (-around * around).exp()) ** 2 / 2
-        m, wide = around.erf(), arb(fmpq(1, 10 ** (DIGITS - 2)))
-        holds = (
-            slope(y - reach) > 0
-            and slope(y + reach) < 0
-            and y - reach > 1
-            and bool(alpha.contains(exactly(solved.load)))
-            and bool(m.contains(exactly(solved.overlap)))
-            and bool(alpha.rad() < wide)
-            and bool(m.rad() < wide)
-        )
-        measured = f"α_c = {alpha.str(35, radius=False)}, m_c = {m.str(35, radius=False)}"
+        around, narrow = y + reach * UNIT, arb(fmpq(1, 10 ** (DIGITS - 2)))
+        m = around.erf()
+        alpha = (m / around - two * (-around * around).exp()) ** 2 / 2
+        holds = slope(y - reach) > 0 > slope(y + reach) and y - reach > 1
+        for ball, stated in ((alpha, solved.load), (m, solved.overlap)):
+            holds = holds and ball.contains(_exactly(stated)) and ball.rad() < narrow
+        words = f"α_c = {alpha.str(35, radius=False)}, m_c = {m.str(35, radius=False)}"
     return Finding(
+        "critical-load/enclosed",
         f"critical load, within 10^−{DIGITS - 2}",
         "enclosure",
-        measured,
-        "the one maximum of α(y): α' changes sign in the ball",
+        interval(alpha),
+        float(solved.load),
         Verdict.of(bool(holds)),
+        words,
+        "the one maximum of α(y): α' changes sign in the ball",
         told=True,
     )
+
+
+def _exactly(value: mpmath.mpf) -> arb:
+    sign, mantissa, exponent, _ = value._mpf_
+    return arb((-1) ** sign * int(mantissa)) * arb(2) ** int(exponent)
 
 
 def _critical_load_by_the_mean_field() -> Finding:
@@ -210,28 +183,21 @@ def _critical_load_by_the_mean_field() -> Finding:
 
         m, _, _, alpha = mpmath.findroot(system, (0.97, 0.18, 1.5, 0.138))
         solved = critical_load(DIGITS)
-        apart = max(abs(alpha - solved.load), abs(m - solved.overlap))
-        holds = bool(apart < mpmath.mpf(10) ** -(DIGITS - 5))
-        measured = f"apart by {mpmath.nstr(apart, 2)}"
-    return Finding(
-        "critical load from the mean-field equations in m, C, r, where they turn singular",
-        "float",
-        measured,
-        f"1e-{DIGITS - 5} from the maximum of α(y)",
-        Verdict.of(holds),
+        distance = float(max(abs(alpha - solved.load), abs(m - solved.overlap)))
+    name = (
+        "critical load from the mean-field equations in m, C, r, where they turn singular, off by"
     )
+    return at_most("critical-load/mean-field", name, "float", distance, 10.0 ** (5 - DIGITS))
 
 
 def _retrieval(run: Run, d: int) -> Iterator[Finding]:
     """Below α_c a network stays at its pattern, above it does not: seen with d neurons."""
-    for load, low, high in ((0.12, 0.95, 1.0), (0.18, -1.0, 0.5)):
+    for load, side in ((0.12, "<"), (0.18, ">")):
         xi = random_patterns(round(load * d), d, run.rng)
         ends = hebb_synchronous_run(xi, xi[:7], max_steps=200).states
         median = float(np.median(np.diagonal(overlap(ends, xi[:7]))))
-        yield Finding(
-            f"started at a pattern, α = {load:g} {'<' if low > 0 else '>'} α_c, d = {d}",
-            "statistical",
-            f"median overlap {median:.3f} of 7 patterns",
-            f"above {low:g} (observed)" if low > 0 else f"below {high:g} (observed)",
-            Verdict.of(low < median <= high),
-        )
+        name = f"overlap at the end, from a pattern, median of 7, α = {load:g} {side} α_c, d = {d}"
+        if side == "<":
+            yield at_least(f"retrieval/{load:g}", name, "statistical", median, 0.95)
+        else:
+            yield at_most(f"retrieval/{load:g}", name, "statistical", median, 0.5)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from theory.memory.modern_hopfield import modern_hopfield_energy, modern_hopfield_step
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
 
 # Two arcs of three patterns of length 2, 25° apart.  At β = 0.1 the slope of an update is at most
 # β·2² < 1, so there is one fixed point; the variance along the axis of the arcs is 3.5, across it
@@ -19,6 +17,8 @@ from matplotlib.axes import Axes
 REGIMES = (("global average", 0.1), ("metastable", 1.2), ("single pattern", 40.0))
 ENERGY, COLOURS = 9, ("C0", "C1", "C2", "C3", "C4", "C5")
 LIMIT = 2.9
+AS_THEY_ARE: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.004}
+STAR: dict[str, Any] = {"ms": 13, "color": "C3", "mec": "white", "mew": 0.7, "zorder": 4}
 
 
 def two_arcs() -> np.ndarray:
@@ -30,9 +30,8 @@ def two_arcs() -> np.ndarray:
 def draw(path: Path) -> None:
     """Left: energies of six queries, update by update, at the metastable β.  Right: a panel for
     each regime with the energy as shades, and updates of a grid of states; saved to path."""
-    figure, panels = plt.subplots(
-        1, 4, figsize=(16, 4.4), width_ratios=(1.1, 1, 1, 1), layout="constrained"
-    )
+    figure = Figure(figsize=(16, 4.4), layout="constrained")
+    panels = figure.subplots(1, 4, width_ratios=(1.1, 1, 1, 1))
     X = two_arcs()
     name, beta = REGIMES[1]
     queries = np.array([[0, 2.6], [-0.5, 1.4], [0.6, -2.0], [1.0, -0.4], [-2.6, 2.2], [-0.4, 0]])
@@ -45,7 +44,6 @@ def draw(path: Path) -> None:
     handles, labels = panels[1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower right", ncols=4, frameon=False, fontsize=9)
     figure.savefig(path, dpi=150)
-    plt.close(figure)
 
 
 def _energies(panel: Axes, X: np.ndarray, beta: float, queries: np.ndarray, name: str) -> None:
@@ -54,13 +52,9 @@ def _energies(panel: Axes, X: np.ndarray, beta: float, queries: np.ndarray, name
         energies = [float(modern_hopfield_energy(X, xi, beta)) for xi in states]
         label = f"ξ = ({query[0]:g}, {query[1]:g})".replace("-", "−")
         panel.plot(energies, "o-", ms=4, lw=1.2, color=colour, label=label)
-    panel.set(
-        xlabel="updates t",
-        ylabel="energy E(ξ(t))",
-        title=f"energy along retrieval\n{name}, β = {beta:g}; queries as ◆ on the right",
-        xticks=range(ENERGY),
-    )
-    panel.title.set_fontsize(10)
+    panel.set(xlabel="updates t", ylabel="energy E(ξ(t))", xticks=range(ENERGY))
+    title = f"energy along retrieval\n{name}, β = {beta:g}; queries as ◆ on the right"
+    panel.set_title(title, fontsize=10)
     panel.grid(alpha=0.3)
     panel.legend(frameon=False, fontsize=8)
 
@@ -71,31 +65,13 @@ def _plane(panel: Axes, X: np.ndarray, beta: float, name: str) -> None:
     panel.contourf(axis, axis, modern_hopfield_energy(X, grid, beta), 18, cmap="Greys", alpha=0.55)
     starts = grid[10::20, 10::20].reshape(-1, 2)
     moved = modern_hopfield_step(X, starts, beta)
-    panel.quiver(
-        *starts.T,
-        *(moved - starts).T,
-        angles="xy",
-        scale_units="xy",
-        scale=1,
-        width=0.004,
-        color="C0",
-        alpha=0.65,
-        label="one update",
-    )
+    steps = *starts.T, *(moved - starts).T
+    panel.quiver(*steps, **AS_THEY_ARE, color="C0", alpha=0.65, label="one update")
     rest = modern_hopfield_step(X, starts, beta, 500)
     residual = np.abs(modern_hopfield_step(X, rest, beta) - rest).max(axis=1)
     ends = np.unique(rest[residual < 1e-9].round(6), axis=0)
     panel.plot(*X.T, "o", ms=5, color="black", label="patterns")
-    panel.plot(
-        *ends.T, "*", ms=13, color="C3", mec="white", mew=0.7, label="fixed points", zorder=4
-    )
+    panel.plot(*ends.T, "*", **STAR, label="fixed points")
     count = f"{len(ends)} fixed point{'s' * (len(ends) != 1)} reached from the grid"
-    panel.set(
-        xlim=(-LIMIT, LIMIT),
-        ylim=(-LIMIT, LIMIT),
-        aspect="equal",
-        xlabel="ξ₁",
-        ylabel="ξ₂",
-        title=f"{name}, β = {beta:g}\n{count}",
-    )
-    panel.title.set_fontsize(10)
+    panel.set(xlim=(-LIMIT, LIMIT), ylim=(-LIMIT, LIMIT), aspect="equal", xlabel="ξ₁", ylabel="ξ₂")
+    panel.set_title(f"{name}, β = {beta:g}\n{count}", fontsize=10)

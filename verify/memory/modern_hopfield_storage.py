@@ -14,13 +14,14 @@ from theory.memory.modern_hopfield import separation as separations
 from theory.memory.retrieval_bounds import stored_patterns_bound, union_bound_patterns
 from verify.claim import Run
 from verify.domains import Ball
-from verify.finding import Finding, Verdict
-from verify.memory.hopfield_balls import BITS, below
+from verify.evidence.enclosure import BITS, all_hold, below, interval
+from verify.finding import Finding, Verdict, at_least
 
 # (d, β, K, p), the printed constant c, and the printed count.
 EXAMPLES = (((20, 1.0, 3.0, 1e-3), "3.15461"), ((75, 1.0, 1.0, 1e-3), "1.37188"))
 MANY = 10_000  # patterns said to be separated with the constants of the first example
 FALSE_ALARM = 1e-6
+SETS = 150  # of 1000 patterns, in which pairs too close are looked for
 
 
 def _failure(N: int, d: int, beta: float, K: float) -> arb:
@@ -34,30 +35,32 @@ def _failure(N: int, d: int, beta: float, K: float) -> arb:
 
 def storage(run: Run) -> Iterator[Finding]:
     """Theorem 3: its constants, what they guarantee, and what the same sphere really holds."""
-    for (d, beta, K, p), printed in EXAMPLES:
-        bound, union = stored_patterns_bound(d, beta, K, p), union_bound_patterns(d, beta, K, p)
-        with Ball.precision(BITS):
-            c, count = _constants(d, beta, K, p)
-            # Five digits are compared with what is printed, 28 with the theory package.
-            pairs = ((c, bound.c), (count, bound.count))
-            equal = all(abs(u / arb(mpmath.nstr(v, 30)) - 1) < 1e-28 for u, v in pairs)
-            verdicts = [
+    for example, printed in EXAMPLES:
+        yield _example(*example, printed)
+    yield _shared_fixed_point()
+    yield _many(run)
+    yield _separated_patterns(run)
+
+
+def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
+    """Five digits of c are compared with what is printed, 28 with the theory package."""
+    bound, union = stored_patterns_bound(d, beta, K, p), union_bound_patterns(d, beta, K, p)
+    with Ball.precision(BITS):
+        c, count = _constants(d, beta, K, p)
+        pairs = ((c, bound.c), (count, bound.count))
+        equal = all(abs(u / arb(mpmath.nstr(v, 30)) - 1) < 1e-28 for u, v in pairs)
+        return all_hold(
+            f"theorem-3/K={K:g}",
+            f"Theorem 3, β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}",
+            [
                 Verdict.of(f"{float(c):.5f}" == printed and bound.applies and equal),
                 below(_failure(int(mpmath.ceil(bound.count)), d, beta, K), arb(p)),
                 below(_failure(union, d, beta, K), arb(p)),
                 below(arb(p), _failure(union + 1, d, beta, K)),
-            ]
-        yield Finding(
-            f"Theorem 3, β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}",
-            "enclosure",
-            f"c = {float(c):.5f}, guarantees {float(count):.1f} patterns; a union bound over pairs "
-            f"guarantees {union}",
-            f"c = {printed}",
-            Verdict.together(verdicts),
+            ],
+            words=f"c = {float(c):.5f}, as printed, guarantees {float(count):.1f} patterns; a "
+            f"union bound over pairs guarantees {union}",
         )
-    yield _shared_fixed_point()
-    yield _many(run)
-    yield _separated_patterns(run)
 
 
 def _shared_fixed_point() -> Finding:
@@ -68,19 +71,21 @@ def _shared_fixed_point() -> Finding:
     For β → 0 the promise grows, as 1/√(2e·βM²).
     """
     d, beta, K, p = 3, 0.01, 0.5, 1e-3
-    bound = stored_patterns_bound(d, beta, K, p)
     with Ball.precision(BITS):
         slope = arb(beta) * arb(K) ** 2 * (d - 1)
         _, count = _constants(d, beta, K, p)
-        verdict = Verdict.of(bool(bound.applies and slope < 1 and count > 2))
-    return Finding(
-        f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}",
-        "enclosure",
-        f"its hypothesis holds and promises {float(count):.1f} patterns, but the slope of f is at "
-        f"most βM² = {float(slope):.3g}: all patterns share one fixed point",
-        "at most 1 pattern with a fixed point of its own",
-        verdict,
-    )
+        applies = stored_patterns_bound(d, beta, K, p).applies
+        return Finding(
+            "theorem-3/small-beta",
+            f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}",
+            "enclosure",
+            interval(count),
+            1,
+            Verdict.of(bool(applies and slope < 1 and count > 2)),
+            f"its hypothesis holds and promises {float(count):.1f} patterns, but the slope of f is "
+            f"at most βM² = {float(slope):.3g}: all patterns share one fixed point",
+            "at most 1 pattern with a fixed point of its own",
+        )
 
 
 def _constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb]:
@@ -101,7 +106,7 @@ def _many(run: Run) -> Finding:
     d, beta, K, _ = EXAMPLES[0][0]
     with Ball.precision(BITS):
         mean = float(_failure(MANY, d, beta, K))
-    size, sets = 1000, 10 if run.quick else 150
+    size, sets = 1000, 10 if run.quick else SETS
     expected = mean * size * (size - 1) / (MANY * (MANY - 1))
     required = float(required_separation(MANY, beta, K * np.sqrt(d - 1)))
     hit = sum(
@@ -111,12 +116,15 @@ def _many(run: Run) -> Finding:
     low = int((bdtr(counts, sets, expected - expected**2 / 2) > FALSE_ALARM / 2).argmax())
     high = int((bdtrc(counts, sets, expected) <= FALSE_ALARM / 2).argmax())
     return Finding(
+        "too-close",
         f"do {MANY} random patterns meet the condition (β = 1, K = 3, d = 20)?",
         "statistical",
+        hit,
+        (low, high),
+        Verdict.of(low <= hit <= high),
         f"{hit} of {sets} sets of {size} hold a pair too close; {MANY} hold {mean:.1f} on average, "
         f"and none with probability at most {1 / mean:.1%}",
         f"{low} … {high} of the sets, except with probability {FALSE_ALARM:g}",
-        Verdict.of(low <= hit <= high),
     )
 
 
@@ -126,13 +134,11 @@ def _separated_patterns(run: Run) -> Finding:
     N = union_bound_patterns(d, beta, K, FALSE_ALARM)
     required = float(required_separation(N, beta, K * np.sqrt(d - 1)))
     least = float(separations(_on_sphere(run, N, d, K)).min())
-    return Finding(
-        f"{N} random patterns (β = 1, K = 1, d = 75), where Theorem 3 guarantees 11",
-        "statistical",
-        f"the least separation is {least:.1f}",
-        f"at least {required:.1f}, except with probability {FALSE_ALARM:g}",
-        Verdict.of(least >= required),
+    name = (
+        f"least separation of {N} random patterns (β = 1, K = 1, d = 75), where Theorem 3 "
+        f"guarantees 11, except with probability {FALSE_ALARM:g}"
     )
+    return at_least("separated", name, "statistical", least, required)
 
 
 def _on_sphere(run: Run, N: int, d: int, K: float) -> np.ndarray:

@@ -10,8 +10,10 @@ from flint import arb
 
 from verify.claim import Run
 from verify.domains import Ball
+from verify.evidence.enclosure import BITS, exactly, interval
 from verify.finding import Finding, Verdict
-from verify.memory.hopfield_balls import BITS, Vector, definition, exactly, minus, norm
+from verify.memory.updates import definition
+from verify.memory.vectors import minus, norm
 
 COUNT, QUERIES, DIMENSION, BETA = 2048, 64, 8, 20.0
 
@@ -23,23 +25,28 @@ def pruning_findings(run: Run) -> Iterator[Finding]:
     out is as large as it can be, so the bound is nearly met, and an error below a quarter of it
     means that nothing was left out.
     """
-    from constructions.memory import retrieve
+    from constructions import retrieve
 
     for tolerance in (1e-2, 1e-5) if run.quick else (1e-2, 1e-5, 1e-8):
         patterns, queries = worst_case(run.rng, tolerance)
-        longest = float(np.linalg.norm(patterns, axis=1).max())
         found = retrieve(patterns, queries, BETA, tolerance=tolerance).numpy()
         with Ball.precision(BITS):
-            error = largest_distance(definition(patterns, queries, BETA, 1), found)
-            holds = bool(error <= tolerance * longest) and bool(error > tolerance * longest / 4)
-            share = float((error / longest / tolerance).upper())
+            # The states differ where all patterns are 0: they have one update.
+            (exact,) = definition(patterns, queries[:1], BETA, 1)
+            longest, error = max(map(norm, exactly(patterns)), key=float), arb(0)
+            for row in exactly(found):
+                error = error.max(norm(minus(row, exact)))
+            share = error / longest / tolerance
         yield Finding(
+            f"pruning/{tolerance:g}",
             f"retrieve: error of pruning at tolerance {tolerance:g}, worst case of {COUNT} "
             f"patterns, {QUERIES} states",
             "enclosure",
-            f"{share:.0%} of the bound",
+            interval(share),
+            (0.25, 1.0),
+            Verdict.of(bool(0.25 < share <= 1)),
+            f"{float(share.upper()):.0%} of the bound",
             "tolerance · max‖x‖, and above a quarter of it",
-            Verdict.of(holds),
         )
 
 
@@ -54,11 +61,3 @@ def worst_case(rng: np.random.Generator, tolerance: float) -> tuple[np.ndarray, 
     patterns[rng.integers(COUNT // 2), :2] = 1.0
     states[:, 0], states[:, 2:] = 1.0, rng.standard_normal((QUERIES, DIMENSION - 2))
     return patterns, states
-
-
-def largest_distance(exact: list[Vector], found: np.ndarray) -> arb:
-    """The largest Euclidean distance between rows, enclosed."""
-    largest = arb(0)
-    for row, other in zip(exact, exactly(found), strict=True):
-        largest = largest.max(norm(minus(row, other)))
-    return largest

@@ -6,11 +6,10 @@ Nothing here knows of the closed forms that `theory` and `constructions` use.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
 
+from theory.regression import Start
 from verify.domains.base import Domain, Matrix
-
-Start = Literal["gram", "identity"]
 
 
 def identity(domain: Domain, size: int) -> Matrix:
@@ -47,18 +46,16 @@ def gradient_descent(
     return Q * w
 
 
-def prefixes_by_gradient_descent(
-    domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int, step_size: float
+def on_each_prefix(
+    rows: Callable[..., Matrix], domain: Domain, X: Matrix, y: Matrix, Q: Matrix
 ) -> Matrix:
-    """For t = 0 … n: the prediction for input t + 1 (at the end Q) from the first t examples."""
-    inputs = [*X.tolist(), *Q.tolist()]
-    labels = y.tolist()
-    predictions = [[domain.number(0)]]
+    """For t = 0 … n: `rows` of the first t examples and input t + 1 (at the end Q); 0 of none."""
+    inputs, labels = [*X.tolist(), *Q.tolist()], y.tolist()
+    found = [[domain.number(0)]]
     for t in range(1, len(inputs)):
-        seen, answers = domain.matrix(inputs[:t]), domain.matrix(labels[:t])
-        query = domain.matrix([inputs[t]])
-        predictions += gradient_descent(domain, seen, answers, query, k, step_size).tolist()
-    return domain.matrix(predictions)
+        seen = domain.matrix(inputs[:t]), domain.matrix(labels[:t]), domain.matrix([inputs[t]])
+        found += rows(*seen).tolist()
+    return domain.matrix(found)
 
 
 def online_gradient_descent(domain: Domain, X: Matrix, y: Matrix, Q: Matrix) -> Matrix:
@@ -81,3 +78,13 @@ def power(domain: Domain, matrix: Matrix, exponent: int) -> Matrix:
         if bit == "1":
             result = result * matrix
     return result
+
+
+def inverse_of_power(domain: Domain, E: Matrix, first: Matrix, exponent: int) -> Matrix:
+    """G with I − S·G = (I − S·M₀)^exponent: Σ_{i<exponent} E^i M₀, by the bits of the exponent."""
+    total, raised = domain.number(0) * first, identity(domain, E.nrows())
+    for bit in bin(exponent)[2:]:
+        total, raised = total + raised * total, raised * raised
+        if bit == "1":
+            total, raised = first + E * total, E * raised
+    return total

@@ -1,25 +1,34 @@
-"""A user's own numbers as an in-context regression problem: CSV in, standardised examples out."""
+"""The examples that claims run on: Gaussian prompts, or a user's own numbers.
+
+A user's come as CSV and are standardised.
+"""
 
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from theory.checks import InputError
+from theory.regression import gaussian_prompts
+from verify.claim import Run
 
 
-@dataclass(frozen=True)
-class Examples:
-    """x (n, d), y (n,) to learn from and queries (m, d) held out, all in standardised units."""
+class Examples(NamedTuple):
+    """x (…, n, d), y (…, n) to learn from and queries (…, d), or (m, d) for one x (n, d)."""
 
     x: np.ndarray
     y: np.ndarray
     queries: np.ndarray
-    name: str
+
+
+def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
+    """`samples` Gaussian prompts of n examples in d dimensions, 8 of them if the run is quick."""
+    prompts = gaussian_prompts(8 if run.quick else samples, n, d, seed=run.rng)
+    return Examples(prompts.x, prompts.y, prompts.x_query)
 
 
 def read_examples(path: Path, target: str | None, rng: np.random.Generator) -> Examples:
@@ -62,7 +71,7 @@ def read_examples(path: Path, target: str | None, rng: np.random.Generator) -> E
             "there is nothing to predict from; add a column that varies"
         )
     features = np.delete(standard, column, axis=1)
-    return Examples(features[kept], standard[kept, column], features[queries], path.name)
+    return Examples(features[kept], standard[kept, column], features[queries])
 
 
 def _standardised(table: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from math import ceil, log, log1p
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from theory.regression import ols as least_squares
-from theory.regression.residuals import gradient_descent_residual, newton_residual
+from theory.regression import Start, gradient_descent_residual, newton_residual
 from verify.claim import Run, claim, option
 from verify.domains import Rational
-from verify.finding import Finding, Verdict
-from verify.regression import algorithms
-from verify.regression.agreement import least_squares_rounding, transformer_in_float
-from verify.regression.gradient_descent import gradient_descent_statement
-from verify.regression.newton import newton_statement, safe_alpha
-from verify.regression.statement import Statement, predict, rational_instance
+from verify.evidence.agreement import transformer_in_float
+from verify.evidence.statement import OverExamples, predict, rational_instance
+from verify.finding import Finding, Verdict, equal, labelled
+from verify.regression.algorithms import identity, power, start_matrix
+from verify.regression.convergence import from_ols, safe_alpha
+from verify.regression.data import Examples
+from verify.regression.statements import gradient_descent_statement, newton_statement
 
-Family = Literal["n > d", "n < d", "repeated rows"]
-METHODS = ("Newton", "gradient descent")
 ACCURACY = 1e-9  # the residual that the step counts below are chosen for
+FAMILIES: dict[str, Callable[[int], list[int]]] = {
+    "n > d": lambda d: list(range(2 * d)),
+    "n < d": lambda d: list(range(max(1, d // 2))),
+    "repeated rows": lambda d: [i % max(1, d // 2) for i in range(2 * d)],
+}
+"""Which of a prompt's drawn rows are taken, in d dimensions."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """k steps raise the residual of M₀ = scale·S ("gram") or scale·I to a power."""
+
+    start: Start
+    statement: Callable[[Run, float], OverExamples]
+    residual: Callable[[Any, int, float], Any]
+    power: Callable[[int], int]
+    steps: Callable[[float], float]  # that make this power
+
+
+METHODS = {
+    "Newton": Method(
+        "gram",
+        lambda run, alpha: newton_statement(run, "ladder", "gram", alpha),
+        newton_residual,
+        lambda k: 2**k,
+        np.log2,
+    ),
+    "gradient descent": Method(
+        "identity",
+        lambda run, eta: gradient_descent_statement(run, "ladder", eta),
+        gradient_descent_residual,
+        lambda k: k,
+        float,
+    ),
+}
 
 
 @claim(
@@ -41,93 +75,66 @@ def ols(
     E = I − S M₀ has eigenvalues below 1 in absolute value on that range. Shown for n > d, n < d
     and repeated rows.
     """
-    for family in ("n > d", "n < d", "repeated rows"):
-        for method in METHODS:
+    for family, rows in FAMILIES.items():
+        for name, method in METHODS.items():
+            label = f"{name}, {family}"
             if domain in ("all", "exact"):
-                yield _in_range_with_known_residual(run, family, method, d)
+                yield from labelled(label, [_in_range(run, method, rows(d), d)])
             if domain in ("all", "float"):
-                yield _reaches_least_squares(run, family, method, d)
+                yield from labelled(label, [_reaches_least_squares(run, method, rows(d), d)])
 
 
-def _in_range_with_known_residual(run: Run, family: Family, method: str, d: int) -> Finding:
+def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
     """rank [Xᵀ | w_k] = rank Xᵀ and S w_k − b = −E^p b, over Q, for the transformer's w_k."""
-    domain = Rational()
-    X, y = _rational_family(run, family, d)
-    n, k = len(X), 3
-    statement = _statement(run, method, 2.0**-12)
-    S, b = (
-        domain.matrix(X).transpose() * domain.matrix(X),
-        domain.matrix(X).transpose() * domain.matrix(y),
-    )
-    unit = algorithms.identity(domain, d)
-    w = predict(statement.build(d, n, k), domain, X, y, unit.tolist())
-    assert statement.start is not None
-    residual = unit - S * statement.start(domain, S)
-    power = 2**k if method == "Newton" else k
-    known = S * w - b == domain.number(-1) * (algorithms.power(domain, residual, power) * b)
-    columns = domain.matrix(X).transpose().tolist()
-    wider = domain.matrix([[*row, *entry] for row, entry in zip(columns, w.tolist(), strict=True)])
-    rank = domain.matrix(columns).rank()
-    inside = wider.rank() == rank
-    return Finding(
-        f"{method}, {family} (d={d}, n={n}, rank {rank}): w_k in range(Xᵀ), S w_k − b = −E^p b",
-        "exact",
-        f"{'inside' if inside else 'outside'} the range, "
-        f"residual {'as' if known else 'not as'} stated",
-        "both",
-        Verdict.of(bool(known and inside)),
+    domain, n, k, scale = Rational(), len(rows), 3, 2.0**-12
+    drawn, labels, _ = rational_instance(run.rng, d, n)
+    X, y = domain.matrix([drawn[i] for i in rows]), domain.matrix(labels)
+    S, b, unit = X.transpose() * X, X.transpose() * y, identity(domain, d)
+    model = method.statement(run, scale).build(d, n, k)
+    w = predict(model, domain, X.tolist(), labels, unit.tolist())
+    E = unit - S * start_matrix(domain, S, scale, method.start)
+    as_stated = S * w - b == domain.number(-1) * (power(domain, E, method.power(k)) * b)
+    wider = [[*row, *entry] for row, entry in zip(X.transpose().tolist(), w.tolist(), strict=True)]
+    inside = domain.matrix(wider).rank() == X.rank()
+    return equal(
+        "range",
+        f"w_k in range(Xᵀ), S w_k − b = −E^p b (d={d}, n={n}, rank {X.rank()})",
+        None
+        if inside and as_stated
+        else f"{'inside' if inside else 'outside'} the range, "
+        f"residual {'as' if as_stated else 'not as'} stated",
+        words="inside the range, residual as stated",
+        wanted="both",
     )
 
 
-def _reaches_least_squares(run: Run, family: Family, method: str, d: int) -> Finding:
+def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) -> Finding:
     """|ŷ − ŷ_OLS| ≤ ‖x_q‖ max_λ |R(λ)| ‖w_OLS‖ + rounding, with enough steps for R ≤ 1e−9."""
-    x, y, query = _family(run, family, d)
-    singular = np.linalg.svd(x, compute_uv=False)
-    kept = singular[singular > max(x.shape) * np.finfo(float).eps * singular[0]]
-    smallest = kept[-1] ** 2
-    start: Literal["gram", "identity"] = "gram" if method == "Newton" else "identity"
-    scale = safe_alpha(x, start)
-    shrink = scale * smallest ** (2 if method == "Newton" else 1)
-    power = max(1.0, -log(ACCURACY) / -log1p(-shrink)) if shrink < 1 else 1.0
-    k = ceil(np.log2(power)) if method == "Newton" else ceil(power)
-    model = _statement(run, method, scale).build(d, len(x), k)
-    predictions, rounding = transformer_in_float(model, x, y, query)
-    w = least_squares(x, y)
-    factor = (
-        newton_residual(kept**2, k, scale)
-        if method == "Newton"
-        else gradient_descent_residual(kept**2, k, scale)
+    n = len(rows)
+    examples = Examples(
+        run.rng.standard_normal((n, d))[rows],
+        run.rng.standard_normal(n),
+        run.rng.standard_normal((1, d)),
     )
-    length = float(np.linalg.norm(query) * np.linalg.norm(w))
-    own = float(least_squares_rounding(x)) * length
-    bound = float(np.abs(factor).max()) * length + float(rounding.max()) + own
-    distance = float(np.abs(predictions - query @ w).max())
+    singular = np.linalg.svd(examples.x, compute_uv=False)
+    smallest = singular[singular > max(n, d) * np.finfo(float).eps * singular[0]][-1]
+    scale = safe_alpha(examples.x, method.start)
+    shrink = scale * smallest ** (4 if method.start == "gram" else 2)
+    wanted = max(1.0, -log(ACCURACY) / -log1p(-shrink)) if shrink < 1 else 1.0
+    k = ceil(method.steps(wanted))
+    model = method.statement(run, scale).build(d, n, k)
+    found = from_ols(
+        examples,
+        transformer_in_float(model, *examples),
+        lambda eigenvalues: method.residual(eigenvalues, k, scale),
+    )
+    near = (found.distance <= found.bound).all()
+    telling = (found.bound <= 1e-6 * np.maximum(found.lengths, 1)).all()
     return Finding(
-        f"{method}, {family} (d={d}, n={len(x)}): {k} steps in {model.n_layers} layers reach OLS",
+        "reached",
+        f"{k} steps in {model.n_layers} layers reach OLS (d={d}, n={n})",
         "float",
-        distance,
-        bound,
-        Verdict.of(bool(distance <= bound <= 1e-6 * max(length, 1))),
+        float(found.distance.max()),
+        float(found.bound.max()),
+        Verdict.of(bool(near and telling)),
     )
-
-
-def _statement(run: Run, method: str, scale: float) -> Statement:
-    if method == "Newton":
-        return newton_statement(run, "ladder", "gram", scale)
-    return gradient_descent_statement(run, "ladder", scale)
-
-
-def _family(run: Run, family: Family, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n = max(1, d // 2) if family == "n < d" else 2 * d
-    x = run.rng.standard_normal((n, d))
-    if family == "repeated rows":
-        x = x[np.arange(n) % max(1, d // 2)]
-    return x, run.rng.standard_normal(n), run.rng.standard_normal((1, d))
-
-
-def _rational_family(run: Run, family: Family, d: int) -> tuple[list, list]:
-    n = max(1, d // 2) if family == "n < d" else 2 * d
-    X, y, _ = rational_instance(run.rng, d, n)
-    if family == "repeated rows":
-        X = [X[i % max(1, d // 2)] for i in range(n)]
-    return X, y

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +17,14 @@ from flint import fmpq
 
 from verify.claim import Run
 from verify.domains import Rational, Symbolic
-from verify.finding import Finding, Verdict
+from verify.finding import Finding, Verdict, same
 from verify.regression import algorithms
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from constructions.transformer import Transformer
 
 
-def printed_mistakes(run: Run) -> Iterator[Finding]:
+def printed(run: Run) -> Iterator[Finding]:
     """Equal signs; α = 2/‖SSᵀ‖; M₁ and M₂; fixed α; products in an MLP; the causal remark."""
     yield equal_signs(run)
     yield printed_alpha()
@@ -44,32 +45,35 @@ def equal_signs(run: Run, second: float = 1.0) -> Finding:
     x, query = run.rng.standard_normal((n, d)), run.rng.standard_normal(d)
     alpha = 1 / np.linalg.eigvalsh(x.T @ x)[-1] ** 2
     right = newton(d, 1, alpha, "paper", n=n)
-    printed = deepcopy(right)
-    step = printed.blocks[3].attn
+    as_printed = deepcopy(right)
+    step = as_printed.blocks[3].attn
     assert step is not None
     step.W_O[1] = second * step.W_O[0]
-    *_, before = _first(right.streams(x, np.zeros(n), query), 4)
-    m, inputs = before[:, right.stream["m"]].numpy(), before[:, right.stream["x"]].numpy()
-    scores = inputs @ m[:n].T
 
-    def after(model_scores: np.ndarray) -> np.ndarray:
-        return 2 * (m - 0.5 * model_scores @ m[:n])
+    def held(model: Transformer, layer: int, register: str) -> np.ndarray:
+        H = next(islice(model.streams(x, np.zeros(n), query), layer, None))
+        return H[:, model.stream[register]].numpy()
 
-    def held(model: object) -> np.ndarray:
-        *_, H = _first(model.streams(x, np.zeros(n), query), 5)  # type: ignore[attr-defined]
-        return H[:, right.stream["m"]].numpy()
+    m = held(right, 3, "m")
+    scores = held(right, 3, "x") @ m[:n].T
 
-    newton_step, absolute = after(scores), after(np.abs(scores))
-    error = np.linalg.norm(held(printed) - newton_step) / np.linalg.norm(newton_step)
-    size = np.linalg.norm(absolute)
-    is_absolute = np.linalg.norm(held(printed) - absolute) <= 1e3 * np.finfo(float).eps * n * size
-    is_repaired = np.linalg.norm(held(right) - newton_step) <= 1e3 * np.finfo(float).eps * n * size
+    def off(model: Transformer, scores: np.ndarray) -> float:
+        """How far the layer's result is from 2(m − ½ Σ score·m), relatively."""
+        wanted = 2 * (m - 0.5 * scores @ m[:n])
+        return float(np.linalg.norm(held(model, 4, "m") - wanted) / np.linalg.norm(wanted))
+
+    rounding = 1e3 * np.finfo(float).eps * n
+    error, repaired = off(as_printed, scores), off(right, scores)
+    is_absolute = off(as_printed, np.abs(scores)) <= rounding
     return Finding(
-        "printed: two heads of equal sign compute |u| (eq. 21, 28)",
+        "newton-signs",
+        "two heads of equal sign compute |u| (eq. 21, 28)",
         "float",
+        {"as printed": error, "repaired": repaired},
+        {"as printed": 0.01, "repaired": rounding},
+        Verdict.of(bool(is_absolute and repaired <= rounding and error > 0.01)),
         f"one layer is off by {error:.0%}; with opposite signs it is right",
         "an error",
-        Verdict.of(bool(is_absolute and is_repaired and error > 0.01)),
     )
 
 
@@ -82,58 +86,59 @@ def printed_alpha(numerator: int = 2) -> Finding:
     S = domain.matrix([[domain.number(i * (i == j)) for j in (1, 2, 3)] for i in (1, 2, 3)])
     unit = algorithms.identity(domain, 3)
 
-    def top_residuals(numerator: int) -> list[object]:
-        M = domain.number(numerator, 9) * S
-        residuals = []
+    def top_residuals(numerator: int) -> list[int | str]:
+        M, residuals = domain.number(numerator, 9) * S, []
         for _ in range(8):
-            residuals.append((unit - S * M).tolist()[2][2])
+            residual = (unit - S * M).tolist()[2][2]
+            residuals.append(int(residual) if residual.q == 1 else str(residual))
             M = domain.number(2) * M - M * S * M
         return residuals
 
-    printed, half = top_residuals(numerator), top_residuals(1)
-    stuck = printed[0] == -1 and all(residual == 1 for residual in printed[1:])
-    return Finding(
-        "printed: α = 2/‖SSᵀ‖₂ never converges (eq. 37)",
-        "exact",
-        "top residual −1, 1, 1, 1, …; with α = 1/‖SSᵀ‖₂ it is 0",
-        "α < 2/‖SSᵀ‖₂, strictly",
-        Verdict.of(bool(stuck and all(residual == 0 for residual in half))),
+    as_printed, half = "as printed", "with half of it"
+    return same(
+        "newton-alpha",
+        "α = 2/‖SSᵀ‖₂ never converges (eq. 37), top residuals",
+        {as_printed: top_residuals(numerator), half: top_residuals(1)},
+        {as_printed: [-1, *[1] * 7], half: [0] * 8},
+        wanted="α < 2/‖SSᵀ‖₂, strictly",
     )
 
 
-PRINTED_EXPANSIONS = ((2, -4), (4, -12, 16, -16))
-"""Coefficients of αS, α²S³, α³S⁵, α⁴S⁷ in the printed M₁ and M₂."""
+Coefficients = tuple[tuple[int, ...], tuple[int, ...]]
+"""Of αS, α²S³, α³S⁵, α⁴S⁷ in M₁ and in M₂."""
+
+PRINTED: Coefficients = ((2, -4), (4, -12, 16, -16))
+RIGHT: Coefficients = ((2, -1), (4, -6, 4, -1))
 
 
-def printed_expansions(
-    printed: tuple[tuple[int, ...], tuple[int, ...]] = PRINTED_EXPANSIONS,
-) -> Finding:
+def printed_expansions(printed: Coefficients = PRINTED) -> Finding:
     """Equations (38), (39): the coefficients of M₁ and M₂ in powers of S, with M₀ = αS.
 
     S commutes with itself, so a polynomial in one symbol s decides.
     """
     domain = Symbolic(["a", "s"])
     a, s = domain.variables
-    first = 2 * (a * s) - (a * s) * s * (a * s)
-    second = 2 * first - first * s * first
-    right_first = 2 * a * s - a**2 * s**3
-    right_second = 4 * a * s - 6 * a**2 * s**3 + 4 * a**3 * s**5 - a**4 * s**7
-    printed_first, printed_second = (
-        sum(c * a ** (i + 1) * s ** (2 * i + 1) for i, c in enumerate(coefficients))
-        for coefficients in printed
+    M, found = a * s, []
+    for _ in range(2):
+        M = 2 * M - M * s * M
+        found.append(M)
+    right, wrong = (
+        [
+            sum(c * a ** (i + 1) * s ** (2 * i + 1) for i, c in enumerate(coefficients))
+            for coefficients in both
+        ]
+        for both in (RIGHT, printed)
     )
-    holds = (
-        first == right_first
-        and second == right_second
-        and first != printed_first
-        and second != printed_second
-    )
+    differ = all(ours != theirs for ours, theirs in zip(found, wrong, strict=True))
     return Finding(
-        "printed: M₁, M₂ (eq. 38, 39)",
+        "newton-expansions",
+        "M₁, M₂ (eq. 38, 39)",
         "identity",
+        RIGHT,
+        printed,
+        Verdict.of(found == right and differ),
         "M₁ = 2αS − α²S³, M₂ = 4αS − 6α²S³ + 4α³S⁵ − α⁴S⁷",
         "not 2αS − 4α²S³, 4αS − 12α²S³ + 16α³S⁵ − 16α⁴S⁷",
-        Verdict.of(bool(holds)),
     )
 
 
@@ -143,13 +148,16 @@ def fixed_alpha() -> Finding:
     short, long = domain.matrix([[domain.number(1)]]), domain.matrix([[domain.number(2)]])
     alpha = 1 / (short.transpose() * short).tolist()[0][0] ** 2
     S = long.transpose() * long
-    residual = (algorithms.identity(domain, 1) - S * (alpha * S)).tolist()[0][0]
+    residual = int((algorithms.identity(domain, 1) - S * (alpha * S)).tolist()[0][0])
     return Finding(
-        'printed: "on any examples" holds for the recursion, not for its convergence',
+        "newton-any-examples",
+        '"on any examples" holds for the recursion, not for its convergence',
         "exact",
+        residual,
+        1,
+        Verdict.of(abs(residual) > 1),
         f"α = 1/λmax² for x = (1); the same weights at x = (2) have residual {residual}",
         "|residual| < 1",
-        Verdict.of(bool(abs(residual) > 1)),
     )
 
 
@@ -161,22 +169,22 @@ def product_in_an_mlp(product: Callable[[fmpq], fmpq] = lambda t: t * t) -> Find
     the ends and the middle, and no line can be closer (de la Vallée Poussin).  So the error is at
     least 1/(8(M + 1)²) whatever the weights; the arithmetic is done for M = 4, 16, 64, 256.
     """
-    half = fmpq(1, 2)
-    errors = []
-    for units in (4, 16, 64, 256):
-        h = fmpq(1, units + 1)
-        for piece in range(units + 1):
+    half, units, exact = fmpq(1, 2), (4, 16, 64, 256), 0
+    for M in units:
+        h, errors = fmpq(1, M + 1), set()
+        for piece in range(M + 1):
             left, right = piece * h, (piece + 1) * h
-            middle = half * (left + right)
             chord = half * (product(left) + product(right))
             # Half the distance from chord to curve in the middle is what no line can beat.
-            errors.append(abs(chord - product(middle)) * half * (units + 1) ** 2)
-    return Finding(
-        "printed: the products of the read-out in a ReLU MLP (prop. B.4)",
-        "exact",
-        "an MLP of M units is off by at least 1/(8(M + 1)²); attention multiplies exactly",
-        "an error above 0",
-        Verdict.of(all(error == fmpq(1, 8) for error in errors)),
+            errors.add(half * abs(chord - product(half * (left + right))))
+        exact += errors == {h * h / 8}
+    return same(
+        "newton-products",
+        "the products of the read-out in a ReLU MLP (prop. B.4)",
+        exact,
+        len(units),
+        words="an MLP of M units is off by at least 1/(8(M + 1)²); attention multiplies exactly",
+        wanted="an error above 0",
     )
 
 
@@ -201,12 +209,15 @@ def causal_remark(run: Run) -> Finding:
             break
         M = 2 * M - M @ sigma @ M
     return Finding(
-        "printed: the causal remark B.6 diverges for d = 20",
+        "newton-causal-remark",
+        "the causal remark B.6 diverges for d = 20",
         "float",
+        errors,
+        0,
+        Verdict.of(errors[0] < 1e-9 and errors[1] > 0.01 and errors[-1] > 1e3),
         f"relative error after 0 … {len(errors) - 1} steps: "
         + ", ".join(f"{e:.0e}" for e in errors),
         "0 if the remark held",
-        Verdict.of(errors[0] < 1e-9 and errors[1] > 0.01 and errors[-1] > 1e3),
     )
 
 
@@ -221,7 +232,3 @@ def _causal_stream(x: np.ndarray, alpha: float, k: int) -> Iterator[np.ndarray]:
     for _ in range(k):
         m = 2 * (m - 0.5 * (np.tril(x @ m.T) / counts) @ m)
         yield m
-
-
-def _first(streams: Iterator[Tensor], count: int) -> list[Tensor]:
-    return [next(streams) for _ in range(count)]

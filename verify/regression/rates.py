@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from theory.checks import InputError
 from theory.regression import (
+    Start,
     chebyshev_residual,
     chebyshev_steps,
     conjugate_gradient_iterates,
@@ -22,9 +23,10 @@ from theory.regression import (
     newton_steps,
     newton_steps_estimate,
 )
+from theory.regression.newton import STARTS
 from verify.claim import Run, claim, option
-from verify.finding import Finding, Verdict
-from verify.regression.agreement import transformer_in_float
+from verify.evidence.agreement import transformer_in_float
+from verify.finding import Finding, at_least, at_most, equal
 
 EPS = np.finfo(np.float64).eps
 
@@ -51,15 +53,15 @@ def rates(
         raise InputError(f"condition is {condition}: give a number between 1 and 1e8")
     problem = Problem(run.rng, condition, d)
     yield _gradient_descent_every_step(run, problem)
-    yield from (_newton_every_step(run, problem, start) for start in ("gram", "identity"))
+    yield from (_newton_every_step(run, problem, start) for start in STARTS)
     yield _chebyshev_every_count(run, problem)
     yield _conjugate_gradient_every_step(problem)
-    yield from _stated_counts()
+    yield from map(_stated_count, COUNTS)
     yield _digits_double(run, 500 if run.quick else digits)
     if run.plot:
-        from verify.regression.rates_picture import draw
+        from verify.regression.pictures import rates_picture
 
-        draw(run.plot, problem.x, problem.y, problem.w, condition)
+        rates_picture(run.plot, problem.x, problem.y, problem.w, condition)
 
 
 class Problem:
@@ -67,6 +69,8 @@ class Problem:
 
     def __init__(self, rng: np.random.Generator, condition: float, d: int) -> None:
         self.condition, self.eigenvalues = condition, np.geomspace(1, condition, d)
+        root = np.sqrt(condition)
+        self.rho = (root - 1) / (root + 1)
         basis, _ = np.linalg.qr(rng.standard_normal((d, d)))
         self.x = np.sqrt(self.eigenvalues)[:, None] * basis
         self.w = rng.standard_normal(d)
@@ -82,36 +86,36 @@ class Problem:
         return float(np.linalg.norm(weights - self.w)), float(np.linalg.norm(rounding)) + self.floor
 
 
+def _at_most_all(id: str, name: str, shares: list[float], what: str, more: str = "") -> Finding:
+    """Errors as shares of their bounds, none above 1."""
+    worst = float(np.max(shares))
+    words = f"{len(shares)} steps, at most {worst:.1%} of the bound{more}"
+    return at_most(id, name, "float", worst, 1.0, words=words, wanted=what)
+
+
 def _every_step(
-    name: str, errors: list[tuple[float, float]], factors: list[float], what: str
+    id: str, name: str, errors: list[tuple[float, float]], factors: list[float], what: str
 ) -> Finding:
     """error_{j+1} ≤ factor_j·error_j, up to the rounding in both."""
+    steps = zip(pairwise(errors), factors, strict=True)
     shares = [
         after / (factor * (before + slack) + slack_after)
-        for (before, slack), (after, slack_after), factor in zip(
-            errors, errors[1:], factors, strict=False
-        )
+        for ((before, slack), (after, slack_after)), factor in steps
     ]
-    return Finding(
-        name,
-        "float",
-        f"{len(shares)} steps, at most {max(shares):.1%} of the bound",
-        what,
-        Verdict.of(bool(max(shares) <= 1)),
-    )
+    return _at_most_all(id, name, shares, what)
 
 
 def _gradient_descent_every_step(run: Run, problem: Problem) -> Finding:
     from constructions import gradient_descent
 
-    eta, d = 1 / problem.eigenvalues[-1], len(problem.w)
-    errors = [problem.error(run.build(gradient_descent, d, k, eta)) for k in range(1, 31)]
+    eta, d, steps = 1 / problem.eigenvalues[-1], len(problem.w), 10 if run.quick else 30
+    errors = [problem.error(run.build(gradient_descent, d, k, eta)) for k in range(1, steps + 1)]
     errors.insert(0, (float(np.linalg.norm(problem.w)), problem.floor))
-    factors = [1 - 1 / problem.condition] * 30
-    return _every_step("gradient descent, every layer", errors, factors, "‖e'‖ ≤ (1 − 1/κ)‖e‖")
+    factors, what = [1 - 1 / problem.condition] * steps, "‖e'‖ ≤ (1 − 1/κ)‖e‖"
+    return _every_step("gradient-descent", "gradient descent, every layer", errors, factors, what)
 
 
-def _newton_every_step(run: Run, problem: Problem, start: Any) -> Finding:
+def _newton_every_step(run: Run, problem: Problem, start: Start) -> Finding:
     """e_{j+1} = E^{2^j} e_j with E = I − S M₀, whose eigenvalues lie in [0, ρ]."""
     from constructions import newton
 
@@ -121,119 +125,108 @@ def _newton_every_step(run: Run, problem: Problem, start: Any) -> Finding:
     steps = newton_steps(problem.condition, 1e-12, start) + 1
     d = len(problem.w)
     errors = [problem.error(run.build(newton, d, k, alpha, start=start)) for k in range(steps + 1)]
-    return _every_step(
-        f"Newton from {'αS' if start == 'gram' else 'αI'}, every step",
-        errors,
-        [float(np.exp(2.0**j * decay)) for j in range(steps)],
-        "‖e'‖ ≤ ρ^(2^j)‖e‖",
-    )
+    factors = [float(np.exp(2.0**j * decay)) for j in range(steps)]
+    name = f"Newton from {'αS' if start == 'gram' else 'αI'}, every step"
+    return _every_step(f"newton/{start}", name, errors, factors, "‖e'‖ ≤ ρ^(2^j)‖e‖")
 
 
 def _chebyshev_every_count(run: Run, problem: Problem) -> Finding:
     from constructions import chebyshev
 
-    root = np.sqrt(problem.condition)
-    rho, d = (root - 1) / (root + 1), len(problem.w)
     shares = []
-    for k in range(1, 41):
-        model = run.build(chebyshev, d, k, 1.0, problem.condition)
+    for k in range(1, 15 if run.quick else 41):
+        model = run.build(chebyshev, len(problem.w), k, 1.0, problem.condition)
         error, rounding = problem.error(model)
-        shares.append(error / (2 * rho**k * np.linalg.norm(problem.w) + rounding))
-    return Finding(
-        "Chebyshev, every step count",
-        "float",
-        f"{len(shares)} counts, at most {max(shares):.1%} of the bound",
-        "‖e_k‖ ≤ 2ρ^k‖e_0‖",
-        Verdict.of(bool(max(shares) <= 1)),
-    )
+        shares.append(error / (2 * problem.rho**k * np.linalg.norm(problem.w) + rounding))
+    return _at_most_all("chebyshev", "Chebyshev, every step count", shares, "‖e_k‖ ≤ 2ρ^k‖e_0‖")
 
 
 def _conjugate_gradient_every_step(problem: Problem) -> Finding:
     """‖e_k‖_S ≤ 2ρ^k ‖e_0‖_S, and the exact solution after d steps."""
-    root = np.sqrt(problem.condition)
-    rho, S = (root - 1) / (root + 1), problem.x.T @ problem.x
-    shares = []
-    for k, w in zip(
-        range(len(problem.w) + 1), conjugate_gradient_iterates(problem.x, problem.y), strict=False
-    ):
-        error, first = w - problem.w, problem.w
+    first, S = problem.w, problem.x.T @ problem.x
+    iterates, shares = conjugate_gradient_iterates(problem.x, problem.y), []
+    for k, w in zip(range(len(first) + 1), iterates, strict=False):
+        error = w - first
         energy = float(np.sqrt(error @ S @ error) / np.sqrt(first @ S @ first))
-        shares.append(energy / (2 * rho**k + 8 * len(first) * EPS * problem.condition))
-    return Finding(
-        "conjugate gradient, every step",
-        "float",
-        f"{len(shares)} steps, at most {max(shares):.1%} of the bound; "
-        f"{energy:.1e} after {len(problem.w)} steps",
-        "‖e_k‖_S ≤ 2ρ^k‖e_0‖_S",
-        Verdict.of(bool(max(shares) <= 1)),
-    )
+        shares.append(energy / (2 * problem.rho**k + 8 * len(first) * EPS * problem.condition))
+    name, what = "conjugate gradient, every step", "‖e_k‖_S ≤ 2ρ^k‖e_0‖_S"
+    more = f"; {energy:.1e} after {len(first)} steps"
+    return _at_most_all("conjugate-gradient", name, shares, what, more)
 
 
-def _stated_counts() -> Iterator[Finding]:
-    """The stated number of steps is enough on all of [1, κ], and the exact ones are the least."""
-    cases = [(c, e) for c in (2.0, 10.0, 100.0, 1e4) for e in (1e-2, 1e-6, 1e-12)]
+class Count(NamedTuple):
+    """A stated number of steps for (κ, ε), whether no fewer do, and the residual R_k(λ) at κ."""
 
-    def worst(residual: Callable[[np.ndarray, int], np.ndarray], condition: float, k: int) -> float:
-        return float(np.abs(residual(np.geomspace(1, condition, 2001), k)).max())
+    name: str
+    least: bool
+    steps: Callable[..., int]
+    residual: Callable[[np.ndarray, int, float], np.ndarray]
 
-    def check(
-        name: str,
-        least: bool,
-        count: Callable[..., int],
-        residual: Callable[[float], Callable[[np.ndarray, int], np.ndarray]],
-    ) -> Finding:
-        wrong = []
-        for condition, epsilon in cases:
-            k, factor = count(condition, epsilon), residual(condition)
-            # Relative rounding of a power with exponent N is about N·eps of its logarithm.
-            allowance = 1 + 64 * EPS * np.log(1 / epsilon)
-            if worst(factor, condition, k) > epsilon * allowance:
-                wrong.append(f"κ = {condition:g}, ε = {epsilon:g}: {k} is too few")
-            if least and k > 1 and worst(factor, condition, k - 1) <= epsilon / allowance:
-                wrong.append(f"κ = {condition:g}, ε = {epsilon:g}: {k - 1} is enough")
-        return Finding(
-            f"stated step count of {name}",
-            "float",
-            wrong[0] if wrong else f"{len(cases)} pairs of κ ≤ 1e4 and ε ≥ 1e−12",
-            "enough, and the least" if least else "enough",
-            Verdict.of(not wrong),
-        )
 
-    yield check(
+COUNTS = (
+    Count(
         "gradient descent, ln(1/ε)/−ln(1 − 1/κ)",
         True,
         gradient_descent_steps,
-        lambda c: lambda lam, k: gradient_descent_residual(lam, k, 1 / c),
-    )
-    yield check(
+        lambda lam, k, c: gradient_descent_residual(lam, k, 1 / c),
+    ),
+    Count(
         "Newton from αS, log₂(ln(1/ε)/−ln(1 − 1/κ²))",
         True,
         newton_steps,
-        lambda c: lambda lam, k: newton_residual(lam, k, 1 / c**2),
-    )
-    yield check(
+        lambda lam, k, c: newton_residual(lam, k, 1 / c**2),
+    ),
+    Count(
         "Newton from αI, log₂(ln(1/ε)/−ln(1 − 1/κ))",
         True,
         lambda c, e: newton_steps(c, e, "identity"),
-        lambda c: lambda lam, k: newton_residual(lam, k, 1 / c, "identity"),
-    )
-    yield check(
+        lambda lam, k, c: newton_residual(lam, k, 1 / c, "identity"),
+    ),
+    Count(
         "Newton, rounded up from 2 log₂κ + log₂ln(1/ε)",
         False,
         lambda c, e: max(0, int(np.ceil(newton_steps_estimate(c, e)))),
-        lambda c: lambda lam, k: newton_residual(lam, k, 1 / c**2),
-    )
-    yield check(
+        lambda lam, k, c: newton_residual(lam, k, 1 / c**2),
+    ),
+    Count(
         "hyperpower of order 3",
         True,
         lambda c, e: hyperpower_steps(c, e, 3),
-        lambda c: lambda lam, k: hyperpower_residual(lam, k, 3, 1 / c**2),
-    )
-    yield check(
+        lambda lam, k, c: hyperpower_residual(lam, k, 3, 1 / c**2),
+    ),
+    Count(
         "Chebyshev, 2ρ^k ≤ ε",
         False,
         chebyshev_steps,
-        lambda c: lambda lam, k: chebyshev_residual(lam, k, 1.0, c),
+        lambda lam, k, c: chebyshev_residual(lam, k, 1.0, c),
+    ),
+)
+
+
+def _stated_count(count: Count) -> Finding:
+    """The stated number of steps is enough on all of [1, κ], and the exact ones are the least."""
+    cases = [(c, e) for c in (2.0, 10.0, 100.0, 1e4) for e in (1e-2, 1e-6, 1e-12)]
+    wrong = []
+    for condition, epsilon in cases:
+        eigenvalues = np.geomspace(1, condition, 2001)
+        k = count.steps(condition, epsilon)
+        # Relative rounding of a power with exponent N is about N·eps of its logarithm.
+        allowance = 1 + 64 * EPS * np.log(1 / epsilon)
+
+        def worst(k: int, lam: np.ndarray = eigenvalues, c: float = condition) -> float:
+            return float(np.abs(count.residual(lam, k, c)).max())
+
+        if worst(k) > epsilon * allowance:
+            wrong.append(f"κ = {condition:g}, ε = {epsilon:g}: {k} is too few")
+        if count.least and k > 1 and worst(k - 1) <= epsilon / allowance:
+            wrong.append(f"κ = {condition:g}, ε = {epsilon:g}: {k - 1} is enough")
+    return equal(
+        f"count/{count.name.split(',')[0].replace(' ', '-')}",
+        f"stated step count of {count.name}",
+        wrong[0] if wrong else None,
+        evidence="float",
+        words=f"{len(cases)} pairs of κ ≤ 1e4 and ε ≥ 1e−12",
+        wanted="enough, and the least" if count.least else "enough",
     )
 
 
@@ -244,10 +237,12 @@ def _digits_double(run: Run, digits: int) -> Finding:
     exponents = newton_digits(x, 1 / norm**2, digits=digits)
     # While the residual's norm is above 1 the inequality says nothing; the last is cut short.
     ratios = [b / a for a, b in pairwise(exponents[:-1]) if a > 0]
-    return Finding(
+    return at_least(
+        "digits",
         f"Newton's digits double, in {digits} digits",
         "float",
-        "correct digits: …, " + ", ".join(f"{e:.0f}" for e in exponents[-6:]),
-        "each at least twice the one before",
-        Verdict.of(bool(ratios) and min(ratios) >= 2 * (1 - 1e-12)),
+        min(ratios, default=0.0),
+        2 * (1 - 1e-12),
+        words="correct digits: …, " + ", ".join(f"{e:.0f}" for e in exponents[-6:]),
+        wanted="each at least twice the one before",
     )

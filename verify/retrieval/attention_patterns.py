@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -11,14 +11,17 @@ from theory.retrieval import previous_token as previous_token_by_definition
 from theory.retrieval import skip_gram as attended_by_definition
 from theory.retrieval import token_frequencies
 from verify.claim import Run, claim, option
-from verify.finding import Finding, Verdict
-from verify.retrieval.certificate import formats, softmax, softmax_options
-from verify.retrieval.gaps import States, gap_finding
-from verify.retrieval.induction import token_codes
-from verify.retrieval.task import Registers, Task, agreement
+from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
+from verify.evidence.sequences import agreement
+from verify.evidence.size import size
+from verify.evidence.softmax import formats, softmax, softmax_options
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, labelled
+from verify.retrieval.codes import codes_before
+from verify.retrieval.options import Length, LogitError, Samples, Symbols
 
 if TYPE_CHECKING:
-    from constructions.retrieval import SequenceModel
+    from constructions.transformer import Transformer
 
 Patterns = Literal["all", "previous-token", "skip-gram", "broad-average"]
 
@@ -35,68 +38,83 @@ def attention_patterns(
     run: Run,
     *,
     pattern: Annotated[Patterns, option("which of the three")] = "all",
-    n: Annotated[int, option("tokens in a sequence", min=1)] = 128,
-    vocabulary: Annotated[int, option("symbols", min=1)] = 8,
-    samples: Annotated[int, option("random sequences", min=1)] = 100,
-    error: Annotated[float, option("wanted error of the logits under softmax")] = 1e-3,
+    n: Length = 128,
+    vocabulary: Symbols = 8,
+    samples: Samples = 100,
+    error: LogitError = 1e-3,
 ) -> Iterator[Finding]:
     """One head attends to the token before, to tokens of a class, or equally to all.
 
     Previous token: the score 2⟨P_{i−1}, P_j⟩ − |P_j|² of lattice points is largest at j = i − 1 by
     at least 1.  Skip-gram: any table of V × V scores.  Broad average: W_Q = W_K = 0.
     """
-    names = ("previous-token", "skip-gram", "broad-average") if pattern == "all" else (pattern,)
+    names = STATED if pattern == "all" else (pattern,)
     for name in names:
-        task = pattern_task(run, name)
-        model = task.build(vocabulary, n)
-        softmax_options(task, model, error, None)
-        yield _size(task, model, vocabulary)
-        yield from agreement(run, task, vocabulary, n, 8 if run.quick else samples)
-        yield gap_finding(task.label, model, _states(name, model, vocabulary))
+        statement = STATED[name](run)
+        model = statement.build(vocabulary, n)
+        softmax_options(statement, model, error, None)
+        yield from labelled(name, [size(model, name, V=vocabulary)])
+        yield from agreement(run, statement, vocabulary, n, samples)
+        yield gap_finding(name, model, _states(name, model, vocabulary, n))
         if name != "broad-average":
-            yield from softmax(run, task, vocabulary, n, error, None)
+            yield from softmax(run, statement, vocabulary, n, error, None)
         if name == "previous-token" and not run.quick:
-            yield from formats(run, task, vocabulary)
+            yield from formats(run, statement, vocabulary)
     if run.plot:
-        from verify.retrieval.attention_picture import draw
+        from verify.retrieval.attention_picture import draw_random
 
-        row = run.rng.integers(0, min(vocabulary, 5), min(n, 12))
-        model = pattern_task(run, names[0]).build(vocabulary, len(row))
-        draw(run.plot, model, row, [str(v) for v in row])
+        draw_random(run, STATED[next(iter(names))](run), min(vocabulary, 5), min(n, 12))
 
 
-def pattern_task(run: Run, name: str) -> Task:
-    """One of the three patterns; the skip-gram's table has ties, as brackets of one kind do."""
+def _previous_token(run: Run) -> OverTokens:
+    from constructions import previous_token
 
-    def build(V: int, n: int) -> SequenceModel:
-        from constructions import broad_average, previous_token, skip_gram
+    return OverTokens(
+        "previous-token",
+        lambda V, n: run.build(previous_token, V, n),
+        previous_token_by_definition,
+        lambda model, tokens: codes_before(tokens, model.interface.vocabulary_size, 2),
+    )
 
-        if name == "previous-token":
-            return run.build(previous_token, V, n)
-        if name == "skip-gram":
-            return run.build(skip_gram, table_of(V), n)
-        return run.build(broad_average, V, n)
 
-    def frequencies(tokens: np.ndarray) -> np.ndarray:
-        V = int(tokens.max()) + 1  # the symbols that occur decide; others have frequency 0
-        if name == "skip-gram":
-            return attended_by_definition(tokens, table_of(V))
-        return token_frequencies(tokens, V)
+def _skip_gram(run: Run) -> OverTokens:
+    """With a table that has ties, as brackets of one kind do."""
+    from constructions import skip_gram
 
-    def answers(tokens: np.ndarray) -> np.ndarray:
-        if name == "previous-token":
-            return previous_token_by_definition(tokens)
-        return frequencies(tokens).argmax(-1)
+    return _averaging(
+        "skip-gram",
+        lambda V, n: run.build(skip_gram, table_of(V), n),
+        lambda tokens, V: attended_by_definition(tokens, table_of(V)),
+    )
 
-    def registers(model: SequenceModel, tokens: np.ndarray) -> Registers:
-        V = model.prompt.vocabulary_size
-        if name == "previous-token":
-            return {(1, "answer"): token_codes(V)[previous_token_by_definition(tokens)]}
-        held = frequencies(tokens)
-        held = np.pad(held, [(0, 0)] * (held.ndim - 1) + [(0, V - held.shape[-1])])
-        return {(1, "attended" if name == "skip-gram" else "average"): held}
 
-    return Task(name, build, answers, registers)
+def _broad_average(run: Run) -> OverTokens:
+    from constructions import broad_average
+
+    return _averaging(
+        "broad-average", lambda V, n: run.build(broad_average, V, n), token_frequencies
+    )
+
+
+STATED: dict[str, Callable[[Run], OverTokens]] = {
+    "previous-token": _previous_token,
+    "skip-gram": _skip_gram,
+    "broad-average": _broad_average,
+}
+
+
+def _averaging(
+    label: str,
+    build: Callable[[int, int], Transformer],
+    frequencies: Callable[[np.ndarray, int], np.ndarray],
+) -> OverTokens:
+    """The answer is the most frequent token; symbols that do not occur change no frequency."""
+    return OverTokens(
+        label,
+        build,
+        lambda tokens: frequencies(tokens, int(tokens.max()) + 1).argmax(-1),
+        lambda model, tokens: {"frequencies": frequencies(tokens, model.interface.vocabulary_size)},
+    )
 
 
 def table_of(V: int) -> np.ndarray:
@@ -110,39 +128,12 @@ def table_of(V: int) -> np.ndarray:
     return own + partner
 
 
-def _size(task: Task, model: SequenceModel, V: int) -> Finding:
-    r = max(1, (V - 1).bit_length())
-    width, formula = {
-        "previous-token": (2 * r + 5, "2⌈log₂V⌉ + 5"),
-        "skip-gram": (3 * V, "3V"),
-        "broad-average": (2 * V, "2V"),
-    }[task.label]
-    return Finding(
-        f"{task.label}: size for {V} symbols",
-        "exact",
-        f"{model.n_layers} layer, {model.n_heads} head, width {model.d_model}, "
-        f"{model.n_parameters} parameters",
-        f"1 layer, 1 head, width {formula}",
-        Verdict.of((model.n_layers, model.n_heads, model.d_model) == (1, 1, width)),
-    )
-
-
-def _states(name: str, model: SequenceModel, V: int) -> States:
+def _states(name: str, model: Transformer, V: int, n: int) -> States:
     """All queries and keys of the head."""
     if name == "previous-token":
-        assert model.pos_embed is not None
-        W_pos = model.pos_embed.W_pos.numpy()
-        held = {part: W_pos[:, model.stream[part]] for part in ("place", "norm", "before")}
-        here = np.arange(len(W_pos))
-        return States(
-            1,
-            {"before": held["before"][1:]},
-            {"place": held["place"], "norm": held["norm"]},
-            np.where(here[1:, None] - 1 == here, 0.0, -np.inf),
-            here,
-        )
+        asking = at_positions(model, "before", at=slice(1, None))
+        return looking_up(model, 1, asking, np.arange(n))
+    here = np.arange(V)
     if name == "skip-gram":
-        table = table_of(V)
-        return States(1, {"wanted": table}, {"symbol": np.eye(V)}, table, np.arange(V))
-    nothing = {"symbol": np.eye(V)}
-    return States(1, nothing, nothing, np.zeros((V, V)), np.arange(V))
+        return States(1, {"wanted": table_of(V)}, {"symbol": np.eye(V)}, table_of(V), here)
+    return States(1, {}, {}, np.zeros((V, V)), here)

@@ -7,23 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib
 import numpy as np
-from numpy.typing import ArrayLike
-
-from theory.checks import InputError
-from verify.retrieval.narration import labels, states_by_layer
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from numpy.typing import ArrayLike
+
+from theory.checks import InputError
+from verify.claim import Run
+from verify.evidence.statement import OverTokens
+from verify.retrieval.snapshots import snapshots
+from verify.retrieval.words import labels
 
 if TYPE_CHECKING:
-    from constructions.retrieval import SequenceModel
-    from constructions.transformer import Block
+    from constructions.transformer import Block, Transformer
 
 MOST = 41  # tokens that can be read in a picture, BOS included
 LETTERS = 14  # of a label
@@ -32,7 +31,14 @@ VALUES = LinearSegmentedColormap.from_list("values", ["#b5651d", "#ffffff", "#2e
 TITLE, WORD, REGISTER = 8.0, 7.0, 6.5  # points
 
 
-def draw(path: Path, model: SequenceModel, tokens: ArrayLike, words: Sequence[str]) -> None:
+def draw_random(run: Run, statement: OverTokens, V: int, n: int) -> None:
+    """The model of V symbols on a random sequence of n tokens, in the claim's picture."""
+    assert run.plot is not None
+    row = run.rng.integers(0, V, n)
+    draw(run.plot, statement.build(V, n), row, [str(v) for v in row])
+
+
+def draw(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> None:
     """A row of panels for the embedding and for each layer, saved to path.
 
     On the left the attention of each head: rows ask, columns are looked at.  On the right the
@@ -42,40 +48,36 @@ def draw(path: Path, model: SequenceModel, tokens: ArrayLike, words: Sequence[st
     Raises ValueError for a prompt of more than 40 tokens, and as `labels` does.
     """
     names = readable(model, tokens, words)
-    states = list(states_by_layer(model, tokens))
+    taken = list(snapshots(model, tokens))
     heads, T = max(1, model.n_heads), len(names)
     cell = 0.135 if T > 20 else 0.2
     map_width, stream_width = max(2.9, cell * T + 0.5), min(14.0, max(3.2, 0.115 * model.d_model))
     height = max(3.0, cell * T + 1.1)
-    figure, panels = plt.subplots(
-        1 + len(states),
-        heads + 1,
-        figsize=(heads * map_width + stream_width + 0.4, (1 + len(states)) * height),
-        width_ratios=[map_width] * heads + [stream_width],
-        squeeze=False,
+    figure = Figure(
+        figsize=(heads * map_width + stream_width + 0.4, (1 + len(taken)) * height),
         layout="constrained",
     )
+    ratios = [map_width] * heads + [stream_width]
+    panels = figure.subplots(1 + len(taken), heads + 1, squeeze=False, width_ratios=ratios)
     for panel in panels.flat:
         panel.set_axis_off()
-    scale = _largest(model, [states[0].before, *(state.after for state in states)])
-    values = _stream(panels[0, -1], model, states[0].before / scale, names, "embedding")
-    for number, (block, state) in enumerate(zip(model.blocks, states, strict=True), start=1):
+    scale = _largest(model, [taken[0].before, *(snapshot.after for snapshot in taken)])
+    values = _stream(panels[0, -1], model, taken[0].before / scale, names, "embedding")
+    for number, (block, snapshot) in enumerate(zip(model.blocks, taken, strict=True), start=1):
         *maps, last = panels[number]
-        for h, pattern in enumerate(state.patterns):
-            title = f"layer {number}" + (f", head {h + 1}" if len(state.patterns) > 1 else "")
+        for h, pattern in enumerate(snapshot.patterns):
+            title = f"layer {number}" + (f", head {h + 1}" if len(snapshot.patterns) > 1 else "")
             _head(maps[h], block, h, pattern, names, title, int(15 * (map_width - 0.2)))
         moves = [line for line in block.lines if line.startswith("mlp")]
-        _stream(
-            last, model, state.after / scale, names, "\n".join([f"after layer {number}", *moves])
-        )
-    _legend(panels[0, 0], model, values)
+        title = "\n".join([f"after layer {number}", *moves])
+        _stream(last, model, snapshot.after / scale, names, title)
+    _legend(figure, panels[0, 0], model, values)
     figure.savefig(path, dpi=150)
-    plt.close(figure)
 
 
-def readable(model: SequenceModel, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
+def readable(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
     """The labels of the prompt's tokens, shortened, if they are few enough for a picture."""
-    names, front = labels(model, tokens, words), len(model.prompt.prefix)
+    names, front = labels(model, tokens, words), len(model.interface.prefix)
     if len(names) > MOST:
         raise InputError(
             f"the prompt has {len(words)} tokens and {front} in front of them, too many for a "
@@ -109,7 +111,7 @@ def _head(
 
 
 def _stream(
-    panel: Axes, model: SequenceModel, H: np.ndarray, names: list[str], title: str
+    panel: Axes, model: Transformer, H: np.ndarray, names: list[str], title: str
 ) -> AxesImage:
     image = panel.imshow(H, cmap=VALUES, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
     spans = [model.stream[name] for name in model.stream]
@@ -133,7 +135,7 @@ def _label(panel: Axes, rows: list[str], columns: list[str], at: list[float] | N
     panel.tick_params(length=0, pad=2)
 
 
-def _largest(model: SequenceModel, streams: list[np.ndarray]) -> np.ndarray:
+def _largest(model: Transformer, streams: list[np.ndarray]) -> np.ndarray:
     """For each coordinate the largest entry of its register, or 1 if all are 0."""
     largest = np.max([abs(H).max(0) for H in streams], axis=0)
     scale = np.ones(model.d_model)
@@ -143,7 +145,7 @@ def _largest(model: SequenceModel, streams: list[np.ndarray]) -> np.ndarray:
     return scale
 
 
-def _legend(panel: Axes, model: SequenceModel, values: AxesImage) -> None:
+def _legend(figure: Figure, panel: Axes, model: Transformer, values: AxesImage) -> None:
     lines = [
         *textwrap.wrap(model.name, 44),
         "",
@@ -158,7 +160,7 @@ def _legend(panel: Axes, model: SequenceModel, values: AxesImage) -> None:
         (weights, "attention weight", 0.3, [0, 0.5, 1]),
         (values, "register / its largest entry", 0.06, [-1, 0, 1]),
     ):
-        bar = plt.colorbar(
+        bar = figure.colorbar(
             shown, cax=panel.inset_axes((0.0, at, 0.7, 0.05)), orientation="horizontal", ticks=ticks
         )
         bar.set_label(label, fontsize=WORD)

@@ -7,23 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from constructions.retrieval import SequenceModel
-    from constructions.trained.models import TokenTransformer
+    from constructions.transformer import Transformer
 
 
-def attention_of(
-    model: TokenTransformer | SequenceModel, tokens: np.ndarray, prefix: int = 0
-) -> list[np.ndarray]:
-    """The attention (m, T, T) of each layer's only head; a prefix of the prompt is left out."""
-    import torch
-
-    written = torch.as_tensor(tokens) if prefix == 0 else model.tokens(tokens)  # type: ignore[operator]
-    n = written.shape[-1]
+def attention_of(model: Transformer, tokens: np.ndarray) -> list[np.ndarray]:
+    """The attention (m, T, T) of each layer's only head, between the tokens themselves."""
+    prompt, prefix = model.prompt(tokens), len(model.interface.prefix)
     maps = []
-    stream = list(model.residual_stream(written, n))
-    for block, H in zip(model.blocks, stream, strict=False):
+    for block, H in zip(model.blocks, model.residual_stream(prompt), strict=False):
         assert block.attn is not None
-        maps.append(block.attn.pattern(H, n)[..., 0, prefix:, prefix:].numpy())
+        pattern = block.attn.pattern(H, prompt.n_examples)
+        maps.append(pattern[..., 0, prefix:, prefix:].numpy())
     return maps
 
 
@@ -33,7 +27,7 @@ def attended(attention: np.ndarray, place: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(place >= 0, shares, 0).sum(-1) / (place >= 0).sum(-1))
 
 
-def circuits_of(model: TokenTransformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The maps between embedding, heads and read-out, and where each row should be largest.
 
     position  W_pos W_Q¹ (W_pos W_K¹)ᵀ (T × T), the past only: whom layer 1 looks at
@@ -60,7 +54,7 @@ def circuits_of(model: TokenTransformer) -> dict[str, tuple[np.ndarray, np.ndarr
     }
 
 
-def lives_of(built: SequenceModel, tokens: np.ndarray) -> dict[str, range]:
+def lives_of(built: Transformer, tokens: np.ndarray) -> dict[str, range]:
     """The streams (0: embedded, then after each layer) in which a built model needs a register.
 
     From the one in which it is written to the last from which a head or the read-out takes it.
@@ -81,7 +75,7 @@ def lives_of(built: SequenceModel, tokens: np.ndarray) -> dict[str, range]:
 
 
 def decoded(
-    model: TokenTransformer, built: SequenceModel, tokens: np.ndarray
+    model: Transformer, built: Transformer, tokens: np.ndarray
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """How well each register of the built model is read off the trained stream, by sequence.
 
@@ -89,21 +83,16 @@ def decoded(
     are left after the embedding and every layer, (layers + 1, h), and those of the register without
     its mean, (h,): R² is 1 − Σ left / Σ whole.
     """
-    import torch
-
-    m, prefix = len(tokens), len(built.prompt.prefix)
+    half, prefix = len(tokens) // 2, len(built.interface.prefix)
     *_, final = built.streams(tokens)
     registers = final[:, prefix:].double().numpy()
-    half = m // 2
-    left: dict[str, list[np.ndarray]] = {register: [] for register in built.stream}
-    whole: dict[str, np.ndarray] = {}
-    for H in model.residual_stream(torch.as_tensor(tokens), tokens.shape[1]):
+    seen, hidden = registers[:half].reshape(-1, registers.shape[-1]), registers[half:]
+    squares = []
+    for H in model.streams(tokens):
         X = np.concatenate([H.double().numpy(), np.ones((*tokens.shape, 1))], axis=-1)
-        fit, held = (part.reshape(-1, X.shape[-1]) for part in (X[:half], X[half:]))
-        for register in built.stream:
-            Y = registers[..., built.stream[register]]
-            seen, hidden = (part.reshape(-1, Y.shape[-1]) for part in (Y[:half], Y[half:]))
-            W = np.linalg.lstsq(fit, seen, rcond=1e-9)[0]
-            left[register].append(((held @ W - hidden) ** 2).reshape(m - half, -1).sum(-1))
-            whole[register] = ((hidden - seen.mean(0)) ** 2).reshape(m - half, -1).sum(-1)
-    return {register: (np.array(left[register]), whole[register]) for register in built.stream}
+        fit = X[:half].reshape(-1, X.shape[-1])
+        W = np.linalg.lstsq(fit, seen, rcond=1e-9)[0]
+        squares.append(((X[half:] @ W - hidden) ** 2).sum(1))
+    left, whole = np.array(squares), ((hidden - seen.mean(0)) ** 2).sum(1)
+    places = {register: built.stream[register] for register in built.stream}
+    return {r: (left[..., at].sum(-1), whole[:, at].sum(-1)) for r, at in places.items()}

@@ -10,7 +10,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from theory.checks import InputError
-from verify.retrieval.float_formats import FORMATS
+from verify.evidence.formats import FORMATS
 from verify.retrieval.messages import Message, Split, fractions
 
 KEPT = 256  # messages from which the search by merging goes on
@@ -52,7 +52,7 @@ def collision(
 def _by_merging(
     split: Split, choices: Sequence[tuple[int, int]]
 ) -> tuple[list[int], list[int]] | None:
-    held: dict[Message, list[int]] = {Message(split.nothing): []}
+    held: dict[Message, list[int]] = {split.nothing: []}
     for i, pair in enumerate(choices):
         before, held = held, {}
         for message, chosen in islice(before.items(), KEPT):
@@ -78,12 +78,12 @@ def _by_lattice(
         [split.part(v, j) for v in pair]
         for j, pair in zip(split.alice, choices.tolist(), strict=True)
     ]
-    numbers = np.array([[[float(x) for h in m.heads for x in h] for m in pair] for pair in told])
+    numbers = np.array([[[float(x) for h in m for x in h] for m in pair] for pair in told])
     steps = numbers[:, 1] - numbers[:, 0]
     for _ in tries:
         window = rng.permutation(B)[:WINDOW]
         example = split.message(fill(choices[np.arange(B), rng.integers(2, size=B)].tolist()))
-        grains = [float(split.format.grain(fractions(x)[0])) for h in example.heads for x in h]
+        grains = [float(split.format.grain(fractions(x)[0])) for h in example for x in h]
         # In quarters of what rounding resolves: vectors as short as the entries of x are below it.
         scaled = np.clip(np.rint(4 * steps[window] / grains), -(2.0**62), 2.0**62)
         basis = np.hstack([scaled.astype(np.int64), np.eye(len(window), dtype=np.int64)])

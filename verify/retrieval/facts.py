@@ -2,63 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.retrieval.facts import DEFAULT, answer, read
+from theory.retrieval.facts import DEFAULT, PROFESSION, answer, read
 from verify.claim import Run
-from verify.finding import Finding, Verdict
-from verify.retrieval.task import equal, exact_evidence
+from verify.evidence.sequences import answers_equal, exact_evidence, registers_hold
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, equal, same
+from verify.retrieval.codes import token_codes
 
 if TYPE_CHECKING:
-    from constructions.retrieval import FactLookup
+    from constructions.transformer import Transformer
 
 TALK = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "
     "What is the profession of John's mother?"
 )
+NUMBER = {word: token for token, word in enumerate(DEFAULT.words)}
+ITSELF = len(DEFAULT.relations)  # the number of the relation from each entity to itself
 
 
 def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
     """The talk's question, and random texts, read by the transformer and by an ordinary parser."""
+    statement = facts(run)
+    reader = statement.build(len(DEFAULT.words), 256)
+    yield _answers_as(reader, "talk", TALK)
+    rows = _padded(random_texts(run, 8 if run.quick else texts))
+    unknown = int((statement.answers(rows).max(1) < 0).sum())
+    yield answers_equal(
+        "texts",
+        f"{len(rows)} random texts against a parser and a dictionary",
+        statement,
+        [(reader, rows)],
+        f", {unknown} of them without an answer",
+    )
+    drawn = list(random_texts(run, 20))
+    yield equal(
+        "sentences",
+        "every '.' holds the fact of its sentence",
+        next((wrong for text in drawn if (wrong := _wrong_fact(reader, text))), None),
+        evidence=exact_evidence(reader),
+        words=f"owner, inner and object after layer 2, in {len(drawn)} random texts",
+    )
+    yield registers_hold(statement, reader, _padded(drawn), f"({len(drawn)} random texts)")
+    told = f", up to {reader.interface.max_length} tokens; softmax answers right from β = "
+    told += f"{reader.least_sharpness():.3g}"
+    yield size(reader, "facts", told, words=len(DEFAULT.words), relations=ITSELF)
+
+
+def facts(run: Run) -> OverTokens:
+    """Texts of the default lexicon, which end with their first question."""
     from constructions import fact_lookup
 
-    reader = run.build(fact_lookup)
-    yield Finding(
-        f"facts: {TALK.split('. ')[-1]}",
-        "exact",
-        str(reader.ask(TALK)),
-        str(answer(TALK)),
-        Verdict.of(reader.ask(TALK) == answer(TALK)),
+    return OverTokens(
+        "facts",
+        lambda _, n: run.build(fact_lookup, max_length=n),
+        _answers,
+        holds,
+        DEFAULT.text,
     )
-    drawn = list(random_texts(run, 8 if run.quick else texts))
-    wanted = [answer(text) for text in drawn]
-    pairs = zip(drawn, _answers(reader, drawn), wanted, strict=True)
-    mistakes = [f"{text} answered {got}, should be {w}" for text, got, w in pairs if got != w]
-    yield equal(
-        f"facts: {len(drawn)} random texts against a parser and a dictionary",
-        f"equal, {wanted.count(None)} of them without an answer",
-        min(mistakes, key=len, default=None),
-        exact_evidence(reader),
-    )
-    wrong = next((w for text in random_texts(run, 20) if (w := _wrong_fact(reader, text))), None)
-    yield equal(
-        "facts: every '.' holds the fact of its sentence",
-        "owner, inner and object after layer 2, in 20 random texts",
-        wrong,
-        exact_evidence(reader),
-    )
-    yield Finding(
-        "facts: size",
-        "exact",
-        f"{reader.n_layers} layers, {reader.n_heads} heads, width {reader.d_model}, "
-        f"{len(DEFAULT.words)} words, up to {reader.prompt.max_length} tokens; softmax answers "
-        f"right from β = {reader.least_sharpness():.3g}",
-        "two layers to read, one for each lookup",
-        Verdict.of(reader.n_layers == 4),
-    )
+
+
+def _answers_as(reader: Transformer, id: str, text: str) -> Finding:
+    """The reader's answer is the parser's."""
+    wanted, got = answer(text), reader(text)  # the parser refuses what is not of the grammar
+    numbers = (-1 if word is None else NUMBER[word] for word in (got, wanted))
+    words = ("unknown" if word is None else word for word in (got, wanted))
+    return same(id, text.rpartition(". ")[2], *numbers, words=next(words), wanted=next(words))
 
 
 def random_texts(run: Run, count: int) -> Iterator[str]:
@@ -86,62 +101,104 @@ def random_texts(run: Run, count: int) -> Iterator[str]:
         yield " ".join([*sentences, run.rng.choice(questions)])
 
 
-def _answers(reader: FactLookup, texts: list[str]) -> list[str | None]:
-    """`reader.ask` for many texts at once: what follows a "?" does not change its answer."""
+def _padded(texts: Iterable[str]) -> np.ndarray:
+    """The tokens of the texts; what follows a "?" does not change its answer."""
     rows = [DEFAULT.tokens(text) for text in texts]
-    padded = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
-    for line, row in zip(padded, rows, strict=True):
-        line[: len(row)] = row
-    answers = reader(padded).numpy()
-    last = [int(line[len(row) - 1]) for line, row in zip(answers, rows, strict=True)]
-    return [DEFAULT.words[token] if token >= 0 else None for token in last]
+    longest = max(map(len, rows))
+    return np.array([row + [0] * (longest - len(row)) for row in rows])
 
 
-def _wrong_fact(reader: FactLookup, text: str) -> str | None:
+def _answers(tokens: np.ndarray) -> np.ndarray:
+    """By the parser, at the first "?"; −1 elsewhere."""
+    answers = np.full(tokens.shape, -1)
+    for place in np.ndindex(tokens.shape[:-1]):
+        for end in np.flatnonzero(tokens[place] == NUMBER["?"])[:1]:
+            word = answer(DEFAULT.text(tokens[place][: end + 1]))
+            answers[(*place, end)] = -1 if word is None else NUMBER[word]
+    return answers
+
+
+def _wrong_fact(reader: Transformer, text: str) -> str | None:
     """None if after layer 2 every "." holds the subject, relation and object of its sentence."""
-    facts, _, _ = read(text)
     tokens = np.array(DEFAULT.tokens(text))
-    H = list(reader.streams(tokens))[2][1:].numpy()
-    words = [reader.embed.W_E[DEFAULT.words.index(w)].numpy() for w in DEFAULT.words]
-    code = {w: row[reader.stream["word"]] for w, row in zip(DEFAULT.words, words, strict=True)}
-    relation = {
-        w: row[reader.stream["relation"]] for w, row in zip(DEFAULT.words, words, strict=True)
-    }
-    ends = np.flatnonzero(tokens == DEFAULT.words.index("."))
-    for fact, end in zip(facts, ends, strict=True):
-        held = [H[end, reader.stream[name]] for name in ("owner", "inner", "object")]
-        wanted = [code[fact.subject], relation[fact.relation], code[fact.object]]
-        if not all(np.array_equal(a, b) for a, b in zip(held, wanted, strict=True)):
-            return f"{text}: the '.' of {fact} holds {held}"
+    (H,) = islice(reader.streams(tokens), 2, 3)
+    ends = H[1:].numpy()[tokens == NUMBER["."]]
+    codes, relations = token_codes(len(DEFAULT.words)), token_codes(ITSELF + 1)
+    for fact, end in zip(read(text)[0], ends, strict=True):
+        wanted = {
+            "owner": codes[NUMBER[fact.subject]],
+            "inner": relations[DEFAULT.relations.index(fact.relation)],
+            "object": codes[NUMBER[fact.object]],
+        }
+        for name, code in wanted.items():
+            if not np.array_equal(end[reader.stream[name]], code):
+                return f"{text}: the '.' of {fact} holds {name} = {end[reader.stream[name]]}"
     return None
 
 
-def on_words(run: Run, prompt: str) -> Iterator[Finding]:
+def holds(model: Transformer, tokens: np.ndarray) -> dict[str, np.ndarray]:
+    """What stands in each register, by its name, in any sequence of words (…, T): the lines of
+    `constructions/retrieval/facts.py`, with tokens and relations as numbers, −1 for none."""
+    relations = dict(zip(DEFAULT.relations, range(ITSELF), strict=True))
+    borne = relations | dict.fromkeys(("a", "an"), relations[PROFESSION])
+    borne |= dict.fromkeys(("what", "who"), ITSELF)
+    relation = np.array([borne.get(word, -1) for word in DEFAULT.words])[tokens]
+
+    def among(*words: str) -> np.ndarray:
+        return np.isin(tokens, [NUMBER[word] for word in words])
+
+    entity, end, question = among(*DEFAULT.names, *DEFAULT.objects), among("."), among("?")
+    subject = _latest(tokens, among(*DEFAULT.names))
+    inner = np.where(entity, ITSELF, _latest(relation, relation >= 0))
+    object = np.where(end, _latest(tokens, tokens >= 0), np.where(entity, tokens, -1))
+    owner = np.where(end, _latest(subject, among("is")), np.where(entity, tokens, -1))
+    outer = np.where(question, _latest(inner, relation >= 0), -1)
+
+    def lookup(who: np.ndarray, what: np.ndarray) -> np.ndarray:
+        fits = (who[..., None] == owner[..., None, :]) & (what[..., None] == inner[..., None, :])
+        asked = question & (who >= 0) & (what >= 0)
+        return _last(object, np.tril(fits & asked[..., None]))
+
+    found = lookup(subject, inner)
+    words, codes = token_codes(len(DEFAULT.words)), token_codes(ITSELF + 1)
+    return {
+        "subject": words[subject],
+        "inner": codes[inner],
+        "object": words[object],
+        "owner": words[owner],
+        "outer": codes[outer],
+        "found": words[found],
+        "answer": words[lookup(found, outer)],
+    }
+
+
+def _latest(values: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """values (…, T) at the latest earlier token at which `where` is true, −1 if there is none."""
+    earlier = np.tri(where.shape[-1], k=-1, dtype=bool)
+    return _last(values, where[..., None, :] & earlier)
+
+
+def _last(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """values (…, T) at the last token chosen (…, T, T) by each, −1 where it chooses none."""
+    place = np.where(chosen, np.arange(values.shape[-1]), -1).max(-1)
+    return np.where(place < 0, -1, np.take_along_axis(values, place.clip(0), axis=-1))
+
+
+def on_words(run: Run, prompt: str) -> Finding:
     """A text of one's own: what each layer moved, and the answer beside the parser's."""
-    from constructions import fact_lookup
     from verify.retrieval.narration import narrate
 
-    reader = run.build(fact_lookup)
-    wanted = answer(prompt)  # refuses what is not of the grammar
-    row = np.array(DEFAULT.tokens(prompt))
-    got = reader.ask(prompt)
-    story = narrate(reader, row, [DEFAULT.words[token] for token in row])
-    yield Finding(
-        prompt.rpartition(". ")[2],
-        "exact",
-        "unknown" if got is None else got,
-        "unknown" if wanted is None else wanted,
-        Verdict.of(got == wanted),
-        detail="\n".join(story),
-        told=True,
-    )
+    reader, row = facts(run).build(0, 256), DEFAULT.tokens(prompt)
+    finding = _answers_as(reader, "words", prompt)
+    finding.detail = "\n".join(narrate(reader, row, [DEFAULT.words[token] for token in row]))
+    finding.told = True
+    return finding
 
 
 def draw_reading(run: Run) -> None:
     """The picture of the claim: how the talk's question is read."""
-    from constructions import fact_lookup
     from verify.retrieval.attention_picture import draw
 
     assert run.plot is not None
-    row = np.array(DEFAULT.tokens(TALK))
-    draw(run.plot, run.build(fact_lookup), row, [DEFAULT.words[token] for token in row])
+    row = DEFAULT.tokens(TALK)
+    draw(run.plot, facts(run).build(0, 256), row, [DEFAULT.words[token] for token in row])

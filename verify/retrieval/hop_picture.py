@@ -6,23 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+from matplotlib.path import Path as Curve
 from numpy.typing import ArrayLike
 
 from theory.checks import InputError
 from theory.retrieval import hop_positions
 from verify.retrieval.attention_picture import readable
-from verify.retrieval.narration import added_parts, answer_word, pointed_to, states_by_layer
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from matplotlib.patches import FancyArrowPatch
-from matplotlib.path import Path as Curve
+from verify.retrieval.snapshots import pointed_to, snapshots
+from verify.retrieval.words import answer_word
 
 if TYPE_CHECKING:
-    from constructions.retrieval import SequenceModel
+    from constructions.transformer import Transformer
 
 ALL, CHAIN, READ = "#b9c6d6", "#1f5fa8", "#b5651d"
 UPRIGHT = 8  # letters of the longest word whose label is not turned
@@ -30,7 +28,7 @@ SMALL = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def draw(path: Path, model: SequenceModel, tokens: ArrayLike, words: Sequence[str]) -> None:
+def draw(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> None:
     """A row for each layer of a `hop` model, saved to path.
 
     Thin arrows are the pointers of all tokens, decoded from the stream.  Blue arrows follow them
@@ -43,60 +41,47 @@ def draw(path: Path, model: SequenceModel, tokens: ArrayLike, words: Sequence[st
     if "pointer" not in model.stream or "answer" not in model.stream:
         raise InputError(f"{model.name} has no register 'pointer': give a hop model")
     names = readable(model, tokens, words)
-    T, hops = len(names), hops_answered(model)
-    k, row = hops[-1], np.asarray(tokens)
     slot = 0.36 if max(map(len, names)) <= UPRIGHT // 2 else 0.62
-    figure, panels = plt.subplots(
-        model.n_layers,
-        1,
-        figsize=(max(6.0, slot * T + 0.6), 1.6 * model.n_layers + 0.4),
-        squeeze=False,
-        layout="constrained",
-    )
-    for number, (state, panel) in enumerate(
-        zip(states_by_layer(model, tokens), panels[:, 0], strict=True), start=1
-    ):
-        answered, last = hops[number - 1], number == model.n_layers
-        length = 2 ** (number - 1)
-        pointers = pointed_to(model, state.after[:, model.stream["pointer"]])
-        place = T - 1
-        if not last:
-            for i in range(1, T):
-                if pointers[i]:
-                    _arrow(panel, i, int(pointers[i]), T, ALL, 0.9)
-            for _ in range(k // length):
-                if place:
-                    _arrow(panel, place, int(pointers[place]), T, CHAIN, 2.0)
-                    place = int(pointers[place])
-        said = [] if last else [f"pointer = find{str(length).translate(SMALL) * (length > 1)}"]
-        if answered:
-            target = int(hop_positions(row, answered)[place - 1]) + 1 if place else 0
+    size = max(6.0, slot * len(names) + 0.6), 1.6 * model.n_layers + 0.4
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(model.n_layers, 1, squeeze=False)[:, 0]
+    row, hops = np.asarray(tokens), hops_answered(model)
+    said = f" = {answer_word(model, row, words)}, at the last token"
+    for m, (panel, snapshot) in enumerate(zip(panels, snapshots(model, tokens), strict=True)):
+        pointers = pointed_to(model, snapshot.after[:, model.stream["pointer"]])
+        last = m == model.n_layers - 1
+        title = [] if last else [f"pointer = find{str(2**m).translate(SMALL) * (m > 0)}"]
+        place = len(names) - 1 if last else _chain(panel, pointers, hops[-1] // 2**m)
+        if hops[m]:
             if place:
-                _arrow(panel, place, target, T, READ, 2.0)
-            said.append(f"answer = hop{str(answered).translate(LOW)}")
-        if last:
-            said[-1] += f" = {answer_word(model, row, words)}, at the last token"
-        panel.set_title(
-            f"after layer {number}: {', '.join(said)}", fontsize=9, loc="left", parse_math=False
-        )
+                target = int(hop_positions(row, hops[m])[place - 1]) + 1
+                _arrow(panel, place, target, len(names), READ, 2.0)
+            title.append(f"answer = hop{str(hops[m]).translate(LOW)}{said * last}")
+        heading = f"after layer {m + 1}: {', '.join(title)}"
+        panel.set_title(heading, fontsize=9, loc="left", parse_math=False)
         _tokens(panel, names)
     note = f"{model.name}.  ⊥ is BOS; blue: followed from the last token, brown: held by `answer`"
     figure.supxlabel(note, fontsize=8, parse_math=False)
     figure.savefig(path, dpi=150)
-    plt.close(figure)
 
 
-def hops_answered(model: SequenceModel) -> list[int]:
-    """After each layer, how many hops `answer` has made: k mod 2^m, and k after the last.
+def hops_answered(model: Transformer) -> list[int]:
+    """After each layer, how many hops `answer` has made, by the model's proof."""
+    held = {stage.after: stage.holds[1] for stage in model.stages if stage.register == "answer"}
+    return [held.get(number, 0) for number in range(1, model.n_layers + 1)]
 
-    Layer 2 + m takes an answer if bit m of k is set; read from what its head writes.
-    """
-    hops, k = [], 0
-    for number, block in enumerate(model.blocks):
-        written = {part.into for part in added_parts(model, block, 0)}
-        k += 2 ** (number - 1) if written & {"answer", "fetched"} else 0
-        hops.append(k)
-    return hops
+
+def _chain(panel: Axes, pointers: np.ndarray, steps: int) -> int:
+    """Arrows for all pointers, and those that `steps` follow from the last token: to where."""
+    T, place = len(pointers), len(pointers) - 1
+    for i in range(1, T):
+        if pointers[i]:
+            _arrow(panel, i, int(pointers[i]), T, ALL, 0.9)
+    for _ in range(steps):
+        if place:
+            _arrow(panel, place, int(pointers[place]), T, CHAIN, 2.0)
+            place = int(pointers[place])
+    return place
 
 
 def _arrow(panel: Axes, start: int, end: int, T: int, colour: str, width: float) -> None:

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib
 import numpy as np
-
-from verify.trained.circuits import attention_of, circuits_of
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from verify.retrieval.circuits import attention_of, circuits_of
+
 if TYPE_CHECKING:
-    from constructions.retrieval import SequenceModel
-    from constructions.trained.models import TokenTransformer
+    from constructions.transformer import Transformer
 
 
 def draw(
     path: Path,
-    model: TokenTransformer,
-    built: SequenceModel,
+    model: Transformer,
+    built: Transformer,
     tokens: np.ndarray,
-    logs: dict[str, list[dict[str, float]]],
+    logs: Mapping[str, list[dict[str, float]]],
 ) -> None:
     """Saved to path: attention of both layers, trained above built; two circuits; the losses.
 
     tokens (T,) is the sequence whose attention is shown; logs has a training log for each line.
     """
-    figure, panels = plt.subplots(2, 4, figsize=(15, 7.6), layout="constrained")
-    prefix = len(built.prompt.prefix)
-    rows = (
-        ("trained", attention_of(model, tokens)),
-        ("built", attention_of(built, tokens, prefix)),
-    )
-    for row, (kind, maps) in zip(panels, rows, strict=True):
+    figure = Figure(figsize=(15, 7.6), layout="constrained")
+    panels = figure.subplots(2, 4)
+    for row, (kind, shown) in zip(panels, (("trained", model), ("built", built)), strict=True):
+        maps = attention_of(shown, tokens)
         for layer, (panel, attention) in enumerate(zip(row, maps, strict=False), start=1):
             panel.imshow(attention, cmap="Blues", vmin=0, vmax=1)
             panel.set_title(f"{kind}, layer {layer}: who looks at whom", fontsize=10)
@@ -53,7 +47,6 @@ def draw(
     title = "trained circuit, layer 1: position"
     _matrix(panels[1, 3], position[: n - 1, : n - 1], title, "position looked at", "position − 1")
     figure.savefig(path, dpi=150)
-    plt.close(figure)
 
 
 def _matrix(panel: Axes, matrix: np.ndarray, title: str, across: str, down: str = "token") -> None:
@@ -61,15 +54,14 @@ def _matrix(panel: Axes, matrix: np.ndarray, title: str, across: str, down: str 
     panel.imshow(matrix, cmap="RdBu", vmin=-largest, vmax=largest)
     panel.set_title(title, fontsize=10)
     panel.set(xlabel=across, ylabel=down)
-    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-    panel.yaxis.set_major_locator(MaxNLocator(integer=True))
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _losses(panel: Axes, logs: dict[str, list[dict[str, float]]]) -> None:
+def _losses(panel: Axes, logs: Mapping[str, list[dict[str, float]]]) -> None:
     for label, log in logs.items():
-        panel.plot(
-            [line["step"] for line in log], [line["loss"] for line in log], label=label, lw=1
-        )
+        steps, losses = ([line[key] for line in log] for key in ("step", "loss"))
+        panel.plot(steps, losses, label=label, lw=1)
     panel.set_title("training", fontsize=10)
     panel.set(xlabel="step", ylabel="loss, nats a position", xscale="log", ylim=(0, None))
     panel.legend(frameon=False, fontsize=8)

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +28,9 @@ from flint import arb, fmpq
 
 from theory import checks
 from theory.checks import InputError
-from verify.domains import Ball, Domain, Rational, outputs, streams
+from verify.domains import Ball, Domain, Rational, outputs, read_out, through
 from verify.domains.base import Entry, Matrix
-from verify.retrieval.float_formats import FORMATS
+from verify.evidence.formats import FORMATS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,16 +41,9 @@ if TYPE_CHECKING:
 EXACT = Rational()
 PRECISION = 192  # bits of the balls, far more than the longest format keeps
 Part = tuple[Entry, ...]  # what one head says; () from hardmax if nobody holds a token
-
-
-@dataclass(frozen=True)
-class Message:
-    """What Alice's tokens tell the last one, head by head.
-
-    Messages can be compared unless they hold unrounded exponentials, which are known as balls.
-    """
-
-    heads: tuple[Part, ...]
+Message = tuple[Part, ...]
+"""What Alice's tokens tell the last one, head by head; messages can be compared unless they hold
+unrounded exponentials, which are known as balls."""
 
 
 class Split:
@@ -78,14 +71,13 @@ class Split:
         precision: str | None = None,
     ) -> None:
         self.model, self.n_tokens = model, checks.dimension("n_tokens", n_tokens)
-        self.attn, self._before, self._after = _parts(model)
+        self._before, self.attn, self._after = _parts(model)
         self.alice, self.query = tuple(alice), int(query)
         if precision is not None:
             checks.one_of("precision", precision, tuple(FORMATS))
         self.format = None if precision is None else FORMATS[precision]
-        prompt = getattr(model, "prompt", None)
-        self.prefix: tuple[int, ...] = () if prompt is None else prompt.prefix
-        self.vocabulary_size = len(model.embed.W_E) if prompt is None else prompt.vocabulary_size
+        self.prefix: tuple[int, ...] = model.interface.prefix
+        self.vocabulary_size: int = model.interface.vocabulary_size
         total = self.n_tokens + len(self.prefix)
         if model.pos_embed is not None and total > len(model.pos_embed.W_pos):
             raise InputError(
@@ -103,7 +95,7 @@ class Split:
         self.domain: Domain = Ball() if self.attn.normalise == "softmax" else Rational()
         self._asking = self._embedded([(self.query, total - 1)])
         self._heads = [self._head(h) for h in range(self.attn.n_heads)]
-        self._known: dict[tuple[int, int], list[Part]] = {}
+        self._known: dict[tuple[int, int], Message] = {}
         self._references = [fmpq(0)] * self.attn.n_heads
         if self.attn.normalise == "softmax" and self.alice:
             places = [j + len(self.prefix) for j in self.alice]
@@ -123,7 +115,7 @@ class Split:
         return None if self.format is None else self.n_numbers * self.format.bits
 
     @property
-    def nothing(self) -> tuple[Part, ...]:
+    def nothing(self) -> Message:
         """The message of no tokens."""
         width = 0 if self.attn.normalise == "hardmax" else self.n_numbers // self.attn.n_heads
         return ((self.domain.number(0),) * width,) * self.attn.n_heads
@@ -131,41 +123,39 @@ class Split:
     def part(self, token: int, position: int) -> Message:
         """What a single one of Alice's tokens says, not rounded."""
         with self.working():
-            return Message(tuple(self._lifted([(token, position + len(self.prefix))])[0]))
+            return self._lifted([(token, position + len(self.prefix))])[0]
 
     def merge(self, one: Message, other: Message) -> Message:
         """The message of two sets of tokens from the message of each, not rounded."""
         with self.working():
-            pairs = zip(one.heads, other.heads, strict=True)
-            return Message(tuple(self._merged(a, b) for a, b in pairs))
+            return self._merged(one, other)
 
     def message(self, tokens: Sequence[int]) -> Message:
         """All that the last token learns from Alice's tokens; the others are not read."""
         self._checked(tokens)
         with self.working():
             heads = self._summed([(tokens[j], j + len(self.prefix)) for j in self.alice])
-            return Message(tuple(tuple(map(self._rounded, head)) for head in heads))
+            return tuple(tuple(map(self._rounded, head)) for head in heads)
 
     def complete(self, message: Message, tokens: Sequence[int]) -> list[Entry]:
         """The logits at the last position, from a message and Bob's tokens."""
         self._checked(tokens)
         full = [*self.prefix, *tokens]
         with self.working():
-            bob = self._summed([(full[j], j) for j in self._bob])
+            heads = self._merged(message, self._summed([(full[j], j) for j in self._bob]))
             # Times 1 of the domain, which makes balls of rational numbers.
             H = self.domain.matrix([[self.domain.number(1) * x for x in self._asking.tolist()[0]]])
-            for W_O, hers, his in zip(_array(self.attn.W_O), message.heads, bob, strict=True):
-                mixed = self.domain.matrix([self._normalised(self._merged(hers, his))])
+            for W_O, head in zip(_array(self.attn.W_O), heads, strict=True):
+                mixed = self.domain.matrix([self._normalised(head)])
                 H = H + mixed * self.domain.weights(W_O)
-            return outputs(self._after, H, 0, self.domain).tolist()[0]
+            *_, H = through(self._after, H, 0, self.domain)
+            return read_out(self.model, H, self.domain).tolist()[0]
 
     def forward(self, tokens: Sequence[int]) -> list[Entry]:
         """The same logits by the model's forward pass, which knows nothing of Alice and Bob."""
         self._checked(tokens)
-        written = np.eye(len(self.model.embed.W_E))[[*self.prefix, *tokens]]
         with self.working():
-            prompt = self.domain.weights(written)
-            return outputs(self.model, prompt, 0, self.domain).tolist()[-1]
+            return outputs(self.model, self.model.prompt(tokens), self.domain).tolist()[-1]
 
     def answer(self, logits: Sequence[Entry]) -> int | None:
         """The token of largest logit, the first of equal ones; −1 for ⊥; None if balls overlap."""
@@ -195,7 +185,7 @@ class Split:
         H = EXACT.weights(_array(self.model.embed.W_E)[tokens])
         if self.model.pos_embed is not None:
             H = H + EXACT.weights(_array(self.model.pos_embed.W_pos)[positions])
-        *_, H = streams(self._before, H, 0, EXACT)
+        *_, H = through(self._before, H, 0, EXACT)
         return H
 
     def _head(self, h: int) -> tuple[Matrix, Entry, Matrix]:
@@ -216,30 +206,31 @@ class Split:
             by_head.append([(score + offset, tuple(value)) for (score,), value in rows])
         return [list(row) for row in zip(*by_head, strict=True)]
 
-    def _lifted(self, pairs: Sequence[tuple[int, int]]) -> list[list[Part]]:
-        """The message of each single token, for each head; computed once for each of them."""
+    def _lifted(self, pairs: Sequence[tuple[int, int]]) -> list[Message]:
+        """The message of each single token; computed once for each of them."""
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
         for pair, row in zip(new, self._scores_values(new) if new else [], strict=True):
-            lifted: list[Part] = []
-            for (score, values), reference in zip(row, self._references, strict=True):
-                if self.attn.normalise == "hardmax":
-                    lifted.append((score, fmpq(1), *values))
-                elif self.attn.normalise == "softmax":
-                    power = arb(score - reference).exp()
-                    lifted.append((power, *(power * value for value in values)))
-                else:
-                    weight = max(score, fmpq(0)) if self.attn.normalise == "relu" else score
-                    lifted.append(tuple(weight * value for value in values))
-            self._known[pair] = lifted
+            of_heads = zip(row, self._references, strict=True)
+            self._known[pair] = tuple(self._said(*head, r) for head, r in of_heads)
         return [self._known[pair] for pair in pairs]
 
-    def _summed(self, pairs: Sequence[tuple[int, int]]) -> list[Part]:
-        heads: list[Part] = list(self.nothing)
-        for lifted in self._lifted(pairs):
-            heads = [self._merged(a, b) for a, b in zip(heads, lifted, strict=True)]
-        return heads
+    def _said(self, score: fmpq, values: Part, reference: fmpq) -> Part:
+        """What a token with this score and value says to one head."""
+        if self.attn.normalise == "hardmax":
+            return (score, fmpq(1), *values)
+        if self.attn.normalise == "softmax":
+            power = arb(score - reference).exp()
+            return (power, *(power * value for value in values))
+        weight = max(score, fmpq(0)) if self.attn.normalise == "relu" else score
+        return tuple(weight * value for value in values)
 
-    def _merged(self, one: Part, other: Part) -> Part:
+    def _summed(self, pairs: Sequence[tuple[int, int]]) -> Message:
+        return reduce(self._merged, self._lifted(pairs), self.nothing)
+
+    def _merged(self, one: Message, other: Message) -> Message:
+        return tuple(map(self._joined, one, other))
+
+    def _joined(self, one: Part, other: Part) -> Part:
         if self.attn.normalise == "hardmax":
             if not one or not other or one[0] != other[0]:
                 return max(one, other, key=lambda part: (len(part), part[:1]))
@@ -275,11 +266,9 @@ def fractions(value: Entry) -> tuple[Fraction, ...]:
     return tuple(int(mantissa) * Fraction(2) ** int(exponent) for mantissa, exponent in ends)
 
 
-def _parts(model: Transformer) -> tuple[Attention, Transformer, Transformer]:
-    """The only attention layer, and what comes before and after it as models of vectors."""
-    import torch
-
-    from constructions.transformer import Block, Embed, Transformer
+def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
+    """The only attention layer, and what acts on each token alone before and after it."""
+    from constructions.transformer import Block
 
     layers = [i for i, block in enumerate(model.blocks) if block.attn is not None]
     if len(layers) != 1:
@@ -287,22 +276,15 @@ def _parts(model: Transformer) -> tuple[Attention, Transformer, Transformer]:
             f"{model.name} has {len(layers)} layers of attention: what one token tells another is "
             "a message only if there is one; give a model with one"
         )
-    (i,) = layers
-    attn = model.blocks[i].attn
+    blocks, (i,) = list(model.blocks), layers
+    attn = blocks[i].attn
     assert attn is not None
     if attn.mask == "examples":
         raise InputError(
             f"{model.name} has the mask 'examples', so the last token is not among those that are "
             "seen: give a model with the mask full, causal or strict"
         )
-    vectors = Embed(torch.eye(model.d_model))
-
-    def tokenwise(blocks: list[Block]) -> Transformer:
-        stream, name, source = model.stream, model.name, model.source
-        return Transformer(vectors, blocks, model.unembed, stream=stream, name=name, source=source)
-
-    after = [Block(None, model.blocks[i].mlp), *model.blocks[i + 1 :]]
-    return attn, tokenwise(list(model.blocks[:i])), tokenwise(after)
+    return blocks[:i], attn, [Block(None, blocks[i].mlp), *blocks[i + 1 :]]
 
 
 def _array(weights: Tensor) -> np.ndarray:

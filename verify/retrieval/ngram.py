@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from theory.retrieval import (
     dirichlet_predictor_by_definition,
+    ngram_by_definition,
     ngram_counts,
     random_sequences,
 )
 from theory.retrieval import ngram as definition
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
-from verify.finding import Finding, Verdict
-from verify.retrieval.certificate import softmax, softmax_options
-from verify.retrieval.gaps import States, gap_finding
-from verify.retrieval.induction import token_codes
-from verify.retrieval.task import Registers, Task, agreement, one_hot
+from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
+from verify.evidence.sequences import agreement
+from verify.evidence.size import size
+from verify.evidence.softmax import softmax, softmax_options
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, equal, labelled
+from verify.retrieval.codes import codes_before, token_codes
+from verify.retrieval.options import Length, Samples, Symbols
 
 if TYPE_CHECKING:
-    from constructions.retrieval import SequenceModel
+    from constructions.transformer import Transformer
 
 MOST_CONTEXTS = 1000  # listed for the score gap; more would take minutes
 
@@ -43,9 +47,9 @@ def in_context_ngram(
     *,
     order: Annotated[int, option("tokens of the n-gram, the predicted one included", min=1)] = 2,
     pseudo_counts: Annotated[int, option("α: virtual observations of each symbol", min=0)] = 1,
-    n: Annotated[int, option("tokens in a sequence", min=1)] = 128,
-    vocabulary: Annotated[int, option("symbols", min=1)] = 8,
-    samples: Annotated[int, option("random sequences", min=1)] = 100,
+    n: Length = 128,
+    vocabulary: Symbols = 8,
+    samples: Samples = 100,
     error: Annotated[float, option("wanted error of the frequencies under softmax")] = 1e-3,
 ) -> Iterator[Finding]:
     """Two layers with order − 1 heads and one head predict by in-context n-grams, smoothed exactly.
@@ -54,134 +58,96 @@ def in_context_ngram(
     Bayes predictor if each row of the transition table is drawn from Dirichlet(α, …, α).  Without
     smoothing (α = 0) the prediction where the context is new is ⊥.
     """
-    task = ngram_task(run, order, pseudo_counts)
-    model = task.build(vocabulary, n)
-    softmax_options(task, model, error, None)
-    yield _size(model, order, pseudo_counts, vocabulary, n)
-    yield from agreement(run, task, vocabulary, n, 8 if run.quick else samples, exhaustive=(3, 5))
-    yield _logits_over_q(run, task, order, pseudo_counts)
+    statement = ngram(run, order, pseudo_counts)
+    model = statement.build(vocabulary, n)
+    softmax_options(statement, model, error, None)
+    told = f", order {order}, α = {pseudo_counts}"
+    if order == 1:
+        yield size(model, "unigram", told, V=vocabulary)
+    else:
+        yield size(model, "ngram", told, V=vocabulary, order=order)
+    yield from agreement(run, statement, vocabulary, n, samples, exhaustive=(3, 5))
+    yield from labelled(statement.label, [_logits_over_q(run, statement, order, pseudo_counts)])
     if pseudo_counts:
         yield _bayes(run, order, pseudo_counts)
-    contexts = (vocabulary + 1) ** (order - 1)
-    if contexts <= MOST_CONTEXTS:
-        for states in ngram_states(model, vocabulary, n, order, pseudo_counts):
-            yield gap_finding(task.label, model, states)
-    yield from softmax(run, task, vocabulary, n, error, None)
+    if (vocabulary + 1) ** (order - 1) <= MOST_CONTEXTS:
+        for states in head_states(model, order, pseudo_counts):
+            yield gap_finding(statement.label, model, states)
+    yield from softmax(run, statement, vocabulary, n, error, None)
     if run.plot:
-        from verify.retrieval.attention_picture import draw
+        from verify.retrieval.attention_picture import draw_random
 
-        row = run.rng.integers(0, min(vocabulary, 3), min(n, 12))
-        model = ngram_task(run, order, 0).build(min(vocabulary, 3), len(row))
-        draw(run.plot, model, row, [str(v) for v in row])
+        draw_random(run, ngram(run, order, 0), min(vocabulary, 3), min(n, 12))
 
 
-def ngram_task(run: Run, order: int, alpha: int) -> Task:
+def ngram(run: Run, order: int, alpha: int) -> OverTokens:
     """The n-gram of this order; the answer is the most frequent symbol."""
-
-    def build(V: int, n: int) -> SequenceModel:
-        from constructions import in_context_ngram as construction
-
-        return run.build(construction, V, order, n, alpha)
+    from constructions import in_context_ngram as construction
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         # Symbols that the counts do not know have frequency 0, as all of a new context have.
         counts = ngram_counts(tokens, int(tokens.max()) + 1, order)
-        if alpha:
-            return counts.argmax(-1)
-        return np.where(counts.any(-1), counts.argmax(-1), -1)
+        return np.where(counts.any(-1) | (alpha > 0), counts.argmax(-1), -1)
 
-    def registers(model: SequenceModel, tokens: np.ndarray) -> Registers:
-        V, T = model.prompt.vocabulary_size, tokens.shape[-1]
-        codes, expected = token_codes(V), {}
-        for s in range(1, order):
-            before = np.full(tokens.shape, -1)
-            before[..., s:] = tokens[..., : max(T - s, 0)]
-            expected[1, f"previous_{s}"] = codes[before]
-        expected[model.n_layers, "counts"] = definition(tokens, V, order, float(alpha))
-        return expected
+    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
+        V = model.interface.vocabulary_size
+        frequencies = definition(tokens, V, order, float(alpha))
+        return {
+            **codes_before(tokens, V, order),
+            "frequencies": frequencies,
+            "whether the context is new": frequencies.sum(-1, keepdims=True) == 0,
+        }
 
-    return Task(f"order {order}, α = {alpha}", build, answers, registers)
+    return OverTokens(
+        "n-gram",
+        lambda V, n: run.build(construction, V, order, n, alpha),
+        answers,
+        holds,
+    )
 
 
-def ngram_states(model: SequenceModel, V: int, n: int, order: int, alpha: int) -> Iterator[States]:
+def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
     """The queries and keys of the heads that look back, and of the head that counts."""
-    codes, prefix = token_codes(V), len(model.prompt.prefix)
-    here = np.arange(prefix + n)
-    if model.pos_embed is not None:
-        W_pos = model.pos_embed.W_pos.numpy()
-        position = {name: W_pos[:, model.stream[name]] for name in model.stream}
-        for s in range(1, order):
-            yield States(
-                1,
-                {f"before_{s}": position[f"before_{s}"][prefix:]},
-                {"place": position["place"], "norm": position["norm"]},
-                np.where((here[prefix:, None] - s).clip(0) == here, 0.0, -np.inf),
-                here,
-                head=s - 1,
-            )
-    # A context is a list of order − 1 tokens, the last of which may be missing (number V).
-    listed = [
-        c
-        for c in product(range(V + 1), repeat=order - 1)
-        if all(a < V or b == V for a, b in pairwise(c))
+    V, prefix = model.interface.vocabulary_size, len(model.interface.prefix)
+    here, codes = np.arange(prefix, model.interface.context), token_codes(V)
+    for s in range(1, order):
+        asking = at_positions(model, f"before_{s}", at=here)
+        yield looking_up(model, 1, asking, (here - s).clip(0), head=s - 1)
+    # A context is a list of order − 1 tokens, the last of which may be missing (number V); behind
+    # all of them comes what stands in front of the sequence.
+    contexts = [
+        list(context)
+        for context in product(range(V + 1), repeat=order - 1)
+        if all(a < V or b == V for a, b in pairwise(context))
     ]
-    contexts = np.array(listed, dtype=np.int64).reshape(len(listed), order - 1)
-    names = [f"previous_{s}" for s in range(1, order)]
-    asking = contexts[(contexts[:, :1] < V).all(1)]  # the current token is always there
-    whole = (contexts < V).all(1)
-    same = (asking[:, None] == contexts[None]).all(-1) & whole
-    sink = float(model.embed.W_E[V, model.stream["sink"]])
-    prior = np.full((len(asking), 1), 1.0 if alpha else 0.0)
-    yield States(
-        model.n_layers,
-        {name: codes[asking[:, s]] for s, name in enumerate(["code", *names][: order - 1])}
-        or {"sink": np.zeros(1)},
-        {
-            **{
-                name: np.vstack([codes[contexts[:, s]], codes[[V]]]) for s, name in enumerate(names)
-            },
-            "sink": np.append(np.zeros(len(contexts)), sink),
-        },
-        np.hstack([np.where(same, 1.0, -np.inf), prior]),
-        np.arange(len(contexts) + 1),
-    )
+    found = np.array([*contexts, [V] * (order - 1)], dtype=np.int64)
+    asked = found[:-1][(found[:-1, :1] < V).all(1)]  # the current token is always there
+    same = (asked[:, None] == found).all(-1) & (found < V).all(-1)
+    preference = np.where(same, 1.0, -np.inf)
+    preference[:, -1] = 1.0 if alpha else 0.0
+    sink = np.zeros(len(found))
+    sink[-1] = float(model.embed.W_E[V, model.stream["sink"]])
+    names = ["code", *(f"previous_{s}" for s in range(1, order))]
+    queries = {name: codes[asked[:, s]] for s, name in enumerate(names[:-1])}
+    keys = {name: codes[found[:, s]] for s, name in enumerate(names[1:])} | {"sink": sink}
+    yield States(model.n_layers, queries, keys, preference, np.arange(len(found)))
 
 
-def _size(model: SequenceModel, order: int, alpha: int, V: int, n: int) -> Finding:
-    r = max(1, (V - 1).bit_length())
-    layers, heads = min(order, 2), max(order - 1, 1)
-    width = 2 * V + 3 + ((r + 3 + (2 + r) * (order - 1)) if order > 1 else 0)
-    measured = (model.n_layers, model.n_heads, model.d_model)
-    return Finding(
-        f"size for {n} tokens, {V} symbols",
-        "exact",
-        f"{model.n_layers} layers, {model.n_heads} heads, width {model.d_model}, "
-        f"{model.n_parameters} parameters",
-        f"{layers} layers, {heads} heads, width 2V + {width - 2 * V}",
-        Verdict.of(measured == (layers, heads, width)),
-    )
-
-
-def _logits_over_q(run: Run, task: Task, order: int, alpha: int) -> Finding:
+def _logits_over_q(run: Run, statement: OverTokens, order: int, alpha: int) -> Finding:
     """Every predicted probability is the fraction (count + α)/(total + αV), over Q."""
-    V, domain = 3, Rational()
-    model, wrong = task.build(V, 12), None
-    rows = random_sequences(8, 12, V, run.rng)
-    for row in rows:
-        logits = outputs(model, one_hot(model, row, domain), 0, domain).tolist()
-        counts = ngram_counts(row, V, order)
-        for i, line in enumerate(logits[len(model.prompt.prefix) :]):
-            total = int(counts[i].sum()) + alpha * V
-            wanted = [Fraction(int(c) + alpha, total) if total else Fraction(0) for c in counts[i]]
-            if [Fraction(int(q.p), int(q.q)) for q in line[:V]] != wanted:
-                wrong = wrong or f"{row.tolist()} at token {i + 1}: {line} instead of {wanted}"
-    return Finding(
-        f"{task.label}: probabilities over Q (12 tokens, {V} symbols)",
-        "exact",
-        "equal" if wrong is None else "they differ",
-        "(count + α)/(total + αV)",
-        Verdict.of(wrong is None),
-        wrong or "",
+    V, wrong = 3, None
+    model = statement.build(V, 12)
+    for row in random_sequences(8, 12, V, run.rng):
+        logits = outputs(model, model.prompt(row), Rational()).tolist()
+        wanted = ngram_by_definition(row, V, order, alpha)
+        for i, (line, here) in enumerate(zip(logits, wanted, strict=True), start=1):
+            if [Fraction(int(q.p), int(q.q)) for q in line[:V]] != here:
+                wrong = wrong or f"{row.tolist()} at token {i}: {line} instead of {here}"
+    return equal(
+        "probabilities",
+        f"probabilities over Q (12 tokens, {V} symbols)",
+        wrong,
+        words="equal to (count + α)/(total + αV) on 8 sequences",
     )
 
 
@@ -190,16 +156,13 @@ def _bayes(run: Run, order: int, alpha: int) -> Finding:
     V, wrong = 3, None
     for row in random_sequences(4, 10, V, run.rng):
         predicted = dirichlet_predictor_by_definition(row.tolist(), V, order, alpha)
-        counts = ngram_counts(row, V, order)
-        for i, line in enumerate(predicted):
-            total = int(counts[i].sum()) + alpha * V
-            if list(line) != [Fraction(int(c) + alpha, total) for c in counts[i]]:
-                wrong = wrong or f"{row.tolist()} at token {i + 1}: {line}"
-    return Finding(
+        smoothed = ngram_by_definition(row, V, order, alpha)
+        for i, (line, here) in enumerate(zip(predicted, smoothed, strict=True), start=1):
+            if line != here:
+                wrong = wrong or f"{row.tolist()} at token {i}: {line}"
+    return equal(
+        "bayes",
         f"the Bayes predictor for Dirichlet({alpha}, …, {alpha}) rows is add-{alpha} smoothing",
-        "exact",
-        "equal on 4 sequences of 10 tokens" if wrong is None else "they differ",
-        "ratio of marginal likelihoods",
-        Verdict.of(wrong is None),
-        wrong or "",
+        wrong,
+        words="ratio of marginal likelihoods, equal on 4 sequences of 10 tokens",
     )

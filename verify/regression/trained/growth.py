@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from verify.claim import Run
+from verify.evidence.statistics import agreeing, resampled
 from verify.finding import Finding
-from verify.trained.statistics import LEVEL, RESAMPLED, agreed, resampled
+from verify.regression.trained.similarities import Likeness
 
 
 def matching(steps: np.ndarray, similarity: np.ndarray) -> np.ndarray:
@@ -39,24 +42,24 @@ def growth_of(steps: np.ndarray) -> str:
     return max(straight, key=lambda kind: float(np.corrcoef(*straight[kind])[0, 1]))
 
 
-def growth(
-    run: Run, label: str, algorithm: str, steps: np.ndarray, alike: np.ndarray, wanted: str
-) -> Finding:
-    """That the steps (k,) that are most alike (k, layers, m) have the growth that is wanted.
+def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Finding:
+    """That the steps that are most alike have the growth that is wanted.
 
     Decided by how often it is so for sets of prompts drawn again from those at hand.
     """
-    again = resampled(run.rng, alike)
-    agree = sum(growth_of(matching(steps, means)) == wanted for means in again) / len(again)
-    best = steps[alike.mean(-1).argmax(axis=0)]
-    return Finding(
-        f"{label}: {wanted} growth",
-        "trained",
-        f"{listed(best)} by layer ({algorithm}); so in {agree:.1%} of {RESAMPLED} resampled sets",
-        f"at least {1 - LEVEL:.1%} of them",
-        agreed(agree),
+    again = resampled(run.rng, likeness.alike)
+    # Most sets match the same steps.
+    matched = Counter(tuple(matching(likeness.steps, means)) for means in again)
+    agree = sum(count for steps, count in matched.items() if growth_of(np.array(steps)) == wanted)
+    return agreeing(
+        id,
+        f"{name}: {wanted} growth",
+        agree / len(again),
+        words=f"{listed(likeness.best)} by layer ({likeness.algorithm})",
+        steps=likeness.best,
     )
 
 
 def listed(steps: np.ndarray) -> str:
+    """Numbers in a row, in words."""
     return ", ".join(str(k) for k in steps.tolist())

@@ -9,15 +9,16 @@ import numpy as np
 
 from theory.checks import InputError
 from verify.claim import Run, claim, option
-from verify.finding import Finding, Verdict
-from verify.trained.checkpoints import described, models_of
-from verify.trained.newton_or_gd import closer
-from verify.trained.probes import Probed
-from verify.trained.published import KINDS, beside_published, cells, published
-from verify.trained.similarities import DESCENT_STEPS, Tables
-from verify.trained.statistics import LEVEL, RESAMPLED, agreed, resampled
+from verify.evidence.checkpoints import models_of
+from verify.evidence.statistics import agreeing, resampled
+from verify.finding import Finding, at_least, labelled
+from verify.regression.trained.options import TRANSFORMER, Samples
+from verify.regression.trained.probes import Probed
+from verify.regression.trained.published import beside_published, cells, published
+from verify.regression.trained.similarities import DESCENT_STEPS, Likeness, Tables, closer
 
 TIMES = 10  # as many gradient steps as Newton steps
+WANTED = f"gradient descent at least {TIMES} times as many"
 
 
 @claim(source="[Fu2024]", draws=True)
@@ -27,7 +28,7 @@ def ill_conditioned(
     checkpoint: Annotated[
         str, option("transformer trained on ill-conditioned prompts: a shipped name, or a file")
     ] = "regression-small-ill-conditioned",
-    samples: Annotated[int, option("fresh prompts", min=20)] = 2000,
+    samples: Samples = 2000,
 ) -> Iterator[Finding]:
     """On ill-conditioned prompts the last layer is like few Newton steps, or many gradient steps.
 
@@ -35,77 +36,59 @@ def ill_conditioned(
     steps of largest similarity of errors with the last layer.  The last layer is more like Newton
     than gradient descent.
     """
-    from constructions.trained.models import RegressionTransformer
-
-    yield _published_tables()
-    theirs, _ = published("ill_conditioned_gradient_descent")
-    steps = sorted({*DESCENT_STEPS, *theirs.tolist()})
-    tables = {}
-    for name, model in models_of(checkpoint, RegressionTransformer).items():
-        if model.task.covariance != "ill-conditioned":
+    yield steps_in_published_tables()
+    _, descent = published("ill_conditioned")
+    steps = sorted({*DESCENT_STEPS, *descent.steps.tolist()})
+    found = {}
+    for trained in models_of(checkpoint, TRANSFORMER):
+        if trained.task.covariance != "ill-conditioned":
             raise InputError(
-                f"{described(name)} was trained on {model.task.covariance} prompts: give another "
+                f"{trained.name} was trained on {trained.task.covariance} prompts: give another "
                 "checkpoint"
             )
-        tables[name] = Tables.of(Probed.of(run, model, samples), steps)
-        yield _steps(run, name, tables[name])
-        yield closer(name, tables[name], "0.988 and 0.986")
-        if beside_published(model, "ill-conditioned"):
-            yield from cells(name, tables[name], "ill_conditioned")
+        tables = found[trained.name] = Tables.of(Probed.of(run, trained, samples), steps)
+        yield from labelled(trained.name, [steps_that_match(run, tables)])
+        yield from labelled(trained.name, [closer(tables, "0.988 and 0.986")])
+        if beside_published(trained, "ill-conditioned"):
+            yield from labelled(trained.name, cells(tables, "ill_conditioned"))
     if run.plot:
-        from verify.trained.regression_picture import draw_similarities
+        from verify.regression.trained.pictures import similarities_picture
 
-        draw_similarities(run.plot, tables, "ill_conditioned")
-
-
-def best(steps: np.ndarray, similarity: np.ndarray) -> tuple[int, float]:
-    """The steps (k,) of largest similarity (k,), and that similarity."""
-    return int(steps[similarity.argmax()]), float(similarity.max())
+        similarities_picture(run.plot, found, "ill_conditioned")
 
 
-def many_more(newton: np.ndarray, descent: np.ndarray) -> float:
-    """How often gradient descent makes so many times as many steps as Newton, which makes some."""
-    return float(((newton > 0) & (descent >= TIMES * newton)).mean())
-
-
-def _published_tables() -> Finding:
-    newton, descent = (
-        best(steps, table[:, -1])
-        for steps, table in (published(f"ill_conditioned_{kind}") for kind in KINDS)
-    )
-    return Finding(
+def steps_in_published_tables() -> Finding:
+    """How many times as many steps of gradient descent match the last layer."""
+    newton, descent = published("ill_conditioned")
+    return at_least(
+        "published",
         "the published tables (12 layers, d = 20): steps that match the last layer",
         "trained",
-        _counted(newton, descent),
-        f"gradient descent at least {TIMES} times as many",
-        Verdict.of(many_more(np.array([newton[0]]), np.array([descent[0]])) == 1),
+        descent.best[-1] / newton.best[-1],
+        TIMES,
+        words=counted(newton, descent),
+        wanted=WANTED,
     )
 
 
-def _steps(run: Run, name: str, tables: Tables) -> Finding:
+def steps_that_match(run: Run, tables: Tables) -> Finding:
     """Decided by sets of prompts drawn again, the same ones for both algorithms."""
-    newton, descent = tables.newton, tables.gradient_descent
-    again = resampled(run.rng, np.concatenate([newton.cosines[:, -1], descent.cosines[:, -1]]))
-    counts = (
-        each.steps[means.argmax(1)]
-        for each, means in zip(
-            (newton, descent), np.split(again, [len(newton.steps)], axis=1), strict=True
-        )
-    )
-    share = many_more(*counts)
-    found = (best(each.steps, each.mean[:, -1]) for each in (newton, descent))
-    return Finding(
-        f"{described(name)}: steps that match the last layer",
-        "trained",
-        f"{_counted(*found)} ({descent.algorithm}); so in {share:.1%} of {RESAMPLED} resampled "
-        "sets",
-        f"gradient descent at least {TIMES} times as many, in at least {1 - LEVEL:.1%} of them",
-        agreed(share),
+    both = tables.newton, tables.gradient_descent
+    again = resampled(run.rng, np.concatenate([each.alike[:, -1] for each in both]))
+    parts = np.split(again, [len(tables.newton.steps)], axis=1)
+    newton, descent = (each.steps[means.argmax(1)] for each, means in zip(both, parts, strict=True))
+    return agreeing(
+        "steps",
+        "steps that match the last layer",
+        float(((newton > 0) & (descent >= TIMES * newton)).mean()),
+        words=f"{counted(*both)} ({tables.gradient_descent.algorithm})",
+        wanted=WANTED,
+        newton=tables.newton.best[-1],
+        descent=tables.gradient_descent.best[-1],
     )
 
 
-def _counted(newton: tuple[int, float], descent: tuple[int, float]) -> str:
-    return (
-        f"Newton {newton[0]}, similarity {newton[1]:.3f}; gradient descent {descent[0]}, "
-        f"similarity {descent[1]:.3f}"
-    )
+def counted(*both: Likeness) -> str:
+    """Steps and similarities of Newton and gradient descent, in words."""
+    found = [f"{each.best[-1]}, similarity {each.last.mean():.3f}" for each in both]
+    return f"Newton {found[0]}; gradient descent {found[1]}"

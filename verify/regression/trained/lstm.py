@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from itertools import product
+from typing import Annotated
 
 import numpy as np
 
 from theory.checks import InputError
 from theory.regression import error_cosines
 from verify.claim import Run, claim, option
-from verify.finding import Finding, Verdict
-from verify.trained.checkpoints import described, models_of
-from verify.trained.predictors import Algorithms, predictions_of
-from verify.trained.probes import Probed
-from verify.trained.statistics import ERRORS, NOTHING, estimated, sign_of
-
-if TYPE_CHECKING:
-    from constructions.trained.regression import InContextRegressor
+from verify.evidence.checkpoints import Trained, models_of
+from verify.evidence.statistics import BY, NOTHING, above, below, estimated, sign_of
+from verify.finding import Finding, Verdict, labelled
+from verify.regression.trained.options import LSTM, TRANSFORMER, Samples
+from verify.regression.trained.predictors import predictions_of
+from verify.regression.trained.probes import Probed
 
 PUBLISHED = " (published, d = 20: 0.954 and 0.806)"
 
@@ -33,7 +32,7 @@ def lstm(
     transformer: Annotated[
         str, option("transformer trained on the same prompts: a shipped name, or a file")
     ] = "regression-small",
-    samples: Annotated[int, option("fresh prompts", min=20)] = 1000,
+    samples: Samples = 1000,
 ) -> Iterator[Finding]:
     """A trained LSTM is nearer to online gradient descent than a transformer, and forgets.
 
@@ -42,120 +41,111 @@ def lstm(
     more the longer ago it was; the transformer, which sees them all, does not.  Its first layer
     says as much as its last.
     """
-    from constructions.trained.models import RegressionLSTM, RegressionTransformer
-
-    recurrent = models_of(checkpoint, RegressionLSTM)
-    attentive = models_of(transformer, RegressionTransformer)
-    for name, each in recurrent.items():
-        for other_name, other in attentive.items():
-            if each.task != other.task:
-                raise InputError(
-                    f"{described(name)} and {described(other_name)} were trained on different "
-                    "prompts: give two of the same task"
-                )
-    probed = {name: Probed.of(run, model, samples) for name, model in recurrent.items()}
-    forgotten = {}
-    for name, own in probed.items():
-        yield from _nearer(name, own, attentive)
-        yield _first_layer(name, own)
-        errors = {label: forgetting(model, own) for label, model in attentive.items()}
-        forgotten.update({name: forgetting(own.model, own), **errors})
-        yield from _forgets(name, forgotten[name], errors)
+    recurrent, attentive = models_of(checkpoint, LSTM), models_of(transformer, TRANSFORMER)
+    for each, other in product(recurrent, attentive):
+        if each.task != other.task:
+            raise InputError(
+                f"{each.name} and {other.name} were trained on different prompts: give two of the "
+                "same task"
+            )
+    probed = [Probed.of(run, trained, samples) for trained in recurrent]
+    forgotten: dict[str, np.ndarray] = {}
+    for own in probed:
+        yield from labelled(own.trained.name, nearer(own, attentive))
+        yield from labelled(own.trained.name, [first_layer(own)])
+        errors = {each.name: forgetting(each, own) for each in (own.trained, *attentive)}
+        yield from forgets(errors)
+        forgotten.update(errors)
     if run.plot:
-        from verify.trained.regression_picture import draw_forgetting
+        from verify.regression.trained.pictures import forgetting_picture
 
-        draw_forgetting(run.plot, forgotten)
+        forgetting_picture(run.plot, forgotten)
 
 
-def _nearer(
-    name: str, probed: Probed, others: Mapping[str, InContextRegressor]
-) -> Iterator[Finding]:
+def nearer(own: Probed, others: list[Trained]) -> Iterator[Finding]:
     """Paired by prompt: the same prompts for all models and the algorithms."""
-    algorithms = Algorithms(probed.prompts)
-    online, step_size = algorithms.online_gradient_descent()
-    rules = np.stack([online[0], algorithms.least_squares()])
-    models = probed.model, *others.values()
-    said = np.stack([predictions_of(model, probed.prompts) for model in models])
-    cosines = error_cosines(rules[..., 1:], said[..., 1:], algorithms.labels[:, 1:])
-    rule = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
-    first, second = f"online gradient descent (step size {rule})", "least squares"
-    own = described(name)
-    compared = [(f"{own}: more like {first} than {second}", cosines[0, 0], cosines[1, 0], "")]
-    for place, label in enumerate(others, 1):
-        than, by_rule = f"than {described(label)}", cosines[:, place]
-        compared += [
-            (f"{own}: more like {first} {than}", cosines[0, 0], by_rule[0], PUBLISHED),
-            (f"{own}: less like {second} {than}", by_rule[1], cosines[1, 0], ""),
-        ]
-    for label, more, less, theirs in compared:
-        difference = more - less
-        mean, spread = estimated(difference)
-        yield Finding(
-            label,
-            "trained",
-            f"similarity of errors {more.mean():.3f} and {less.mean():.3f}, the difference "
-            f"{mean:.3f} ± {spread:.3f}",
-            f"above 0 by {ERRORS:g} standard errors{theirs}",
-            sign_of(mean, spread),
-        )
-
-
-def _first_layer(name: str, probed: Probed) -> Finding:
-    """Layers of an LSTM, by read-outs of their own; saying nothing, none is as good as another."""
-    errors, best = probed.errors, probed.best
-    gain, spread = estimated(errors[1] - errors[-1])
-    verdicts = [
-        sign_of(NOTHING * (1 - best) - gain, spread),
-        sign_of(*estimated(errors[0] - errors[-1])) if len(errors) > 2 else Verdict.UNDECIDED,
-    ]
-    return Finding(
-        f"{described(name)}: the first layer is as good as the last",
-        "trained",
-        f"errors {', '.join(f'{error:.3f}' for error in errors[1:].mean(-1))} by layer "
-        f"(best possible {best:.3f}): the last gains {gain:.4f} ± {spread:.4f}",
-        f"less than {NOTHING:.0%} of what there is to learn, by {ERRORS:g} standard errors, of "
-        "several layers that err less than the embedding",
-        Verdict.together(verdicts),
+    online, step_size = own.algorithms.online_gradient_descent()
+    rules = np.stack([online[0], own.algorithms.least_squares()])
+    said = np.stack([predictions_of(each.model, own.prompts) for each in (own.trained, *others)])
+    (online_cosine, *their_online), (exact_cosine, *their_exact) = error_cosines(
+        rules[..., 1:], said[..., 1:], own.algorithms.labels[:, 1:]
     )
 
+    def compared(
+        id: str, name: str, more: np.ndarray, less: np.ndarray, theirs: str = ""
+    ) -> Finding:
+        difference = estimated(more - less)
+        words = f"similarity of errors {more.mean():.3f} and {less.mean():.3f}, the difference "
+        words += f"{difference:.3f}"
+        return above(id, name, difference, words=words, wanted=f"above 0 {BY}{theirs}")
 
-def forgetting(model: InContextRegressor, probed: Probed) -> np.ndarray:
+    rule = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
+    first, second = f"online gradient descent (step size {rule})", "least squares"
+    name = f"more like {first} than {second}"
+    yield compared("online", name, online_cosine, exact_cosine)
+    for other, theirs, their_second in zip(others, their_online, their_exact, strict=True):
+        name = f"more like {first} than {other.name}"
+        yield compared(f"online/{other.name}", name, online_cosine, theirs, PUBLISHED)
+        name = f"less like {second} than {other.name}"
+        yield compared(f"least-squares/{other.name}", name, their_second, exact_cosine)
+
+
+def first_layer(own: Probed) -> Finding:
+    """Layers of an LSTM, by read-outs of their own; saying nothing, none is as good as another."""
+    errors = own.errors
+    gain, learned = estimated(errors[1] - errors[-1]), estimated(errors[0] - errors[-1])
+    by_layer = ", ".join(f"{error:.3f}" for error in errors[1:].mean(-1))
+    found = below(
+        "first-layer",
+        "the first layer is as good as the last",
+        gain,
+        NOTHING * (1 - own.best),
+        words=f"errors {by_layer} by layer (best possible {own.best:.3f}): the last gains "
+        f"{gain:.4f}",
+        wanted=f"less than {NOTHING:.0%} of what there is to learn, {BY}, of several layers that "
+        "err less than the embedding",
+    )
+    several = sign_of(*learned) if len(errors) > 2 else Verdict.UNDECIDED
+    found.verdict = Verdict.together([found.verdict, several])
+    return found
+
+
+def forgetting(trained: Trained, probed: Probed) -> np.ndarray:
     """Squared errors (n, m) at x_i asked again after all n examples, over the variance of a label.
 
     Row g is for the example g before the last, so that the last has gap 0.
     """
     p = probed.prompts
-    found = []
-    for i in reversed(range(p.x.shape[-2])):
-        said = predictions_of(model, replace(p, x_query=p.x[..., i, :]))[..., -1]
-        found.append((said - p.y[..., i]) ** 2 / probed.variance)
-    return np.array(found)
+    again = reversed(range(p.x.shape[-2]))
+    said = [predictions_of(trained.model, replace(p, x_query=p.x[:, i]))[:, -1] for i in again]
+    return (np.array(said) - p.y.T[::-1]) ** 2 / probed.variance
 
 
-def _forgets(name: str, own: np.ndarray, others: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """The slope of the error against the gap, fitted to each prompt; the others' beside it."""
-    slopes, ends = _slopes(own)
-    mean, spread = estimated(slopes)
-    yield Finding(
-        f"{described(name)}: forgets",
-        "trained",
-        f"error {ends}; {mean:.5f} ± {spread:.5f} an example",
-        f"above 0 by {ERRORS:g} standard errors",
-        sign_of(mean, spread),
+def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
+    """The slope of the error against the gap, fitted to each prompt: that of the first model, which
+    is the LSTM, and the others' beside it."""
+    name, *others = errors
+    slopes, ends = slopes_of(errors[name])
+    slope = estimated(slopes)
+    yield above(
+        f"{name}/forgets",
+        f"{name}: forgets",
+        slope,
+        words=f"error {ends}; {slope:.5f} an example",
+        wanted=f"above 0 {BY}",
     )
-    for label, errors in others.items():
-        theirs, ends = _slopes(errors)
-        mean, spread = estimated(theirs)
-        yield Finding(
-            f"{described(label)}: does not forget as the LSTM does",
-            "trained",
-            f"error {ends}; {mean:.5f} ± {spread:.5f} an example",
-            f"less than a tenth of the LSTM's, by {ERRORS:g} standard errors of the difference",
-            sign_of(*estimated(slopes / 10 - theirs)),
+    for label in others:
+        theirs, ends = slopes_of(errors[label])
+        yield above(
+            f"{name}/forgets/{label}",
+            f"{label}: does not forget as the LSTM does",
+            estimated(slopes / 10 - theirs),
+            words=f"error {ends}; {estimated(theirs):.5f} an example",
+            wanted=f"less than a tenth of the LSTM's, {BY} of the difference",
         )
 
 
-def _slopes(errors: np.ndarray) -> tuple[np.ndarray, str]:
+def slopes_of(errors: np.ndarray) -> tuple[np.ndarray, str]:
     """By prompt (m,), for errors (gaps, m); and the mean errors at the ends in words."""
     gaps = np.arange(len(errors)) - (len(errors) - 1) / 2
     first, last = errors[0].mean(), errors[-1].mean()

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import numpy as np
 
-from verify.claim import Run, claim, option
-from verify.finding import Finding, Verdict
-from verify.trained.checkpoints import described, models_of
-from verify.trained.growth import growth, growth_of, listed, matching
-from verify.trained.probes import Probed
-from verify.trained.published import KINDS, beside_published, cells, published
-from verify.trained.similarities import Tables
-from verify.trained.statistics import ERRORS, estimated, sign_of
+from verify.claim import Run, claim
+from verify.evidence.checkpoints import models_of
+from verify.finding import Finding, equal, labelled, same
+from verify.regression.trained.growth import growth, growth_of, listed, matching
+from verify.regression.trained.options import TRANSFORMER, Checkpoint, Samples
+from verify.regression.trained.probes import Probed
+from verify.regression.trained.published import beside_published, cells, published
+from verify.regression.trained.similarities import CONDITIONS, Tables, closer
 
 
 @claim(source="[Fu2024]", draws=True)
 def newton_or_gd(
-    run: Run,
-    *,
-    checkpoint: Annotated[
-        str, option("trained transformer for regression: a shipped name, or a file")
-    ] = "regression-small",
-    samples: Annotated[int, option("fresh prompts", min=20)] = 2000,
+    run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:
     """Layers match Newton steps that grow linearly with depth, gradient steps exponentially.
 
@@ -37,24 +31,22 @@ def newton_or_gd(
     What tells the two apart is the growth: from αI instead of αS, k Newton steps are exactly 2^k
     gradient steps, so that similarities at the best steps say which start or step size is nearer.
     """
-    from constructions.trained.models import RegressionTransformer
-
-    yield _same_polynomials(run)
-    yield _published_tables()
-    tables = {}
-    for name, model in models_of(checkpoint, RegressionTransformer).items():
-        tables[name] = Tables.of(Probed.of(run, model, samples))
-        yield from _growth(run, name, tables[name])
-        yield closer(name, tables[name], "0.994 and 0.988")
-        if beside_published(model, "isotropic"):
-            yield from cells(name, tables[name], "isotropic")
+    yield same_polynomials(run)
+    yield growth_in_published_tables()
+    found = {}
+    for trained in models_of(checkpoint, TRANSFORMER):
+        tables = found[trained.name] = Tables.of(Probed.of(run, trained, samples))
+        yield from labelled(trained.name, growth_by_layer(run, tables))
+        yield from labelled(trained.name, [closer(tables, "0.994 and 0.988")])
+        if beside_published(trained, "isotropic"):
+            yield from labelled(trained.name, cells(tables, "isotropic"))
     if run.plot:
-        from verify.trained.regression_picture import draw_similarities
+        from verify.regression.trained.pictures import similarities_picture
 
-        draw_similarities(run.plot, tables, "isotropic")
+        similarities_picture(run.plot, found, "isotropic")
 
 
-def _same_polynomials(run: Run) -> Finding:
+def same_polynomials(run: Run) -> Finding:
     """M ← 2M − MSM k times, and G ← G + α(I − SG) 2^k times, over the rationals."""
     from flint import fmpq_mat
 
@@ -63,60 +55,46 @@ def _same_polynomials(run: Run) -> Finding:
     S, one = x.transpose() * x, fmpq_mat(d, d, np.eye(d, dtype=int).ravel().tolist())
     alpha = 1 / sum((S[i, i] for i in range(d)), S[0, 0] * 0 + 1)
     M = G = one * alpha
-    equal = True
+    wrong = None
     for k in range(1, doublings + 1):
         M = 2 * M - M * S * M
         for _ in range(2 ** (k - 1)):
             G = G + (one - S * G) * alpha
-        equal &= bool(M == G)
-    return Finding(
+        if M != G:
+            wrong = wrong or f"after {k} Newton steps"
+    return equal(
+        "doubling",
         f"k Newton steps from αI are 2^k gradient steps of size α (d = {d}, k ≤ {doublings})",
-        "exact",
-        "equal" if equal else "they differ",
-        "equal over the rationals",
-        Verdict.of(equal),
+        wrong,
+        wanted="equal over the rationals",
     )
 
 
-def _published_tables() -> Finding:
-    newton, descent = (matching(*published(f"isotropic_{kind}")) for kind in KINDS)
-    return Finding(
+def growth_in_published_tables() -> Finding:
+    """Linear for Newton, exponential for gradient descent."""
+    newton, descent = (matching(each.steps, each.mean) for each in published("isotropic"))
+    return same(
+        "published",
         "the published tables (12 layers, d = 20)",
-        "trained",
-        f"Newton {listed(newton)}, linear; gradient descent {listed(descent)}, exponential",
-        "straightest as they are, and as logarithms",
-        Verdict.of((growth_of(newton), growth_of(descent)) == ("linear", "exponential")),
+        [growth_of(newton), growth_of(descent)],
+        ["linear", "exponential"],
+        evidence="trained",
+        words=f"Newton {listed(newton)}, linear; gradient descent {listed(descent)}, exponential",
+        wanted="straightest as they are, and as logarithms",
     )
 
 
-def _growth(run: Run, name: str, tables: Tables) -> Iterator[Finding]:
-    label = f"{described(name)}: steps that match,"
+def growth_by_layer(run: Run, tables: Tables) -> Iterator[Finding]:
+    """By similarity and by difference; with momentum by similarity."""
+    label = "steps that match,"
     for kind, table, wanted in (
         ("Newton", tables.newton, "linear"),
         ("gradient descent", tables.gradient_descent, "exponential"),
     ):
-        for by, alike in (("", table.cosines), (" by squared difference", -table.squares)):
-            each = f"{label} {kind}{by}"
-            yield growth(run, each, table.algorithm, table.steps, alike, wanted)
-    for table in tables.momentum:
-        each = f"{label} {table.algorithm}"
-        yield growth(run, each, table.algorithm, table.steps, table.cosines, "exponential")
-
-
-def closer(name: str, tables: Tables, published_ones: str) -> Finding:
-    """The last layer, each algorithm after the steps that match it best; paired by prompt."""
-    compared = tables.newton, tables.gradient_descent, tables.newton_from_identity
-    last = {table.algorithm: table.cosines[table.mean[:, -1].argmax(), -1] for table in compared}
-    newton, descent, _ = last.values()
-    mean, spread = estimated(newton - descent)
-    apart = [table.squares[..., -1, :].mean(-1).min() for table in compared]
-    return Finding(
-        f"{described(name)}: the last layer is more like Newton than gradient descent",
-        "trained",
-        "similarity of errors "
-        + ", ".join(f"{each.mean():.4f} ({algorithm})" for algorithm, each in last.items())
-        + f"; the first two differ by {mean:.4f} ± {spread:.4f}; squared differences "
-        + ", ".join(f"{each:.4f}" for each in apart),
-        f"above 0 by {ERRORS:g} standard errors (published, d = 20: {published_ones})",
-        sign_of(mean, spread),
-    )
+        id, name = kind.lower().replace(" ", "-"), f"{label} {kind}"
+        yield growth(run, id, name, table, wanted)
+        by_squares = f"{name} by squared difference"
+        yield growth(run, f"{id}/squares", by_squares, table.by_squares, wanted)
+    for condition, table in zip(CONDITIONS, tables.momentum, strict=True):
+        name = f"{label} {table.algorithm}"
+        yield growth(run, f"momentum-{condition}", name, table, "exponential")

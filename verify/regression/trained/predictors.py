@@ -7,7 +7,7 @@ query) from the first t.  Algorithms take every prefix as a problem of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -18,12 +18,20 @@ from theory.regression import (
     ill_conditioned_prompts,
     online_gradient_descent_iterates,
 )
+from verify.claim import option
 
 if TYPE_CHECKING:
-    from constructions.trained.configuration import Regression
+    from constructions.trained.tasks.regression import Regression
 
 Predictor = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 """Called with examples x (m, n, d), y (m, n) and queries (m, d), as all regression methods are."""
+
+TRANSFORMER = "a softmax transformer trained on regression"
+LSTM = "an LSTM trained on regression"
+LINEAR = "a linear transformer trained on regression"
+
+Checkpoint = Annotated[str, option("trained transformer for regression: a shipped name, or a file")]
+Samples = Annotated[int, option("fresh prompts", min=20)]
 
 CHUNK = 200  # prompts that a model sees at once: what they need stays in the cache
 FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
@@ -49,18 +57,20 @@ def predictions_of(predictor: Predictor, p: Prompts) -> np.ndarray:
     One that answers (…, n + 1) is asked once; one that answers (…), for the query only, is asked
     after every number of examples, and what it says without any counts as 0.
     """
-    asked = np.concatenate([p.x, p.x_query[..., None, :]], axis=-2)
-    parts = []
-    for place in chunks(len(p.x)):
-        x, y, queries = p.x[place], p.y[place], asked[place]
-        said = np.asarray(predictor(x, y, queries[:, -1]), dtype=np.float64)
-        if said.ndim == 1:
-            earlier = [
-                np.asarray(predictor(x[:, :t], y[:, :t], queries[:, t]), dtype=np.float64)
-                for t in range(1, x.shape[1])
-            ]
-            said = np.stack([np.zeros(len(said)), *earlier, said], axis=-1)
-        parts.append(said)
+    said = answers_of(predictor, p.x, p.y, p.x_query)
+    if said.ndim == 2:
+        return said
+    earlier = [
+        answers_of(predictor, p.x[:, :t], p.y[:, :t], p.x[:, t]) for t in range(1, p.x.shape[1])
+    ]
+    return np.stack([np.zeros(len(said)), *earlier, said], axis=-1)
+
+
+def answers_of(
+    predictor: Predictor, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
+) -> np.ndarray:
+    """All that a predictor answers, (m, …), asked in chunks."""
+    parts = [np.asarray(predictor(x[i], y[i], x_query[i]), np.float64) for i in chunks(len(x))]
     return np.concatenate(parts)
 
 
@@ -112,6 +122,11 @@ class Algorithms:
     def least_squares(self) -> np.ndarray:
         """The minimum-norm least-squares solution of every prefix, (m, n + 1)."""
         return self.spectrum.ols()
+
+    def bayes(self, noise: float) -> np.ndarray:
+        """The best predictor for w ~ N(0, I), (m, n + 1): least squares, or with noisy labels ridge
+        regression with the variance of the noise."""
+        return self.spectrum.ridge([noise**2])[0] if noise else self.least_squares()
 
     def _squared_error(self, predictions: np.ndarray) -> float:
         return float(((predictions - self.labels) ** 2).mean())

@@ -5,50 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from theory.regression import Prompts
 from verify.claim import Run
-from verify.trained.predictors import Algorithms, chunks, labels_of, prompts_of
-
-if TYPE_CHECKING:
-    from constructions.trained.regression import InContextRegressor
+from verify.evidence.checkpoints import Trained
+from verify.regression.trained.predictors import Algorithms, chunks, labels_of, prompts_of
 
 FITTED = 4000  # prompts to which read-outs are fitted, others than those of a measurement
 RANK = 1e-9  # of the largest eigenvalue: directions of a layer that count as none
 
+ReadOuts = list[np.ndarray]
+"""The weights (D + 1,) of an affine read-out of the embedding, and of each layer."""
 
-def read_outs(model: InContextRegressor, fitted: Prompts) -> list[list[np.ndarray]]:
-    """The best linear read-outs (D + 1,) of the embedding and of each layer, three times.
+
+def fitted_read_outs(run: Run, trained: Trained) -> list[ReadOuts]:
+    """The `read_outs` of a model, fitted to fresh prompts of its own task."""
+    count = FITTED // 4 if run.quick else FITTED
+    return read_outs(trained.model, prompts_of(trained.task, count, run.rng))
+
+
+def read_outs(model: Any, fitted: Prompts) -> list[ReadOuts]:
+    """The best linear read-outs of the embedding and of each layer, three times.
 
     A read-out is affine in the stream, one for all positions, and the best one on the prompts
     `fitted`, then on every second of them, and then on the others: least squares, solved by its
     normal equations.  Directions in which the stream of a layer does not vary get the weight 0.
     """
-    layers = model.n_layers + 1
-    grams, sums = ([[np.zeros(())] * layers for _ in range(2)] for _ in range(2))
-    wanted = labels_of(fitted)
+    wanted = labels_of(fitted)[..., None]
+    moments: dict[tuple[int, int], np.ndarray] = {}
     for place, streams in _streams(model, fitted.x, fitted.y, fitted.x_query):
         for layer, H in enumerate(streams):
+            both = np.concatenate([H, wanted[place]], axis=-1)
             for half in range(2):
-                rows, y = H[half::2].reshape(-1, H.shape[-1]), wanted[place][half::2].ravel()
-                grams[half][layer] = grams[half][layer] + rows.T @ rows
-                sums[half][layer] = sums[half][layer] + rows.T @ y
-    both = [[a + b for a, b in zip(*parts, strict=True)] for parts in (grams, sums)]
-    return [
-        [_solved(gram, total) for gram, total in zip(*each, strict=True)]
-        for each in (both, *zip(grams, sums, strict=True))
-    ]
+                rows = both[half::2].reshape(-1, both.shape[-1])
+                moments[half, layer] = moments.get((half, layer), 0.0) + rows.T @ rows
+
+    def best(*halves: int) -> ReadOuts:
+        layers = range(model.n_layers + 1)
+        return [_solved(sum(moments[half, layer] for half in halves)) for layer in layers]
+
+    return [best(0, 1), best(0), best(1)]
 
 
 def read(
-    model: InContextRegressor,
-    weights: list[list[np.ndarray]],
-    x: np.ndarray,
-    y: np.ndarray,
-    x_query: np.ndarray,
+    model: Any, weights: list[ReadOuts], x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> np.ndarray:
     """What several read-outs of each layer predict, (read-outs, layers + 1, m, n + 1)."""
     found = np.empty((len(weights), len(weights[0]), *y.shape[:-1], y.shape[-1] + 1))
@@ -68,24 +71,29 @@ class Probed:
     1.
     """
 
-    model: InContextRegressor
+    trained: Trained
     prompts: Prompts
     predictions: np.ndarray
     halves: np.ndarray
 
     @staticmethod
-    def of(run: Run, model: InContextRegressor, samples: int) -> Probed:
+    def of(run: Run, trained: Trained, samples: int) -> Probed:
         """The model on fresh prompts of its own task."""
-        fitted = prompts_of(model.task, FITTED // 4 if run.quick else FITTED, run.rng)
-        prompts = prompts_of(model.task, samples, run.rng)
-        weights = read_outs(model, fitted)
-        predictions, *halves = read(model, weights, prompts.x, prompts.y, prompts.x_query)
-        return Probed(model, prompts, predictions, np.array(halves))
+        weights = fitted_read_outs(run, trained)
+        p = prompts_of(trained.task, samples, run.rng)
+        predictions, *halves = read(trained.model, weights, p.x, p.y, p.x_query)
+        return Probed(trained, p, predictions, np.array(halves))
 
-    @property
+    @cached_property
+    def algorithms(self) -> Algorithms:
+        """Algorithms on the same prompts."""
+        return Algorithms(self.prompts)
+
+    @cached_property
     def variance(self) -> float:
         """The variance of a label, E‖x‖² + noise²."""
-        return float(np.vecdot(self.prompts.x, self.prompts.x).mean() + self.model.task.noise**2)
+        x = self.prompts.x
+        return float(np.vecdot(x, x).mean() + self.trained.task.noise**2)
 
     def error(self, predictions: np.ndarray) -> np.ndarray:
         """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
@@ -103,30 +111,30 @@ class Probed:
 
     @cached_property
     def bayes(self) -> np.ndarray:
-        """What the Bayes predictor for w ~ N(0, I) predicts, (m, n + 1): least squares, or with
-        noisy labels ridge regression with the variance of the noise."""
-        algorithms, noise = Algorithms(self.prompts), self.model.task.noise
-        return algorithms.spectrum.ridge([noise**2])[0] if noise else algorithms.least_squares()
+        """What the best predictor predicts, (m, n + 1)."""
+        return self.algorithms.bayes(self.trained.task.noise)
 
     @property
     def best(self) -> float:
-        """The error of the Bayes predictor."""
+        """The error of the best predictor."""
         return float(self.error(self.bayes).mean())
 
 
-def _solved(gram: np.ndarray, total: np.ndarray) -> np.ndarray:
+def _solved(moments: Any) -> np.ndarray:
+    """The weights of least squares, from ZᵀZ of the rows Z = (features, what is wanted)."""
+    gram, total = moments[:-1, :-1], moments[:-1, -1]
     values, V = np.linalg.eigh(gram)
     kept = values > RANK * values[-1]
     return V[:, kept] @ ((V[:, kept].T @ total) / values[kept])
 
 
 def _streams(
-    model: InContextRegressor, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
-) -> Iterator[tuple[slice, list[np.ndarray]]]:
+    model: Any, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
+) -> Iterator[tuple[slice, Iterator[np.ndarray]]]:
     """Chunks of prompts, and what is read of each layer, (prompts, n + 1, D + 1), its last 1."""
     for place in chunks(len(x)):
-        read = model.representations(x[place], y[place], x_query[place])
-        yield (
-            place,
-            [np.concatenate([H.double().numpy(), np.ones((*H.shape[:-1], 1))], -1) for H in read],
-        )
+        layers = model.representations(x[place], y[place], x_query[place])
+        yield place, (np.pad(H.double().numpy(), _ONE, constant_values=1.0) for H in layers)
+
+
+_ONE = ((0, 0), (0, 0), (0, 1))  # a further column

@@ -1,4 +1,4 @@
-"""Tables: how alike an algorithm after so many steps and the layers of a model are."""
+"""How alike algorithms after so many steps and the layers of a model are."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from theory.regression import error_cosines, error_distances
-from verify.trained.predictors import FACTORS, Algorithms
-from verify.trained.probes import Probed
+from verify.evidence.statistics import BY, above, estimated
+from verify.finding import Finding
+from verify.regression.trained.predictors import FACTORS
+from verify.regression.trained.probes import Probed
 
 NEWTON_STEPS = tuple(range(31))
 # All small numbers, as factors 1 − ηλ below 0 tell odd from even; then a grid, up to 2^16.
@@ -22,32 +24,46 @@ CONDITIONS = (10, 30, 100)
 
 
 @dataclass(frozen=True)
-class Table:
-    """An algorithm after `steps` (k,) beside each layer, prompt by prompt.
-
-    `cosines` (k, layers, m) are between the errors on a prompt, `squares` (k, layers, m) the mean
-    squared differences of predictions over the variance of a label.
-    """
+class Likeness:
+    """How alike an algorithm after `steps` (k,) is to each layer, prompt by prompt: `alike`
+    (k, layers, m), such as cosines."""
 
     algorithm: str
     steps: np.ndarray
-    cosines: np.ndarray
-    squares: np.ndarray
+    alike: np.ndarray
 
     @property
     def mean(self) -> np.ndarray:
-        """The similarity of errors (k, layers)."""
-        return self.cosines.mean(-1)
+        """The mean over prompts (k, layers)."""
+        return np.asarray(self.alike.mean(-1))
 
     @property
     def error(self) -> np.ndarray:
-        """Its standard error over prompts (k, layers)."""
-        return self.cosines.std(-1, ddof=1) / np.sqrt(self.cosines.shape[-1])
+        """Its standard error (k, layers)."""
+        return np.asarray(self.alike.std(-1, ddof=1) / np.sqrt(self.alike.shape[-1]))
 
     @property
     def best(self) -> np.ndarray:
-        """The steps of largest similarity with each layer, (layers,)."""
+        """The steps that are most alike to each layer, (layers,)."""
         return np.asarray(self.steps[self.mean.argmax(axis=0)])
+
+    @property
+    def last(self) -> np.ndarray:
+        """How alike those are to the last layer, (m,)."""
+        return np.asarray(self.alike[self.mean[:, -1].argmax(), -1])
+
+
+@dataclass(frozen=True)
+class Table(Likeness):
+    """By the cosines between the errors on a prompt, and by `squares` (k, layers, m): mean squared
+    differences of predictions over the variance of a label."""
+
+    squares: np.ndarray
+
+    @property
+    def by_squares(self) -> Likeness:
+        """Alike the more, the smaller the difference."""
+        return Likeness(self.algorithm, self.steps, -self.squares)
 
 
 @dataclass(frozen=True)
@@ -67,7 +83,7 @@ class Tables:
     @staticmethod
     def of(probed: Probed, descent_steps: Sequence[int] = DESCENT_STEPS) -> Tables:
         """From what is predicted after at least one example."""
-        algorithms = Algorithms(probed.prompts)
+        algorithms = probed.algorithms
         layers, wanted = probed.predictions[1:, :, 1:], algorithms.labels[:, 1:]
 
         def table(algorithm: str, steps: Iterable[int], predictions: np.ndarray) -> Table:
@@ -87,7 +103,7 @@ class Tables:
         return Tables(
             table("Newton from αS", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS)),
             table("Newton from αI", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS, "identity")),
-            max(descents, key=lambda each: float(each.mean[:, -1].max())),
+            max(descents, key=lambda each: float(each.last.mean())),
             tuple(
                 table(
                     f"gradient descent with momentum, on [λmax/{condition}, λmax]",
@@ -100,6 +116,22 @@ class Tables:
 
     def __iter__(self) -> Iterator[Table]:
         yield from (self.newton, self.newton_from_identity, self.gradient_descent, *self.momentum)
+
+
+def closer(tables: Tables, published: str) -> Finding:
+    """The last layer, each algorithm after the steps that match it best; paired by prompt."""
+    compared = tables.newton, tables.gradient_descent, tables.newton_from_identity
+    difference = estimated(tables.newton.last - tables.gradient_descent.last)
+    similarities = ", ".join(f"{each.last.mean():.4f} ({each.algorithm})" for each in compared)
+    apart = ", ".join(f"{-each.by_squares.mean[:, -1].max():.4f}" for each in compared)
+    return above(
+        "last-layer",
+        "the last layer is more like Newton than gradient descent",
+        difference,
+        words=f"similarity of errors {similarities}; the first two differ by {difference:.4f}; "
+        f"squared differences {apart}",
+        wanted=f"above 0 {BY} (published, d = 20: {published})",
+    )
 
 
 def save_cells(path: Path, tables: Mapping[str, Tables]) -> None:

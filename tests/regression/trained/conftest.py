@@ -1,0 +1,27 @@
+"""Claims run on planted models."""
+
+import pytest
+
+from verify.claim import Run
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Models are asked for all prompts at once: planted ones are cheap, and checked calls not."""
+    monkeypatch.setattr("verify.regression.trained.predictors.CHUNK", 5000)
+
+
+@pytest.fixture
+def verdicts(monkeypatch, at_once):
+    """The verdicts of a claim's findings on planted models, given by name, by their ids."""
+
+    def run(claim, models, **options):
+        monkeypatch.setattr(
+            f"{claim.check.__module__}.models_of",
+            lambda name, kind: [m.named(k) for k, m in models.items() if k.startswith(name)],
+        )
+        found = [*claim.findings(Run(seed=0, quick=True), **options)]
+        assert len({finding.id for finding in found}) == len(found)
+        return {finding.id: finding.verdict for finding in found}
+
+    return run

@@ -1,0 +1,179 @@
+"""The claim `induction-trained`: on the shipped models, and on models with something amiss."""
+
+import runpy
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from constructions import induction_heads
+from constructions.trained import checkpoint, configuration_of, load, untrained
+from theory.checks import InputError
+from theory.retrieval import find
+from verify.claim import Run
+from verify.evidence.checkpoints import Trained
+from verify.finding import Verdict
+from verify.retrieval import induction_trained as module
+from verify.retrieval.circuits import attended, attention_of, decoded
+from verify.retrieval.induction_trained import induction_trained, transition
+
+HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
+ONE, TWO = "induction-small-1-layer-seed0", "induction-small-2-layers-seed0"
+
+
+@pytest.fixture
+def verdicts(monkeypatch):
+    """The verdicts on these models in place of those of two layers and of one, by ids."""
+    task = configuration_of(TWO).task
+
+    def run(two, one=None):
+        models = {TWO: two, ONE: load(ONE) if one is None else one}
+        monkeypatch.setattr(
+            module,
+            "models_of",
+            lambda name, kind: [Trained(k, m, task) for k, m in models.items() if name in k],
+        )
+        found = [*induction_trained.findings(Run(seed=0, quick=True), samples=40)]
+        assert len({finding.id for finding in found}) == len(found)
+        return {finding.id.removeprefix(f"{TWO}/"): finding.verdict for finding in found}
+
+    return run
+
+
+def test_what_the_shipped_checkpoints_say(tmp_path):
+    picture = tmp_path / "picture.png"
+    claim = induction_trained.findings(Run(seed=1, quick=True, plot=picture), samples=40)
+    assert {finding.verdict for finding in claim} == {HOLDS}
+    assert picture.stat().st_size > 10_000
+
+
+def test_untrained_models_do_not_pass(verdicts):
+    one, two = (untrained(configuration_of(k)).requires_grad_(False) for k in (ONE, TWO))
+    assert Verdict.together(verdicts(two, one).values()) is FAILS
+
+
+KNOCKED_OUT = {
+    # which weights are 0, and what no longer holds
+    "blocks.0.attn.W_Q": (
+        "right",
+        "previous-token",
+        "matching",
+        "circuit/position",
+        "register/previous",
+        "register/answer",
+    ),
+    "blocks.0.attn.W_O": (
+        "right",
+        "matching",
+        "circuit/match",
+        "register/previous",
+        "register/answer",
+    ),
+    "blocks.1.attn.W_Q": ("right", "matching", "circuit/match", "register/answer"),
+    "blocks.1.attn.W_O": ("right", "circuit/copy", "register/answer"),
+    "pos_embed.W_pos": (
+        "right",
+        "previous-token",
+        "matching",
+        "circuit/position",
+        "register/place",
+        "register/norm",
+        "register/before",
+        "register/rank",
+        "register/previous",
+        "register/answer",
+    ),
+}
+
+
+@pytest.mark.parametrize("weights", KNOCKED_OUT)
+def test_without_some_weights(weights, verdicts):
+    two = load(TWO)
+    for name in {weights, weights.replace("W_Q", "b_Q")}:
+        two.get_parameter(name).zero_()
+    found = verdicts(two)
+    assert len(found) == 15
+    lost = {id for id, verdict in found.items() if verdict is not HOLDS}
+    assert lost == {*KNOCKED_OUT[weights]}
+
+
+def test_a_head_that_looks_elsewhere_too(verdicts):
+    """About half of its attention is where the built head's is."""
+    two = load(TWO)
+    two.get_parameter("blocks.1.attn.W_Q").mul_(0.1)
+    two.get_parameter("blocks.1.attn.b_Q").mul_(0.1)
+    tokens = np.random.default_rng(0).integers(0, 16, (20, 64))
+    share = attended(attention_of(two, tokens)[1], find(tokens)).mean()
+    assert 0.4 < share < 0.7
+    assert verdicts(two)["matching"] is FAILS
+
+
+def test_a_built_head_that_is_none(verdicts, monkeypatch):
+    monkeypatch.setattr("constructions.induction_heads", partial(induction_heads, sharpness=4.0))
+    assert verdicts(load(TWO))["matching"] is FAILS
+
+
+def test_a_register_that_was_there_before(verdicts, monkeypatch):
+    def early(*arguments):
+        registers = decoded(*arguments)
+        left, whole = registers["answer"]
+        return {**registers, "answer": (np.stack([left[-1]] * len(left)), whole)}
+
+    two = load(TWO)
+    assert verdicts(two)["register/answer"] is HOLDS
+    monkeypatch.setattr(module, "decoded", early)
+    assert verdicts(two)["register/answer"] is FAILS
+
+
+def test_one_layer_and_two_exchanged(verdicts, monkeypatch):
+    """Neither bound on the share of right answers is met."""
+    for part in ("heads", "circuits", "registers"):
+        monkeypatch.setattr(module, part, lambda *_: [])
+    found = verdicts(load(ONE), load(TWO))
+    assert found["right"] is found[f"{ONE}/right"] is FAILS
+
+
+def test_a_checkpoint_without_its_log(tmp_path):
+    for name in (f"{ONE}.safetensors", f"{ONE}.json"):
+        (tmp_path / name).write_bytes((checkpoint.SHIPPED / name).read_bytes())
+    with pytest.raises(InputError, match="has no log beside it"):
+        transition(str(tmp_path / f"{ONE}.safetensors"))
+
+
+def test_a_convex_loss_is_no_transition(monkeypatch):
+    def verdict(losses):
+        log = [{"step": 20 * i, "loss": loss} for i, loss in enumerate(losses)]
+        monkeypatch.setattr("constructions.trained.log_of", lambda name: log)
+        return transition("a").verdict
+
+    rng, i = np.random.default_rng(0), np.arange(300)
+    decay = 3 * 0.98**i
+    assert verdict(2.7 + 0.01 * rng.standard_normal(300)) is FAILS
+    assert verdict(decay) is FAILS
+    for size in (0.02, 0.05, 0.1):
+        for floor in (0.0, 0.02):
+            noise = 1 + size * rng.standard_normal(300)
+            assert verdict((floor + decay) * noise) is FAILS
+    assert verdict(3.0 - 2.5 * (i > 150) - 1e-4 * i) is HOLDS
+
+
+PRINTED = [
+    "induction_heads(16, 64",
+    "right answers",
+    "100.00%",
+    "  match       100.0% of 16",
+    "  previous  ",
+]
+
+
+def test_the_example_prints_what_it_promises(tmp_path, monkeypatch, capsys):
+    """`newton_vs_trained.py` takes half a minute: it runs with the README's commands."""
+    example = Path(__file__).parents[2] / "examples" / "induction_trained_vs_built.py"
+    picture = tmp_path / "picture.png"
+    monkeypatch.setattr(sys, "argv", ["", str(picture)])
+    runpy.run_path(str(example), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert [text for text in PRINTED if text not in printed] == []
+    assert picture.stat().st_size > 10_000

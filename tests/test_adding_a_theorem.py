@@ -1,0 +1,57 @@
+"""The toy theorem of docs/adding-a-theorem.md works as it is printed, and is short."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.selftest import FAULTS, missed_faults
+from verify.theorems import entries
+
+TEXT = (Path(__file__).parent.parent / "docs" / "adding-a-theorem.md").read_text(encoding="utf-8")
+CODE, DATA = (
+    re.findall(rf"^```{kind}\n(.*?)^```$", TEXT, re.M | re.S) for kind in ("python", "toml")
+)
+
+
+@pytest.fixture(scope="module")
+def toy():
+    names: dict = {}
+    for part in CODE:
+        exec(part, names)
+    return names
+
+
+def test_it_takes_less_than_sixty_lines_of_code():
+    lines = [line for part in CODE for line in part.splitlines() if line.strip()]
+    assert len(lines) < 60
+
+
+def test_the_weights_compute_it(toy):
+    rng = np.random.default_rng(0)
+    x, y, query = rng.standard_normal((4, 7, 3)), rng.standard_normal((4, 7)), np.zeros(3)
+    answers = toy["mean_of_labels"](3)(x, y, query)
+    assert np.allclose(answers, toy["mean_label"](y), rtol=1e-15)
+
+
+def test_the_claim_holds_and_notices_every_fault(toy):
+    claim = toy["mean_label_claim"]
+    findings = list(claim.findings(Run(), d=2))
+    assert [finding.id for finding in findings] == ["rational", "registers"]
+    assert {finding.verdict for finding in findings} == {Verdict.HOLDS}
+    ((_, missed),) = missed_faults(claim, seed=0)
+    assert missed == []
+    assert len(FAULTS) == 3
+
+
+def test_the_entry_of_the_ledger_is_one_and_states_the_size(toy):
+    (made,) = entries(DATA[0]).values()
+    for values in product(*made.over.values()):
+        parameters = dict(zip(made.over, values, strict=True))
+        model = eval(made.build, {**toy, **parameters})
+        built = {"layers": model.n_layers, "heads": model.n_heads, "width": model.d_model}
+        assert all(made.sizes[what].admits(built[what], **parameters) for what in built)

@@ -1,0 +1,118 @@
+"""Means and their standard errors, prompts drawn again, and which checkpoints are meant."""
+
+import math
+
+import numpy as np
+import pytest
+
+from constructions.trained import preset
+from theory.checks import InputError
+from verify.evidence.checkpoints import kind_of, models_of, seeds_of
+from verify.evidence.statistics import (
+    Mean,
+    above,
+    agreed,
+    agreeing,
+    below,
+    estimated,
+    resampled,
+    sign_of,
+)
+from verify.finding import Verdict
+
+HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
+
+
+def test_the_sign_of_a_mean():
+    assert sign_of(3.1, 1.0) is HOLDS
+    assert sign_of(-3.1, 1.0) is FAILS
+    assert sign_of(2.9, 1.0) is sign_of(-2.9, 1.0) is UNDECIDED
+    assert sign_of(math.nan, 1.0) is sign_of(1.0, math.nan) is UNDECIDED
+
+
+def test_a_mean_and_its_error():
+    mean = estimated(np.array([1.0, 2.0, 3.0, 6.0]))
+    assert mean == pytest.approx((3.0, np.sqrt(14 / 3 / 4)))
+    assert f"{mean:.2f}" == "3.00 ± 1.08"
+
+
+@pytest.mark.parametrize(
+    ("mean", "is_above", "is_below"),
+    [
+        (1.4, HOLDS, FAILS),
+        (1.2, UNDECIDED, UNDECIDED),
+        (0.8, UNDECIDED, UNDECIDED),
+        (0.6, FAILS, HOLDS),
+    ],
+)
+def test_means_beside_a_bound(mean, is_above, is_below):
+    for compare, verdict in ((above, is_above), (below, is_below)):
+        found = compare("id", "name", Mean(mean, 0.1), 1.0, words="words", wanted="wanted")
+        assert found.verdict is verdict
+        assert found.measured == {"mean": mean, "standard error": 0.1}
+        assert found.bound == 1.0
+
+
+def test_means_of_prompts_drawn_again():
+    """Over many prompts they scatter as means do; each is a mean of values that are there."""
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((3, 400))
+    again = resampled(rng, values)
+    assert again.shape == (200, 3)
+    np.testing.assert_allclose(again.mean(0), values.mean(-1), atol=0.02)
+    np.testing.assert_allclose(again.std(0), values.std(-1) / 20, rtol=0.2)
+    whole = resampled(rng, rng.integers(0, 2, (1, 7)).astype(float)) * 7
+    np.testing.assert_allclose(whole, whole.round(), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("share", "verdict"),
+    [
+        (1.0, HOLDS),
+        (0.975, HOLDS),
+        (0.97, UNDECIDED),
+        (0.03, UNDECIDED),
+        (0.025, FAILS),
+        (0.0, FAILS),
+    ],
+)
+def test_shares_of_resampled_sets(share, verdict):
+    assert agreed(share) is verdict
+    found = agreeing("id", "name", share, words="words", wanted="so", steps=[1, 2])
+    assert found.verdict is verdict
+    assert found.as_json()["measured"] == {"share": share, "steps": [1, 2]}
+    assert found.bound == 0.975
+    assert found.wanted == "so, in at least 97.5% of them"
+    assert agreeing("id", "name", share, words="").wanted == "at least 97.5% of them"
+
+
+def test_all_seeds_of_a_name():
+    name = "induction-small-2-layers"
+    assert seeds_of(name) == seeds_of(f"{name}-seed0") == [f"{name}-seed0"]
+    assert len(seeds_of("regression-small")) > 1
+    assert seeds_of("some/file.safetensors") == ["some/file.safetensors"]
+    with pytest.raises(InputError, match=r"^no checkpoint nothing: shipped are .*regression-small"):
+        seeds_of("nothing")
+
+
+def test_models_know_their_task():
+    (found,) = models_of("regression-small-lstm", "an LSTM trained on regression")
+    assert found.name == "regression-small-lstm-seed0"
+    assert found.task == preset("regression", "small").task
+    with pytest.raises(
+        InputError, match="an LSTM trained on regression: this claim is about a dog"
+    ):
+        models_of("regression-small-lstm", "a dog")
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "words"),
+    [
+        ("regression", {}, "a softmax transformer trained on regression"),
+        ("regression", {"size": "linear"}, "a linear transformer trained on regression"),
+        ("regression", {"model": "lstm"}, "an LSTM trained on regression"),
+        ("bigrams", {}, "a softmax transformer trained on bigrams"),
+    ],
+)
+def test_kinds_of_models_in_words(task, options, words):
+    assert kind_of(preset(task, **options)) == words

@@ -1,0 +1,148 @@
+"""Claims checked: one, or all of them against the ledger."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from verify.claim import Claim, Run
+from verify.finding import Finding, Verdict
+from verify.output import write
+from verify.report import Report, as_json
+from verify.theorems import entries_of, must_hold, recorded
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is printed (of a claim: nothing if `silent`), and where its JSON goes, if anywhere."""
+
+    json: str = ""
+    quiet: bool = False
+    verbose: bool = False
+    silent: bool = False
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A claim's run: its findings, and their JSON."""
+
+    name: str
+    findings: list[Finding]
+    document: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """What all findings together say."""
+        return Verdict.together(finding.verdict for finding in self.findings)
+
+
+def check(
+    name: str,
+    claim: Claim,
+    run: Run,
+    options: dict[str, Any],
+    output: Output,
+    keep: Callable[[str], None] | None = None,
+) -> Checked:
+    """Run a claim and show its findings as they come; its JSON, also that of a run that stops, is
+    written, and handed to `keep`."""
+    report = Report(
+        Console(highlight=False, soft_wrap=True), output.quiet or output.silent, output.verbose
+    )
+    findings: list[Finding] = []
+    start = time.perf_counter()
+
+    def checked() -> Checked:
+        seconds, parameters = time.perf_counter() - start, {**options, "seed": run.seed}
+        text = as_json(name, claim.statement, claim.source, parameters, findings, seconds)
+        return Checked(name, findings, text)
+
+    def hand_over(done: Checked) -> None:
+        if output.json:
+            write(output.json, done.document)
+        if keep is not None:
+            keep(done.document)
+
+    report.statement(name, claim.statement, claim.source)
+    try:
+        for finding in claim.findings(run, **options):
+            findings.append(finding)
+            report.finding(finding)
+    except BaseException as error:
+        # What was found so far may all hold, but the claim was not checked to its end.
+        if findings or isinstance(error, KeyboardInterrupt):
+            findings.append(_stopped(error))
+            hand_over(checked())
+        raise
+    done = checked()
+    hand_over(done)
+    if not output.silent:
+        report.verdict(name, done.verdict, len(findings), time.perf_counter() - start)
+        if done.verdict is Verdict.FAILS and not output.quiet:
+            report.console.print(f"repeat with: {_repeat(name, claim, run, options)}", markup=False)
+    return done
+
+
+def _stopped(error: BaseException) -> Finding:
+    words, name = "stopped before the end", "interrupted"
+    if not isinstance(error, KeyboardInterrupt):
+        words, name = f"{type(error).__name__}: {error}", "stopped by an error"
+    return Finding("stopped", name, "float", float("nan"), 0, Verdict.UNDECIDED, words)
+
+
+def _repeat(name: str, claim: Claim, run: Run, options: dict[str, Any]) -> str:
+    defaults = inspect.signature(claim.check).parameters
+    changed = []
+    for key, value in options.items():
+        if value != defaults[key].default:
+            word = key.replace("_", "-")
+            own = {True: f" --{word}", False: f" --no-{word}"}
+            changed.append(
+                own[value] if isinstance(value, bool) else f" --{word} {shlex.quote(str(value))}"
+            )
+    return f"python -m verify {name}{''.join(changed)} --seed {run.seed}"
+
+
+def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
+    """Whether a claim came out as the ledger has it, and what did not.
+
+    What must hold has to hold.  A replication has to come out as it is on record, finding by
+    finding; unless `strictly` (with fewer samples, or other seeds), a finding that is undecided now
+    or was so before is no news.
+    """
+    if must_hold(checked.name):
+        return checked.verdict, []
+    if not checked.findings:
+        return Verdict.UNDECIDED, ["no findings"]
+    record, lines = recorded(checked.name), []
+    for finding in checked.findings:
+        was = record.pop(finding.id, "holds")
+        undecided = Verdict.UNDECIDED in (finding.verdict, was)
+        if finding.verdict != was and (strictly or not undecided):
+            lines.append(f"{finding.id}: {finding.verdict}, on record: {was}")
+    if strictly:
+        lines += [f"{id}: not measured, on record: {was}" for id, was in record.items()]
+    return Verdict.of(not lines), lines
+
+
+def summary(outcomes: Mapping[str, tuple[Verdict, list[str]]]) -> list[str]:
+    """How many statements of each kind came out as they should, and what differs."""
+    came_out: Counter[str] = Counter()
+    stated: Counter[str] = Counter()
+    for name, (verdict, _) in outcomes.items():
+        for kind in [entry.kind for entry in entries_of(name)] or ["claim of another package"]:
+            stated[kind] += 1
+            came_out[kind] += verdict is Verdict.HOLDS
+    lines = [f"{kind}: {came_out[kind]} of {count} as stated" for kind, count in stated.items()]
+    for name, (verdict, differences) in outcomes.items():
+        if verdict is not Verdict.HOLDS and not differences:
+            lines.append(f"differs: {name} {verdict}")
+        lines += [f"differs: {name}, {line}" for line in differences]
+    return lines

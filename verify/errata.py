@@ -1,0 +1,22 @@
+"""The claim `errata`: mistakes in print, of every topic, each shown to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verify.claim import Run, claim
+from verify.finding import Finding, labelled
+from verify.memory.printed import printed as printed_on_memory
+from verify.regression.printed_proof import printed as printed_on_regression
+
+
+@claim(source="each finding names its own")
+def errata(run: Run) -> Iterator[Finding]:
+    """Mistakes in printed statements and proofs, each shown to be one, beside what is right.
+
+    A finding holds when the mistake is seen to be one and the corrected statement is seen to hold.
+    The theorems they belong to may be true all the same: that of [Fu2024] is, and its repaired
+    proof is in constructions/regression/newton_paper.py.
+    """
+    yield from labelled("regression", printed_on_regression(run))
+    yield from labelled("memory", printed_on_memory(run))

@@ -1,0 +1,101 @@
+"""Comparisons of balls: an enclosure decides, or is too wide to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from flint import arb
+
+from verify.finding import Finding, Verdict
+
+BITS = 320  # the precision of the findings
+WIDTH = -100  # balls that are to be equal have radii below 2^WIDTH
+UNIT = arb(0, 1)  # every number of [−1, 1]
+
+
+def exactly(values: Any) -> Any:
+    """A float64 array, or nested lists of floats, as (nested lists of) exact balls."""
+    listed = values if isinstance(values, list | float | int) else values.tolist()
+    return [exactly(value) for value in listed] if isinstance(listed, list) else arb(float(listed))
+
+
+def below(small: arb, large: arb) -> Verdict:
+    """Whether small ≤ large, as far as the balls say."""
+    if small <= large:
+        return Verdict.HOLDS
+    return Verdict.FAILS if small > large else Verdict.UNDECIDED
+
+
+def same(a: arb, b: arb, width: int = WIDTH) -> Verdict:
+    """Whether a and b can be one number: balls that overlap and are narrow."""
+    if not a.overlaps(b):
+        return Verdict.FAILS
+    return Verdict.HOLDS if (a - b).rad() < 2.0**width else Verdict.UNDECIDED
+
+
+def interval(ball: arb) -> tuple[float, float]:
+    """The ball's ends, as a finding's value."""
+    return float(ball.lower()), float(ball.upper())
+
+
+def apart(a: Any, b: Any) -> float:
+    """An upper bound on the largest distance of entries in the same place of nested lists."""
+    return max((float(abs(u - v).upper()) for u, v in _pairs(a, b)), default=0.0)
+
+
+def coincide(
+    id: str,
+    name: str,
+    got: Any,
+    wanted: Any,
+    *,
+    width: int = WIDTH,
+    words: str = "",
+    detail: str = "",
+) -> Finding:
+    """Nested lists of balls are the same numbers: entry by entry they overlap, and are narrow.
+
+    `detail` says of what, and is shown if they are not.
+    """
+    verdict = Verdict.together(same(u, v, width) for u, v in _pairs(got, wanted))
+    off = next((pair for pair in _pairs(got, wanted) if not pair[0].overlaps(pair[1])), None)
+    values = "" if off is None else f"{float(off[0]):.17g} instead of {float(off[1]):.17g}"
+    largest = apart(got, wanted)
+    return Finding(
+        id,
+        name,
+        "enclosure",
+        largest,
+        2.0 ** (width + 1),
+        verdict,
+        f"{words or 'they differ'} by at most {largest:.3g}",
+        f"balls overlap, radius below 2^{width}",
+        ": ".join(filter(None, (detail, values))) if off is not None else "",
+    )
+
+
+def all_hold(
+    id: str, name: str, verdicts: Iterable[Verdict], *, words: str = "", wanted: str = ""
+) -> Finding:
+    """How many of these comparisons hold, of all: none may fail, and each has to be decided."""
+    found = list(verdicts)
+    hold = found.count(Verdict.HOLDS)
+    return Finding(
+        id,
+        name,
+        "enclosure",
+        hold,
+        len(found),
+        Verdict.together(found),
+        f"{words or 'they hold'} ({hold} of {len(found)} comparisons)",
+        wanted,
+    )
+
+
+def _pairs(a: Any, b: Any) -> Iterable[tuple[arb, arb]]:
+    if isinstance(a, list | tuple):
+        for u, v in zip(a, b, strict=True):
+            yield from _pairs(u, v)
+    else:
+        yield arb(a), arb(b)

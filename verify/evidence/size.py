@@ -1,0 +1,43 @@
+"""The built model's size beside the ledger's formulas."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from verify.finding import Finding, Verdict
+from verify.theorems import theorem
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+
+def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Finding:
+    """Layers, heads and width are what the ledger states of theorem `name`, at these parameters;
+    `more` is told beside them.
+    """
+    stated = theorem(name).sizes
+    wanted = {what: formula(**parameters) for what, formula in stated.items()}
+    built = {"layers": model.n_layers, "heads": model.n_heads, "width": model.d_model}
+    measured = {what: built[what] for what in wanted}
+    said = ", ".join(f"{what} {count}" for what, count in measured.items())
+    return Finding(
+        "size",
+        "size",
+        "exact",
+        measured,
+        wanted,
+        Verdict.of(
+            all(formula.admits(built[what], **parameters) for what, formula in stated.items())
+        ),
+        f"{said}, {model.n_parameters} weights{more}",
+        ", ".join(f"{what} {formula}" for what, formula in stated.items()),
+    )
+
+
+def bits(model: Transformer, count: int, symbol: str) -> str:
+    """The significand in which hardmax runs are exact, to be told: ", 14 bits = 2.0·log₂n"."""
+    from constructions.margins import exact_in
+
+    needed = exact_in(model).bits
+    return f", {needed} bits = {needed / max(math.log2(count), 1):.1f}·log₂{symbol}"

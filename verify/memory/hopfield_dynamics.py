@@ -1,0 +1,220 @@
+"""What `hopfield` says of updates: energies, zero fields, cycles and mirror images.
+
+Weights, fields and energies are whole numbers, so every comparison is exact.  What is called
+`_wrong…` yields counterexamples, in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
+
+import numpy as np
+
+from theory.memory.hopfield import (
+    asynchronous_update,
+    asynchronous_update_by_definition,
+    hebb,
+    hopfield_energy,
+    hopfield_fields,
+    synchronous_run,
+    synchronous_update,
+)
+from theory.memory.patterns import random_patterns
+from verify.claim import Run
+from verify.finding import Finding, at_least
+from verify.memory.small_networks import SmallNetwork, all_states, nowhere, number
+
+Networks = Sequence[SmallNetwork]
+
+
+def energies(run: Run, networks: Networks) -> Iterator[Finding]:
+    """A flip to the sign of the field takes 2|h| off the energy, and so runs of them end."""
+    yield nowhere(
+        "energy/flip",
+        f"a flip to the sign of the field, all states of {len(networks)} small networks",
+        _wrong_flips(networks),
+        words=f"the energy falls by 2|h| in {sum(net.states.size for net in networks)} flips",
+    )
+    yield nowhere(
+        "energy/asynchronous",
+        "asynchronous runs, update by update",
+        _wrong_runs(run, networks),
+        words="E falls by 2|h| at every flip, of which there are at most Σ_{i<j}|w_ij| + Σ|b_i|",
+    )
+    d = 60 if run.quick else 200
+    yield nowhere(
+        "energy/long",
+        f"long asynchronous runs of {d} neurons",
+        _wrong_long_runs(run, d),
+        words="E falls by at least 2 a flip; all ends are stable",
+    )
+
+
+def _wrong_flips(networks: Networks) -> Iterator[str]:
+    """E(s) − E(s with bit i flipped) = −2 s_i h_i, for every state and every bit."""
+    for net in networks:
+        s, E = net.states, net.energies
+        if (hopfield_energy(net.weights, s, net.bias) != E).any():
+            yield f"energies: {net}"
+        for i in range(len(net.bias)):
+            differ = E - E[net.turned(i)] != -2 * s[:, i] * net.fields[:, i]
+            yield from (net.at(k, i) for k in np.flatnonzero(differ).tolist())
+
+
+def _wrong_runs(run: Run, networks: Networks) -> Iterator[str]:
+    """Beside the runs by definition: what E falls by at each flip, their number and their end."""
+    for net in networks:
+        w, b = net.weights, net.bias
+        order = run.rng.permutation(len(b))
+        ends = asynchronous_update(w, net.states, order, b)
+        allowed = np.abs(np.triu(w)).sum() + np.abs(b).sum()
+        for k in range(0, len(net.states), 1 if len(b) < 4 else 3):
+            path = number(asynchronous_update_by_definition(w, net.states[k], order, b)).tolist()
+            flips = [(here, there) for here, there in pairwise(path) if here != there]
+            lowered = all(
+                net.energies[here] - net.energies[there] == 2 * abs(net.field(here, there)) > 0
+                for here, there in flips
+            )
+            as_fast = (ends.flips[k], number(ends.states[k])) == (len(flips), path[-1])
+            if not (lowered and as_fast and ends.converged[k] and len(flips) <= allowed):
+                yield f"{net.at(k)}, order {order}"
+
+
+def _wrong_long_runs(run: Run, d: int) -> Iterator[str]:
+    for size in (1, 1000):
+        upper = np.triu(run.rng.integers(-size, size + 1, (d, d)), 1)
+        w, b = upper + upper.T, run.rng.integers(-size, size + 1, d)
+        s = random_patterns(5, d, run.rng)
+        ends = asynchronous_update(w, s, run.rng, b)
+        drop = hopfield_energy(w, s, b) - hopfield_energy(w, ends.states, b)
+        stable = (ends.states * hopfield_fields(w, ends.states, b) >= 0).all()
+        if not (stable and ends.converged.all() and (drop >= 2 * ends.flips).all()):
+            yield f"weights up to {size}: E falls by {drop.tolist()} in {ends.flips.tolist()}"
+
+
+def zero_fields(networks: Networks) -> Iterator[Finding]:
+    """Two other rules for a zero field: sgn 0 = +1 (a flip may lower nothing), and turning over."""
+    ones = [SmallNetwork(1 - np.eye(d, dtype=int), np.zeros(d, dtype=int)) for d in (2, 3)]
+    tried = (*ones, *networks)
+    zeros = [(net, k, i) for net in tried for k, i in np.argwhere(net.fields == 0).tolist()]
+    still = next((net.at(k, i) for net, k, i in zeros if net.states[k, i] < 0), "")
+    yield nowhere(
+        "zero-field/plus-one",
+        "if sgn 0 were +1, a flip could lower nothing, and the proof by energy alone breaks",
+        () if still else ("no zero field was found",),
+        words=f"drop 0 at {still}",
+    )
+    yield nowhere(
+        "zero-field/rule",
+        "yet sgn 0 = +1 is the rule of 2W with bias 2b + 1, whose fields are never 0: runs end too",
+        (str(net) for net in tried if (_plus_one(net) != np.where(net.fields < 0, -1, 1)).any()),
+        words=f"the same update at all states of {len(tried)} networks",
+    )
+    yield nowhere(
+        "zero-field/turning",
+        "if a zero field turned its neuron over, runs would go on for ever",
+        (net.at(k, i) for net, k, i in zeros if not _same_when_turned(net, k, i)),
+        words=f"field and energy are as before, at {len(zeros)} zero fields",
+    )
+
+
+def _plus_one(net: SmallNetwork) -> np.ndarray:
+    """The update by 2W and 2b + 1: fields 2h + 1 have the sign of h, or + where h = 0."""
+    return synchronous_update(2 * net.weights, net.states, 2 * net.bias + 1)
+
+
+def _same_when_turned(net: SmallNetwork, k: int, i: int) -> bool:
+    turned = net.turned(i)[k]
+    return bool(net.energies[k] == net.energies[turned] and net.fields[turned, i] == 0)
+
+
+def cycles(networks: Networks) -> Iterator[Finding]:
+    """Synchronous runs from every state, followed in the table of all updates."""
+    lengths = np.concatenate([walk(net.weights, net.bias)[1] for net in networks])
+    yield nowhere(
+        "cycles/symmetric",
+        f"synchronous cycles have length 1 or 2: all states of {len(networks)} small networks",
+        _wrong_cycles(networks),
+        words=f"found as by definition; {(lengths == 2).sum()} of {len(lengths)} are of length 2",
+    )
+    falls = [_falls(net) for net in networks]
+    yield nowhere(
+        "cycles/energy",
+        "the two-step energy never rises, and that of 2W + I falls off cycles",
+        (
+            str(net)
+            for net, (fall, strict, moving) in zip(networks, falls, strict=True)
+            if (fall < 0).any() or (strict[moving] <= 0).any()
+        ),
+        words=f"that of W stands still there {sum((f[m] == 0).sum() for f, _, m in falls)} times",
+    )
+    pairs = [np.array([[0, p], [q, 0]]) for p, q in product((-1, 0, 1), repeat=2)]
+    rings = [np.roll(np.diag(signs), 1, axis=0) for signs in product((-1, 1), repeat=3)]
+    longest = [max((walk(w)[1].max(), w.tolist()) for w in tried) for tried in (pairs, rings)]
+    yield at_least(
+        "cycles/asymmetric",
+        "without symmetry cycles are longer, of 2 neurons and of rings of 3",
+        "exact",
+        min(length for length, _ in longest),
+        3,
+        words=", ".join(f"length {length} at W = {w}" for length, w in longest),
+    )
+
+
+def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
+    """Of synchronous updates from each state, for any weights: when they enter their cycle, its
+    length, and where they enter; (3, 2^d)."""
+    s = all_states(len(w))
+    h = s @ w.T + b
+    after = number(np.where(h == 0, s, h)).tolist()
+    found = []
+    for state in range(len(s)):
+        seen: dict[int, int] = {}
+        while state not in seen:
+            seen[state] = len(seen)
+            state = after[state]
+        found.append((seen[state], len(seen) - seen[state], state))
+    return np.array(found).T
+
+
+def _wrong_cycles(networks: Networks) -> Iterator[str]:
+    for net in networks:
+        steps, length, end = walk(net.weights, net.bias)
+        run = synchronous_run(net.weights, net.states, net.bias)
+        found = run.steps, run.period, number(run.states)
+        if length.max() > 2 or not np.array_equal(found, (steps, length, end)):
+            yield str(net)
+
+
+def _falls(net: SmallNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """By how much −⟨s', Ws⟩ − ⟨b, s + s'⟩ falls in a step; twice that for W + ½I, whose update
+    2h + s has no zero field; and from which states runs are not on their cycle."""
+    s = net.states
+    later = synchronous_update(net.weights, s, net.bias)
+    last = synchronous_update(net.weights, later, net.bias)
+
+    def energy(s: np.ndarray, later: np.ndarray) -> np.ndarray:
+        return -np.vecdot(later, s @ net.weights) - (s + later) @ net.bias
+
+    fall = energy(s, later) - energy(later, last)
+    return fall, 2 * fall + np.vecdot(last - s, later), (last != s).any(axis=1)
+
+
+def mirror_images(run: Run) -> Finding:
+    """Without bias −s is a fixed point whenever s is; with sgn 0 = +1 it need not be."""
+    networks = [
+        SmallNetwork(hebb(random_patterns(P, d, run.rng)), np.zeros(d, dtype=int))
+        for P, d in ((1, 3), (2, 4), (3, 5), (4, 6))
+    ]
+    kept = [(net.fields * net.states >= 0).all(axis=1) for net in networks]
+    positive = [(np.where(net.fields < 0, -1, 1) == net.states).all(axis=1) for net in networks]
+    lost = any((fixed & ~fixed[::-1]).any() for fixed in positive)
+    return nowhere(
+        "mirror-images",
+        f"−s is fixed whenever s is, all states of {len(networks)} Hebb networks",
+        # The number of −s is that of s with all bits turned.
+        (str(n) for n, fixed in zip(networks, kept, strict=True) if (fixed != fixed[::-1]).any()),
+        words=f"{sum(fixed.sum() for fixed in kept)} fixed points"
+        + "; with sgn 0 = +1 some have no mirror image" * lost,
+    )

@@ -1,0 +1,67 @@
+"""Tokens on the sphere: random ones, and how attention moves them, in balls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+
+from theory.memory.sphere import Kind
+from verify.memory.vectors import Vector, inner, mean, softmax
+
+EPS = 2.0**-53
+INTEGRATION = 1e-9  # allowed for the error of an integration in steps of error 1e-12
+
+
+def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Uniform points of the unit sphere, (…, n, d)."""
+    X = rng.standard_normal(shape)
+    return X / np.linalg.norm(X, axis=-1, keepdims=True)
+
+
+def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]]:
+    """Points of the unit sphere with rational coordinates, by stereographic projection.
+
+    Of numbers with six digits, so that no two of them are equal or opposite.
+    """
+    tokens = []
+    for _ in range(n):
+        pairs = rng.integers(1, 10**6, (d - 1, 2)) * rng.choice([-1, 1], (d - 1, 1))
+        t = [fmpq(int(a), abs(int(b))) for a, b in pairs]
+        square = inner(t, t)
+        tokens.append([*(2 * q / (square + 1) for q in t), (square - 1) / (square + 1)])
+    return tokens
+
+
+def rounded(tokens: Sequence[Vector]) -> np.ndarray:
+    """Rational tokens in float64, (n, d)."""
+    return np.array([[int(q.p) / int(q.q) for q in row] for row in tokens])
+
+
+def tangential(x: Vector, u: Vector) -> list[Any]:
+    """P_x u = u − ⟨x, u⟩x."""
+    along = inner(x, u)
+    return [v - along * q for v, q in zip(u, x, strict=True)]
+
+
+def velocity(X: Sequence[Vector], beta: arb, kind: Kind) -> tuple[list[list[arb]], list[arb]]:
+    """x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i of balls, and Z_i: in USA it is n."""
+    V, Z = [], []
+    for x in X:
+        weights = [(beta * inner(x, y)).exp() for y in X]
+        Z.append(sum(weights, arb(0)) if kind == "SA" else arb(len(X)))
+        V.append(tangential(x, [u / Z[-1] for u in mean(weights, X)]))
+    return V, Z
+
+
+def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[arb]]:
+    """normalise(x + h·softmax(β⟨x, x⟩)x) of balls, token by token."""
+    moved = []
+    for x in X:
+        pulled = mean(softmax([inner(x, y) for y in X], arb(beta)), X)
+        new = [a + arb(step_size) * u for a, u in zip(x, pulled, strict=True)]
+        length = inner(new, new).sqrt()
+        moved.append([entry / length for entry in new])
+    return moved

@@ -1,0 +1,78 @@
+"""Mistakes in print about attention dynamics, each demonstrated, and the corrected statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from flint import arb, fmpq
+
+from theory.memory.orthogonal_start import orthogonal_gap
+from verify.claim import Run
+from verify.domains import Ball
+from verify.evidence.enclosure import interval
+from verify.finding import Finding, Verdict, at_most
+from verify.memory.particles import INTEGRATION
+
+
+def printed(run: Run) -> Iterator[Finding]:
+    """[Geshkovski2023]: a decay bound for orthogonal starts; the phase curve's constant."""
+    yield decay_at_the_start()
+    yield decay_later()
+    yield pairs_from_a_point()
+
+
+def decay_at_the_start() -> Finding:
+    """1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) as printed, for all t ≥ 0: not at t = 0."""
+    with Ball.precision(64):
+        bound = arb(fmpq(2, 3)).exp() / 2
+        wrong = bool(bound < 1)
+    return Finding(
+        "clustering-decay",
+        "1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^(β/2))), all t",
+        "enclosure",
+        interval(bound),
+        1.0,
+        Verdict.of(wrong),
+        f"at t = 0, n = 2, β = 0 it says 1 ≤ {float(bound):.6f}",
+        "shown to be wrong there",
+    )
+
+
+def decay_later() -> Finding:
+    """It holds from t = n·e^β/2 on: until γ = ½, γ' ≥ 1/(e^β + n − 1), as (1 − γ) ≥ ½,
+    (n − 1)γ + 1 ≥ 1 and e^β/e^{βγ} ≤ e^β; that takes at most (e^β + n − 1)/2 ≤ n·e^β/2; from then
+    on the rate is at least its value at γ = ½, (n + 1)/(e^{β/2} + n − 1), which is at least
+    n/(n + e^{β/2}).
+    """
+    share = 0.0
+    for n, beta in ((2, 0.0), (2, 2.0), (5, 1.0), (16, 0.5)):
+        times = n * np.exp(beta) / 2 + np.linspace(0, 10, 21)
+        bound = (n * n * np.exp(beta) / 2 - n * times) / (n + np.exp(beta / 2))
+        share = max(share, float((orthogonal_gap(n, beta, times) / (0.5 * np.exp(bound))).max()))
+    name = "the same bound from t = n·e^β/2 on, 4 pairs of n and β"
+    words = f"1 − γ is at most {share:.0%} of it"
+    return at_most("clustering-decay/corrected", name, "float", share, 1 + INTEGRATION, words=words)
+
+
+def pairs_from_a_point() -> Finding:
+    """From 1 − ⟨x_i, x⟩ ≤ ε for all i follows 1 − ⟨x_i, x_j⟩ ≤ 4ε, not ε as one proof has it.
+
+    ‖x_i − x_j‖ ≤ 2√(2ε) gives 4.  Two tokens on either side of x at the rational angle with cosine
+    c = (1 − q²)/(1 + q²) have ε = 1 − c and 1 − ⟨x_i, x_j⟩ = 2(1 − c²) = 2(1 + c)·ε: up to 4.
+    """
+    ratios = []
+    for q in (fmpq(1, k) for k in (1, 2, 3, 10, 1000)):
+        c, s = (1 - q * q) / (1 + q * q), 2 * q / (1 + q * q)
+        ratios.append((1 - (c * c - s * s)) / (1 - c))
+    return Finding(
+        "clustering-pairs",
+        "1 − ⟨x_i, x_j⟩ ≤ ε for tokens with 1 − ⟨x_i, x⟩ ≤ ε",
+        "exact",
+        [int(r.p) / int(r.q) for r in ratios],
+        [1, 4],
+        Verdict.of(all(1 < r <= 4 for r in ratios) and ratios[-1] > fmpq(3999, 1000)),
+        f"it is {', '.join(f'{int(r.p) / int(r.q):.6g}' for r in ratios)} times ε at 5 rational "
+        "pairs",
+        "above 1, as printed, and at most 4",
+    )

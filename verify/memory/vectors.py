@@ -1,0 +1,42 @@
+"""Vectors as lists of entries: balls, rationals or polynomials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from flint import arb
+
+from verify.evidence.enclosure import UNIT
+
+Vector = Sequence[Any]
+
+
+def inner(a: Iterable[Any], b: Iterable[Any]) -> Any:
+    """⟨a, b⟩ = Σ a_i b_i, in any number system."""
+    return sum(u * v for u, v in zip(a, b, strict=True))
+
+
+def minus(a: Vector, b: Vector) -> list[Any]:
+    """a − b."""
+    return [u - v for u, v in zip(a, b, strict=True)]
+
+
+def mean(weights: Vector, rows: Sequence[Vector]) -> list[Any]:
+    """Σ_j w_j x_j."""
+    return [inner(weights, column) for column in zip(*rows, strict=True)]
+
+
+def norm(v: Iterable[arb]) -> arb:
+    """‖v‖ for a vector of balls, or the Frobenius norm of a matrix's entries."""
+    square = sum((u * u for u in v), arb(0))
+    # Where the ball holds 0, so does the enclosure of its root.
+    return square.sqrt() if square > 0 else square.abs_upper().sqrt() * UNIT
+
+
+def softmax(scores: Sequence[arb], beta: arb) -> list[arb]:
+    """e^{βs_j}/Σ_k e^{βs_k} in balls, about the largest score by midpoint."""
+    largest = max(scores, key=float)
+    powers = [(beta * (score - largest)).exp() for score in scores]
+    total = sum(powers, arb(0))
+    return [power / total for power in powers]

@@ -1,0 +1,179 @@
+"""The pictures of the claims: each is saved to `path`, whose ending says the format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from theory.regression import (
+    Start,
+    chebyshev_iterates,
+    conjugate_gradient_iterates,
+    gradient_descent_iterates,
+    newton_inverses,
+    newton_lower_bound,
+    ols,
+)
+from verify.regression.statements import LAYOUTS, newton_theorem
+from verify.theorems import theorem
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
+
+
+def newton_picture(
+    path: Path, x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start
+) -> None:
+    """Left: the relative distance to OLS of what each layer has computed on x (n, d), y (n,), read
+    from the registers of the stream with unit vectors as queries, so that M is known as a matrix.
+    Right: the layers that k steps take.
+    """
+    from constructions import newton
+
+    n, d = x.shape
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for layout in LAYOUTS[start]:
+        model = newton(d, k, alpha, layout, start=start, n=n if layout == "paper" else None)
+        layers, errors = error_by_layer(model, x, y)
+        left.semilogy(layers, errors, "o-", ms=4, label=layout, color=COLOURS[layout])
+    left.set(
+        xlabel="layer",
+        ylabel="‖w − w_OLS‖ / ‖w_OLS‖",
+        title=f"Distance to OLS, d = {d}, n = {n}, k = {k}",
+    )
+    left.grid(alpha=0.3)
+    left.legend(frameon=False)
+    right.set(xlabel="Newton steps k", ylabel="layers", title="Layers that k steps take")
+    draw_layers(right, max(k, 12), start)
+    figure.savefig(path, dpi=150)
+
+
+def error_by_layer(
+    model: Transformer, x: np.ndarray, y: np.ndarray
+) -> tuple[list[int], list[float]]:
+    """The layers at which a register holds M x, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ there."""
+    from constructions.regression import Inverse
+
+    d, exact = x.shape[1], ols(x, y)
+    streams = list(model.streams(x, y, np.eye(d)))
+    layers, errors = [], []
+    for stage in model.stages:
+        if isinstance(stage.holds, Inverse) and "high" not in stage.register:
+            held = streams[stage.after][-d:, model.stream[stage.register]].numpy()
+            w = stage.times * held.T @ (x.T @ y)
+            layers.append(stage.after)
+            errors.append(float(np.linalg.norm(w - exact) / np.linalg.norm(exact)))
+    return layers, errors
+
+
+def depth_picture(path: Path, largest_k: int) -> None:
+    """Layers against Newton steps, with the lower bound, from M₀ = αS and from M₀ = αI."""
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    for panel, start, name in zip(panels, LAYOUTS, ("αS", "αI"), strict=True):
+        draw_layers(panel, largest_k, start)
+        panel.set(xlabel="Newton steps k", title=f"Layers that k steps take, from M₀ = {name}")
+    panels[0].set_ylabel("layers")
+    figure.savefig(path, dpi=150)
+
+
+def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
+    """Layers of each construction and the lower bound, for k = 0 … largest_k."""
+    steps = range(largest_k + 1)
+    for layout in LAYOUTS[start]:
+        stated = theorem(newton_theorem(layout, start)).sizes["layers"]
+        layers = [stated(k=k) for k in steps]
+        panel.plot(steps, layers, "o-", ms=4, label=layout, color=COLOURS[layout])
+    bound = [newton_lower_bound(k, start) for k in steps]
+    panel.plot(steps, bound, "k--", lw=1, label="lower bound")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
+    panel.grid(alpha=0.3)
+    panel.legend(frameon=False)
+
+
+def rates_picture(path: Path, x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa: float) -> None:
+    """Relative error ‖w_k − w‖/‖w‖ (solid) and its bound (dashed) against k.
+
+    x (n, d), y = x w (n,), and XᵀX has eigenvalues from 1 to κ.
+    """
+    S, b, root = x.T @ x, x.T @ y, np.sqrt(kappa)
+    many, few = np.arange(200), np.arange(40)
+
+    def newton(alpha: float, start: Start) -> list[np.ndarray]:
+        return [M @ b for M in islice(newton_inverses(S, alpha, start), len(few))]
+
+    methods = {
+        "gradient descent": (gradient_descent_iterates(x, y, 1 / kappa), (1 - 1 / kappa) ** many),
+        "Chebyshev": (
+            chebyshev_iterates(x, y, 1.0, kappa),
+            np.minimum(1, 2 * ((root - 1) / (root + 1)) ** many),
+        ),
+        "conjugate gradient": (conjugate_gradient_iterates(x, y), None),
+        "Newton from αI": (newton(1 / kappa, "identity"), (1 - 1 / kappa) ** (2.0**few)),
+        "Newton from αS": (newton(kappa**-2, "gram"), (1 - 1 / kappa**2) ** (2.0**few)),
+    }
+    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
+    panel = figure.subplots()
+    for i, (name, (iterates, bound)) in enumerate(methods.items()):
+        errors = [np.linalg.norm(v - w) / np.linalg.norm(w) for v in islice(iterates, len(many))]
+        lines = [(errors, {"label": name})] + ([] if bound is None else [(bound, {"ls": "--"})])
+        for values, style in lines:
+            steps = np.arange(len(values)) + 1
+            panel.loglog(steps, np.maximum(values, 1e-17), lw=1.2, color=f"C{i}", **style)
+    panel.set(
+        xlabel="steps + 1",
+        ylabel="‖w_k − w‖ / ‖w‖",
+        ylim=(1e-16, 3),
+        title=f"Error and its bound (dashed), κ = {kappa:g}, d = {len(w)}",
+    )
+    panel.grid(alpha=0.3)
+    panel.legend(frameon=False, loc="lower left")
+    figure.savefig(path, dpi=150)
+
+
+def state_size_picture(
+    path: Path,
+    conditions: tuple[float, ...],
+    counts: dict[str, list[int]],
+    examples: Mapping[float, tuple[float, float]],
+) -> None:
+    """Steps, layers or examples against the condition number, log-log.
+
+    `counts` holds what each method takes at each condition number, `examples` the mean number of
+    examples of one pass, with its standard error, at some of them.
+    """
+    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
+    panel = figure.subplots()
+    means, errors = np.array(list(examples.values())).T
+    label = "one pass (online GD): examples"
+    panel.errorbar(list(examples), means, 3 * errors, fmt="s-", ms=4, color="C3", label=label)
+    for name, style, label in (
+        ("gradient descent", "C0o-", "gradient descent: causal layers"),
+        ("Chebyshev", "C1o-", "Chebyshev: causal layers"),
+        ("Newton from αI", "C2^-", "Newton from αI: d² numbers"),
+        ("ladder", "C4^-", "Chebyshev ladder: full layers"),
+    ):
+        panel.loglog(conditions, counts[name], style, ms=4, label=label)
+    for exponent, name in ((1.0, "∝ κ"), (0.5, "∝ √κ")):
+        guide = 1.5 * np.array(conditions) ** exponent
+        panel.loglog(conditions, guide, "k:", lw=0.8)
+        panel.annotate(name, (conditions[2], guide[2] / 1.6))
+    panel.set(
+        xlabel="condition number κ",
+        ylabel="steps, layers or examples",
+        title="What it takes to reach a fixed accuracy",
+    )
+    panel.grid(alpha=0.3)
+    panel.legend(frameon=False, fontsize=8)
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,184 @@
+"""What the claims of this topic say of its constructions, at every size, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import log2
+from typing import TYPE_CHECKING, Any, Literal
+
+from theory.checks import InputError
+from theory.regression import Start
+from verify.claim import Run
+from verify.domains import Domain
+from verify.domains.base import Matrix
+from verify.evidence.agreement import float_agreement, recursion_by_balls, transformer_in_float
+from verify.evidence.identity import DomainName, equality
+from verify.evidence.size import size
+from verify.evidence.statement import OverExamples
+from verify.finding import Finding
+from verify.regression import algorithms
+from verify.regression.algorithms import on_each_prefix
+from verify.regression.data import Examples
+from verify.regression.residual import powers_of
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+Layout = Literal["direct", "ladder", "paper"]
+Layouts = Literal["all", "direct", "ladder", "paper"]
+Descent = Literal["direct", "causal", "ladder"]
+
+LAYOUTS: dict[Start, tuple[Layout, ...]] = {
+    "gram": ("direct", "ladder", "paper"),
+    "identity": ("direct", "ladder"),
+}
+"""The constructions of Newton's method, by what they start from."""
+
+STEPS = 12  # of Newton at most, register by register: each doubles the degree
+MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear may look at in a few seconds
+
+
+def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> str:
+    """The entry of the ledger about a construction of Newton's method."""
+    name = "newton-interleaved" if interleaved else f"newton-{layout}".removesuffix("-paper")
+    return name + "-identity" * (start == "identity")
+
+
+def newton_statement(
+    run: Run, layout: Layout, start: Start, alpha: float, interleaved: bool = False
+) -> OverExamples:
+    """k steps of Iterative Newton."""
+
+    def build(d: int, n: int, k: int) -> Transformer:
+        from constructions import newton
+
+        options: dict[str, Any] = {"start": start, "interleaved": interleaved}
+        if layout == "paper":
+            options["n"] = n
+        return run.build(newton, d, k, alpha, layout, **options)
+
+    more = " --interleaved" if interleaved else ""
+    return OverExamples(
+        build=build,
+        algorithm=lambda domain, X, y, Q, k: algorithms.newton(domain, X, y, Q, k, alpha, start),
+        command=lambda d, n, k: (
+            f"python -m verify newton --d {d} --n {n} --k {k} --layout {layout} "
+            f"--start {start} --alpha {alpha!r} --domain exact{more}"
+        ),
+        holds=powers_of(alpha, start),
+        polynomial=not interleaved,
+        theorem=newton_theorem(layout, start, interleaved),
+    )
+
+
+def newton_layouts(layout: Layouts, start: Start, interleaved: bool, pairs: float) -> list[Layout]:
+    """The constructions to check; ReLU attention looks at all pairs of tokens, linear does not."""
+    if interleaved and layout not in ("all", "direct"):
+        raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
+    if start == "identity" and layout == "paper":
+        raise InputError("layout 'paper' starts from αS: leave --start at gram")
+    if (layout == "paper" or interleaved) and pairs > MOST_PAIRS:
+        raise InputError(
+            f"{pairs:.1e} pairs of tokens are too many for attention that is not linear: at most "
+            f"{MOST_PAIRS:.0e} (prompts × n²); take fewer of either, or layout 'direct'"
+        )
+    if layout != "all":
+        return [layout]
+    found: list[Layout] = ["direct"] if interleaved else list(LAYOUTS[start])
+    return [name for name in found if name != "paper" or pairs <= MOST_PAIRS]
+
+
+def gradient_descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
+    """k steps of gradient descent, under a causal mask for every prefix of the examples."""
+    causal, held = layout == "causal", powers_of(eta, "identity")
+
+    def build(d: int, n: int, k: int) -> Transformer:
+        from constructions import gradient_descent
+
+        # The ladder has no rung for zero steps, which the direct layout makes with zero layers.
+        chosen = "ladder" if layout == "ladder" and k else "direct"
+        return run.build(gradient_descent, d, k, eta, chosen, causal=causal)
+
+    def algorithm(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
+        def rows(X: Matrix, y: Matrix, Q: Matrix) -> Matrix:
+            return algorithms.gradient_descent(domain, X, y, Q, k, eta)
+
+        return on_each_prefix(rows, domain, X, y, Q) if causal else rows(X, y, Q)
+
+    def holds_for_prefixes(*given: Any) -> Callable[[Any], Matrix]:
+        domain, *examples = given
+        return lambda what: on_each_prefix(
+            lambda *seen: held(domain, *seen)(what), domain, *examples
+        )
+
+    return OverExamples(
+        build=build,
+        algorithm=algorithm,
+        command=lambda d, n, k: (
+            f"python -m verify gd --d {d} --n {n} --k {max(k, 1)} "
+            f"--layout {layout} --step-size {eta!r} --domain exact"
+        ),
+        holds=holds_for_prefixes if causal else held,
+        theorem=f"gradient-descent-{layout}".removesuffix("-direct"),
+    )
+
+
+def online_statement(run: Run) -> OverExamples:
+    """One pass of online gradient descent; there is no step count."""
+
+    def build(d: int, n: int, _: int) -> Transformer:
+        from constructions import online_gradient_descent
+
+        return run.build(online_gradient_descent, d, n)
+
+    return OverExamples(
+        build=build,
+        algorithm=lambda domain, X, y, Q, _: algorithms.online_gradient_descent(domain, X, y, Q),
+        command=lambda d, n, _: f"python -m verify ogd --d {d} --n {n} --domain exact",
+        rational_size=_size_over_common_denominator,
+        theorem="online-gradient-descent",
+    )
+
+
+def _size_over_common_denominator(d: int, n: int, _: int) -> tuple[int, float]:
+    """Degree and bits of (transformer − algorithm)·Π‖x_i‖^{2n}, plus the degree of Πᵢ‖xᵢ‖².
+
+    A layer multiplies by at most one key, so after n layers Π_i ‖x_i‖^{2n} clears every
+    denominator. Each of the n layers adds at most key · x, of degree 2 over its denominator, to
+    the degree 1 of y; the product has degree 2n².  A random point with some ‖x_i‖² = 0 could not
+    be used, so the degree 2n of Π‖x_i‖² is added.  In each layer the sum of the absolute values
+    of the coefficients grows at most by 2 + nd over the denominators, whose own is d each; the
+    algorithm's is smaller.
+    """
+    degree = 2 * n * n + 2 * n + 1 + 2 * n
+    return degree, n * n * log2(d) + n * log2(2 + n * d) + log2(n) + 1
+
+
+def in_float64(statement: OverExamples, examples: Examples, k: int, what: str = "") -> Finding:
+    """The transformer's predictions on examples beside the recursion's."""
+    n, d = examples.x.shape[-2:]
+    return float_agreement(
+        f"equals the recursion in float64 ({what or f'{len(examples.x)} prompts'})",
+        transformer_in_float(statement.build(d, n, k), *examples),
+        recursion_by_balls(statement, *examples, k),
+    )
+
+
+def computes(
+    run: Run,
+    statement: OverExamples,
+    examples: Examples,
+    k: int,
+    domain: DomainName,
+    what: str = "",
+    most_rows: int | None = None,
+) -> Iterator[Finding]:
+    """The size that the ledger states, and k steps of the recursion in every domain asked for.
+
+    `what` the examples are, in words; the exact domains take at most `most_rows` of them.
+    """
+    n, d = examples.x.shape[-2:]
+    yield size(statement.build(d, n, k), statement.theorem, d=d, n=n, k=k)
+    if domain in ("all", "float"):
+        yield in_float64(statement, examples, k, what)
+    yield from equality(run, statement, d, min(n, most_rows or n), k, domain)

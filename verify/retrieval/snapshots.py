@@ -1,0 +1,98 @@
+"""What each layer of a model over tokens does to one sequence.
+
+Shape glossary: T tokens of the prompt, those in front of the sequence included; D the width.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from constructions.transformer import Block, Transformer
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The stream (T, D) before a layer, after its heads, after its MLP; patterns (heads, T, ·)."""
+
+    before: np.ndarray
+    between: np.ndarray
+    after: np.ndarray
+    patterns: np.ndarray
+
+
+def snapshots(model: Transformer, tokens: ArrayLike) -> Iterator[Snapshot]:
+    """What each layer does to one sequence."""
+    n_examples = model.interface.n_examples
+    streams = itertools.pairwise(model.streams(tokens))
+    for block, (H, after) in zip(model.blocks, streams, strict=True):
+        between, patterns = H, np.zeros((0, len(H), len(H)))
+        if block.attn is not None:
+            between = H + block.attn(H, n_examples)
+            patterns = block.attn.pattern(H, n_examples).numpy()
+        yield Snapshot(H.numpy(), between.numpy(), after.numpy(), patterns)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one head adds to the register `into`: the registers it carries, and in words."""
+
+    into: str
+    registers: tuple[str, ...]
+    words: str
+    copies: bool  # one register, unchanged
+
+
+def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
+    """What head h of a layer adds, from W_V W_O (D, D), whose blocks are registers."""
+    from constructions.stream import Reading, Term
+
+    if block.attn is None:
+        return []
+    stream, parts = model.stream, []
+    W = (block.attn.W_V[h] @ block.attn.W_O[h]).numpy()
+    for into in stream:
+        blocks = {name: W[stream[name], stream[into]] for name in stream}
+        blocks = {name: block for name, block in blocks.items() if block.any()}
+        if not blocks:
+            continue
+        multiples = {name: float(block.flat[0]) for name, block in blocks.items()}
+        plain = all(
+            np.array_equal(block, multiples[name] * np.eye(len(block), block.shape[1]))
+            for name, block in blocks.items()
+        )
+        terms = (Term(name, factor) for name, factor in multiples.items())
+        positive_first = sorted(terms, key=lambda term: term.factor < 0)
+        reading = Reading(tuple(positive_first), stream.widths[into])
+        words = str(reading) if plain else ", ".join(blocks)
+        copies = plain and list(multiples.values()) == [1.0]
+        parts.append(Part(into, tuple(blocks), words, copies))
+    return parts
+
+
+def places(model: Transformer, T: int) -> tuple[np.ndarray, set[str]]:
+    """The points of the prompt's positions (T, width), and the registers that hold such points."""
+    if model.pos_embed is None or "place" not in model.stream:
+        return np.zeros((T, 1)), set()
+    stream, W_pos = model.stream, model.pos_embed.W_pos.numpy()
+    width = stream.widths["place"]
+    pointers = {
+        name for name, w in stream.widths.items() if w == width and W_pos[:, stream[name]].any()
+    }
+    for block in model.blocks:
+        for h in range(0 if block.attn is None else block.attn.n_heads):
+            parts = added_parts(model, block, h)
+            pointers |= {part.into for part in parts if pointers.issuperset(part.registers)}
+    return W_pos[:T, stream["place"]], pointers
+
+
+def pointed_to(model: Transformer, points: np.ndarray) -> np.ndarray:
+    """The prompt positions (T,) whose `place` is nearest to each of the points (T, width)."""
+    here, _ = places(model, len(points))
+    return ((points[:, None] - here[None]) ** 2).sum(-1).argmin(1)

@@ -1,0 +1,87 @@
+"""A text's words as tokens, and names for the tokens and the answer of a model."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+ENDS = (".", "?", "!")
+
+
+def word_tokens(text: str) -> tuple[list[int], list[str]]:
+    """The tokens of a prompt whose vocabulary is its own words, and the words, one per token.
+
+    Words are runs of letters, digits and "_" in any script, which "'", "’" and "-" may join; "’" is
+    written as "'".  Any other visible character is a word of its own, and so is the possessive
+    "'s".  Tokens count the distinct words by first appearance.  Upper and lower case differ, except
+    that the first word of a sentence is written as it is elsewhere: "The cat saw the" has the word
+    "the" twice.
+
+    Raises ValueError for a text without words.
+    """
+    text = unicodedata.normalize("NFC", text).replace("’", "'")
+    # Accents and vowel signs, which are no \w, belong to the letter before them.
+    marks = "".join(sorted({c for c in text if unicodedata.category(c)[0] == "M"}))
+    mark = f"[{re.escape(marks)}]" if marks else "(?!)"
+    letter = rf"(?:\w{mark}*)"
+    word = rf"'s(?!\w)|{letter}+(?:(?!'s(?!\w))['-]{letter}+)*|\S{mark}*"
+    words = [w for w in re.findall(word, text) if any(unicodedata.category(c)[0] != "C" for c in w)]
+    if not words:
+        raise InputError("the prompt is empty: give at least one word")
+    elsewhere = {w for before, w in itertools.pairwise(words) if before not in ENDS}
+    for i, w in enumerate(words):
+        lower = w[0].lower() + w[1:]
+        if (i == 0 or words[i - 1] in ENDS) and lower in elsewhere:
+            words[i] = lower
+    number = {w: token for token, w in enumerate(dict.fromkeys(words))}
+    return [number[w] for w in words], words
+
+
+def labels(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
+    """A name for each token of the prompt (T,): BOS or prior:word in front, then the words.
+
+    Raises ValueError unless `tokens` is one sequence with as many words.
+    """
+    row = checks.one_sequence("tokens", tokens, model.interface.vocabulary_size)
+    if len(words) != len(row):
+        raise InputError(f"there are {len(words)} words for {len(row)} tokens: give one for each")
+    known = _known(row, words)
+    observed = (_observed(model, token) for token in model.interface.prefix)
+    front = ["BOS" if v is None else f"prior:{known.get(v, v)}" for v in observed]
+    return [*front, *words]
+
+
+def answer_word(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> str:
+    """The model's answer at the last token, in words."""
+    answer = int(model(np.asarray(tokens))[-1])
+    known = _known(np.asarray(tokens).tolist(), words)
+    return "none (⊥)" if answer < 0 else known.get(answer, f"token {answer}")
+
+
+def _known(tokens: list[int], words: Sequence[str]) -> dict[int, str]:
+    """The word of each token that occurs, as it is written the first time."""
+    return dict(zip(reversed(tokens), reversed(words), strict=True))
+
+
+def _observed(model: Transformer, token: int) -> int | None:
+    """The symbol that a token in front of the sequence stands for, if it stands for one."""
+    W_E, V = model.embed.W_E.numpy(), model.interface.vocabulary_size
+    for name in model.stream:
+        register = W_E[:, model.stream[name]]
+        if len(np.unique(register[:V], axis=0)) == V and register[token].any():
+            same = np.flatnonzero((register[:V] == register[token]).all(1))
+            if len(same):
+                return int(same[0])
+    return None

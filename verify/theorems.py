@@ -1,0 +1,221 @@
+"""The ledger: every statement of the library, as data (`theorems.toml`).
+
+An entry says in words what is stated, its source by key, its kind, and where its mathematics,
+weights, claim and test stand; its sizes are formulas that tests hold against the built models.
+Kinds:
+
+    theorem       must hold
+    bound         must hold
+    erratum       a printed mistake, shown
+    replication   a published observation, with the outcome that we found
+    open          a question, with what is known
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from theory.checks import InputError
+
+KINDS = ("theorem", "bound", "erratum", "replication", "open")
+INTRODUCTION = """All that is stated, from the ledger; `python -m verify show NAME` says where
+theory, weights, claim and test of a statement stand. Sizes hold for all parameters of the call;
+d is the dimension of inputs, k the number of steps or hops, n that of tokens or examples, V that of
+symbols. A claim is run by `python -m verify CLAIM`; `python -m verify list --markdown` writes this
+page.
+"""
+LEDGER = Path(__file__).with_name("theorems.toml")
+
+
+def ceil_log(base: int, value: int) -> int:
+    """⌈log_base value⌉, exactly, for value ≥ 1."""
+    power, exponent = 1, 0
+    while power < value:
+        power, exponent = power * base, exponent + 1
+    return exponent
+
+
+def bits(V: int) -> int:
+    """Binary digits that tell V symbols apart: ⌈log₂V⌉, and 1 if V = 1."""
+    return max(1, ceil_log(2, V))
+
+
+FUNCTIONS = {
+    "ceil_log": ceil_log,
+    "floor_log2": lambda value: value.bit_length() - 1,
+    "bits": bits,
+    "ones": int.bit_count,
+    "min": min,
+    "max": max,
+}
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A size as a formula, exact or (written "≤ …") a bound: `Formula("2*d + 2")(d=5)` is 12."""
+
+    text: str
+
+    def __call__(self, **parameters: int) -> int:
+        """Its value at these parameters."""
+        code = compile(self.text.removeprefix("≤ "), "<ledger>", "eval")
+        return int(eval(code, {"__builtins__": {}}, {**FUNCTIONS, **parameters}))
+
+    def admits(self, value: int, **parameters: int) -> bool:
+        """Whether a size is as stated."""
+        stated = self(**parameters)
+        return value <= stated if self.text.startswith("≤") else value == stated
+
+    def latex(self) -> str:
+        """The formula in LaTeX, by way of SymPy."""
+        import sympy
+
+        names = {
+            "ceil_log": lambda base, value: sympy.ceiling(sympy.Function(f"log_{base}")(value)),
+            "floor_log2": lambda value: sympy.floor(sympy.Function("log_2")(value)),
+            "bits": lambda V: sympy.ceiling(sympy.Function("log_2")(V)),
+            "ones": sympy.Function("ones"),
+            "min": sympy.Min,
+            "max": sympy.Max,
+        }
+        stated = sympy.sympify(self.text.removeprefix("≤ "), locals=names, evaluate=False)
+        return r"\le " * self.text.startswith("≤") + sympy.latex(stated)
+
+    def __str__(self) -> str:
+        text = re.sub(r"ceil_log\((\d), ([^()]+)\)", _log, self.text)
+        text = re.sub(r"floor_log2\((\w+)\)", r"⌊log₂\1⌋", text)
+        text = re.sub(r"bits\((\w+)\)", r"⌈log₂\1⌉", text)
+        text = re.sub(r"bits\(([^()]+)\)", r"⌈log₂(\1)⌉", text)
+        text = re.sub(r"(\d)\*([a-zA-Z⌈(])", r"\1\2", text)
+        return text.replace("**", "^").replace("*", "·")
+
+
+def _log(match: re.Match[str]) -> str:
+    base, value = match[1].translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")), match[2]
+    return f"⌈log{base}({value})⌉"
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """One entry of the ledger.
+
+    `theory`, `weights` and `test` are files; `build` is the call that makes the model, and `over`
+    the parameters at which the test makes it; `claim` is the claim that shows the statement, and
+    `found` what a replication found: the verdicts of its findings that do not hold, by their ids.
+    """
+
+    name: str
+    topic: str
+    kind: str
+    statement: str
+    source: str
+    claim: str
+    theory: str = ""
+    weights: str = ""
+    test: str = ""
+    build: str = ""
+    over: Mapping[str, list[int]] = field(default_factory=dict)
+    sizes: Mapping[str, Formula] = field(default_factory=dict)
+    found: Mapping[str, str] = field(default_factory=dict)
+    open: str = ""
+
+
+@cache
+def ledger() -> dict[str, Theorem]:
+    """All entries by name, in the order of the file."""
+    return entries(LEDGER.read_text(encoding="utf-8"))
+
+
+def entries(text: str) -> dict[str, Theorem]:
+    """The entries of a ledger in TOML, by name."""
+    found: dict[str, dict[str, Any]] = tomllib.loads(text)
+    for entry in found.values():
+        entry["sizes"] = {what: Formula(size) for what, size in entry.get("sizes", {}).items()}
+    return {name: Theorem(name, **entry) for name, entry in found.items()}
+
+
+def theorem(name: str) -> Theorem:
+    """The entry of this name; ValueError, with the nearest, if there is none."""
+    known = ledger()
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
+        raise InputError(f"no theorem '{name}': {hint}")
+    return known[name]
+
+
+def entries_of(claim: str) -> list[Theorem]:
+    """The entries that a claim shows."""
+    return [entry for entry in ledger().values() if entry.claim == claim]
+
+
+def must_hold(claim: str) -> bool:
+    """Whether a claim that does not hold is news: all but those on replications alone."""
+    kinds = {entry.kind for entry in entries_of(claim)}
+    return kinds != {"replication"}
+
+
+def recorded(claim: str) -> dict[str, str]:
+    """The verdicts of a claim's findings, by id, that are on record as other than "holds"."""
+    return {id: verdict for entry in entries_of(claim) for id, verdict in entry.found.items()}
+
+
+def listing(topic: str | None = None) -> Iterator[str]:
+    """The statements, topic by topic; ValueError for a topic that there is not."""
+    topics = dict.fromkeys(entry.topic for entry in ledger().values())
+    if topic is not None and topic not in topics:
+        raise InputError(f"no topic '{topic}': choose one of {', '.join(topics)}")
+    for each in topics if topic is None else (topic,):
+        yield each
+        for entry in ledger().values():
+            if entry.topic == each:
+                yield f"  {entry.name:28} {entry.kind:12} {entry.statement}"
+
+
+def tables() -> str:
+    """The statements as Markdown, a table for each topic: `docs/theorems.md`."""
+    lines = ["# Statements", "", INTRODUCTION.rstrip()]
+    topics = dict.fromkeys(entry.topic for entry in ledger().values())
+    for topic in topics:
+        lines += ["", f"## {topic}", "", "| name | statement | layers | heads | width | claim |"]
+        lines.append("|---|---|---|---|---|---|")
+        for entry in ledger().values():
+            if entry.topic == topic:
+                sizes = [str(entry.sizes.get(what, "")) for what in ("layers", "heads", "width")]
+                kind = "" if entry.kind == "theorem" else f"*{entry.kind}* "
+                cells = [f"`{entry.name}`", kind + entry.statement, *sizes, f"`{entry.claim}`"]
+                lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def in_latex(entry: Theorem) -> Iterator[str]:
+    """An entry as a LaTeX environment; symbols in its words are left as they are."""
+    sizes = ", ".join(rf"{what} ${formula.latex()}$" for what, formula in entry.sizes.items())
+    yield rf"\begin{{{entry.kind}}}[{{{entry.source}}}]"
+    yield f"  {entry.statement}" + f" Sizes: {sizes}." * bool(sizes)
+    yield rf"\end{{{entry.kind}}}"
+
+
+def described(entry: Theorem) -> Iterator[str]:
+    """All that the ledger says of an entry, in lines."""
+    yield f"{entry.name} ({entry.kind}, {entry.topic})"
+    yield f"  {entry.statement}"
+    rows = {
+        "source": entry.source,
+        "theory": entry.theory,
+        "weights": entry.weights,
+        "build": entry.build,
+        "sizes": ", ".join(f"{what} {formula}" for what, formula in entry.sizes.items()),
+        "claim": f"python -m verify {entry.claim}",
+        "test": entry.test,
+        "open": entry.open,
+        "found": ", ".join(f"{id} {verdict}" for id, verdict in entry.found.items()),
+    }
+    yield from (f"  {name:8} {value}" for name, value in rows.items() if value)
