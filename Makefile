@@ -11,9 +11,9 @@ verify: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2
 
-# Tests that take long, and those that the README's commands run too.
+# Tests that take long.
 slow: $(VENV)/installed
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n 2 -m slow
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
