@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The threads of two workers on two cores would wait for each other.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .PHONY: verify test slow lint bench clean
 
@@ -9,11 +11,11 @@ verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 # Tests that take long.
 slow: $(VENV)/installed
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(PYTEST) -m slow
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -16,7 +16,7 @@ from constructions.stream import Stream
 from constructions.tokens import Tokens
 from constructions.transformer import Embed, Stage, Transformer
 from theory import checks
-from theory.checks import InputError
+from theory.retrieval.attention_patterns import score_table
 
 
 def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None) -> Transformer:
@@ -29,13 +29,7 @@ def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None
 
     Raises ValueError for a table that is not square and finite, and for a sharpness too small.
     """
-    try:
-        table = np.asarray(table, dtype=np.float64)
-    except ValueError:
-        raise InputError("table is no array of numbers: give one row and column a token") from None
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
-        raise InputError(f"table has shape {table.shape}: give one row and one column per token")
-    checks.finite("table", bool(np.isfinite(table).all()))
+    table = score_table(table)
     n, V = checks.dimension("max_length", max_length), len(table)
     stream = Stream(symbol=V, wanted=V, attended=V)
     symbol, wanted, attended = map(stream.read, stream)

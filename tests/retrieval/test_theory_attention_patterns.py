@@ -129,7 +129,7 @@ def test_tokens_refused(name):
     ("call", "message"),
     [
         (lambda: r.token_frequencies([0], 0), "^vocabulary_size is 0"),
-        (lambda: r.skip_gram([0], [[0.0, 1.0]]), r"^table has shape \(1, 2\): give one score"),
+        (lambda: r.skip_gram([0], [[0.0, 1.0]]), r"^table has shape \(1, 2\): give one row"),
         (lambda: r.skip_gram([0], np.zeros((0, 0))), r"^table has shape \(0, 0\)"),
         (lambda: r.skip_gram([0], [[np.inf]]), "^table contains NaN or infinite"),
         (lambda: r.skip_gram_by_definition([0], [[np.nan]]), "^table contains NaN"),

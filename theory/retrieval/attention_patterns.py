@@ -58,11 +58,14 @@ def token_frequencies_by_definition(
     ]
 
 
-def _table(table: ArrayLike) -> np.ndarray:
-    """`table` (V, V) as a float64 array with finite entries."""
-    array = np.asarray(table, dtype=np.float64)
+def score_table(table: ArrayLike) -> np.ndarray:
+    """`table` (V, V) as a float64 array with finite entries; else `ValueError`."""
+    try:
+        array = np.asarray(table, dtype=np.float64)
+    except ValueError:
+        raise InputError("table is no array of numbers: give one row and column a token") from None
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 1:
-        raise InputError(f"table has shape {array.shape}: give one score per pair of tokens (V, V)")
+        raise InputError(f"table has shape {array.shape}: give one row and one column per token")
     checks.finite("table", bool(np.isfinite(array).all()))
     return array
 
@@ -80,7 +83,7 @@ def skip_gram(tokens: ArrayLike, table: ArrayLike) -> np.ndarray:
     Raises `ValueError` for tokens outside the vocabulary, for an empty sequence, and for a table
     that is not square or not finite.
     """
-    table = _table(table)
+    table = score_table(table)
     tokens = checks.tokens("tokens", tokens, len(table))
     counts = _counts(tokens, len(table))
     scores = np.where(counts > 0, table[tokens], -np.inf)
@@ -90,7 +93,7 @@ def skip_gram(tokens: ArrayLike, table: ArrayLike) -> np.ndarray:
 
 def skip_gram_by_definition(tokens: ArrayLike, table: ArrayLike) -> list[list[Fraction]]:
     """`skip_gram` of one sequence (T,), in rational arithmetic."""
-    scores = _table(table).tolist()
+    scores = score_table(table).tolist()
     row = checks.one_sequence("tokens", tokens, len(scores))
     result = []
     for i, query in enumerate(row):

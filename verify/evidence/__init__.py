@@ -12,4 +12,5 @@ softmax       softmax and short floats instead of hardmax
 formats       binary floating-point formats
 enclosure     comparisons of balls
 statistics    means with standard errors, resampling
+checkpoints   which trained models a claim speaks of
 """
