@@ -529,6 +529,21 @@ def test_a_replication_is_news_only_if_it_is_not_as_recorded(
     assert run("it", "-q") == cli.EXIT[verdict]
 
 
+@claim(source="")
+def asks_for_a_file(run: Run, *, data: Annotated[Path, option("a file")]) -> Iterator[Finding]:
+    """Is about a file."""
+    yield found(Verdict.FAILS)
+
+
+def test_all_leaves_out_what_cannot_be_run_without_an_option(claims, capsys):
+    claims(good=good, it=asks_for_a_file)
+    assert run("all", "-q") == 0
+    assert "all: holds, 1 claims" in capsys.readouterr().out
+    assert run("it") == 2
+    assert "--data" in capsys.readouterr().err
+    assert run("it", "--data", "x") == 1
+
+
 @claim(source="", faults_seen=[{}])
 def notices(run: Run) -> Iterator[Finding]:
     """Fails when a fault is planted."""

@@ -103,6 +103,11 @@ class Claim:
         parameters = inspect.signature(self.check).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
+    @property
+    def asks(self) -> bool:
+        """Whether it cannot be run without options: it is about something that one has to give."""
+        return inspect.Parameter.empty in self.defaults.values()
+
     def verdict(self, run: Run, **options: Any) -> Verdict:
         """What all findings together say; one that fails settles it."""
         verdicts = []

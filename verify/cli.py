@@ -175,12 +175,14 @@ def check_all(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
-    """Check every claim with its default options, against the ledger."""
+    """Check every claim with its default options, against the ledger; not those that need one."""
     outcomes, documents = {}, list[str]()
     output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
     try:
         for name, point in installed().items():
             claim: Claim = point.load()
+            if claim.asks:
+                continue
             run = Run(seed=seed, quick=quick, progress=_progress(quiet))
             done = check(name, claim, run, claim.defaults, output, documents.append)
             outcomes[name] = news(done, strictly=not quick and seed == 0)
