@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from theory import checks
+from theory import checks, machine
 
 
 def test_shapes_that_fit():
@@ -44,7 +44,7 @@ def test_numbers_that_fit():
     checks.one_of("start", "gram", ["gram"])
     assert checks.signs("s", [[1.0, -1.0]]).dtype == np.int64
     assert checks.vectors("q", [[1, 2]], 2).dtype == np.float64
-    checks.fits_in_memory("scores", 0, "pass fewer")
+    machine.fits_in_memory("scores", 0, "pass fewer")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_numbers_that_fit():
         (lambda: checks.vectors("q", [1.0], 2), r"^q has shape \(1,\) but the dimension is 2"),
         (lambda: checks.vectors("q", 1.0), r"^q has shape \(\): give vectors \(…, d\)"),
         (
-            lambda: checks.fits_in_memory("10 scores", 2**80, "pass fewer"),
+            lambda: machine.fits_in_memory("10 scores", 2**80, "pass fewer"),
             r"^10 scores need .* GiB of memory and .* GiB are available: pass fewer$",
         ),
     ],
@@ -96,14 +96,14 @@ def test_only_integers_count(check, value):
 
 
 def test_a_system_that_does_not_say_how_much_memory_it_has(monkeypatch):
-    monkeypatch.setattr(checks.Path, "read_text", lambda *_, **__: "max")
-    assert checks.available_memory() is None
-    checks.fits_in_memory("scores", 2**80, "pass fewer")
+    monkeypatch.setattr(machine.Path, "read_text", lambda *_, **__: "max")
+    assert machine.available_memory() is None
+    machine.fits_in_memory("scores", 2**80, "pass fewer")
 
 
 def test_the_smaller_of_machine_and_container_counts(monkeypatch):
     said = {"meminfo": "MemAvailable: 8 kB", "memory.max": "5000", "memory.current": "1000"}
-    monkeypatch.setattr(checks.Path, "read_text", lambda path, **_: said[path.name])
-    assert checks.available_memory() == 4000
+    monkeypatch.setattr(machine.Path, "read_text", lambda path, **_: said[path.name])
+    assert machine.available_memory() == 4000
     said["memory.max"] = "max"
-    assert checks.available_memory() == 8192
+    assert machine.available_memory() == 8192

@@ -27,7 +27,7 @@ from constructions.stream import Map, Stream
 from constructions.tensors import as_tensor
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 from theory.memory.modern_hopfield import pattern_vectors
 
@@ -191,7 +191,7 @@ def hopfield_attention(W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None) 
 
 
 def _scores_fit(N: int, m: int, prompts: int = 1) -> None:
-    checks.fits_in_memory(
+    machine.fits_in_memory(
         f"the scores of {N} patterns and {m} quer{'y' if m == 1 else 'ies'}",
         BYTES_PER_SCORE * prompts * (N + m) * N,
         "pass fewer at a time, or use constructions.retrieve, which never holds all scores",

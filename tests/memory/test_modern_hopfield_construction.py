@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.memory.modern_hopfield import hopfield_attention, modern_hopfield_update
-from theory import checks
+from theory import machine
 from theory.memory.modern_hopfield import modern_hopfield_step
 from verify.memory.updates import rounding_bound
 
@@ -181,7 +181,7 @@ def layer():
 
 def test_more_scores_than_memory_are_refused_before_building(monkeypatch):
     model = modern_hopfield_update(patterns, 1.0)
-    monkeypatch.setattr(checks, "available_memory", lambda: 700)
+    monkeypatch.setattr(machine, "available_memory", lambda: 700)
     with pytest.raises(ValueError, match=r"5 patterns and 1 query need .* constructions\.retrieve"):
         modern_hopfield_update(patterns, 1.0)
     with pytest.raises(ValueError, match="the scores of 5 patterns and 2 queries need"):

@@ -276,6 +276,6 @@ def test_bad_input_is_refused_in_one_line(call, message, unchecked):
 
 
 def test_more_neurons_than_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("theory.checks.available_memory", lambda: 10**6)
+    monkeypatch.setattr("theory.machine.available_memory", lambda: 10**6)
     with pytest.raises(InputError, match=r"weights between 1000 neurons need .* GiB"):
         hebb(np.ones((1, 1000)))

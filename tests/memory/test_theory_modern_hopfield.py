@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 import theory.memory.modern_hopfield as module
-from theory import checks
+from theory import machine
 from theory.memory.modern_hopfield import (
     basin_radius,
     jacobian,
@@ -318,10 +318,10 @@ def test_an_energy_that_overflows_is_refused():
 
 
 def test_more_scores_than_memory_are_refused(monkeypatch):
-    monkeypatch.setattr(checks, "available_memory", lambda: 1000)
+    monkeypatch.setattr(machine, "available_memory", lambda: 1000)
     with pytest.raises(ValueError, match=r"9 states and 5 patterns need .* GiB of memory"):
         modern_hopfield_step(network, np.zeros((9, 3)), 1.0)
-    monkeypatch.setattr(checks, "available_memory", lambda: 500)
+    monkeypatch.setattr(machine, "available_memory", lambda: 500)
     with pytest.raises(ValueError, match="15 centred patterns need"):
         jacobian(network, np.zeros((3, 3)), 1.0)
 

@@ -19,7 +19,7 @@ from itertools import count, repeat
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 from theory.memory.patterns import exact_format, inner_products, pattern_rows, states
 
@@ -79,7 +79,7 @@ def hebb(patterns: ArrayLike) -> np.ndarray:
     """
     xi = pattern_rows(patterns)
     P, d = xi.shape
-    checks.fits_in_memory(f"weights between {d} neurons", 16 * d * d, "take fewer neurons")
+    machine.fits_in_memory(f"weights between {d} neurons", 16 * d * d, "take fewer neurons")
     kind = exact_format(P)
     xi = xi.astype(kind)
     weights = (xi.T @ xi).astype(np.int64)

@@ -6,7 +6,7 @@ Shape glossary: `…` leading dimensions, `N` patterns, `d` features; patterns x
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError, Real
 
 BLOCK = 2**22  # inner products that `separation` holds at a time: 32 MiB
@@ -37,7 +37,7 @@ def _network(
 def _scores(X: np.ndarray, xi: np.ndarray) -> np.ndarray:
     """The inner products ⟨x_j, ξ⟩ (…, N)."""
     needed = 3 * 8 * (xi.size // X.shape[1]) * X.shape[0]  # scores, their gaps and exponentials
-    checks.fits_in_memory(
+    machine.fits_in_memory(
         f"{xi.size // X.shape[1]} states and {X.shape[0]} patterns", needed, "pass fewer states"
     )
     with np.errstate(over="ignore", invalid="ignore"):
@@ -125,7 +125,7 @@ def jacobian(patterns: ArrayLike, states: ArrayLike, beta: float) -> np.ndarray:
     """
     X, xi, beta = _network(patterns, states, beta)
     scores = _scores(X, xi)
-    checks.fits_in_memory(
+    machine.fits_in_memory(
         f"{scores.size} centred patterns", 2 * 8 * scores.size * X.shape[1], "pass fewer states"
     )
     with np.errstate(under="ignore"):

@@ -6,7 +6,7 @@ Shape glossary: `…` leading dimensions, `N` patterns, `d` bits (neurons).
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 
@@ -16,7 +16,7 @@ def random_patterns(count: int, d: int, rng: np.random.Generator) -> np.ndarray:
     Raises `ValueError` for a count or a d below 1, and for more patterns than there is memory.
     """
     count, d = checks.dimension("count", count), checks.dimension("d", d)
-    checks.fits_in_memory(f"{count} patterns of {d} bits", 9 * count * d, "take fewer of them")
+    machine.fits_in_memory(f"{count} patterns of {d} bits", 9 * count * d, "take fewer of them")
     octets = rng.integers(0, 256, (count, (d + 7) // 8), dtype=np.uint8)
     bits = np.unpackbits(octets, axis=1, count=d)
     return 2 * bits.astype(np.int64) - 1
