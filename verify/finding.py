@@ -119,8 +119,11 @@ def same(
     wanted: str = "",
     detail: str = "",
 ) -> Finding:
-    """Numbers that must be these numbers."""
-    verdict = Verdict.of(plain(measured) == plain(bound))
+    """Numbers that must be these numbers; undecided where one of them is none."""
+    found, wanted_ones = plain(measured), plain(bound)
+    verdict = Verdict.of(found == wanted_ones)
+    if _has_no_number(found) or _has_no_number(wanted_ones):
+        verdict = Verdict.UNDECIDED
     return Finding(id, name, evidence, measured, bound, verdict, words, wanted, detail)
 
 
@@ -168,6 +171,13 @@ def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         finding.id = f"{label}/{finding.id}".replace(" ", "-")
         finding.name = f"{label}: {finding.name}"
         yield finding
+
+
+def _has_no_number(value: Any) -> bool:
+    """Whether NaN, which `plain` writes as text, stands anywhere in a value."""
+    if isinstance(value, dict):
+        return any(map(_has_no_number, value.values()))
+    return any(map(_has_no_number, value)) if isinstance(value, list) else value == "nan"
 
 
 def _ends(value: Value) -> tuple[float, float]:
