@@ -6,27 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import Plain
 
-from constructions.assembly import (
-    And,
-    Clip,
-    Head,
-    Move,
-    Or,
-    Step,
-    Table,
-    Unit,
-    attention,
-    block,
-    embed,
-    mlp,
-    rows,
-    signed_pair,
-    unembed,
-)
+from constructions.assembly import Head, attention, block, embed, mlp, rows, signed_pair, unembed
 from constructions.interface import Prompt
 from constructions.stream import Map, Stream, one
 from constructions.tokens import binary_codes
 from constructions.transformer import Embed, Transformer
+from constructions.words import And, Clip, Move, Or, Step, Table, Unit
 from verify.domains import Rational, objects, outputs, streams
 
 STREAM = Stream(x=2, u=2, y=1, s=1)

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from plain import Plain
 
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
-from constructions.assembly import Head, Move, block, embed, signed_pair, unembed
+from constructions.assembly import Head, block, embed, signed_pair, unembed
 from constructions.attention import Attention
 from constructions.interface import Prompt
 from constructions.stream import Stream, one
 from constructions.transformer import Block, Embed, PosEmbed, Transformer, Unembed
+from constructions.words import Move
 from verify.domains import (
     Ball,
     Degrees,

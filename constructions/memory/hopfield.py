@@ -32,10 +32,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.assembly import Clip, Head, Move, Unit, Word, block, embed, unembed
+from constructions.assembly import Head, block, embed, unembed
 from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
 from constructions.vectors import Memory, one_input
+from constructions.words import Clip, Move, Unit, Word
 from theory import checks
 from theory.checks import InputError
 from theory.memory.hopfield import checked_network

@@ -21,12 +21,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from constructions.assembly import Head, Move, block, embed, unembed
+from constructions.assembly import Head, block, embed, unembed
 from constructions.interface import Interface, Prompt
 from constructions.stream import Map, Stream
 from constructions.tensors import as_tensor
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
+from constructions.words import Move
 from theory import checks, machine
 from theory.checks import InputError
 from theory.memory.modern_hopfield import pattern_vectors

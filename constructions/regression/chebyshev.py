@@ -28,10 +28,11 @@ from __future__ import annotations
 
 from math import exp, log1p, sqrt
 
-from constructions.assembly import Head, Move
+from constructions.assembly import Head
 from constructions.regression.ladder import climb, ladder, product_heads, slots_of
 from constructions.stream import Stream
 from constructions.transformer import Transformer
+from constructions.words import Move
 from theory import checks
 from theory.checks import InputError
 

@@ -40,11 +40,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
-from constructions.assembly import Head, Move, block, embed, unembed
+from constructions.assembly import Head, block, embed, unembed
 from constructions.examples import Examples
 from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Stream
 from constructions.transformer import Block, Stage, Transformer
+from constructions.words import Move
 from theory.regression.newton import Start
 
 PARTS = ("u", "z", "r")

@@ -23,11 +23,12 @@ count.  The factors n and α stand in different matrices, W_O and W_V, so neithe
 
 from __future__ import annotations
 
-from constructions.assembly import Head, Move, block, embed, signed_pair, unembed
+from constructions.assembly import Head, block, embed, signed_pair, unembed
 from constructions.examples import Examples
 from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Reading, Stream, one
 from constructions.transformer import Block, Stage, Transformer
+from constructions.words import Move
 
 
 def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:

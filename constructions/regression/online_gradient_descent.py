@@ -14,10 +14,11 @@ residual.)  Residuals that are shared under a causal mask give *online* gradient
 
 from __future__ import annotations
 
-from constructions.assembly import Head, Move, block, embed, unembed
+from constructions.assembly import Head, block, embed, unembed
 from constructions.examples import Examples, fitted
 from constructions.stream import Stream
 from constructions.transformer import Transformer
+from constructions.words import Move
 from theory import checks
 
 

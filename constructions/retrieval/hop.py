@@ -32,11 +32,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from constructions.assembly import Head, Move, block, rows
+from constructions.assembly import Head, block, rows
 from constructions.margins import Margin, sharpening
 from constructions.stream import Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions
 from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.words import Move
 from theory import checks
 
 SOURCE = "[Sanford2024]; proved in constructions/retrieval/hop.py"

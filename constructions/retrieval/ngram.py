@@ -28,11 +28,12 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from constructions.assembly import And, Head, block, rows, unembed
+from constructions.assembly import Head, block, rows, unembed
 from constructions.margins import Margin, sharpening
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, binary_codes, lattice, look_up, positions
 from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.words import And
 from theory import checks
 
 SOURCE = "[Edelman2024]; proved in constructions/retrieval/ngram.py"

@@ -1,0 +1,236 @@
+"""The words of an MLP: what is added to a register, as units relu(reading)·times and a constant.
+
+    Move    reading                                         always exact
+    Unit    times·relu(reading)                             always exact
+    Clip    clip(reading, low, high)                        always exact
+    Step    times·[reading ≥ at]                            exact outside (at − margin, at)
+    And, Or times·(a and b and not c)                       exact on bits
+    Table   the entry of the key that a register holds      exact for the keys
+
+Each says in print what it adds and where it is exact; `assembly.py` makes tensors of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from constructions.stream import Map, Reading, number, one
+from theory.checks import InputError
+
+Times = float | Map
+
+
+@runtime_checkable
+class Word(Protocol):
+    """What is added to the register `into`: the sum of `units`, and `constant` in each coordinate.
+
+    As text it says what is added, and where it is exact if that is not everywhere.
+    """
+
+    @property
+    def into(self) -> str: ...
+    @property
+    def units(self) -> tuple[Unit, ...]: ...
+    @property
+    def constant(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Unit:
+    """times·relu(reading), coordinate by coordinate, or relu(reading) times a matrix."""
+
+    reads: Reading
+    into: str
+    times: Times = 1.0
+    constant = 0.0
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        return (self,)
+
+    def __str__(self) -> str:
+        if isinstance(self.times, Map):
+            return f"relu({self.reads})·{self.times.name} added to {self.into}"
+        sign = {1.0: "", -1.0: "−"}.get(self.times, f"{number(self.times)}·")
+        return f"{sign}relu({self.reads}) added to {self.into}"
+
+
+@dataclass(frozen=True)
+class Move:
+    """The reading itself.  Each coordinate takes two units, relu(u) − relu(−u) = u; a constant in
+    the reading takes none."""
+
+    reads: Reading
+    into: str
+
+    @property
+    def constant(self) -> float:
+        return self.reads.constant
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        moved = self.reads - self.constant * one
+        return (Unit(moved, self.into), Unit(-moved, self.into, -1.0)) if moved.terms else ()
+
+    def __str__(self) -> str:
+        return f"{self.reads} added to {self.into}"
+
+
+@dataclass(frozen=True)
+class Clip:
+    """clip(reading, low, high) = low + relu(reading − low) − relu(reading − high)."""
+
+    reads: Reading
+    low: float
+    high: float
+    into: str
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise InputError(f"clip between {self.low:g} and {self.high:g}: give low < high")
+
+    @property
+    def constant(self) -> float:
+        return self.low
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        below, above = self.reads - self.low * one, self.reads - self.high * one
+        return Unit(below, self.into), Unit(above, self.into, -1.0)
+
+    def __str__(self) -> str:
+        return f"clip({self.reads}, {number(self.low)}, {number(self.high)}) added to {self.into}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """times·[reading ≥ at] for readings that are not between at − margin and at:
+
+        (relu(reading − at + margin) − relu(reading − at))/margin.
+
+    The margin is a power of two, so that nothing is rounded.
+    """
+
+    reads: Reading
+    at: float
+    into: str
+    margin: float = 1.0
+    times: float = 1.0
+    constant = 0.0
+
+    def __post_init__(self) -> None:
+        if self.margin <= 0 or np.frexp(self.margin)[0] != 0.5:
+            raise InputError(f"the margin of a step is {self.margin:g}: give a power of two")
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        slope, above = self.times / self.margin, self.reads - self.at * one
+        return Unit(above + self.margin * one, self.into, slope), Unit(above, self.into, -slope)
+
+    def __str__(self) -> str:
+        size = "" if self.times == 1 else f"{number(self.times)}·"
+        at, below = number(self.at), number(self.at - self.margin)
+        return (
+            f"{size}[{self.reads} ≥ {at}] added to {self.into}, "
+            f"exact unless {below} < {self.reads} < {at}"
+        )
+
+
+@dataclass(frozen=True)
+class And:
+    """times·(all of the literals), each a reading that is 0 or 1: relu(Σ literals − (count − 1)).
+
+    `one − a` is the literal "not a".  One of them may be any number in [0, 1]: it is then what
+    passes if the others are 1.
+    """
+
+    literals: tuple[Reading, ...]
+    into: str
+    times: Times = 1.0
+    constant = 0.0
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        total = sum(self.literals[1:], start=self.literals[0])
+        return (Unit(total - (len(self.literals) - 1) * one, self.into, self.times),)
+
+    def __str__(self) -> str:
+        return _gate(" and ", self) + ", one of which may be a fraction"
+
+
+@dataclass(frozen=True)
+class Or:
+    """times·(any of the literals), each a reading that is 0 or 1: 1 − relu(1 − Σ literals)."""
+
+    literals: tuple[Reading, ...]
+    into: str
+    times: float = 1.0
+
+    @property
+    def constant(self) -> float:
+        return self.times
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        total = sum(self.literals[1:], start=self.literals[0])
+        return (Unit(one - total, self.into, -self.times),)
+
+    def __str__(self) -> str:
+        return _gate(" or ", self)
+
+
+def _gate(joint: str, gate: And | Or) -> str:
+    def word(literal: Reading) -> str:
+        negated = one - literal
+        return f"not {negated}" if len(negated.terms) == 1 and literal.constant else str(literal)
+
+    text = f"({joint.join(map(word, gate.literals))})"
+    if isinstance(gate.times, Map):
+        text += f"·{gate.times.name}"
+    elif gate.times != 1:
+        text = f"{number(gate.times)}·{text}"
+    return f"{text} added to {gate.into}, exact on bits"
+
+
+@dataclass(frozen=True)
+class Table:
+    """entries[v] where the reading is keys[v]: the sum of relu(⟨reading, key⟩ − ‖key‖² + 1)·entry.
+
+    keys (V, width) are whole numbers with ⟨key, other⟩ < ‖key‖² for all others, as those of one
+    length are; so the unit of the key that is held is 1 and the others are 0.  entries (V, width of
+    `into`).  A reading that is 0 has no entry: nothing is added.
+    """
+
+    reads: Reading
+    keys: np.ndarray
+    entries: np.ndarray
+    into: str
+    constant = 0.0
+
+    def __post_init__(self) -> None:
+        if len(self.keys) != len(self.entries):
+            raise InputError(f"{len(self.keys)} keys and {len(self.entries)} entries: give as many")
+        products = self.keys @ self.keys.T
+        lengths = np.diag(products)
+        if not (self.keys == np.round(self.keys)).all() or lengths.min() < 1:
+            raise InputError("the keys of a table are whole numbers, not all 0: scale them")
+        if (products > lengths[:, None] - 1 + np.eye(len(self.keys))).any():
+            raise InputError(
+                "the keys of a table must be told apart: ⟨key, other⟩ < ‖key‖² for any two, "
+                "as for different codes of one length"
+            )
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        offset = Map(1.0 - (self.keys**2).sum(1)[None], "offset")
+        found = self.reads @ Map(self.keys.T.astype(np.float64), "keys") + one @ offset
+        return (Unit(found, self.into, Map(self.entries.astype(np.float64), "entries")),)
+
+    def __str__(self) -> str:
+        return (
+            f"table of {len(self.keys)} entries at {self.reads} added to {self.into}, "
+            "exact for its keys and 0"
+        )
