@@ -11,7 +11,6 @@ from verify.evidence.identity import DomainName
 from verify.finding import Finding, labelled
 from verify.regression.convergence import descent_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.residual import layer_by_layer
 from verify.regression.statements import Descent, computes, gradient_descent_statement
 
 Layouts = Literal["all", "direct", "causal", "ladder"]
@@ -51,9 +50,7 @@ def gradient_descent(
     every: list[Descent] = ["direct", "causal", "ladder"]
     for chosen in every if layout == "all" else [layout]:
         statement = gradient_descent_statement(run, chosen, eta)
-        yield from labelled(chosen, computes(run, statement, examples, k, domain))
-        if domain == "all":
-            proof = layer_by_layer(run, statement, eta, "identity", d, n, k)
-            yield from labelled(chosen, proof)
+        found = computes(run, statement, examples, k, domain, eta, "identity")
+        yield from labelled(chosen, found)
     if domain in ("all", "float"):
         yield descent_converges(examples.x, eta)

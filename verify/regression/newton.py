@@ -12,7 +12,6 @@ from verify.evidence.identity import DomainName
 from verify.finding import Finding, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.residual import layer_by_layer
 from verify.regression.statements import (
     LAYOUTS,
     STEPS,
@@ -60,10 +59,8 @@ def newton(
     scale = safe_alpha(examples.x, start) if alpha is None else float(alpha)
     for chosen in newton_layouts(layout, start, interleaved, len(examples.x) * n * n):
         statement = newton_statement(run, chosen, start, scale, interleaved)
-        yield from labelled(chosen, computes(run, statement, examples, k, domain))
-        if domain == "all":
-            proof = layer_by_layer(run, statement, scale, start, d, n, min(k, STEPS))
-            yield from labelled(chosen, proof)
+        found = computes(run, statement, examples, k, domain, scale, start, most_steps=STEPS)
+        yield from labelled(chosen, found)
     if domain in ("all", "float"):
         in_float = transformer_in_float(statement.build(d, n, k), *examples)
         yield newton_converges(examples.x, scale, start)

@@ -17,7 +17,6 @@ from verify.evidence.statement import OverExamples, predict
 from verify.finding import Finding, at_most, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import Examples, read_examples
-from verify.regression.residual import layer_by_layer
 from verify.regression.statements import (
     STEPS,
     Layouts,
@@ -53,15 +52,15 @@ def newton_on_data(
     examples = read_examples(data, target, run.rng)
     (x, y, queries), (n, d) = examples, examples.x.shape
     scale = safe_alpha(x, start) if alpha is None else float(alpha)
-    what, rows = f"{len(queries)} held-out rows of {data.name}", min(n, MOST_ROWS)
+    what = f"{len(queries)} held-out rows of {data.name}"
     for chosen in newton_layouts(layout, start, False, n * n):
         statement = newton_statement(run, chosen, start, scale)
-        yield from labelled(chosen, computes(run, statement, examples, k, domain, what, rows))
+        most = {"most_steps": STEPS, "most_rows": MOST_ROWS}
+        found = computes(run, statement, examples, k, domain, scale, start, what=what, **most)
+        yield from labelled(chosen, found)
         if domain in ("all", "exact"):
-            yield from labelled(chosen, [exactly(statement, x[:rows], y[:rows], queries, k)])
-        if domain == "all":
-            proof = layer_by_layer(run, statement, scale, start, d, rows, min(k, STEPS))
-            yield from labelled(chosen, proof)
+            rows = x[:MOST_ROWS], y[:MOST_ROWS]
+            yield from labelled(chosen, [exactly(statement, *rows, queries, k)])
     if domain in ("all", "float"):
         in_float = transformer_in_float(statement.build(d, n, k), *examples)
         yield newton_converges(x, scale, start)

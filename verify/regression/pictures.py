@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,6 +31,20 @@ if TYPE_CHECKING:
 COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
 
 
+@contextmanager
+def saved(
+    path: Path, width: float, height: float, columns: int = 1, legend: str = "best"
+) -> Iterator[Any]:
+    """Panels in a row to draw on; then each gets a grid and a legend, and they are saved."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    panels = figure.subplots(1, columns, squeeze=False)[0]
+    yield panels
+    for panel in panels:
+        panel.grid(alpha=0.3)
+        panel.legend(frameon=False, fontsize=8, loc=legend)
+    figure.savefig(path, dpi=150)
+
+
 def newton_picture(
     path: Path, x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start
 ) -> None:
@@ -40,22 +55,15 @@ def newton_picture(
     from constructions import newton
 
     n, d = x.shape
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for layout in LAYOUTS[start]:
-        model = newton(d, k, alpha, layout, start=start, n=n if layout == "paper" else None)
-        layers, errors = error_by_layer(model, x, y)
-        left.semilogy(layers, errors, "o-", ms=4, label=layout, color=COLOURS[layout])
-    left.set(
-        xlabel="layer",
-        ylabel="‖w − w_OLS‖ / ‖w_OLS‖",
-        title=f"Distance to OLS, d = {d}, n = {n}, k = {k}",
-    )
-    left.grid(alpha=0.3)
-    left.legend(frameon=False)
-    right.set(xlabel="Newton steps k", ylabel="layers", title="Layers that k steps take")
-    draw_layers(right, max(k, 12), start)
-    figure.savefig(path, dpi=150)
+    with saved(path, 10, 4, columns=2) as (left, right):
+        for layout in LAYOUTS[start]:
+            model = newton(d, k, alpha, layout, start=start, n=n if layout == "paper" else None)
+            layers, errors = error_by_layer(model, x, y)
+            left.semilogy(layers, errors, "o-", ms=4, label=layout, color=COLOURS[layout])
+        title = f"Distance to OLS, d = {d}, n = {n}, k = {k}"
+        left.set(xlabel="layer", ylabel="‖w − w_OLS‖ / ‖w_OLS‖", title=title)
+        right.set(xlabel="Newton steps k", ylabel="layers", title="Layers that k steps take")
+        draw_layers(right, max(k, 12), start)
 
 
 def error_by_layer(
@@ -78,13 +86,12 @@ def error_by_layer(
 
 def depth_picture(path: Path, largest_k: int) -> None:
     """Layers against Newton steps, with the lower bound, from M₀ = αS and from M₀ = αI."""
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    for panel, start, name in zip(panels, LAYOUTS, ("αS", "αI"), strict=True):
-        draw_layers(panel, largest_k, start)
-        panel.set(xlabel="Newton steps k", title=f"Layers that k steps take, from M₀ = {name}")
-    panels[0].set_ylabel("layers")
-    figure.savefig(path, dpi=150)
+    with saved(path, 10, 4, columns=2) as panels:
+        for panel, start, name in zip(panels, LAYOUTS, ("αS", "αI"), strict=True):
+            draw_layers(panel, largest_k, start)
+            panel.set(xlabel="Newton steps k", title=f"Layers that k steps take, from M₀ = {name}")
+            panel.sharey(panels[0])
+        panels[0].set_ylabel("layers")
 
 
 def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
@@ -98,8 +105,6 @@ def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
     panel.plot(steps, bound, "k--", lw=1, label="lower bound")
     for axis in (panel.xaxis, panel.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
-    panel.grid(alpha=0.3)
-    panel.legend(frameon=False)
 
 
 def rates_picture(path: Path, x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa: float) -> None:
@@ -123,23 +128,16 @@ def rates_picture(path: Path, x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa
         "Newton from αI": (newton(1 / kappa, "identity"), (1 - 1 / kappa) ** (2.0**few)),
         "Newton from αS": (newton(kappa**-2, "gram"), (1 - 1 / kappa**2) ** (2.0**few)),
     }
-    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
-    panel = figure.subplots()
-    for i, (name, (iterates, bound)) in enumerate(methods.items()):
-        errors = [np.linalg.norm(v - w) / np.linalg.norm(w) for v in islice(iterates, len(many))]
-        lines = [(errors, {"label": name})] + ([] if bound is None else [(bound, {"ls": "--"})])
-        for values, style in lines:
-            steps = np.arange(len(values)) + 1
-            panel.loglog(steps, np.maximum(values, 1e-17), lw=1.2, color=f"C{i}", **style)
-    panel.set(
-        xlabel="steps + 1",
-        ylabel="‖w_k − w‖ / ‖w‖",
-        ylim=(1e-16, 3),
-        title=f"Error and its bound (dashed), κ = {kappa:g}, d = {len(w)}",
-    )
-    panel.grid(alpha=0.3)
-    panel.legend(frameon=False, loc="lower left")
-    figure.savefig(path, dpi=150)
+    with saved(path, 7.5, 4.5, legend="lower left") as (panel,):
+        for i, (name, (iterates, bound)) in enumerate(methods.items()):
+            found = islice(iterates, len(many))
+            errors = [np.linalg.norm(v - w) / np.linalg.norm(w) for v in found]
+            lines = [(errors, {"label": name})] + ([] if bound is None else [(bound, {"ls": "--"})])
+            for values, style in lines:
+                steps = np.arange(len(values)) + 1
+                panel.loglog(steps, np.maximum(values, 1e-17), lw=1.2, color=f"C{i}", **style)
+        title = f"Error and its bound (dashed), κ = {kappa:g}, d = {len(w)}"
+        panel.set(xlabel="steps + 1", ylabel="‖w_k − w‖ / ‖w‖", ylim=(1e-16, 3), title=title)
 
 
 def state_size_picture(
@@ -153,27 +151,20 @@ def state_size_picture(
     `counts` holds what each method takes at each condition number, `examples` the mean number of
     examples of one pass, with its standard error, at some of them.
     """
-    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
-    panel = figure.subplots()
     means, errors = np.array(list(examples.values())).T
-    label = "one pass (online GD): examples"
-    panel.errorbar(list(examples), means, 3 * errors, fmt="s-", ms=4, color="C3", label=label)
-    for name, style, label in (
-        ("gradient descent", "C0o-", "gradient descent: causal layers"),
-        ("Chebyshev", "C1o-", "Chebyshev: causal layers"),
-        ("Newton from αI", "C2^-", "Newton from αI: d² numbers"),
-        ("ladder", "C4^-", "Chebyshev ladder: full layers"),
-    ):
-        panel.loglog(conditions, counts[name], style, ms=4, label=label)
-    for exponent, name in ((1.0, "∝ κ"), (0.5, "∝ √κ")):
-        guide = 1.5 * np.array(conditions) ** exponent
-        panel.loglog(conditions, guide, "k:", lw=0.8)
-        panel.annotate(name, (conditions[2], guide[2] / 1.6))
-    panel.set(
-        xlabel="condition number κ",
-        ylabel="steps, layers or examples",
-        title="What it takes to reach a fixed accuracy",
-    )
-    panel.grid(alpha=0.3)
-    panel.legend(frameon=False, fontsize=8)
-    figure.savefig(path, dpi=150)
+    with saved(path, 7.5, 4.5) as (panel,):
+        label = "one pass (online GD): examples"
+        panel.errorbar(list(examples), means, 3 * errors, fmt="s-", ms=4, color="C3", label=label)
+        for name, style, label in (
+            ("gradient descent", "C0o-", "gradient descent: causal layers"),
+            ("Chebyshev", "C1o-", "Chebyshev: causal layers"),
+            ("Newton from αI", "C2^-", "Newton from αI: d² numbers"),
+            ("ladder", "C4^-", "Chebyshev ladder: full layers"),
+        ):
+            panel.loglog(conditions, counts[name], style, ms=4, label=label)
+        for exponent, name in ((1.0, "∝ κ"), (0.5, "∝ √κ")):
+            guide = 1.5 * np.array(conditions) ** exponent
+            panel.loglog(conditions, guide, "k:", lw=0.8)
+            panel.annotate(name, (conditions[2], guide[2] / 1.6))
+        panel.set(xlabel="condition number κ", ylabel="steps, layers or examples")
+        panel.set_title("What it takes to reach a fixed accuracy")

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from math import log2
 from typing import TYPE_CHECKING, Any, Literal
 
 from theory.checks import InputError
 from theory.regression import Start
 from verify.claim import Run
-from verify.domains import Domain
+from verify.domains import Domain, NotPolynomial
 from verify.domains.base import Matrix
 from verify.evidence.agreement import float_agreement, recursion_by_balls, transformer_in_float
 from verify.evidence.identity import DomainName, equality
+from verify.evidence.registers import (
+    Side,
+    chance,
+    compared_finding,
+    held_registers,
+    point,
+    registers_hold,
+)
 from verify.evidence.size import size
-from verify.evidence.statement import OverExamples
+from verify.evidence.statement import OverExamples, Rows
 from verify.finding import Finding
 from verify.regression import algorithms
-from verify.regression.algorithms import on_each_prefix
+from verify.regression.algorithms import identity, inverse_of_power, on_each_prefix, start_matrix
 from verify.regression.data import Examples
-from verify.regression.residual import powers_of
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -36,6 +44,18 @@ LAYOUTS: dict[Start, tuple[Layout, ...]] = {
 
 STEPS = 12  # of Newton at most, register by register: each doubles the degree
 MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear may look at in a few seconds
+
+
+def powers_of(scale: float, start: Start) -> Callable[..., Callable[[Any], Matrix]]:
+    """What stages hold, for constructions that start from M₀ = scale·S ("gram") or scale·I."""
+
+    def holds(domain: Domain, X: Matrix, y: Matrix, Q: Matrix) -> Callable[[Any], Matrix]:
+        S, b = X.transpose() * X, X.transpose() * y
+        first = start_matrix(domain, S, scale, start)
+        E = identity(domain, S.nrows()) - first * S
+        return lambda what: what.value(inverse_of_power(domain, E, first, what.power), b, Q)
+
+    return holds
 
 
 def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> str:
@@ -170,15 +190,65 @@ def computes(
     examples: Examples,
     k: int,
     domain: DomainName,
-    what: str = "",
+    scale: float,
+    start: Start,
+    *,
+    most_steps: int | None = None,
     most_rows: int | None = None,
+    what: str = "",
 ) -> Iterator[Finding]:
-    """The size that the ledger states, and k steps of the recursion in every domain asked for.
+    """The size that the ledger states, k steps of the recursion in every domain asked for, and the
+    proof layer by layer, from M₀ = scale·S ("gram") or scale·I.
 
-    `what` the examples are, in words; the exact domains take at most `most_rows` of them.
+    `what` the examples are, in words; the exact domains take at most `most_rows` of them, the
+    proof at most `most_steps`.
     """
     n, d = examples.x.shape[-2:]
+    rows = min(n, most_rows or n)
     yield size(statement.build(d, n, k), statement.theorem, d=d, n=n, k=k)
     if domain in ("all", "float"):
         yield in_float64(statement, examples, k, what)
-    yield from equality(run, statement, d, min(n, most_rows or n), k, domain)
+    yield from equality(run, statement, d, rows, k, domain)
+    if domain == "all":
+        steps = min(k, most_steps or k)
+        yield from layer_by_layer(run, statement, scale, start, d, rows, steps)
+
+
+def layer_by_layer(
+    run: Run, statement: OverExamples, scale: float, start: Start, d: int, n: int, k: int
+) -> Iterator[Finding]:
+    """Every register holds what the proof says; and I − S·M is the stated power of I − S·M₀."""
+    yield registers_hold(run, statement, d, n, k)
+    model = statement.build(d, n, k)
+    at = point(run, statement, model, d, n)
+
+    def residuals(_: OverExamples, model: Transformer, domain: Domain, *given: Rows) -> list[Side]:
+        """x (I − M S), as read from the registers that hold M x, beside x (I − M₀ S)^power."""
+        from constructions.regression.stages import Inverse
+
+        X, _y, queries = map(domain.matrix, given)
+        S = X.transpose() * X
+        E = identity(domain, S.nrows()) - start_matrix(domain, S, scale, start) * S
+        return [
+            Side(stage, queries - M * S, queries * algorithms.power(domain, E, stage.holds.power))
+            for stage, M in held_registers(model, domain, *given)
+            if isinstance(stage.holds, Inverse)
+        ]
+
+    try:
+        compared = residuals(statement, model, *at[:4])
+        if not compared:
+            return
+        certain = chance(statement, model, d, n, at, residuals)
+    except NotPolynomial:  # which the registers' finding has said
+        return
+    steps = [side.stage.holds.power for side in compared]
+    what = (
+        "squares in every step"
+        if all(b == 2 * a for a, b in pairwise(steps))
+        else f"is raised to the powers {', '.join(map(str, sorted(set(steps))))}"
+    )
+    name = f"residual I − S·M {what} ({at.where})"
+    found = compared_finding("residual", name, compared, at.evidence, certain)
+    found.wanted = "(I − S·M₀)^p"
+    yield found

@@ -13,6 +13,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from constructions.transformer import plural
+from verify.regression.pictures import saved
 from verify.regression.trained.predictors import labels_of
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import published
@@ -24,28 +25,24 @@ HeatMaps = tuple[str, Likeness, Likeness]  # of a model: Newton's, that of gradi
 
 def layers_picture(path: Path, probed: Sequence[Probed]) -> None:
     """The error of every layer; and of the first model's layers by the number of examples."""
-    figure = Figure(figsize=(11, 4.3), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for each in probed:
-        errors = each.errors.mean(-1)
-        left.plot(range(len(errors)), errors, "o-", label=each.trained.name, lw=1.3, ms=4)
-    left.set(xlabel="layer (0: embedding)", ylabel="squared error / variance of a label")
-    left.set_yscale("log")
     some = probed[0]
     labels = labels_of(some.prompts)
 
     def by_prefix(predictions: np.ndarray) -> np.ndarray:
         return np.asarray(((predictions - labels) ** 2).mean(0) / some.variance)
 
-    colours = colormaps["viridis"](np.linspace(0, 0.9, len(some.predictions)))
-    for layer, (predictions, colour) in enumerate(zip(some.predictions, colours, strict=True)):
-        label = f"layer {layer}" if layer else "embedding"
-        right.plot(by_prefix(predictions), color=colour, lw=1.3, label=label)
-    right.plot(by_prefix(some.bayes), "k--", lw=1, label="best possible")
-    right.set(xlabel="examples before", title=some.trained.name)
-    for panel in (left, right):
-        _finish(panel)
-    figure.savefig(path, dpi=150)
+    with saved(path, 11, 4.3, columns=2) as (left, right):
+        for each in probed:
+            errors = each.errors.mean(-1)
+            left.plot(range(len(errors)), errors, "o-", label=each.trained.name, lw=1.3, ms=4)
+        left.set(xlabel="layer (0: embedding)", ylabel="squared error / variance of a label")
+        left.set_yscale("log")
+        colours = colormaps["viridis"](np.linspace(0, 0.9, len(some.predictions)))
+        for layer, (predictions, colour) in enumerate(zip(some.predictions, colours, strict=True)):
+            label = f"layer {layer}" if layer else "embedding"
+            right.plot(by_prefix(predictions), color=colour, lw=1.3, label=label)
+        right.plot(by_prefix(some.bayes), "k--", lw=1, label="best possible")
+        right.set(xlabel="examples before", title=some.trained.name)
 
 
 def similarities_picture(path: Path, tables: Mapping[str, Tables], prompts: str) -> None:
@@ -67,28 +64,22 @@ def weights_picture(path: Path, found: Mapping[str, tuple[Likeness, Likeness]]) 
 
 def penalties_picture(path: Path, penalties: np.ndarray, noise: float, squares: Named) -> None:
     """How far each model is from ridge regression, by its penalty."""
-    figure = Figure(figsize=(6.5, 4.3), layout="constrained")
-    panel = figure.subplots()
-    for name, each in squares.items():
-        panel.plot(penalties, each, "o-", lw=1.3, ms=4, label=name)
-    panel.axvline(noise**2, color="k", lw=1, ls="--", label="the variance of the noise")
-    panel.set(xlabel="penalty of ridge regression", ylabel="mean squared difference")
-    panel.set(xscale="log", yscale="log")
-    _finish(panel)
-    figure.savefig(path, dpi=150)
+    with saved(path, 6.5, 4.3) as (panel,):
+        for name, each in squares.items():
+            panel.plot(penalties, each, "o-", lw=1.3, ms=4, label=name)
+        panel.axvline(noise**2, color="k", lw=1, ls="--", label="the variance of the noise")
+        panel.set(xlabel="penalty of ridge regression", ylabel="mean squared difference")
+        panel.set(xscale="log", yscale="log")
 
 
 def forgetting_picture(path: Path, errors: Named) -> None:
     """The error at an example asked again, against how many came after it."""
-    figure = Figure(figsize=(6.5, 4.3), layout="constrained")
-    panel = figure.subplots()
-    for name, each in errors.items():
-        spread = 2 * each.std(-1, ddof=1) / np.sqrt(each.shape[-1])
-        panel.errorbar(range(len(each)), each.mean(-1), yerr=spread, fmt="o-", lw=1.3, label=name)
-    panel.set(xlabel="examples after it", ylabel="squared error / variance of a label")
-    panel.set_ylim(0, 1.25 * max(float(each.mean(-1).max()) for each in errors.values()))
-    _finish(panel)
-    figure.savefig(path, dpi=150)
+    with saved(path, 6.5, 4.3) as (panel,):
+        for name, each in errors.items():
+            mean, spread = each.mean(-1), 2 * each.std(-1, ddof=1) / np.sqrt(each.shape[-1])
+            panel.errorbar(range(len(each)), mean, yerr=spread, fmt="o-", lw=1.3, label=name)
+        panel.set(xlabel="examples after it", ylabel="squared error / variance of a label")
+        panel.set_ylim(0, 1.25 * max(float(each.mean(-1).max()) for each in errors.values()))
 
 
 def terms_picture(
@@ -96,20 +87,13 @@ def terms_picture(
 ) -> None:
     """The mean squared error of the best polynomial by its terms, and of every trained model of L
     layers, a line at its error, from the ladder's 3^(L−1) terms to the most that they allow."""
-    figure = Figure(figsize=(7, 4.6), layout="constrained")
-    panel = figure.subplots()
-    panel.plot(range(1, len(best) + 1), best, "k.-", lw=1, label="best polynomial of so many terms")
-    for index, (L, terms, error) in enumerate(trained):
-        label = f"trained, {plural(L, 'layer')}: 3^{L - 1} … (3^{L} − 1)/2 terms"
-        panel.plot(terms, (error, error), "|-", color=f"C{index}", lw=2, ms=12, label=label)
-    panel.set(xscale="log", yscale="log", xlabel="terms", ylabel="mean squared error")
-    _finish(panel)
-    figure.savefig(path, dpi=150)
-
-
-def _finish(panel: Axes) -> None:
-    panel.legend(frameon=False, fontsize=8)
-    panel.grid(alpha=0.3)
+    with saved(path, 7, 4.6) as (panel,):
+        label = "best polynomial of so many terms"
+        panel.plot(range(1, len(best) + 1), best, "k.-", lw=1, label=label)
+        for index, (L, terms, error) in enumerate(trained):
+            label = f"trained, {plural(L, 'layer')}: 3^{L - 1} … (3^{L} − 1)/2 terms"
+            panel.plot(terms, (error, error), "|-", color=f"C{index}", lw=2, ms=12, label=label)
+        panel.set(xscale="log", yscale="log", xlabel="terms", ylabel="mean squared error")
 
 
 def _doublings(descent: Likeness, also: np.ndarray | tuple[int, ...] = ()) -> Likeness:
