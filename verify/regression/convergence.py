@@ -34,36 +34,26 @@ def largest_eigenvalue(x: np.ndarray) -> float:
 
 def newton_converges(x: np.ndarray, alpha: float, start: Start) -> Finding:
     """0 < α < 2/λmax², strictly, for every prompt (from αI: 2/λmax)."""
-    power = 2 if start == "gram" else 1
+    power, sign = (2, "²") if start == "gram" else (1, "")
     largest = largest_eigenvalue(x) ** power
-    top = abs(1 - alpha * largest)
-    why = f"squares a residual of {top:.3g} ≥ 1, so it never shrinks"
-    return _converges("α", alpha, 2 / largest, "²" * (power - 1), why)
+    why = f"squares a residual of {abs(1 - alpha * largest):.3g} ≥ 1, so it never shrinks"
+    return _converges("α", alpha, 2 / largest, sign, why)
 
 
 def descent_converges(x: np.ndarray, eta: float) -> Finding:
     """0 < η < 2/λmax, strictly, for every prompt."""
     largest = largest_eigenvalue(x)
-    why = f"multiplies the error by {1 - eta * largest:.3g}"
-    return _converges("η", eta, 2 / largest, "", why)
+    return _converges("η", eta, 2 / largest, "", f"multiplies the error by {1 - eta * largest:.3g}")
 
 
 def _converges(symbol: str, value: float, limit: float, power: str, why: str) -> Finding:
-    holds = value < limit
-    return Finding(
-        "converges",
-        f"converges: 0 < {symbol} < 2/λmax{power}",
-        "float",
-        value,
-        limit,
-        Verdict.of(holds),
-        f"{symbol} = {value:.3g}",
-        f"< {limit:.3g}",
-        ""
-        if holds
-        else f"in the top direction each step {why}; the recursion itself is still computed.  "
-        f"Choose {symbol} below {limit:.3g}.",
-    )
+    verdict, detail = Verdict.of(value < limit), ""
+    if verdict is Verdict.FAILS:
+        detail = f"in the top direction each step {why}; the recursion itself is still computed.  "
+        detail += f"Choose {symbol} below {limit:.3g}."
+    name, words = f"converges: 0 < {symbol} < 2/λmax{power}", f"{symbol} = {value:.3g}"
+    wanted = f"< {limit:.3g}"
+    return Finding("converges", name, "float", value, limit, verdict, words, wanted, detail)
 
 
 class FromOls(NamedTuple):
@@ -101,17 +91,12 @@ def distance_to_ols(
 ) -> Finding:
     """After k Newton steps every prediction is as near to that of OLS as the residual says."""
     found = from_ols(examples, in_float, lambda lam: newton_residual(lam, k, alpha, start))
-    finite = bool(np.isfinite(in_float[0]).all())
-    share = float((found.distance / found.bound).max()) if finite else float("nan")
+    id, name = "ols", f"distance to OLS after {k} steps, on range(S)"
+    if not np.isfinite(in_float[0]).all():
+        detail, nan = "float64 overflows because the recursion diverges", float("nan")
+        said = {"words": "overflow", "wanted": "finite", "detail": detail}
+        return at_most(id, name, "float", nan, 1.0, **said)
+    share = float((found.distance / found.bound).max())
     words = f"{found.distance.max():.2e}, at most {share:.0%} of its bound"
     wanted = f"{found.bound.max():.2e}, worst residual {found.residual.max():.3g}"
-    return at_most(
-        "ols",
-        f"distance to OLS after {k} steps, on range(S)",
-        "float",
-        share,
-        1.0,
-        words=words if finite else "overflow",
-        wanted=wanted if finite else "finite",
-        detail="" if finite else "float64 overflows because the recursion diverges",
-    )
+    return at_most(id, name, "float", share, 1.0, words=words, wanted=wanted)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import ceil, log, log1p
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ FAMILIES: dict[str, Callable[[int], list[int]]] = {
 """Which of a prompt's drawn rows are taken, in d dimensions."""
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(NamedTuple):
     """k steps raise the residual of M₀ = scale·S ("gram") or scale·I to a power."""
 
     start: Start
@@ -99,10 +97,7 @@ def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
     return equal(
         "range",
         f"w_k in range(Xᵀ), S w_k − b = −E^p b (d={d}, n={n}, rank {X.rank()})",
-        None
-        if inside and as_stated
-        else f"{'inside' if inside else 'outside'} the range, "
-        f"residual {'as' if as_stated else 'not as'} stated",
+        None if inside and as_stated else f"inside: {inside}, residual as stated: {as_stated}",
         words="inside the range, residual as stated",
         wanted="both",
     )
@@ -111,11 +106,8 @@ def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
 def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) -> Finding:
     """|ŷ − ŷ_OLS| ≤ ‖x_q‖ max_λ |R(λ)| ‖w_OLS‖ + rounding, with enough steps for R ≤ 1e−9."""
     n = len(rows)
-    examples = Examples(
-        run.rng.standard_normal((n, d))[rows],
-        run.rng.standard_normal(n),
-        run.rng.standard_normal((1, d)),
-    )
+    x, y, queries = (run.rng.standard_normal(shape) for shape in ((n, d), n, (1, d)))
+    examples = Examples(x[rows], y, queries)
     singular = np.linalg.svd(examples.x, compute_uv=False)
     smallest = singular[singular > max(n, d) * np.finfo(float).eps * singular[0]][-1]
     scale = safe_alpha(examples.x, method.start)
@@ -123,18 +115,10 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
     wanted = max(1.0, -log(ACCURACY) / -log1p(-shrink)) if shrink < 1 else 1.0
     k = ceil(method.steps(wanted))
     model = method.statement(run, scale).build(d, n, k)
-    found = from_ols(
-        examples,
-        transformer_in_float(model, *examples),
-        lambda eigenvalues: method.residual(eigenvalues, k, scale),
-    )
+    in_float = transformer_in_float(model, *examples)
+    found = from_ols(examples, in_float, lambda lam: method.residual(lam, k, scale))
     near = (found.distance <= found.bound).all()
     telling = (found.bound <= 1e-6 * np.maximum(found.lengths, 1)).all()
-    return Finding(
-        "reached",
-        f"{k} steps in {model.n_layers} layers reach OLS (d={d}, n={n})",
-        "float",
-        float(found.distance.max()),
-        float(found.bound.max()),
-        Verdict.of(bool(near and telling)),
-    )
+    name = f"{k} steps in {model.n_layers} layers reach OLS (d={d}, n={n})"
+    farthest, bound = float(found.distance.max()), float(found.bound.max())
+    return Finding("reached", name, "float", farthest, bound, Verdict.of(bool(near and telling)))

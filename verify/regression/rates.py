@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, NamedTuple
 
@@ -154,52 +155,41 @@ def _conjugate_gradient_every_step(problem: Problem) -> Finding:
     return _at_most_all("conjugate-gradient", name, shares, what, more)
 
 
-class Count(NamedTuple):
-    """A stated number of steps for (κ, ε), whether no fewer do, and the residual R_k(λ) at κ."""
+RESIDUALS: dict[str, Callable[[np.ndarray, int, float], np.ndarray]] = {
+    "gradient descent": lambda lam, k, c: gradient_descent_residual(lam, k, 1 / c),
+    "Newton from αS": lambda lam, k, c: newton_residual(lam, k, 1 / c**2),
+    "Newton from αI": lambda lam, k, c: newton_residual(lam, k, 1 / c, "identity"),
+    "hyperpower of order 3": lambda lam, k, c: hyperpower_residual(lam, k, 3, 1 / c**2),
+    "Chebyshev": lambda lam, k, c: chebyshev_residual(lam, k, 1.0, c),
+}
+"""Residual factors R_k(λ) of methods that know that eigenvalues λ lie in [1, κ]."""
+RESIDUALS["Newton"] = RESIDUALS["Newton from αS"]
+from_identity = partial(newton_steps, start="identity")
 
-    name: str
-    least: bool
+
+class Count(NamedTuple):
+    """The number of steps that is stated for (κ, ε), in words, and whether no fewer do."""
+
+    method: str
+    words: str
     steps: Callable[..., int]
-    residual: Callable[[np.ndarray, int, float], np.ndarray]
+    least: bool = True
 
 
 COUNTS = (
+    Count("gradient descent", "ln(1/ε)/−ln(1 − 1/κ)", gradient_descent_steps),
+    Count("Newton from αS", "log₂(ln(1/ε)/−ln(1 − 1/κ²))", newton_steps),
+    Count("Newton from αI", "log₂(ln(1/ε)/−ln(1 − 1/κ))", from_identity),
     Count(
-        "gradient descent, ln(1/ε)/−ln(1 − 1/κ)",
-        True,
-        gradient_descent_steps,
-        lambda lam, k, c: gradient_descent_residual(lam, k, 1 / c),
-    ),
-    Count(
-        "Newton from αS, log₂(ln(1/ε)/−ln(1 − 1/κ²))",
-        True,
-        newton_steps,
-        lambda lam, k, c: newton_residual(lam, k, 1 / c**2),
-    ),
-    Count(
-        "Newton from αI, log₂(ln(1/ε)/−ln(1 − 1/κ))",
-        True,
-        lambda c, e: newton_steps(c, e, "identity"),
-        lambda lam, k, c: newton_residual(lam, k, 1 / c, "identity"),
-    ),
-    Count(
-        "Newton, rounded up from 2 log₂κ + log₂ln(1/ε)",
-        False,
+        "Newton",
+        "rounded up from 2 log₂κ + log₂ln(1/ε)",
         lambda c, e: max(0, int(np.ceil(newton_steps_estimate(c, e)))),
-        lambda lam, k, c: newton_residual(lam, k, 1 / c**2),
+        least=False,
     ),
     Count(
-        "hyperpower of order 3",
-        True,
-        lambda c, e: hyperpower_steps(c, e, 3),
-        lambda lam, k, c: hyperpower_residual(lam, k, 3, 1 / c**2),
+        "hyperpower of order 3", "log₃(ln(1/ε)/−ln(1 − 1/κ²))", partial(hyperpower_steps, order=3)
     ),
-    Count(
-        "Chebyshev, 2ρ^k ≤ ε",
-        False,
-        chebyshev_steps,
-        lambda lam, k, c: chebyshev_residual(lam, k, 1.0, c),
-    ),
+    Count("Chebyshev", "2ρ^k ≤ ε", chebyshev_steps, least=False),
 )
 
 
@@ -214,15 +204,15 @@ def _stated_count(count: Count) -> Finding:
         allowance = 1 + 64 * EPS * np.log(1 / epsilon)
 
         def worst(k: int, lam: np.ndarray = eigenvalues, c: float = condition) -> float:
-            return float(np.abs(count.residual(lam, k, c)).max())
+            return float(np.abs(RESIDUALS[count.method](lam, k, c)).max())
 
         if worst(k) > epsilon * allowance:
             wrong.append(f"κ = {condition:g}, ε = {epsilon:g}: {k} is too few")
         if count.least and k > 1 and worst(k - 1) <= epsilon / allowance:
             wrong.append(f"κ = {condition:g}, ε = {epsilon:g}: {k - 1} is enough")
     return equal(
-        f"count/{count.name.split(',')[0].replace(' ', '-')}",
-        f"stated step count of {count.name}",
+        f"count/{count.method}".replace(" ", "-"),
+        f"stated step count of {count.method}, {count.words}",
         wrong[0] if wrong else None,
         evidence="float",
         words=f"{len(cases)} pairs of κ ≤ 1e4 and ε ≥ 1e−12",

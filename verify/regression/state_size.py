@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import acosh, ceil, log, log2
-from typing import Annotated, NamedTuple
+from math import acosh, ceil, log
+from typing import Annotated
 
 import numpy as np
 
-from theory.regression import chebyshev_residual, gradient_descent_residual, newton_residual
+from theory.regression import (
+    gradient_descent_residual,
+    newton_steps,
+    optimal_gradient_descent_steps,
+)
 from verify.claim import Run, claim, option
 from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.statement import predict, symbols
 from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
+from verify.regression import rates
 from verify.regression.statements import Descent, gradient_descent_statement, online_statement
 from verify.theorems import theorem
 
@@ -87,95 +93,64 @@ def _degrees(run: Run) -> Iterator[Finding]:
 def _the_same_weights(run: Run) -> Iterator[Finding]:
     """The constructions that the argument speaks of compute what it says."""
     causal = modulo_primes(run, gradient_descent_statement(run, "causal", 2.0**-4), 2, 4, 4)
-    causal.id = "rereading"
-    causal.name = f"rereading raw pairs is gradient descent on every prefix, {causal.name}"
-    yield causal
     online = over_the_rationals(run, online_statement(run), 2, 4, 0)
-    online.id = "sharing"
-    online.name = f"shared residuals under a causal mask are online gradient descent, {online.name}"
-    yield online
+    for found, id, name in (
+        (causal, "rereading", "rereading raw pairs is gradient descent on every prefix"),
+        (online, "sharing", "shared residuals under a causal mask are online gradient descent"),
+    ):
+        found.id, found.name = id, f"{name}, {found.name}"
+        yield found
 
 
-class Method(NamedTuple):
-    """A method's residual factor R_k(λ) at κ, the steps stated for κ, these in words, and whether
-    they grow like a power of κ or like its logarithm."""
-
-    residual: Callable[[np.ndarray, int, float], np.ndarray]
-    stated: Callable[[float], int]
-    words: str
-    power: bool
-
-
-METHODS = {
-    "gradient descent": Method(
-        lambda lam, k, c: gradient_descent_residual(lam, k, 2 / (1 + c)),
-        lambda c: ceil(log(1 / SHRINK) / -log((c - 1) / (c + 1))),
-        "≈ ½ κ ln(1/ε)",
-        True,
-    ),
-    "Chebyshev": Method(
-        lambda lam, k, c: chebyshev_residual(lam, k, 1.0, c),
-        # The least k with 1/T_k((κ + 1)/(κ − 1)) ≤ ε.
-        lambda c: ceil(acosh(1 / SHRINK) / acosh((c + 1) / (c - 1))),
-        "≈ ½ √κ ln(2/ε)",
-        True,
-    ),
-    "Newton from αS": Method(
-        lambda lam, k, c: newton_residual(lam, k, 1 / c**2),
-        lambda c: ceil(log2(log(1 / SHRINK) / -np.log1p(-(c**-2)))),
-        "≈ 2 log₂κ + log₂ln(1/ε), 4 more for 4κ",
-        False,
-    ),
-    "Newton from αI": Method(
-        lambda lam, k, c: newton_residual(lam, k, 1 / c, "identity"),
-        lambda c: ceil(log2(log(1 / SHRINK) / -np.log1p(-1 / c))),
-        "≈ log₂κ + log₂ln(1/ε), 2 more for 4κ",
-        False,
-    ),
+RESIDUALS = rates.RESIDUALS | {
+    # At the best step size, which knows the least eigenvalue too.
+    "gradient descent": lambda lam, k, c: gradient_descent_residual(lam, k, 2 / (1 + c))
 }
+METHODS: dict[str, tuple[Callable[[float, float], int], str]] = {
+    "gradient descent": (optimal_gradient_descent_steps, "≈ ½ κ ln(1/ε)"),
+    # The least k with 1/T_k((κ + 1)/(κ − 1)) ≤ ε.
+    "Chebyshev": (lambda c, e: ceil(acosh(1 / e) / acosh((c + 1) / (c - 1))), "≈ ½ √κ ln(2/ε)"),
+    "Newton from αS": (newton_steps, "≈ 2 log₂κ + log₂ln(1/ε), 4 more for 4κ"),
+    "Newton from αI": (rates.from_identity, "≈ log₂κ + log₂ln(1/ε), 2 more for 4κ"),
+}
+"""The steps stated for κ and ε, and these in words."""
 
 
 def steps_against_condition() -> dict[str, list[int]]:
     """The least k with |R_k| ≤ 1e−3 on [1, κ], found by trying, for each method and κ."""
-    return {
-        name: [_least_steps(method, condition) for condition in CONDITIONS]
-        for name, method in METHODS.items()
-    }
+    return {name: [_least_steps(name, condition) for condition in CONDITIONS] for name in METHODS}
 
 
-def _least_steps(method: Method, condition: float) -> int:
+def _least_steps(method: str, condition: float) -> int:
     # Dense in the angle at which Chebyshev polynomials oscillate evenly, ends included.
     angles = np.linspace(0, np.pi, 20001)
     eigenvalues = (condition + 1) / 2 - (condition - 1) / 2 * np.cos(angles)
 
     def enough(k: int) -> bool:
-        return bool(np.abs(method.residual(eigenvalues, k, condition)).max() <= SHRINK)
+        return bool(np.abs(RESIDUALS[method](eigenvalues, k, condition)).max() <= SHRINK)
 
-    low, high = 0, 1
+    high = 1
     while not enough(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+        high *= 2
+    return bisect_left(range(high), True, lo=high // 2, key=enough)
 
 
 def _stated_counts(counts: dict[str, list[int]]) -> Iterator[Finding]:
-    for name, method in METHODS.items():
+    for name, (stated, wanted) in METHODS.items():
         found = counts[name]
         growth = (
-            f"fitted exponent of κ {fitted_exponent(found):.2f}"
-            if method.power
-            else f"{per_factor_of_four(found):.2f} more for 4κ"
+            f"{per_factor_of_four(found):.2f} more for 4κ"
+            if name.startswith("Newton")
+            else f"fitted exponent of κ {fitted_exponent(found):.2f}"
         )
         yield same(
             f"steps/{name.replace(' ', '-')}",
             f"{name}: steps for κ = 4², …, 4⁷",
             found,
-            [method.stated(condition) for condition in CONDITIONS],
+            [stated(condition, SHRINK) for condition in CONDITIONS],
             evidence="float",
             words=f"{', '.join(map(str, found))}; {growth}",
-            wanted=method.words,
+            wanted=wanted,
         )
 
 
@@ -214,7 +189,7 @@ def _alternates(k: int, condition: float) -> bool:
     """Whether |R_k| > ε with alternating signs at the k + 1 extrema."""
     angles = np.pi * np.arange(k + 1) / max(k, 1)
     nodes = (condition + 1) / 2 - (condition - 1) / 2 * np.cos(angles)
-    values = chebyshev_residual(nodes, k, 1.0, condition)
+    values = RESIDUALS["Chebyshev"](nodes, k, condition)
     return bool((np.abs(values) > SHRINK).all() and (values[1:] * values[:-1] < 0).all())
 
 
