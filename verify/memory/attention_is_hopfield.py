@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -21,21 +20,22 @@ from verify.evidence.enclosure import BITS, WIDTH, coincide, exactly, interval
 from verify.evidence.size import size
 from verify.finding import Finding, at_least, equal, same
 from verify.memory.hopfield_balls import ModernNetwork
-from verify.memory.torch_attention import (
-    as_many_as_asked,
+from verify.memory.updates import (
+    equals_definition,
     layer_against_torch,
     update_against_torch,
+    updates_against_torch,
 )
-from verify.memory.updates import equals_definition
-from verify.memory.vectors import inner, mean, minus, norm
+from verify.memory.vectors import inner, minus, norm
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from constructions.interface import Prompt
     from constructions.transformer import Transformer
 
 BETAS = (0.25, 3.0)  # of the two heads of one layer
+Matrix = list[list[Any]]
+Pair = tuple[Matrix, Matrix]
 
 
 @claim(
@@ -66,21 +66,20 @@ def attention_is_hopfield(
     memory = run.build(modern_hopfield_update, X, beta)
     layer = run.build(hopfield_attention, *weights, beta)
     yield size(layer, "attention-is-hopfield", r=d + 1, y=d + 2, k=d, v=2)
-    yield _memory_identity(memory, patterns, d, beta)
-    yield _layer_identity(layer, weights, patterns, beta)
+    yield from _identities(memory, layer, weights, patterns, d, beta)
     yield _keys_are_values(layer)
     yield equals_definition(memory, X, queries, beta, 1)
     yield _layer_in_balls(layer, weights, Y, R[:3], beta)
     yield update_against_torch(memory, X, queries, beta)
     yield layer_against_torch(layer, weights, Y, R, beta)
     yield from _two_heads(run, X, queries[:1])
-    yield as_many_as_asked(run, X, queries[:1])
+    yield updates_against_torch(run, X, queries[:1])
     yield _free_values()
     yield _independent_keys(run)
     yield _linear_attention(memory, patterns, d)
 
 
-def _symbols(*shapes: tuple[int, int]) -> tuple[Symbolic, list[list[list[Any]]]]:
+def _symbols(*shapes: tuple[int, int]) -> tuple[Symbolic, list[Matrix]]:
     """Matrices of variables, of these shapes."""
     names = [f"x{k}_{i}_{j}" for k, (n, m) in enumerate(shapes) for i in range(n) for j in range(m)]
     domain = Symbolic(names)
@@ -88,10 +87,36 @@ def _symbols(*shapes: tuple[int, int]) -> tuple[Symbolic, list[list[list[Any]]]]
     return domain, [[[next(left) for _ in range(m)] for _ in range(n)] for n, m in shapes]
 
 
-def _scores_and_values(
-    model: Transformer, prompt: Prompt, domain: Symbolic
-) -> tuple[list[list[Any]], list[list[Any]]]:
-    """What the first layer normalises, and what it averages, as written into the stream."""
+def _identities(
+    memory: Transformer, layer: Transformer, weights: list[np.ndarray], N: int, d: int, beta: float
+) -> Iterator[Finding]:
+    """For all patterns x_j and all states ξ; for all y_j and r."""
+    domain, (X, xi) = _symbols((N, d), (1, d))
+    scale = domain.number(*beta.as_integer_ratio())
+    name = (
+        f"modern_hopfield_update: softmax is given β⟨ξ, x_j⟩, and averages x_j ({N} patterns, "
+        f"d = {d}, {(N + 1) * d} variables)"
+    )
+    wanted = [[scale * inner(xi[0], x) for x in X]], X
+    yield _given_to_softmax("update/softmax", name, memory, domain, (xi, X), wanted)
+    W_Q, W_K, W_V = weights
+    domain, (Y, R) = _symbols((N, len(W_K)), (1, len(W_Q)))
+    keys, states = domain.matrix(Y) * domain.weights(W_K), domain.matrix(R) * domain.weights(W_Q)
+    scores = domain.number(*beta.as_integer_ratio()) * states * keys.transpose()
+    name = (
+        f"hopfield_attention: softmax is given β⟨r W_Q, y_j W_K⟩, and averages y_j W_K W_V "
+        f"({N} tokens, d_k = {W_K.shape[1]})"
+    )
+    wanted = scores.tolist(), (keys * domain.weights(W_V)).tolist()
+    yield _given_to_softmax("layer/softmax", name, layer, domain, (Y, R), wanted)
+
+
+def _given_to_softmax(
+    id: str, name: str, model: Transformer, domain: Symbolic, given: Pair, wanted: Pair
+) -> Finding:
+    """The first layer normalises the wanted scores, and averages the wanted values in `found` and 0
+    elsewhere."""
+    prompt = written(model, domain, *given)
     attn, H = model.blocks[0].attn, next(streams(model, prompt, domain)).tolist()
     assert attn is not None
     asking, answering = domain.matrix(H[prompt.answers]), domain.matrix(H[: prompt.n_examples])
@@ -101,51 +126,13 @@ def _scores_and_values(
         return rows * domain.weights(W[0].numpy()) + domain.weights(bias)
 
     Q, K = read(asking, attn.W_Q, attn.b_Q), read(answering, attn.W_K, attn.b_K)
-    values = answering * domain.weights(attn.W_V[0].numpy()) * domain.weights(attn.W_O[0].numpy())
-    scale = domain.number(*attn.scale.as_integer_ratio())
-    return (scale * Q * K.transpose()).tolist(), values.tolist()
-
-
-def _normalised(
-    id: str, name: str, model: Transformer, found: tuple[Any, Any], wanted: tuple[Any, Any]
-) -> Finding:
-    """Scores are the wanted ones, and what is averaged is wanted in `found` and 0 elsewhere."""
-    (scores, values), (asked, carried) = found, wanted
-    place = model.stream["found"]
-    in_place = [row[place] for row in values]
-    elsewhere = [entry for row in values for entry in row[: place.start] + row[place.stop :]]
-    right = scores == asked and in_place == carried and all(entry == 0 for entry in elsewhere)
+    normalised = (domain.number(*attn.scale.as_integer_ratio()) * Q * K.transpose()).tolist()
+    W_V, W_O = (domain.weights(W[0].numpy()) for W in (attn.W_V, attn.W_O))
+    averaged, place = (answering * W_V * W_O).tolist(), model.stream["found"]
+    elsewhere = [entry for row in averaged for entry in row[: place.start] + row[place.stop :]]
+    right = (normalised, [row[place] for row in averaged]) == wanted
+    right = right and all(entry == 0 for entry in elsewhere)
     return equal(id, name, None if right else "scores or averages differ", evidence="identity")
-
-
-def _memory_identity(model: Transformer, N: int, d: int, beta: float) -> Finding:
-    """For all patterns x_j and all states ξ."""
-    domain, (X, xi) = _symbols((N, d), (1, d))
-    scale = domain.number(*beta.as_integer_ratio())
-    return _normalised(
-        "update/softmax",
-        f"modern_hopfield_update: softmax is given β⟨ξ, x_j⟩, and averages x_j ({N} patterns, "
-        f"d = {d}, {(N + 1) * d} variables)",
-        model,
-        _scores_and_values(model, written(model, domain, xi, X), domain),
-        ([[scale * inner(xi[0], x) for x in X]], X),
-    )
-
-
-def _layer_identity(model: Transformer, weights: list[np.ndarray], N: int, beta: float) -> Finding:
-    """For all y_j and r."""
-    W_Q, W_K, W_V = weights
-    domain, (Y, R) = _symbols((N, len(W_K)), (1, len(W_Q)))
-    keys, states = domain.matrix(Y) * domain.weights(W_K), domain.matrix(R) * domain.weights(W_Q)
-    scores = domain.number(*beta.as_integer_ratio()) * states * keys.transpose()
-    return _normalised(
-        "layer/softmax",
-        f"hopfield_attention: softmax is given β⟨r W_Q, y_j W_K⟩, and averages y_j W_K W_V "
-        f"({N} tokens, d_k = {W_K.shape[1]})",
-        model,
-        _scores_and_values(model, written(model, domain, Y, R), domain),
-        (scores.tolist(), (keys * domain.weights(W_V)).tolist()),
-    )
 
 
 def _keys_are_values(model: Transformer) -> Finding:
@@ -221,15 +208,14 @@ def _free_values() -> Finding:
     the head's output is even, and 1/3 at t = 1 but 2/7 at t = 2.
     """
 
-    def head(t: Fraction) -> tuple[Fraction, Fraction]:
+    def head(t: fmpq) -> tuple[fmpq, fmpq]:
         total = 1 / t + 1 + t
         return (t - 1 / t) / total, 1 / total  # the mean of the keys, and of the values
 
-    points = (Fraction(1, 2), Fraction(1), Fraction(2))
+    table = [head(fmpq(1, 2)), head(fmpq(1)), head(fmpq(2))]
     # mean of values = a·(mean of keys) + c, in unknown a and c.
-    table = [[*(fmpq(*mean.as_integer_ratio()) for mean in head(t)), fmpq(1)] for t in points]
-    ranks = fmpq_mat([[key, one] for key, _, one in table]).rank(), fmpq_mat(table).rank()
-    (low, one), (_, other), (high, two) = (head(t) for t in points)
+    ranks = tuple(fmpq_mat([[*row[:k], 1] for row in table]).rank() for k in (1, 2))
+    (low, one), (_, other), (high, two) = table
     return same(
         "free-values",
         "a free W_V is not an update of the keys: keys −1, 0, 1 and values 0, 1, 0",
@@ -261,13 +247,9 @@ def _linear_attention(model: Transformer, N: int, d: int) -> Finding:
     assert attn is not None
     attn.normalise, attn.scale = "linear", 1.0
     domain, (X, xi) = _symbols((N, d), (1, d))
-    columns = list(zip(*X, strict=True))
-    hebb = [[inner(a, b) for b in columns] for a in columns]
+    patterns = domain.matrix(X)
+    hebb = patterns.transpose() * patterns
     got = outputs(linear, written(linear, domain, xi, X), domain).tolist()
-    return equal(
-        "linear",
-        f"without softmax it is the Hebb field Wξ, W = Σ_j x_j x_jᵀ ({N} patterns, d = {d})",
-        None if got == [mean(xi[0], hebb)] else "they differ",
-        evidence="identity",
-        words="Σ_j ⟨ξ, x_j⟩ x_j",
-    )
+    wrong = None if got == (domain.matrix(xi) * hebb).tolist() else "they differ"
+    name = f"without softmax it is the Hebb field Wξ, W = Σ_j x_j x_jᵀ ({N} patterns, d = {d})"
+    return equal("linear", name, wrong, evidence="identity", words="Σ_j ⟨ξ, x_j⟩ x_j")

@@ -18,16 +18,9 @@ def mostly(
     _, high = clopper_pearson(count, trials, 1 - 2 * FALSE_ALARM)
     few = Verdict.FAILS if high < share else Verdict.UNDECIDED
     verdict = Verdict.HOLDS if count > share * trials else few
-    return Finding(
-        id,
-        name,
-        "statistical",
-        count,
-        share * trials,
-        verdict,
-        f"{count} of {trials} {words}",
-        wanted or f"more than {share:g} of them (observed)",
-    )
+    words = f"{count} of {trials} {words}"
+    wanted = wanted or f"more than {share:g} of them (observed)"
+    return Finding(id, name, "statistical", count, share * trials, verdict, words, wanted)
 
 
 def covers(
@@ -41,14 +34,6 @@ def covers(
 ) -> Finding:
     """A confidence interval that is missed with a chance of FALSE_ALARM holds the stated number."""
     low, high = interval
-    return Finding(
-        id,
-        name,
-        "statistical",
-        interval,
-        stated,
-        Verdict.of(bool(low <= stated <= high)),
-        words,
-        wanted,
-        f"the interval is {low:.6f} … {high:.6f}",
-    )
+    verdict = Verdict.of(bool(low <= stated <= high))
+    detail = f"the interval is {low:.6f} … {high:.6f}"
+    return Finding(id, name, "statistical", interval, stated, verdict, words, wanted, detail)

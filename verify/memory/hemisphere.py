@@ -17,11 +17,11 @@ from theory.memory.hemisphere import (
     hemisphere_rate,
     in_open_hemisphere,
 )
-from theory.memory.sphere import Kind, smallest_inner_product, sphere_flow
+from theory.memory.sphere import smallest_inner_product, sphere_flow
 from verify.claim import Run
 from verify.finding import Finding, Verdict, at_most, equal
 from verify.memory.chances import FALSE_ALARM, covers
-from verify.memory.particles import INTEGRATION, uniform_tokens
+from verify.memory.particles import INTEGRATION, KINDS, uniform_tokens
 
 
 def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> Iterator[Finding]:
@@ -65,13 +65,13 @@ def wendel_counted(quick: bool) -> Finding:
     for n, d in sizes:
         x = np.array([[t**k for k in range(d)] for t in range(-2, n - 2)])
         counted.append((n, d, Fraction(patterns_in_a_hemisphere(x), 2**n)))
-    wrong = [
+    wrong = (
         f"n = {n}, d = {d}: {share}, {hemisphere_probability(n, d)}"
         for n, d, share in counted
         if share != hemisphere_probability(n, d)
-    ]
+    )
     name = f"Wendel's probability, all signs of {len(sizes)} sets; n/2^(n−1) on the circle"
-    return equal("wendel/counted", name, wrong[0] if wrong else None)
+    return equal("wendel/counted", name, next(wrong, None))
 
 
 def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
@@ -93,8 +93,7 @@ def _in_hemisphere(run: Run, n: int, d: int) -> np.ndarray:
 def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
     """D(t) ≤ D(0)·e^{−λt} for random Q and K; theory/memory/hemisphere.py proves it."""
     share, rates = 0.0, []
-    kinds: tuple[Kind, ...] = ("SA", "USA")
-    for kind in kinds:
+    for kind in KINDS:
         Q, K = run.rng.standard_normal((2, d, d)) / np.sqrt(d)
         QK = Q.T @ K / np.linalg.norm(Q.T @ K, 2)
         X = _in_hemisphere(run, n, d)
@@ -107,9 +106,8 @@ def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
         share = max(share, float((size / (bound + INTEGRATION))[1:].max()))
         rates.append(rate)
     name = f"spread D(t) ≤ D(0)·e^(−λt), random Q and K, β = {beta:g}"
-    words = (
-        f"at most {share:.1%} of it at 20 times, λ = {rates[0]:.2g} in SA, {rates[1]:.2g} in USA"
-    )
+    decay = f"λ = {rates[0]:.2g} in SA, {rates[1]:.2g} in USA"
+    words = f"at most {share:.1%} of it at 20 times, {decay}"
     return at_most("exponential", name, "float", share, 1 + INTEGRATION, words=words)
 
 
@@ -145,21 +143,16 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
 def _one_cluster(run: Run, n: int) -> Finding:
     """Random starts on S² that have come into an open hemisphere, from where on it is proved."""
     betas, starts = (0.0, 1.0, 3.0), 5 if run.quick else 20
-    arrived = []
+    count, total = 0, starts * len(betas)
     for beta in betas:
         X = uniform_tokens(run.rng, starts, n, 3)
-        tokens = sphere_flow(X, beta, [20.0]).tokens[0]
-        arrived.append(int(in_open_hemisphere(tokens).sum()))
-    count, total = sum(arrived), starts * len(betas)
+        count += int(in_open_hemisphere(sphere_flow(X, beta, [20.0]).tokens[0]).sum())
     low, _ = clopper_pearson(count, total, 1 - FALSE_ALARM)
-    return Finding(
-        "one-cluster",
-        f"random starts of {n} tokens on S², β = {', '.join(f'{beta:g}' for beta in betas)}",
-        "statistical",
-        count,
-        total,
-        # Those that have not come so far decide nothing.
-        Verdict.HOLDS if count == total else Verdict.UNDECIDED,
+    # Those that have not come so far decide nothing.
+    verdict = Verdict.HOLDS if count == total else Verdict.UNDECIDED
+    name = f"random starts of {n} tokens on S², β = {', '.join(f'{beta:g}' for beta in betas)}"
+    words = (
         f"{count} of {total} in an open hemisphere at t = 20, from where one cluster is certain: "
-        f"probability at least {low:.2f}",
+        f"probability at least {low:.2f}"
     )
+    return Finding("one-cluster", name, "statistical", count, total, verdict, words)

@@ -75,15 +75,11 @@ def unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
         shares[k] = (hebb_fields(xi, xi[0]) * xi[0] < 0).mean()
     # Shares of few unstable bits are skewed; a tenth of the level leaves room for it.
     low, high = mean_interval(shares, 1 - FALSE_ALARM / 10)
-    exact = unstable_bit_probability(P, d)
-    return covers(
-        f"unstable-bits/{load:g}",
-        f"unstable bits at α = {load:g}, {samples} networks of {d} neurons",
-        (low, high),
-        exact,
-        words=f"{shares.mean():.5f}, sure to {max(high - shares.mean(), shares.mean() - low):.1g}",
-        wanted=f"{exact:.5f}, and Φ(−1/√α) = {unstable_bit_limit(load):.5f} for d → ∞",
-    )
+    mean, exact = shares.mean(), unstable_bit_probability(P, d)
+    name = f"unstable bits at α = {load:g}, {samples} networks of {d} neurons"
+    words = f"{mean:.5f}, sure to {max(high - mean, mean - low):.1g}"
+    wanted = f"{exact:.5f}, and Φ(−1/√α) = {unstable_bit_limit(load):.5f} for d → ∞"
+    return covers(f"unstable-bits/{load:g}", name, (low, high), exact, words=words, wanted=wanted)
 
 
 def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
@@ -97,23 +93,22 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
         trials, looked = (max(1, samples // 4), P) if every else (samples, 1)
         bound = min(1.0, looked * d * unstable_bit_probability(P, d))
         exceeded = special.bdtrc(np.arange(trials + 1), trials, bound)  # P(more than k)
-        count, most = _unstable_networks(run, P, d, trials, looked), exceeded > FALSE_ALARM
+        most = int((exceeded > FALSE_ALARM).sum())
+        count, id = _unstable_networks(run, P, d, trials, looked), "every" if every else "one"
+        fixed = "all are fixed points" if every else "a given one is a fixed point"
+        name = f"d/({4 if every else 2} ln d) = {P} patterns: {fixed}, d = {d}"
+        words = f"not so in {count} of {trials} networks"
+        wanted = f"at most {most}: the chance is at most {bound:.2g}, by the exact tail"
         yield at_most(
-            f"threshold/{'every' if every else 'one'}/below",
-            f"d/({4 if every else 2} ln d) = {P} patterns: "
-            f"{'all are fixed points' if every else 'a given one is a fixed point'}, d = {d}",
-            "statistical",
-            count,
-            int(most.sum()),
-            words=f"not so in {count} of {trials} networks",
-            wanted=f"at most {most.sum()}: the chance is at most {bound:.2g}, by the exact tail",
+            f"threshold/{id}/below", name, "statistical", count, most, words=words, wanted=wanted
         )
         if d >= LARGE:
+            count = _unstable_networks(run, 2 * P, d, trials, 2 * looked if every else 1)
+            unstable = "not all are fixed points" if every else "a given one is none"
             yield mostly(
-                f"threshold/{'every' if every else 'one'}/above",
-                f"twice as many, {2 * P} patterns: "
-                f"{'not all are fixed points' if every else 'a given one is none'}, d = {d}",
-                _unstable_networks(run, 2 * P, d, trials, 2 * looked if every else 1),
+                f"threshold/{id}/above",
+                f"twice as many, {2 * P} patterns: {unstable}, d = {d}",
+                count,
                 trials,
                 0.5,
                 words="networks",
@@ -134,7 +129,7 @@ def critical_load_enclosed() -> Finding:
     """α'(y) changes sign within 10^{−DIGITS} of y*, where it can do so only once; see `theory`."""
     solved = critical_load(DIGITS + 5)
     with Ball.precision(4 * DIGITS + 64):
-        y, reach, two = _exactly(solved.y), arb(fmpq(1, 10**DIGITS)), 2 / arb.pi().sqrt()
+        y, reach, two = arb(solved.y), arb(fmpq(1, 10**DIGITS)), 2 / arb.pi().sqrt()
 
         def slope(y: arb) -> arb:
             return two * (-y * y).exp() * (y + 2 * y**3) - y.erf()
@@ -144,7 +139,7 @@ def critical_load_enclosed() -> Finding:
         alpha = (m / around - two * (-around * around).exp()) ** 2 / 2
         holds = slope(y - reach) > 0 > slope(y + reach) and y - reach > 1
         for ball, stated in ((alpha, solved.load), (m, solved.overlap)):
-            holds = holds and ball.contains(_exactly(stated)) and ball.rad() < narrow
+            holds = holds and ball.contains(arb(stated)) and ball.rad() < narrow
         words = f"α_c = {alpha.str(35, radius=False)}, m_c = {m.str(35, radius=False)}"
     return Finding(
         "critical-load/enclosed",
@@ -157,11 +152,6 @@ def critical_load_enclosed() -> Finding:
         "the one maximum of α(y): α' changes sign in the ball",
         told=True,
     )
-
-
-def _exactly(value: mpmath.mpf) -> arb:
-    sign, mantissa, exponent, _ = value._mpf_
-    return arb((-1) ** sign * int(mantissa)) * arb(2) ** int(exponent)
 
 
 def _critical_load_by_the_mean_field() -> Finding:
@@ -184,10 +174,9 @@ def _critical_load_by_the_mean_field() -> Finding:
         m, _, _, alpha = mpmath.findroot(system, (0.97, 0.18, 1.5, 0.138))
         solved = critical_load(DIGITS)
         distance = float(max(abs(alpha - solved.load), abs(m - solved.overlap)))
-    name = (
-        "critical load from the mean-field equations in m, C, r, where they turn singular, off by"
-    )
-    return at_most("critical-load/mean-field", name, "float", distance, 10.0 ** (5 - DIGITS))
+    what = "critical load from the mean-field equations in m, C, r, where they turn singular"
+    id, bound = "critical-load/mean-field", 10.0 ** (5 - DIGITS)
+    return at_most(id, f"{what}, off by", "float", distance, bound)
 
 
 def _retrieval(run: Run, d: int) -> Iterator[Finding]:

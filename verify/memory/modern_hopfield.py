@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from flint import fmpq
+from flint import arb, fmpq
 
 from verify.claim import Run, claim, option
-from verify.domains import Rational, outputs
+from verify.domains import Ball, Rational, outputs
+from verify.evidence.enclosure import BITS, exactly, interval
 from verify.evidence.size import size
-from verify.finding import Finding, at_most, equal, labelled, same
+from verify.finding import Finding, Verdict, at_most, equal, labelled
 from verify.memory.modern_hopfield_bounds import regimes, separation_and_retrieval, small_beta
 from verify.memory.modern_hopfield_energy import energy
 from verify.memory.modern_hopfield_storage import storage
-from verify.memory.pruning import pruning_findings
-from verify.memory.updates import equals_definition, in_floats, slow_network
-from verify.memory.vectors import inner
+from verify.memory.updates import (
+    as_many_as_asked,
+    definition,
+    equals_definition,
+    in_floats,
+    slow_network,
+)
+from verify.memory.vectors import inner, minus, norm
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 STEPS = (0, 1, 2, 5)
+COUNT, QUERIES, DIMENSION, SHARPNESS = 2048, 64, 8, 20.0  # of what `retrieve` prunes
 
 
 @claim(
@@ -64,7 +72,7 @@ def modern_hopfield(
     yield small_beta()
     yield from labelled("storage", storage(run))
     yield from regimes(run)
-    yield from pruning_findings(run)
+    yield from _pruning(run)
     if run.plot:
         from verify.memory.modern_hopfield_picture import draw
 
@@ -86,20 +94,11 @@ def _rounding(
 
 def _updates_asked_for(run: Run, d: int, N: int) -> Finding:
     """With `steps` = s the state is that after s updates, and neither after s − 1 nor s + 1."""
-    from constructions import modern_hopfield_update
-
     X, beta = slow_network(run.rng.standard_normal((N, d)))
     query = 3 * run.rng.standard_normal((1, d))
-    made = []
-    for steps in range(4):
-        got = run.build(modern_hopfield_update, X, beta, steps)(query).numpy()
-        _, bound = in_floats(X, query, beta, steps)
-        results = [in_floats(X, query, beta, count)[0] for count in range(5)]
-        made.append(
-            [count for count, at in enumerate(results) if np.linalg.norm(got - at) <= bound]
-        )
+    results, bounds = zip(*(in_floats(X, query, beta, steps) for steps in range(5)), strict=True)
     name = "the number of updates is the one asked for, neither one less nor one more"
-    return same("steps", name, made, [[steps] for steps in range(4)], evidence="float")
+    return as_many_as_asked(run, "steps", name, (X, beta), results, bounds[:4])
 
 
 def _limit(run: Run, d: int, N: int) -> Finding:
@@ -120,3 +119,48 @@ def _limit(run: Run, d: int, N: int) -> Finding:
     name = "β → ∞ over Q (25 queries)"
     words = f"the mean of the patterns with the largest inner product, {ties} times of several"
     return equal("limit", name, wrong, words=words)
+
+
+def _pruning(run: Run) -> Iterator[Finding]:
+    """The distance of pruned updates from the exact ones, in balls, under the tolerance.
+
+    All patterns but one lie just outside the window and on the same side: the weight that is left
+    out is as large as it can be, so the bound is nearly met, and an error below a quarter of it
+    means that nothing was left out.
+    """
+    from constructions import retrieve
+
+    for tolerance in (1e-2, 1e-5) if run.quick else (1e-2, 1e-5, 1e-8):
+        patterns, queries = _worst_case(run.rng, tolerance)
+        found = retrieve(patterns, queries, SHARPNESS, tolerance=tolerance).numpy()
+        with Ball.precision(BITS):
+            # The states differ where all patterns are 0: they have one update.
+            (exact,) = definition(patterns, queries[:1], SHARPNESS, 1)
+            longest, error = max(map(norm, exactly(patterns)), key=float), arb(0)
+            for row in exactly(found):
+                error = error.max(norm(minus(row, exact)))
+            share = error / longest / tolerance
+        case = f"worst case of {COUNT} patterns, {QUERIES} states"
+        yield Finding(
+            f"pruning/{tolerance:g}",
+            f"retrieve: error of pruning at tolerance {tolerance:g}, {case}",
+            "enclosure",
+            interval(share),
+            (0.25, 1.0),
+            Verdict.of(bool(0.25 < share <= 1)),
+            f"{float(share.upper()):.0%} of the bound",
+            "tolerance · max‖x‖, and above a quarter of it",
+        )
+
+
+def _worst_case(rng: np.random.Generator, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Patterns (N, d) and states (m, d), scores 1 once and else just below the window.
+
+    The states differ where all patterns are 0.
+    """
+    window = math.log(2 * COUNT / tolerance) / SHARPNESS
+    patterns, states = np.zeros((COUNT, DIMENSION)), np.zeros((QUERIES, DIMENSION))
+    patterns[:, 0], patterns[:, 1] = 1 - window - 1e-9, -1.0
+    patterns[rng.integers(COUNT // 2), :2] = 1.0
+    states[:, 0], states[:, 2:] = 1.0, rng.standard_normal((QUERIES, DIMENSION - 2))
+    return patterns, states

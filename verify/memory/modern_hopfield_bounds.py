@@ -82,16 +82,10 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
     )
     for id, name in BOUNDS.items():
         shares = [float((a / b).upper()) if b > 0 else np.inf for a, b in sides[id]]
-        share = max(shares, default=np.nan)
-        yield Finding(
-            f"bound/{id}",
-            f"{name} ({len(shares)} states)",
-            "enclosure",
-            share,
-            1.0,
-            Verdict.together(below(a, b) for a, b in sides[id]),
-            f"at most {share:.1%} of the bound",
-        )
+        share, name = max(shares, default=np.nan), f"{name} ({len(shares)} states)"
+        verdict = Verdict.together(below(a, b) for a, b in sides[id])
+        words = f"at most {share:.1%} of the bound"
+        yield Finding(f"bound/{id}", name, "enclosure", share, 1.0, verdict, words)
 
 
 def _sides(

@@ -102,17 +102,13 @@ def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
     yield all_hold("divergence", name, equal, words=words)
     strict, rising = sum(slack > 0 for slack in slacks), any(slack < 0 for slack in slacks)
     least = min(ratios, default=np.inf)
-    yield Finding(
-        "descent",
-        f"E(t) − E(t+1) ≥ ½‖Δξ‖² ({len(slacks)} steps)",
-        "enclosure",
-        least,
-        0.5,
-        Verdict.FAILS if rising else Verdict.together(equal),
+    verdict = Verdict.FAILS if rising else Verdict.together(equal)
+    name = f"E(t) − E(t+1) ≥ ½‖Δξ‖² ({len(slacks)} steps)"
+    words = (
         f"at least {least:.3f}·‖Δξ‖²; {strict} strict, {len(slacks) - strict} equal in {BITS} "
-        "bits, where Gibbs' inequality KL ≥ 0 decides",
-        "½‖Δξ‖²",
+        "bits, where Gibbs' inequality KL ≥ 0 decides"
     )
+    yield Finding("descent", name, "enclosure", least, 0.5, verdict, words, "½‖Δξ‖²")
 
 
 def _convergence(run: Run, networks: Instances) -> Finding:

@@ -10,12 +10,12 @@ import numpy as np
 from flint import acb, arb, fmpq
 
 from theory.memory.orthogonal_start import escape_time, orthogonal_gap, orthogonal_start
-from theory.memory.sphere import Kind, sphere_flow
+from theory.memory.sphere import sphere_flow
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import all_hold, below, interval
 from verify.finding import Finding, Verdict, at_most
-from verify.memory.particles import INTEGRATION
+from verify.memory.particles import INTEGRATION, KINDS
 
 AGREEMENT = 1e-8  # what is claimed of the n tokens and the equation for their inner product
 PRINTED_TIMES = {4.0: (9.67, 0.005), 9.0: (465.5, 0.05)}  # and half a unit of their last digit
@@ -32,10 +32,9 @@ def orthogonal_findings(run: Run) -> Iterator[Finding]:
 
 def all_tokens(run: Run) -> Finding:
     """All inner products of n tokens against γ(t), in SA and USA."""
-    kinds: tuple[Kind, ...] = ("SA", "USA")
     sizes = ((2, 4.0), (5, 1.0), (8, 2.0), (3, 0.0))[: 1 if run.quick else 4]
     worst, where = 0.0, ""
-    for (n, beta), kind in product(sizes, kinds):
+    for (n, beta), kind in product(sizes, KINDS):
         # In USA all goes faster by e^β/n and more.
         end = 1.2 * escape_time(beta, n, 0.999, kind, digits=15)
         times = np.linspace(0, end, 25)
@@ -52,8 +51,7 @@ def all_tokens(run: Run) -> Finding:
 def tanh() -> Finding:
     """Two tokens at β = 0."""
     times = np.linspace(0, 10, 101)
-    kinds: tuple[Kind, ...] = ("SA", "USA")
-    computed = np.array([orthogonal_start(2, 0.0, times, kind) for kind in kinds])
+    computed = np.array([orthogonal_start(2, 0.0, times, kind) for kind in KINDS])
     error = float(abs(computed - np.tanh(times)).max())
     return at_most("tanh", "n = 2, β = 0: γ is tanh t, off by", "float", error, 1e-10)
 
@@ -102,15 +100,9 @@ def slow_phase() -> Iterator[Finding]:
             # The code's .99 is a float64; 1/g' = 1/(1 − g²)… < 60 there, and 30 digits are carried.
             near = abs(time - computed) < 2.0**-52 * (60 + time)
             holds = time.rad() < 2.0**-60 and abs(time - printed) < half_digit and near
-        yield Finding(
-            f"slow-phase/{beta:g}",
-            f"two tokens, β = {beta:g}: time to γ = .99",
-            "enclosure",
-            interval(time),
-            printed,
-            Verdict.of(bool(holds)),
-            f"{computed:.4f}, enclosed",
-        )
+        id, name = f"slow-phase/{beta:g}", f"two tokens, β = {beta:g}: time to γ = .99"
+        verdict, words = Verdict.of(bool(holds)), f"{computed:.4f}, enclosed"
+        yield Finding(id, name, "enclosure", interval(time), printed, verdict, words)
 
 
 def _asymptotic_time() -> Finding:

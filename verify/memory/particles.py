@@ -12,6 +12,7 @@ from theory.memory.sphere import Kind
 from verify.memory.vectors import Vector, inner, mean, softmax
 
 EPS = 2.0**-53
+KINDS: tuple[Kind, ...] = ("SA", "USA")
 INTEGRATION = 1e-9  # allowed for the error of an integration in steps of error 1e-12
 
 
@@ -37,7 +38,7 @@ def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]
 
 def rounded(tokens: Sequence[Vector]) -> np.ndarray:
     """Rational tokens in float64, (n, d)."""
-    return np.array([[int(q.p) / int(q.q) for q in row] for row in tokens])
+    return np.array([[float(q) for q in row] for row in tokens])
 
 
 def tangential(x: Vector, u: Vector) -> list[Any]:

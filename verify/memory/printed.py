@@ -26,17 +26,12 @@ def decay_at_the_start() -> Finding:
     """1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) as printed, for all t ≥ 0: not at t = 0."""
     with Ball.precision(64):
         bound = arb(fmpq(2, 3)).exp() / 2
-        wrong = bool(bound < 1)
-    return Finding(
-        "clustering-decay",
-        "1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^(β/2))), all t",
-        "enclosure",
-        interval(bound),
-        1.0,
-        Verdict.of(wrong),
-        f"at t = 0, n = 2, β = 0 it says 1 ≤ {float(bound):.6f}",
-        "shown to be wrong there",
-    )
+        wrong = Verdict.of(bool(bound < 1))
+    name = "1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^(β/2))), all t"
+    words = f"at t = 0, n = 2, β = 0 it says 1 ≤ {float(bound):.6f}"
+    wanted = "shown to be wrong there"
+    found = interval(bound)
+    return Finding("clustering-decay", name, "enclosure", found, 1.0, wrong, words, wanted)
 
 
 def decay_later() -> Finding:
@@ -65,14 +60,8 @@ def pairs_from_a_point() -> Finding:
     for q in (fmpq(1, k) for k in (1, 2, 3, 10, 1000)):
         c, s = (1 - q * q) / (1 + q * q), 2 * q / (1 + q * q)
         ratios.append((1 - (c * c - s * s)) / (1 - c))
-    return Finding(
-        "clustering-pairs",
-        "1 − ⟨x_i, x_j⟩ ≤ ε for tokens with 1 − ⟨x_i, x⟩ ≤ ε",
-        "exact",
-        [int(r.p) / int(r.q) for r in ratios],
-        [1, 4],
-        Verdict.of(all(1 < r <= 4 for r in ratios) and ratios[-1] > fmpq(3999, 1000)),
-        f"it is {', '.join(f'{int(r.p) / int(r.q):.6g}' for r in ratios)} times ε at 5 rational "
-        "pairs",
-        "above 1, as printed, and at most 4",
-    )
+    found, name = [float(r) for r in ratios], "1 − ⟨x_i, x_j⟩ ≤ ε for tokens with 1 − ⟨x_i, x⟩ ≤ ε"
+    verdict = Verdict.of(all(1 < r <= 4 for r in ratios) and ratios[-1] > fmpq(3999, 1000))
+    words = f"it is {', '.join(f'{r:.6g}' for r in found)} times ε at 5 rational pairs"
+    wanted = "above 1, as printed, and at most 4"
+    return Finding("clustering-pairs", name, "exact", found, [1, 4], verdict, words, wanted)

@@ -1,15 +1,20 @@
-"""Updates of a modern Hopfield network by definition, in balls, and how far off float64 can be."""
+"""Models of modern Hopfield networks beside their definition in balls and torch's attention.
+
+Float64 is compared within `rounding_bound`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb, arb_mat
 
+from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import BITS, coincide
-from verify.finding import Finding
+from verify.finding import Finding, at_most, same
 from verify.memory.vectors import softmax
 
 if TYPE_CHECKING:
@@ -34,8 +39,7 @@ def in_floats(
     """The same, rounded to float64 (m, d), and how far a computation in float64 can be off (m,)."""
     exact = definition(patterns, states, beta, steps)
     rounded = np.array([[float(u) for u in xi] for xi in exact])
-    size = float(np.linalg.norm(states, axis=1).max())
-    bound = rounding_bound(patterns, beta, steps, size)
+    bound = rounding_bound(patterns, beta, steps, longest(states))
     return rounded, bound + 2.0**-53 * np.linalg.norm(rounded, axis=1)
 
 
@@ -52,6 +56,11 @@ def equals_definition(
             definition(X, queries, beta, steps),
             detail=f"patterns {X.tolist()}, queries {queries.tolist()}",
         )
+
+
+def longest(rows: np.ndarray) -> float:
+    """max‖x_j‖."""
+    return float(np.linalg.norm(rows, axis=1).max())
 
 
 def slow_network(X: np.ndarray) -> tuple[np.ndarray, float]:
@@ -72,8 +81,7 @@ def rounding_bound(patterns: np.ndarray, beta: float, steps: int, size: float) -
     most βR², R = max‖x_j − x̄‖.
     """
     N, d = patterns.shape
-    M = float(np.linalg.norm(patterns, axis=1).max())
-    slope = beta * float(np.linalg.norm(patterns - patterns.mean(0), axis=1).max()) ** 2
+    M, slope = longest(patterns), beta * longest(patterns - patterns.mean(0)) ** 2
     u, error = 2.0**-53, 0.0
     for _ in range(steps):
         eta = beta * M * size * (2 * _gamma(d + 8) + 5 * u)
@@ -88,3 +96,70 @@ def rounding_bound(patterns: np.ndarray, beta: float, steps: int, size: float) -
 
 def _gamma(n: int) -> float:
     return n * 2.0**-53 / (1 - n * 2.0**-53)
+
+
+def as_many_as_asked(
+    run: Run,
+    id: str,
+    name: str,
+    network: tuple[np.ndarray, float],
+    results: Sequence[np.ndarray],
+    bounds: Sequence[float | np.ndarray],
+) -> Finding:
+    """`results` are the states after 0, 1, 2, … updates of the first one, in a slow network.
+
+    With `steps` = s the model is within bounds[s] of the state after s updates and of no other.
+    """
+    from constructions import modern_hopfield_update
+
+    made = []
+    for steps, bound in enumerate(bounds):
+        got = run.build(modern_hopfield_update, *network, steps)(results[0]).numpy()
+        off = np.array([np.linalg.norm(got - after) for after in results])
+        made.append(np.flatnonzero(off <= bound).tolist())
+    return same(id, name, made, [[steps] for steps in range(len(bounds))], evidence="float")
+
+
+def torch_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float) -> np.ndarray:
+    """softmax(βQKᵀ)V by torch's scaled_dot_product_attention, in float64."""
+    import torch
+
+    q, k, v = (torch.as_tensor(M, dtype=torch.float64)[None, None] for M in (Q, K, V))
+    attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=beta)
+    return np.asarray(attended[0, 0].numpy())
+
+
+def update_against_torch(
+    model: Transformer, X: np.ndarray, queries: np.ndarray, beta: float
+) -> Finding:
+    """An update is attention of the queries to keys and values X; either side is off by its
+    rounding."""
+    off = longest(model(queries).numpy() - torch_attention(queries, X, X, beta))
+    name = "distance of modern_hopfield_update from torch's scaled_dot_product_attention(scale=β)"
+    bound = 2 * rounding_bound(X, beta, 1, longest(queries))
+    return at_most("torch/update", name, "float", off, bound)
+
+
+def layer_against_torch(
+    model: Transformer, weights: list[np.ndarray], Y: np.ndarray, R: np.ndarray, beta: float
+) -> Finding:
+    """The keys, queries and values are exact; W_V takes d_k products on either side of softmax."""
+    W_Q, W_K, W_V = weights
+    Q, K = R @ W_Q, Y @ W_K
+    off = longest(model(Y, R).numpy() - torch_attention(Q, K, K @ W_V, beta))
+    one = rounding_bound(K, beta, 1, longest(Q)) + (W_V.shape[0] + 3) * 2.0**-52 * longest(K)
+    name = "distance of hopfield_attention from torch's with values Y W_K W_V"
+    bound = 2 * one * float(np.linalg.norm(W_V))
+    return at_most("torch/layer", name, "float", off, bound)
+
+
+def updates_against_torch(run: Run, X: np.ndarray, query: np.ndarray) -> Finding:
+    """s updates are torch's attention applied s times."""
+    X, beta = slow_network(X)
+    applied = [query]
+    for _ in range(3):
+        applied.append(torch_attention(applied[-1], X, X, beta))
+    # Both are off by at most the bound of the longer.
+    bounds = [2 * rounding_bound(X, beta, steps + 1, longest(query)) for steps in range(3)]
+    name = "steps = 0, 1, 2 is torch's attention applied so many times, not once more"
+    return as_many_as_asked(run, "torch/steps", name, (X, beta), applied, bounds)
