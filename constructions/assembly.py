@@ -10,8 +10,9 @@ construction names appears in the tensors as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -43,24 +44,25 @@ class Head:
     margin: Margin | None = None
 
     def __str__(self) -> str:
-        asks, answers = _words(self.asks), _words(self.answers)
-        targets = (self.into,) if isinstance(self.into, str) else self.into
-        into = targets[0] if len(targets) == 1 else f"({', '.join(targets)})"
-        return f"{asks} asks, {answers} answers, {_times(self.times, self.carries)} added to {into}"
+        asks, answers, carries, into = map(
+            _words, (self.asks, self.answers, self.carries, self.into)
+        )
+        if isinstance(self.times, Map):
+            carries = f"{carries}·{self.times.name}"
+        elif isinstance(self.carries, Reading) and len(self.carries.terms) == 1:
+            carries = str(self.times * self.carries)
+        elif self.times != 1:
+            carries = f"{number(self.times)}·{carries}"
+        return f"{asks} asks, {answers} answers, {carries} added to {into}"
 
 
-def _words(readings: Readings) -> str:
-    parts = readings if isinstance(readings, tuple) else (readings,)
-    return str(parts[0]) if len(parts) == 1 else f"({', '.join(map(str, parts))})"
+def _each(parts: Any) -> tuple[Any, ...]:
+    return parts if isinstance(parts, tuple) else (parts,)
 
 
-def _times(times: Times, readings: Readings) -> str:
-    """The product in words."""
-    if isinstance(times, Map):
-        return f"{_words(readings)}·{times.name}"
-    if isinstance(readings, Reading) and len(readings.terms) == 1:
-        return str(times * readings)
-    return _words(readings) if times == 1 else f"{number(times)}·{_words(readings)}"
+def _words(parts: Readings | str | tuple[str, ...]) -> str:
+    words = [str(part) for part in _each(parts)]
+    return words[0] if len(words) == 1 else f"({', '.join(words)})"
 
 
 def signed_pair(head: Head) -> tuple[Head, Head]:
@@ -69,44 +71,31 @@ def signed_pair(head: Head) -> tuple[Head, Head]:
     The second value must be the negative of the first: with equal signs the pair computes |s|·v,
     as the printed proof of [Fu2024, Theorem 5.1] does in its equations (21) and (28).
     """
-    asks = head.asks if isinstance(head.asks, tuple) else (head.asks,)
     assert not isinstance(head.times, Map)
-    return head, replace(head, asks=tuple(-reading for reading in asks), times=-head.times)
+    asks = tuple(-reading for reading in _each(head.asks))
+    return head, replace(head, asks=asks, times=-head.times)
 
 
 def attention(
     stream: Stream, heads: Iterable[Head], normalise: Normalise, mask: Mask, scale: float = 1.0
 ) -> Attention:
     """The tensors of these heads; narrower heads are padded with zeros to the widest."""
-    asked, answered, carried, added = [], [], [], []
+    weights = []
     for head in heads:
-        asks, answers = _stack(stream, head.asks), _stack(stream, head.answers)
-        carries, carry_bias = _stack(stream, head.carries)
-        targets = (head.into,) if isinstance(head.into, str) else head.into
-        places = np.concatenate([stream.placement(name) for name in targets])
-        places = head.times.matrix @ places if isinstance(head.times, Map) else head.times * places
-        if asks[0].shape != answers[0].shape or carries.shape[1] != places.shape[0]:
+        (W_Q, b_Q), (W_K, b_K) = _stack(stream, head.asks), _stack(stream, head.answers)
+        W_V, b_V = _stack(stream, head.carries)
+        W_O = np.concatenate([stream.placement(name) for name in _each(head.into)])
+        W_O = head.times.matrix @ W_O if isinstance(head.times, Map) else head.times * W_O
+        if W_Q.shape != W_K.shape or W_V.shape[1] != W_O.shape[0]:
             raise InputError(
                 f"head '{head}': what asks must be as wide as what answers, and what "
                 "is carried as wide as the registers it is added to"
             )
-        if carry_bias.any():
+        if b_V.any():
             raise InputError(f"head '{head}': a head cannot carry a constant; give it a register")
-        asked.append(asks)
-        answered.append(answers)
-        carried.append(carries)
-        added.append(places)
-    return Attention(
-        W_Q=_padded([weights for weights, _ in asked], axis=1),
-        W_K=_padded([weights for weights, _ in answered], axis=1),
-        W_V=_padded(carried, axis=1),
-        W_O=_padded(added, axis=0),
-        b_Q=_padded([bias for _, bias in asked], axis=0),
-        b_K=_padded([bias for _, bias in answered], axis=0),
-        normalise=normalise,
-        mask=mask,
-        scale=scale,
-    )
+        weights.append((W_Q, W_K, W_V, W_O, b_Q, b_K))
+    padded = map(_padded, zip(*weights, strict=True))
+    return Attention(*padded, normalise=normalise, mask=mask, scale=scale)
 
 
 def mlp(stream: Stream, words: Iterable[Word]) -> MLP:
@@ -130,12 +119,8 @@ def mlp(stream: Stream, words: Iterable[Word]) -> MLP:
             W_in.append(weights)
             b_in.append(bias)
             W_out.append(by @ place if isinstance(by, np.ndarray) else by * place)
-    return MLP(
-        torch.as_tensor(np.concatenate(W_in, axis=1)),
-        torch.as_tensor(np.concatenate(b_in)),
-        torch.as_tensor(np.concatenate(W_out)),
-        torch.as_tensor(b_out),
-    )
+    tensors = np.concatenate(W_in, axis=1), np.concatenate(b_in), np.concatenate(W_out), b_out
+    return MLP(*map(torch.as_tensor, tensors))
 
 
 def block(
@@ -196,16 +181,13 @@ def unembed(stream: Stream, *readings: Reading, bias: np.ndarray | None = None) 
 
 
 def _stack(stream: Stream, readings: Readings) -> tuple[np.ndarray, np.ndarray]:
-    parts = readings if isinstance(readings, tuple) else (readings,)
-    weights, biases = zip(*(stream.matrix(reading) for reading in parts), strict=True)
+    weights, biases = zip(*map(stream.matrix, _each(readings)), strict=True)
     return np.concatenate(weights, axis=1), np.concatenate(biases)
 
 
-def _padded(arrays: list[np.ndarray], axis: int) -> torch.Tensor:
-    widest = max(array.shape[axis] for array in arrays)
-    padded = []
-    for array in arrays:
-        padding = [(0, 0)] * array.ndim
-        padding[axis] = (0, widest - array.shape[axis])
-        padded.append(np.pad(array, padding))
+def _padded(arrays: Sequence[np.ndarray]) -> torch.Tensor:
+    """The arrays on top of each other, with zeros behind those that are narrower."""
+    shapes = np.array([array.shape for array in arrays])
+    padding = shapes.max(axis=0) - shapes
+    padded = [np.pad(a, [(0, more) for more in by]) for a, by in zip(arrays, padding, strict=True)]
     return torch.as_tensor(np.stack(padded))

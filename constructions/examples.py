@@ -23,8 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from constructions.interface import Interface, Prompt
-from constructions.tensors import as_tensor
+from constructions.interface import Interface, Prompt, finite_tensors
 from theory import checks
 from theory.checks import InputError
 
@@ -32,15 +31,12 @@ Encoder = Callable[[Any, Any, Any, Any], Prompt]
 
 
 def packed(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """One token per example and per query."""
+    """A token for each example and each query."""
     return _with_queries(xp, xp.concat([x, y[..., None]], axis=-1), queries)
 
 
 def interleaved(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """The prompt of [Garg2022]: inputs and labels are tokens of their own.
-
-    Position t = 0 … 2n is written as t, t² and the parity s = (−1)^t.
-    """
+    """The prompt of [Garg2022], with position t = 0 … 2n as t, t² and the parity s = (−1)^t."""
     no_label, no_input = y[..., None] * 0, x * 0
     inputs = xp.concat([x, no_label], axis=-1)
     labels = xp.concat([no_input, y[..., None]], axis=-1)
@@ -54,10 +50,7 @@ def interleaved(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def alternating(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """The same without positions, a label padded with zeros to the width of an input.
-
-    Read at every input: its prediction from the examples before it.
-    """
+    """Read at every input: its prediction from the examples before it; labels padded with 0."""
     labels = xp.concat([y[..., None], x[..., 1:] * 0], axis=-1)
     pairs = xp.stack([x, labels], axis=-2)
     rows = pairs.reshape(*x.shape[:-2], 2 * x.shape[-2], x.shape[-1])
@@ -145,10 +138,8 @@ class Examples(Interface):
         return self.encode in SEVERAL_QUERIES
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        x, y, x_query = tensors = [as_tensor(array, like) for array in _three(inputs)]
+        x, y, x_query = finite_tensors(like, inputs, "x", "y", "x_query")
         checks.example_shapes(tuple(x.shape), tuple(y.shape), tuple(x_query.shape))
-        for label, tensor in zip(("x", "y", "x_query"), tensors, strict=True):
-            checks.finite(label, bool(torch.isfinite(tensor).all()))
         n, d = x.shape[-2:]
         if d != self.d:
             raise InputError(
@@ -186,9 +177,3 @@ class Examples(Interface):
         leading = tuple(torch.broadcast_shapes(x.shape[:-2], x_query.shape[:-1]))
         own = len(leading) - (x.ndim - 2) if self.several_queries else 0
         return leading[:own], leading[own:]
-
-
-def _three(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    if len(inputs) != 3:
-        raise InputError(f"the model was given {len(inputs)} inputs: give x, y and x_query")
-    return inputs

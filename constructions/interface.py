@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from constructions.tensors import as_tensor
+from theory import checks
 from theory.checks import InputError
 
 
@@ -60,9 +62,9 @@ class Interface(nn.Module, ABC):
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         """The prompt, from inputs that `check` has passed, or from arrays of exact numbers."""
 
-    @abstractmethod
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         """The answers, from outputs (…, answers, d_out) on these checked inputs."""
+        return outputs
 
 
 class Model(nn.Module, ABC):
@@ -136,6 +138,17 @@ class Model(nn.Module, ABC):
         return continuation(self, tokens, steps)
 
 
-def no_tokens(model: Model) -> InputError:
-    """What to say where a model over tokens is needed."""
-    return InputError(f"{model.name} is not a model over tokens: give one, such as induction_heads")
+def as_many(inputs: tuple[Any, ...], *names: str) -> tuple[Any, ...]:
+    """The inputs, one for each of these names; ValueError for more or fewer."""
+    if len(inputs) != len(names):
+        wanted = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+        raise InputError(f"the model was given {len(inputs)} inputs: give {wanted}")
+    return inputs
+
+
+def finite_tensors(like: Tensor, inputs: tuple[Any, ...], *names: str) -> tuple[Tensor, ...]:
+    """`as_many`, as tensors like `like`; ValueError for NaN or infinite entries."""
+    tensors = tuple(as_tensor(array, like) for array in as_many(inputs, *names))
+    for name, tensor in zip(names, tensors, strict=True):
+        checks.finite(name, bool(torch.isfinite(tensor).all()))
+    return tensors

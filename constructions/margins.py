@@ -31,8 +31,7 @@ from theory import checks
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from constructions.attention import Attention
-    from constructions.transformer import MLP, Transformer
+    from constructions.transformer import Block, Transformer
 
 MOST_EXPONENT = 700.0  # e^700 is still a float64
 # The bounds are sums of products of numbers that are not negative, evaluated in float64: thousands
@@ -45,8 +44,7 @@ Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that d
 class Margin:
     """A head's smallest score gap between the attended tokens and all others, over all prompts.
 
-    `graded` says that at most 4m tokens lie at least m, and less than m + 1, gaps below, m = 1, 2,
-    …;
+    `graded` says that at most 4m tokens lie at least m, and less than m + 1, gaps below, for m ≥ 1;
     `ties` that several tokens may share the largest score, and hardmax its weight among them.
     """
 
@@ -99,30 +97,33 @@ def sharpening(amplification: float) -> float:
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))
 
 
-def softmax_error(model: Transformer, sharpness: float) -> SoftmaxError:
+def softmax_error(
+    model: Transformer, sharpness: float, held: list[np.ndarray] | None = None
+) -> SoftmaxError:
     """How far softmax attention at this sharpness is from hardmax, for all prompts.
 
-    Raises ValueError for a sharpness that is not a finite number above 0.
+    `held` are the bounds of `_hardmax`, if they are known.  Raises ValueError for a sharpness that
+    is not a finite number above 0.
     """
     sharpness = float(checks.positive("sharpness", sharpness))
-    held = _bounds_by_layer(model)
+    held = _hardmax(model)[0] if held is None else held
     error = np.zeros(model.d_model)
     leaks = []
     for block, bounds in zip(model.blocks, held, strict=False):
         added = np.zeros(model.d_model)
         layer = []
-        for h, margin in enumerate(block.margins):
-            W = _head(block.attn, h)
-            sigma = _score_error(W, bounds, error)
-            leak = margin.leak(sharpness, sigma, model.interface.context - 1)
-            layer.append(leak)
-            astray = min(2.0, 2 * leak + margin.unevenness(sharpness, sigma))
+        for W, margin in zip(_heads(block), block.margins, strict=False):
+            # |⟨q + δ, k + ε⟩ − ⟨q, k⟩| ≤ |δ||k| + |q||ε| + |δ||ε|, coordinate by coordinate.
+            q, k = (bounds @ abs(W[f"W_{x}"]) + abs(W[f"b_{x}"]) for x in "QK")
+            dq, dk = (error @ abs(W[f"W_{x}"]) for x in "QK")
+            sigma = float(dq @ k + q @ dk + dq @ dk)
+            layer.append(margin.leak(sharpness, sigma, model.interface.context - 1))
+            astray = min(2.0, 2 * layer[-1] + margin.unevenness(sharpness, sigma))
             carried = error @ abs(W["W_V"]) + astray * (bounds @ abs(W["W_V"]))
             added += carried @ abs(W["W_O"])
         error = error + added
         if block.mlp is not None:
-            W_in, W_out = (abs(_array(weights)) for weights in (block.mlp.W_in, block.mlp.W_out))
-            error = error + (error @ W_in) @ W_out
+            error = error + (error @ abs(_array(block.mlp.W_in))) @ abs(_array(block.mlp.W_out))
         leaks.append(tuple(layer))
     error = error * WIDER
     registers = {name: float(error[model.stream[name]].max()) for name in model.stream}
@@ -136,12 +137,13 @@ def least_sharpness(model: Transformer, error: float) -> float:
     It is not searched below 2^−20.  Raises ValueError for an error that is not above 0.
     """
     error = float(checks.positive("error", error))
+    held = _hardmax(model)[0]
     high = low = 2.0**-20
-    while not softmax_error(model, high).logits <= error:
+    while not softmax_error(model, high, held).logits <= error:
         low, high = high, 2 * high
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
-        if softmax_error(model, middle).logits <= error:
+        if softmax_error(model, middle, held).logits <= error:
             high = middle
         else:
             low = middle
@@ -154,79 +156,51 @@ def exact_in(model: Transformer) -> Exactness:
     With ties, whose averages are rounded, it is the scores, the sets of attended tokens and their
     counts that are exact, and frequencies 1/T apart stay apart, which takes two bits more than T.
     """
-    grain = _grain(_array(model.embed.W_E)).min(0)
-    if model.pos_embed is not None:
-        grain = np.minimum(grain, _grain(_array(model.pos_embed.W_pos)).min(0))
-    held = _bounds_by_layer(model)
-    numbers: list[Numbers] = [(held[0], grain)]
+    _, numbers = _hardmax(model)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         numbers.append((1.0, 0.25 / model.interface.context))
-    for block, bounds in zip(model.blocks, held, strict=False):
-        if block.attn is not None:
-            finest = grain
-            for h in range(block.attn.n_heads):
-                W = _head(block.attn, h)
-                Q, K, V = (_product((bounds, grain), W[f"W_{x}"], W.get(f"b_{x}")) for x in "QKV")
-                out = _product(V, W["W_O"])
-                numbers += [Q, K, V, out, (Q[0] @ K[0], (Q[1] * K[1]).min())]
-                finest = np.minimum(finest, out[1])
-            grain, bounds = finest, _after_attention(block.attn, bounds)
-            numbers.append((bounds, grain))
-        if block.mlp is not None:
-            hidden = _product((bounds, grain), _array(block.mlp.W_in), _array(block.mlp.b_in))
-            out = _product(hidden, _array(block.mlp.W_out), _array(block.mlp.b_out))
-            grain = np.minimum(grain, out[1])
-            numbers += [hidden, (bounds + out[0], grain)]
-    b_U = model.unembed.b_U
-    numbers.append(
-        _product((held[-1], grain), _array(model.unembed.W_U), None if b_U is None else _array(b_U))
-    )
-    bits = math.ceil(max(_bits(*part) for part in numbers))
-    return Exactness(bits, max(float(np.max(sizes)) for sizes, _ in numbers))
+    # log₂ of the largest whole number of grains; a number that is always 0 has infinite grain.
+    bits = max(np.log2(np.maximum(sizes / grain, 1.0)).max() for sizes, grain in numbers)
+    return Exactness(math.ceil(bits), max(float(np.max(sizes)) for sizes, _ in numbers))
 
 
-def _bounds_by_layer(model: Transformer) -> list[np.ndarray]:
-    """Bounds on |coordinates| of the hardmax stream before each block and at the end.
+def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
+    """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
+    numbers of the forward pass.
 
     What a head adds is an average of what it carries.  Registers named in `model.at_most` have a
     bound of their own from the construction's proof.
     """
-    bounds = abs(_array(model.embed.W_E)).max(0)
-    if model.pos_embed is not None:
-        bounds = bounds + abs(_array(model.pos_embed.W_pos)).max(0)
-    held = [_capped(model, bounds)]
-    for block in model.blocks:
-        bounds = _after_attention(block.attn, held[-1])
-        if block.mlp is not None:
-            bounds = bounds + _mlp_bound(block.mlp, bounds)
-        held.append(_capped(model, bounds))
-    return held
 
-
-def _capped(model: Transformer, bounds: np.ndarray) -> np.ndarray:
-    bounds = bounds.copy()
-    for name, limit in model.at_most.items():
-        bounds[model.stream[name]] = np.minimum(bounds[model.stream[name]], limit)
-    return bounds
-
-
-def _after_attention(attn: Attention | None, bounds: np.ndarray) -> np.ndarray:
-    if attn is None:
+    def capped(bounds: np.ndarray) -> np.ndarray:
+        bounds = bounds.copy()
+        for name, limit in model.at_most.items():
+            bounds[model.stream[name]] = np.minimum(bounds[model.stream[name]], limit)
         return bounds
-    heads = (_head(attn, h) for h in range(attn.n_heads))
-    return bounds + sum(bounds @ abs(W["W_V"]) @ abs(W["W_O"]) for W in heads)
 
-
-def _mlp_bound(mlp: MLP, bounds: np.ndarray) -> np.ndarray:
-    hidden = bounds @ abs(_array(mlp.W_in)) + abs(_array(mlp.b_in))
-    return hidden @ abs(_array(mlp.W_out)) + abs(_array(mlp.b_out))
-
-
-def _score_error(W: dict[str, np.ndarray], bounds: np.ndarray, error: np.ndarray) -> float:
-    """|⟨q + δ, k + ε⟩ − ⟨q, k⟩| ≤ |δ||k| + |q||ε| + |δ||ε|, coordinate by coordinate."""
-    q, k = (bounds @ abs(W[f"W_{x}"]) + abs(W[f"b_{x}"]) for x in "QK")
-    dq, dk = (error @ abs(W[f"W_{x}"]) for x in "QK")
-    return float(dq @ k + q @ dk + dq @ dk)
+    tables = [model.embed.W_E, *([model.pos_embed.W_pos] if model.pos_embed is not None else [])]
+    grain = np.min([_grain(_array(table)).min(0) for table in tables], axis=0)
+    held = [capped(np.sum([abs(_array(table)).max(0) for table in tables], axis=0))]
+    numbers: list[Numbers] = [(held[0], grain)]
+    for block in model.blocks:
+        before, added = (held[-1], grain), np.zeros(model.d_model)
+        for W in _heads(block):
+            Q, K, V = (_product(before, W[f"W_{x}"], W.get(f"b_{x}")) for x in "QKV")
+            out = _product(V, W["W_O"])
+            numbers += [Q, K, V, out, (Q[0] @ K[0], (Q[1] * K[1]).min())]
+            added, grain = added + out[0], np.minimum(grain, out[1])
+        bounds = held[-1] + added
+        numbers.append((bounds, grain))
+        if block.mlp is not None:
+            W_in, b_in, W_out, b_out = (_array(weights) for weights in block.mlp.parameters())
+            hidden = _product((bounds, grain), W_in, b_in)
+            out = _product(hidden, W_out, b_out)
+            bounds, grain = bounds + out[0], np.minimum(grain, out[1])
+            numbers += [hidden, (bounds, grain)]
+        held.append(capped(bounds))
+    b_U = model.unembed.b_U
+    last = _array(model.unembed.W_U), None if b_U is None else _array(b_U)
+    return held, [*numbers, _product((held[-1], grain), *last)]
 
 
 def _product(held: Numbers, W: np.ndarray, b: np.ndarray | None = None) -> Numbers:
@@ -237,11 +211,6 @@ def _product(held: Numbers, W: np.ndarray, b: np.ndarray | None = None) -> Numbe
     return sizes @ abs(W) + abs(bias), np.minimum(products.min(0, initial=np.inf), _grain(bias))
 
 
-def _bits(sizes: Any, grain: Any) -> float:
-    """log₂ of the largest whole number of grains (a number that is always 0 has infinite grain)."""
-    return float(np.log2(np.maximum(sizes / grain, 1.0)).max())
-
-
 def _grain(values: np.ndarray) -> np.ndarray:
     """The largest power of two that divides each float; infinity divides 0."""
     mantissa, exponent = np.frexp(values)
@@ -250,9 +219,14 @@ def _grain(values: np.ndarray) -> np.ndarray:
     return np.where(whole == 0, np.inf, np.ldexp(lowest, exponent - 53))
 
 
-def _head(attn: Attention | None, h: int) -> dict[str, np.ndarray]:
+def _heads(block: Block) -> list[dict[str, np.ndarray]]:
+    """The weights of each head, by name."""
+    attn = block.attn
+    if attn is None:
+        return []
     names = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")
-    return {name: _array(getattr(attn, name)[h]) for name in names}
+    heads = range(attn.n_heads)
+    return [{name: _array(getattr(attn, name)[h]) for name in names} for h in heads]
 
 
 def _array(weights: Tensor) -> np.ndarray:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
-from constructions.interface import Interface, Prompt
-from constructions.tensors import as_tensor
+from constructions.interface import Interface, Prompt, finite_tensors
 from theory import checks
-from theory.checks import InputError
 
 
 class Memory(Interface):
@@ -30,9 +27,8 @@ class Memory(Interface):
         self.patterns = None if patterns is None else nn.Parameter(patterns, requires_grad=False)
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        states = as_tensor(one_input(self.name, inputs), like)
+        (states,) = finite_tensors(like, inputs, self.name)
         checks.vector_shape(self.name, tuple(states.shape), self.d)
-        checks.finite(self.name, bool(torch.isfinite(states).all()))
         return (states,) if self.patterns is None else (states, self.patterns)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -46,10 +42,3 @@ class Memory(Interface):
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs.reshape(inputs[0].shape)
-
-
-def one_input(name: str, inputs: tuple[Any, ...]) -> Any:
-    """The only input; ValueError for more or fewer."""
-    if len(inputs) != 1:
-        raise InputError(f"the model was given {len(inputs)} inputs: give {name}")
-    return inputs[0]

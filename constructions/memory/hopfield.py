@@ -20,8 +20,6 @@ By its weights the field is part of the MLP.  Under Hebb's rule it is also linea
 states ask, the patterns answer and are carried, Σ_μ ⟨s, ξ^μ⟩ ξ^μ, and the MLP takes off P·s, which
 the zero diagonal leaves out.  Patterns are example tokens, whose states are 0: they get scores of 0
 and stay as they are.
-
-Shape glossary: `…` leading dimensions, `P` patterns, `m` states, `d` neurons.
 """
 
 from __future__ import annotations
@@ -33,9 +31,10 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.interface import as_many
 from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
-from constructions.vectors import Memory, one_input
+from constructions.vectors import Memory
 from constructions.words import Clip, Move, Unit, Word
 from theory import checks
 from theory.checks import InputError
@@ -50,7 +49,8 @@ class Signs(Memory):
     """States (…, d) of ±1 → states (…, d) of ±1; ValueError for other entries."""
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        return super().check(like, checks.signs("states", _array(one_input("states", inputs))))
+        (states,) = as_many(inputs, "states")
+        return super().check(like, checks.signs("states", _array(states)))
 
 
 def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> Transformer:

@@ -9,8 +9,6 @@ to `found`, which was 0.  The MLP then adds found − state to state, which beco
 to found, which becomes 0 again: each layer is one update and nothing more.  Patterns are example
 tokens, to which alone all tokens attend, so that the queries of a batch share one prompt and do not
 see each other.  (The patterns' own states start at 0 and are updated too; nobody reads them.)
-
-Shape glossary: `…` leading dimensions, `N` patterns, `m` states, `d` features.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
-from constructions.interface import Interface, Prompt
+from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Map, Stream
 from constructions.tensors import as_tensor
 from constructions.transformer import Transformer
@@ -77,15 +75,11 @@ def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Transf
     _scores_fit(N, 1)
     stream = Stream(pattern=d, state=d, found=d)
     pattern, state, found = map(stream.read, stream)
-
     head = Head(state, pattern, pattern, "found")
-    replace = [Move(found - state, "state"), Move(-found, "found")]
-    blocks = [
-        block(stream, [head], replace, normalise="softmax", scale=scale) for _ in range(steps)
-    ]
+    update = [head], [Move(found - state, "state"), Move(-found, "found")]
     return Transformer(
         embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
-        blocks,
+        [block(stream, *update, normalise="softmax", scale=scale) for _ in range(steps)],
         unembed(stream, state),
         interface=Patterns(d, X),
         stream=stream,
@@ -108,9 +102,7 @@ class Stored(Interface):
         self.widths = {"stored": d_y, "state": d_r}
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        if len(inputs) != 2:
-            raise InputError(f"the model was given {len(inputs)} inputs: give stored and state")
-        Y, R = (as_tensor(array, like) for array in inputs)
+        Y, R = finite_tensors(like, inputs, *self.widths)
         for (label, d), array in zip(self.widths.items(), (Y, R), strict=True):
             checks.vector_shape(label, tuple(array.shape), d)
             if array.ndim < 2 or (label == "stored" and array.shape[-2] < 1):
@@ -118,7 +110,6 @@ class Stored(Interface):
                 raise InputError(
                     f"{label} has shape {tuple(array.shape)}: give {rows} rows (…, {rows[0]}, {d})"
                 )
-            checks.finite(label, bool(torch.isfinite(array).all()))
         try:
             leading = torch.broadcast_shapes(Y.shape[:-2], R.shape[:-2])
         except RuntimeError:
@@ -161,12 +152,11 @@ def hopfield_attention(W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None) 
     Raises ValueError for shapes that do not fit, for NaN or infinite entries, and for a beta that
     is not finite and positive.
     """
-    like = torch.zeros((), dtype=torch.float64)
-    Q, K, V = (as_tensor(weights, like) for weights in (W_Q, W_K, W_V))
-    for label, weights in (("W_Q", Q), ("W_K", K), ("W_V", V)):
+    labels, like = ("W_Q", "W_K", "W_V"), torch.zeros((), dtype=torch.float64)
+    Q, K, V = given = finite_tensors(like, (W_Q, W_K, W_V), *labels)
+    for label, weights in zip(labels, given, strict=True):
         if weights.ndim != 2 or 0 in weights.shape:
             raise InputError(f"{label} has shape {tuple(weights.shape)}: give a matrix")
-        checks.finite(label, bool(torch.isfinite(weights).all()))
     (d_r, d_k), d_y, d_v = Q.shape, K.shape[0], V.shape[1]
     if K.shape[1] != d_k or V.shape[0] != d_k:
         raise InputError(
@@ -175,9 +165,7 @@ def hopfield_attention(W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None) 
         )
     scale = d_k**-0.5 if beta is None else float(checks.positive("beta", beta))
     stream = Stream(stored=d_y, state=d_r, found=d_v)
-    Q_map, K_map, V_map = (
-        Map(weights.numpy(), label) for weights, label in ((Q, "W_Q"), (K, "W_K"), (V, "W_V"))
-    )
+    Q_map, K_map, V_map = (Map(W.numpy(), label) for W, label in zip(given, labels, strict=True))
     keys = stream.read("stored") @ K_map
     head = Head(stream.read("state") @ Q_map, keys, keys, "found", V_map)
     return Transformer(

@@ -25,11 +25,9 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
-from constructions.interface import Interface, Prompt
+from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Stream
-from constructions.tensors import as_tensor
 from constructions.transformer import Transformer
-from constructions.vectors import one_input
 from theory import checks
 from theory.checks import InputError
 from theory.memory.sphere import token_shape, unit_lengths
@@ -47,10 +45,9 @@ class Points(Interface):
         self.d = d
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        X = as_tensor(one_input("X", inputs), like)
+        (X,) = finite_tensors(like, inputs, "X")
         checks.vector_shape("X", X.shape, self.d)
         token_shape("X", X.shape)
-        checks.finite("X", bool(torch.isfinite(X).all()))
         lengths = torch.linalg.vector_norm(X, dim=-1).double().cpu().numpy()
         unit_lengths("X", lengths, self.d, torch.finfo(like.dtype).eps)
         return (X,)
@@ -58,9 +55,6 @@ class Points(Interface):
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (X,) = inputs
         return Prompt(X, X.shape[-2])
-
-    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
-        return outputs
 
 
 def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> Transformer:
@@ -77,10 +71,8 @@ def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> Tra
     an n_layers that is not an integer at least 0.
     """
     d, n_layers = checks.dimension("d", d), checks.step_count("n_layers", n_layers)
-    beta, step_size = (
-        float(checks.positive(name, value))
-        for name, value in (("beta", beta), ("step_size", step_size))
-    )
+    beta = float(checks.positive("beta", beta))
+    step_size = float(checks.positive("step_size", step_size))
     if step_size > 1:
         raise InputError(f"step_size is {step_size:g}: give a number in (0, 1]")
     stream = Stream(x=d)

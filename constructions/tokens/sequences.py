@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import unembed
-from constructions.interface import Interface, Model, Prompt, no_tokens
+from constructions.interface import Interface, Model, Prompt, as_many
 from constructions.stream import Map, Reading, Stream
 from constructions.transformer import Unembed
 from theory import checks
@@ -55,9 +55,7 @@ class Tokens(Interface):
         self.context = len(prefix) + max_length
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
-        if len(inputs) != 1:
-            raise InputError(f"the model was given {len(inputs)} inputs: give one array of tokens")
-        (tokens,) = inputs
+        (tokens,) = as_many(inputs, "one array of tokens")
         if isinstance(tokens, Tensor):
             if tokens.is_floating_point():  # numpy has no bfloat16 to say so
                 kind = str(tokens.dtype).removeprefix("torch.")
@@ -92,7 +90,9 @@ class Tokens(Interface):
 def continuation(model: Model, tokens: Any, steps: int) -> Tensor:
     """`model.generate(tokens, steps)`."""
     if not isinstance(model.interface, Tokens) or model.interface.length is not None:
-        raise no_tokens(model)
+        raise InputError(
+            f"{model.name} is not a model over tokens: give one, such as induction_heads"
+        )
     steps = checks.step_count("steps", steps)
     (sequence,) = model.interface.check(model.like, tokens)
     given, ended = sequence.shape[-1], torch.zeros(sequence.shape[:-1], dtype=torch.bool)
