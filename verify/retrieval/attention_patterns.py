@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
 
@@ -24,15 +24,13 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 Patterns = Literal["all", "previous-token", "skip-gram", "broad-average"]
+NAMES = get_args(Patterns)[1:]
 
 
 @claim(
     source="[Elhage2021]; proved in constructions/retrieval/",
     draws=True,
-    faults_seen=[
-        {"pattern": pattern, "n": 12, "vocabulary": 3, "samples": 8}
-        for pattern in ("previous-token", "skip-gram", "broad-average")
-    ],
+    faults_seen=[{"pattern": pattern, "n": 12, "vocabulary": 3, "samples": 8} for pattern in NAMES],
 )
 def attention_patterns(
     run: Run,
@@ -48,9 +46,9 @@ def attention_patterns(
     Previous token: the score 2⟨P_{i−1}, P_j⟩ − |P_j|² of lattice points is largest at j = i − 1 by
     at least 1.  Skip-gram: any table of V × V scores.  Broad average: W_Q = W_K = 0.
     """
-    names = STATED if pattern == "all" else (pattern,)
+    names = NAMES if pattern == "all" else (pattern,)
     for name in names:
-        statement = STATED[name](run)
+        statement = stated(run, name)
         model = statement.build(vocabulary, n)
         softmax_options(statement, model, error, None)
         yield from labelled(name, [size(model, name, V=vocabulary)])
@@ -63,57 +61,37 @@ def attention_patterns(
     if run.plot:
         from verify.retrieval.attention_picture import draw_random
 
-        draw_random(run, STATED[next(iter(names))](run), min(vocabulary, 5), min(n, 12))
+        draw_random(run, stated(run, names[0]), min(vocabulary, 5), min(n, 12))
 
 
-def _previous_token(run: Run) -> OverTokens:
-    from constructions import previous_token
+def stated(run: Run, name: str) -> OverTokens:
+    """One of the three; that of skip-grams has a table with ties, as brackets of one kind do."""
+    from constructions import broad_average, previous_token, skip_gram
+
+    if name == "previous-token":
+        return OverTokens(
+            name,
+            lambda V, n: run.build(previous_token, V, n),
+            previous_token_by_definition,
+            lambda model, tokens: codes_before(tokens, model.interface.vocabulary_size, 2),
+        )
+
+    def build(V: int, n: int) -> Transformer:
+        if name == "skip-gram":
+            return run.build(skip_gram, table_of(V), n)
+        return run.build(broad_average, V, n)
+
+    def averages(tokens: np.ndarray, V: int) -> np.ndarray:
+        if name == "skip-gram":
+            return attended_by_definition(tokens, table_of(V))
+        return token_frequencies(tokens, V)
 
     return OverTokens(
-        "previous-token",
-        lambda V, n: run.build(previous_token, V, n),
-        previous_token_by_definition,
-        lambda model, tokens: codes_before(tokens, model.interface.vocabulary_size, 2),
-    )
-
-
-def _skip_gram(run: Run) -> OverTokens:
-    """With a table that has ties, as brackets of one kind do."""
-    from constructions import skip_gram
-
-    return _averaging(
-        "skip-gram",
-        lambda V, n: run.build(skip_gram, table_of(V), n),
-        lambda tokens, V: attended_by_definition(tokens, table_of(V)),
-    )
-
-
-def _broad_average(run: Run) -> OverTokens:
-    from constructions import broad_average
-
-    return _averaging(
-        "broad-average", lambda V, n: run.build(broad_average, V, n), token_frequencies
-    )
-
-
-STATED: dict[str, Callable[[Run], OverTokens]] = {
-    "previous-token": _previous_token,
-    "skip-gram": _skip_gram,
-    "broad-average": _broad_average,
-}
-
-
-def _averaging(
-    label: str,
-    build: Callable[[int, int], Transformer],
-    frequencies: Callable[[np.ndarray, int], np.ndarray],
-) -> OverTokens:
-    """The answer is the most frequent token; symbols that do not occur change no frequency."""
-    return OverTokens(
-        label,
+        name,
         build,
-        lambda tokens: frequencies(tokens, int(tokens.max()) + 1).argmax(-1),
-        lambda model, tokens: {"frequencies": frequencies(tokens, model.interface.vocabulary_size)},
+        # The most frequent token; symbols that do not occur change no frequency.
+        lambda tokens: averages(tokens, int(tokens.max()) + 1).argmax(-1),
+        lambda model, tokens: {"frequencies": averages(tokens, model.interface.vocabulary_size)},
     )
 
 
@@ -122,10 +100,9 @@ def table_of(V: int) -> np.ndarray:
 
     Symbols come in pairs, an opening and a closing one; a closing one attends to its openings.
     """
-    own = np.eye(V)
-    partner = np.zeros((V, V))
-    partner[range(1, V, 2), range(0, V - 1, 2)] = 2.0
-    return own + partner
+    table = np.eye(V)
+    table[range(1, V, 2), range(0, V - 1, 2)] = 2.0
+    return table
 
 
 def _states(name: str, model: Transformer, V: int, n: int) -> States:

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 from theory.checks import InputError
 from verify.claim import Run
 from verify.evidence.statement import OverTokens
-from verify.retrieval.snapshots import snapshots
+from verify.retrieval.snapshots import Snapshot, snapshots
 from verify.retrieval.words import labels
 
 if TYPE_CHECKING:
-    from constructions.transformer import Block, Transformer
+    from constructions.transformer import Transformer
 
 MOST = 41  # tokens that can be read in a picture, BOS included
 LETTERS = 14  # of a label
@@ -52,23 +52,20 @@ def draw(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence[str]
     heads, T = max(1, model.n_heads), len(names)
     cell = 0.135 if T > 20 else 0.2
     map_width, stream_width = max(2.9, cell * T + 0.5), min(14.0, max(3.2, 0.115 * model.d_model))
-    height = max(3.0, cell * T + 1.1)
-    figure = Figure(
-        figsize=(heads * map_width + stream_width + 0.4, (1 + len(taken)) * height),
-        layout="constrained",
-    )
+    size = heads * map_width + stream_width + 0.4, (1 + len(taken)) * max(3.0, cell * T + 1.1)
+    figure = Figure(figsize=size, layout="constrained")
     ratios = [map_width] * heads + [stream_width]
     panels = figure.subplots(1 + len(taken), heads + 1, squeeze=False, width_ratios=ratios)
     for panel in panels.flat:
         panel.set_axis_off()
     scale = _largest(model, [taken[0].before, *(snapshot.after for snapshot in taken)])
     values = _stream(panels[0, -1], model, taken[0].before / scale, names, "embedding")
-    for number, (block, snapshot) in enumerate(zip(model.blocks, taken, strict=True), start=1):
+    for number, snapshot in enumerate(taken, start=1):
         *maps, last = panels[number]
-        for h, pattern in enumerate(snapshot.patterns):
+        for h in range(len(snapshot.patterns)):
             title = f"layer {number}" + (f", head {h + 1}" if len(snapshot.patterns) > 1 else "")
-            _head(maps[h], block, h, pattern, names, title, int(15 * (map_width - 0.2)))
-        moves = [line for line in block.lines if line.startswith("mlp")]
+            _head(maps[h], snapshot, h, names, title, int(15 * (map_width - 0.2)))
+        moves = [line for line in snapshot.block.lines if line.startswith("mlp")]
         title = "\n".join([f"after layer {number}", *moves])
         _stream(last, model, snapshot.after / scale, names, title)
     _legend(figure, panels[0, 0], model, values)
@@ -87,24 +84,19 @@ def readable(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> lis
 
 
 def _head(
-    panel: Axes,
-    block: Block,
-    h: int,
-    pattern: np.ndarray,
-    names: list[str],
-    title: str,
-    line_length: int,
+    panel: Axes, snapshot: Snapshot, h: int, names: list[str], title: str, line_length: int
 ) -> None:
     """The attention of one head, under what the block says that it does."""
+    block, pattern = snapshot.block, snapshot.patterns[h]
     panel.set_facecolor("#dedede")  # where a masked array is not drawn
     rows, columns = np.indices(pattern.shape)
     hidden = {"causal": columns > rows, "strict": columns >= np.maximum(rows, 1)}
-    mask = hidden.get(block.attn.mask if block.attn else "", np.zeros(pattern.shape, dtype=bool))
+    mask = hidden.get(block.attn.mask if block.attn else "", False)
     panel.imshow(np.ma.array(pattern, mask=mask), cmap=WEIGHTS, vmin=0, vmax=1)
     T, attended = pattern.shape
     panel.hlines(np.arange(1, T) - 0.5, -0.5, attended - 0.5, color="0.93", lw=0.4)
     panel.vlines(np.arange(1, attended) - 0.5, -0.5, T - 0.5, color="0.93", lw=0.4)
-    _label(panel, names, names[: pattern.shape[1]])
+    _label(panel, names, names[:attended])
     words = block.lines[h].split("head: ")[-1] if h < len(block.lines) else ""
     lines = [title, *textwrap.wrap(words, line_length)]
     panel.set_title("\n".join(lines), fontsize=TITLE, loc="left")
@@ -125,24 +117,16 @@ def _stream(
 def _label(panel: Axes, rows: list[str], columns: list[str], at: list[float] | None = None) -> None:
     panel.set_axis_on()
     panel.set_yticks(range(len(rows)), rows, fontsize=WORD, parse_math=False)
-    panel.set_xticks(
-        at or range(len(columns)),
-        columns,
-        rotation=90,
-        fontsize=REGISTER if at else WORD,
-        parse_math=False,
-    )
+    places, size = (at, REGISTER) if at else (range(len(columns)), WORD)
+    panel.set_xticks(places, columns, rotation=90, fontsize=size, parse_math=False)
     panel.tick_params(length=0, pad=2)
 
 
 def _largest(model: Transformer, streams: list[np.ndarray]) -> np.ndarray:
     """For each coordinate the largest entry of its register, or 1 if all are 0."""
     largest = np.max([abs(H).max(0) for H in streams], axis=0)
-    scale = np.ones(model.d_model)
-    for name in model.stream:
-        span = model.stream[name]
-        scale[span] = largest[span].max() or 1.0
-    return scale
+    of_registers = [largest[model.stream[name]].max() or 1.0 for name in model.stream]
+    return np.repeat(of_registers, [*model.stream.widths.values()])
 
 
 def _legend(figure: Figure, panel: Axes, model: Transformer, values: AxesImage) -> None:
@@ -160,8 +144,7 @@ def _legend(figure: Figure, panel: Axes, model: Transformer, values: AxesImage) 
         (weights, "attention weight", 0.3, [0, 0.5, 1]),
         (values, "register / its largest entry", 0.06, [-1, 0, 1]),
     ):
-        bar = figure.colorbar(
-            shown, cax=panel.inset_axes((0.0, at, 0.7, 0.05)), orientation="horizontal", ticks=ticks
-        )
+        place = panel.inset_axes((0.0, at, 0.7, 0.05))
+        bar = figure.colorbar(shown, cax=place, orientation="horizontal", ticks=ticks)
         bar.set_label(label, fontsize=WORD)
         bar.ax.tick_params(labelsize=WORD)

@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verify.retrieval.snapshots import snapshots
+
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 
 def attention_of(model: Transformer, tokens: np.ndarray) -> list[np.ndarray]:
     """The attention (m, T, T) of each layer's only head, between the tokens themselves."""
-    prompt, prefix = model.prompt(tokens), len(model.interface.prefix)
-    maps = []
-    for block, H in zip(model.blocks, model.residual_stream(prompt), strict=False):
-        assert block.attn is not None
-        pattern = block.attn.pattern(H, prompt.n_examples)
-        maps.append(pattern[..., 0, prefix:, prefix:].numpy())
-    return maps
+    front = len(model.interface.prefix)
+    return [each.patterns[..., 0, front:, front:] for each in snapshots(model, tokens)]
 
 
 def attended(attention: np.ndarray, place: np.ndarray) -> np.ndarray:
@@ -63,13 +60,13 @@ def lives_of(built: Transformer, tokens: np.ndarray) -> dict[str, range]:
     lives = {}
     for register in built.stream:
         place = built.stream[register]
-        written = [bool((H[..., place] != 0).any()) for H in streams].index(True)
+        written = [bool(H[..., place].any()) for H in streams].index(True)
         takers = [
-            any(bool((W[:, place] != 0).any()) for W in (attn.W_Q, attn.W_K, attn.W_V))
+            any(bool(W[:, place].any()) for W in (attn.W_Q, attn.W_K, attn.W_V))
             for attn in (block.attn for block in built.blocks)
             if attn is not None
         ]
-        takers.append(bool((built.unembed.W_U[place] != 0).any()))
+        takers.append(bool(built.unembed.W_U[place].any()))
         lives[register] = range(written, max(np.flatnonzero(takers)) + 1)
     return lives
 
@@ -90,8 +87,7 @@ def decoded(
     squares = []
     for H in model.streams(tokens):
         X = np.concatenate([H.double().numpy(), np.ones((*tokens.shape, 1))], axis=-1)
-        fit = X[:half].reshape(-1, X.shape[-1])
-        W = np.linalg.lstsq(fit, seen, rcond=1e-9)[0]
+        W = np.linalg.lstsq(X[:half].reshape(-1, X.shape[-1]), seen, rcond=1e-9)[0]
         squares.append(((X[half:] @ W - hidden) ** 2).sum(1))
     left, whole = np.array(squares), ((hidden - seen.mean(0)) ** 2).sum(1)
     places = {register: built.stream[register] for register in built.stream}

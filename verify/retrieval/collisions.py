@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -10,20 +10,20 @@ import numpy as np
 from flint import fmpz_mat
 
 from theory.checks import InputError
-from verify.evidence.formats import FORMATS
+from verify.evidence.formats import FORMATS, Format
 from verify.retrieval.messages import Message, Split, fractions
 
 KEPT = 256  # messages from which the search by merging goes on
 WINDOW, FILLS = 64, 8  # places in one lattice, and ways to fill the others with a short vector
 
+Choices = Sequence[tuple[int, int]]
+Pair = tuple[list[int], list[int]]
+Fill = Callable[[Sequence[int]], list[int]]
+
 
 def collision(
-    split: Split,
-    choices: Sequence[tuple[int, int]],
-    fill: Callable[[Sequence[int]], list[int]],
-    rng: np.random.Generator,
-    tries: Iterable[Any],
-) -> tuple[list[int], list[int]] | None:
+    split: Split, choices: Choices, fill: Fill, rng: np.random.Generator, tries: Iterable[Any]
+) -> Pair | None:
     """Two choices of Alice's symbols with the same message, or None if none is found.
 
     She has two different symbols to choose from at each of her places; `fill` makes a prompt of her
@@ -39,19 +39,15 @@ def collision(
             "sums of exponentials are known as balls, which never count as equal: give the split a "
             f"precision, one of {', '.join(FORMATS)}"
         )
-    found = (
-        _by_merging(split, choices)
-        if split.format is None or split.attn.normalise == "hardmax"
-        else _by_lattice(split, np.array(choices), fill, rng, tries)
-    )
-    if found is None or split.message(fill(found[0])) != split.message(fill(found[1])):
-        return None
-    return found
+    if split.format is None or split.attn.normalise == "hardmax":
+        pairs = _by_merging(split, choices)
+    else:
+        pairs = _by_lattice(split, split.format, np.array(choices), fill, rng, tries)
+    told = ((pair, [split.message(fill(held)) for held in pair]) for pair in pairs)
+    return next((pair for pair, (one, other) in told if one == other), None)
 
 
-def _by_merging(
-    split: Split, choices: Sequence[tuple[int, int]]
-) -> tuple[list[int], list[int]] | None:
+def _by_merging(split: Split, choices: Choices) -> Iterator[Pair]:
     held: dict[Message, list[int]] = {split.nothing: []}
     for i, pair in enumerate(choices):
         before, held = held, {}
@@ -60,20 +56,20 @@ def _by_merging(
                 merged = split.merge(message, split.part(token, split.alice[i]))
                 if merged in held:
                     rest = [first for first, _ in choices[i + 1 :]]
-                    return [*held[merged], *rest], [*chosen, token, *rest]
+                    yield [*held[merged], *rest], [*chosen, token, *rest]
                 held[merged] = [*chosen, token]
-    return None
 
 
 def _by_lattice(
     split: Split,
+    kept: Format,
     choices: np.ndarray,
-    fill: Callable[[Sequence[int]], list[int]],
+    fill: Fill,
     rng: np.random.Generator,
     tries: Iterable[Any],
-) -> tuple[list[int], list[int]] | None:
-    assert split.format is not None
-    B = len(choices)
+) -> Iterator[Pair]:
+    """Pairs whose unrounded messages are close, so that the rounded ones may be equal."""
+    B, places = len(choices), np.arange(len(choices))
     told = [
         [split.part(v, j) for v in pair]
         for j, pair in zip(split.alice, choices.tolist(), strict=True)
@@ -82,8 +78,8 @@ def _by_lattice(
     steps = numbers[:, 1] - numbers[:, 0]
     for _ in tries:
         window = rng.permutation(B)[:WINDOW]
-        example = split.message(fill(choices[np.arange(B), rng.integers(2, size=B)].tolist()))
-        grains = [float(split.format.grain(fractions(x)[0])) for h in example for x in h]
+        example = split.message(fill(choices[places, rng.integers(2, size=B)].tolist()))
+        grains = [float(kept.grain(fractions(x)[0])) for h in example for x in h]
         # In quarters of what rounding resolves: vectors as short as the entries of x are below it.
         scaled = np.clip(np.rint(4 * steps[window] / grains), -(2.0**62), 2.0**62)
         basis = np.hstack([scaled.astype(np.int64), np.eye(len(window), dtype=np.int64)])
@@ -95,7 +91,4 @@ def _by_lattice(
                 first = rng.integers(2, size=B)
                 second = first.copy()
                 first[window[x != 0]], second[window[x != 0]] = x[x != 0] > 0, x[x != 0] < 0
-                one, other = (choices[np.arange(B), bits].tolist() for bits in (first, second))
-                if split.message(fill(one)) == split.message(fill(other)):
-                    return one, other
-    return None
+                yield choices[places, first].tolist(), choices[places, second].tolist()

@@ -91,17 +91,9 @@ def _arrow(panel: Axes, start: int, end: int, T: int, colour: str, width: float)
     lean = 0.15 * (end - start)
     points = [(left, 0.06), (left + lean, height), (right - lean, height), (right, 0.06)]
     curve = Curve(points, [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4])
-    emphasis = width > 1
-    panel.add_patch(
-        FancyArrowPatch(
-            path=curve,
-            arrowstyle="-|>",
-            mutation_scale=10 if emphasis else 6,
-            color=colour,
-            lw=width,
-            zorder=3 if emphasis else 2,
-        )
-    )
+    tip, order = (10, 3) if width > 1 else (6, 2)
+    style = {"arrowstyle": "-|>", "mutation_scale": tip, "zorder": order}
+    panel.add_patch(FancyArrowPatch(path=curve, color=colour, lw=width, **style))
 
 
 def _tokens(panel: Axes, names: list[str]) -> None:

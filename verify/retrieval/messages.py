@@ -92,6 +92,8 @@ class Split:
         seen = total - 1 if self.attn.mask == "strict" and total > 1 else total
         self._bob = [j for j in range(seen) if j - len(self.prefix) not in {*self.alice}]
         self._n_seen = seen
+        # Numbers of a head before its sums of values; the last of them is what divides those.
+        self._n_weights = {"softmax": 1, "hardmax": 2}.get(str(self.attn.normalise), 0)
         self.domain: Domain = Ball() if self.attn.normalise == "softmax" else Rational()
         self._asking = self._embedded([(self.query, total - 1)])
         self._heads = [self._head(h) for h in range(self.attn.n_heads)]
@@ -100,14 +102,13 @@ class Split:
         if self.attn.normalise == "softmax" and self.alice:
             places = [j + len(self.prefix) for j in self.alice]
             pairs = [(v, j) for j in places for v in range(self.vocabulary_size)]
-            scores = [[score for score, _ in row] for row in self._scores_values(pairs)]
-            self._references = [max(column) for column in zip(*scores, strict=True)]
+            of_heads = zip(*self._scores_values(pairs), strict=True)
+            self._references = [max(score for score, _ in said) for said in of_heads]
 
     @property
     def n_numbers(self) -> int:
         """How many numbers a message has: h(m + 1) with softmax attention."""
-        extra = {"softmax": 1, "hardmax": 2}.get(str(self.attn.normalise), 0)
-        return self.attn.n_heads * (self.attn.W_V.shape[-1] + extra)
+        return self.attn.n_heads * (self.attn.W_V.shape[-1] + self._n_weights)
 
     @property
     def bits(self) -> int | None:
@@ -128,7 +129,7 @@ class Split:
     def merge(self, one: Message, other: Message) -> Message:
         """The message of two sets of tokens from the message of each, not rounded."""
         with self.working():
-            return self._merged(one, other)
+            return tuple(map(self._joined, one, other))
 
     def message(self, tokens: Sequence[int]) -> Message:
         """All that the last token learns from Alice's tokens; the others are not read."""
@@ -142,7 +143,7 @@ class Split:
         self._checked(tokens)
         full = [*self.prefix, *tokens]
         with self.working():
-            heads = self._merged(message, self._summed([(full[j], j) for j in self._bob]))
+            heads = self.merge(message, self._summed([(full[j], j) for j in self._bob]))
             # Times 1 of the domain, which makes balls of rational numbers.
             H = self.domain.matrix([[self.domain.number(1) * x for x in self._asking.tolist()[0]]])
             for W_O, head in zip(_array(self.attn.W_O), heads, strict=True):
@@ -225,10 +226,7 @@ class Split:
         return tuple(weight * value for value in values)
 
     def _summed(self, pairs: Sequence[tuple[int, int]]) -> Message:
-        return reduce(self._merged, self._lifted(pairs), self.nothing)
-
-    def _merged(self, one: Message, other: Message) -> Message:
-        return tuple(map(self._joined, one, other))
+        return reduce(self.merge, self._lifted(pairs), self.nothing)
 
     def _joined(self, one: Part, other: Part) -> Part:
         if self.attn.normalise == "hardmax":
@@ -238,12 +236,9 @@ class Split:
         return tuple(a + b for a, b in zip(one, other, strict=True))
 
     def _normalised(self, part: Part) -> list[Entry]:
-        if self.attn.normalise == "hardmax":
-            return [value / part[1] for value in part[2:]]
-        if self.attn.normalise == "softmax":
-            return [value / part[0] for value in part[1:]]
         count = self._n_seen if self.attn.normalise == "relu" else 1
-        return [value / count for value in part]
+        total = part[self._n_weights - 1] if self._n_weights else count
+        return [value / total for value in part[self._n_weights :]]
 
     def _rounded(self, value: Entry) -> Entry:
         if self.format is None:
@@ -270,15 +265,13 @@ def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
     """The only attention layer, and what acts on each token alone before and after it."""
     from constructions.transformer import Block
 
-    layers = [i for i, block in enumerate(model.blocks) if block.attn is not None]
+    layers = [(i, block.attn) for i, block in enumerate(model.blocks) if block.attn is not None]
     if len(layers) != 1:
         raise InputError(
             f"{model.name} has {len(layers)} layers of attention: what one token tells another is "
             "a message only if there is one; give a model with one"
         )
-    blocks, (i,) = list(model.blocks), layers
-    attn = blocks[i].attn
-    assert attn is not None
+    blocks, ((i, attn),) = list(model.blocks), layers
     if attn.mask == "examples":
         raise InputError(
             f"{model.name} has the mask 'examples', so the last token is not among those that are "

@@ -22,7 +22,6 @@ from verify.retrieval.snapshots import Part, Snapshot, added_parts, places, snap
 from verify.retrieval.words import answer_word, labels
 
 if TYPE_CHECKING:
-    from constructions.attention import Attention
     from constructions.transformer import Transformer
 
 LINE, GROUPS, SOURCES = 96, 12, 5  # characters; moves of a head, and tokens of an average, shown
@@ -40,20 +39,18 @@ def narrate(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list
     names = labels(model, tokens, words)
     story = _Story(model, names, next(model.streams(tokens)).numpy())
     lines = []
-    for number, (block, snapshot) in enumerate(
-        zip(model.blocks, snapshots(model, tokens), strict=True), start=1
-    ):
-        final = number == model.n_layers
-        story.begin_layer()
-        if (attn := block.attn) is not None:
-            for h in range(attn.n_heads):
-                title = f"layer {number}" + (f", head {h + 1}" if attn.n_heads > 1 else "")
-                parts = added_parts(model, block, h)
-                lines += story.head(title, parts, attn, h, snapshot, final)
-        if block.mlp is not None:
+    for number, snapshot in enumerate(snapshots(model, tokens), start=1):
+        # Heads of one layer read what the stream held before any of them wrote.
+        story.before = dict(story.origin)
+        heads = len(snapshot.patterns)
+        for h in range(heads):
+            title = f"layer {number}" + (f", head {h + 1}" if heads > 1 else "")
+            lines += story.head(title, snapshot, h, final=number == model.n_layers)
+        if snapshot.block.mlp is not None:
             story.follow_mlp(snapshot)
-            moves = [line.removeprefix("mlp: ") for line in block.lines if line.startswith("mlp: ")]
-            lines.append(f"layer {number}, mlp: {'; '.join(moves)}")
+            mlp = [line for line in snapshot.block.lines if line.startswith("mlp: ")]
+            moves = "; ".join(line.removeprefix("mlp: ") for line in mlp)
+            lines.append(f"layer {number}, mlp: {moves}")
     return [*lines, f"answer: {answer_word(model, tokens, words)}"]
 
 
@@ -61,7 +58,7 @@ class _Story:
     """Follows, layer by layer, which token's embedding every register holds."""
 
     def __init__(self, model: Transformer, names: list[str], H: np.ndarray) -> None:
-        self.stream, self.front = model.stream, len(model.interface.prefix)
+        self.model, self.stream, self.front = model, model.stream, len(model.interface.prefix)
         self.names = [
             name if i < self.front else f"{name}({i - self.front + 1})"
             for i, name in enumerate(names)
@@ -73,21 +70,11 @@ class _Story:
         self.before = self.origin
         self.places, self.pointers = places(model, len(names))
 
-    def begin_layer(self) -> None:
-        """Heads of one layer read what the stream held before any of them wrote."""
-        self.before = {name: origin.copy() for name, origin in self.origin.items()}
-
-    def head(
-        self,
-        title: str,
-        parts: list[Part],
-        attn: Attention,
-        h: int,
-        snapshot: Snapshot,
-        final: bool,
-    ) -> list[str]:
+    def head(self, title: str, snapshot: Snapshot, h: int, final: bool) -> list[str]:
         """The lines of one head, and the origins after it."""
-        pattern = snapshot.patterns[h]
+        parts = added_parts(self.model, snapshot.block, h)
+        attn, pattern = snapshot.block.attn, snapshot.patterns[h]
+        assert attn is not None
         carried = snapshot.before[: pattern.shape[1]] @ (attn.W_V[h] @ attn.W_O[h]).numpy()
         hard = attn.normalise == "hardmax"
         seen = pattern > (0 if hard else 0.01)
@@ -144,25 +131,20 @@ class _Story:
 
     def _held(self, parts: list[Part], seen: np.ndarray, snapshot: Snapshot, i: int) -> str:
         """What the registers hold after the move, where it is not the token looked at."""
-        sources, said = np.flatnonzero(seen), list[tuple[str, str]]()
+        sources, said = np.flatnonzero(seen), []
         if len(sources) != 1:
             return ""
         for part in parts:
+            token = int(self.origin[part.into][i])
             if part.into in self.pointers:
-                token = self._pointed_to(snapshot.between[i, self.stream[part.into]])
-            else:
-                token = int(self.origin[part.into][i])
+                distances = abs(self.places - snapshot.between[i, self.stream[part.into]]).max(1)
+                # Softmax moves points a little.
+                token = int(distances.argmin()) if distances.min() < 0.25 else NOTHING
             if token not in (NOTHING, sources[0]):
-                said.append((part.into, self.names[token]))
-        if not said or len(parts) == 1:
-            return "".join(f" = {name}" for _, name in said)
-        return " with " + " and ".join(f"{into} = {name}" for into, name in said)
-
-    def _pointed_to(self, point: np.ndarray) -> int:
-        """The prompt position at this point; softmax moves points a little."""
-        distances = abs(self.places - point).max(1)
-        nearest = int(distances.argmin())
-        return nearest if distances[nearest] < 0.25 else NOTHING
+                said.append(f"{part.into} = {self.names[token]}")
+        if len(parts) == 1:
+            return "".join(text.removeprefix(parts[0].into) for text in said)
+        return " with " * bool(said) + " and ".join(said)
 
     def _follow(self, parts: list[Part], pattern: np.ndarray, snapshot: Snapshot) -> None:
         """The origins after a head's moves."""
@@ -177,19 +159,14 @@ class _Story:
 
     def follow_mlp(self, snapshot: Snapshot) -> None:
         """The origins after an MLP: a register that it overwrote has another's value, or none's."""
-        old = {name: origin.copy() for name, origin in self.origin.items()}
+        old = dict(self.origin)
         for into in self.stream:
             was, is_now = (H[:, self.stream[into]] for H in (snapshot.between, snapshot.after))
+            self.origin[into] = old[into].copy()
             for i in np.flatnonzero(abs(was - is_now).max(1) > 1e-9):
-                self.origin[into][i] = next(
-                    (
-                        old[name][i]
-                        for name in self.stream
-                        if np.array_equal(snapshot.between[i, self.stream[name]], is_now[i])
-                        and is_now[i].any()
-                    ),
-                    NOTHING,
-                )
+                held = {name: snapshot.between[i, self.stream[name]] for name in self.stream}
+                same = [old[name][i] for name in held if np.array_equal(held[name], is_now[i])]
+                self.origin[into][i] = same[0] if same and is_now[i].any() else NOTHING
 
 
 def _wrapped(head: str, moves: list[str]) -> list[str]:

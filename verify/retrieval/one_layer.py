@@ -14,7 +14,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.sequences import exact_evidence
 from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled
 from verify.retrieval.codes import token_codes
-from verify.retrieval.collisions import collision
+from verify.retrieval.collisions import Pair, collision
 from verify.retrieval.games import MARKER, Game, Prompt, composition_game, index_game
 from verify.retrieval.messages import Split, fractions
 
@@ -29,10 +29,7 @@ NARROW = 1e-30  # what is computed twice in balls of 192 bits agrees to this
 Pairs = list[tuple[Prompt, Prompt]]
 
 
-@claim(
-    source="[SanfordHsu2024]; [Peng2024, Theorem 1]",
-    faults_seen=[{"n": 33}],
-)
+@claim(source="[SanfordHsu2024]; [Peng2024, Theorem 1]", faults_seen=[{"n": 33}])
 def one_layer(
     run: Run,
     *,
@@ -140,10 +137,11 @@ def judged(
     The pairs found are added to `pairs`.
     """
     example = game.ask([first for first, _ in game.choices], 0)
-    splits = {p: Split(model, len(example), game.alice, example[-1], p) for p in precisions}
-    whole = Split(model, len(example), game.alice, example[-1])
+    whole, *splits = (
+        Split(model, len(example), game.alice, example[-1], p) for p in (None, *precisions)
+    )
     yield _reduction(run, f"{game.name}/{label}/reduction", game, whole)
-    for precision, split in splits.items():
+    for precision, split in zip(precisions, splits, strict=True):
         of = f"{game.name}/{label}/{precision or 'exact'}"
         name = f"{model.name}{f' in {precision}' if precision else ''}"
         if split.bits is not None and split.bits >= game.known:
@@ -182,12 +180,7 @@ def _reduction(run: Run, id: str, game: Game, split: Split) -> Finding:
 
 
 def _errs(
-    id: str,
-    name: str,
-    game: Game,
-    split: Split,
-    found: tuple[list[int], list[int]] | None,
-    pairs: Pairs,
+    id: str, name: str, game: Game, split: Split, found: Pair | None, pairs: Pairs
 ) -> Finding:
     """One answer where two are needed; a pair that was found is added to `pairs`.
 

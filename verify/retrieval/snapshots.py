@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The stream (T, D) before a layer, after its heads, after its MLP; patterns (heads, T, ·)."""
+    """A layer, and the stream (…, T, D) before it, after its heads and after its MLP, with the
+    patterns (…, heads, T, ·)."""
 
+    block: Block
     before: np.ndarray
     between: np.ndarray
     after: np.ndarray
@@ -28,15 +30,15 @@ class Snapshot:
 
 
 def snapshots(model: Transformer, tokens: ArrayLike) -> Iterator[Snapshot]:
-    """What each layer does to one sequence."""
+    """What each layer does to sequences (…, T)."""
     n_examples = model.interface.n_examples
     streams = itertools.pairwise(model.streams(tokens))
     for block, (H, after) in zip(model.blocks, streams, strict=True):
-        between, patterns = H, np.zeros((0, len(H), len(H)))
+        between, patterns = H, np.zeros((*H.shape[:-2], 0, H.shape[-2], H.shape[-2]))
         if block.attn is not None:
             between = H + block.attn(H, n_examples)
             patterns = block.attn.pattern(H, n_examples).numpy()
-        yield Snapshot(H.numpy(), between.numpy(), after.numpy(), patterns)
+        yield Snapshot(block, H.numpy(), between.numpy(), after.numpy(), patterns)
 
 
 @dataclass(frozen=True)
@@ -58,21 +60,20 @@ def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
     stream, parts = model.stream, []
     W = (block.attn.W_V[h] @ block.attn.W_O[h]).numpy()
     for into in stream:
-        blocks = {name: W[stream[name], stream[into]] for name in stream}
-        blocks = {name: block for name, block in blocks.items() if block.any()}
-        if not blocks:
+        maps = {name: W[stream[name], stream[into]] for name in stream}
+        maps = {name: by for name, by in maps.items() if by.any()}
+        if not maps:
             continue
-        multiples = {name: float(block.flat[0]) for name, block in blocks.items()}
+        terms = [Term(name, float(by.flat[0])) for name, by in maps.items()]
         plain = all(
-            np.array_equal(block, multiples[name] * np.eye(len(block), block.shape[1]))
-            for name, block in blocks.items()
+            np.array_equal(by, term.factor * np.eye(*by.shape))
+            for term, by in zip(terms, maps.values(), strict=True)
         )
-        terms = (Term(name, factor) for name, factor in multiples.items())
         positive_first = sorted(terms, key=lambda term: term.factor < 0)
         reading = Reading(tuple(positive_first), stream.widths[into])
-        words = str(reading) if plain else ", ".join(blocks)
-        copies = plain and list(multiples.values()) == [1.0]
-        parts.append(Part(into, tuple(blocks), words, copies))
+        words = str(reading) if plain else ", ".join(maps)
+        copies = plain and [term.factor for term in terms] == [1.0]
+        parts.append(Part(into, tuple(maps), words, copies))
     return parts
 
 
