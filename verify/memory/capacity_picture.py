@@ -23,9 +23,9 @@ from theory.memory.capacity_curve import capacity_curve
 from theory.memory.dense import dense_energy, dense_preferred
 from theory.memory.hopfield import hebb, hopfield_energy
 from theory.memory.patterns import flipped, random_patterns
+from verify.memory.dense_memory import SIZES, fixed_points
 
 NETWORKS = 60  # at each point
-SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons of the dense memories
 
 
 def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
@@ -78,10 +78,7 @@ def draw_dense(path: Path, rng: np.random.Generator) -> None:
     for k, (degree, d) in enumerate(SIZES):
         stated, rows = dense_patterns(d, degree), []
         for factor in factors:
-            N, fixed = max(1, round(factor * stated)), 0
-            for _ in range(NETWORKS):
-                xi = random_patterns(N, d, rng)
-                fixed += int((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all())
+            fixed = fixed_points(rng, max(1, round(factor * stated)), d, degree, NETWORKS)
             rows.append((fixed / NETWORKS, *clopper_pearson(fixed, NETWORKS, 0.95)))
         # Side by side, so that their intervals can be told apart.
         x, bars = factors + 0.02 * (k - 1), tuple(np.array(rows).T)

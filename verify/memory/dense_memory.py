@@ -45,21 +45,12 @@ def dense_memory(
     thresholds belong to d → ∞ and are seen on either side at small d; the exponential memory
     recovers e^{αd} + 1 patterns from ρd wrong bits for α < ½ I(1 − 2ρ).
     """
-    yield nowhere(
-        "rule",
-        "the value of lower energy: all states of small memories, ties too, degrees up to 41",
-        _wrong_values(run),
-    )
-    yield nowhere(
-        "degree-two",
-        "degree 2 is the classical network: updates and runs from all states",
-        _unlike_classical(run),
-    )
-    yield nowhere(
-        "energy",
-        "E falls in every sweep with a flip, in whole numbers, and all ends are stable",
-        _rising_sweeps(run),
-    )
+    name = "the value of lower energy: all states of small memories, ties too, degrees up to 41"
+    yield nowhere("rule", name, _wrong_values(run))
+    name = "degree 2 is the classical network: updates and runs from all states"
+    yield nowhere("degree-two", name, _unlike_classical(run))
+    name = "E falls in every sweep with a flip, in whole numbers, and all ends are stable"
+    yield nowhere("energy", name, _rising_sweeps(run))
     yield _near_ties(run)
     yield _exponential_signs(run)
     sizes = SIZES[:2] if run.quick else SIZES
@@ -144,9 +135,8 @@ def _near_ties(run: Run) -> Finding:
             wrong.append(f"{_described(xi, s, degree)}: {found} instead of {exact}")
         in_floats.append(np.sign(sum(float(term) / 31.0**degree for term in terms)) == exact)
     name = "the sign of whole numbers in near ties at degrees 20, 21 and 60"
-    words = (
-        f"exact in {len(in_floats)} cases, {in_floats.count(False)} of which float64 sums get wrong"
-    )
+    lost = f"{in_floats.count(False)} of which float64 sums get wrong"
+    words = f"exact in {len(in_floats)} cases, {lost}"
     return nowhere("signs/near-ties", name, wrong, words=words)
 
 
@@ -182,25 +172,28 @@ def _sign_by_balls(signs: list[tuple[int, int]]) -> int | None:
 
 
 def _thresholds(run: Run, degree: int, d: int, networks: int) -> Iterator[Finding]:
-    """How often a pattern is a fixed point at half and at twice the stated number of patterns.
+    """How often a pattern is a fixed point at half and at twice the stated number of patterns."""
+    stated, odd = dense_patterns(d, degree), math.prod(range(1, 2 * degree - 2, 2))
+    for factor, id, share, what in ((0.5, "half", 0.8, "are"), (2.0, "twice", 0.2, "are no")):
+        N, formula = round(factor * stated), f"d^{degree - 1}/({2 * odd} ln d)"
+        fixed = fixed_points(run.rng, N, d, degree, networks)
+        yield mostly(
+            f"threshold/{degree}/{id}",
+            f"degree {degree}, d = {d}: {factor:g} times {formula}, {N} patterns",
+            fixed if factor < 1 else networks - fixed,
+            networks,
+            share,
+            words=f"{what} fixed points",
+        )
+
+
+def fixed_points(rng: np.random.Generator, N: int, d: int, degree: int, networks: int) -> int:
+    """In how many random networks of N patterns the first is a fixed point.
 
     One pattern of each network, so that they are independent.
     """
-    stated, odd = dense_patterns(d, degree), math.prod(range(1, 2 * degree - 2, 2))
-    for factor, id in ((0.5, "half"), (2.0, "twice")):
-        N, fixed = round(factor * stated), 0
-        for _ in range(networks):
-            xi = random_patterns(N, d, run.rng)
-            fixed += int((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all())
-        yield mostly(
-            f"threshold/{degree}/{id}",
-            f"degree {degree}, d = {d}: {factor:g} times d^{degree - 1}/({2 * odd} ln d), "
-            f"{N} patterns",
-            fixed if factor < 1 else networks - fixed,
-            networks,
-            0.8 if factor < 1 else 0.2,
-            words=f"are {'' if factor < 1 else 'no '}fixed points",
-        )
+    drawn = (random_patterns(N, d, rng) for _ in range(networks))
+    return sum(bool((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all()) for xi in drawn)
 
 
 def _recovery(run: Run, d: int, networks: int) -> Finding:
@@ -212,15 +205,10 @@ def _recovery(run: Run, d: int, networks: int) -> Finding:
         xi = random_patterns(N, d, run.rng)
         start = flipped(xi[0], flips, run.rng)
         recovered += int((dense_synchronous_update(xi, start, "exp") == xi[0]).all())
-    return mostly(
-        "recovery",
-        f"F = exp, d = {d}: {N} = e^(αd) + 1 patterns, {flips} bits flipped, α = ⅜ I(1 − 2ρ)",
-        recovered,
-        networks,
-        0.5,
-        words="recovered by one update",
-        wanted="more than half (observed); chance → 1 as d → ∞ for α < ½ I(1 − 2ρ)",
-    )
+    name = f"F = exp, d = {d}: {N} = e^(αd) + 1 patterns, {flips} bits flipped, α = ⅜ I(1 − 2ρ)"
+    words = "recovered by one update"
+    wanted = "more than half (observed); chance → 1 as d → ∞ for α < ½ I(1 − 2ρ)"
+    return mostly("recovery", name, recovered, networks, 0.5, words=words, wanted=wanted)
 
 
 def _no_overflow(run: Run, d: int) -> Finding:
@@ -233,14 +221,9 @@ def _no_overflow(run: Run, d: int) -> Finding:
     log_energy = float(exponential_log_energy(xi, xi[0]))
     # Other patterns add less than e^{d/2} each, far below half a unit of d's last place.
     holds = first == 89 and overflows and (end == xi[0]).all() and log_energy == d
-    return Finding(
-        "no-overflow",
-        f"no overflow: a quarter of {d} bits flipped, F = exp",
-        "exact",
-        log_energy,
-        d,
-        Verdict.of(bool(holds)),
-        f"recovered in one sweep; ln(−E) = {log_energy:g}, where e^{d} exceeds float64, and "
-        f"e^{first} float32",
-        f"the pattern, ln(−E) = {d}, and 89",
-    )
+    verdict = Verdict.of(bool(holds))
+    name = f"no overflow: a quarter of {d} bits flipped, F = exp"
+    exceeds = f"where e^{d} exceeds float64, and e^{first} float32"
+    words = f"recovered in one sweep; ln(−E) = {log_energy:g}, {exceeds}"
+    wanted = f"the pattern, ln(−E) = {d}, and 89"
+    return Finding("no-overflow", name, "exact", log_energy, d, verdict, words, wanted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -16,12 +16,7 @@ from verify.finding import Finding, labelled
 from verify.memory import hopfield_dynamics as dynamics
 from verify.memory.chances import mostly
 from verify.memory.hopfield_capacity import capacity_findings
-from verify.memory.small_networks import (
-    SmallNetwork,
-    all_states,
-    nowhere,
-    random_networks,
-)
+from verify.memory.small_networks import SmallNetwork, all_states, nowhere, random_networks
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -65,48 +60,42 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     from constructions import hebbian_attention, hopfield_update
 
     tried = networks[:: 3 if run.quick else 2]
-    yield nowhere(
-        "weights",
-        "by weights, over Q: two updates s ← sgn(W s + b) of all states of small networks",
-        (wrong for net in tried for wrong in _by_weights(run, net)),
-        words=f"equal from {sum(len(net.states) for net in tried)} states",
-    )
+    name = "by weights, over Q: two updates s ← sgn(W s + b) of all states of small networks"
+    words = f"equal from {sum(len(net.states) for net in tried)} states"
+    yield nowhere("weights", name, _by_weights(run, tried), words=words)
     sizes = ((1, 3), (2, 3), (2, 4), (3, 4)) if run.quick else ((1, 4), (2, 4), (3, 4), (4, 5))
-    yield nowhere(
-        "attention",
-        "by linear attention, over Q: two updates s ← sgn(Σ_μ ξ^μ⟨ξ^μ, s⟩ − P s) of all states",
-        (wrong for P, d in sizes for wrong in _by_attention(run, P, d)),
-        words=f"equal from {sum(2**d for _, d in sizes)} states",
-    )
+    name = "by linear attention, over Q: two updates s ← sgn(Σ_μ ξ^μ⟨ξ^μ, s⟩ − P s) of all states"
+    words = f"equal from {sum(2**d for _, d in sizes)} states"
+    yield nowhere("attention", name, _by_attention(run, sizes), words=words)
     d, P = (60, 8) if run.quick else (200, 30)
     xi = random_patterns(P, d, run.rng)
     s = np.concatenate([flipped(xi, d // 5, run.rng), random_patterns(20, d, run.rng)])
     wanted = _twice(hebb(xi), s)
     by_weights = run.build(hopfield_update, hebb(xi), None, 2)
     by_attention = run.build(hebbian_attention, xi, 2)
-    yield nowhere(
-        "float",
-        f"both in float64, {P} patterns of {d} neurons",
-        (m.name for m in (by_weights, by_attention) if (m(s).numpy() != wanted).any()),
-        words=f"equal from {len(s)} states: every sum is a whole number below 2^53",
-    )
+    wrong = (m.name for m in (by_weights, by_attention) if (m(s).numpy() != wanted).any())
+    name = f"both in float64, {P} patterns of {d} neurons"
+    words = f"equal from {len(s)} states: every sum is a whole number below 2^53"
+    yield nowhere("float", name, wrong, words=words)
     yield from labelled("weights", [size(by_weights, "hopfield-update", d=d, steps=2)])
     yield from labelled("attention", [size(by_attention, "hebbian-attention", d=d, steps=2)])
 
 
-def _by_weights(run: Run, net: SmallNetwork) -> Iterator[str]:
+def _by_weights(run: Run, networks: list[SmallNetwork]) -> Iterator[str]:
     from constructions import hopfield_update
 
-    scale = 2.0 ** float(run.rng.integers(-30, 10))  # weights need not be whole
-    model = run.build(hopfield_update, net.weights * scale, net.bias * scale, 2)
-    return _differences(model, net.states, _twice(net.weights, net.states, net.bias))
+    for net in networks:
+        scale = 2.0 ** float(run.rng.integers(-30, 10))  # weights need not be whole
+        model = run.build(hopfield_update, net.weights * scale, net.bias * scale, 2)
+        yield from _differences(model, net.states, _twice(net.weights, net.states, net.bias))
 
 
-def _by_attention(run: Run, P: int, d: int) -> Iterator[str]:
+def _by_attention(run: Run, sizes: Iterable[tuple[int, int]]) -> Iterator[str]:
     from constructions import hebbian_attention
 
-    xi, s = random_patterns(P, d, run.rng), all_states(d)
-    return _differences(run.build(hebbian_attention, xi, 2), s, _twice(hebb(xi), s))
+    for P, d in sizes:
+        xi, s = random_patterns(P, d, run.rng), all_states(d)
+        yield from _differences(run.build(hebbian_attention, xi, 2), s, _twice(hebb(xi), s))
 
 
 def _twice(w: np.ndarray, s: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:

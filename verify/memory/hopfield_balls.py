@@ -5,8 +5,10 @@ Run it inside `with Ball.precision(bits)`.  Points are lists of balls; patterns 
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
-from flint import arb, arb_series
+from flint import arb, arb_mat, arb_series
 
 from verify.evidence.enclosure import UNIT, exactly
 from verify.memory.vectors import inner, mean, minus, norm, softmax
@@ -22,9 +24,7 @@ class ModernNetwork:
         self.patterns: list[Vector] = exactly(np.asarray(patterns, dtype=np.float64))
         self.beta = arb(float(beta))
         self.N, self.d = len(self.patterns), len(self.patterns[0])
-        self.M = norm(self.patterns[0])
-        for x in self.patterns[1:]:
-            self.M = self.M.max(norm(x))
+        self.M = reduce(arb.max, map(norm, self.patterns))
 
     def weights(self, xi: Vector) -> Vector:
         """softmax(β⟨x_j, ξ⟩)."""
@@ -38,11 +38,9 @@ class ModernNetwork:
         """
         found = []
         for x in self.patterns:
-            total = arb(0)
-            for y in self.patterns:
-                v = minus(y, x)
-                total += (self.beta * (inner(v, centre) + norm(v) * radius * UNIT)).exp()
-            found.append(1 / total)
+            forms = [minus(y, x) for y in self.patterns]
+            ranges = (inner(v, centre) + norm(v) * radius * UNIT for v in forms)
+            found.append(1 / sum(((self.beta * scores).exp() for scores in ranges), arb(0)))
         return found
 
     def update(self, xi: Vector) -> Vector:
@@ -52,15 +50,11 @@ class ModernNetwork:
     def jacobian(self, p: Vector) -> list[Vector]:
         """β(Σ_j p_j y_j y_jᵀ − ȳȳᵀ), y_j = x_j − x_k, x_k the pattern of largest weight."""
         k = max(range(self.N), key=lambda j: float(p[j]))
-        columns = list(zip(*(minus(x, self.patterns[k]) for x in self.patterns), strict=True))
-        bar = [inner(p, column) for column in columns]
-        return [
-            [
-                self.beta * (inner(p, (u * v for u, v in zip(left, right, strict=True))) - m * n)
-                for right, n in zip(columns, bar, strict=True)
-            ]
-            for left, m in zip(columns, bar, strict=True)
-        ]
+        Y = arb_mat([minus(x, self.patterns[k]) for x in self.patterns])
+        weighted = arb_mat([[w * u for u in y] for w, y in zip(p, Y.tolist(), strict=True)])
+        bar = arb_mat([p]) * Y
+        J: list[Vector] = (self.beta * (Y.transpose() * weighted - bar.transpose() * bar)).tolist()
+        return J
 
     def energy(self, xi: Vector) -> arb:
         """E(ξ) = −lse(β, Xξ) + ½‖ξ‖² + ln(N)/β + ½M²."""
@@ -97,6 +91,11 @@ class ModernNetwork:
             if norm(minus(xi, z)) <= accuracy:
                 break
         return z
+
+
+def required_separation(N: int, beta: arb, square: arb) -> arb:
+    """2/(βN) + ln(2(N − 1)NβM²)/β, with M² = `square`."""
+    return (arb(2) / N + (2 * (N - 1) * N * beta * square).log()) / beta
 
 
 def spectral_bound(J: list[Vector]) -> arb:

@@ -30,25 +30,16 @@ Networks = Sequence[SmallNetwork]
 
 def energies(run: Run, networks: Networks) -> Iterator[Finding]:
     """A flip to the sign of the field takes 2|h| off the energy, and so runs of them end."""
-    yield nowhere(
-        "energy/flip",
-        f"a flip to the sign of the field, all states of {len(networks)} small networks",
-        _wrong_flips(networks),
-        words=f"the energy falls by 2|h| in {sum(net.states.size for net in networks)} flips",
-    )
-    yield nowhere(
-        "energy/asynchronous",
-        "asynchronous runs, update by update",
-        _wrong_runs(run, networks),
-        words="E falls by 2|h| at every flip, of which there are at most Σ_{i<j}|w_ij| + Σ|b_i|",
-    )
+    name = f"a flip to the sign of the field, all states of {len(networks)} small networks"
+    words = f"the energy falls by 2|h| in {sum(net.states.size for net in networks)} flips"
+    yield nowhere("energy/flip", name, _wrong_flips(networks), words=words)
+    name = "asynchronous runs, update by update"
+    words = "E falls by 2|h| at every flip, of which there are at most Σ_{i<j}|w_ij| + Σ|b_i|"
+    yield nowhere("energy/asynchronous", name, _wrong_runs(run, networks), words=words)
     d = 60 if run.quick else 200
-    yield nowhere(
-        "energy/long",
-        f"long asynchronous runs of {d} neurons",
-        _wrong_long_runs(run, d),
-        words="E falls by at least 2 a flip; all ends are stable",
-    )
+    name = f"long asynchronous runs of {d} neurons"
+    words = "E falls by at least 2 a flip; all ends are stable"
+    yield nowhere("energy/long", name, _wrong_long_runs(run, d), words=words)
 
 
 def _wrong_flips(networks: Networks) -> Iterator[str]:
@@ -99,67 +90,53 @@ def zero_fields(networks: Networks) -> Iterator[Finding]:
     tried = (*ones, *networks)
     zeros = [(net, k, i) for net in tried for k, i in np.argwhere(net.fields == 0).tolist()]
     still = next((net.at(k, i) for net, k, i in zeros if net.states[k, i] < 0), "")
-    yield nowhere(
-        "zero-field/plus-one",
-        "if sgn 0 were +1, a flip could lower nothing, and the proof by energy alone breaks",
-        () if still else ("no zero field was found",),
-        words=f"drop 0 at {still}",
-    )
+    name = "if sgn 0 were +1, a flip could lower nothing, and the proof by energy alone breaks"
+    wrong = () if still else ("no zero field was found",)
+    yield nowhere("zero-field/plus-one", name, wrong, words=f"drop 0 at {still}")
     yield nowhere(
         "zero-field/rule",
         "yet sgn 0 = +1 is the rule of 2W with bias 2b + 1, whose fields are never 0: runs end too",
-        (str(net) for net in tried if (_plus_one(net) != np.where(net.fields < 0, -1, 1)).any()),
+        _unlike_plus_one(tried),
         words=f"the same update at all states of {len(tried)} networks",
     )
-    yield nowhere(
-        "zero-field/turning",
-        "if a zero field turned its neuron over, runs would go on for ever",
-        (net.at(k, i) for net, k, i in zeros if not _same_when_turned(net, k, i)),
-        words=f"field and energy are as before, at {len(zeros)} zero fields",
-    )
+    name = "if a zero field turned its neuron over, runs would go on for ever"
+    words = f"field and energy are as before, at {len(zeros)} zero fields"
+    yield nowhere("zero-field/turning", name, _wrong_turns(zeros), words=words)
 
 
-def _plus_one(net: SmallNetwork) -> np.ndarray:
+def _unlike_plus_one(networks: Networks) -> Iterator[str]:
     """The update by 2W and 2b + 1: fields 2h + 1 have the sign of h, or + where h = 0."""
-    return synchronous_update(2 * net.weights, net.states, 2 * net.bias + 1)
+    for net in networks:
+        updated = synchronous_update(2 * net.weights, net.states, 2 * net.bias + 1)
+        if (updated != np.where(net.fields < 0, -1, 1)).any():
+            yield str(net)
 
 
-def _same_when_turned(net: SmallNetwork, k: int, i: int) -> bool:
-    turned = net.turned(i)[k]
-    return bool(net.energies[k] == net.energies[turned] and net.fields[turned, i] == 0)
+def _wrong_turns(zeros: Sequence[tuple[SmallNetwork, int, int]]) -> Iterator[str]:
+    for net, k, i in zeros:
+        turned = net.turned(i)[k]
+        if net.energies[k] != net.energies[turned] or net.fields[turned, i] != 0:
+            yield net.at(k, i)
 
 
 def cycles(networks: Networks) -> Iterator[Finding]:
     """Synchronous runs from every state, followed in the table of all updates."""
     lengths = np.concatenate([walk(net.weights, net.bias)[1] for net in networks])
-    yield nowhere(
-        "cycles/symmetric",
-        f"synchronous cycles have length 1 or 2: all states of {len(networks)} small networks",
-        _wrong_cycles(networks),
-        words=f"found as by definition; {(lengths == 2).sum()} of {len(lengths)} are of length 2",
-    )
-    falls = [_falls(net) for net in networks]
-    yield nowhere(
-        "cycles/energy",
-        "the two-step energy never rises, and that of 2W + I falls off cycles",
-        (
-            str(net)
-            for net, (fall, strict, moving) in zip(networks, falls, strict=True)
-            if (fall < 0).any() or (strict[moving] <= 0).any()
-        ),
-        words=f"that of W stands still there {sum((f[m] == 0).sum() for f, _, m in falls)} times",
-    )
+    name = f"synchronous cycles have length 1 or 2: all states of {len(networks)} small networks"
+    words = f"found as by definition; {(lengths == 2).sum()} of {len(lengths)} are of length 2"
+    yield nowhere("cycles/symmetric", name, _wrong_cycles(networks), words=words)
+    falls = [(net, *_falls(net)) for net in networks]
+    rising = (str(net) for net, f, strict, m in falls if (f < 0).any() or (strict[m] <= 0).any())
+    name = "the two-step energy never rises, and that of 2W + I falls off cycles"
+    words = f"that of W stands still there {sum((f[m] == 0).sum() for _, f, _, m in falls)} times"
+    yield nowhere("cycles/energy", name, rising, words=words)
     pairs = [np.array([[0, p], [q, 0]]) for p, q in product((-1, 0, 1), repeat=2)]
     rings = [np.roll(np.diag(signs), 1, axis=0) for signs in product((-1, 1), repeat=3)]
     longest = [max((walk(w)[1].max(), w.tolist()) for w in tried) for tried in (pairs, rings)]
-    yield at_least(
-        "cycles/asymmetric",
-        "without symmetry cycles are longer, of 2 neurons and of rings of 3",
-        "exact",
-        min(length for length, _ in longest),
-        3,
-        words=", ".join(f"length {length} at W = {w}" for length, w in longest),
-    )
+    shortest, _ = min(longest)
+    name = "without symmetry cycles are longer, of 2 neurons and of rings of 3"
+    words = ", ".join(f"length {length} at W = {w}" for length, w in longest)
+    yield at_least("cycles/asymmetric", name, "exact", shortest, 3, words=words)
 
 
 def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
@@ -209,12 +186,11 @@ def mirror_images(run: Run) -> Finding:
     ]
     kept = [(net.fields * net.states >= 0).all(axis=1) for net in networks]
     positive = [(np.where(net.fields < 0, -1, 1) == net.states).all(axis=1) for net in networks]
+    # The number of −s is that of s with all bits turned.
     lost = any((fixed & ~fixed[::-1]).any() for fixed in positive)
-    return nowhere(
-        "mirror-images",
-        f"−s is fixed whenever s is, all states of {len(networks)} Hebb networks",
-        # The number of −s is that of s with all bits turned.
-        (str(n) for n, fixed in zip(networks, kept, strict=True) if (fixed != fixed[::-1]).any()),
-        words=f"{sum(fixed.sum() for fixed in kept)} fixed points"
-        + "; with sgn 0 = +1 some have no mirror image" * lost,
-    )
+    cases = zip(networks, kept, strict=True)
+    wrong = (str(net) for net, fixed in cases if (fixed != fixed[::-1]).any())
+    name = f"−s is fixed whenever s is, all states of {len(networks)} Hebb networks"
+    words = f"{sum(fixed.sum() for fixed in kept)} fixed points"
+    words += "; with sgn 0 = +1 some have no mirror image" * lost
+    return nowhere("mirror-images", name, wrong, words=words)

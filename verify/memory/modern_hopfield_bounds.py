@@ -15,6 +15,7 @@ from verify.domains import Ball
 from verify.evidence.enclosure import BITS, UNIT, all_hold, below, exactly
 from verify.finding import Finding, Verdict
 from verify.memory.hopfield_balls import ModernNetwork, Vector
+from verify.memory.hopfield_balls import required_separation as required_in_balls
 from verify.memory.vectors import inner, mean, minus, norm
 
 
@@ -122,9 +123,7 @@ def _separation(network: ModernNetwork, i: int) -> arb:
 
 
 def _required(network: ModernNetwork) -> arb:
-    """2/(βN) + ln(2(N − 1)NβM²)/β."""
-    N, beta = network.N, network.beta
-    return (arb(2) / N + (2 * (N - 1) * N * beta * network.M**2).log()) / beta
+    return required_in_balls(network.N, network.beta, network.M**2)
 
 
 def _image(network: ModernNetwork, i: int, radius: arb) -> arb:
@@ -140,19 +139,17 @@ def small_beta() -> Finding:
         network = ModernNetwork(np.array([[1.0], [-1.0]]), 0.0625)
         radius, required = 1 / (2 * network.beta), _required(network)
         zero = network.update([arb(0)])[0]
-        return all_hold(
-            "separation/small-beta",
-            "the condition alone does not separate: patterns 1, −1 at β = 1/16",
-            [
-                below(required, _separation(network, 0)),
-                below(_image(network, 0, radius), radius),
-                Verdict.of(network.slope_on(network.patterns[0], radius) < 1),
-                Verdict.of(bool(radius > 2 and zero.contains(0))),
-            ],
-            words=f"Δ = 2 ≥ {float(required):.2f}, but the balls of radius {float(radius):g} hold "
-            "both patterns and share the fixed point 0",
-            wanted="disjoint only if also 2(N−1)NβM² > 1",
-        )
+        verdicts = [
+            below(required, _separation(network, 0)),
+            below(_image(network, 0, radius), radius),
+            Verdict.of(network.slope_on(network.patterns[0], radius) < 1),
+            Verdict.of(bool(radius > 2 and zero.contains(0))),
+        ]
+    name = "the condition alone does not separate: patterns 1, −1 at β = 1/16"
+    balls = f"the balls of radius {float(radius):g} hold both patterns and share the fixed point 0"
+    words = f"Δ = 2 ≥ {float(required):.2f}, but {balls}"
+    wanted = "disjoint only if also 2(N−1)NβM² > 1"
+    return all_hold("separation/small-beta", name, verdicts, words=words, wanted=wanted)
 
 
 def two_clusters(rng: np.random.Generator, d: int = 3) -> np.ndarray:
@@ -167,8 +164,8 @@ def regimes(run: Run) -> Iterator[Finding]:
     """The three regimes of two clusters."""
     X = two_clusters(run.rng)
     best = int(separations(X).argmax())
-    yield _regime("global average", X, list(range(6)), 0.01)
-    yield _regime("metastable", X, list(range(3)), 2.0)
+    yield _regime("global average", X, [0, 1, 2, 3, 4, 5], 0.01)
+    yield _regime("metastable", X, [0, 1, 2], 2.0)
     yield _regime("single pattern", X, [best], 2 * least_beta(X, best))
 
 

@@ -16,6 +16,7 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.finding import Finding, Verdict, at_least
+from verify.memory.hopfield_balls import required_separation as required_in_balls
 
 # (d, β, K, p), the printed constant c, and the printed count.
 EXAMPLES = (((20, 1.0, 3.0, 1e-3), "3.15461"), ((75, 1.0, 1.0, 1e-3), "1.37188"))
@@ -27,8 +28,7 @@ SETS = 150  # of 1000 patterns, in which pairs too close are looked for
 def _failure(N: int, d: int, beta: float, K: float) -> arb:
     """The expected number of pairs of N random patterns that are too close, as a ball."""
     square = arb(K) ** 2 * (d - 1)
-    required = (arb(2) / N + (2 * (N - 1) * N * arb(beta) * square).log()) / arb(beta)
-    t = 1 - required / square
+    t = 1 - required_in_balls(N, arb(beta), square) / square
     cap = (1 - t * t).beta_lower(arb(d - 1) / 2, arb(1) / 2, regularized=1) / 2
     return N * (N - 1) / arb(2) * (cap if t >= 0 else 1 - cap)
 
@@ -48,7 +48,7 @@ def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
     with Ball.precision(BITS):
         c, count = _constants(d, beta, K, p)
         pairs = ((c, bound.c), (count, bound.count))
-        equal = all(abs(u / arb(mpmath.nstr(v, 30)) - 1) < 1e-28 for u, v in pairs)
+        equal = all(abs(u / arb(v) - 1) < 1e-28 for u, v in pairs)
         return all_hold(
             f"theorem-3/K={K:g}",
             f"Theorem 3, β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}",
@@ -75,17 +75,15 @@ def _shared_fixed_point() -> Finding:
         slope = arb(beta) * arb(K) ** 2 * (d - 1)
         _, count = _constants(d, beta, K, p)
         applies = stored_patterns_bound(d, beta, K, p).applies
-        return Finding(
-            "theorem-3/small-beta",
-            f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}",
-            "enclosure",
-            interval(count),
-            1,
-            Verdict.of(bool(applies and slope < 1 and count > 2)),
-            f"its hypothesis holds and promises {float(count):.1f} patterns, but the slope of f is "
-            f"at most βM² = {float(slope):.3g}: all patterns share one fixed point",
-            "at most 1 pattern with a fixed point of its own",
-        )
+        shown = Verdict.of(bool(applies and slope < 1 and count > 2))
+        found = interval(count)
+    name = f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
+    words = (
+        f"its hypothesis holds and promises {float(count):.1f} patterns, but the slope of f is "
+        f"at most βM² = {float(slope):.3g}: all patterns share one fixed point"
+    )
+    wanted = "at most 1 pattern with a fixed point of its own"
+    return Finding("theorem-3/small-beta", name, "enclosure", found, 1, shown, words, wanted)
 
 
 def _constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb]:
@@ -109,23 +107,19 @@ def _many(run: Run) -> Finding:
     size, sets = 1000, 10 if run.quick else SETS
     expected = mean * size * (size - 1) / (MANY * (MANY - 1))
     required = float(required_separation(MANY, beta, K * np.sqrt(d - 1)))
-    hit = sum(
-        bool((separations(_on_sphere(run, size, d, K)) < required).any()) for _ in range(sets)
-    )
+    drawn = (_on_sphere(run, size, d, K) for _ in range(sets))
+    hit = sum(bool((separations(X) < required).any()) for X in drawn)
     counts = np.arange(sets + 1)
     low = int((bdtr(counts, sets, expected - expected**2 / 2) > FALSE_ALARM / 2).argmax())
     high = int((bdtrc(counts, sets, expected) <= FALSE_ALARM / 2).argmax())
-    return Finding(
-        "too-close",
-        f"do {MANY} random patterns meet the condition (β = 1, K = 3, d = 20)?",
-        "statistical",
-        hit,
-        (low, high),
-        Verdict.of(low <= hit <= high),
+    verdict = Verdict.of(low <= hit <= high)
+    name = f"do {MANY} random patterns meet the condition (β = 1, K = 3, d = 20)?"
+    words = (
         f"{hit} of {sets} sets of {size} hold a pair too close; {MANY} hold {mean:.1f} on average, "
-        f"and none with probability at most {1 / mean:.1%}",
-        f"{low} … {high} of the sets, except with probability {FALSE_ALARM:g}",
+        f"and none with probability at most {1 / mean:.1%}"
     )
+    wanted = f"{low} … {high} of the sets, except with probability {FALSE_ALARM:g}"
+    return Finding("too-close", name, "statistical", hit, (low, high), verdict, words, wanted)
 
 
 def _separated_patterns(run: Run) -> Finding:

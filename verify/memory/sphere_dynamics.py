@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -27,23 +28,19 @@ WIDTH = -150  # 200 bits leave balls narrower than 2^WIDTH
 
 def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
     """Size, definition and order of the scheme, on tokens X (n, d)."""
+    from constructions import sphere_dynamics
+
     d = X.shape[-1]
-    models = [_build(run, d, beta, STEP, L) for L in (1, 2, 50)]
+    build = partial(run.build, sphere_dynamics, d, beta)
+    models = [build(STEP, L) for L in (1, 2, 50)]
     yield size(models[-1], "clustering", d=d, L=50)
     weights = [model.n_parameters for model in models]
     name = "weights of 1, 2 and 50 layers, which are one: 6d² + 2d"
     yield same("weights", name, weights, [6 * d * d + 2 * d] * 3)
-    yield _layers(run, X, beta)
-    yield _enclosed(run, X, beta)
-    yield _pair_stays(run, d, beta)
-    yield _order(run, X, beta)
-
-
-def _build(run: Run, d: int, beta: float, step_size: float, n_layers: int) -> Transformer:
-    """The construction, with the planted fault if there is one."""
-    from constructions import sphere_dynamics
-
-    return run.build(sphere_dynamics, d, beta, step_size, n_layers)
+    yield _layers(build(STEP, 8), X, beta)
+    yield _enclosed(models[0], X, beta)
+    yield _pair_stays(build(STEP, 5), d)
+    yield _order([build(1 / L, L) for L in (16, 32, 64)], X, beta)
 
 
 def step_rounding(n: int, d: int, beta: float) -> float:
@@ -58,37 +55,30 @@ def step_rounding(n: int, d: int, beta: float) -> float:
     return 2 * (step + (d + 4) * EPS) / (1 - STEP)
 
 
-def _layers(run: Run, X: np.ndarray, beta: float) -> Finding:
+def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
     """Every layer against its formula in balls, from the stream that it was given."""
-    states = [H.numpy() for H in _build(run, X.shape[-1], beta, STEP, 8).streams(X)]
+    states = [H.numpy() for H in model.streams(X)]
     with Ball.precision(200):
         errors = [
             apart(euler_step(exactly(before), beta, STEP), after.tolist())
             for before, after in pairwise(states)
         ]
-    layer = int(np.argmax(errors))
-    return at_most(
-        "layers/float",
-        "each of 8 layers is normalise(x + h·softmax(β⟨x, x⟩)x), off by",
-        "float",
-        errors[layer],
-        step_rounding(len(X), X.shape[-1], beta),
-        detail=f"layer {layer + 1} from {states[layer].tolist()}",
-    )
+    layer, bound = int(np.argmax(errors)), step_rounding(len(X), X.shape[-1], beta)
+    name = "each of 8 layers is normalise(x + h·softmax(β⟨x, x⟩)x), off by"
+    detail = f"layer {layer + 1} from {states[layer].tolist()}"
+    return at_most("layers/float", name, "float", errors[layer], bound, detail=detail)
 
 
-def _enclosed(run: Run, X: np.ndarray, beta: float) -> Finding:
+def _enclosed(model: Transformer, X: np.ndarray, beta: float) -> Finding:
     """One layer in balls, by the generic forward pass and by the formula."""
-    model = _build(run, X.shape[-1], beta, STEP, 1)
     with Ball.precision(200):
         got = outputs(model, model.prompt(X), Ball()).tolist()
         wanted = euler_step(exactly(X), beta, STEP)
         return coincide("layer/enclosed", "one layer in balls", got, wanted, width=WIDTH)
 
 
-def _pair_stays(run: Run, d: int, beta: float) -> Finding:
+def _pair_stays(model: Transformer, d: int) -> Finding:
     """x and −x: both pulled along themselves, so no layer moves them."""
-    model = _build(run, d, beta, STEP, 5)
     # (3/5, 4/5, 0, …): of length 1 exactly, where the rows of X are so to rounding only.
     x = [fmpq(3, 5), fmpq(4, 5), *[fmpq(0)] * (d - 2)]
     with Ball.precision(200):
@@ -98,24 +88,18 @@ def _pair_stays(run: Run, d: int, beta: float) -> Finding:
         return coincide("pair", name, moved, pair, width=WIDTH)
 
 
-def _order(run: Run, X: np.ndarray, beta: float) -> Finding:
+def _order(models: list[Transformer], X: np.ndarray, beta: float) -> Finding:
     """The distance to the flow at time 1 for h, h/2, h/4: the power of h nearest to it is 1.
 
     A one-step method has an error c·h^p + O(h^{p+1}); ratios 2^p of whole p are told apart at their
     geometric means, 1 from 2 at 2^{3/2}.
     """
-    exact, d = sphere_flow(X, beta, [1.0]).tokens[0], X.shape[-1]
-    errors = [
-        float(abs(_build(run, d, beta, 1 / L, L)(X).numpy() - exact).max()) for L in (16, 32, 64)
-    ]
+    exact, bound = sphere_flow(X, beta, [1.0]).tokens[0], (2**0.5, 2**1.5)
+    errors = [float(abs(model(X).numpy() - exact).max()) for model in models]
     ratios = [a / b if b else math.inf for a, b in pairwise(errors)]
-    return Finding(
-        "order",
-        "distance to the flow at time 1 of 16, 32, 64 layers",
-        "float",
-        ratios,
-        (2**0.5, 2**1.5),
-        Verdict.of(all(2**0.5 < ratio < 2**1.5 for ratio in ratios)),
-        f"{', '.join(f'{e:.1e}' for e in errors)}: ratios {', '.join(f'{r:.2f}' for r in ratios)}",
-        "ratio 2, nearer than 1 and 4: the first power of the step",
-    )
+    verdict = Verdict.of(all(bound[0] < ratio < bound[1] for ratio in ratios))
+    name = "distance to the flow at time 1 of 16, 32, 64 layers"
+    words = ", ".join(f"{error:.1e}" for error in errors)
+    words += f": ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
+    wanted = "ratio 2, nearer than 1 and 4: the first power of the step"
+    return Finding("order", name, "float", ratios, bound, verdict, words, wanted)
