@@ -14,6 +14,7 @@ from verify.domains import Degrees, NotPolynomial, streams
 from verify.evidence.identity import DomainName, modulo_primes, over_the_rationals, symbolically
 from verify.evidence.statement import OverExamples, predict, prompt_of, symbols
 from verify.finding import Finding, Verdict, equal, same
+from verify.regression.pictures import depth_picture
 from verify.regression.statements import LAYOUTS, newton_statement
 from verify.theorems import theorem
 
@@ -59,8 +60,6 @@ def depth(
     for k in run.progress(range(largest_k + 1), "layers"):
         yield _row(run, k, domain)
     if run.plot:
-        from verify.regression.pictures import depth_picture
-
         depth_picture(run.plot, largest_k)
 
 
@@ -116,7 +115,7 @@ def _lower_bound(largest_k: int) -> Finding:
 def _row(run: Run, k: int, domain: DomainName) -> Finding:
     """One line of the table, with every layout seen to compute the same k steps (not for float)."""
     counted: dict[str, dict[str, int]] = {}
-    bounds, verdicts, detail = {}, [], ""
+    bounds, verdicts, words, detail = {}, [], [], ""
     for start, layouts in LAYOUTS.items():
         bound = bounds[STARTED[start]] = newton_lower_bound(k, start)
         row = counted[STARTED[start]] = {}
@@ -130,6 +129,8 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
                 verdicts.append(same_steps.verdict)
                 if same_steps.detail and not detail:
                     detail = f"{layout}: {same_steps.name}: {same_steps.detail}"
+        layers_of = ", ".join(f"{layout} {count}" for layout, count in row.items())
+        words.append(f"{layers_of}, at least {bound} ({STARTED[start]})")
     return Finding(
         f"layers/{k}",
         f"layers for k = {k}",
@@ -137,11 +138,7 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
         counted,
         bounds,
         Verdict.together(verdicts),
-        "; ".join(
-            f"{', '.join(f'{layout} {count}' for layout, count in row.items())}, "
-            f"at least {bounds[start]} ({start})"
-            for start, row in counted.items()
-        ),
+        "; ".join(words),
         COMPARED[domain],
         detail,
     )

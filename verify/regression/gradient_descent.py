@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from theory import checks
 from verify.claim import Run, claim, option
@@ -20,7 +20,7 @@ Layouts = Literal["all", "direct", "causal", "ladder"]
     source="[vonOswald2023, Proposition 1]; causal and ladder proved in constructions/regression/",
     faults_seen=[
         {"layout": layout, "domain": domain, "d": 2, "n": 3, "k": 3, "samples": 2}
-        for layout in ("direct", "causal", "ladder")
+        for layout in get_args(Descent)
         for domain in ("float", "exact", "modular", "symbolic")
     ],
 )
@@ -47,8 +47,7 @@ def gradient_descent(
         checks.positive("step_size", step_size)
     examples = gaussian_examples(run, samples, n, d)
     eta = safe_alpha(examples.x, "identity") if step_size is None else float(step_size)
-    every: list[Descent] = ["direct", "causal", "ladder"]
-    for chosen in every if layout == "all" else [layout]:
+    for chosen in get_args(Descent) if layout == "all" else [layout]:
         statement = gradient_descent_statement(run, chosen, eta)
         found = computes(run, statement, examples, k, domain, eta, "identity")
         yield from labelled(chosen, found)

@@ -12,6 +12,7 @@ from verify.evidence.identity import DomainName
 from verify.finding import Finding, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
+from verify.regression.pictures import newton_picture
 from verify.regression.statements import (
     LAYOUTS,
     STEPS,
@@ -66,7 +67,5 @@ def newton(
         yield newton_converges(examples.x, scale, start)
         yield distance_to_ols(examples, in_float, k, scale, start)
     if run.plot:
-        from verify.regression.pictures import newton_picture
-
         x, y = examples.x[0], examples.y[0]
         newton_picture(run.plot, x, y, k, alpha or safe_alpha(x, start), start)

@@ -17,6 +17,7 @@ from verify.evidence.statement import OverExamples, predict
 from verify.finding import Finding, at_most, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import Examples, read_examples
+from verify.regression.pictures import newton_picture
 from verify.regression.statements import (
     STEPS,
     Layouts,
@@ -67,8 +68,6 @@ def newton_on_data(
         yield distance_to_ols(examples, in_float, k, scale, start)
     yield from steps_to_ols(examples, data.name, k, scale, start)
     if run.plot:
-        from verify.regression.pictures import newton_picture
-
         newton_picture(run.plot, x, y, k, scale, start)
 
 

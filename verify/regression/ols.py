@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import ceil, log, log1p
+from itertools import count
+from math import log, log1p
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -35,7 +36,6 @@ class Method(NamedTuple):
     statement: Callable[[Run, float], OverExamples]
     residual: Callable[[Any, int, float], Any]
     power: Callable[[int], int]
-    steps: Callable[[float], float]  # that make this power
 
 
 METHODS = {
@@ -44,14 +44,12 @@ METHODS = {
         lambda run, alpha: newton_statement(run, "ladder", "gram", alpha),
         newton_residual,
         lambda k: 2**k,
-        np.log2,
     ),
     "gradient descent": Method(
         "identity",
         lambda run, eta: gradient_descent_statement(run, "ladder", eta),
         gradient_descent_residual,
         lambda k: k,
-        float,
     ),
 }
 
@@ -113,7 +111,7 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
     scale = safe_alpha(examples.x, method.start)
     shrink = scale * smallest ** (4 if method.start == "gram" else 2)
     wanted = max(1.0, -log(ACCURACY) / -log1p(-shrink)) if shrink < 1 else 1.0
-    k = ceil(method.steps(wanted))
+    k = next(k for k in count() if method.power(k) >= wanted)
     model = method.statement(run, scale).build(d, n, k)
     in_float = transformer_in_float(model, *examples)
     found = from_ols(examples, in_float, lambda lam: method.residual(lam, k, scale))

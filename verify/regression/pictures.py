@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from theory.regression import (
     Start,
@@ -26,6 +23,8 @@ from verify.regression.statements import LAYOUTS, newton_theorem
 from verify.theorems import theorem
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from constructions.transformer import Transformer
 
 COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
@@ -36,6 +35,8 @@ def saved(
     path: Path, width: float, height: float, columns: int = 1, legend: str = "best"
 ) -> Iterator[Any]:
     """Panels in a row to draw on; then each gets a grid and a legend, and they are saved."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
     panels = figure.subplots(1, columns, squeeze=False)[0]
     yield panels
@@ -96,6 +97,8 @@ def depth_picture(path: Path, largest_k: int) -> None:
 
 def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
     """Layers of each construction and the lower bound, for k = 0 … largest_k."""
+    from matplotlib.ticker import MaxNLocator
+
     steps = range(largest_k + 1)
     for layout in LAYOUTS[start]:
         stated = theorem(newton_theorem(layout, start)).sizes["layers"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
@@ -122,21 +122,18 @@ def printed_expansions(printed: Coefficients = PRINTED) -> Finding:
     for _ in range(2):
         M = 2 * M - M * s * M
         found.append(M)
-    right, wrong = (
-        [
-            sum(c * a ** (i + 1) * s ** (2 * i + 1) for i, c in enumerate(coefficients))
-            for coefficients in both
-        ]
-        for both in (RIGHT, printed)
-    )
-    differ = all(ours != theirs for ours, theirs in zip(found, wrong, strict=True))
+
+    def stated(both: Coefficients) -> list[Any]:
+        return [sum(c * a * s * (a * s**2) ** i for i, c in enumerate(each)) for each in both]
+
+    differ = all(ours != theirs for ours, theirs in zip(found, stated(printed), strict=True))
     return Finding(
         "newton-expansions",
         "M₁, M₂ (eq. 38, 39)",
         "identity",
         RIGHT,
         printed,
-        Verdict.of(found == right and differ),
+        Verdict.of(found == stated(RIGHT) and differ),
         "M₁ = 2αS − α²S³, M₂ = 4αS − 6α²S³ + 4α³S⁵ − α⁴S⁷",
         "not 2αS − 4α²S³, 4αS − 12α²S³ + 16α³S⁵ − 16α⁴S⁷",
     )
@@ -144,11 +141,9 @@ def printed_expansions(printed: Coefficients = PRINTED) -> Finding:
 
 def fixed_alpha() -> Finding:
     """α is a weight, so no α converges on all examples: twice as long inputs undo α = 1/λmax²."""
-    domain = Rational()
-    short, long = domain.matrix([[domain.number(1)]]), domain.matrix([[domain.number(2)]])
-    alpha = 1 / (short.transpose() * short).tolist()[0][0] ** 2
-    S = long.transpose() * long
-    residual = int((algorithms.identity(domain, 1) - S * (alpha * S)).tolist()[0][0])
+    S, longer = fmpq(1**2), fmpq(2**2)  # of x = (1) and x = (2)
+    alpha = 1 / S**2
+    residual = int(1 - longer * (alpha * longer))
     return Finding(
         "newton-any-examples",
         '"on any examples" holds for the recursion, not for its convergence',
@@ -199,10 +194,8 @@ def causal_remark(run: Run) -> Finding:
     x = run.rng.standard_normal((n, d))
     sigma = np.stack([x[:t].T @ x[:t] / t for t in range(1, n + 1)])
     alpha = 1 / np.linalg.eigvalsh(sigma)[:, -1].max() ** 2
-    steps = _causal_stream(x, alpha, 40)
-    M = alpha * sigma
-    errors = []
-    for held in steps:
+    M, errors = alpha * sigma, []
+    for held in _causal_stream(x, alpha, 40):
         wanted = np.einsum("tij,tj->ti", M, x)
         errors.append(float(np.linalg.norm(held - wanted) / np.linalg.norm(wanted)))
         if errors[-1] > 1e3:

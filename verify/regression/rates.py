@@ -28,6 +28,7 @@ from theory.regression.newton import STARTS
 from verify.claim import Run, claim, option
 from verify.evidence.agreement import transformer_in_float
 from verify.finding import Finding, at_least, at_most, equal
+from verify.regression.pictures import rates_picture
 
 EPS = np.finfo(np.float64).eps
 
@@ -60,8 +61,6 @@ def rates(
     yield from map(_stated_count, COUNTS)
     yield _digits_double(run, 500 if run.quick else digits)
     if run.plot:
-        from verify.regression.pictures import rates_picture
-
         rates_picture(run.plot, problem.x, problem.y, problem.w, condition)
 
 

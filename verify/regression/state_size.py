@@ -20,6 +20,7 @@ from verify.evidence.statement import predict, symbols
 from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
 from verify.regression import rates
+from verify.regression.pictures import state_size_picture
 from verify.regression.statements import Descent, gradient_descent_statement, online_statement
 from verify.theorems import theorem
 
@@ -57,8 +58,6 @@ def state_size(
     examples = one_pass_examples(run, conditions, samples)
     yield _one_pass(examples)
     if run.plot:
-        from verify.regression.pictures import state_size_picture
-
         state_size_picture(run.plot, CONDITIONS, counts, examples)
 
 

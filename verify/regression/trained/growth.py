@@ -11,6 +11,9 @@ from verify.evidence.statistics import agreeing, resampled
 from verify.finding import Finding
 from verify.regression.trained.similarities import Likeness
 
+EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
+"""How the steps of each algorithm grow that match the layers of a transformer."""
+
 
 def matching(steps: np.ndarray, similarity: np.ndarray) -> np.ndarray:
     """The steps that match each layer best, up to the first layer that matches the most.

@@ -13,6 +13,7 @@ from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import agreeing, resampled
 from verify.finding import Finding, at_least, labelled
 from verify.regression.trained.options import TRANSFORMER, Samples
+from verify.regression.trained.pictures import similarities_picture
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import beside_published, cells, published
 from verify.regression.trained.similarities import DESCENT_STEPS, Likeness, Tables, closer
@@ -47,13 +48,11 @@ def ill_conditioned(
                 "checkpoint"
             )
         tables = found[trained.name] = Tables.of(Probed.of(run, trained, samples), steps)
-        yield from labelled(trained.name, [steps_that_match(run, tables)])
-        yield from labelled(trained.name, [closer(tables, "0.988 and 0.986")])
+        last_layer = steps_that_match(run, tables), closer(tables, "0.988 and 0.986")
+        yield from labelled(trained.name, last_layer)
         if beside_published(trained, "ill-conditioned"):
             yield from labelled(trained.name, cells(tables, "ill_conditioned"))
     if run.plot:
-        from verify.regression.trained.pictures import similarities_picture
-
         similarities_picture(run.plot, found, "ill_conditioned")
 
 
@@ -73,7 +72,7 @@ def steps_in_published_tables() -> Finding:
 
 def steps_that_match(run: Run, tables: Tables) -> Finding:
     """Decided by sets of prompts drawn again, the same ones for both algorithms."""
-    both = tables.newton, tables.gradient_descent
+    both = tables.both
     again = resampled(run.rng, np.concatenate([each.alike[:, -1] for each in both]))
     parts = np.split(again, [len(tables.newton.steps)], axis=1)
     newton, descent = (each.steps[means.argmax(1)] for each, means in zip(both, parts, strict=True))

@@ -9,8 +9,9 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, above, estimated, sign_of
 from verify.finding import Finding, Verdict, at_least, labelled
-from verify.regression.trained.growth import growth
+from verify.regression.trained.growth import EXPECTED, growth
 from verify.regression.trained.options import TRANSFORMER, Checkpoint
+from verify.regression.trained.pictures import weights_picture
 from verify.regression.trained.similarities import Likeness
 from verify.regression.trained.weights import Asked
 
@@ -38,8 +39,6 @@ def induced(
         yield from labelled(trained.name, like_those_of_newton(run, asked))
         found[trained.name] = asked.newton, asked.gradient_descent
     if run.plot:
-        from verify.regression.trained.pictures import weights_picture
-
         weights_picture(run.plot, found)
 
 
@@ -73,10 +72,8 @@ def like_those_of_newton(run: Run, asked: Asked) -> Iterator[Finding]:
         words = "no layer says anything"
         yield at_least("newton", f"{label} Newton", "trained", 0, 1, words=words, wanted="one")
         return
-    for kind, each, wanted in (
-        ("Newton", asked.newton, "linear"),
-        ("gradient descent", asked.gradient_descent, "exponential"),
-    ):
+    both = asked.newton, asked.gradient_descent
+    for (kind, wanted), each in zip(EXPECTED.items(), both, strict=True):
         setting = f"{each.algorithm}, from layer {first + 1} on"
         later = Likeness(setting, each.steps, each.alike[:, first:])
         yield growth(run, kind.lower().replace(" ", "-"), f"{label} {kind}", later, wanted)

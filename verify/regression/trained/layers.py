@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, NOTHING, above, below, estimated
 from verify.finding import Finding, labelled
 from verify.regression.trained.options import TRANSFORMER, Checkpoint, Samples
+from verify.regression.trained.pictures import layers_picture
 from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
 
@@ -26,19 +28,14 @@ def layers(
     probed = []
     for trained in models_of(checkpoint, TRANSFORMER):
         probed.append(Probed.of(run, trained, samples))
-        yield from labelled(trained.name, falls(probed[-1]))
-        yield from labelled(trained.name, [own_read_out(probed[-1])])
+        yield from labelled(trained.name, [*falls(probed[-1]), own_read_out(probed[-1])])
     if run.plot:
-        from verify.regression.trained.pictures import layers_picture
-
         layers_picture(run.plot, probed)
 
 
 def falls(probed: Probed) -> Iterator[Finding]:
     """Paired differences of successive layers, prompt by prompt."""
-    errors = probed.errors
-    for layer in range(1, len(errors)):
-        before, after = errors[layer - 1], errors[layer]
+    for layer, (before, after) in enumerate(pairwise(probed.errors), 1):
         drop = estimated(before - after)
         yield above(
             f"layer-{layer}",
@@ -51,10 +48,8 @@ def falls(probed: Probed) -> Iterator[Finding]:
 
 def own_read_out(probed: Probed) -> Finding:
     """The model's read-out is linear too, so the best one does as well."""
-    own, last = (
-        probed.error(predictions_of(probed.trained.model, probed.prompts)),
-        probed.errors[-1],
-    )
+    own = probed.error(predictions_of(probed.trained.model, probed.prompts))
+    last = probed.errors[-1]
     worse = estimated(last - own)
     return below(
         "own-read-out",

@@ -11,18 +11,10 @@ import numpy as np
 from theory.regression import Prompts, best_step_size, descent_error, polynomial_errors
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
-from verify.evidence.statistics import (
-    BY,
-    LEVEL,
-    NOTHING,
-    RESAMPLED,
-    agreeing,
-    below,
-    estimated,
-    resampled,
-)
+from verify.evidence.statistics import BY, LEVEL, NOTHING, agreeing, below, estimated, resampled
 from verify.finding import Finding, labelled
 from verify.regression.trained.options import LINEAR
+from verify.regression.trained.pictures import terms_picture
 from verify.regression.trained.predictors import answers_of, prompts_of
 
 DEPTHS = (1, 2, 3, 4)
@@ -66,8 +58,6 @@ def linear_depth(
                 found = [beats_the_ladder(depth, own, p), terms(run, depth, own, best)]
             yield from labelled(trained.name, found)
     if run.plot:
-        from verify.regression.trained.pictures import terms_picture
-
         terms_picture(run.plot, errors, best)
 
 
@@ -124,8 +114,8 @@ def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
 
 def terms(run: Run, depth: int, own: np.ndarray, best: np.ndarray) -> Finding:
     """The fewest terms of a polynomial p that does as well as a model."""
-    counts = np.sort([fewest(error, best) for error in resampled(run.rng, own)])
-    low, high = counts[round(LEVEL * RESAMPLED)], counts[-1 - round(LEVEL * RESAMPLED)]
+    counts = np.array([fewest(error, best) for error in resampled(run.rng, own)])
+    low, high = np.quantile(counts, (LEVEL, 1 - LEVEL), method="nearest")
     steps, most = ladder_and_most(depth)
     found = fewest(own.mean(), best)
     return agreeing(

@@ -16,6 +16,7 @@ from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, NOTHING, above, below, estimated, sign_of
 from verify.finding import Finding, Verdict, labelled
 from verify.regression.trained.options import LSTM, TRANSFORMER, Samples
+from verify.regression.trained.pictures import forgetting_picture
 from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
 
@@ -48,17 +49,14 @@ def lstm(
                 f"{each.name} and {other.name} were trained on different prompts: give two of the "
                 "same task"
             )
-    probed = [Probed.of(run, trained, samples) for trained in recurrent]
     forgotten: dict[str, np.ndarray] = {}
-    for own in probed:
+    for own in [Probed.of(run, trained, samples) for trained in recurrent]:
         yield from labelled(own.trained.name, nearer(own, attentive))
         yield from labelled(own.trained.name, [first_layer(own)])
         errors = {each.name: forgetting(each, own) for each in (own.trained, *attentive)}
         yield from forgets(errors)
         forgotten.update(errors)
     if run.plot:
-        from verify.regression.trained.pictures import forgetting_picture
-
         forgetting_picture(run.plot, forgotten)
 
 
@@ -71,23 +69,21 @@ def nearer(own: Probed, others: list[Trained]) -> Iterator[Finding]:
         rules[..., 1:], said[..., 1:], own.algorithms.labels[:, 1:]
     )
 
-    def compared(
-        id: str, name: str, more: np.ndarray, less: np.ndarray, theirs: str = ""
-    ) -> Finding:
+    rule = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
+    first, second = f"online gradient descent (step size {rule})", "least squares"
+    compared = [("online", f"more like {first} than {second}", online_cosine, exact_cosine, "")]
+    for name, theirs, exact in zip(
+        [o.name for o in others], their_online, their_exact, strict=True
+    ):
+        compared += [
+            (f"online/{name}", f"more like {first} than {name}", online_cosine, theirs, PUBLISHED),
+            (f"least-squares/{name}", f"less like {second} than {name}", exact, exact_cosine, ""),
+        ]
+    for id, name, more, less, published in compared:
         difference = estimated(more - less)
         words = f"similarity of errors {more.mean():.3f} and {less.mean():.3f}, the difference "
         words += f"{difference:.3f}"
-        return above(id, name, difference, words=words, wanted=f"above 0 {BY}{theirs}")
-
-    rule = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
-    first, second = f"online gradient descent (step size {rule})", "least squares"
-    name = f"more like {first} than {second}"
-    yield compared("online", name, online_cosine, exact_cosine)
-    for other, theirs, their_second in zip(others, their_online, their_exact, strict=True):
-        name = f"more like {first} than {other.name}"
-        yield compared(f"online/{other.name}", name, online_cosine, theirs, PUBLISHED)
-        name = f"less like {second} than {other.name}"
-        yield compared(f"least-squares/{other.name}", name, their_second, exact_cosine)
+        yield above(id, name, difference, words=words, wanted=f"above 0 {BY}{published}")
 
 
 def first_layer(own: Probed) -> Finding:
@@ -125,29 +121,23 @@ def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
     """The slope of the error against the gap, fitted to each prompt: that of the first model, which
     is the LSTM, and the others' beside it."""
     name, *others = errors
-    slopes, ends = slopes_of(errors[name])
-    slope = estimated(slopes)
-    yield above(
-        f"{name}/forgets",
-        f"{name}: forgets",
-        slope,
-        words=f"error {ends}; {slope:.5f} an example",
-        wanted=f"above 0 {BY}",
-    )
-    for label in others:
-        theirs, ends = slopes_of(errors[label])
+    slopes, words = slopes_of(errors[name])
+    found, wanted = estimated(slopes), f"above 0 {BY}"
+    yield above(f"{name}/forgets", f"{name}: forgets", found, words=words, wanted=wanted)
+    for other in others:
+        theirs, words = slopes_of(errors[other])
         yield above(
-            f"{name}/forgets/{label}",
-            f"{label}: does not forget as the LSTM does",
+            f"{name}/forgets/{other}",
+            f"{other}: does not forget as the LSTM does",
             estimated(slopes / 10 - theirs),
-            words=f"error {ends}; {estimated(theirs):.5f} an example",
+            words=words,
             wanted=f"less than a tenth of the LSTM's, {BY} of the difference",
         )
 
 
 def slopes_of(errors: np.ndarray) -> tuple[np.ndarray, str]:
-    """By prompt (m,), for errors (gaps, m); and the mean errors at the ends in words."""
+    """By prompt (m,), for errors (gaps, m); and their mean, after the errors at the ends."""
     gaps = np.arange(len(errors)) - (len(errors) - 1) / 2
-    first, last = errors[0].mean(), errors[-1].mean()
-    words = f"{first:.3f} just seen, {last:.3f} after {len(errors) - 1} further examples"
-    return gaps @ errors / (gaps @ gaps), words
+    slopes, first, last = gaps @ errors / (gaps @ gaps), errors[0].mean(), errors[-1].mean()
+    words = f"error {first:.3f} just seen, {last:.3f} after {len(errors) - 1} further examples"
+    return slopes, f"{words}; {estimated(slopes):.5f} an example"

@@ -9,8 +9,9 @@ import numpy as np
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, equal, labelled, same
-from verify.regression.trained.growth import growth, growth_of, listed, matching
+from verify.regression.trained.growth import EXPECTED, growth, growth_of, listed, matching
 from verify.regression.trained.options import TRANSFORMER, Checkpoint, Samples
+from verify.regression.trained.pictures import similarities_picture
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import beside_published, cells, published
 from verify.regression.trained.similarities import CONDITIONS, Tables, closer
@@ -24,9 +25,9 @@ def newton_or_gd(
 
     Matching is the number of steps of largest similarity of errors, or of least squared difference;
     layers count up to the first that matches the most steps, if those after it match about as many.
-    Newton starts from αS, α = 1/λmax² of
-    each prefix; the step size of gradient descent is searched, and it is also made with momentum,
-    for several condition numbers.  The last layer is more like Newton than gradient descent.
+    Newton starts from αS, α = 1/λmax² of each prefix; the step size of gradient descent is
+    searched, and it is also made with momentum, for several condition numbers.  The last layer is
+    more like Newton than gradient descent.
 
     What tells the two apart is the growth: from αI instead of αS, k Newton steps are exactly 2^k
     gradient steps, so that similarities at the best steps say which start or step size is nearer.
@@ -41,8 +42,6 @@ def newton_or_gd(
         if beside_published(trained, "isotropic"):
             yield from labelled(trained.name, cells(tables, "isotropic"))
     if run.plot:
-        from verify.regression.trained.pictures import similarities_picture
-
         similarities_picture(run.plot, found, "isotropic")
 
 
@@ -77,7 +76,7 @@ def growth_in_published_tables() -> Finding:
         "published",
         "the published tables (12 layers, d = 20)",
         [growth_of(newton), growth_of(descent)],
-        ["linear", "exponential"],
+        [*EXPECTED.values()],
         evidence="trained",
         words=f"Newton {listed(newton)}, linear; gradient descent {listed(descent)}, exponential",
         wanted="straightest as they are, and as logarithms",
@@ -87,10 +86,7 @@ def growth_in_published_tables() -> Finding:
 def growth_by_layer(run: Run, tables: Tables) -> Iterator[Finding]:
     """By similarity and by difference; with momentum by similarity."""
     label = "steps that match,"
-    for kind, table, wanted in (
-        ("Newton", tables.newton, "linear"),
-        ("gradient descent", tables.gradient_descent, "exponential"),
-    ):
+    for (kind, wanted), table in zip(EXPECTED.items(), tables.both, strict=True):
         id, name = kind.lower().replace(" ", "-"), f"{label} {kind}"
         yield growth(run, id, name, table, wanted)
         by_squares = f"{name} by squared difference"

@@ -15,6 +15,7 @@ from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, agreeing, estimated, resampled, sign_of
 from verify.finding import Finding, Verdict, labelled
 from verify.regression.trained.options import TRANSFORMER, Samples
+from verify.regression.trained.pictures import penalties_picture
 from verify.regression.trained.predictors import Algorithms, predictions_of, prompts_of
 
 POWERS = np.arange(-6, 7)  # penalties are noise² times 2 to these
@@ -44,8 +45,8 @@ def noisy(
         refuse_other_prompts(trained, others)
         noise = trained.task.noise
         p = prompts_of(trained.task, samples, run.rng)
-        algorithms = Algorithms(p)
-        ridge = algorithms.spectrum.ridge(noise**2 * 2.0**POWERS)
+        algorithms, penalties = Algorithms(p), noise**2 * 2.0**POWERS
+        ridge = algorithms.spectrum.ridge(penalties)
         own = predictions_of(trained.model, p)
         yield from labelled(trained.name, [as_good(own, algorithms.labels, ridge)])
         squares = {}
@@ -56,9 +57,7 @@ def noisy(
             squares[each.name] = apart.mean(-1)
             yield from labelled(each.name, [nearest(run, noise, apart, own=each is trained)])
         if run.plot:
-            from verify.regression.trained.pictures import penalties_picture
-
-            penalties_picture(run.plot, noise**2 * 2.0**POWERS, noise, squares)
+            penalties_picture(run.plot, penalties, noise, squares)
 
 
 def refuse_other_prompts(trained: Trained, others: list[Trained]) -> None:
@@ -76,22 +75,18 @@ def refuse_other_prompts(trained: Trained, others: list[Trained]) -> None:
 def as_good(own: np.ndarray, labels: np.ndarray, ridge: np.ndarray) -> Finding:
     """No predictor errs less than Bayes on average; how much more the model does, by prompt."""
     error = ((own - labels) ** 2).mean(-1)
-    errors = ((ridge - labels) ** 2).mean(-1)
-    best = errors[POWERS == 0][0].mean()
-    others = errors[np.abs(POWERS) == 2]
-    gains = [estimated(other - error) for other in others]
-    words = " and ".join(
-        f"{other.mean():.3f} ({gain:.3f} more)" for other, gain in zip(others, gains, strict=True)
-    )
+    smaller, best, larger = ((ridge[np.isin(POWERS, (-2, 0, 2))] - labels) ** 2).mean(-1)
+    gains = {"σ²/4": estimated(smaller - error), "4σ²": estimated(larger - error)}
     return Finding(
         "errors",
         "errs less than ridge regression with σ²/4 and with 4σ²",
         "trained",
-        dict(zip(("σ²/4", "4σ²"), (gain.value for gain in gains), strict=True)),
+        {penalty: gain.value for penalty, gain in gains.items()},
         0,
-        Verdict.together(sign_of(*gain) for gain in gains),
-        f"squared error {error.mean():.3f}, Bayes {best:.3f} ({error.mean() / best - 1:+.1%}); "
-        f"{words}",
+        Verdict.together(sign_of(*gain) for gain in gains.values()),
+        f"squared error {error.mean():.3f}, Bayes {best.mean():.3f} "
+        f"({error.mean() / best.mean() - 1:+.1%}); {smaller.mean():.3f} ({gains['σ²/4']:.3f} more) "
+        f"and {larger.mean():.3f} ({gains['4σ²']:.3f} more)",
         f"less than both {BY}",
     )
 

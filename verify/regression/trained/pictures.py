@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
-from matplotlib.patches import Rectangle
 
-from constructions.transformer import plural
 from verify.regression.pictures import saved
 from verify.regression.trained.predictors import labels_of
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import published
 from verify.regression.trained.similarities import Likeness, Tables
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
 
 Named = Mapping[str, np.ndarray]
 HeatMaps = tuple[str, Likeness, Likeness]  # of a model: Newton's, that of gradient descent
@@ -25,6 +24,8 @@ HeatMaps = tuple[str, Likeness, Likeness]  # of a model: Newton's, that of gradi
 
 def layers_picture(path: Path, probed: Sequence[Probed]) -> None:
     """The error of every layer; and of the first model's layers by the number of examples."""
+    from matplotlib import colormaps
+
     some = probed[0]
     labels = labels_of(some.prompts)
 
@@ -91,7 +92,7 @@ def terms_picture(
         label = "best polynomial of so many terms"
         panel.plot(range(1, len(best) + 1), best, "k.-", lw=1, label=label)
         for index, (L, terms, error) in enumerate(trained):
-            label = f"trained, {plural(L, 'layer')}: 3^{L - 1} … (3^{L} − 1)/2 terms"
+            label = f"trained, {L} layer{'s' * (L > 1)}: 3^{L - 1} … (3^{L} − 1)/2 terms"
             panel.plot(terms, (error, error), "|-", color=f"C{index}", lw=2, ms=12, label=label)
         panel.set(xscale="log", yscale="log", xlabel="terms", ylabel="mean squared error")
 
@@ -105,6 +106,8 @@ def _doublings(descent: Likeness, also: np.ndarray | tuple[int, ...] = ()) -> Li
 
 def _heat_maps(path: Path, rows: Sequence[HeatMaps], label: str) -> None:
     """Two in a row; of the steps shown the best is framed."""
+    from matplotlib.figure import Figure
+
     heights = [max(4.0, *(0.17 * len(each.steps) for each in both)) for _, *both in rows]
     figure = Figure(figsize=(13, sum(heights)), layout="constrained")
     panels = figure.subplots(len(rows), 2, squeeze=False, height_ratios=heights)
@@ -116,6 +119,8 @@ def _heat_maps(path: Path, rows: Sequence[HeatMaps], label: str) -> None:
 
 
 def _heat_map(panel: Axes, title: str, steps: np.ndarray, mean: np.ndarray) -> AxesImage:
+    from matplotlib.patches import Rectangle
+
     shown = panel.imshow(mean, cmap="viridis", aspect="auto", vmin=0.4, vmax=1)
     rows, columns = mean.shape
     for layer, best in enumerate(mean.argmax(axis=0)):

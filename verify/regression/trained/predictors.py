@@ -7,7 +7,7 @@ query) from the first t.  Algorithms take every prefix as a problem of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,20 +18,12 @@ from theory.regression import (
     ill_conditioned_prompts,
     online_gradient_descent_iterates,
 )
-from verify.claim import option
 
 if TYPE_CHECKING:
     from constructions.trained.tasks.regression import Regression
 
 Predictor = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 """Called with examples x (m, n, d), y (m, n) and queries (m, d), as all regression methods are."""
-
-TRANSFORMER = "a softmax transformer trained on regression"
-LSTM = "an LSTM trained on regression"
-LINEAR = "a linear transformer trained on regression"
-
-Checkpoint = Annotated[str, option("trained transformer for regression: a shipped name, or a file")]
-Samples = Annotated[int, option("fresh prompts", min=20)]
 
 CHUNK = 200  # prompts that a model sees at once: what they need stays in the cache
 FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
@@ -115,8 +107,10 @@ class Algorithms:
             iterates = online_gradient_descent_iterates(p.x, p.y, step_size)
             return np.vecdot(np.stack([*iterates], axis=-2), following)[None]
 
-        sizes = [None, *(factor / size for factor in FACTORS)]
-        best = min(sizes, key=lambda each: self._squared_error(run(each)))
+        def squared_error(step_size: float | None) -> float:
+            return float(((run(step_size) - self.labels) ** 2).mean())
+
+        best = min([None, *(factor / size for factor in FACTORS)], key=squared_error)
         return run(best), best
 
     def least_squares(self) -> np.ndarray:
@@ -127,6 +121,3 @@ class Algorithms:
         """The best predictor for w ~ N(0, I), (m, n + 1): least squares, or with noisy labels ridge
         regression with the variance of the noise."""
         return self.spectrum.ridge([noise**2])[0] if noise else self.least_squares()
-
-    def _squared_error(self, predictions: np.ndarray) -> float:
-        return float(((predictions - self.labels) ** 2).mean())

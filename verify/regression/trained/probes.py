@@ -134,7 +134,5 @@ def _streams(
     """Chunks of prompts, and what is read of each layer, (prompts, n + 1, D + 1), its last 1."""
     for place in chunks(len(x)):
         layers = model.representations(x[place], y[place], x_query[place])
-        yield place, (np.pad(H.double().numpy(), _ONE, constant_values=1.0) for H in layers)
-
-
-_ONE = ((0, 0), (0, 0), (0, 1))  # a further column
+        column = (0, 0), (0, 0), (0, 1)
+        yield place, (np.pad(H.double().numpy(), column, constant_values=1.0) for H in layers)

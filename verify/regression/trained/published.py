@@ -45,8 +45,7 @@ def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
     the seeds of the small models have a standard deviation of `BETWEEN_SEEDS`.
     """
     bound = ERRORS * 2**0.5 * BETWEEN_SEEDS
-    both = tables.newton, tables.gradient_descent
-    for table, theirs in zip(both, published(prompts), strict=True):
+    for table, theirs in zip(tables.both, published(prompts), strict=True):
         _, ours, same = np.intersect1d(table.steps, theirs.steps, return_indices=True)
         apart = np.abs(table.mean[ours] - theirs.mean[same])
         verdicts = [

@@ -92,27 +92,25 @@ class Tables:
             cosines = error_cosines(said, layers, wanted)
             return Table(algorithm, np.array([*steps]), cosines, squares)
 
-        descents = [
-            table(
-                f"gradient descent, step size {factor:g}/λmax",
-                descent_steps,
-                algorithms.gradient_descent(descent_steps, factor),
-            )
-            for factor in FACTORS
-        ]
+        def descent(factor: float) -> Table:
+            label = f"gradient descent, step size {factor:g}/λmax"
+            return table(label, descent_steps, algorithms.gradient_descent(descent_steps, factor))
+
+        def momentum(condition: float) -> Table:
+            label = f"gradient descent with momentum, on [λmax/{condition}, λmax]"
+            return table(label, MOMENTUM_STEPS, algorithms.momentum(MOMENTUM_STEPS, condition))
+
         return Tables(
             table("Newton from αS", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS)),
             table("Newton from αI", NEWTON_STEPS, algorithms.newton(NEWTON_STEPS, "identity")),
-            max(descents, key=lambda each: float(each.last.mean())),
-            tuple(
-                table(
-                    f"gradient descent with momentum, on [λmax/{condition}, λmax]",
-                    MOMENTUM_STEPS,
-                    algorithms.momentum(MOMENTUM_STEPS, condition),
-                )
-                for condition in CONDITIONS
-            ),
+            max(map(descent, FACTORS), key=lambda each: float(each.last.mean())),
+            tuple(map(momentum, CONDITIONS)),
         )
+
+    @property
+    def both(self) -> tuple[Table, Table]:
+        """Those of Newton from αS and of gradient descent, which are compared."""
+        return self.newton, self.gradient_descent
 
     def __iter__(self) -> Iterator[Table]:
         yield from (self.newton, self.newton_from_identity, self.gradient_descent, *self.momentum)
