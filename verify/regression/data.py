@@ -108,22 +108,20 @@ def _read(path: Path) -> tuple[list[str], np.ndarray]:
         )
     if all(_number(name) is not None for name in names):
         raise InputError(f"{path.name} starts with numbers: its first line must name the columns")
-    table = np.empty((len(body), len(names)))
-    for i, (number, row) in enumerate(body):
+    for number, row in body:
         if len(row) != len(names):
             raise InputError(
                 f"{path.name} line {number} has {len(row)} entries, the header "
                 f"{len(names)}: every row needs one per column"
             )
-        for j, text in enumerate(row):
+        for name, text in zip(names, row, strict=True):
             value = _number(text)
             if value is None or not np.isfinite(value):
                 raise InputError(
-                    f"{path.name} line {number}, column '{names[j]}': {text!r} is not a "
+                    f"{path.name} line {number}, column '{name}': {text!r} is not a "
                     "finite number; drop the column, or encode it as numbers"
                 )
-            table[i, j] = value
-    return names, table
+    return names, np.array([[float(text) for text in row] for _, row in body])
 
 
 def _number(text: str) -> float | None:

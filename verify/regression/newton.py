@@ -13,14 +13,7 @@ from verify.finding import Finding, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.pictures import newton_picture
-from verify.regression.statements import (
-    LAYOUTS,
-    STEPS,
-    Layouts,
-    computes,
-    newton_layouts,
-    newton_statement,
-)
+from verify.regression.statements import LAYOUTS, STEPS, Layouts, computes, newton_statements
 
 
 @claim(
@@ -58,8 +51,9 @@ def newton(
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, start) if alpha is None else float(alpha)
-    for chosen in newton_layouts(layout, start, interleaved, len(examples.x) * n * n):
-        statement = newton_statement(run, chosen, start, scale, interleaved)
+    pairs = len(examples.x) * n * n
+    statements = newton_statements(run, layout, start, scale, pairs, interleaved)
+    for chosen, statement in statements.items():
         found = computes(run, statement, examples, k, domain, scale, start, most_steps=STEPS)
         yield from labelled(chosen, found)
     if domain in ("all", "float"):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.regression import Start, newton_fitted
+from theory.regression import Start, newton_residual
 from verify.claim import Run, claim, option
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
@@ -18,13 +18,7 @@ from verify.finding import Finding, at_most, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import Examples, read_examples
 from verify.regression.pictures import newton_picture
-from verify.regression.statements import (
-    STEPS,
-    Layouts,
-    computes,
-    newton_layouts,
-    newton_statement,
-)
+from verify.regression.statements import STEPS, Layouts, computes, newton_statements
 
 MOST_ROWS = 100  # of the data, for the exact domains
 LARGEST_EXACT = 4e6  # bits·n·d² beyond which the rationals take seconds
@@ -54,8 +48,7 @@ def newton_on_data(
     (x, y, queries), (n, d) = examples, examples.x.shape
     scale = safe_alpha(x, start) if alpha is None else float(alpha)
     what = f"{len(queries)} held-out rows of {data.name}"
-    for chosen in newton_layouts(layout, start, False, n * n):
-        statement = newton_statement(run, chosen, start, scale)
+    for chosen, statement in newton_statements(run, layout, start, scale, n * n).items():
         most = {"most_steps": STEPS, "most_rows": MOST_ROWS}
         found = computes(run, statement, examples, k, domain, scale, start, what=what, **most)
         yield from labelled(chosen, found)
@@ -99,17 +92,17 @@ def steps_to_ols(
     x, y, queries = examples
     eigenvalues, vectors = np.linalg.eigh(x.T @ x)
     kept = eigenvalues > max(x.shape) * np.finfo(float).eps * eigenvalues[-1]
-    smallest, largest = eigenvalues[kept][0], eigenvalues[-1]
-    rates = alpha * eigenvalues[kept] ** (2 if start == "gram" else 1)
+    eigenvalues, vectors = eigenvalues[kept], vectors[:, kept]
+    rates = alpha * eigenvalues ** (2 if start == "gram" else 1)
     if rates[-1] >= 2:
         return
-    inverse = np.where(kept, 1 / np.where(kept, eigenvalues, 1), 0)
-    w, directions = inverse * (vectors.T @ (x.T @ y)), queries @ vectors
+    w, directions = vectors.T @ (x.T @ y) / eigenvalues, queries @ vectors
 
     def enough(steps: int) -> bool:
-        fitted = np.where(kept, newton_fitted(np.maximum(eigenvalues, 0), steps, alpha, start), 0)
-        return float(np.abs(directions @ (fitted * w - w)).max()) <= ACCURACY
+        left = newton_residual(eigenvalues, steps, alpha, start) * w
+        return float(np.abs(directions @ left).max()) <= ACCURACY
 
+    kappa = eigenvalues[-1] / eigenvalues[0]
     needed = next(steps for steps in range(10_000) if enough(steps))
     scale = float(np.linalg.norm(queries, axis=-1).max() * np.linalg.norm(w))
     # The residual's logarithm doubles in each step, from that of |1 − rate| at its largest.
@@ -118,8 +111,7 @@ def steps_to_ols(
     stated = max(0, int(np.ceil(stated)))
     yield at_most(
         "steps",
-        f"steps to OLS accuracy {ACCURACY:g} on {name} (κ(S) = {largest / smallest:.3g}; "
-        f"k = {k} was asked for)",
+        f"steps to OLS accuracy {ACCURACY:g} on {name} (κ(S) = {kappa:.3g}; k = {k} was asked for)",
         "float",
         needed,
         stated,

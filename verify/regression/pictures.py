@@ -59,30 +59,30 @@ def newton_picture(
     with saved(path, 10, 4, columns=2) as (left, right):
         for layout in LAYOUTS[start]:
             model = newton(d, k, alpha, layout, start=start, n=n if layout == "paper" else None)
-            layers, errors = error_by_layer(model, x, y)
-            left.semilogy(layers, errors, "o-", ms=4, label=layout, color=COLOURS[layout])
+            left.semilogy(
+                *np.array([*error_by_layer(model, x, y)]).T,
+                "o-",
+                ms=4,
+                label=layout,
+                color=COLOURS[layout],
+            )
         title = f"Distance to OLS, d = {d}, n = {n}, k = {k}"
         left.set(xlabel="layer", ylabel="‖w − w_OLS‖ / ‖w_OLS‖", title=title)
         right.set(xlabel="Newton steps k", ylabel="layers", title="Layers that k steps take")
         draw_layers(right, max(k, 12), start)
 
 
-def error_by_layer(
-    model: Transformer, x: np.ndarray, y: np.ndarray
-) -> tuple[list[int], list[float]]:
-    """The layers at which a register holds M x, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ there."""
+def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[int, float]]:
+    """Each layer at which a register holds M x, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ there."""
     from constructions.regression import Inverse
 
     d, exact = x.shape[1], ols(x, y)
     streams = list(model.streams(x, y, np.eye(d)))
-    layers, errors = [], []
     for stage in model.stages:
         if isinstance(stage.holds, Inverse) and "high" not in stage.register:
             held = streams[stage.after][-d:, model.stream[stage.register]].numpy()
             w = stage.times * held.T @ (x.T @ y)
-            layers.append(stage.after)
-            errors.append(float(np.linalg.norm(w - exact) / np.linalg.norm(exact)))
-    return layers, errors
+            yield stage.after, float(np.linalg.norm(w - exact) / np.linalg.norm(exact))
 
 
 def depth_picture(path: Path, largest_k: int) -> None:

@@ -16,12 +16,11 @@ from theory.regression import (
 )
 from verify.claim import Run, claim, option
 from verify.evidence.identity import modulo_primes, over_the_rationals
-from verify.evidence.statement import predict, symbols
 from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
 from verify.regression import rates
 from verify.regression.pictures import state_size_picture
-from verify.regression.statements import Descent, gradient_descent_statement, online_statement
+from verify.regression.statements import degree_of, gradient_descent_statement, online_statement
 from verify.theorems import theorem
 
 CONDITIONS = tuple(4.0**i for i in range(2, 8))
@@ -64,16 +63,11 @@ def state_size(
 def _degrees(run: Run) -> Iterator[Finding]:
     """Degree in the prompt, d = n = 1: 2L + 1 in L causal layers, up to 3^L under a full mask."""
     layers = range(1, 7)
-    domain, *examples = symbols(1, 1)
-
-    def degree(layout: Descent, steps: int) -> int:
-        model = gradient_descent_statement(run, layout, 0.5).build(1, 1, steps)
-        return int(predict(model, domain, *examples).tolist()[-1][0].total_degree())
-
+    causal, full = (gradient_descent_statement(run, mask, 0.5) for mask in ("causal", "ladder"))
     yield same(
         "degree/causal",
         "degree in the prompt after L = 1 … 6 causal layers",
-        [degree("causal", L) for L in layers],
+        [degree_of(causal, L) for L in layers],
         [2 * L + 1 for L in layers],
         evidence="identity",
         wanted="2L + 1: degree L − 1 in S",
@@ -82,7 +76,7 @@ def _degrees(run: Run) -> Iterator[Finding]:
         "degree/full",
         "degree in the prompt after L = 1 … 6 layers of full attention",
         # The ladder with 3^{L−1} steps of gradient descent has L layers.
-        [degree("ladder", 3 ** (L - 1)) for L in layers],
+        [degree_of(full, 3 ** (L - 1)) for L in layers],
         [2 * 3 ** (L - 1) + 1 for L in layers],
         evidence="identity",
         wanted="2·3^{L−1} + 1: degree 3^{L−1} − 1 in S",
@@ -170,7 +164,13 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
     the k + 1 extrema of T_k and vanish at 0 too: k + 1 zeros, so it is zero.  The extrema are
     checked.
     """
-    alternate = [_alternates(k - 1, c) for c, k in zip(CONDITIONS, counts, strict=True)]
+    alternate = []
+    for condition, count in zip(CONDITIONS, counts, strict=True):
+        angles = np.pi * np.arange(count) / max(count - 1, 1)
+        extrema = (condition + 1) / 2 - (condition - 1) / 2 * np.cos(angles)
+        values = RESIDUALS["Chebyshev"](extrema, count - 1, condition)
+        signs = values[1:] * values[:-1] < 0
+        alternate.append(bool((np.abs(values) > SHRINK).all() and signs.all()))
     return same(
         "krylov",
         "no method with one S-product a layer is faster than Chebyshev",
@@ -182,14 +182,6 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
         else "the extrema do not alternate",
         wanted="de la Vallée Poussin",
     )
-
-
-def _alternates(k: int, condition: float) -> bool:
-    """Whether |R_k| > ε with alternating signs at the k + 1 extrema."""
-    angles = np.pi * np.arange(k + 1) / max(k, 1)
-    nodes = (condition + 1) / 2 - (condition - 1) / 2 * np.cos(angles)
-    values = RESIDUALS["Chebyshev"](nodes, k, condition)
-    return bool((np.abs(values) > SHRINK).all() and (values[1:] * values[:-1] < 0).all())
 
 
 def _ladder(layers: list[int]) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from math import log2
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +24,7 @@ from verify.evidence.registers import (
     registers_hold,
 )
 from verify.evidence.size import size
-from verify.evidence.statement import OverExamples, Rows
+from verify.evidence.statement import OverExamples, Rows, predict, symbols
 from verify.finding import Finding
 from verify.regression import algorithms
 from verify.regression.algorithms import identity, inverse_of_power, on_each_prefix, start_matrix
@@ -72,10 +73,10 @@ def newton_statement(
     def build(d: int, n: int, k: int) -> Transformer:
         from constructions import newton
 
-        options: dict[str, Any] = {"start": start, "interleaved": interleaved}
-        if layout == "paper":
-            options["n"] = n
-        return run.build(newton, d, k, alpha, layout, **options)
+        examples = n if layout == "paper" else None
+        return run.build(
+            newton, d, k, alpha, layout, start=start, interleaved=interleaved, n=examples
+        )
 
     more = " --interleaved" if interleaved else ""
     return OverExamples(
@@ -91,8 +92,10 @@ def newton_statement(
     )
 
 
-def newton_layouts(layout: Layouts, start: Start, interleaved: bool, pairs: float) -> list[Layout]:
-    """The constructions to check; ReLU attention looks at all pairs of tokens, linear does not."""
+def newton_statements(
+    run: Run, layout: Layouts, start: Start, alpha: float, pairs: float, interleaved: bool = False
+) -> dict[Layout, OverExamples]:
+    """Those to check; ReLU attention looks at all pairs of tokens, linear does not."""
     if interleaved and layout not in ("all", "direct"):
         raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
     if start == "identity" and layout == "paper":
@@ -102,10 +105,11 @@ def newton_layouts(layout: Layouts, start: Start, interleaved: bool, pairs: floa
             f"{pairs:.1e} pairs of tokens are too many for attention that is not linear: at most "
             f"{MOST_PAIRS:.0e} (prompts × n²); take fewer of either, or layout 'direct'"
         )
-    if layout != "all":
-        return [layout]
-    found: list[Layout] = ["direct"] if interleaved else list(LAYOUTS[start])
-    return [name for name in found if name != "paper" or pairs <= MOST_PAIRS]
+    return {
+        name: newton_statement(run, name, start, alpha, interleaved)
+        for name in (("direct",) if interleaved else LAYOUTS[start])
+        if layout == name or (layout == "all" and (name != "paper" or pairs <= MOST_PAIRS))
+    }
 
 
 def gradient_descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
@@ -120,13 +124,10 @@ def gradient_descent_statement(run: Run, layout: Descent, eta: float) -> OverExa
         return run.build(gradient_descent, d, k, eta, chosen, causal=causal)
 
     def algorithm(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
-        def rows(X: Matrix, y: Matrix, Q: Matrix) -> Matrix:
-            return algorithms.gradient_descent(domain, X, y, Q, k, eta)
-
+        rows = partial(algorithms.gradient_descent, domain, k=k, step_size=eta)
         return on_each_prefix(rows, domain, X, y, Q) if causal else rows(X, y, Q)
 
-    def holds_for_prefixes(*given: Any) -> Callable[[Any], Matrix]:
-        domain, *examples = given
+    def holds_for_prefixes(domain: Domain, *examples: Matrix) -> Callable[[Any], Matrix]:
         return lambda what: on_each_prefix(
             lambda *seen: held(domain, *seen)(what), domain, *examples
         )
@@ -172,6 +173,13 @@ def _size_over_common_denominator(d: int, n: int, _: int) -> tuple[int, float]:
     """
     degree = 2 * n * n + 2 * n + 1 + 2 * n
     return degree, n * n * log2(d) + n * log2(2 + n * d) + log2(n) + 1
+
+
+def degree_of(statement: OverExamples, k: int) -> int:
+    """The degree of the (last) prediction as a polynomial in x₁, y₁ and x_q, for d = n = 1."""
+    domain, *examples = symbols(1, 1)
+    prediction = predict(statement.build(1, 1, k), domain, *examples)
+    return int(prediction.tolist()[-1][0].total_degree())
 
 
 def in_float64(statement: OverExamples, examples: Examples, k: int, what: str = "") -> Finding:

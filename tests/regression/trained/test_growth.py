@@ -8,11 +8,17 @@ from theory.regression import gaussian_prompts
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
-from verify.regression.trained.growth import growth, growth_of, matching
 from verify.regression.trained.newton_or_gd import growth_by_layer
 from verify.regression.trained.predictors import Algorithms
 from verify.regression.trained.probes import Probed
-from verify.regression.trained.similarities import Likeness, Table, Tables
+from verify.regression.trained.similarities import (
+    Likeness,
+    Table,
+    Tables,
+    growth,
+    growth_of,
+    matching,
+)
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 

@@ -7,8 +7,7 @@ from planted import Planted, bent, descent, newton, silent
 from constructions.trained.tasks.regression import Regression
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.regression.trained.induced_weights import induced
-from verify.regression.trained.weights import Asked
+from verify.regression.trained.induced_weights import Asked, induced
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 

@@ -2,9 +2,7 @@
 
 predictors      models and algorithms, by what they predict
 probes          linear read-outs of layers
-weights         the weights that layers induce
-similarities    how alike layers and algorithms are
-growth          how the steps that match grow from layer to layer
+similarities    how alike layers and algorithms are, and how the steps that match grow
 published       published similarities
 pictures        the pictures
 """

@@ -12,8 +12,8 @@ import numpy as np
 
 from verify.evidence.checkpoints import Trained
 from verify.evidence.statistics import BY, ERRORS, sign_of
-from verify.finding import Finding, Verdict
-from verify.regression.trained.similarities import Likeness, Tables
+from verify.finding import Finding, Verdict, same
+from verify.regression.trained.similarities import EXPECTED, Likeness, Tables, growth_of, matching
 
 BETWEEN_SEEDS = 0.017
 
@@ -65,3 +65,18 @@ def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
             f"at most {bound:.3f} ({ERRORS:g} times what two small models differ by in one cell), "
             f"{BY}",
         )
+
+
+def growth_in_published_tables() -> Finding:
+    """Linear for Newton, exponential for gradient descent."""
+    newton, descent = (matching(each.steps, each.mean) for each in published("isotropic"))
+    return same(
+        "published",
+        "the published tables (12 layers, d = 20)",
+        [growth_of(newton), growth_of(descent)],
+        [*EXPECTED.values()],
+        evidence="trained",
+        words=f"Newton {', '.join(map(str, newton))}, linear; gradient descent "
+        f"{', '.join(map(str, descent))}, exponential",
+        wanted="straightest as they are, and as logarithms",
+    )

@@ -1,8 +1,10 @@
-"""How alike algorithms after so many steps and the layers of a model are."""
+"""How alike algorithms after so many steps and the layers of a model are; and how the steps that
+match grow from layer to layer: linearly or not."""
 
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from theory.regression import error_cosines, error_distances
-from verify.evidence.statistics import BY, above, estimated
+from verify.claim import Run
+from verify.evidence.statistics import BY, above, agreeing, estimated, resampled
 from verify.finding import Finding
 from verify.regression.trained.predictors import FACTORS
 from verify.regression.trained.probes import Probed
@@ -21,6 +24,8 @@ DESCENT_STEPS = (*range(65), *(round(2 ** (i / 4)) for i in range(25, 65)))
 MOMENTUM_STEPS = (0, *sorted({round(2 ** (i / 6)) for i in range(49)}))  # up to 256
 CONDITIONS = (10, 30, 100)
 """λmax/smallest of the Chebyshev semi-iteration that are tried: steps with the best momentum."""
+EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
+"""How the steps of each algorithm grow that match the layers of a transformer."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,54 @@ def closer(tables: Tables, published: str) -> Finding:
         words=f"similarity of errors {similarities}; the first two differ by {difference:.4f}; "
         f"squared differences {apart}",
         wanted=f"above 0 {BY} (published, d = 20: {published})",
+    )
+
+
+def matching(steps: np.ndarray, similarity: np.ndarray) -> np.ndarray:
+    """The steps that match each layer best, up to the first layer that matches the most.
+
+    That is where a plateau begins.  Where later layers match fewer than the layer before it, there
+    is none, and all layers count.
+    """
+    best = steps[similarity.argmax(axis=0)]
+    top = int(best.argmax())
+    plateau = best[top:].min() >= best[max(top - 1, 0)]
+    return best[: top + 1] if plateau else best
+
+
+def growth_of(steps: np.ndarray) -> str:
+    """How steps by layer grow: "linear", "exponential", "logarithmic", or "none".
+
+    The first if the steps are straighter as they are than their logarithms against the layer, and
+    than they are against the logarithm of the layer; and so on.  None if they fall from a layer to
+    the next, or are not four numbers at least.
+    """
+    layer = np.arange(1, len(steps) + 1)
+    if len(np.unique(steps)) < 4 or (np.diff(steps) < 0).any():
+        return "none"
+    straight = {
+        "linear": (steps, layer),
+        "exponential": (np.log(steps + 1.0), layer),
+        "logarithmic": (steps, np.log(layer)),
+    }
+    return max(straight, key=lambda kind: float(np.corrcoef(*straight[kind])[0, 1]))
+
+
+def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Finding:
+    """That the steps that are most alike have the growth that is wanted.
+
+    Decided by how often it is so for sets of prompts drawn again from those at hand.
+    """
+    again = resampled(run.rng, likeness.alike)
+    # Most sets match the same steps.
+    matched = Counter(tuple(matching(likeness.steps, means)) for means in again)
+    agree = sum(count for steps, count in matched.items() if growth_of(np.array(steps)) == wanted)
+    return agreeing(
+        id,
+        f"{name}: {wanted} growth",
+        agree / len(again),
+        words=f"{', '.join(map(str, likeness.best))} by layer ({likeness.algorithm})",
+        steps=likeness.best,
     )
 
 
