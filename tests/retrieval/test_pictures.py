@@ -8,7 +8,7 @@ from constructions import composition, fact_lookup, hop, in_context_ngram, induc
 from theory.checks import InputError
 from theory.retrieval import Lexicon, hop_positions
 from theory.retrieval import words as fact_words
-from verify.retrieval import attention_picture, hop_picture
+from verify.retrieval import pictures
 from verify.retrieval.snapshots import pointed_to, snapshots
 from verify.retrieval.words import word_tokens
 
@@ -39,26 +39,26 @@ def prompt(name):
 @pytest.mark.parametrize("name", ["induction", "ngram", "fact_lookup"])
 def test_attention(tmp_path, name):
     path = tmp_path / "attention.png"
-    attention_picture.draw(path, *prompt(name))
+    pictures.draw(path, *prompt(name))
     seen(path)
 
 
 def test_attention_to_the_examples_only(tmp_path):
-    attention_picture.draw(tmp_path / "a.png", composition(1), [0, 0, 0], list("fgx"))
+    pictures.draw(tmp_path / "a.png", composition(1), [0, 0, 0], list("fgx"))
     seen(tmp_path / "a.png")
 
 
 @pytest.mark.parametrize("k", [1, 5])
 def test_hops(tmp_path, k):
     _, tokens, words = prompt("induction")
-    hop_picture.draw(tmp_path / "hops.png", hop(k, 5, 24), tokens, words)
+    pictures.draw_hops(tmp_path / "hops.png", hop(k, 5, 24), tokens, words)
     seen(tmp_path / "hops.png")
 
 
 def test_the_pointers_drawn_are_powers_of_find():
     tokens = np.random.default_rng(0).integers(3, size=30)
     model = hop(7, 3, 40)
-    assert hop_picture.hops_answered(model) == [0, 1, 3, 7]
+    assert pictures.hops_answered(model) == [0, 1, 3, 7]
     for number, snapshot in enumerate(snapshots(model, tokens)):
         pointers = pointed_to(model, snapshot.after[:, model.stream["pointer"]])
         power = 2 ** min(number, 2)
@@ -67,21 +67,21 @@ def test_the_pointers_drawn_are_powers_of_find():
 
 
 def test_long_words_are_shortened():
-    names = attention_picture.readable(induction_heads(1, 4), [0], ["a" * 30])
+    names = pictures.readable(induction_heads(1, 4), [0], ["a" * 30])
     assert names == ["BOS", "a" * 13 + "…"]
 
 
-@pytest.mark.parametrize("picture", [attention_picture, hop_picture])
-def test_too_long_prompts_are_refused(tmp_path, picture):
+@pytest.mark.parametrize("draw", [pictures.draw, pictures.draw_hops])
+def test_too_long_prompts_are_refused(tmp_path, draw):
     model = hop(2, 1, 50)
     with pytest.raises(
         InputError, match="41 tokens and 1 in front of them, too many for a picture"
     ):
-        picture.draw(tmp_path / "long.png", model, [0] * 41, ["a"] * 41)
+        draw(tmp_path / "long.png", model, [0] * 41, ["a"] * 41)
     assert list(tmp_path.iterdir()) == []
-    assert len(attention_picture.readable(model, [0] * 40, ["a"] * 40)) == 41
+    assert len(pictures.readable(model, [0] * 40, ["a"] * 40)) == 41
 
 
 def test_hops_need_pointers(tmp_path):
     with pytest.raises(InputError, match="no register 'pointer': give a hop model"):
-        hop_picture.draw(tmp_path / "hops.png", *prompt("induction"))
+        pictures.draw_hops(tmp_path / "hops.png", *prompt("induction"))

@@ -200,10 +200,10 @@ def test_pictures_are_drawn(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["induction", "ngram", "composition"])
 def test_pictures_of_the_same_kind_are_asked_for(name, tmp_path, monkeypatch):
-    from verify.retrieval import attention_picture
+    from verify.retrieval import pictures
 
     drawn = []
-    monkeypatch.setattr(attention_picture, "draw", lambda *given: drawn.append(given))
+    monkeypatch.setattr(pictures, "draw", lambda *given: drawn.append(given))
     made, options = SMALL[name]
     list(made.findings(Run(quick=True, plot=tmp_path / "picture.png"), **options))
     ((path, model, row, words),) = drawn

@@ -59,7 +59,7 @@ def attention_patterns(
         if name == "previous-token" and not run.quick:
             yield from formats(run, statement, vocabulary)
     if run.plot:
-        from verify.retrieval.attention_picture import draw_random
+        from verify.retrieval.pictures import draw_random
 
         draw_random(run, stated(run, names[0]), min(vocabulary, 5), min(n, 12))
 

@@ -34,20 +34,17 @@ def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """
     assert model.pos_embed is not None
     E, P, U = model.embed.W_E, model.pos_embed.W_pos, model.unembed.W_U
-    first, second = (block.attn for block in model.blocks)
-    assert first is not None
-    assert second is not None
+    first, second = (block.attn for block in model.blocks if block.attn is not None)
     asked = P @ first.W_Q[0] + first.b_Q[0]
     position = (asked @ (P @ first.W_K[0]).T).double().numpy()
     position[np.triu_indices(len(position), 1)] = -np.inf
     carried = E @ first.W_V[0] @ first.W_O[0]
     match = (E @ second.W_Q[0] + second.b_Q[0]) @ (carried @ second.W_K[0]).T
     copy = E @ second.W_V[0] @ second.W_O[0] @ U
-    T, V = len(position), len(E)
     return {
-        "position": (position[1:], np.arange(T - 1)),
-        "match": (match.double().numpy(), np.arange(V)),
-        "copy": (copy.double().numpy(), np.arange(V)),
+        "position": (position[1:], np.arange(len(P) - 1)),
+        "match": (match.double().numpy(), np.arange(len(E))),
+        "copy": (copy.double().numpy(), np.arange(len(E))),
     }
 
 
@@ -57,17 +54,15 @@ def lives_of(built: Transformer, tokens: np.ndarray) -> dict[str, range]:
     From the one in which it is written to the last from which a head or the read-out takes it.
     """
     streams = [*built.streams(tokens)]
+    # What takes from the stream, layer by layer: (…, D, ·).
+    heads = (block.attn for block in built.blocks if block.attn is not None)
+    takers = [*((attn.W_Q, attn.W_K, attn.W_V) for attn in heads), (built.unembed.W_U,)]
     lives = {}
     for register in built.stream:
         place = built.stream[register]
         written = [bool(H[..., place].any()) for H in streams].index(True)
-        takers = [
-            any(bool(W[:, place].any()) for W in (attn.W_Q, attn.W_K, attn.W_V))
-            for attn in (block.attn for block in built.blocks)
-            if attn is not None
-        ]
-        takers.append(bool(built.unembed.W_U[place].any()))
-        lives[register] = range(written, max(np.flatnonzero(takers)) + 1)
+        taken = [any(W[..., place, :].any() for W in weights) for weights in takers]
+        lives[register] = range(written, max(np.flatnonzero(taken)) + 1)
     return lives
 
 

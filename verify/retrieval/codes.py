@@ -22,12 +22,11 @@ def token_codes(V: int) -> np.ndarray:
 def codes_before(tokens: np.ndarray, V: int, order: int) -> dict[tuple[str, int], np.ndarray]:
     """What ("code before", s) stands for, s = 1 … order − 1: the code of the token s places before,
     0 if there is none; tokens (…, T) → (…, T, bits)."""
-    T, codes, held = tokens.shape[-1], token_codes(V), {}
-    for s in range(1, order):
-        before = np.full(tokens.shape, -1)
-        before[..., s:] = tokens[..., : max(T - s, 0)]
-        held["code before", s] = codes[before]
-    return held
+    T, codes = tokens.shape[-1], token_codes(V)
+    none = np.full((*tokens.shape[:-1], order - 1), -1)
+    padded = np.concatenate([none, tokens], axis=-1)
+    starts = {s: order - 1 - s for s in range(1, order)}
+    return {("code before", s): codes[padded[..., i : i + T]] for s, i in starts.items()}
 
 
 def matching(model: Transformer, layer: int, register: str, start: int, latest: bool) -> States:

@@ -10,7 +10,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from theory.checks import InputError
-from verify.evidence.formats import FORMATS, Format
+from verify.evidence.formats import FORMATS
 from verify.retrieval.messages import Message, Split, fractions
 
 KEPT = 256  # messages from which the search by merging goes on
@@ -42,7 +42,7 @@ def collision(
     if split.format is None or split.attn.normalise == "hardmax":
         pairs = _by_merging(split, choices)
     else:
-        pairs = _by_lattice(split, split.format, np.array(choices), fill, rng, tries)
+        pairs = _by_lattice(split, np.array(choices), fill, rng, tries)
     told = ((pair, [split.message(fill(held)) for held in pair]) for pair in pairs)
     return next((pair for pair, (one, other) in told if one == other), None)
 
@@ -61,25 +61,19 @@ def _by_merging(split: Split, choices: Choices) -> Iterator[Pair]:
 
 
 def _by_lattice(
-    split: Split,
-    kept: Format,
-    choices: np.ndarray,
-    fill: Fill,
-    rng: np.random.Generator,
-    tries: Iterable[Any],
+    split: Split, choices: np.ndarray, fill: Fill, rng: np.random.Generator, tries: Iterable[Any]
 ) -> Iterator[Pair]:
     """Pairs whose unrounded messages are close, so that the rounded ones may be equal."""
+    assert split.format is not None
     B, places = len(choices), np.arange(len(choices))
-    told = [
-        [split.part(v, j) for v in pair]
-        for j, pair in zip(split.alice, choices.tolist(), strict=True)
-    ]
+    hers = zip(split.alice, choices.tolist(), strict=True)
+    told = [[split.part(v, j) for v in pair] for j, pair in hers]
     numbers = np.array([[[float(x) for h in m for x in h] for m in pair] for pair in told])
     steps = numbers[:, 1] - numbers[:, 0]
     for _ in tries:
         window = rng.permutation(B)[:WINDOW]
         example = split.message(fill(choices[places, rng.integers(2, size=B)].tolist()))
-        grains = [float(kept.grain(fractions(x)[0])) for h in example for x in h]
+        grains = [float(split.format.grain(fractions(x)[0])) for h in example for x in h]
         # In quarters of what rounding resolves: vectors as short as the entries of x are below it.
         scaled = np.clip(np.rint(4 * steps[window] / grains), -(2.0**62), 2.0**62)
         basis = np.hstack([scaled.astype(np.int64), np.eye(len(window), dtype=np.int64)])

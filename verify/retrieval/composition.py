@@ -65,8 +65,7 @@ def tables(run: Run) -> OverTokens:
     from constructions.tokens import lattice
 
     def answers(tokens: np.ndarray) -> np.ndarray:
-        s = tokens.shape[-1] // 2
-        f, g = tokens[..., :s], tokens[..., s : 2 * s]
+        f, g = np.split(tokens[..., :-1], 2, axis=-1)
         return np.stack([definition(f, g, v) for v in np.moveaxis(tokens, -1, 0)], axis=-1)
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
@@ -89,25 +88,20 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
     """All tables of at most three entries, random and extreme ones, over Q, and the registers."""
     model, here = statement.build(s, 0), np.arange(s)
     yield size(model, "composition", bits(model, s, "s"), s=s)
-    small = {
-        t: np.array([*product(range(t), repeat=2 * t + 1)]) for t in (1, 2, 3)[: 3 - run.quick]
-    }
+    most = 2 if run.quick else 3
+    small = {t: np.array([*product(range(t), repeat=2 * t + 1)]) for t in range(1, most + 1)}
     yield answers_equal(
         "all-small",
-        f"all of at most {max(small)} entries",
+        f"all of at most {most} entries",
         statement,
         ((statement.build(t, 0), rows) for t, rows in small.items()),
     )
-    extreme = {
-        "identity": (here, here),
-        "constant": (0 * here, here),
-        "reversal": (here[::-1], here[::-1]),
-        "shift": ((here + 1) % s, (here + 1) % s),
-    }
-    rows = [_random_rows(run, s, 8 if run.quick else samples)]
-    rows += [composition_prompt(f, g, np.array(s - 1))[None] for f, g in extreme.values()]
-    every = np.concatenate(rows)
     names = "random, identity, constant, reversal and shift"
+    back, shift = here[::-1], (here + 1) % s
+    extreme = (here, here), (0 * here, here), (back, back), (shift, shift)
+    rows = [_random_rows(run, s, 8 if run.quick else samples)]
+    rows += [composition_prompt(f, g, np.array(s - 1))[None] for f, g in extreme]
+    every = np.concatenate(rows)
     yield answers_equal("large", f"{names}, {s} entries", statement, [(model, every)])
     t = min(s, 16)
     yield equal_over_q(statement, statement.build(t, 0), _random_rows(run, t, 4), f"({t} entries)")

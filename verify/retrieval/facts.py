@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from theory.retrieval.facts import DEFAULT, PROFESSION, answer, read
+from theory.retrieval.facts import words as words_of
 from verify.claim import Run
 from verify.evidence.sequences import answers_equal, exact_evidence, registers_hold
 from verify.evidence.size import size
@@ -60,11 +61,7 @@ def facts(run: Run) -> OverTokens:
     from constructions import fact_lookup
 
     return OverTokens(
-        "facts",
-        lambda _, n: run.build(fact_lookup, max_length=n),
-        _answers,
-        holds,
-        DEFAULT.text,
+        "facts", lambda _, n: run.build(fact_lookup, max_length=n), _answers, holds, DEFAULT.text
     )
 
 
@@ -72,8 +69,8 @@ def _answers_as(reader: Transformer, id: str, text: str) -> Finding:
     """The reader's answer is the parser's."""
     wanted, got = answer(text), reader(text)  # the parser refuses what is not of the grammar
     numbers = (-1 if word is None else NUMBER[word] for word in (got, wanted))
-    words = ("unknown" if word is None else word for word in (got, wanted))
-    return same(id, text.rpartition(". ")[2], *numbers, words=next(words), wanted=next(words))
+    said, right = (word or "unknown" for word in (got, wanted))
+    return same(id, text.rpartition(". ")[2], *numbers, words=said, wanted=right)
 
 
 def random_texts(run: Run, count: int) -> Iterator[str]:
@@ -103,9 +100,7 @@ def random_texts(run: Run, count: int) -> Iterator[str]:
 
 def _padded(texts: Iterable[str]) -> np.ndarray:
     """The tokens of the texts; what follows a "?" does not change its answer."""
-    rows = [DEFAULT.tokens(text) for text in texts]
-    longest = max(map(len, rows))
-    return np.array([row + [0] * (longest - len(row)) for row in rows])
+    return np.array([*zip_longest(*map(DEFAULT.tokens, texts), fillvalue=0)]).T
 
 
 def _answers(tokens: np.ndarray) -> np.ndarray:
@@ -125,12 +120,9 @@ def _wrong_fact(reader: Transformer, text: str) -> str | None:
     ends = H[1:].numpy()[tokens == NUMBER["."]]
     codes, relations = token_codes(len(DEFAULT.words)), token_codes(ITSELF + 1)
     for fact, end in zip(read(text)[0], ends, strict=True):
-        wanted = {
-            "owner": codes[NUMBER[fact.subject]],
-            "inner": relations[DEFAULT.relations.index(fact.relation)],
-            "object": codes[NUMBER[fact.object]],
-        }
-        for name, code in wanted.items():
+        relation = relations[DEFAULT.relations.index(fact.relation)]
+        wanted = codes[NUMBER[fact.subject]], relation, codes[NUMBER[fact.object]]
+        for name, code in zip(("owner", "inner", "object"), wanted, strict=True):
             if not np.array_equal(end[reader.stream[name]], code):
                 return f"{text}: the '.' of {fact} holds {name} = {end[reader.stream[name]]}"
     return None
@@ -188,17 +180,16 @@ def on_words(run: Run, prompt: str) -> Finding:
     """A text of one's own: what each layer moved, and the answer beside the parser's."""
     from verify.retrieval.narration import narrate
 
-    reader, row = facts(run).build(0, 256), DEFAULT.tokens(prompt)
+    reader = facts(run).build(0, 256)
     finding = _answers_as(reader, "words", prompt)
-    finding.detail = "\n".join(narrate(reader, row, [DEFAULT.words[token] for token in row]))
+    finding.detail = "\n".join(narrate(reader, DEFAULT.tokens(prompt), words_of(prompt)))
     finding.told = True
     return finding
 
 
 def draw_reading(run: Run) -> None:
     """The picture of the claim: how the talk's question is read."""
-    from verify.retrieval.attention_picture import draw
+    from verify.retrieval.pictures import draw
 
     assert run.plot is not None
-    row = DEFAULT.tokens(TALK)
-    draw(run.plot, facts(run).build(0, 256), row, [DEFAULT.words[token] for token in row])
+    draw(run.plot, facts(run).build(0, 256), DEFAULT.tokens(TALK), words_of(TALK))

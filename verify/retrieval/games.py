@@ -82,9 +82,7 @@ def composition_game(rng: np.random.Generator, s: int) -> Game:
         alice=tuple(range(s)),
         choices=[(u, v)] * s,
         ask=lambda f, x: [*f, *range(s), x, s],
-        required=lambda tokens: composition_by_definition(
-            tokens[:s], tokens[s : 2 * s], tokens[2 * s]
-        ),
+        required=lambda row: composition_by_definition(row[:s], row[s : 2 * s], row[2 * s]),
         follows=follows,
         bites=lambda bits: f"s = {next(size for size in count(2) if size * log2(size) > bits)}",
         shown=lambda tokens: f"f({tokens[2 * s]}) = {tokens[tokens[2 * s]]}",

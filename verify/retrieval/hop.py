@@ -60,16 +60,13 @@ def hop(
     if not run.quick:
         yield from formats(run, statement, vocabulary)
     if run.plot:
-        from verify.retrieval.hop_picture import draw
+        from verify.retrieval.pictures import draw_hops
 
         rows = random_sequences(500, min(n, 30), min(vocabulary, 4), run.rng)
-        row = max(rows, key=lambda row: _places_visited(row, k))
-        draw(run.plot, statement.build(vocabulary, len(row)), row, [str(v) for v in row])
-
-
-def _places_visited(row: np.ndarray, k: int) -> int:
-    """How many places the hops from the last token lead to: the more, the better the picture."""
-    return len({int(hop_positions(row, hops)[-1]) for hops in range(1, k + 1)})
+        # The more places the hops from the last token lead to, the better the picture.
+        led = np.array([hop_positions(rows, hops)[:, -1] for hops in range(1, k + 1)])
+        row = rows[np.argmax([len(set(places)) for places in led.T.tolist()])]
+        draw_hops(run.plot, statement.build(vocabulary, len(row)), row, [str(v) for v in row])
 
 
 def hops(run: Run, k: int) -> OverTokens:

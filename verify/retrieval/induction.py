@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import numpy as np
 
+from theory.retrieval import Match, NoMatch, ngram
 from theory.retrieval import induction as definition
-from theory.retrieval import ngram
 from verify.claim import Run, claim, option
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.sequences import agreement
@@ -22,8 +22,7 @@ from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Sym
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
-Matches = Literal["all", "latest", "first", "mean"]
-NoMatch = Literal["bottom", "self"]
+Matches = Literal["all", Match]
 
 
 @claim(
@@ -31,8 +30,8 @@ NoMatch = Literal["bottom", "self"]
     draws=True,
     faults_seen=[
         {"match": match, "no_match": no_match, "n": 12, "vocabulary": 3, "samples": 8}
-        for match in ("latest", "first", "mean")
-        for no_match in ("bottom", "self")
+        for match in get_args(Match)
+        for no_match in get_args(NoMatch)
     ],
 )
 def induction(
@@ -58,7 +57,7 @@ def induction(
     if prompt is not None:
         yield _on_words(run, prompt, "latest" if match == "all" else match, no_match)
         return
-    for chosen in ("latest", "first", "mean") if match == "all" else (match,):
+    for chosen in get_args(Match) if match == "all" else (match,):
         statement = induction_heads(run, chosen, no_match)
         model = statement.build(vocabulary, n)
         softmax_options(statement, model, error, sharpness)
@@ -72,24 +71,21 @@ def induction(
         if not run.quick and (match != "all" or chosen == "latest"):
             yield from formats(run, statement, vocabulary)
     if run.plot:
-        from verify.retrieval.attention_picture import draw_random
+        from verify.retrieval.pictures import draw_random
 
         latest = induction_heads(run, "latest", no_match)
         draw_random(run, latest, min(vocabulary, 5), min(n, 14))
 
 
-def induction_heads(run: Run, match: str, no_match: str) -> OverTokens:
+def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
     """Induction heads with this convention."""
     from constructions import induction_heads as construction
-
-    def answers(tokens: np.ndarray) -> np.ndarray:
-        return definition(tokens, match, no_match)  # type: ignore[arg-type]
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
         V = model.interface.vocabulary_size
         held: dict[Any, np.ndarray] = {**codes_before(tokens, V, 2)}
         if match != "mean":
-            found = definition(tokens, match, "bottom")  # type: ignore[arg-type]
+            found = definition(tokens, match, "bottom")
             return held | {"code of the answer, 0 for none": token_codes(V)[found]}
         frequencies = ngram(tokens, V, 2, 0.0)
         none = frequencies.sum(-1, keepdims=True) == 0
@@ -97,7 +93,10 @@ def induction_heads(run: Run, match: str, no_match: str) -> OverTokens:
         return held | {"frequencies": frequencies + given, "whether the context is new": none}
 
     return OverTokens(
-        match, lambda V, n: run.build(construction, V, n, match, no_match), answers, holds
+        match,
+        lambda V, n: run.build(construction, V, n, match, no_match),
+        lambda tokens: definition(tokens, match, no_match),
+        holds,
     )
 
 
@@ -108,7 +107,7 @@ def head_states(model: Transformer, match: str) -> Iterator[States]:
     yield matching(model, 2, "previous", start=2, latest=match == "latest")
 
 
-def _on_words(run: Run, prompt: str, match: str, no_match: str) -> Finding:
+def _on_words(run: Run, prompt: str, match: Match, no_match: NoMatch) -> Finding:
     """A prompt in words: what each layer moved, and the answer beside the definition's."""
     from verify.retrieval.narration import narrate
     from verify.retrieval.words import word_tokens

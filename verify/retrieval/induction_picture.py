@@ -41,11 +41,17 @@ def draw(
     circuits = circuits_of(model)
     _matrix(panels[0, 2], circuits["match"][0], "trained circuit, layer 2: match", "carried token")
     _matrix(panels[1, 2], circuits["copy"][0], "trained circuit, layer 2: copy", "logit")
-    _losses(panels[0, 3], logs)
     n = len(tokens)
     position = np.where(np.isfinite(circuits["position"][0]), circuits["position"][0], 0)
     title = "trained circuit, layer 1: position"
     _matrix(panels[1, 3], position[: n - 1, : n - 1], title, "position looked at", "position − 1")
+    for label, log in logs.items():
+        steps, losses = ([line[key] for line in log] for key in ("step", "loss"))
+        panels[0, 3].plot(steps, losses, label=label, lw=1)
+    panels[0, 3].set_title("training", fontsize=10)
+    panels[0, 3].set(xlabel="step", ylabel="loss, nats a position", xscale="log", ylim=(0, None))
+    panels[0, 3].legend(frameon=False, fontsize=8)
+    panels[0, 3].grid(alpha=0.3)
     figure.savefig(path, dpi=150)
 
 
@@ -56,13 +62,3 @@ def _matrix(panel: Axes, matrix: np.ndarray, title: str, across: str, down: str 
     panel.set(xlabel=across, ylabel=down)
     for axis in (panel.xaxis, panel.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
-
-
-def _losses(panel: Axes, logs: Mapping[str, list[dict[str, float]]]) -> None:
-    for label, log in logs.items():
-        steps, losses = ([line[key] for line in log] for key in ("step", "loss"))
-        panel.plot(steps, losses, label=label, lw=1)
-    panel.set_title("training", fontsize=10)
-    panel.set(xlabel="step", ylabel="loss, nats a position", xscale="log", ylim=(0, None))
-    panel.legend(frameon=False, fontsize=8)
-    panel.grid(alpha=0.3)

@@ -18,7 +18,6 @@ so that r does not depend on what she holds.  Bob adds his own sums, divides, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -33,13 +32,12 @@ from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from constructions.attention import Attention
     from constructions.transformer import Block, Transformer
 
 EXACT = Rational()
 PRECISION = 192  # bits of the balls, far more than the longest format keeps
+WORKING = Ball.precision(PRECISION)  # rational numbers do not mind
 Part = tuple[Entry, ...]  # what one head says; () from hardmax if nobody holds a token
 Message = tuple[Part, ...]
 """What Alice's tokens tell the last one, head by head; messages can be compared unless they hold
@@ -89,9 +87,9 @@ class Split:
                 f"alice holds the positions {self.alice}: give different ones from 0 to "
                 f"{n_tokens - 2}, since the last token asks"
             )
-        seen = total - 1 if self.attn.mask == "strict" and total > 1 else total
-        self._bob = [j for j in range(seen) if j - len(self.prefix) not in {*self.alice}]
-        self._n_seen = seen
+        seen = range(max(total - (self.attn.mask == "strict"), 1))
+        self._bob = [j for j in seen if j - len(self.prefix) not in {*self.alice}]
+        self._n_seen = len(seen)
         # Numbers of a head before its sums of values; the last of them is what divides those.
         self._n_weights = {"softmax": 1, "hardmax": 2}.get(str(self.attn.normalise), 0)
         self.domain: Domain = Ball() if self.attn.normalise == "softmax" else Rational()
@@ -121,56 +119,49 @@ class Split:
         width = 0 if self.attn.normalise == "hardmax" else self.n_numbers // self.attn.n_heads
         return ((self.domain.number(0),) * width,) * self.attn.n_heads
 
+    @WORKING
     def part(self, token: int, position: int) -> Message:
         """What a single one of Alice's tokens says, not rounded."""
-        with self.working():
-            return self._lifted([(token, position + len(self.prefix))])[0]
+        return self._lifted([(token, position + len(self.prefix))])[0]
 
+    @WORKING
     def merge(self, one: Message, other: Message) -> Message:
         """The message of two sets of tokens from the message of each, not rounded."""
-        with self.working():
-            return tuple(map(self._joined, one, other))
+        return tuple(map(self._joined, one, other))
 
+    @WORKING
     def message(self, tokens: Sequence[int]) -> Message:
         """All that the last token learns from Alice's tokens; the others are not read."""
         self._checked(tokens)
-        with self.working():
-            heads = self._summed([(tokens[j], j + len(self.prefix)) for j in self.alice])
-            return tuple(tuple(map(self._rounded, head)) for head in heads)
+        heads = self._summed([(tokens[j], j + len(self.prefix)) for j in self.alice])
+        return tuple(tuple(map(self._rounded, head)) for head in heads)
 
+    @WORKING
     def complete(self, message: Message, tokens: Sequence[int]) -> list[Entry]:
         """The logits at the last position, from a message and Bob's tokens."""
         self._checked(tokens)
         full = [*self.prefix, *tokens]
-        with self.working():
-            heads = self.merge(message, self._summed([(full[j], j) for j in self._bob]))
-            # Times 1 of the domain, which makes balls of rational numbers.
-            H = self.domain.matrix([[self.domain.number(1) * x for x in self._asking.tolist()[0]]])
-            for W_O, head in zip(_array(self.attn.W_O), heads, strict=True):
-                mixed = self.domain.matrix([self._normalised(head)])
-                H = H + mixed * self.domain.weights(W_O)
-            *_, H = through(self._after, H, 0, self.domain)
-            return read_out(self.model, H, self.domain).tolist()[0]
+        heads = self.merge(message, self._summed([(full[j], j) for j in self._bob]))
+        # Times 1 of the domain, which makes balls of rational numbers.
+        H = self.domain.matrix([[self.domain.number(1) * x for x in self._asking.tolist()[0]]])
+        for W_O, head in zip(self.attn.W_O.numpy(force=True), heads, strict=True):
+            mixed = self.domain.matrix([self._normalised(head)])
+            H = H + mixed * self.domain.weights(W_O)
+        *_, H = through(self._after, H, 0, self.domain)
+        return read_out(self.model, H, self.domain).tolist()[0]
 
+    @WORKING
     def forward(self, tokens: Sequence[int]) -> list[Entry]:
         """The same logits by the model's forward pass, which knows nothing of Alice and Bob."""
         self._checked(tokens)
-        with self.working():
-            return outputs(self.model, self.model.prompt(tokens), self.domain).tolist()[-1]
+        return outputs(self.model, self.model.prompt(tokens), self.domain).tolist()[-1]
 
     def answer(self, logits: Sequence[Entry]) -> int | None:
         """The token of largest logit, the first of equal ones; −1 for ⊥; None if balls overlap."""
-        first = logits[0]
-        for logit in logits[1:]:
-            first = logit if logit > first else first
-        if not all(logit is first or logit <= first for logit in logits):
+        place = max(range(len(logits)), key=logits.__getitem__)
+        if not all(i == place or logit <= logits[place] for i, logit in enumerate(logits)):
             return None
-        place = next(i for i, logit in enumerate(logits) if logit is first)
         return place if place < self.vocabulary_size else -1
-
-    def working(self) -> AbstractContextManager[None]:
-        """The precision in which balls are computed, for a block of code."""
-        return Ball.precision(PRECISION) if isinstance(self.domain, Ball) else nullcontext()
 
     def _checked(self, tokens: Sequence[int]) -> None:
         row = checks.one_sequence("tokens", list(tokens), self.vocabulary_size)
@@ -183,16 +174,16 @@ class Split:
     def _embedded(self, pairs: Sequence[tuple[int, int]]) -> Matrix:
         """The stream before the attention, over Q, for tokens at positions of the full prompt."""
         tokens, positions = map(list, zip(*pairs, strict=True))
-        H = EXACT.weights(_array(self.model.embed.W_E)[tokens])
+        H = EXACT.weights(self.model.embed.W_E.numpy(force=True)[tokens])
         if self.model.pos_embed is not None:
-            H = H + EXACT.weights(_array(self.model.pos_embed.W_pos)[positions])
+            H = H + EXACT.weights(self.model.pos_embed.W_pos.numpy(force=True)[positions])
         *_, H = through(self._before, H, 0, EXACT)
         return H
 
     def _head(self, h: int) -> tuple[Matrix, Entry, Matrix]:
         """k, c and W_V, over Q, with scores ⟨H_j, k⟩ + c and values H_j W_V for the last query."""
         W_Q, b_Q, W_K, b_K, W_V = (
-            EXACT.weights(np.atleast_2d(_array(getattr(self.attn, name)[h])))
+            EXACT.weights(np.atleast_2d(getattr(self.attn, name)[h].numpy(force=True)))
             for name in ("W_Q", "b_Q", "W_K", "b_K", "W_V")
         )
         scale = EXACT.number(*float(self.attn.scale).as_integer_ratio())
@@ -278,7 +269,3 @@ def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
             "seen: give a model with the mask full, causal or strict"
         )
     return blocks[:i], attn, [Block(None, blocks[i].mlp), *blocks[i + 1 :]]
-
-
-def _array(weights: Tensor) -> np.ndarray:
-    return weights.detach().cpu().numpy()

@@ -59,10 +59,8 @@ class _Story:
 
     def __init__(self, model: Transformer, names: list[str], H: np.ndarray) -> None:
         self.model, self.stream, self.front = model, model.stream, len(model.interface.prefix)
-        self.names = [
-            name if i < self.front else f"{name}({i - self.front + 1})"
-            for i, name in enumerate(names)
-        ]
+        said = (f"{name}({i})" for i, name in enumerate(names[self.front :], start=1))
+        self.names = [*names[: self.front], *said]
         here = np.arange(len(names))
         self.origin = {
             name: np.where(H[:, model.stream[name]].any(1), here, NOTHING) for name in model.stream
@@ -88,8 +86,7 @@ class _Story:
         groups = [list(group) for _, group in itertools.groupby(moves, lambda move: move[1:])]
         shown = [f"{self._runs(group)} ← {group[0][1]}{group[0][2]}" for group in groups]
         if len(shown) > GROUPS:
-            dropped = len(shown) - GROUPS + 1
-            shown = [*shown[: GROUPS - 2], f"… {dropped} more …", shown[-1]]
+            shown = [*shown[: GROUPS - 2], f"… {len(shown) - GROUPS + 1} more …", shown[-1]]
         if final and not moved[-1]:
             shown.append(f"{self.names[-1]} ← {self._sources(pattern[-1], seen[-1])}: nothing")
         elif not shown:
@@ -101,13 +98,9 @@ class _Story:
     def _runs(self, moves: list[tuple[int, str, str]]) -> str:
         """The tokens of equal moves; of more than two neighbours, is(2) … Helen(5)."""
         tokens = enumerate(move[0] for move in moves)
-        runs = [[i for _, i in run] for _, run in itertools.groupby(tokens, lambda t: t[1] - t[0])]
-        return ", ".join(
-            f"{self.names[run[0]]} … {self.names[run[-1]]}"
-            if len(run) > 2
-            else ", ".join(self.names[i] for i in run)
-            for run in runs
-        )
+        runs = itertools.groupby(tokens, lambda t: t[1] - t[0])
+        said = ([self.names[i] for _, i in run] for _, run in runs)
+        return ", ".join(f"{s[0]} … {s[-1]}" if len(s) > 2 else ", ".join(s) for s in said)
 
     def _sources(self, weights: np.ndarray, seen: np.ndarray) -> str:
         """The tokens looked at, with their weights if they are several."""
@@ -148,8 +141,7 @@ class _Story:
 
     def _follow(self, parts: list[Part], pattern: np.ndarray, snapshot: Snapshot) -> None:
         """The origins after a head's moves."""
-        winner = pattern.argmax(1)
-        single = pattern.max(1) > 0.99
+        winner, single = pattern.argmax(1), pattern.max(1) > 0.99
         for part in parts:
             span, origin = self.stream[part.into], self.origin[part.into]
             source = self.before[part.registers[0]][winner]

@@ -122,15 +122,15 @@ def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
     """The real distance from softmax to the nearest label, under (n − 1)·e^{−βγ}·(max − min)."""
     from flint import arb
 
-    worst, shown = 0.0, ""
+    worst, shown, domain = 0.0, "", Ball()
     for x, y, query in zip(*_grid(run, 5, n, soft.interface.d), strict=True):
-        squares = np.unique(((x - query) ** 2).sum(-1))
-        near = y[((x - query) ** 2).sum(-1) == squares[0]]
+        gaps = np.diff(np.unique(((x - query) ** 2).sum(-1))).tolist()
+        nearest = nearest_neighbour_by_definition(x, y, query).as_integer_ratio()
         with Ball.precision(256):
-            value = outputs(soft, soft.prompt(x, y, query), Ball()).tolist()[0][0]
-            distance = abs(value - arb(int(near.sum())) / len(near)).upper()
-            gap = int(squares[1] - squares[0]) if len(squares) > 1 else None
-            bound = (n - 1) * (-arb(sharpness) * gap).exp() * int(np.ptp(y)) if gap else arb(0)
+            value = outputs(soft, soft.prompt(x, y, query), domain).tolist()[0][0]
+            distance = abs(value - domain.number(*nearest)).upper()
+            leaked = (-arb(sharpness) * gaps[0]).exp() if gaps else arb(0)
+            bound = (n - 1) * leaked * int(np.ptp(y))
             ratio = float(distance / bound) if bound else 0.0 if distance < 1e-60 else np.inf
         if ratio >= worst:
             worst, shown = ratio, f"{float(distance):.2e}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -62,10 +62,8 @@ def in_context_ngram(
     model = statement.build(vocabulary, n)
     softmax_options(statement, model, error, None)
     told = f", order {order}, α = {pseudo_counts}"
-    if order == 1:
-        yield size(model, "unigram", told, V=vocabulary)
-    else:
-        yield size(model, "ngram", told, V=vocabulary, order=order)
+    sizes = {"V": vocabulary} | ({"order": order} if order > 1 else {})
+    yield size(model, "ngram" if order > 1 else "unigram", told, **sizes)
     yield from agreement(run, statement, vocabulary, n, samples, exhaustive=(3, 5))
     yield from labelled(statement.label, [_logits_over_q(run, statement, order, pseudo_counts)])
     if pseudo_counts:
@@ -75,7 +73,7 @@ def in_context_ngram(
             yield gap_finding(statement.label, model, states)
     yield from softmax(run, statement, vocabulary, n, error, None)
     if run.plot:
-        from verify.retrieval.attention_picture import draw_random
+        from verify.retrieval.pictures import draw_random
 
         draw_random(run, ngram(run, order, 0), min(vocabulary, 3), min(n, 12))
 
@@ -99,10 +97,7 @@ def ngram(run: Run, order: int, alpha: int) -> OverTokens:
         }
 
     return OverTokens(
-        "n-gram",
-        lambda V, n: run.build(construction, V, order, n, alpha),
-        answers,
-        holds,
+        "n-gram", lambda V, n: run.build(construction, V, order, n, alpha), answers, holds
     )
 
 
@@ -115,12 +110,9 @@ def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
         yield looking_up(model, 1, asking, (here - s).clip(0), head=s - 1)
     # A context is a list of order − 1 tokens, the last of which may be missing (number V); behind
     # all of them comes what stands in front of the sequence.
-    contexts = [
-        list(context)
-        for context in product(range(V + 1), repeat=order - 1)
-        if all(a < V or b == V for a, b in pairwise(context))
-    ]
-    found = np.array([*contexts, [V] * (order - 1)], dtype=np.int64)
+    listed = [*product(range(V + 1), repeat=order - 1), (V,) * (order - 1)]
+    found = np.array(listed, dtype=np.int64)
+    found = found[((found[:, :-1] < V) | (found[:, 1:] == V)).all(1)]
     asked = found[:-1][(found[:-1, :1] < V).all(1)]  # the current token is always there
     same = (asked[:, None] == found).all(-1) & (found < V).all(-1)
     preference = np.where(same, 1.0, -np.inf)

@@ -11,12 +11,13 @@ from theory.checks import InputError
 from theory.retrieval import composition as compose
 from theory.retrieval import induction
 from verify.claim import Run, claim, option
+from verify.domains import Ball
 from verify.evidence.sequences import exact_evidence
 from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled
 from verify.retrieval.codes import token_codes
 from verify.retrieval.collisions import Pair, collision
 from verify.retrieval.games import MARKER, Game, Prompt, composition_game, index_game
-from verify.retrieval.messages import Split, fractions
+from verify.retrieval.messages import PRECISION, Split, fractions
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -52,17 +53,23 @@ def one_layer(
             f"n is {n}: the prompt has a bit behind each of Bob's places, and the last token; give "
             "an odd number"
         )
-    precisions = ["bfloat16", *([] if run.quick else ["float16"]), "float32"]
+    from constructions import broad_average, previous_token, skip_gram
+
+    bits_alike = np.zeros((4, 4))  # the scores of the skip-gram: the marker looks for all bits
+    bits_alike[MARKER, :2] = 1
+    built = {
+        "broad-average": broad_average(4, n),
+        "previous-token": previous_token(4, n),
+        "skip-gram": skip_gram(bits_alike, n),
+    }
     game, pairs = index_game(n), Pairs()
-    for name, model in _constructions(n).items():
+    for name, model in built.items():
         yield from judged(run, game, name, model, [None], pairs)
+    precisions = ["bfloat16", *([] if run.quick else ["float16"]), "float32"]
     for name, mlp in (("random", False), ("random-with-mlp", True)):
         model = random_layer(run.rng, 4, n, heads, mlp)
         yield from judged(run, game, name, model, precisions, pairs)
     yield from labelled(game.name, two_layers_find(run, n, pairs))
-
-    from constructions import broad_average
-
     s = TABLE // 2 if run.quick else TABLE
     game, pairs = composition_game(run.rng, s), Pairs()
     average = broad_average(s + 1, 2 * s + 2)
@@ -70,19 +77,6 @@ def one_layer(
     model = random_layer(run.rng, s + 1, 2 * s + 2, heads, mlp=False)
     yield from judged(run, game, "random", model, ["bfloat16"], pairs)
     yield from labelled(game.name, two_layers_compose(run, s, pairs))
-
-
-def _constructions(n: int) -> dict[str, Transformer]:
-    """Those of one layer; in the last one the marker looks for all bits alike."""
-    from constructions import broad_average, previous_token, skip_gram
-
-    table = np.zeros((4, 4))
-    table[MARKER, :2] = 1
-    return {
-        "broad-average": broad_average(4, n),
-        "previous-token": previous_token(4, n),
-        "skip-gram": skip_gram(table, n),
-    }
 
 
 def random_layer(
@@ -100,16 +94,10 @@ def random_layer(
     def normal(*shape: int) -> torch.Tensor:
         return torch.as_tensor(rng.standard_normal(shape))
 
-    attn = parts.Attention(
-        W_Q=normal(heads, D, d_head) / 4,
-        W_K=normal(heads, D, d_head) / 4,
-        W_V=normal(heads, D, D_VALUE),
-        W_O=normal(heads, D_VALUE, D),
-        b_Q=normal(heads, d_head),
-        b_K=normal(heads, d_head),
-        normalise="softmax",
-        mask="causal",
-    )
+    W_Q, W_K = normal(heads, D, d_head) / 4, normal(heads, D, d_head) / 4
+    W_V, W_O = normal(heads, D, D_VALUE), normal(heads, D_VALUE, D)
+    b_Q, b_K = normal(heads, d_head), normal(heads, d_head)
+    attn = parts.Attention(W_Q, W_K, W_V, W_O, b_Q, b_K, normalise="softmax", mask="causal")
     after = parts.MLP(normal(D, M), normal(M), normal(M, D), normal(D)) if mlp else None
     size = f"{parts.plural(heads, 'head')}, m = {D_VALUE}{', MLP' * mlp}"
     return parts.Transformer(
@@ -170,7 +158,7 @@ def _reduction(run: Run, id: str, game: Game, split: Split) -> Finding:
         joint, whole = split.complete(split.message(prompt), prompt), split.forward(prompt)
         if joint != whole:
             wrong = wrong or f"on {game.written(prompt)}: {joint}, the forward pass gives {whole}"
-        with split.working():
+        with Ball.precision(PRECISION):
             gaps = (fractions(a - b) for a, b in zip(joint, whole, strict=True))
             apart = max(apart, *(float(max(map(abs, ends))) for ends in gaps))
     if split.domain.name == "exact":

@@ -55,13 +55,11 @@ def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
     """What head h of a layer adds, from W_V W_O (D, D), whose blocks are registers."""
     from constructions.stream import Reading, Term
 
-    if block.attn is None:
-        return []
+    assert block.attn is not None
     stream, parts = model.stream, []
     W = (block.attn.W_V[h] @ block.attn.W_O[h]).numpy()
     for into in stream:
-        maps = {name: W[stream[name], stream[into]] for name in stream}
-        maps = {name: by for name, by in maps.items() if by.any()}
+        maps = {name: by for name in stream if (by := W[stream[name], stream[into]]).any()}
         if not maps:
             continue
         terms = [Term(name, float(by.flat[0])) for name, by in maps.items()]
