@@ -23,8 +23,7 @@ def safe_alpha(x: np.ndarray, start: Start) -> float:
     norm = float(np.sqrt((gram**2).sum((-1, -2))).max())
     if norm == 0:
         raise InputError("all inputs are zero: there is nothing to learn from, and no α to choose")
-    exponent = np.floor(-np.log2(norm) * (2 if start == "gram" else 1))
-    return float(2.0**exponent)
+    return float(2.0 ** np.floor(-np.log2(norm) * (2 if start == "gram" else 1)))
 
 
 def largest_eigenvalue(x: np.ndarray) -> float:
@@ -73,8 +72,7 @@ def from_ols(
 ) -> FromOls:
     """How far predictions are from OLS, and may be.
 
-    `in_float` are the predictions ŷ and their rounding, R the residual factor on the non-zero
-    eigenvalues λ of S.
+    `in_float` are the predictions ŷ and their rounding, R the residual factor at λ ≠ 0.
     """
     (x, y, queries), (predictions, rounding) = examples, in_float
     w = ols(x, y)

@@ -34,12 +34,9 @@ def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
 def read_examples(path: Path, target: str | None, rng: np.random.Generator) -> Examples:
     """Rows of a numeric CSV with a header; a fifth of them are held out as queries.
 
-    At most 64 are held out, and at most 10⁶/rows where there are many rows, since each costs a pass
-    over all of them.
-
-    Columns are shifted and scaled to mean 0 and variance 1 over the rows that are kept, and
-    held-out rows by the same amounts; a constant feature becomes 0.  The default target is the
-    last column.
+    Never more than 64, nor than 10⁶/rows, since each costs a pass over all rows.  Columns are
+    shifted and scaled to mean 0 and variance 1 over the rows that are kept, and held-out rows by
+    the same amounts; a constant feature becomes 0.  The default target is the last column.
 
     Raises InputError for a file that is missing, empty, ragged or not numeric, for NaN or infinite
     entries, for fewer than three rows or two columns, for a target that is not a column or is two,
@@ -56,8 +53,7 @@ def read_examples(path: Path, target: str | None, rng: np.random.Generator) -> E
         raise InputError(f"{path.name} has {names.count(target)} columns '{target}': rename one")
     order = rng.permutation(len(table))
     held_out = max(1, min(len(table) // 5, 64, 10**6 // len(table)))
-    kept = np.sort(order[held_out:])
-    queries = np.sort(order[:held_out])
+    queries, kept = map(np.sort, np.split(order, [held_out]))
     column = names.index(target)
     standard, constant = _standardised(table, kept)
     if constant[column]:

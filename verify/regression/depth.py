@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Annotated
 
@@ -20,13 +20,15 @@ from verify.theorems import theorem
 
 ALPHA = 2.0**-6
 STARTED: dict[Start, str] = {"gram": "from αS", "identity": "from αI"}
-COMPARED: dict[DomainName, str] = {
-    "all": "mod random primes, error probability ≤ 1e-20 for each",
-    "modular": "mod random primes, error probability ≤ 1e-20 for each",
-    "exact": "compared over Q",
-    "symbolic": "compared symbolically, k ≤ 3, d = n = 1",
-    "float": "layers counted, predictions not compared",
+MODULO = modulo_primes, "mod random primes, error probability ≤ 1e-20 for each"
+COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
+    "all": MODULO,
+    "modular": MODULO,
+    "exact": (over_the_rationals, "compared over Q"),
+    "symbolic": (symbolically, "compared symbolically, k ≤ 3, d = n = 1"),
+    "float": (None, "layers counted, predictions not compared"),
 }
+"""How the layouts are seen to compute the same steps, and this in words."""
 
 
 @claim(
@@ -110,6 +112,8 @@ def _lower_bound(largest_k: int) -> Finding:
 
 def _row(run: Run, k: int, domain: DomainName) -> Finding:
     """One line of the table, with every layout seen to compute the same k steps (not for float)."""
+    compare, compared = COMPARED[domain]
+    sizes = (1, 1, min(k, 3)) if domain == "symbolic" else (2, 3, k)
     counted: dict[str, dict[str, int]] = {}
     bounds, verdicts, words, detail = {}, [], [], ""
     for start, layouts in LAYOUTS.items():
@@ -121,7 +125,8 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
             stated = theorem(statement.theorem).sizes["layers"](k=k)
             close = layout != "ladder" or layers <= bound + 1
             verdicts.append(Verdict.of(layers == stated >= bound and close))
-            for same_steps in _equal(run, statement, k, domain):
+            if compare is not None:
+                same_steps = compare(run, statement, *sizes)
                 verdicts.append(same_steps.verdict)
                 if same_steps.detail and not detail:
                     detail = f"{layout}: {same_steps.name}: {same_steps.detail}"
@@ -135,16 +140,6 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
         bounds,
         Verdict.together(verdicts),
         "; ".join(words),
-        COMPARED[domain],
+        compared,
         detail,
     )
-
-
-def _equal(run: Run, statement: OverExamples, k: int, domain: DomainName) -> Iterator[Finding]:
-    """The layout computes k steps, in the number system asked for."""
-    if domain in ("all", "modular"):
-        yield modulo_primes(run, statement, 2, 3, k)
-    if domain == "exact":
-        yield over_the_rationals(run, statement, 2, 3, k)
-    if domain == "symbolic":
-        yield symbolically(run, statement, 1, 1, min(k, 3))

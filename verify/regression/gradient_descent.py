@@ -13,7 +13,7 @@ from verify.regression.convergence import descent_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.statements import Descent, computes, gradient_descent_statement
 
-Layouts = Literal["all", "direct", "causal", "ladder"]
+Layouts = Literal["all", Descent]
 
 
 @claim(
@@ -43,10 +43,9 @@ def gradient_descent(
     Under a causal mask k layers of width 2d + 2 predict every example from those before it,
     exactly. Under full attention ⌈log₃k⌉ + 1 layers are enough, because the residual is a power.
     """
-    if step_size is not None:
-        checks.positive("step_size", step_size)
     examples = gaussian_examples(run, samples, n, d)
-    eta = safe_alpha(examples.x, "identity") if step_size is None else float(step_size)
+    chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size
+    eta = float(checks.positive("step_size", chosen_size))
     for chosen in get_args(Descent) if layout == "all" else [layout]:
         statement = gradient_descent_statement(run, chosen, eta)
         found = computes(run, statement, examples, k, domain, eta, "identity")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from math import log, log1p
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -68,8 +67,7 @@ def ols(
 
     Their weights w_k are polynomials in S applied to b = Xᵀy, so they stay in the range of Xᵀ,
     where the minimum-norm solution is the only solution of S w = b; and S w_k − b = −E^p b, where
-    E = I − S M₀ has eigenvalues below 1 in absolute value on that range. Shown for n > d, n < d
-    and repeated rows.
+    E = I − S M₀ has eigenvalues in (−1, 1) on that range. Shown for n > d, n < d, repeated rows.
     """
     for family, rows in FAMILIES.items():
         for name, method in METHODS.items():
@@ -109,9 +107,7 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
     singular = np.linalg.svd(examples.x, compute_uv=False)
     smallest = singular[singular > max(n, d) * np.finfo(float).eps * singular[0]][-1]
     scale = safe_alpha(examples.x, method.start)
-    shrink = scale * smallest ** (4 if method.start == "gram" else 2)
-    wanted = max(1.0, -log(ACCURACY) / -log1p(-shrink)) if shrink < 1 else 1.0
-    k = next(k for k in count() if method.power(k) >= wanted)
+    k = next(k for k in count() if abs(method.residual(smallest**2, k, scale)) <= ACCURACY)
     model = method.statement(run, scale).build(d, n, k)
     in_float = transformer_in_float(model, *examples)
     found = from_ols(examples, in_float, lambda lam: method.residual(lam, k, scale))

@@ -32,9 +32,8 @@ def online_gradient_descent(
     """n causal linear heads compute one pass of online gradient descent, fitting each example.
 
     w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖², i = 1 … n, from w = 0. The prompt carries x_i/‖x_i‖²
-    beside x_i, so the prediction is a rational function of the inputs: the symbolic domain, whose
-    elements are polynomials, does not speak about it, and the modular one does with the
-    denominators in its bound.
+    beside x_i, so the prediction is a rational function of the inputs: the symbolic domain, of
+    polynomials, does not speak about it; the modular one has the denominators in its bound.
     """
     statement = online_statement(run)
     yield size(statement.build(d, n, 0), statement.theorem, d=d, n=n)

@@ -149,11 +149,8 @@ def state_size_picture(
     counts: dict[str, list[int]],
     examples: Mapping[float, tuple[float, float]],
 ) -> None:
-    """Steps, layers or examples against the condition number, log-log.
-
-    `counts` holds what each method takes at each condition number, `examples` the mean number of
-    examples of one pass, with its standard error, at some of them.
-    """
+    """Steps, layers or examples against the condition number, log-log: the `counts` of each method,
+    and at some of `conditions` the mean number of `examples` of one pass and its standard error."""
     means, errors = np.array(list(examples.values())).T
     with saved(path, 7.5, 4.5) as (panel,):
         label = "one pass (online GD): examples"

@@ -1,15 +1,13 @@
 """What is wrong in the printed proof of [Fu2024, Theorem 5.1], each mistake demonstrated.
 
 A finding here holds when the mistake is seen to be one and the corrected statement is seen to be
-right.  The theorem itself is true; `constructions/regression/newton_paper.py` is its repaired
-proof.
+right.  The theorem is true; its repaired proof is `constructions/regression/newton_paper.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +49,7 @@ def equal_signs(run: Run, second: float = 1.0) -> Finding:
     step.W_O[1] = second * step.W_O[0]
 
     def held(model: Transformer, layer: int, register: str) -> np.ndarray:
-        H = next(islice(model.streams(x, np.zeros(n), query), layer, None))
+        H = [*model.streams(x, np.zeros(n), query)][layer]
         return H[:, model.stream[register]].numpy()
 
     m = held(right, 3, "m")

@@ -161,8 +161,7 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
     """Chebyshev's count is the least degree of any R with R(0) = 1 and |R| ≤ ε on [1, κ].
 
     If a polynomial of degree k did better than T_k(l)/τ_k, their difference would change sign at
-    the k + 1 extrema of T_k and vanish at 0 too: k + 1 zeros, so it is zero.  The extrema are
-    checked.
+    the k + 1 extrema of T_k, which are checked, and vanish at 0 too: k + 1 zeros, so it is zero.
     """
     alternate = []
     for condition, count in zip(CONDITIONS, counts, strict=True):

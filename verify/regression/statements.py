@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 Layout = Literal["direct", "ladder", "paper"]
-Layouts = Literal["all", "direct", "ladder", "paper"]
+Layouts = Literal["all", Layout]
 Descent = Literal["direct", "causal", "ladder"]
 
 LAYOUTS: dict[Start, tuple[Layout, ...]] = {
@@ -73,10 +73,8 @@ def newton_statement(
     def build(d: int, n: int, k: int) -> Transformer:
         from constructions import newton
 
-        examples = n if layout == "paper" else None
-        return run.build(
-            newton, d, k, alpha, layout, start=start, interleaved=interleaved, n=examples
-        )
+        rows = n if layout == "paper" else None
+        return run.build(newton, d, k, alpha, layout, start=start, interleaved=interleaved, n=rows)
 
     more = " --interleaved" if interleaved else ""
     return OverExamples(
@@ -208,8 +206,8 @@ def computes(
     """The size that the ledger states, k steps of the recursion in every domain asked for, and the
     proof layer by layer, from M₀ = scale·S ("gram") or scale·I.
 
-    `what` the examples are, in words; the exact domains take at most `most_rows` of them, the
-    proof at most `most_steps`.
+    `what` the examples are, in words; exact domains take at most `most_rows` of them, the proof
+    `most_steps`.
     """
     n, d = examples.x.shape[-2:]
     rows = min(n, most_rows or n)

@@ -33,12 +33,11 @@ def ill_conditioned(
 ) -> Iterator[Finding]:
     """On ill-conditioned prompts the last layer is like few Newton steps, or many gradient steps.
 
-    Σ has eigenvalues 100 and 1, half of each, in a basis of each prompt's own.  Counted are the
-    steps of largest similarity of errors with the last layer.  The last layer is more like Newton
-    than gradient descent.
+    Σ has eigenvalues 100 and 1, half of each, in a basis of each prompt's own.  Counted are steps
+    of largest similarity of errors with the last layer, which is more like Newton than descent.
     """
-    yield steps_in_published_tables()
-    _, descent = published("ill_conditioned")
+    newton, descent = published("ill_conditioned")
+    yield steps_in_published_tables(newton, descent)
     steps = sorted({*DESCENT_STEPS, *descent.steps.tolist()})
     found = {}
     for trained in models_of(checkpoint, TRANSFORMER):
@@ -56,9 +55,8 @@ def ill_conditioned(
         similarities_picture(run.plot, found, "ill_conditioned")
 
 
-def steps_in_published_tables() -> Finding:
+def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
     """How many times as many steps of gradient descent match the last layer."""
-    newton, descent = published("ill_conditioned")
     return at_least(
         "published",
         "the published tables (12 layers, d = 20): steps that match the last layer",
@@ -89,5 +87,5 @@ def steps_that_match(run: Run, tables: Tables) -> Finding:
 
 def counted(*both: Likeness) -> str:
     """Steps and similarities of Newton and gradient descent, in words."""
-    found = [f"{each.best[-1]}, similarity {each.last.mean():.3f}" for each in both]
-    return f"Newton {found[0]}; gradient descent {found[1]}"
+    newton, descent = (f"{each.best[-1]}, similarity {each.last.mean():.3f}" for each in both)
+    return f"Newton {newton}; gradient descent {descent}"

@@ -165,8 +165,7 @@ class Asked:
 
     @cached_property
     def gradient_descent(self) -> Likeness:
-        """With those of gradient descent, at that step size of `FACTORS` which can be most like the
-        last layer."""
+        """With those of gradient descent, at that of `FACTORS` that is most like the last layer."""
 
         def tried(factor: float) -> Likeness:
             cosines = self._beside(lambda s: s.gradient_descent(DESCENT_STEPS, factor / s.largest))

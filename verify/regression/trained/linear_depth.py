@@ -38,10 +38,7 @@ def linear_depth(
     ladder and of the best polynomials they are exact, from the moments of the Wishart distribution;
     of trained models they are estimates from fresh prompts.
     """
-    depths = {
-        depth: models_of(f"regression-linear-{depth}-layer{'s' * (depth > 1)}", LINEAR)
-        for depth in DEPTHS
-    }
+    depths = {L: models_of(f"regression-linear-{L}-layer{'s' * (L > 1)}", LINEAR) for L in DEPTHS}
     task = depths[1][0].task
     n, p = task.points - 1, usual(prompts_of(task, samples, run.rng))
     _, most = ladder_and_most(DEPTHS[-1])
@@ -49,8 +46,7 @@ def linear_depth(
     errors = []
     for depth, models in depths.items():
         for trained in models:
-            said = answers_of(trained.model, p.x, p.y, p.x_query)
-            own = (said - p.y_query) ** 2
+            own = (answers_of(trained.model, p.x, p.y, p.x_query) - p.y_query) ** 2
             errors.append((depth, ladder_and_most(depth), float(own.mean())))
             if depth == 1:
                 found = [one_step(own, p)]

@@ -37,10 +37,9 @@ def lstm(
 ) -> Iterator[Finding]:
     """A trained LSTM is nearer to online gradient descent than a transformer, and forgets.
 
-    Nearer: its similarity of errors with online gradient descent is the larger of the two, and
-    larger than its own with least squares.  Forgetting: asked for an example again, it errs the
-    more the longer ago it was; the transformer, which sees them all, does not.  Its first layer
-    says as much as its last.
+    Nearer: its similarity of errors with online gradient descent is larger than the transformer's,
+    and than its own with least squares.  Forgetting: asked for an example again, it errs the more
+    the longer ago it was; the transformer does not.  Its first layer says as much as its last.
     """
     recurrent, attentive = models_of(checkpoint, LSTM), models_of(transformer, TRANSFORMER)
     for each, other in product(recurrent, attentive):

@@ -17,9 +17,7 @@ from verify.regression.trained.similarities import Likeness, Tables
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
-
 Named = Mapping[str, np.ndarray]
-HeatMaps = tuple[str, Likeness, Likeness]  # of a model: Newton's, that of gradient descent
 
 
 def layers_picture(path: Path, probed: Sequence[Probed]) -> None:
@@ -47,8 +45,7 @@ def layers_picture(path: Path, probed: Sequence[Probed]) -> None:
 
 
 def similarities_picture(path: Path, tables: Mapping[str, Tables], prompts: str) -> None:
-    """Heat maps of each model, Newton beside gradient descent, and last the published ones; prompts
-    are isotropic or ill_conditioned."""
+    """Heat maps of each model, Newton beside gradient descent, and the `published` ones last."""
     theirs = published(prompts)
     rows = [
         (name, each.newton, _doublings(each.gradient_descent, theirs[1].steps))
@@ -104,8 +101,8 @@ def _doublings(descent: Likeness, also: np.ndarray | tuple[int, ...] = ()) -> Li
     return Likeness(descent.algorithm, steps[kept], descent.alike[kept])
 
 
-def _heat_maps(path: Path, rows: Sequence[HeatMaps], label: str) -> None:
-    """Two in a row; of the steps shown the best is framed."""
+def _heat_maps(path: Path, rows: Sequence[tuple[str, Likeness, Likeness]], label: str) -> None:
+    """Newton's and that of gradient descent in a row; of the steps shown the best is framed."""
     from matplotlib.figure import Figure
 
     heights = [max(4.0, *(0.17 * len(each.steps) for each in both)) for _, *both in rows]

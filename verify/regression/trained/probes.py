@@ -67,8 +67,7 @@ class Probed:
     """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
 
     The read-outs were fitted to other prompts, those of `halves` (2, layers + 1, m, n + 1) to one
-    half of them each.  Squared errors are over the variance of a label, so that saying nothing has
-    1.
+    half of them each.  Squared errors are over the variance of a label: saying nothing has 1.
     """
 
     trained: Trained

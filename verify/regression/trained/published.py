@@ -19,8 +19,7 @@ BETWEEN_SEEDS = 0.017
 
 
 def published(prompts: str) -> tuple[Likeness, Likeness]:
-    """The tables of Newton and of gradient descent, as if of one prompt; prompts are isotropic or
-    ill_conditioned."""
+    """Those of Newton and gradient descent, as if of one prompt; isotropic or ill_conditioned."""
     folder = files("verify.regression.trained") / "published"
 
     def table(algorithm: str) -> Likeness:

@@ -140,8 +140,7 @@ def closer(tables: Tables, published: str) -> Finding:
 def matching(steps: np.ndarray, similarity: np.ndarray) -> np.ndarray:
     """The steps that match each layer best, up to the first layer that matches the most.
 
-    That is where a plateau begins.  Where later layers match fewer than the layer before it, there
-    is none, and all layers count.
+    A plateau begins there.  If later layers match fewer than the one before it, all layers count.
     """
     best = steps[similarity.argmax(axis=0)]
     top = int(best.argmax())
@@ -196,10 +195,9 @@ def save_cells(path: Path, tables: Mapping[str, Tables]) -> None:
         rows.writerow(["model", "algorithm", "steps", "layer", "similarity", "standard_error"])
 
         def write(model: str, table: Table, mean: np.ndarray, error: np.ndarray) -> None:
-            for row, steps in enumerate(table.steps.tolist()):
-                for layer in range(mean.shape[1]):
-                    cell = f"{mean[row, layer]:.4f}", f"{error[row, layer]:.4f}"
-                    rows.writerow([model, table.algorithm, steps, layer + 1, *cell])
+            for row, layer in np.ndindex(mean.shape):
+                cell = f"{mean[row, layer]:.4f}", f"{error[row, layer]:.4f}"
+                rows.writerow([model, table.algorithm, table.steps[row], layer + 1, *cell])
 
         for name, each in tables.items():
             for table in each:
