@@ -15,57 +15,12 @@ model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
 """
 
-from constructions.memory import (
-    hebbian_attention,
-    hopfield_attention,
-    hopfield_update,
-    modern_hopfield_update,
-    retrieve,
-    sphere_dynamics,
-)
-from constructions.regression import (
-    chebyshev,
-    gradient_descent,
-    hyperpower,
-    newton,
-    online_gradient_descent,
-)
-from constructions.retrieval import (
-    broad_average,
-    composition,
-    fact_lookup,
-    hop,
-    in_context_ngram,
-    induction_heads,
-    nearest_neighbour,
-    previous_token,
-    skip_gram,
-)
+from constructions import memory, regression, retrieval
+from constructions.memory import *  # noqa: F403
+from constructions.regression import *  # noqa: F403
+from constructions.retrieval import *  # noqa: F403
 from constructions.stream import Stream
 from constructions.transformer import Stage, Transformer
 
-__all__ = [
-    "Stage",
-    "Stream",
-    "Transformer",
-    "broad_average",
-    "chebyshev",
-    "composition",
-    "fact_lookup",
-    "gradient_descent",
-    "hebbian_attention",
-    "hop",
-    "hopfield_attention",
-    "hopfield_update",
-    "hyperpower",
-    "in_context_ngram",
-    "induction_heads",
-    "modern_hopfield_update",
-    "nearest_neighbour",
-    "newton",
-    "online_gradient_descent",
-    "previous_token",
-    "retrieve",
-    "skip_gram",
-    "sphere_dynamics",
-]
+__all__ = ["Stage", "Stream", "Transformer"]
+__all__ += memory.__all__ + regression.__all__ + retrieval.__all__

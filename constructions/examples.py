@@ -92,21 +92,14 @@ def _with_queries(xp: Any, rows: Any, queries: Any) -> Prompt:
     return Prompt(tokens, rows.shape[-2], slice(rows.shape[-2], None))
 
 
-EVERY_PREFIX = (alternating, shifted)
-"""Encoders that are read at every input, whose answer is then that of the prefix before it."""
-
-SEVERAL_QUERIES = (packed, fitted, measured)
-"""Encoders under which any number of queries can follow the same examples."""
-
-
 class Examples(Interface):
     """Examples x (…, n, d), y (…, n) and queries x_query (…, d) → predictions (…).
 
     x and y have the same leading dimensions, and those of x_query broadcast with them.  Further
     leading dimensions of x_query (in front of those of x) are more queries of the same prompts:
-    they become further tokens, at O(1) cost each, where the prompt has room for several.  Encoders
-    of EVERY_PREFIX give (…, n + 1): entry t is the prediction for example t + 1 (at the end: for
-    the query) from the first t examples.
+    they become further tokens, at O(1) cost each, where the prompt has room for `several_queries`.
+    Encoders that are read at `every_prefix` give (…, n + 1): entry t is the prediction for example
+    t + 1 (at the end: for the query) from the first t examples.
 
     `n` fixes the number of examples where the weights depend on it, and `at_most` says that fewer
     are allowed.  Inputs and labels are divided by `scale`, and answers multiplied.
@@ -126,16 +119,8 @@ class Examples(Interface):
     ) -> None:
         super().__init__()
         self.d, self.encode, self.n, self.at_most, self.scale = d, encode, n, at_most, scale
-
-    @property
-    def every_prefix(self) -> bool:
-        """Whether there is an answer for each prefix of the examples."""
-        return self.encode in EVERY_PREFIX
-
-    @property
-    def several_queries(self) -> bool:
-        """Whether a prompt has room for more than one query."""
-        return self.encode in SEVERAL_QUERIES
+        self.every_prefix = encode in (alternating, shifted)
+        self.several_queries = encode in (packed, fitted, measured)
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         x, y, x_query = finite_tensors(like, inputs, "x", "y", "x_query")

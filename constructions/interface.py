@@ -1,10 +1,5 @@
 """One way to call a model: how a prompt is written and an answer is read is a part of the model.
 
-    model(*inputs)              the answers, read from
-    model.logits(*inputs)       what the read-out says where answers are, (…, answers, d_out)
-    model.streams(*inputs)      the residual stream (…, T, D) after the embedding and each layer
-    model.generate(tokens, n)   for models over tokens
-
 An `Interface` only places numbers, so that it writes the same prompt for torch tensors and for
 arrays of exact numbers: `xp` is the module torch or numpy.  The interfaces of the project:
 

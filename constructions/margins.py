@@ -179,7 +179,7 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
         return bounds
 
     tables = [model.embed.W_E, *([model.pos_embed.W_pos] if model.pos_embed is not None else [])]
-    grain = np.min([_grain(_array(table)).min(0) for table in tables], axis=0)
+    grain = np.min([grain_of(_array(table)).min(0) for table in tables], axis=0)
     held = [capped(np.sum([abs(_array(table)).max(0) for table in tables], axis=0))]
     numbers: list[Numbers] = [(held[0], grain)]
     for block in model.blocks:
@@ -207,11 +207,11 @@ def _product(held: Numbers, W: np.ndarray, b: np.ndarray | None = None) -> Numbe
     """Bounds on the partial sums of H W + b and the powers of two that divide all of them."""
     (sizes, grain), bias = held, np.zeros(W.shape[1]) if b is None else b
     with np.errstate(invalid="ignore"):
-        products = np.where(W == 0, np.inf, grain[:, None] * _grain(W))
-    return sizes @ abs(W) + abs(bias), np.minimum(products.min(0, initial=np.inf), _grain(bias))
+        products = np.where(W == 0, np.inf, grain[:, None] * grain_of(W))
+    return sizes @ abs(W) + abs(bias), np.minimum(products.min(0, initial=np.inf), grain_of(bias))
 
 
-def _grain(values: np.ndarray) -> np.ndarray:
+def grain_of(values: np.ndarray) -> np.ndarray:
     """The largest power of two that divides each float; infinity divides 0."""
     mantissa, exponent = np.frexp(values)
     whole = (mantissa * 2.0**53).astype(np.int64)

@@ -184,11 +184,5 @@ class Stream:
         weights, _ = self.matrix(self.read(name))
         return weights.T
 
-    def register_of(self, index: int) -> str:
-        """The name of the register that holds this coordinate of the stream."""
-        if not 0 <= index < self.d_model:
-            raise InputError(f"no coordinate {index}: the stream has width {self.d_model}")
-        return next(n for n, span in self._slices.items() if span.start <= index < span.stop)
-
     def __str__(self) -> str:
         return " ".join(f"{name}({width})" for name, width in self.widths.items())

@@ -112,8 +112,8 @@ def _sizes(attn: Attention | None, mlp: MLP | None) -> tuple[str, ...]:
     """What can be said of weights that were not written in words."""
     lines = []
     if attn is not None:
-        count, width = attn.n_heads, attn.W_Q.shape[-1]
-        lines.append(f"{attn.normalise} attention: {plural(count, 'head')} of width {width}")
+        heads, width = plural(attn.n_heads, "head"), attn.W_Q.shape[-1]
+        lines.append(f"{attn.normalise} attention: {heads} of width {width}")
     if mlp is not None:
         lines.append(f"mlp: {plural(len(mlp.b_in), 'ReLU')}")
     return tuple(lines)
@@ -180,9 +180,8 @@ class Stage:
 class Transformer(Model):
     """Embedding (of tokens and, if given, of positions), blocks, read-out, and an interface.
 
-    The model knows its `stream` (named registers), `name` (the call that builds it), `source`
-    (the theorem, by key), `n_layers`, `n_heads` (of the layer with most), `d_model` and
-    `n_parameters`; by its proof, `stages` (what stands where) and `at_most` (bounds on registers).
+    `stream` are its named registers; by its proof, `stages` say what stands where, and `at_most`
+    bounds registers.
     """
 
     def __init__(
@@ -213,10 +212,14 @@ class Transformer(Model):
         return len(self.blocks)
 
     @property
+    def attentions(self) -> list[Attention]:
+        """The heads of each layer that has any."""
+        return [block.attn for block in self.blocks if block.attn is not None]
+
+    @property
     def n_heads(self) -> int:
         """The number of heads in the layer that has most."""
-        heads = (block.attn.n_heads for block in self.blocks if block.attn is not None)
-        return max(heads, default=0)
+        return max((attn.n_heads for attn in self.attentions), default=0)
 
     @property
     def d_model(self) -> int:
@@ -272,33 +275,27 @@ class Transformer(Model):
         model at None is returned as it is.  Raises ValueError for a sharpness that is not a finite
         number above 0, or at which answers could be wrong, with the smallest that works.
         """
-        layers = [block.attn for block in self.blocks if block.attn is not None]
-        if sharpness is None and all(attn.normalise != "softmax" for attn in layers):
+        if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self
         scale = 1.0 if sharpness is None else float(checks.positive("sharpness", sharpness))
-        margin = self.interface.margin
-        if (
-            sharpness is not None
-            and margin is not None
-            and not self.softmax_error(scale).logits < margin / 2
-        ):
+        margin = None if sharpness is None else self.interface.margin
+        if margin is not None and not self.softmax_error(scale).logits < margin / 2:
             least = np.ceil(self.least_sharpness() * 100) / 100
             raise InputError(
                 f"sharpness {sharpness:g} is too small for prompts of {self.interface.context} "
                 f"tokens, whose answers could be wrong: give at least {least:g}"
             )
         model = deepcopy(self, {id(weights): weights for weights in self.parameters()})
-        for block in model.blocks:
-            if block.attn is not None and block.attn.normalise in ("softmax", "hardmax"):
-                block.attn.normalise = "hardmax" if sharpness is None else "softmax"
-                block.attn.scale = scale
+        for attn in model.attentions:
+            if attn.normalise in ("softmax", "hardmax"):
+                attn.normalise, attn.scale = "hardmax" if sharpness is None else "softmax", scale
         return model
 
     def __str__(self) -> str:
         layers, heads = plural(self.n_layers, "layer"), plural(self.n_heads, "head")
         size = f"{layers}, {heads}, width {self.d_model}"
-        lines = [f"{self.name}: {size}, {self.n_parameters} weights", f"  source  {self.source}"]
-        lines.append(f"  stream  {self.stream}")
+        lines = [f"{self.name}: {size}, {self.n_parameters} weights"]
+        lines += [f"  source  {self.source}", f"  stream  {self.stream}"]
         first = 1
         for said, alike in groupby(self.blocks, key=lambda block: block.lines):
             last = first + len(list(alike)) - 1

@@ -12,8 +12,8 @@ Each says in print what it adds and where it is exact; `assembly.py` makes tenso
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -23,29 +23,30 @@ from theory.checks import InputError
 Times = float | Map
 
 
-@runtime_checkable
-class Word(Protocol):
+class Word(ABC):
     """What is added to the register `into`: the sum of `units`, and `constant` in each coordinate.
 
     As text it says what is added, and where it is exact if that is not everywhere.
     """
 
+    into: str
+
     @property
-    def into(self) -> str: ...
-    @property
+    @abstractmethod
     def units(self) -> tuple[Unit, ...]: ...
+
     @property
-    def constant(self) -> float: ...
+    def constant(self) -> float:
+        return 0.0
 
 
 @dataclass(frozen=True)
-class Unit:
+class Unit(Word):
     """times·relu(reading), coordinate by coordinate, or relu(reading) times a matrix."""
 
     reads: Reading
     into: str
     times: Times = 1.0
-    constant = 0.0
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -59,7 +60,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Move:
+class Move(Word):
     """The reading itself.  Each coordinate takes two units, relu(u) − relu(−u) = u; a constant in
     the reading takes none."""
 
@@ -80,7 +81,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Clip:
+class Clip(Word):
     """clip(reading, low, high) = low + relu(reading − low) − relu(reading − high)."""
 
     reads: Reading
@@ -106,7 +107,7 @@ class Clip:
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Word):
     """times·[reading ≥ at] for readings that are not between at − margin and at:
 
         (relu(reading − at + margin) − relu(reading − at))/margin.
@@ -119,7 +120,6 @@ class Step:
     into: str
     margin: float = 1.0
     times: float = 1.0
-    constant = 0.0
 
     def __post_init__(self) -> None:
         if self.margin <= 0 or np.frexp(self.margin)[0] != 0.5:
@@ -140,33 +140,49 @@ class Step:
 
 
 @dataclass(frozen=True)
-class And:
+class _Gate(Word):
+    literals: tuple[Reading, ...]
+    into: str
+    times: Times = 1.0
+
+    @property
+    def total(self) -> Reading:
+        return sum(self.literals[1:], start=self.literals[0])
+
+    def __str__(self) -> str:
+        def word(literal: Reading) -> str:
+            negated = one - literal
+            one_term = len(negated.terms) == 1 and literal.constant
+            return f"not {negated}" if one_term else str(literal)
+
+        text = f"({f' {type(self).__name__.lower()} '.join(map(word, self.literals))})"
+        if isinstance(self.times, Map):
+            text += f"·{self.times.name}"
+        elif self.times != 1:
+            text = f"{number(self.times)}·{text}"
+        return f"{text} added to {self.into}, exact on bits"
+
+
+@dataclass(frozen=True)
+class And(_Gate):
     """times·(all of the literals), each a reading that is 0 or 1: relu(Σ literals − (count − 1)).
 
     `one − a` is the literal "not a".  One of them may be any number in [0, 1]: it is then what
     passes if the others are 1.
     """
 
-    literals: tuple[Reading, ...]
-    into: str
-    times: Times = 1.0
-    constant = 0.0
-
     @property
     def units(self) -> tuple[Unit, ...]:
-        total = sum(self.literals[1:], start=self.literals[0])
-        return (Unit(total - (len(self.literals) - 1) * one, self.into, self.times),)
+        return (Unit(self.total - (len(self.literals) - 1) * one, self.into, self.times),)
 
     def __str__(self) -> str:
-        return _gate(" and ", self) + ", one of which may be a fraction"
+        return f"{super().__str__()}, one of which may be a fraction"
 
 
 @dataclass(frozen=True)
-class Or:
+class Or(_Gate):
     """times·(any of the literals), each a reading that is 0 or 1: 1 − relu(1 − Σ literals)."""
 
-    literals: tuple[Reading, ...]
-    into: str
     times: float = 1.0
 
     @property
@@ -175,28 +191,11 @@ class Or:
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        total = sum(self.literals[1:], start=self.literals[0])
-        return (Unit(one - total, self.into, -self.times),)
-
-    def __str__(self) -> str:
-        return _gate(" or ", self)
-
-
-def _gate(joint: str, gate: And | Or) -> str:
-    def word(literal: Reading) -> str:
-        negated = one - literal
-        return f"not {negated}" if len(negated.terms) == 1 and literal.constant else str(literal)
-
-    text = f"({joint.join(map(word, gate.literals))})"
-    if isinstance(gate.times, Map):
-        text += f"·{gate.times.name}"
-    elif gate.times != 1:
-        text = f"{number(gate.times)}·{text}"
-    return f"{text} added to {gate.into}, exact on bits"
+        return (Unit(one - self.total, self.into, -self.times),)
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Word):
     """entries[v] where the reading is keys[v]: the sum of relu(⟨reading, key⟩ − ‖key‖² + 1)·entry.
 
     keys (V, width) are whole numbers with ⟨key, other⟩ < ‖key‖² for all others, as those of one
@@ -208,7 +207,6 @@ class Table:
     keys: np.ndarray
     entries: np.ndarray
     into: str
-    constant = 0.0
 
     def __post_init__(self) -> None:
         if len(self.keys) != len(self.entries):

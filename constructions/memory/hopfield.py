@@ -32,6 +32,7 @@ from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.interface import as_many
+from constructions.margins import grain_of
 from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
@@ -131,10 +132,7 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
     joint = np.concatenate([weights, bias[:, None]], axis=1)
     values = joint.astype(np.float64)
     rounded = (values.astype(joint.dtype) != joint).any()  # int64 has 10 bits more
-    mantissas, powers = np.frexp(values[values != 0])
-    odd = (mantissas * EXACT).astype(np.int64)
-    twos = np.log2((odd & -odd).astype(np.float64)).astype(np.int64)
-    exponent = int((powers - 53 + twos).min()) if len(odd) and not rounded else 0
+    exponent = int(np.frexp(grain_of(values).min())[1]) - 1 if values.any() and not rounded else 0
     with np.errstate(over="ignore"):
         whole = np.ldexp(values, -exponent)
         # Sums of whole numbers are exact below 2^53, and never rounded down to below it.

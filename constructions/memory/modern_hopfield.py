@@ -62,8 +62,8 @@ def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Transf
     `model.sharpened(None)` is the limit beta → ∞: the pattern of largest inner product with the
     state, equal ones averaged.
 
-    Every token asks, patterns too, so attention costs (N + queries)·N scores; for many patterns
-    use `constructions.retrieve`, which computes the same update without a prompt.
+    Every token asks, so attention costs (N + queries)·N scores; `constructions.retrieve` computes
+    the same update of many patterns without a prompt.
 
     Raises ValueError for patterns that are not (N, d) with finite entries, a beta that is not
     finite and positive, steps that are not an integer ≥ 0, and scores that do not fit in memory.
@@ -142,10 +142,9 @@ def hopfield_attention(W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None) 
     """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention is one Hopfield update, then W_V.
 
     With patterns K = Y W_K and states Q = R W_Q the result is softmax(beta·Q Kᵀ) K W_V: the update
-    of every state, read out by W_V.  The values of this head are V = Y W_K W_V; they factor through
-    the keys [Ramsauer2021].  (A head with a value map of its own is hetero-associative
-    and in general no update of its keys.)  The head carries keys and W_V is its output matrix, so
-    the tensors hold the given matrices and no product of them.
+    of every state, read out by W_V, as the values Y W_K W_V factor through the keys [Ramsauer2021].
+    (A head with a value map of its own is hetero-associative and in general no update of its keys.)
+    The head carries keys and W_V is its output matrix: the tensors hold the matrices as given.
 
     W_Q (d_r, d_k), W_K (d_y, d_k), W_V (d_k, d_v); beta is 1/√d_k unless given.
 

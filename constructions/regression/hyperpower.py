@@ -30,8 +30,7 @@ def hyperpower(d: int, k: int, order: int, alpha: float, *, start: Start = "gram
     order = checks.step_count("order", order)
     if order < 2:
         raise InputError(f"order is {order}: a hyperpower step needs order 2 (Newton) or more")
-    if start not in ("gram", "identity"):
-        raise InputError(f"start is {start!r}: choose 'gram' (M₀ = αS) or 'identity' (M₀ = αI)")
+    checks.one_of("start", start, ("gram", "identity"))
     alpha = float(checks.positive("alpha", alpha))
     name = f"hyperpower(d={d}, k={k}, order={order}, alpha={alpha!r}, start='{start}')"
     return ladder(d, order**k, alpha, start=start, name=name)

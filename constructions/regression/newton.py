@@ -45,11 +45,7 @@ def newton(
     iff 0 < alpha < 2/λmax(S)² (gram), resp. alpha < 2/λmax(S) (identity), strictly.
 
     Args:
-        d: dimension of the inputs, ≥ 1.
-        k: number of steps, ≥ 0 (≤ 1000 for "direct", whose weights hold 2^k).
-        alpha: coefficient of the start, > 0; it appears in the weights as it is.
-        layout: which construction.
-        start: M₀ = alpha·S or alpha·I.
+        d, k, alpha: ≥ 1; ≥ 0 (≤ 1000 for "direct", whose weights hold 2^k); > 0, and a weight.
         interleaved: prompts x₁, y₁, …, x_n, y_n, x_q with a token for each, as in [Garg2022];
             positions t² are exact in float64, and in float32 up to about a thousand examples;
             one hardmax layer more copies x_i to the token of y_i ("direct" only).

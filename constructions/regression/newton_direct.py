@@ -21,10 +21,8 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.examples import Examples, interleaved
 from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Reading, Stream, one
-from constructions.transformer import Block, Stage, Transformer
+from constructions.transformer import Block, Embed, Stage, Transformer
 from theory.regression.newton import Start
-
-SOURCE = "proved in constructions/regression/newton_direct.py; the recursion is [Schulz1933]"
 
 
 def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
@@ -35,16 +33,9 @@ def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
     stream = Stream(x=d, u=d, y=1, estimate=1)
     x = stream.read("x")
     begin = [block(stream, [Head(x, x, x, "u", alpha)])] if start == "gram" else []
-    return Transformer(
-        embed(stream, x={"x": 1.0} if begin else {"x": 1.0, "u": alpha}, y={"y": 1.0}),
-        begin + _steps_and_readout(stream, x, k),
-        unembed(stream, stream.read("estimate")),
-        interface=Examples(d),
-        stream=stream,
-        stages=_stages(len(begin), k),
-        name=f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}')",
-        source=SOURCE,
-    )
+    written = embed(stream, x={"x": 1.0} if begin else {"x": 1.0, "u": alpha}, y={"y": 1.0})
+    name = f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}')"
+    return _newton(stream, written, begin, x, k, Examples(d), name)
 
 
 def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transformer:
@@ -61,45 +52,46 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transforme
     their key stays 0 and only label tokens answer in the layers that follow.
     """
     stream = Stream(x=d, key=d, u=d, y=1, estimate=1, t=1, t_squared=1, parity=1)
-    x, key, parity = stream.read("x"), stream.read("key"), stream.read("parity")
-    t, t_squared = stream.read("t"), stream.read("t_squared")
+    x, key, _, _, _, t, t_squared, parity = map(stream.read, stream)
     asks, answers = (2 * t - 2 * one, -one, -2 * parity), (t, t_squared, parity)
+    columns: dict[str, dict[str, float]] = {
+        name: {name: 1.0} for name in ("x", "y", "t", "t_squared", "parity")
+    }
     if start == "gram":
         copy = Head(asks, answers, x, "key")
-        begin = [
-            block(stream, [copy], normalise="hardmax"),
-            block(stream, [Head(x + key, key, key, "u", alpha)]),
-        ]
+        begin = [block(stream, [Head(x + key, key, key, "u", alpha)])]
     else:
         copy = Head(asks, answers, (x, alpha * x), ("key", "u"))
-        begin = [block(stream, [copy], normalise="hardmax")]
-    return Transformer(
-        embed(
-            stream,
-            x={"x": 1.0} if start == "gram" else {"x": 1.0, "u": alpha},
-            y={"y": 1.0},
-            t={"t": 1.0},
-            t_squared={"t_squared": 1.0},
-            parity={"parity": 1.0},
-        ),
-        begin + _steps_and_readout(stream, key, k),
-        unembed(stream, stream.read("estimate")),
-        interface=Examples(d, interleaved),
-        stream=stream,
-        stages=_stages(len(begin), k),
-        name=f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}', interleaved=True)",
-        source=SOURCE,
-    )
+        begin, columns["x"]["u"] = [], alpha
+    begin.insert(0, block(stream, [copy], normalise="hardmax"))
+    name = f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}', interleaved=True)"
+    return _newton(stream, embed(stream, **columns), begin, key, k, Examples(d, interleaved), name)
 
 
-def _steps_and_readout(stream: Stream, key: Reading, k: int) -> list[Block]:
+def _newton(
+    stream: Stream,
+    written: Embed,
+    begin: list[Block],
+    key: Reading,
+    k: int,
+    interface: Examples,
+    name: str,
+) -> Transformer:
+    """What follows the layers that begin with u = M₀x: the steps and the read-out."""
     # The factor stands in W_V: 2^{j−1}·u is of the size of M_j x, where u Σ_i u_i alone could
     # underflow for large j.
     u, y = stream.read("u"), stream.read("y")
     steps = [block(stream, [Head(u, key, -ldexp(1.0, j - 1) * u, "u")]) for j in range(k)]
-    return [*steps, block(stream, [Head(u, key, y, "estimate", ldexp(1.0, k))])]
-
-
-def _stages(first: int, k: int) -> tuple[Stage, ...]:
+    readout = block(stream, [Head(u, key, y, "estimate", ldexp(1.0, k))])
+    first = len(begin)
     inverses = (Stage(first + j, "u", Inverse(2**j), ldexp(1.0, j)) for j in range(k + 1))
-    return (*inverses, Stage(first + k + 1, "estimate", Prediction(2**k)))
+    return Transformer(
+        written,
+        [*begin, *steps, readout],
+        unembed(stream, stream.read("estimate")),
+        interface=interface,
+        stream=stream,
+        stages=(*inverses, Stage(first + k + 1, "estimate", Prediction(2**k))),
+        name=name,
+        source="proved in constructions/regression/newton_direct.py; the recursion is [Schulz1933]",
+    )

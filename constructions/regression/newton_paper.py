@@ -37,9 +37,7 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
     See `newton` for the statement and the meaning of the arguments.
     """
     stream = Stream(m=d, x=d, y=1, carry=d, product=d, w=d, one=1, estimate=1)
-    m, x, y = stream.read("m"), stream.read("x"), stream.read("y")
-    carry, product, w = stream.read("carry"), stream.read("product"), stream.read("w")
-    unit = stream.read("one")
+    m, x, y, carry, product, w, unit, estimate = map(stream.read, stream)
 
     def heads(asks: Reading, answers: Reading, carries: Reading, into: str, times: float) -> Block:
         pair = signed_pair(Head(asks, answers, carries, into, times))
@@ -64,7 +62,7 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
     return Transformer(
         embed(stream, x={"x": 1.0}, y={"y": 1.0}),
         [*start, *steps, *readout],
-        unembed(stream, stream.read("estimate")),
+        unembed(stream, estimate),
         interface=Examples(d, n=n),
         stream=stream,
         stages=(

@@ -36,15 +36,14 @@ def online_gradient_descent(d: int, n: int) -> Transformer:
     """
     d, n = checks.dimension("d", d), checks.dimension("n", n)
     stream = Stream(x=d, key=d, y=1, residual=1, estimate=1)
-    x, key, residual = stream.read("x"), stream.read("key"), stream.read("residual")
-    refine = Head(x, key, residual, "residual", -1.0)
-    add_label = Move(stream.read("y"), "residual")
+    x, key, y, residual, estimate = map(stream.read, stream)
+    refine, add_label = Head(x, key, residual, "residual", -1.0), Move(y, "residual")
     steps = [block(stream, [refine], [add_label], mask="causal") for _ in range(n - 1)]
     readout = block(stream, [Head(x, key, residual, "estimate")], mask="causal")
     return Transformer(
         embed(stream, x={"x": 1.0}, key={"key": 1.0}, y={"y": 1.0, "residual": 1.0}),
         [*steps, readout],
-        unembed(stream, stream.read("estimate")),
+        unembed(stream, estimate),
         interface=Examples(d, fitted, n=n, at_most=True),
         stream=stream,
         name=f"online_gradient_descent(d={d}, n={n})",

@@ -28,7 +28,7 @@ def composition(size: int, sharpness: float | None = None) -> Transformer:
     """g(f(x)) from tokens f(0) … f(s − 1), g(0) … g(s − 1), x, all in 0 … s − 1.
 
     `composition(s)(tokens)` (…, 2s + 1) answers g(f(v)) at every position that holds v, so the last
-    entry is the composition at x.  Two layers, one head each, width 11.
+    entry is the composition at x.
 
     Raises ValueError for a size below 1, and for a sharpness at which answers could be wrong.
     """

@@ -100,10 +100,8 @@ def fact_lookup(
     Four layers of at most three heads, width 6r + 3q + 8 with r = ⌈log₂(words)⌉ and
     q = ⌈log₂(relations + 1)⌉.
 
-    Args:
-        lexicon: the words; it must have the relation "profession" if "a" and "an" are to mean it.
-        max_length: number of words, "." and "?" and "'s" included.
-        sharpness: softmax attention at this sharpness instead of hardmax.
+    The lexicon must have the relation "profession" if "a" and "an" are to mean it; "." and "?" and
+    "'s" count as words of max_length.  `sharpness` makes the hardmax a softmax.
 
     Raises ValueError for max_length below 1, and for a sharpness too small for it.
     """
@@ -131,7 +129,7 @@ def fact_lookup(
     ).sharpened(sharpness)
 
 
-def _reading(stream: Stream, n: int, c: float) -> Iterator[Block]:
+def _reading(stream: Stream, n: int, c: float) -> list[Block]:
     """Layers 1 and 2: words take what came last before them."""
     read, K = stream.read, 2 * (n + 1)
 
@@ -142,40 +140,27 @@ def _reading(stream: Stream, n: int, c: float) -> Iterator[Block]:
             asks, answers = [*asks, c * (one - only)], [*answers, 2 * K * read("bos")]
         return Head(tuple(asks), tuple(answers), read(carries), into, margin=Margin(c))
 
-    yield block(
-        stream,
+    layers = [
         [
             latest(read("name"), "word", "subject"),
             latest(read("bears"), "relation", "inner", one - read("entity")),
             latest(one - read("bos"), "word", "object", read("end")),
         ],
-        normalise="hardmax",
-        mask="strict",
-    )
-    yield block(
-        stream,
         [
             latest(read("is"), "subject", "owner", read("end")),
             latest(read("bears"), "inner", "outer", read("question")),
         ],
-        normalise="hardmax",
-        mask="strict",
-    )
+    ]
+    return [block(stream, heads, normalise="hardmax", mask="strict") for heads in layers]
 
 
 def _looking_up(stream: Stream, n: int, c: float) -> Iterator[Block]:
     """Layers 3 and 4: "?" takes the object of the latest fact that fits."""
     read, M, both = stream.read, n + 1, stream.widths["word"] + stream.widths["relation"]
-    answers = (
-        read("owner"),
-        read("inner"),
-        read("rank") + M * both * read("bos"),
-        2 * M * both * read("bos"),
-    )
-    for subject, relation, into, times in (
-        ("subject", "inner", "found", c),
-        ("found", "outer", "answer", 1.0),
-    ):
+    front = M * both * read("bos")
+    answers = (read("owner"), read("inner"), read("rank") + front, 2 * front)
+    lookups = ("subject", "inner", "found", c), ("found", "outer", "answer", 1.0)
+    for subject, relation, into, times in lookups:
         asks = (M * read(subject), M * read(relation), one, one - read("question"))
         sharper = tuple(times * part for part in asks)
         head = Head(sharper, answers, read("object"), into, margin=Margin(times))

@@ -40,8 +40,6 @@ from constructions.transformer import Block, Embed, Stage, Transformer
 from constructions.words import Move
 from theory import checks
 
-SOURCE = "[Sanford2024]; proved in constructions/retrieval/hop.py"
-
 
 def hop(
     k: int, vocabulary_size: int, max_length: int, sharpness: float | None = None
@@ -51,11 +49,8 @@ def hop(
     ⌊log₂k⌋ + 2 layers, one head each, width 2r + 8 with r = ⌈log₂V⌉ (3r + 8 if k is not a power of
     two), whatever k and the length.  The first layer's mask is strict.
 
-    Args:
-        k: number of hops, ≥ 1; hop(1, …) is the induction head of the latest match.
-        vocabulary_size: V ≥ 1; tokens are 0 … V − 1.
-        max_length: n ≥ 1; sequences have at most n tokens.
-        sharpness: softmax attention at this sharpness instead of hardmax.
+    k ≥ 1, and k = 1 is the induction head of the latest match; tokens are 0 … V − 1, V ≥ 1, and
+    sequences have at most n = max_length of them.  `sharpness` makes the hardmax a softmax.
 
     Raises ValueError for parameters outside these ranges, and for a sharpness too small for n.
     """
@@ -89,7 +84,7 @@ def hop(
         stages=_stages(k),
         at_most={"pointer": reach, **dict.fromkeys(["answer", *fetched], 1.0)},
         name=f"hop({k}, {V}, {n})",
-        source=SOURCE,
+        source="[Sanford2024]; proved in constructions/retrieval/hop.py",
     ).sharpened(sharpness)
 
 

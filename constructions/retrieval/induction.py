@@ -30,7 +30,7 @@ import numpy as np
 
 from constructions.assembly import Head, block, rows
 from constructions.margins import Margin, sharpening
-from constructions.retrieval.ngram import most_frequent_next
+from constructions.retrieval.ngram import ngram_model
 from constructions.stream import Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions
 from constructions.transformer import Embed, Stage, Transformer
@@ -38,8 +38,6 @@ from theory import checks
 
 Match = Literal["latest", "first", "mean"]
 NoMatch = Literal["bottom", "self"]
-
-SOURCE = "[Olsson2022]; proved in constructions/retrieval/induction.py"
 
 
 def induction_heads(
@@ -59,10 +57,8 @@ def induction_heads(
     Two layers of one head; width 3r + 6 with r = ⌈log₂V⌉ for "latest" and "first", 2r + 2V + 8 for
     "mean", which must carry a distribution over V tokens.
 
-    Args:
-        vocabulary_size: V ≥ 1; tokens are 0 … V − 1.
-        max_length: n ≥ 1; sequences have at most n tokens.
-        sharpness: softmax attention at this sharpness instead of hardmax.
+    Tokens are 0 … V − 1, V ≥ 1, and sequences have at most n = max_length of them.  `sharpness`
+    makes the hardmax a softmax.
 
     Raises ValueError for parameters outside these ranges, and for a sharpness too small for n.
     """
@@ -72,40 +68,36 @@ def induction_heads(
     checks.one_of("no_match", no_match, ("bottom", "self"))
     name = f"induction_heads({V}, {n}, match='{match}', no_match='{no_match}')"
     if match == "mean":
-        return most_frequent_next(V, n, no_match, name).sharpened(sharpness)
+        # The bigram without smoothing averages over all matches.
+        mean = ngram_model(V, 2, n, 0, name, copies_itself=no_match == "self")
+        return mean.sharpened(sharpness)
 
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
     r = codes.shape[1]
     M = -(-(n + 1) // min(r, 2))
     stream = Stream(code=r, place=2, norm=1, before=2, rank=1, previous=r, answer=r)
     code, _, _, before, rank, previous, answer = map(stream.read, stream)
-    look_back = look_up(stream, before, code, "previous", sharpening(M * r))
-    find_match = Head((M * code, one), (previous, rank), code, "answer", margin=Margin(1.0))
-    ranks = here if match == "latest" else n + 1 - here
+    heads = [
+        look_up(stream, before, code, "previous", sharpening(M * r)),
+        Head((M * code, one), (previous, rank), code, "answer", margin=Margin(1.0)),
+    ]
+    ranks = np.where(here == 0, M * r, here if match == "latest" else n + 1 - here)
     bottom = no_match == "bottom"
+    if bottom:
+        said, margin = decode(stream, answer, codes, bottom=r / 2), min(r / 2, 2.0)
+    else:
+        said, margin = decode(stream, 2 * answer + code, codes), 2.0
     return Transformer(
         Embed(rows(stream, code=np.vstack([codes, np.zeros(r)]))),
-        [
-            block(stream, [head], normalise="hardmax", mask="causal")
-            for head in (look_back, find_match)
-        ],
-        decode(stream, answer, codes, bottom=r / 2)
-        if bottom
-        else decode(stream, 2 * answer + code, codes),
-        pos_embed=positions(
-            stream,
-            points,
-            before=points[(here - 1).clip(0)],
-            rank=np.where(here == 0, M * r, ranks),
-        ),
-        interface=Tokens(
-            V, n, prefix=(V,), margin=min(r / 2, 2.0) if bottom else 2.0, bottom=bottom
-        ),
+        [block(stream, [head], normalise="hardmax", mask="causal") for head in heads],
+        said,
+        pos_embed=positions(stream, points, before=points[(here - 1).clip(0)], rank=ranks),
+        interface=Tokens(V, n, prefix=(V,), margin=margin, bottom=bottom),
         stream=stream,
         stages=(
             Stage(1, "previous", ("code before", 1)),
             Stage(2, "answer", "code of the answer, 0 for none"),
         ),
         name=name,
-        source=SOURCE,
+        source="[Olsson2022]; proved in constructions/retrieval/induction.py",
     ).sharpened(sharpness)

@@ -32,11 +32,9 @@ from constructions.assembly import Head, block, rows, unembed
 from constructions.margins import Margin, sharpening
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, binary_codes, lattice, look_up, positions
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Block, Embed, Stage, Transformer
 from constructions.words import And
 from theory import checks
-
-SOURCE = "[Edelman2024]; proved in constructions/retrieval/ngram.py"
 
 
 def in_context_ngram(
@@ -63,39 +61,39 @@ def in_context_ngram(
     order, n = checks.dimension("order", order), checks.dimension("max_length", max_length)
     alpha = checks.step_count("pseudo_counts", pseudo_counts)
     name = f"in_context_ngram({V}, {order}, {n}, pseudo_counts={alpha})"
-    return _ngram(V, order, n, alpha, name).sharpened(sharpness)
+    return ngram_model(V, order, n, alpha, name).sharpened(sharpness)
 
 
-def most_frequent_next(
-    vocabulary_size: int, max_length: int, no_match: str, name: str
-) -> Transformer:
-    """The bigram without smoothing, as an induction head that averages over all matches.
-
-    With no_match "self" the weight that BOS gets is given to the current token x_i, by V units
-    relu(⊥ + [v = x_i] − 1), each of which is that weight if v = x_i and 0 otherwise.
-    """
-    return _ngram(vocabulary_size, 2, max_length, 0, name, copies_itself=no_match == "self")
-
-
-def _ngram(
+def ngram_model(
     V: int, order: int, n: int, alpha: int, name: str, copies_itself: bool = False
 ) -> Transformer:
+    """The weights, from checked numbers.
+
+    Where a token `copies_itself`, the weight that BOS gets is given to the current token x_i, by V
+    units relu(⊥ + [v = x_i] − 1), each of which is that weight if v = x_i and 0 otherwise.
+    """
     codes, in_front = binary_codes(V), alpha * V or 1
     r, last = codes.shape[1], min(order, 2)
     match, bottom = 2 * r * (order - 1), alpha == 0 and not copies_itself
     before = {f"before_{s}": 2 for s in range(1, order)}
     previous = {f"previous_{s}": r for s in range(1, order)}
-    context = {"code": r, "place": 2, "norm": 1, **before, **previous} if order > 1 else {}
-    stream = Stream(**context, sink=1, symbol=V, blank=1, counts=V, none=1)
+    looked_up = {"code": r, "place": 2, "norm": 1, **before, **previous} if order > 1 else {}
+    stream = Stream(**looked_up, sink=1, symbol=V, blank=1, counts=V, none=1)
     gap = Margin(min(4.0, 2.0 * r) if alpha else 1.0, graded=False, ties=True)
+    points, here = lattice(in_front + n), np.arange(in_front + n)
+    places = {name: points[(here - s).clip(0)] for s, name in enumerate(before, start=1)}
+    # Layer 1: a head for each place before carries the code of the token there.
+    heads = [
+        look_up(stream, stream.read(place), stream.read("code"), into, sharpening(match))
+        for place, into in zip(before, previous, strict=True)
+    ]
+    look_back = [block(stream, heads, normalise="hardmax", mask="causal")] if heads else []
+    context = ["code", *previous][: order - 1]
     return Transformer(
         _embedding(stream, codes, alpha, match),
-        [
-            *([_looks_back(stream, order, sharpening(match))] if order > 1 else []),
-            _counts(stream, ["code", *previous][: order - 1], [*previous], gap, copies_itself),
-        ],
+        [*look_back, _counts(stream, context, [*previous], gap, copies_itself)],
         unembed(stream, stream.read("counts"), *[stream.read("none")] * bottom),
-        pos_embed=_positions(stream, in_front + n, order) if order > 1 else None,
+        pos_embed=positions(stream, points, **places) if order > 1 else None,
         interface=Tokens(
             V,
             n,
@@ -112,7 +110,7 @@ def _ngram(
         ),
         at_most={"counts": 1.0},
         name=name,
-        source=SOURCE,
+        source="[Edelman2024]; proved in constructions/retrieval/ngram.py",
     )
 
 
@@ -123,23 +121,6 @@ def _embedding(stream: Stream, codes: np.ndarray, alpha: int, match: int) -> Emb
     observed = {"symbol": np.tile(symbols, (alpha, 1)), "sink": np.full(alpha * len(codes), match)}
     bos = {"blank": np.ones(1), "sink": np.full(1, match - 1)}
     return Embed(torch.cat([rows(stream, **own), rows(stream, **(observed if alpha else bos))]))
-
-
-def _positions(stream: Stream, count: int, order: int) -> PosEmbed:
-    """Lattice points, each with those of the order − 1 positions before it."""
-    points, here = lattice(count), np.arange(count)
-    before = {f"before_{s}": points[(here - s).clip(0)] for s in range(1, order)}
-    return positions(stream, points, **before)
-
-
-def _looks_back(stream: Stream, order: int, c: float) -> Block:
-    """Layer 1: head s carries the code of the token s places before."""
-    code = stream.read("code")
-    heads = [
-        look_up(stream, stream.read(f"before_{s}"), code, f"previous_{s}", c)
-        for s in range(1, order)
-    ]
-    return block(stream, heads, normalise="hardmax", mask="causal")
 
 
 def _counts(

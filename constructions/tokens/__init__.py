@@ -1,7 +1,6 @@
 """What every topic over tokens needs: codes, positions, and sequences as prompts."""
 
-from constructions.tokens.codes import binary_codes, lattice
-from constructions.tokens.positions import look_up, positions
+from constructions.tokens.positions import binary_codes, lattice, look_up, positions
 from constructions.tokens.sequences import Tokens, decode
 
 __all__ = ["Tokens", "binary_codes", "decode", "lattice", "look_up", "positions"]

@@ -1,11 +1,12 @@
-"""Positions that a head can look up, among any number of tokens.
+"""Short codes for tokens and positions, with the score gaps that attention needs.
+
+Attention finds a token by an inner product, so codes must be far apart under one, in few
+dimensions and with small whole numbers, which every float format holds exactly.
 
 Position j has a lattice point P_j (`place`) and its square |P_j|² (`norm`).  A token that holds the
 point P_i of a position, however it came by it, asks for it with the score
 
-    2⟨P_i, P_j⟩ − |P_j|² = |P_i|² − |P_i − P_j|²,
-
-which is largest at j = i, by at least 1; at most 4m positions are m below (`codes.lattice`).
+    2⟨P_i, P_j⟩ − |P_j|² = |P_i|² − |P_i − P_j|².
 """
 
 from __future__ import annotations
@@ -16,6 +17,31 @@ from constructions.assembly import Head, Readings, rows
 from constructions.margins import Margin
 from constructions.stream import Reading, Stream, one
 from constructions.transformer import PosEmbed
+
+
+def binary_codes(count: int) -> np.ndarray:
+    """Codes b(0), …, b(count − 1) in {±1}^r, r = max(1, ⌈log₂ count⌉): the binary digits.
+
+    ⟨b(v), b(w)⟩ = r if v = w and ≤ r − 2 otherwise.
+    """
+    bits = max(1, (count - 1).bit_length())
+    digits = np.arange(count)[:, None] >> np.arange(bits) & 1
+    return 2.0 * digits - 1
+
+
+def lattice(count: int) -> np.ndarray:
+    """The `count` points (count, 2) of the square lattice nearest to the origin, which is first.
+
+    The score |P|² − |P − Q|² is largest at Q = P, by at least 1, for any two whole-number points,
+    and at most 4m of them have |P − Q|² = m.  The points have |P|² ≤ count/π + O(√count), so all
+    numbers in a score stay below 3·count/π + O(√count): log₂ count bits, where the scores
+    2·i·j − j² of positions on a line need 2·log₂ count.
+    """
+    reach = int(np.ceil(np.sqrt(count / np.pi))) + 2  # the disc of this radius has enough points
+    side = np.arange(-reach, reach + 1)
+    points = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
+    nearest = np.argsort((points**2).sum(-1), kind="stable")[:count]
+    return points[nearest].astype(np.float64)
 
 
 def positions(stream: Stream, points: np.ndarray, **registers: np.ndarray) -> PosEmbed:

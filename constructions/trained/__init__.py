@@ -1,13 +1,7 @@
 """Trained counterparts of the constructions, and the loop that trains them.
 
-    tasks           what models are trained on, one a file: prompts, loss, presets
-    configuration   what a model is and how it is trained: one record
-    presets         configurations by name
-    models          transformers of the project's own kind, and LSTMs, with random weights
-    training        the loop
-    state           what the next step depends on, in a file that survives being killed
-    process         the processes among which torchrun divides a batch
-    checkpoint      weights and what is known about them, on disk
+A task (`tasks/`), a shape (`models`) and how it is trained make a `configuration`, which `presets`
+name; `training` goes from `state` to state and leaves a `checkpoint`.
 
 `load(name)` gives a model that was trained, `configuration_of(name)` its task and shape, and
 `python -m constructions.trained list` the names.

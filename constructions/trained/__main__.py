@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -66,30 +66,19 @@ def train_command(
 ) -> None:
     """Train a model, or go on where an earlier run in the same folder stopped."""
     usual = inspect.signature(train_command).parameters
-    options: dict[str, Any] = {
-        "size": size,
-        "model": model,
-        "covariance": covariance,
-        "noise": noise,
-        "layers": layers,
-        "k": k,
-        "seed": seed,
-        "steps": steps,
-    }
-    given = {name: value for name, value in options.items() if value != usual[name].default}
+    names = "size", "model", "covariance", "noise", "layers", "k", "seed", "steps"
+    options: Iterable[Any] = (size, model, covariance, noise, layers, k, seed, steps)
+    chosen = zip(names, options, strict=True)
+    given = {name: value for name, value in chosen if value != usual[name].default}
     configuration = preset(task, **given)
-    name = name_of(task, size, configuration)
-    chosen = _device(device, size, configuration)
+    name, kept = name_of(task, size, configuration), keep or []
+    words = [f"--{'preset' if name == 'size' else name} {value}" for name, value in given.items()]
+    words += [f"--keep {step}" for step in kept]
+    command = " ".join(["python -m constructions.trained train", task, *words])
+    on = _device(device, size, configuration)
     folder = Path("runs") / name if out is None else out
     with _bar(name, configuration.steps) as show:
-        path = train(
-            configuration,
-            folder,
-            device=chosen,
-            progress=show,
-            command=_command(task, given, keep or []),
-            keep=keep or [],
-        )
+        path = train(configuration, folder, device=on, progress=show, command=command, keep=kept)
     if is_first():
         print(f"{name}: {configuration.steps} steps; {path}")
 
@@ -114,13 +103,6 @@ def list_command() -> None:
             f"{name:48} {record['steps']:>7} steps  loss {record['loss']:.4f}  "
             f"{record['bytes'] / 2**20:5.2f} MiB"
         )
-
-
-def _command(task: str, given: Mapping[str, object], keep: Iterable[int]) -> str:
-    """The command that trains the same model, as the sidecar has it."""
-    words = [f"--{'preset' if name == 'size' else name} {value}" for name, value in given.items()]
-    kept = [f"--keep {step}" for step in keep]
-    return " ".join(["python -m constructions.trained train", task, *words, *kept])
 
 
 def _device(device: str, size: str, configuration: Configuration) -> str:
@@ -170,25 +152,21 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; every error is one line on standard error."""
     try:
         code = app(args=arguments, prog_name="constructions.trained", standalone_mode=False) or 0
+        again = f"training goes on from its last state, one every {SAVE_EVERY:g} s"
+        message = f"interrupted; given the same command again, {again}"
+        if code != INTERRUPTED:
+            return int(code)
     except TyperException as error:
-        return _complain(" ".join(error.format_message().split()), USAGE)
+        message, code = " ".join(error.format_message().split()), USAGE
     except InputError as error:
-        return _complain(str(error), USAGE)
+        message, code = str(error), USAGE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{place}{error.strerror or error}; give another place", USAGE)
+        message, code = f"{place}{error.strerror or error}; give another place", USAGE
     except MemoryError:
-        return _complain("there is not enough memory for so much: ask for less", USAGE)
+        message, code = "there is not enough memory for so much: ask for less", USAGE
     except Diverged as error:
-        return _complain(str(error), DIVERGED)
-    if code == INTERRUPTED:
-        again = f"training goes on from its last state, one every {SAVE_EVERY:g} s"
-        return _complain(f"interrupted; given the same command again, {again}", code)
-    return int(code)
-
-
-def _complain(message: str, code: int) -> int:
-    """One line on standard error, from the first process where there are several."""
+        message, code = str(error), DIVERGED
     if is_first():
         print(f"error: {message}", file=sys.stderr)
     return code

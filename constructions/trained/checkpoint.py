@@ -87,11 +87,7 @@ def log_of(name: str | Path) -> list[dict[str, Any]]:
 def path_of(name: str | Path) -> Path:
     """Where the weights of a checkpoint are; ValueError if there are none."""
     path = Path(name) if str(name).endswith(".safetensors") else SHIPPED / f"{name}.safetensors"
-    try:
-        there = path.is_file()
-    except OSError:  # a name that is too long
-        there = False
-    if not there:
+    if not os.path.isfile(path):  # not path.is_file(), which fails for a name that is too long
         raise InputError(
             f"no checkpoint {name}: shipped are {', '.join(shipped()) or 'none'}; "
             "`python -m constructions.trained train` makes others"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from constructions.trained.models import SHAPES, Shape
@@ -85,13 +85,11 @@ class Configuration:
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON holds it; `from_json` reads it back."""
-        record: dict[str, Any] = {"version": VERSION}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            kind = {"kind": value.kind} if isinstance(value, Task | Shape) else {}
-            inner = isinstance(value, Task | Shape | Curriculum)
-            record[field.name] = kind | asdict(value) if inner else value
-        return record
+        kinds = {"task": self.task.kind, "shape": self.shape.kind}
+        inner = {
+            name: {"kind": kind, **asdict(getattr(self, name))} for name, kind in kinds.items()
+        }
+        return {"version": VERSION, **asdict(self), **inner}
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> Configuration:

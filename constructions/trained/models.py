@@ -14,15 +14,7 @@ from constructions.attention import Attention
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.tasks.task import Form
-from constructions.transformer import (
-    MLP,
-    Block,
-    Embed,
-    LayerNorm,
-    PosEmbed,
-    Transformer,
-    Unembed,
-)
+from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
 from theory import checks
 from theory.checks import InputError
 
@@ -74,14 +66,11 @@ class TransformerShape:
             return LayerNorm(D) if self.layer_norm else None
 
         def block() -> Block:
+            reads = [normal(heads, D, width, rows=D) for _ in range(3)]
+            W_O = normal(heads, width, D, rows=D) * small / depth
             zero = torch.zeros(heads, width)
             attn = Attention(
-                normal(heads, D, width, rows=D),
-                normal(heads, D, width, rows=D),
-                normal(heads, D, width, rows=D),
-                normal(heads, width, D, rows=D) * small / depth,
-                zero,
-                zero,
+                *(*reads, W_O, zero, zero),
                 normalise="linear" if self.normalise == "linear" else "softmax",
                 mask=form.mask,
                 scale=width**-0.5 if form.scale is None else form.scale,

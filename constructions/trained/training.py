@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,11 +25,13 @@ from constructions.trained.state import State
 from theory.checks import InputError
 
 AT_ONCE = 20  # steps whose prompts are drawn together
-LINES = 500  # of the log, about
+LOG = "model.jsonl"
+LINES = 500  # of it, about
 SAVE_EVERY = 30.0  # seconds between states
 WORTH_COMPILING = 2000  # steps, in which the half minute that compiling takes is won back
 
 Loss = Callable[..., Tensor]
+Progress = Callable[[int, float], None]
 
 
 class Diverged(RuntimeError):
@@ -42,7 +43,7 @@ def train(
     folder: Path,
     *,
     device: str = "cpu",
-    progress: Callable[[int, float], None] = lambda step, loss: None,
+    progress: Progress = lambda step, loss: None,
     save_every: float = SAVE_EVERY,
     command: str = "",
     keep: Collection[int] = (),
@@ -80,11 +81,7 @@ def train(
 
 
 def _train(
-    run: State,
-    progress: Callable[[int, float], None],
-    save_every: float,
-    command: str,
-    keep: Collection[int],
+    run: State, progress: Progress, save_every: float, command: str, keep: Collection[int]
 ) -> Path:
     total, first = run.configuration.steps, run.process.rank == 0
     if run.process.device.type == "cuda":
@@ -97,8 +94,24 @@ def _train(
     loss = made or run.configuration.task.loss
 
     def checkpoint(path: Path, loss: float) -> None:
+        device = run.process.device
+        environment = {
+            "torch": torch.__version__,
+            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
+            "processes": run.process.size,
+            "threads": torch.get_num_threads(),
+            "compiled": made is not None,
+        }
+        record = {
+            "configuration": run.configuration.to_json(),
+            "command": command,
+            "steps": run.step,
+            "loss": loss,
+            "seconds": round(run.seconds, 1),
+            "environment": environment,
+        }
         if first:
-            save(run.model, path, _record(run, loss, command, compiled=made is not None))
+            save(run.model, path, record)
 
     saved = time.monotonic()
     began = saved - run.seconds
@@ -202,13 +215,13 @@ def _note(run: State, losses: list[float]) -> None:
         "seconds": round(run.seconds, 2),
     }
     if run.process.rank == 0:
-        with _log(run).open("a", encoding="utf-8") as file:
+        with (run.folder / LOG).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
 
 def _cut_log(run: State) -> None:
     """Leave only what the log says up to the present step, of what can be read of it."""
-    path, kept = _log(run), []
+    path, kept = run.folder / LOG, []
     if path.exists() and run.step:
         for line in path.read_text("utf-8", errors="replace").splitlines():
             with suppress(ValueError, KeyError, TypeError):
@@ -217,28 +230,5 @@ def _cut_log(run: State) -> None:
     write(path, "".join(kept).encode())
 
 
-def _log(run: State) -> Path:
-    return run.folder / "model.jsonl"
-
-
 def _kept(folder: Path, step: int) -> Path:
     return folder / f"model-step{step}.safetensors"
-
-
-def _record(run: State, loss: float, command: str, *, compiled: bool) -> dict[str, Any]:
-    """What a sidecar says."""
-    device = run.process.device
-    return {
-        "configuration": run.configuration.to_json(),
-        "command": command,
-        "steps": run.step,
-        "loss": loss,
-        "seconds": round(run.seconds, 1),
-        "environment": {
-            "torch": torch.__version__,
-            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
-            "processes": run.process.size,
-            "threads": torch.get_num_threads(),
-            "compiled": compiled,
-        },
-    }

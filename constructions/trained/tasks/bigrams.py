@@ -8,8 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.trained.configuration import Configuration
-from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import Batch, TokenTask
 from theory.retrieval import ngram
 
@@ -42,15 +40,3 @@ class Bigrams(TokenTask, kind="bigrams"):
         chances = ngram(tokens.numpy(), self.vocabulary_size, 2, 1.0)
         given = np.take_along_axis(chances, wanted.numpy()[..., None], axis=-1)
         return f"best possible (Bayes): {-np.log(given).mean():.4f} nats a token"
-
-
-PRESETS = {
-    ("small", "transformer"): Configuration(
-        Bigrams(8, 64),
-        TransformerShape(2, 1, 64, 0, layer_norm=False),
-        6_000,
-        1e-3,
-        warmup=200,
-        final_rate=0.01,
-    )
-}

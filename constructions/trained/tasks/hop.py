@@ -1,4 +1,4 @@
-"""k-hop induction: the token that k hops lead to, a hop being to what followed the latest copy."""
+"""k-hop induction, and induction, which is one hop."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from constructions.trained.configuration import Configuration
-from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import Batch, TokenTask
 from theory import checks
 
@@ -17,10 +15,7 @@ from theory import checks
 @dataclass(frozen=True)
 class Hop(TokenTask, kind="hop"):
     """Uniform random tokens; wanted at each position is the token that k hops lead to, a hop being
-    to what followed the latest earlier copy of a token [Sanford2024].  k = 1 is induction.
-
-    Positions from which fewer hops can be made are left out.
-    """
+    to what followed the latest earlier copy of a token [Sanford2024], where so many can be made."""
 
     k: int = 1
 
@@ -40,9 +35,6 @@ class Hop(TokenTask, kind="hop"):
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
         return "best possible: 100.00% right, 0 nats"
 
-    def words(self, name: str, size: str, depth: str) -> list[str]:
-        return [depth] if name == "induction" else [depth, f"k{self.k}"]
-
 
 def following_latest_copy(tokens: Tensor) -> Tensor:
     """The position after the latest earlier copy of each token, (…, T), −1 where there is none."""
@@ -50,20 +42,3 @@ def following_latest_copy(tokens: Tensor) -> Tensor:
     alike = tokens.gather(-1, order).diff().eq(0)
     after = pad((order[..., :-1] + 1).where(alike, -1), (1, 0), value=-1)
     return torch.empty_like(tokens).scatter_(-1, order, after)
-
-
-INDUCTION = {
-    ("small", "transformer"): Configuration(
-        Hop(16, 64),
-        TransformerShape(2, 1, 64, 0, layer_norm=False),
-        6_000,
-        1e-3,
-        warmup=200,
-        final_rate=0.01,
-    )
-}
-PRESETS = {
-    ("small", "transformer"): Configuration(
-        Hop(8, 64, k=4), TransformerShape(4, 4, 64, 256), 6_000, 1e-3, warmup=200, final_rate=0.01
-    )
-}

@@ -1,4 +1,4 @@
-"""In-context linear regression: y_t = ⟨w, x_t⟩ + noise·ε_t [Garg2022].
+"""In-context linear regression [Garg2022].
 
 Transformers and LSTMs read x₁, y₁, x₂, y₂, …, x_query, and what they say at x_t is their prediction
 of y_t from the examples before it, so one pass makes a prediction for every prefix.  Transformers
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -19,8 +18,8 @@ from torch.nn.functional import pad
 
 from constructions.examples import Examples, alternating, packed
 from constructions.interface import Model
-from constructions.trained.configuration import Configuration, Curriculum
-from constructions.trained.models import LSTMShape, Shape, TransformerShape
+from constructions.trained.configuration import Configuration
+from constructions.trained.models import Shape, TransformerShape
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
 from theory import checks
 from theory.checks import InputError
@@ -90,9 +89,7 @@ class Regression(Task, kind="regression"):
         counted = torch.arange(points, device=x.device) < until
         return x, y, counted.expand(count, points).float()
 
-    def examples(
-        self, count: int, generator: torch.Generator, *, d: int, points: int
-    ) -> tuple[Tensor, Tensor]:
+    def examples(self, count: int, generator: torch.Generator, *, d: int, points: int) -> Batch:
         """x (count, points, self.d), of which the coordinates beyond the first d are 0 [Garg2022],
         and y (count, points), on the generator's device."""
         device = generator.device
@@ -136,59 +133,13 @@ class Regression(Task, kind="regression"):
         yield f"{'examples':>8}  {'trained':>16}  {kind:>16}   (squared error over d)"
         for examples in range(self.points - said.shape[1], self.points):
             t = examples - self.points  # from the end, where every model has an answer
-            cells = [_mean((each[:, t] - labels[:, t]) ** 2 / self.d) for each in (said, best)]
+            squares = [(each[:, t] - labels[:, t]) ** 2 / self.d for each in (said, best)]
+            # The mean and its standard error.
+            cells = [f"{e.mean():.4f} ± {e.std(ddof=1) / len(e) ** 0.5:.4f}" for e in squares]
             yield f"{examples:8}  {cells[0]:>16}  {cells[1]:>16}"
-
-    def words(self, name: str, size: str, depth: str) -> list[str]:
-        covariance = [self.covariance] * (self.covariance != "isotropic")
-        noise = [f"noise{self.noise:g}"] if self.noise else []
-        return [*covariance, *noise, *[depth] * (size == "linear")]
 
 
 def _queries(shape: Shape) -> int:
     """How many queries follow the examples of a prompt that a model of this shape is trained on."""
     linear = isinstance(shape, TransformerShape) and shape.normalise == "linear"
     return QUERIES if linear else 1
-
-
-def _mean(values: np.ndarray) -> str:
-    """The mean and its standard error."""
-    return f"{values.mean():.4f} ± {values.std(ddof=1) / len(values) ** 0.5:.4f}"
-
-
-SHORT: dict[str, Any] = {"warmup": 500, "final_rate": 0.01}
-LONG: dict[str, Any] = {"warmup": 1000, "final_rate": 0.01}
-LINEAR = TransformerShape(2, 4, 32, 0, layer_norm=False, normalise="linear")
-SIZES = {
-    "small": Configuration(
-        Regression(5, 11), TransformerShape(6, 4, 64, 256), 12_000, 1e-3, **SHORT
-    ),
-    "ten": Configuration(
-        Regression(10, 21),
-        TransformerShape(12, 4, 64, 256),
-        60_000,
-        1e-3,
-        curriculum=Curriculum(5, 11, 1000),
-        **LONG,
-    ),
-    "medium": Configuration(
-        Regression(10, 21), TransformerShape(8, 8, 128, 512), 60_000, 5e-4, **LONG
-    ),
-    "paper": Configuration(
-        Regression(20, 41),
-        TransformerShape(12, 8, 256, 1024),
-        500_001,
-        1e-4,
-        curriculum=Curriculum(5, 11, 2000),
-    ),
-    "linear": Configuration(Regression(5, 21), LINEAR, 10_000, 1e-3, **SHORT),
-}
-LSTMS = {
-    "small": LSTMShape(3, 128),
-    "ten": LSTMShape(5, 128),
-    "medium": LSTMShape(5, 256),
-    "paper": LSTMShape(10, 256),
-}
-PRESETS = {(size, "transformer"): made for size, made in SIZES.items()} | {
-    (size, "lstm"): replace(SIZES[size], shape=shape) for size, shape in LSTMS.items()
-}

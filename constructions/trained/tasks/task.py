@@ -1,11 +1,7 @@
 """What a task is to those who train on it, measure it or name it.
 
-A task is a record of a few numbers, which stands in the configuration of a model under its `kind`:
-
-    @dataclass(frozen=True)
-    class Hop(TokenTask, kind="hop"): ...
-
-A batch is a tuple of tensors whose first dimension is the prompts.
+A task is a record of a few numbers, which stands in the configuration of a model under the `kind`
+that its class names: `class Hop(TokenTask, kind="hop")`.  A batch is a tuple of tensors whose first dimension is the prompts.
 """
 
 from __future__ import annotations
@@ -34,36 +30,24 @@ CHUNK = 250  # prompts that are measured at once
 
 
 class Form(NamedTuple):
-    """What a model must be to read a task's prompts.
-
-    interface  how it is called
-    d_in       columns of a token, or the size of the vocabulary
-    d_out      columns of its read-out
-    positions  tokens that are told apart by where they stand, 0 for none
-    mask       which tokens a token attends to
-    scale      of attention scores; None for 1/√(width of a head)
-    """
+    """What a model must be to read a task's prompts."""
 
     interface: Interface
-    d_in: int
-    d_out: int
-    positions: int = 0
+    d_in: int  # columns of a token, or the size of the vocabulary
+    d_out: int  # columns of the read-out
+    positions: int = 0  # tokens that are told apart by where they stand, 0 for none
     mask: Mask = "causal"
-    scale: float | None = None
+    scale: float | None = None  # of attention scores; None for 1/√(width of a head)
 
 
 @dataclass(frozen=True)
 class Task(ABC):
-    """How prompts are drawn, what is lowered, and what is best possible.
-
-    `models` are the kinds of model that can read the prompts, and `taught` says whether a
-    curriculum can begin with smaller ones.
-    """
+    """How prompts are drawn, what is lowered, and what is best possible."""
 
     kind: ClassVar[str]
     kinds: ClassVar[dict[str, type[Task]]] = {}
-    models: ClassVar[tuple[str, ...]] = ("transformer",)
-    taught: ClassVar[bool] = False
+    models: ClassVar[tuple[str, ...]] = ("transformer",)  # the kinds that can read the prompts
+    taught: ClassVar[bool] = False  # whether a curriculum can begin with smaller ones
 
     def __init_subclass__(cls, kind: str = "") -> None:
         if kind:
@@ -91,10 +75,6 @@ class Task(ABC):
     @abstractmethod
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
         """Lines of a table: a model on so many fresh prompts, beside what is best possible."""
-
-    def words(self, name: str, size: str, depth: str) -> list[str]:
-        """What a checkpoint's name says after those of preset and size; depth is "2-layers"."""
-        return [depth]
 
 
 @dataclass(frozen=True)
