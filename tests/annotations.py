@@ -1,5 +1,120 @@
-"""The type checker of the tests: beartype, with int accepted where float is asked for (PEP 484)."""
+"""Annotations of the three packages are checked while the tests run.
+
+An import hook puts `checked` on every function of a module and every method of a class.  Functions
+within functions are left to mypy: they would be decorated anew whenever the outer one is called.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import is_dataclass
+from functools import wraps
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any, TypeGuard, get_type_hints
 
 from beartype import BeartypeConf, beartype
 
-checked = beartype(conf=BeartypeConf(is_pep484_tower=True))
+# An int is accepted where a float is asked for, as PEP 484 says.
+_typed = beartype(conf=BeartypeConf(is_pep484_tower=True))
+_checking = True
+_for_types: dict[str, CodeType] = {}
+"""The imports of each module that only type checkers make."""
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose arguments and result are held against its annotations at every call."""
+    typed: Callable[..., Any] | None = None
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal typed
+        if not _checking:
+            return function(*args, **kwargs)
+        if typed is None:
+            try:
+                names = _names(function.__module__)
+            except ImportError:  # called while modules that import each other are loaded
+                return function(*args, **kwargs)
+            function.__annotations__ = get_type_hints(function, names, include_extras=True)
+            typed = _typed(function)
+        return typed(*args, **kwargs)
+
+    return call
+
+
+def _names(module: str) -> dict[str, Any]:
+    """A module's names, with those that it imports for type checkers only."""
+    names = dict(vars(sys.modules[module]))
+    exec(_for_types[module], names)
+    return names
+
+
+def checked_fields(cls: type) -> type:
+    """A data class whose fields are held against their annotations when it is made."""
+    if is_dataclass(cls) and "__init__" in vars(cls):
+        cls.__init__ = checked(cls.__init__)  # type: ignore[method-assign]
+    return cls
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Nothing is held against annotations meanwhile."""
+    global _checking
+    _checking = False
+    yield
+    _checking = True
+
+
+class Checked(SourceFileLoader):
+    """Loads a module with `checked` on its functions, past the cache of compiled modules."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        tree = ast.parse(self.get_data(path), path)
+        _decorate(tree.body)
+        imports = [line for node in tree.body if _asks_for_types(node) for line in node.body]
+        _for_types[fullname] = compile(ast.Module(imports, []), path, "exec", dont_inherit=True)
+        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module).update(__checked__=checked, __checked_fields__=checked_fields)
+        super().exec_module(module)
+
+
+class Finder(MetaPathFinder):
+    """Finds modules of some packages as the other finders do, and has them loaded by `Checked`."""
+
+    def __init__(self, packages: Iterable[str]) -> None:
+        self.packages = set(packages)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] not in self.packages:
+            return None
+        others = (finder for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, (f.find_spec(fullname, path, target) for f in others)), None)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = Checked(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def _decorate(body: list[ast.stmt]) -> None:
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list.append(ast.Name("__checked__", ast.Load(), lineno=node.lineno))
+        elif isinstance(node, ast.ClassDef):
+            node.decorator_list.insert(0, ast.Name("__checked_fields__", ast.Load()))
+            _decorate(node.body)
+
+
+def _asks_for_types(node: ast.stmt) -> TypeGuard[ast.If]:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def check_annotations(*packages: str) -> None:
+    """From now on, for modules of these packages that are not imported yet."""
+    sys.meta_path.insert(0, Finder(packages))

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import jaxtyping
+import annotations
 import pytest
 import torch
 from hypothesis import settings
-from jaxtyping import install_import_hook
 
 # Before anything imports the packages.
-install_import_hook(["theory", "constructions", "verify"], "annotations.checked")
+annotations.check_annotations("theory", "constructions", "verify")
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50, print_blob=True)
 settings.load_profile("ci")
@@ -24,6 +23,5 @@ torch.set_num_threads(1)
 @pytest.fixture
 def unchecked() -> Iterator[None]:
     """Annotations are not checked, so that the packages' own refusals are seen."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
+    with annotations.unchecked():
+        yield

@@ -1,7 +1,9 @@
 """What the checks accept, and the one line with which they refuse."""
 
+import annotations
 import numpy as np
 import pytest
+from beartype.roar import BeartypeCallHintViolation
 
 from theory import checks, machine
 
@@ -107,3 +109,10 @@ def test_the_smaller_of_machine_and_container_counts(monkeypatch):
     assert machine.available_memory() == 4000
     said["memory.max"] = "max"
     assert machine.available_memory() == 8192
+
+
+def test_annotations_are_checked_while_tests_run():
+    with pytest.raises(BeartypeCallHintViolation, match="step_count"):
+        checks.step_count(1, "k")
+    with annotations.unchecked():
+        checks.finite(1, True)
