@@ -93,20 +93,16 @@ def _identities(
     """For all patterns x_j and all states ξ; for all y_j and r."""
     domain, (X, xi) = _symbols((N, d), (1, d))
     scale = domain.number(*beta.as_integer_ratio())
-    name = (
-        f"modern_hopfield_update: softmax is given β⟨ξ, x_j⟩, and averages x_j ({N} patterns, "
-        f"d = {d}, {(N + 1) * d} variables)"
-    )
+    sizes = f"{N} patterns, d = {d}, {(N + 1) * d} variables"
+    name = f"modern_hopfield_update: softmax is given β⟨ξ, x_j⟩, and averages x_j ({sizes})"
     wanted = [[scale * inner(xi[0], x) for x in X]], X
     yield _given_to_softmax("update/softmax", name, memory, domain, (xi, X), wanted)
     W_Q, W_K, W_V = weights
     domain, (Y, R) = _symbols((N, len(W_K)), (1, len(W_Q)))
     keys, states = domain.matrix(Y) * domain.weights(W_K), domain.matrix(R) * domain.weights(W_Q)
     scores = domain.number(*beta.as_integer_ratio()) * states * keys.transpose()
-    name = (
-        f"hopfield_attention: softmax is given β⟨r W_Q, y_j W_K⟩, and averages y_j W_K W_V "
-        f"({N} tokens, d_k = {W_K.shape[1]})"
-    )
+    averaged = f"y_j W_K W_V ({N} tokens, d_k = {W_K.shape[1]})"
+    name = f"hopfield_attention: softmax is given β⟨r W_Q, y_j W_K⟩, and averages {averaged}"
     wanted = scores.tolist(), (keys * domain.weights(W_V)).tolist()
     yield _given_to_softmax("layer/softmax", name, layer, domain, (Y, R), wanted)
 
@@ -150,12 +146,10 @@ def _layer_in_balls(
     with Ball.precision(BITS):
         network, columns = ModernNetwork(Y @ W_K, beta), exactly(W_V.T)
         updates = [network.update(exactly(state)) for state in R @ W_Q]
-        return coincide(
-            "layer/definition",
-            f"hopfield_attention is one update of its keys, then W_V ({len(Y)} tokens)",
-            outputs(model, model.prompt(Y, R), Ball()).tolist(),
-            [[inner(update, column) for column in columns] for update in updates],
-        )
+        wanted = [[inner(update, column) for column in columns] for update in updates]
+        got = outputs(model, model.prompt(Y, R), Ball()).tolist()
+        name = f"hopfield_attention is one update of its keys, then W_V ({len(Y)} tokens)"
+        return coincide("layer/definition", name, got, wanted)
 
 
 def two_heads(X: np.ndarray, betas: tuple[float, float]) -> Transformer:
@@ -216,15 +210,12 @@ def _free_values() -> Finding:
     # mean of values = a·(mean of keys) + c, in unknown a and c.
     ranks = tuple(fmpq_mat([[*row[:k], 1] for row in table]).rank() for k in (1, 2))
     (low, one), (_, other), (high, two) = table
-    return same(
-        "free-values",
-        "a free W_V is not an update of the keys: keys −1, 0, 1 and values 0, 1, 0",
-        {"ranks": ranks, "odd": low == -high, "even": one == two, "constant": one == other},
-        {"ranks": (2, 3), "odd": True, "even": True, "constant": False},
-        words=f"no affine map of an update: ranks {ranks[0]} < {ranks[1]}, outputs {other} and "
-        f"{two}",
-        wanted="the update is odd, the outputs are even and not constant",
-    )
+    found = {"ranks": ranks, "odd": low == -high, "even": one == two, "constant": one == other}
+    bound = {"ranks": (2, 3), "odd": True, "even": True, "constant": False}
+    name = "a free W_V is not an update of the keys: keys −1, 0, 1 and values 0, 1, 0"
+    words = f"no affine map of an update: ranks {ranks[0]} < {ranks[1]}, outputs {other} and {two}"
+    wanted = "the update is odd, the outputs are even and not constant"
+    return same("free-values", name, found, bound, words=words, wanted=wanted)
 
 
 def _independent_keys(run: Run) -> Finding:

@@ -47,14 +47,9 @@ def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
     loads, stated = [float(load_at(mpmath.mpf(y))) for y in branch], [math.erf(y) for y in branch]
     left.plot(loads, stated, "k:", lw=1.2, label="overlap of the mean field, d → ∞")
     left.set(xlabel="load α = P/d", ylabel="share of patterns, overlap", xlim=(0, 0.21))
-    _thresholds(
-        left,
-        {
-            "d/(4 ln d)": mceliece_patterns(d, every=True) / d,
-            "d/(2 ln d)": mceliece_patterns(d) / d,
-            "α_c": float(critical.load),
-        },
-    )
+    every, one = mceliece_patterns(d, every=True) / d, mceliece_patterns(d) / d
+    places = {"d/(4 ln d)": every, "d/(2 ln d)": one, "α_c": float(critical.load)}
+    _thresholds(left, places)
     title = f"Hebb networks of {d} neurons, {curve.runs} a load, 95 % intervals"
     left.set_title(title, fontsize=10)
     box: dict[str, Any] = {"framealpha": 1, "edgecolor": "white", "fontsize": 8}
@@ -85,11 +80,9 @@ def draw_dense(path: Path, rng: np.random.Generator) -> None:
         _bars(left, x, bars, f"C{k}", f"n = {degree}, d = {d}")
         xi = random_patterns(max(1, round(0.2 * stated)), d, rng)
         _retrieval(right, xi, degree, f"n = {degree}, {len(xi)} patterns", f"C{k}", rng)
-    left.set(
-        xlabel="patterns / (d^(n−1) / (2 (2n−3)!! ln d))",
-        ylabel="share of patterns that are fixed points",
-        xlim=(0, 2.5),
-    )
+    unit = "(d^(n−1) / (2 (2n−3)!! ln d))"
+    share = "share of patterns that are fixed points"
+    left.set(xlabel=f"patterns / {unit}", ylabel=share, xlim=(0, 2.5))
     _thresholds(left, {**{f"all, n = {n}: 1/{n}": 1 / n for n in (4, 3, 2)}, "almost all": 1.0})
     title = f"Dense memories, F(x) = xⁿ, {NETWORKS} networks a point, 95 % intervals"
     left.set_title(title, fontsize=10)

@@ -29,7 +29,6 @@ from verify.memory.particles import (
     INTEGRATION,
     KINDS,
     rational_tokens,
-    rounded,
     tangential,
     uniform_tokens,
     velocity,
@@ -89,13 +88,11 @@ def _energy_identity(run: Run, n: int, d: int, beta: float, kind: Kind) -> Itera
         energy, rise = _energy_along(X, V, arb(beta))
         stated = inner(Z, [inner(v, v) for v in V]) / n**2
         verdicts = [same(rise, stated), Verdict.of(rise > 0)]
-        x = rounded(tokens)
+        x = np.array(tokens, dtype=float)
         in_floats = [*sphere_velocity(x, beta, kind).tolist(), [float(sphere_energy(x, beta))]]
         off = apart([*V, [energy]], in_floats)
-    name = (
-        f"dE/dt is {'(1/n²)·Σ Z_i' if kind == 'SA' else '(1/n)·Σ '}‖x_i'‖² > 0, {n} rational "
-        f"tokens in R^{d}"
-    )
+    formula = f"{'(1/n²)·Σ Z_i' if kind == 'SA' else '(1/n)·Σ '}‖x_i'‖²"
+    name = f"dE/dt is {formula} > 0, {n} rational tokens in R^{d}"
     words = f"{float(rise):.6f}, as from the series of E"
     yield all_hold("energy/rate", name, verdicts, words=words)
     # A score has an error of (d + 4)·eps, times β in the exponent, relative; sums add n and d.
@@ -140,13 +137,11 @@ def _antipodal(run: Run, d: int) -> Iterator[Finding]:
     x, y = rational_tokens(run.rng, 2, d)
     weights = run.rng.integers(1, 1000, (5, 2)).tolist()
     moved = [tangential(x, [(a - b) * q for q in x]) for a, b in weights]
-    yield equal(
-        "antipodal/stationary",
-        "an antipodal pair is stationary: not every start ends in one cluster",
-        next((f"it moves by {v}" for v in moved if any(v)), None),
-        words=f"velocity 0 over Q at {len(weights)} pairs of weights",
-    )
-    near = rounded([x, y])
+    wrong = next((f"it moves by {v}" for v in moved if any(v)), None)
+    name = "an antipodal pair is stationary: not every start ends in one cluster"
+    words = f"velocity 0 over Q at {len(weights)} pairs of weights"
+    yield equal("antipodal/stationary", name, wrong, words=words)
+    near = np.array([x, y], dtype=float)
     near[1] = -near[0] + 1e-6 * near[1]
     near[1] /= np.linalg.norm(near[1])
     met = float(smallest_inner_product(sphere_flow(near, 1.0, [100.0]).tokens[0]))

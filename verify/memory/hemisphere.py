@@ -92,7 +92,7 @@ def _in_hemisphere(run: Run, n: int, d: int) -> np.ndarray:
 
 def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
     """D(t) ≤ D(0)·e^{−λt} for random Q and K; theory/memory/hemisphere.py proves it."""
-    share, rates = 0.0, []
+    shares, rates = [], []
     for kind in KINDS:
         Q, K = run.rng.standard_normal((2, d, d)) / np.sqrt(d)
         QK = Q.T @ K / np.linalg.norm(Q.T @ K, 2)
@@ -103,8 +103,9 @@ def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
         flow = sphere_flow(X, beta, times, kind, QK)
         size = cone_diameter(flow.tokens, w)
         bound = size[0] * np.exp(-rate * times)
-        share = max(share, float((size / (bound + INTEGRATION))[1:].max()))
+        shares.append((size / (bound + INTEGRATION))[1:])
         rates.append(rate)
+    share = float(np.max(shares))
     name = f"spread D(t) ≤ D(0)·e^(−λt), random Q and K, β = {beta:g}"
     decay = f"λ = {rates[0]:.2g} in SA, {rates[1]:.2g} in USA"
     words = f"at most {share:.1%} of it at 20 times, {decay}"
@@ -151,8 +152,6 @@ def _one_cluster(run: Run, n: int) -> Finding:
     # Those that have not come so far decide nothing.
     verdict = Verdict.HOLDS if count == total else Verdict.UNDECIDED
     name = f"random starts of {n} tokens on S², β = {', '.join(f'{beta:g}' for beta in betas)}"
-    words = (
-        f"{count} of {total} in an open hemisphere at t = 20, from where one cluster is certain: "
-        f"probability at least {low:.2f}"
-    )
+    certain = f"from where one cluster is certain: probability at least {low:.2f}"
+    words = f"{count} of {total} in an open hemisphere at t = 20, {certain}"
     return Finding("one-cluster", name, "statistical", count, total, verdict, words)

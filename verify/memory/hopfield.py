@@ -112,10 +112,7 @@ def _differences(model: Transformer, s: np.ndarray, wanted: np.ndarray) -> Itera
 
 def _mixtures(run: Run, d: int) -> Finding:
     """sgn(ξ¹ + ξ² + ξ³) in networks of 3 patterns: P/d is as low as it gets."""
-    fixed = 0
-    for _ in range(20):
-        xi = random_patterns(3, d, run.rng)
-        s = mixture(xi)
-        fixed += int((hebb_fields(xi, s) * s >= 0).all())
+    drawn = (random_patterns(3, d, run.rng) for _ in range(20))
+    fixed = sum(bool((hebb_fields(xi, mixture(xi)) * mixture(xi) >= 0).all()) for xi in drawn)
     name = f"spurious: the majority of 3 patterns, {d} neurons, is a fixed point"
     return mostly("mixtures", name, fixed, 20, 0.5, words="networks")

@@ -118,11 +118,8 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
 
 def _unstable_networks(run: Run, P: int, d: int, networks: int, looked: int) -> int:
     """Networks of P patterns in which the first so many patterns are not all fixed points."""
-    count = 0
-    for _ in range(networks):
-        xi = random_patterns(P, d, run.rng)
-        count += int((hebb_fields(xi, xi[:looked]) * xi[:looked] < 0).any())
-    return count
+    drawn = (random_patterns(P, d, run.rng) for _ in range(networks))
+    return sum(bool((hebb_fields(xi, xi[:looked]) * xi[:looked] < 0).any()) for xi in drawn)
 
 
 def critical_load_enclosed() -> Finding:
@@ -162,14 +159,13 @@ def _critical_load_by_the_mean_field() -> Finding:
         def system(m: Any, C: Any, r: Any, alpha: Any) -> list[Any]:
             u = m / sqrt(2 * alpha * r)
             bell, share = 2 / sqrt(pi) * exp(-u * u), sqrt(2 / (pi * alpha * r)) * exp(-u * u)
-            jacobian = mpmath.matrix(
-                [
-                    [bell * u / m - 1, 0, -bell * u / (2 * r)],
-                    [-2 * u * u / m * share, -1, share * (u * u - mpmath.mpf(1) / 2) / r],
-                    [0, 2 / (1 - C) ** 3, -1],
-                ]
-            )
-            return [erf(u) - m, share - C, (1 - C) ** -2 - r, mpmath.det(jacobian)]
+            jacobian = [
+                [bell * u / m - 1, 0, -bell * u / (2 * r)],
+                [-2 * u * u / m * share, -1, share * (u * u - mpmath.mpf(1) / 2) / r],
+                [0, 2 / (1 - C) ** 3, -1],
+            ]
+            singular = mpmath.det(mpmath.matrix(jacobian))
+            return [erf(u) - m, share - C, (1 - C) ** -2 - r, singular]
 
         m, _, _, alpha = mpmath.findroot(system, (0.97, 0.18, 1.5, 0.138))
         solved = critical_load(DIGITS)
@@ -181,12 +177,9 @@ def _critical_load_by_the_mean_field() -> Finding:
 
 def _retrieval(run: Run, d: int) -> Iterator[Finding]:
     """Below α_c a network stays at its pattern, above it does not: seen with d neurons."""
-    for load, side in ((0.12, "<"), (0.18, ">")):
+    for load, side, check, bound in ((0.12, "<", at_least, 0.95), (0.18, ">", at_most, 0.5)):
         xi = random_patterns(round(load * d), d, run.rng)
         ends = hebb_synchronous_run(xi, xi[:7], max_steps=200).states
         median = float(np.median(np.diagonal(overlap(ends, xi[:7]))))
         name = f"overlap at the end, from a pattern, median of 7, α = {load:g} {side} α_c, d = {d}"
-        if side == "<":
-            yield at_least(f"retrieval/{load:g}", name, "statistical", median, 0.95)
-        else:
-            yield at_most(f"retrieval/{load:g}", name, "statistical", median, 0.5)
+        yield check(f"retrieval/{load:g}", name, "statistical", median, bound)

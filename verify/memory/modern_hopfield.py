@@ -59,10 +59,8 @@ def modern_hopfield(
     X, queries = run.rng.standard_normal((patterns, d)), run.rng.standard_normal((samples, d))
     models = {s: run.build(modern_hopfield_update, X, beta, s) for s in STEPS}
     for steps, model in models.items():
-        found = (
-            size(model, "modern-hopfield", d=d, steps=steps),
-            equals_definition(model, X, queries, beta, steps),
-        )
+        stated = size(model, "modern-hopfield", d=d, steps=steps)
+        found = [stated, equals_definition(model, X, queries, beta, steps)]
         yield from labelled(f"steps={steps}", found)
     yield _rounding(models, X, queries, beta)
     yield _updates_asked_for(run, d, patterns)
@@ -82,11 +80,12 @@ def modern_hopfield(
 def _rounding(
     models: dict[int, Transformer], X: np.ndarray, queries: np.ndarray, beta: float
 ) -> Finding:
-    share, worst = 0.0, 0.0
+    shares, bounds = [], []
     for steps, model in models.items():
         wanted, bound = in_floats(X, queries, beta, steps)
-        errors = np.linalg.norm(model(queries).numpy() - wanted, axis=1)
-        share, worst = max(share, (errors / bound).max()), max(worst, bound.max())
+        shares.append(np.linalg.norm(model(queries).numpy() - wanted, axis=1) / bound)
+        bounds.append(bound)
+    share, worst = float(np.max(shares)), float(np.max(bounds))
     name = f"the transformer in float64 ({', '.join(map(str, models))} updates)"
     words = f"at most {share:.1%} of the bound, which is at most {worst:.1e}"
     return at_most("float", name, "float", share, 1.0, words=words)
@@ -140,17 +139,12 @@ def _pruning(run: Run) -> Iterator[Finding]:
             for row in exactly(found):
                 error = error.max(norm(minus(row, exact)))
             share = error / longest / tolerance
-        case = f"worst case of {COUNT} patterns, {QUERIES} states"
-        yield Finding(
-            f"pruning/{tolerance:g}",
-            f"retrieve: error of pruning at tolerance {tolerance:g}, {case}",
-            "enclosure",
-            interval(share),
-            (0.25, 1.0),
-            Verdict.of(bool(0.25 < share <= 1)),
-            f"{float(share.upper()):.0%} of the bound",
-            "tolerance · max‖x‖, and above a quarter of it",
-        )
+        id, case = f"pruning/{tolerance:g}", f"worst case of {COUNT} patterns, {QUERIES} states"
+        name = f"retrieve: error of pruning at tolerance {tolerance:g}, {case}"
+        verdict = Verdict.of(bool(0.25 < share <= 1))
+        words = f"{float(share.upper()):.0%} of the bound"
+        wanted = "tolerance · max‖x‖, and above a quarter of it"
+        yield Finding(id, name, "enclosure", interval(share), (0.25, 1.0), verdict, words, wanted)
 
 
 def _worst_case(rng: np.random.Generator, tolerance: float) -> tuple[np.ndarray, np.ndarray]:

@@ -54,8 +54,9 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                 network = ModernNetwork(X, beta)
                 x, radius = network.patterns[i], 1 / (network.beta * N * network.M)
                 reach, slope = _image(network, i, radius), network.slope_on(x, radius)
+                required = required_in_balls(N, network.beta, network.M**2)
                 mapped += [
-                    below(_required(network), _separation(network, i)),
+                    below(required, _separation(network, i)),
                     below(reach, radius),
                     Verdict.HOLDS if slope < 1 else Verdict.UNDECIDED,
                 ]
@@ -73,14 +74,10 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                     for id, pair in _sides(network, i, xi, z, error).items():
                         sides[id].append(pair)
     image, steepest, widest = map(max, zip(*seen, strict=True))
-    yield all_hold(
-        "separation",
-        f"Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β: one fixed point in the ball of radius 1/(βNM), "
-        f"{len(sizes) * 3} networks",
-        mapped,
-        words=f"its image reaches {image:.3g} of the radius, slope at most {steepest:.3g} < 1; "
-        f"fixed points enclosed within {widest:.3g}",
-    )
+    name = "Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β: one fixed point in the ball of radius 1/(βNM)"
+    enclosed = f"slope at most {steepest:.3g} < 1; fixed points enclosed within {widest:.3g}"
+    words = f"its image reaches {image:.3g} of the radius, {enclosed}"
+    yield all_hold("separation", f"{name}, {len(sizes) * 3} networks", mapped, words=words)
     for id, name in BOUNDS.items():
         shares = [float((a / b).upper()) if b > 0 else np.inf for a, b in sides[id]]
         share, name = max(shares, default=np.nan), f"{name} ({len(shares)} states)"
@@ -122,10 +119,6 @@ def _separation(network: ModernNetwork, i: int) -> arb:
     return min((inner(x, minus(x, y)) for y in _others(network, i)), key=float)
 
 
-def _required(network: ModernNetwork) -> arb:
-    return required_in_balls(network.N, network.beta, network.M**2)
-
-
 def _image(network: ModernNetwork, i: int, radius: arb) -> arb:
     """A bound on ‖f(ξ) − x_i‖ = ‖Σ_{j≠i} p_j(x_j − x_i)‖ over the ball about x_i."""
     x = network.patterns[i]
@@ -137,7 +130,7 @@ def small_beta() -> Finding:
     """Patterns 1 and −1 at β = 1/16: the condition holds, and both balls hold the same point, 0."""
     with Ball.precision(BITS):
         network = ModernNetwork(np.array([[1.0], [-1.0]]), 0.0625)
-        radius, required = 1 / (2 * network.beta), _required(network)
+        radius, required = 1 / (2 * network.beta), required_in_balls(2, network.beta, arb(1))
         zero = network.update([arb(0)])[0]
         verdicts = [
             below(required, _separation(network, 0)),
@@ -182,12 +175,11 @@ def _regime(name: str, X: np.ndarray, cluster: list[int], beta: float) -> Findin
         z = network.settled(m, arb(2) ** -150)
         error = network.fixed_point_near(z, arb(2) ** -40)
         distance = norm(minus(z, m)) + (error if error is not None else arb("nan"))
-        return all_hold(
-            f"regime/{name.replace(' ', '-')}",
-            f"{name}, β = {beta:.3g}: distance of the fixed point from the cluster's mean",
-            [below(_cluster_map(network, cluster, m, radius), radius), below(distance, radius)],
-            words=f"{float(distance):.3g} ≤ {float(radius):.3g}, the derived radius",
-        )
+        held = below(_cluster_map(network, cluster, m, radius), radius), below(distance, radius)
+    words = f"{float(distance):.3g} ≤ {float(radius):.3g}, the derived radius"
+    id = f"regime/{name.replace(' ', '-')}"
+    name = f"{name}, β = {beta:.3g}: distance of the fixed point from the cluster's mean"
+    return all_hold(id, name, held, words=words)
 
 
 def _cluster_map(network: ModernNetwork, cluster: list[int], m: Vector, r: arb) -> arb:

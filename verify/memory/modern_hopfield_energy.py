@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations_with_replacement
 
 import numpy as np
 from flint import arb
@@ -61,12 +62,11 @@ def _gradient(networks: Instances) -> Finding:
         for network, (xi, *_) in networks:
             p = network.weights(xi)
             step, J = minus(xi, mean(p, network.patterns)), network.jacobian(p)
-            for a in range(network.d):
-                for b in range(a + 1):
-                    v = [arb(int(i == a) + int(i == b)) for i in range(network.d)]
-                    _, first, second = network.energy_along(xi, v)
-                    curve = inner(v, v) - inner(v, mean(v, J))
-                    verdicts += [same(first, inner(step, v)), same(2 * second, curve)]
+            for a, b in combinations_with_replacement(range(network.d), 2):
+                v = [arb(int(i == a) + int(i == b)) for i in range(network.d)]
+                _, first, second = network.energy_along(xi, v)
+                curve = inner(v, v) - inner(v, mean(v, J))
+                verdicts += [same(first, inner(step, v)), same(2 * second, curve)]
     name = "f = ξ − ∇E and J = I − ∇²E = βXᵀ(diag p − ppᵀ)X"
     words = f"equal to the power series of E within 2^{WIDTH}"
     return all_hold("gradient", name, verdicts, words=words)
@@ -104,10 +104,8 @@ def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
     least = min(ratios, default=np.inf)
     verdict = Verdict.FAILS if rising else Verdict.together(equal)
     name = f"E(t) − E(t+1) ≥ ½‖Δξ‖² ({len(slacks)} steps)"
-    words = (
-        f"at least {least:.3f}·‖Δξ‖²; {strict} strict, {len(slacks) - strict} equal in {BITS} "
-        "bits, where Gibbs' inequality KL ≥ 0 decides"
-    )
+    others = f"{len(slacks) - strict} equal in {BITS} bits, where Gibbs' inequality KL ≥ 0 decides"
+    words = f"at least {least:.3f}·‖Δξ‖²; {strict} strict, {others}"
     yield Finding("descent", name, "enclosure", least, 0.5, verdict, words, "½‖Δξ‖²")
 
 
@@ -132,10 +130,8 @@ def _convergence(run: Run, networks: Instances) -> Finding:
             if error is not None:
                 enclosed.append((float(error), t))
     widest, most = map(max, zip(*enclosed, strict=True)) if enclosed else (np.inf, 0)
-    return all_hold(
-        "rest",
-        "Theorems 1–2: iterates come to rest at a fixed point, least of t residuals ≤ √(2E(0)/t)",
-        [*verdicts, Verdict.HOLDS if enclosed else Verdict.UNDECIDED],
-        words=f"{len(enclosed)} fixed points enclosed within {widest:.3g} by Banach's bound after "
-        f"at most {most} updates, {len(verdicts) - len(enclosed)} slower or at no contraction",
-    )
+    slow, found = len(verdicts) - len(enclosed), Verdict.HOLDS if enclosed else Verdict.UNDECIDED
+    name = "Theorems 1–2: iterates come to rest at a fixed point, least of t residuals ≤ √(2E(0)/t)"
+    after = f"by Banach's bound after at most {most} updates, {slow} slower or at no contraction"
+    words = f"{len(enclosed)} fixed points enclosed within {widest:.3g} {after}"
+    return all_hold("rest", name, [*verdicts, found], words=words)

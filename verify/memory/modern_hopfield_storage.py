@@ -49,18 +49,16 @@ def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
         c, count = _constants(d, beta, K, p)
         pairs = ((c, bound.c), (count, bound.count))
         equal = all(abs(u / arb(v) - 1) < 1e-28 for u, v in pairs)
-        return all_hold(
-            f"theorem-3/K={K:g}",
-            f"Theorem 3, β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}",
-            [
-                Verdict.of(f"{float(c):.5f}" == printed and bound.applies and equal),
-                below(_failure(int(mpmath.ceil(bound.count)), d, beta, K), arb(p)),
-                below(_failure(union, d, beta, K), arb(p)),
-                below(arb(p), _failure(union + 1, d, beta, K)),
-            ],
-            words=f"c = {float(c):.5f}, as printed, guarantees {float(count):.1f} patterns; a "
-            f"union bound over pairs guarantees {union}",
-        )
+        verdicts = [
+            Verdict.of(f"{float(c):.5f}" == printed and bound.applies and equal),
+            below(_failure(int(mpmath.ceil(bound.count)), d, beta, K), arb(p)),
+            below(_failure(union, d, beta, K), arb(p)),
+            below(arb(p), _failure(union + 1, d, beta, K)),
+        ]
+    name = f"Theorem 3, β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
+    guaranteed = f"{float(count):.1f} patterns; a union bound over pairs guarantees {union}"
+    words = f"c = {float(c):.5f}, as printed, guarantees {guaranteed}"
+    return all_hold(f"theorem-3/K={K:g}", name, verdicts, words=words)
 
 
 def _shared_fixed_point() -> Finding:
@@ -72,16 +70,12 @@ def _shared_fixed_point() -> Finding:
     """
     d, beta, K, p = 3, 0.01, 0.5, 1e-3
     with Ball.precision(BITS):
-        slope = arb(beta) * arb(K) ** 2 * (d - 1)
-        _, count = _constants(d, beta, K, p)
+        slope, (_, count) = arb(beta) * arb(K) ** 2 * (d - 1), _constants(d, beta, K, p)
         applies = stored_patterns_bound(d, beta, K, p).applies
-        shown = Verdict.of(bool(applies and slope < 1 and count > 2))
-        found = interval(count)
+        shown, found = Verdict.of(bool(applies and slope < 1 and count > 2)), interval(count)
     name = f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
-    words = (
-        f"its hypothesis holds and promises {float(count):.1f} patterns, but the slope of f is "
-        f"at most βM² = {float(slope):.3g}: all patterns share one fixed point"
-    )
+    why = f"the slope of f is at most βM² = {float(slope):.3g}: all patterns share one fixed point"
+    words = f"its hypothesis holds and promises {float(count):.1f} patterns, but {why}"
     wanted = "at most 1 pattern with a fixed point of its own"
     return Finding("theorem-3/small-beta", name, "enclosure", found, 1, shown, words, wanted)
 
@@ -114,10 +108,8 @@ def _many(run: Run) -> Finding:
     high = int((bdtrc(counts, sets, expected) <= FALSE_ALARM / 2).argmax())
     verdict = Verdict.of(low <= hit <= high)
     name = f"do {MANY} random patterns meet the condition (β = 1, K = 3, d = 20)?"
-    words = (
-        f"{hit} of {sets} sets of {size} hold a pair too close; {MANY} hold {mean:.1f} on average, "
-        f"and none with probability at most {1 / mean:.1%}"
-    )
+    of_all = f"{MANY} hold {mean:.1f} on average, and none with probability at most {1 / mean:.1%}"
+    words = f"{hit} of {sets} sets of {size} hold a pair too close; {of_all}"
     wanted = f"{low} … {high} of the sets, except with probability {FALSE_ALARM:g}"
     return Finding("too-close", name, "statistical", hit, (low, high), verdict, words, wanted)
 
@@ -128,10 +120,8 @@ def _separated_patterns(run: Run) -> Finding:
     N = union_bound_patterns(d, beta, K, FALSE_ALARM)
     required = float(required_separation(N, beta, K * np.sqrt(d - 1)))
     least = float(separations(_on_sphere(run, N, d, K)).min())
-    name = (
-        f"least separation of {N} random patterns (β = 1, K = 1, d = 75), where Theorem 3 "
-        f"guarantees 11, except with probability {FALSE_ALARM:g}"
-    )
+    theorem = f"Theorem 3 guarantees 11, except with probability {FALSE_ALARM:g}"
+    name = f"least separation of {N} random patterns (β = 1, K = 1, d = 75), where {theorem}"
     return at_least("separated", name, "statistical", least, required)
 
 

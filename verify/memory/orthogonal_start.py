@@ -62,22 +62,20 @@ def late_rate(quick: bool) -> Finding:
     C = (2/n)(n − 1 + βe^{βδ}), δ = 1 − γ at the earlier one: see theory/memory/orthogonal_start.py.
     """
     cases = [(2, 4.0), (16, 1.0)] if quick else list(product((2, 5, 16), (0.0, 1.0, 4.0)))
-    least, last, share = np.inf, np.inf, 0.0
+    least, last, shares = np.inf, np.inf, []
     for n, beta in cases:
         times = escape_time(beta, n, digits=15) + np.linspace(0, 8, 17)
         gap = orthogonal_gap(n, beta, times)
         rate = -np.diff(np.log(gap)) / np.diff(times)
         slack = 2 * INTEGRATION / np.diff(times)
         below = (2 / n) * (n - 1 + beta * np.exp(beta * gap[:-1])) * gap[:-1]
-        share = max(share, float(((2 - rate) / (below + slack)).max()))
-        share = max(share, float(((rate - 2) / slack).max()))
+        shares += [(2 - rate) / (below + slack), (rate - 2) / slack]
         guaranteed = orthogonal_start(n, beta, [1 / n])[0] / (2 * n * np.exp(2 * beta))
         least, last = min(least, float((rate / guaranteed).min())), min(last, float(rate[-1]))
     name = "late rate −(ln(1 − γ))' of SA, 0 ≤ 2 − rate ≤ (2/n)(n − 1 + β·e^(βδ))·δ, δ = 1 − γ"
-    words = (
-        f"at least {last:.9f} at the end, 2 − rate at most {share:.0%} of its bound; "
-        f"at least {least:.0f} times the guaranteed γ(1/n)/(2n·e^(2β))"
-    )
+    share, above = float(np.max(shares)), f"{least:.0f} times the guaranteed γ(1/n)/(2n·e^(2β))"
+    bounded = f"2 − rate at most {share:.0%} of its bound; at least {above}"
+    words = f"at least {last:.9f} at the end, {bounded}"
     return at_most("late-rate", name, "float", share, 1.0, words=words)
 
 
@@ -122,10 +120,7 @@ def _asymptotic_time() -> Finding:
             verdicts += [below(1 - (-b * gamma).exp(), ratio), below(ratio, high)]
             verdicts.append(Verdict.of(ratio.rad() < 2.0**-60))
             ratios.append(f"{float(ratio):.6f}")
-    return all_hold(
-        "slow-phase/asymptotic",
-        f"that time over e^β/(2β), β = {', '.join(f'{beta:g}' for beta in betas)}",
-        verdicts,
-        words=", ".join(ratios),
-        wanted="within [1 − e^(−βγ), 1 + 8/(3β²) + β(e^(−β/2) + e^(−β))·artanh γ], tending to 1",
-    )
+    id, words = "slow-phase/asymptotic", ", ".join(ratios)
+    name = f"that time over e^β/(2β), β = {', '.join(f'{beta:g}' for beta in betas)}"
+    wanted = "within [1 − e^(−βγ), 1 + 8/(3β²) + β(e^(−β/2) + e^(−β))·artanh γ], tending to 1"
+    return all_hold(id, name, verdicts, words=words, wanted=wanted)

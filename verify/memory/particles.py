@@ -36,11 +36,6 @@ def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]
     return tokens
 
 
-def rounded(tokens: Sequence[Vector]) -> np.ndarray:
-    """Rational tokens in float64, (n, d)."""
-    return np.array([[float(q) for q in row] for row in tokens])
-
-
 def tangential(x: Vector, u: Vector) -> list[Any]:
     """P_x u = u − ⟨x, u⟩x."""
     along = inner(x, u)

@@ -40,11 +40,12 @@ def decay_later() -> Finding:
     on the rate is at least its value at γ = ½, (n + 1)/(e^{β/2} + n − 1), which is at least
     n/(n + e^{β/2}).
     """
-    share = 0.0
+    shares = []
     for n, beta in ((2, 0.0), (2, 2.0), (5, 1.0), (16, 0.5)):
         times = n * np.exp(beta) / 2 + np.linspace(0, 10, 21)
         bound = (n * n * np.exp(beta) / 2 - n * times) / (n + np.exp(beta / 2))
-        share = max(share, float((orthogonal_gap(n, beta, times) / (0.5 * np.exp(bound))).max()))
+        shares.append(orthogonal_gap(n, beta, times) / (0.5 * np.exp(bound)))
+    share = float(np.max(shares))
     name = "the same bound from t = n·e^β/2 on, 4 pairs of n and β"
     words = f"1 − γ is at most {share:.0%} of it"
     return at_most("clustering-decay/corrected", name, "float", share, 1 + INTEGRATION, words=words)

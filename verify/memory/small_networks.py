@@ -42,15 +42,9 @@ class SmallNetwork:
 
     @cached_property
     def energies(self) -> np.ndarray:
-        """E of every state (2^d,), by definition: pair by pair, in Python's integers."""
-        w, b = self.weights.tolist(), self.bias.tolist()
-        return np.array(
-            [
-                -sum(w[i][j] * s[i] * s[j] for i in range(len(b)) for j in range(i))
-                - sum(b[i] * s[i] for i in range(len(b)))
-                for s in self.states.tolist()
-            ]
-        )
+        """E = −Σ_{j<i} w_ij s_i s_j − Σ_i b_i s_i of every state (2^d,), in whole numbers."""
+        s = self.states
+        return -np.vecdot(s @ np.tril(self.weights, -1), s) - s @ self.bias
 
     def turned(self, i: int) -> np.ndarray:
         """The numbers of all states with neuron i turned over, (2^d,)."""

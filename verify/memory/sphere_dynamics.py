@@ -99,7 +99,7 @@ def _order(models: list[Transformer], X: np.ndarray, beta: float) -> Finding:
     ratios = [a / b if b else math.inf for a, b in pairwise(errors)]
     verdict = Verdict.of(all(bound[0] < ratio < bound[1] for ratio in ratios))
     name = "distance to the flow at time 1 of 16, 32, 64 layers"
-    words = ", ".join(f"{error:.1e}" for error in errors)
-    words += f": ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
+    distances = ", ".join(f"{error:.1e}" for error in errors)
+    words = f"{distances}: ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
     wanted = "ratio 2, nearer than 1 and 4: the first power of the step"
     return Finding("order", name, "float", ratios, bound, verdict, words, wanted)

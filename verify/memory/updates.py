@@ -48,14 +48,12 @@ def equals_definition(
 ) -> Finding:
     """The transformer in balls and the definition in balls have a real number in common."""
     with Ball.precision(BITS):
-        return coincide(
-            "definition",
-            f"the transformer is {steps} update{'s' * (steps != 1)} "
-            f"({len(queries)} queries, {len(X)} patterns)",
-            outputs(model, model.prompt(queries), Ball()).tolist(),
-            definition(X, queries, beta, steps),
-            detail=f"patterns {X.tolist()}, queries {queries.tolist()}",
-        )
+        got = outputs(model, model.prompt(queries), Ball()).tolist()
+        wanted = definition(X, queries, beta, steps)
+        sizes = f"{len(queries)} queries, {len(X)} patterns"
+        name = f"the transformer is {steps} update{'s' * (steps != 1)} ({sizes})"
+        detail = f"patterns {X.tolist()}, queries {queries.tolist()}"
+        return coincide("definition", name, got, wanted, detail=detail)
 
 
 def longest(rows: np.ndarray) -> float:
