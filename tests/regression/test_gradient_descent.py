@@ -5,7 +5,7 @@ import pytest
 import torch
 from exact import close_to_exact, gradient_descent_weights, predict, prompt, read, registers
 from flint import fmpq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions import gradient_descent
@@ -80,20 +80,9 @@ def test_many_tokens_under_a_causal_mask():
     assert np.array_equal(predictions, (np.vstack([x, q]) * moments).sum(-1))
 
 
-@settings(max_examples=20)
-@given(d=st.integers(1, 5), k=st.integers(0, 30))
-def test_sizes_are_those_of_the_docstring(d, k):
-    direct, causal = gradient_descent(d, k, 0.5), gradient_descent(d, k, 0.5, causal=True)
-    heads = min(k, 1)
-    assert (direct.n_layers, direct.n_heads, direct.d_model) == (k, heads, d + 1)
-    assert (causal.n_layers, causal.n_heads, causal.d_model) == (k, heads, 2 * d + 2)
-    assert not direct.interface.every_prefix
-    assert causal.interface.every_prefix
-    if k:
-        ladder = gradient_descent(d, k, 0.5, "ladder")
-        climbs = next(L for L in range(k) if k <= 3**L)
-        assert (ladder.n_layers, ladder.d_model) == (climbs + 1, 9 * d + 5)
-        assert ladder.n_heads <= 4
+def test_only_the_causal_form_answers_at_every_prefix():
+    assert not gradient_descent(2, 3, 0.5).interface.every_prefix
+    assert gradient_descent(2, 3, 0.5, causal=True).interface.every_prefix
 
 
 def test_no_steps_predict_zero():

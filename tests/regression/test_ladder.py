@@ -80,16 +80,6 @@ def test_hyperpower_is_its_recursion_over_q(d, n, k, order, start, seed):
     assert predict(model, Q, x, y, q) == (q @ M @ (x.T @ y)).tolist()
 
 
-@settings(max_examples=15)
-@given(d=st.integers(1, 4), k=st.integers(0, 8), order=st.integers(2, 9))
-def test_sizes_are_those_of_the_docstring(d, k, order):
-    climbs_needed = next(L for L in range(10**6) if order**k <= 3**L)
-    for start, extra in (("gram", 2), ("identity", 1)):
-        model = hyperpower(d, k, order, 0.5, start=start)
-        assert (model.n_layers, model.d_model) == (climbs_needed + extra, 9 * d + 5)
-        assert model.n_heads <= 4
-
-
 def test_powers_of_three_never_need_a_neighbour():
     model = hyperpower(2, 4, 3, 0.5)
     assert model.n_layers == 6

@@ -147,23 +147,10 @@ def test_layers_are_those_of_the_table(k):
     assert tuple(model.n_layers for model in models) == (*TABLE[k][:3], TABLE[k][4])
 
 
-@settings(max_examples=10)
-@given(d=st.integers(1, 5), k=st.integers(0, 12))
-def test_sizes_are_those_of_the_docstring(d, k):
-    for start, extra in (("gram", 1), ("identity", 0)):
-        direct = newton(d, k, 0.5, start=start)
-        assert (direct.n_layers, direct.n_heads, direct.d_model) == (k + 1 + extra, 1, 2 * d + 2)
-        assert all(block.mlp is None for block in direct.blocks)
-        interleaved = newton(d, k, 0.5, start=start, interleaved=True)
-        assert interleaved.n_layers == k + 2 + extra
-        assert (interleaved.n_heads, interleaved.d_model) == (1, 3 * d + 5)
-        ladder = newton(d, k, 0.5, "ladder", start=start)
-        climbs = next(L for L in range(k + 1) if 2**k <= 3**L)
-        assert (ladder.n_layers, ladder.d_model) == (climbs + 1 + extra, 9 * d + 5)
-        assert ladder.n_heads <= 4
-    paper = newton(d, k, 0.5, "paper", n=3)
-    assert (paper.n_layers, paper.n_heads, paper.d_model) == (k + 8, 2, 5 * d + 3)
-    heads = (block.attn for block in paper.blocks if block.attn is not None)
+def test_attention_alone_where_that_is_enough():
+    for start in ("gram", "identity"):
+        assert all(block.mlp is None for block in newton(3, 4, 0.5, start=start).blocks)
+    heads = (block.attn for block in newton(3, 4, 0.5, "paper", n=3).blocks if block.attn)
     assert all(attn.normalise == "relu" for attn in heads)
 
 

@@ -45,12 +45,6 @@ def test_float64_is_within_its_rounding_bound(n):
     close_to_exact(model, x, y, q, lambda: predict(model, Q, *rows))
 
 
-@pytest.mark.parametrize(("d", "n"), [(1, 1), (3, 7)])
-def test_sizes_are_those_of_the_docstring(d, n):
-    model = online_gradient_descent(d, n)
-    assert (model.n_layers, model.n_heads, model.d_model) == (n, 1, 2 * d + 3)
-
-
 @pytest.mark.parametrize(
     ("d", "n", "message"), [(0, 1, "d is 0"), (1, 0, "n is 0"), (1, 1.5, "n is 1.5")]
 )

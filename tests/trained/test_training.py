@@ -265,6 +265,7 @@ train(replace(TINY, steps=400), Path(sys.argv[1]), save_every=0, keep=(5, 395))
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed(tmp_path):
     """At no moment of its own choosing; what is on the disk is always whole."""
     long, here = replace(TINY, steps=400), os.path.dirname(__file__)
@@ -540,6 +541,7 @@ train(TINY, Path(sys.argv[1]), keep=(30,))
 """
 
 
+@pytest.mark.slow
 def test_two_processes_train_the_model_of_one(tmp_path):
     """torchrun with two processes: the same prompts, the same gradients but for rounding."""
     script = tmp_path / "script.py"
