@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -84,6 +84,15 @@ class Finding:
         }
 
 
+class Said(TypedDict, total=False):
+    """What a finding says besides its values."""
+
+    words: str
+    wanted: str
+    detail: str
+    told: bool
+
+
 def equal(
     id: str,
     name: str,
@@ -115,28 +124,18 @@ def same(
     bound: Value,
     *,
     evidence: Evidence = "exact",
-    words: str = "",
-    wanted: str = "",
-    detail: str = "",
+    **said: Unpack[Said],
 ) -> Finding:
     """Numbers that must be these numbers; undecided where one of them is none."""
     found, wanted_ones = plain(measured), plain(bound)
     verdict = Verdict.of(found == wanted_ones)
     if _has_no_number(found) or _has_no_number(wanted_ones):
         verdict = Verdict.UNDECIDED
-    return Finding(id, name, evidence, measured, bound, verdict, words, wanted, detail)
+    return Finding(id, name, evidence, measured, bound, verdict, **said)
 
 
 def at_most(
-    id: str,
-    name: str,
-    evidence: Evidence,
-    measured: Value,
-    bound: Value,
-    *,
-    words: str = "",
-    wanted: str = "",
-    detail: str = "",
+    id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Said]
 ) -> Finding:
     """measured ≤ bound.  Intervals that overlap the bound, NaN and infinities are undecided."""
     (low, high), (least, most) = _ends(measured), _ends(bound)
@@ -146,23 +145,15 @@ def at_most(
         verdict = Verdict.HOLDS
     else:
         verdict = Verdict.FAILS if low > most else Verdict.UNDECIDED
-    return Finding(id, name, evidence, measured, bound, verdict, words, wanted, detail)
+    return Finding(id, name, evidence, measured, bound, verdict, **said)
 
 
 def at_least(
-    id: str,
-    name: str,
-    evidence: Evidence,
-    measured: Value,
-    bound: Value,
-    *,
-    words: str = "",
-    wanted: str = "",
-    detail: str = "",
+    id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Said]
 ) -> Finding:
     """measured ≥ bound, as `at_most`."""
     turned = at_most(id, name, evidence, bound, measured)
-    return Finding(id, name, evidence, measured, bound, turned.verdict, words, wanted, detail)
+    return Finding(id, name, evidence, measured, bound, turned.verdict, **said)
 
 
 def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
