@@ -8,10 +8,12 @@ import numpy as np
 
 from verify.domains import Ball
 from verify.evidence.statement import OverExamples
-from verify.finding import Finding, Verdict
+from verify.finding import Finding, Said, Verdict, at_most
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
+
+LEAST_TOLD = 1e-3  # of a prediction: a wider rounding bound says nothing about it
 
 
 def float_agreement(
@@ -19,47 +21,50 @@ def float_agreement(
     transformer: tuple[np.ndarray, np.ndarray],
     recursion: tuple[np.ndarray, np.ndarray],
 ) -> Finding:
-    """|transformer − algorithm| ≤ the derived rounding bound.
+    """|transformer − algorithm| ≤ the derived rounding bound, undecided where that says nothing.
 
     `transformer` holds its float64 predictions and their rounding bounds, `recursion` the
     algorithm's values on the same float64 numbers and the radii of the balls that they come from,
     so the whole difference is the transformer's rounding.
     """
-    predictions, bounds = transformer
-    exact, radii = recursion
+    (predictions, bounds), (exact, radii) = transformer, recursion
     if not np.isfinite(predictions).all():
-        return Finding(
-            "float",
-            name,
-            "float",
-            float("nan"),
-            float(bounds.max()),
-            Verdict.UNDECIDED,
-            "overflow",
-            "finite predictions",
-            "float64 overflows: the recursion diverges for this alpha, or k is too large",
-        )
-    errors = np.abs(predictions - exact) + radii
+        detail = "float64 overflows: the recursion diverges for this alpha, or k is too large"
+        said = Said(words="overflow", wanted="finite predictions", detail=detail)
+        return at_most("float", name, "float", float("nan"), 0, **said)
+    errors, scale = np.abs(predictions - exact) + radii, size_of(exact)
     # A prediction without any rounding (0 from no examples) has bound 0.
     share = np.divide(errors, bounds, out=np.where(errors > 0, np.inf, 0.0), where=bounds > 0)
     worst = np.unravel_index(np.argmax(share), errors.shape)
-    holds = bool((errors <= bounds).all())
+    relative, allowed = (errors / scale).max(), (bounds / scale).max()
     # A ball wider than the bound cannot decide against the transformer.
-    undecided = not holds and bool((errors - 2 * radii <= bounds).all())
+    fails = bool((errors - 2 * radii > bounds).any())
+    told = allowed <= LEAST_TOLD and bool((errors <= bounds).all())
+    verdict = Verdict.FAILS if fails else Verdict.of(told) if told else Verdict.UNDECIDED
+    detail = (
+        f"prompt {tuple(map(int, worst))}: transformer {predictions[worst]!s}, "
+        f"algorithm {exact[worst]!s}, bound {bounds[worst]:.1e}"
+    )
+    if not fails and not allowed <= LEAST_TOLD:
+        detail = f"a bound above {LEAST_TOLD:g} of a prediction says nothing: take fewer steps"
     return Finding(
         "float",
         name,
         "float",
-        float(errors.max()),
-        float(bounds.max()),
-        Verdict.UNDECIDED if undecided else Verdict.of(holds),
-        f"error {errors.max():.1e}, at most {share.max():.1%} of its bound",
-        f"{bounds.max():.1e}",
-        ""
-        if holds
-        else f"prompt {tuple(map(int, worst))}: transformer {predictions[worst]!s}, "
-        f"algorithm {exact[worst]!s}, bound {bounds[worst]:.1e}",
+        float(relative),
+        float(allowed),
+        verdict,
+        f"relative error {relative:.1e}, at most {share.max():.1%} of its bound",
+        f"{allowed:.1e}",
+        "" if verdict is Verdict.HOLDS else detail,
     )
+
+
+def size_of(values: np.ndarray) -> np.ndarray:
+    """What errors of predictions are relative to: their own size, or the median's where that is
+    larger; 1 if all are 0."""
+    sizes = np.abs(values)
+    return np.asarray(np.maximum(sizes, np.median(sizes) or sizes.max() or 1.0))
 
 
 def transformer_in_float(
