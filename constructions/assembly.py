@@ -44,9 +44,8 @@ class Head:
     margin: Margin | None = None
 
     def __str__(self) -> str:
-        asks, answers, carries, into = map(
-            _words, (self.asks, self.answers, self.carries, self.into)
-        )
+        parts = self.asks, self.answers, self.carries, self.into
+        asks, answers, carries, into = map(_words, parts)
         if isinstance(self.times, Map):
             carries = f"{carries}·{self.times.name}"
         elif isinstance(self.carries, Reading) and len(self.carries.terms) == 1:

@@ -164,6 +164,7 @@ def exact_in(model: Transformer) -> Exactness:
     return Exactness(math.ceil(bits), max(float(np.max(sizes)) for sizes, _ in numbers))
 
 
+@np.errstate(over="ignore")  # what is too large for a float64 is bounded by infinity
 def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
     """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
     numbers of the forward pass.
@@ -191,10 +192,9 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
             added, grain = added + out[0], np.minimum(grain, out[1])
         bounds = held[-1] + added
         numbers.append((bounds, grain))
-        if block.mlp is not None:
-            W_in, b_in, W_out, b_out = (_array(weights) for weights in block.mlp.parameters())
-            hidden = _product((bounds, grain), W_in, b_in)
-            out = _product(hidden, W_out, b_out)
+        if (mlp := block.mlp) is not None:
+            hidden = _product((bounds, grain), _array(mlp.W_in), _array(mlp.b_in))
+            out = _product(hidden, _array(mlp.W_out), _array(mlp.b_out))
             bounds, grain = bounds + out[0], np.minimum(grain, out[1])
             numbers += [hidden, (bounds, grain)]
         held.append(capped(bounds))

@@ -44,7 +44,7 @@ class Map:
     name: str
 
     def __post_init__(self) -> None:
-        if self.matrix.ndim != 2:
+        if self.matrix.ndim != 2 or not self.matrix.size:
             raise InputError(f"{self.name} has shape {self.matrix.shape}: give a matrix")
 
 

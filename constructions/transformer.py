@@ -231,11 +231,6 @@ class Transformer(Model):
         """The number of weights, zeros included."""
         return sum(weights.numel() for weights in self.parameters())
 
-    @property
-    def like(self) -> Tensor:
-        """The embedding: the format and the device that inputs are brought to."""
-        return self.embed.W_E
-
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         """The stream H (…, T, D) after the embedding and after each block, one by one."""
         H = self.embed(prompt.tokens)

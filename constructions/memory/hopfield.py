@@ -89,8 +89,7 @@ def hebbian_attention(patterns: Any, steps: int = 1) -> Transformer:
     """`hebbian_attention(patterns, steps)(states)`: synchronous updates under Hebb's rule.
 
     The same as `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of ±1 are
-    tokens of the prompt and not weights: a Hopfield network is linear attention and a sign.  One
-    layer of one head for each update, width 3d, 5d units.
+    tokens of the prompt and not weights.  One layer of one head for each, width 3d, 5d units.
 
     Raises ValueError for other patterns, and for steps that are not an integer ≥ 0.
     """

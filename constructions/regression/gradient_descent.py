@@ -71,7 +71,7 @@ def gradient_descent(
     if causal:
         return _causal(d, k, step_size, f"{name}, causal=True)")
     stream = Stream(x=d, e=1)
-    x, e = stream.read("x"), stream.read("e")
+    x, e = map(stream.read, stream)
     return Transformer(
         embed(stream, x={"x": 1.0}, y={"e": 1.0}),
         [block(stream, [Head(x, x, e, "e", -step_size)]) for _ in range(k)],
@@ -86,12 +86,12 @@ def gradient_descent(
 
 def _causal(d: int, k: int, step_size: float, name: str) -> Transformer:
     stream = Stream(key=d, y=1, u=d, estimate=1)
-    key, y, u = stream.read("key"), stream.read("y"), stream.read("u")
+    key, y, u, estimate = map(stream.read, stream)
     step = Head(u, key, (-key, y), ("u", "estimate"), step_size)
     return Transformer(
         embed(stream, x={"u": 1.0}, key={"key": 1.0}, y={"y": 1.0}),
         [block(stream, [step], mask="causal") for _ in range(k)],
-        unembed(stream, stream.read("estimate")),
+        unembed(stream, estimate),
         interface=Examples(d, shifted),
         stream=stream,
         stages=tuple(Stage(j, "estimate", Prediction(j)) for j in range(1, k + 1)),

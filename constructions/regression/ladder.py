@@ -143,7 +143,7 @@ def ladder(
 
 def begin(stream: Stream, slot: str, alpha: float, start: Start) -> list[Block]:
     """Put u = G₁x, z = S G₁ x and r = xᵀ G₁ b into a slot; from "identity" u is there already."""
-    x, y, u = stream.read("x"), stream.read("y"), stream.read(f"{slot}_u")
+    x, y, u = map(stream.read, ("x", "y", f"{slot}_u"))
     products = block(stream, [Head(u, x, (x, y), (f"{slot}_z", f"{slot}_r"))])
     if start == "identity":
         return [products]

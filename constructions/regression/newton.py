@@ -16,14 +16,12 @@ from theory import checks
 from theory.checks import InputError
 from theory.regression.newton import Start
 
-Layout = Literal["direct", "ladder", "paper"]
-
 
 def newton(
     d: int,
     k: int,
     alpha: float,
-    layout: Layout = "direct",
+    layout: Literal["direct", "ladder", "paper"] = "direct",
     *,
     start: Start = "gram",
     interleaved: bool = False,
@@ -54,8 +52,7 @@ def newton(
     Raises ValueError for parameters outside these ranges.
 
     Source: [Fu2024, Theorem 5.1] for "paper"; "direct" and "ladder" need fewer layers and are
-    proved in `newton_direct.py` and `ladder.py`.  The recursion is due to [Schulz1933] and
-    [BenIsrael1965].
+    proved here.  The recursion is due to [Schulz1933] and [BenIsrael1965].
     """
     d, k = checks.dimension("d", d), checks.step_count("k", k)
     alpha = float(checks.positive("alpha", alpha))

@@ -20,7 +20,7 @@ from math import ldexp
 from constructions.assembly import Head, block, embed, unembed
 from constructions.examples import Examples, interleaved
 from constructions.regression.stages import Inverse, Prediction
-from constructions.stream import Reading, Stream, one
+from constructions.stream import Stream, one
 from constructions.transformer import Block, Embed, Stage, Transformer
 from theory.regression.newton import Start
 
@@ -35,7 +35,7 @@ def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
     begin = [block(stream, [Head(x, x, x, "u", alpha)])] if start == "gram" else []
     written = embed(stream, x={"x": 1.0} if begin else {"x": 1.0, "u": alpha}, y={"y": 1.0})
     name = f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}')"
-    return _newton(stream, written, begin, x, k, Examples(d), name)
+    return _newton(stream, written, begin, k, Examples(d), name)
 
 
 def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transformer:
@@ -52,7 +52,7 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transforme
     their key stays 0 and only label tokens answer in the layers that follow.
     """
     stream = Stream(x=d, key=d, u=d, y=1, estimate=1, t=1, t_squared=1, parity=1)
-    x, key, _, _, _, t, t_squared, parity = map(stream.read, stream)
+    x, key, t, t_squared, parity = map(stream.read, ("x", "key", "t", "t_squared", "parity"))
     asks, answers = (2 * t - 2 * one, -one, -2 * parity), (t, t_squared, parity)
     columns: dict[str, dict[str, float]] = {
         name: {name: 1.0} for name in ("x", "y", "t", "t_squared", "parity")
@@ -65,19 +65,14 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transforme
         begin, columns["x"]["u"] = [], alpha
     begin.insert(0, block(stream, [copy], normalise="hardmax"))
     name = f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}', interleaved=True)"
-    return _newton(stream, embed(stream, **columns), begin, key, k, Examples(d, interleaved), name)
+    return _newton(stream, embed(stream, **columns), begin, k, Examples(d, interleaved), name)
 
 
 def _newton(
-    stream: Stream,
-    written: Embed,
-    begin: list[Block],
-    key: Reading,
-    k: int,
-    interface: Examples,
-    name: str,
+    stream: Stream, written: Embed, begin: list[Block], k: int, interface: Examples, name: str
 ) -> Transformer:
     """What follows the layers that begin with u = M₀x: the steps and the read-out."""
+    key = stream.read("key" if "key" in stream else "x")
     # The factor stands in W_V: 2^{j−1}·u is of the size of M_j x, where u Σ_i u_i alone could
     # underflow for large j.
     u, y = stream.read("u"), stream.read("y")

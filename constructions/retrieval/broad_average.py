@@ -29,7 +29,7 @@ def broad_average(
         Embed(rows(stream, symbol=np.eye(V))),
         [block(stream, [head], normalise="hardmax", mask="causal")],
         unembed(stream, stream.read("average")),
-        interface=Tokens(V, n, margin=0.5 / n, frequencies=True),
+        interface=Tokens(V, n, frequencies=True),
         stream=stream,
         stages=(Stage(1, "average", "frequencies"),),
         name=f"broad_average({V}, {n})",

@@ -24,8 +24,6 @@ those of `answer` unless it is 0.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from constructions.assembly import Head, block, rows
@@ -35,9 +33,7 @@ from constructions.stream import Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions
 from constructions.transformer import Embed, Stage, Transformer
 from theory import checks
-
-Match = Literal["latest", "first", "mean"]
-NoMatch = Literal["bottom", "self"]
+from theory.retrieval import Match, NoMatch
 
 
 def induction_heads(

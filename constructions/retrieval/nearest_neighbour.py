@@ -5,8 +5,7 @@ The query asks with x_q, example j answers with x_j and ‖x_j‖², and the sco
     2⟨x_q, x_j⟩ − ‖x_j‖² = ‖x_q‖² − ‖x_q − x_j‖²
 
 is largest for the nearest example, whose label is carried; equally near ones are averaged.
-Softmax at sharpness β weighs example j with exp(−β‖x_q − x_j‖²): the kernel smoother of that
-bandwidth.  Squared lengths are columns of the prompt.
+Squared lengths are columns of the prompt.
 """
 
 from __future__ import annotations

@@ -82,6 +82,7 @@ def ngram_model(
     gap = Margin(min(4.0, 2.0 * r) if alpha else 1.0, graded=False, ties=True)
     points, here = lattice(in_front + n), np.arange(in_front + n)
     places = {name: points[(here - s).clip(0)] for s, name in enumerate(before, start=1)}
+    prefix = tuple(range(V, V + in_front))
     # Layer 1: a head for each place before carries the code of the token there.
     heads = [
         look_up(stream, stream.read(place), stream.read("code"), into, sharpening(match))
@@ -94,14 +95,7 @@ def ngram_model(
         [*look_back, _counts(stream, context, [*previous], gap, copies_itself)],
         unembed(stream, stream.read("counts"), *[stream.read("none")] * bottom),
         pos_embed=positions(stream, points, **places) if order > 1 else None,
-        interface=Tokens(
-            V,
-            n,
-            prefix=tuple(range(V, V + in_front)),
-            margin=0.5 / (n + in_front),
-            bottom=bottom,
-            frequencies=True,
-        ),
+        interface=Tokens(V, n, prefix=prefix, bottom=bottom, frequencies=True),
         stream=stream,
         stages=(
             *(Stage(1, into, ("code before", s)) for s, into in enumerate(previous, start=1)),

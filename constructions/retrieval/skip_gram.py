@@ -39,7 +39,7 @@ def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None
         Embed(rows(stream, symbol=np.eye(V), wanted=table)),
         [block(stream, [head], normalise="hardmax", mask="causal")],
         unembed(stream, attended),
-        interface=Tokens(V, n, margin=0.5 / n, frequencies=True),
+        interface=Tokens(V, n, frequencies=True),
         stream=stream,
         stages=(Stage(1, "attended", "frequencies"),),
         name=f"skip_gram(table of {V} tokens, {n})",

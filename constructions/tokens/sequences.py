@@ -51,8 +51,8 @@ class Tokens(Interface):
         super().__init__()
         self.vocabulary_size, self.max_length = vocabulary_size, max_length
         self.prefix, self.length, self.n_examples = prefix, length, n_examples
-        self.margin, self.bottom, self.frequencies = margin, bottom, frequencies
-        self.context = len(prefix) + max_length
+        self.context, self.bottom, self.frequencies = len(prefix) + max_length, bottom, frequencies
+        self.margin = 0.5 / self.context if frequencies else margin
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         (tokens,) = as_many(inputs, "one array of tokens")

@@ -52,16 +52,12 @@ def train_command(
     noise: Annotated[float, typer.Option(help="noise of the labels (regression)")] = 0.0,
     layers: Annotated[int | None, typer.Option(help="depth, if not the preset's")] = None,
     k: Annotated[int | None, typer.Option(help="hops, 4 if none are given (hop)")] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=SEEDS, help="of the first weights and the prompts")
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of weights and prompts")] = 0,
     steps: Annotated[int | None, typer.Option(help="if not the preset's")] = None,
     keep: Annotated[
         list[int] | None, typer.Option(help="a step whose model is kept too; can be repeated")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="folder of the run; runs/NAME if none is given")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the run, if not runs/NAME")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto")] = "auto",
 ) -> None:
     """Train a model, or go on where an earlier run in the same folder stopped."""

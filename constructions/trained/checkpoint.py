@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,11 +98,9 @@ def path_of(name: str | Path) -> Path:
 
 def is_whole(path: Path) -> bool:
     """Whether weights and a sidecar that describes them are there."""
-    try:
-        _read(path)
-    except InputError:
-        return False
-    return True
+    with suppress(InputError):
+        return bool(_read(path))
+    return False
 
 
 def save(model: Model, path: Path, record: Mapping[str, Any]) -> None:

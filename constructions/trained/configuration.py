@@ -86,9 +86,7 @@ class Configuration:
     def to_json(self) -> dict[str, Any]:
         """The record as JSON holds it; `from_json` reads it back."""
         kinds = {"task": self.task.kind, "shape": self.shape.kind}
-        inner = {
-            name: {"kind": kind, **asdict(getattr(self, name))} for name, kind in kinds.items()
-        }
+        inner = {name: {"kind": kind} | asdict(getattr(self, name)) for name, kind in kinds.items()}
         return {"version": VERSION, **asdict(self), **inner}
 
     @staticmethod

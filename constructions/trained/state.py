@@ -138,9 +138,8 @@ def _joined(model: Model) -> nn.Parameter:
     joint = nn.Parameter(torch.cat(padded))
     joint.grad = torch.zeros_like(joint)
     sizes = [len(part) for part in padded]
-    for W, values, gradient in zip(
-        parts, joint.detach().split(sizes), joint.grad.split(sizes), strict=True
-    ):
+    views = joint.detach().split(sizes), joint.grad.split(sizes)
+    for W, values, gradient in zip(parts, *views, strict=True):
         W.data = values[: W.numel()].view_as(W)
         W.grad = gradient[: W.numel()].view_as(W)
     return joint

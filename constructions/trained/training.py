@@ -95,20 +95,19 @@ def _train(
 
     def checkpoint(path: Path, loss: float) -> None:
         device = run.process.device
-        environment = {
-            "torch": torch.__version__,
-            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
-            "processes": run.process.size,
-            "threads": torch.get_num_threads(),
-            "compiled": made is not None,
-        }
         record = {
             "configuration": run.configuration.to_json(),
             "command": command,
             "steps": run.step,
             "loss": loss,
             "seconds": round(run.seconds, 1),
-            "environment": environment,
+            "environment": {
+                "torch": torch.__version__,
+                "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
+                "processes": run.process.size,
+                "threads": torch.get_num_threads(),
+                "compiled": made is not None,
+            },
         }
         if first:
             save(run.model, path, record)

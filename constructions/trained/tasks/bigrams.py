@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from constructions.trained.tasks.task import Batch, TokenTask
 from theory.retrieval import ngram
@@ -17,7 +17,7 @@ class Bigrams(TokenTask, kind="bigrams"):
     """Sequences of a Markov chain of their own, with uniform (Dirichlet(1)) rows and start; wanted
     at each position is the next token [Edelman2024]."""
 
-    def sequences(self, count: int, generator: torch.Generator) -> Batch:
+    def sequences(self, count: int, generator: Generator) -> Batch:
         V, T, device = self.vocabulary_size, self.length, generator.device
 
         def rows(*size: int) -> Tensor:

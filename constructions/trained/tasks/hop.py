@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 from torch.nn.functional import pad
 
 from constructions.trained.tasks.task import Batch, TokenTask
@@ -23,7 +23,7 @@ class Hop(TokenTask, kind="hop"):
         super().__post_init__()
         checks.dimension("k", self.k)
 
-    def sequences(self, count: int, generator: torch.Generator) -> Batch:
+    def sequences(self, count: int, generator: Generator) -> Batch:
         size, device = (count, self.length), generator.device
         tokens = torch.randint(self.vocabulary_size, size, generator=generator, device=device)
         after = following_latest_copy(tokens)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 from torch.nn.functional import pad
 
 from constructions.examples import Examples, alternating, packed
@@ -70,9 +70,7 @@ class Regression(Task, kind="regression"):
         interface = Examples(self.d, alternating, n=n, at_most=True, scale=self.scale)
         return Form(interface, self.d, 1, positions=2 * n + 1)
 
-    def draw(
-        self, made: Configuration, count: int, generator: torch.Generator, *, step: int
-    ) -> Batch:
+    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
         """x (count, points, d), y (count, points), and 1 for each answer that counts, else 0,
         (count, answers).
 
@@ -89,7 +87,7 @@ class Regression(Task, kind="regression"):
         counted = torch.arange(points, device=x.device) < until
         return x, y, counted.expand(count, points).float()
 
-    def examples(self, count: int, generator: torch.Generator, *, d: int, points: int) -> Batch:
+    def examples(self, count: int, generator: Generator, *, d: int, points: int) -> Batch:
         """x (count, points, self.d), of which the coordinates beyond the first d are 0 [Garg2022],
         and y (count, points), on the generator's device."""
         device = generator.device

@@ -1,7 +1,8 @@
 """What a task is to those who train on it, measure it or name it.
 
 A task is a record of a few numbers, which stands in the configuration of a model under the `kind`
-that its class names: `class Hop(TokenTask, kind="hop")`.  A batch is a tuple of tensors whose first dimension is the prompts.
+that its class names: `class Hop(TokenTask, kind="hop")`.  A batch is a tuple of tensors whose first
+dimension is the prompts.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
 from constructions.attention import Mask
@@ -59,9 +60,7 @@ class Task(ABC):
         """What a model of this shape must be to read the prompts."""
 
     @abstractmethod
-    def draw(
-        self, made: Configuration, count: int, generator: torch.Generator, *, step: int
-    ) -> Batch:
+    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
         """`count` prompts for steps of a run from `step` on, on the generator's device."""
 
     @abstractmethod
@@ -90,7 +89,7 @@ class TokenTask(Task):
             checks.dimension(name, getattr(self, name))
 
     @abstractmethod
-    def sequences(self, count: int, generator: torch.Generator) -> Batch:
+    def sequences(self, count: int, generator: Generator) -> Batch:
         """Fresh sequences, on the generator's device."""
 
     @abstractmethod
@@ -101,23 +100,19 @@ class TokenTask(Task):
         V, T = self.vocabulary_size, self.length
         return Form(Tokens(V, T), V, V, positions=T)
 
-    def draw(
-        self, made: Configuration, count: int, generator: torch.Generator, *, step: int
-    ) -> Batch:
+    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
         return self.sequences(count, generator)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
         """The entropy of what is wanted, over the number of all tokens."""
         tokens, wanted = batch
-        logits = model.run(model.interface.write(torch, tokens))
-        total = cross_entropy(
-            logits.flatten(0, -2), wanted.flatten(), ignore_index=-1, reduction="sum"
-        )
+        logits = model.run(model.interface.write(torch, tokens)).flatten(0, -2)
+        total = cross_entropy(logits, wanted.flatten(), ignore_index=-1, reduction="sum")
         return total / wanted.numel()
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
         """The share of right answers and the entropy, of those that are wanted."""
-        tokens, wanted = self.sequences(prompts, torch.Generator().manual_seed(seed))
+        tokens, wanted = self.sequences(prompts, Generator().manual_seed(seed))
         counted = wanted >= 0
         logits = torch.cat([model.logits(chunk) for chunk in tokens.split(CHUNK)])[counted]
         entropy = cross_entropy(logits, wanted[counted])
@@ -138,9 +133,7 @@ class Corpus(Task):
     def corpus(self) -> Batch:
         """All prompts, on the CPU."""
 
-    def draw(
-        self, made: Configuration, count: int, generator: torch.Generator, *, step: int
-    ) -> Batch:
+    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
         size, first = len(self.corpus[0]), step * made.batch_size
         epochs = range(first // size, -(-(first + count) // size))
         orders = [np.random.default_rng((made.seed, epoch)).permutation(size) for epoch in epochs]
