@@ -152,21 +152,18 @@ def hopfield_attention(W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None) 
     is not finite and positive.
     """
     labels, like = ("W_Q", "W_K", "W_V"), torch.zeros((), dtype=torch.float64)
-    Q, K, V = given = finite_tensors(like, (W_Q, W_K, W_V), *labels)
-    for label, weights in zip(labels, given, strict=True):
-        if weights.ndim != 2 or 0 in weights.shape:
-            raise InputError(f"{label} has shape {tuple(weights.shape)}: give a matrix")
-    (d_r, d_k), d_y, d_v = Q.shape, K.shape[0], V.shape[1]
-    if K.shape[1] != d_k or V.shape[0] != d_k:
+    given = finite_tensors(like, (W_Q, W_K, W_V), *labels)
+    Q, K, V = (Map(weights.numpy(), label) for weights, label in zip(given, labels, strict=True))
+    (d_r, d_k), (d_y, width), (height, d_v) = (W.matrix.shape for W in (Q, K, V))
+    if not width == height == d_k:
         raise InputError(
-            f"W_Q has shape {tuple(Q.shape)}, W_K {tuple(K.shape)} and W_V {tuple(V.shape)}: "
+            f"W_Q has shape {(d_r, d_k)}, W_K {(d_y, width)} and W_V {(height, d_v)}: "
             "give (d_r, d_k), (d_y, d_k) and (d_k, d_v)"
         )
     scale = d_k**-0.5 if beta is None else float(checks.positive("beta", beta))
     stream = Stream(stored=d_y, state=d_r, found=d_v)
-    Q_map, K_map, V_map = (Map(W.numpy(), label) for W, label in zip(given, labels, strict=True))
-    keys = stream.read("stored") @ K_map
-    head = Head(stream.read("state") @ Q_map, keys, keys, "found", V_map)
+    keys = stream.read("stored") @ K
+    head = Head(stream.read("state") @ Q, keys, keys, "found", V)
     return Transformer(
         embed(stream, stored={"stored": 1.0}, state={"state": 1.0}),
         [block(stream, [head], normalise="softmax", scale=scale)],

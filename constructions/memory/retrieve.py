@@ -65,7 +65,14 @@ def retrieve(
     infinite entries, scores beyond the format, beta or tolerance that is not above 0, and a number
     of steps that is not a whole number from 0.
     """
-    patterns, queries = _inputs(patterns, queries)
+    patterns = as_tensor(patterns)
+    if not patterns.is_floating_point():
+        patterns = patterns.to(torch.get_default_dtype())
+    shape = tuple(patterns.shape)
+    if len(shape) != 2 or 0 in shape:
+        raise InputError(f"patterns have shape {shape}: give at least one row, (N, d)")
+    patterns, queries = patterns.contiguous(), as_tensor(queries, patterns)
+    checks.vector_shape("queries", tuple(queries.shape), shape[1])
     beta, steps = float(checks.positive("beta", beta)), checks.step_count("steps", steps)
     spacing = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance
     allowed = float(checks.positive("tolerance", spacing))
@@ -81,28 +88,11 @@ def retrieve(
         chunks = states.split(CHUNK)
         states = torch.cat([_pruned(patterns, chunk, beta, window, longest) for chunk in chunks])
     if not torch.isfinite(states).all():
-        raise _why_not_finite(patterns, queries)
+        checks.finite("patterns", bool(torch.isfinite(patterns).all()))
+        checks.finite("queries", bool(torch.isfinite(queries).all()))
+        kind = str(patterns.dtype).removeprefix("torch.")
+        raise InputError(f"scores are too large for {kind}: scale patterns and queries down")
     return states.reshape(queries.shape)
-
-
-def _inputs(patterns: Any, queries: Any) -> tuple[Tensor, Tensor]:
-    patterns = as_tensor(patterns)
-    if not patterns.is_floating_point():
-        patterns = patterns.to(torch.get_default_dtype())
-    if patterns.ndim != 2 or 0 in patterns.shape:
-        raise InputError(
-            f"patterns have shape {tuple(patterns.shape)}: give at least one row, (N, d)"
-        )
-    queries = as_tensor(queries, patterns)
-    checks.vector_shape("queries", tuple(queries.shape), patterns.shape[1])
-    return patterns.contiguous(), queries
-
-
-def _why_not_finite(patterns: Tensor, queries: Tensor) -> InputError:
-    for name, values in (("patterns", patterns), ("queries", queries)):
-        checks.finite(name, bool(torch.isfinite(values).all()))
-    kind = str(patterns.dtype).removeprefix("torch.")
-    return InputError(f"scores are too large for {kind}: scale patterns and queries down")
 
 
 def _dense(patterns: Tensor, states: Tensor, beta: float) -> Tensor:
