@@ -91,9 +91,8 @@ def distance_to_ols(
     found = from_ols(examples, in_float, lambda lam: newton_residual(lam, k, alpha, start))
     id, name = "ols", f"distance to OLS after {k} steps, on range(S)"
     if not np.isfinite(in_float[0]).all():
-        detail, nan = "float64 overflows because the recursion diverges", float("nan")
-        said = {"words": "overflow", "wanted": "finite", "detail": detail}
-        return at_most(id, name, "float", nan, 1.0, **said)
+        nan, why = float("nan"), "float64 overflows because the recursion diverges"
+        return at_most(id, name, "float", nan, 1.0, words="overflow", wanted="finite", detail=why)
     share = float((found.distance / found.bound).max())
     words = f"{found.distance.max():.2e}, at most {share:.0%} of its bound"
     wanted = f"{found.bound.max():.2e}, worst residual {found.residual.max():.3g}"
