@@ -7,6 +7,7 @@ import sys
 # OpenMP reads this when torch and numpy are first imported; who wants threads sets it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from theory.terminal import run
 from verify.cli import main
 
-sys.exit(main())
+sys.exit(run(main))

@@ -70,9 +70,11 @@ def check(
         if keep is not None:
             keep(done.document)
 
-    report.statement(name, claim.statement, claim.source)
     try:
         for finding in claim.findings(run, **options):
+            # Not before: what is refused says no more than why.
+            if not findings:
+                report.statement(name, claim.statement, claim.source)
             findings.append(finding)
             report.finding(finding)
     except BaseException as error:
@@ -82,11 +84,11 @@ def check(
             hand_over(checked())
         raise
     done = checked()
-    hand_over(done)
     if not output.silent:
         report.verdict(name, done.verdict, len(findings), time.perf_counter() - start)
         if done.verdict is Verdict.FAILS and not output.quiet:
             report.console.print(f"repeat with: {_repeat(name, claim, run, options)}", markup=False)
+    hand_over(done)
     return done
 
 

@@ -22,7 +22,7 @@ from theory.checks import InputError
 from verify.checking import Output, check, news, summary
 from verify.claim import Claim, Run, installed, option
 from verify.finding import Verdict
-from verify.output import SCREEN, json_target, picture_target, write
+from verify.output import SCREEN, drawn, json_target, picture_target, write
 from verify.report import environment
 from verify.theorems import described, entries_of, in_latex, ledger, listing, tables, theorem
 
@@ -124,9 +124,10 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         verbose: Verbose = False,
         **options: Any,
     ) -> int:
-        run = Run(seed=seed, plot=picture_target(plot), progress=_progress(quiet))
         output = Output(json_target(json), quiet, verbose, silent=json == SCREEN)
-        return EXIT[check(name, claim, run, options, output).verdict]
+        with drawn(picture_target(plot)) as picture:
+            run = Run(seed=seed, plot=picture, progress=_progress(quiet))
+            return EXIT[check(name, claim, run, options, output).verdict]
 
     common = [
         p
@@ -195,19 +196,27 @@ def check_all(
     return EXIT[verdict]
 
 
-def self_test(seed: Seed = 0, quiet: Quiet = False) -> int:
-    """Plant faults in copies of the constructions; every claim must notice every one."""
-    from verify.selftest import FAULTS, missed_faults
+def self_test(
+    claims: Annotated[list[str] | None, typer.Argument(help="only these claims")] = None,
+    random: Annotated[
+        int | None, option("change so many single entries of tensors instead", "--random")
+    ] = None,
+    trained: Annotated[bool, option("the claims on trained models", "--trained")] = False,
+    seed: Seed = 0,
+    json: Json = "",
+    quiet: Quiet = False,
+) -> int:
+    """Plant faults in constructions and functions: claims must notice, and findings can fail."""
+    from verify.selftesting import test_claims, test_entries
 
-    missed = tests = 0
-    for name, point in installed().items():
-        for options, unseen in missed_faults(point.load(), seed):
-            tests += len(FAULTS)
-            missed += len(unseen)
-            if unseen or not quiet:
-                print(f"{'MISSED' if unseen else 'seen':7} {name} {options} {'; '.join(unseen)}")
-    print(f"selftest: {tests - missed} of {tests} planted faults seen")
-    return EXIT[Verdict.of(missed == 0 and tests > 0)]
+    names, target, progress = claims or [], json_target(json), _progress(quiet)
+    if random is None:
+        passed = test_claims(names, seed, trained, target, quiet, progress)
+    elif random < 1 or trained:
+        raise InputError(f"--random is {random}: give a number at least 1, and not --trained")
+    else:
+        passed = test_entries(names, random, seed, target, quiet, progress)
+    return EXIT[Verdict.of(passed)]
 
 
 def show_environment() -> None:

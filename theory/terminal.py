@@ -1,0 +1,61 @@
+"""What a command of this project owes the terminal: pipes that end, full disks, ASCII alone."""
+
+import codecs
+import os
+import signal
+import sys
+import unicodedata
+from collections.abc import Callable
+
+SPELLED = {
+    "−": "-", "–": "-", "—": "-", "·": "*", "×": "x", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~",
+    "→": "->", "←": "<-", "∞": "inf", "√": "sqrt ", "‖": "||", "⟨": "<", "⟩": ">", "⌈": "ceil(",
+    "⌉": ")", "⌊": "floor(", "⌋": ")", "∈": " in ", "⊥": "_|_", "∎": "QED", "±": "+-", "ᵀ": "^T",
+    "⁺": "^+", "⁻": "^-", "²": "^2", "³": "^3", "ⁿ": "^n", "’": "'", "“": '"', "”": '"', "∘": "o",
+    "§": "section ", "′": "'", "∇": "grad ", "∏": "product ",
+}  # fmt: skip
+FULL = 4  # the exit code where the standard output cannot be written
+
+
+def run(main: Callable[[], int]) -> int:
+    """A command's exit code, for `sys.exit`.
+
+    Where the reader of its output has gone (`… | head`), it ends without a word, as other commands
+    do; letters that the terminal does not know are spelled; an output that cannot be written is one
+    line.
+    """
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.reconfigure(errors="spelled")  # type: ignore[union-attr]
+    code = main()
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        # Python would try again at exit, and fail with more words.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if code != FULL:
+            print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
+        return FULL
+    return code
+
+
+def spelled(error: UnicodeError) -> tuple[str, int]:
+    """A handler of `codecs`: α becomes alpha, ≤ becomes <=, ₀ becomes 0, é becomes e."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_spelled, error.object[error.start : error.end])), error.end
+
+
+def _spelled(letter: str) -> str:
+    name, plain = unicodedata.name(letter, ""), unicodedata.normalize("NFKD", letter)
+    ascii_part = plain.encode("ascii", "ignore").decode()
+    if name.startswith("GREEK") and "LETTER" in name:
+        word = name.split("LETTER ")[1].split()[0].replace("LAMDA", "LAMBDA")
+        return word.capitalize() if "CAPITAL" in name else word.lower()
+    return SPELLED.get(letter) or ascii_part or "?"
+
+
+codecs.register_error("spelled", spelled)
