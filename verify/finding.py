@@ -156,6 +156,25 @@ def at_least(
     return Finding(id, name, evidence, measured, bound, turned.verdict, **said)
 
 
+def within(
+    id: str,
+    name: str,
+    evidence: Evidence,
+    measured: Value,
+    bound: tuple[float, float],
+    **said: Unpack[Said],
+) -> Finding:
+    """low ≤ measured ≤ high for one number or each of a list, as `at_most`; of none undecided."""
+    low, high = bound
+    each = measured if isinstance(measured, list) else [measured]
+    verdicts = [
+        at_most(id, name, evidence, smaller, larger).verdict
+        for value in each
+        for smaller, larger in ((low, value), (value, high))
+    ]
+    return Finding(id, name, evidence, measured, bound, Verdict.together(verdicts), **said)
+
+
 def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Findings of one of several things that a claim speaks of: `label` before name and id."""
     for finding in findings:

@@ -5,8 +5,9 @@ that with sharpness β the head adds
 
     Σ_j softmax_j(β⟨ξ, x_j⟩) x_j = f(ξ)
 
-to `found`, which was 0.  The MLP then adds found − state to state, which becomes f(ξ), and −found
-to found, which becomes 0 again: each layer is one update and nothing more.  Patterns are example
+to `found`, which was 0.  The MLP then adds −state to state, which becomes 0: no difference of the
+two is ever formed, so states much longer than the patterns cost no digits.  Each layer is one
+update and nothing more; the next one asks with `found` and adds to `state`.  Patterns are example
 tokens, to which alone all tokens attend, so that the queries of a batch share one prompt and do not
 see each other.  (The patterns' own states start at 0 and are updated too; nobody reads them.)
 """
@@ -75,12 +76,15 @@ def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Transf
     _scores_fit(N, 1)
     stream = Stream(pattern=d, state=d, found=d)
     pattern, state, found = map(stream.read, stream)
-    head = Head(state, pattern, pattern, "found")
-    update = [head], [Move(found - state, "state"), Move(-found, "found")]
+    turns = [(state, "state", "found"), (found, "found", "state")] * steps
+    updates = [
+        ([Head(asks, pattern, pattern, into)], [Move(-asks, place)])
+        for asks, place, into in turns[:steps]
+    ]
     return Transformer(
         embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
-        [block(stream, *update, normalise="softmax", scale=scale) for _ in range(steps)],
-        unembed(stream, state),
+        [block(stream, *update, normalise="softmax", scale=scale) for update in updates],
+        unembed(stream, found if steps % 2 else state),
         interface=Patterns(d, X),
         stream=stream,
         name=f"modern_hopfield_update({N} patterns of dimension {d}, steps={steps})",

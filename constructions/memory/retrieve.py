@@ -13,16 +13,16 @@ pruned   One such product, of which only the largest score of each group of 32 p
 
              ‖f_kept − f‖ = δ ‖f_kept − f_dropped‖ ≤ 2 M N e^{−τ},
 
-         which is at most ε M for τ = ln(2N/ε).  Two scores are compared, each a sum of d rounded
-         products, so the window is wider by 2·d·eps·‖ξ‖ M.
+         which is at most ε M for τ = ln(2N/ε): the window widens like ln N.  Two scores are
+         compared, each a sum of d rounded products, so it is wider still by 2·d·eps·‖ξ‖ M.
 
 Which one is faster depends on how many groups matter: at large β few, at small β all.  So it is
 measured, on two of the queries; and a query for which many groups matter is done densely.
 
 Over several updates an error grows by at most the Lipschitz constant of f.  Its Jacobian is
 β Cov_p(x), and the variance of points in a ball of radius M is at most M² in every direction: β M².
-Earlier updates are therefore held to an ε smaller by that factor for each update that follows,
-which widens their window by no more than its logarithm.
+With S updates each is held to ε/S, smaller by that factor for each update that follows: k of them
+widen the window to τ = ln(2NS/ε) + k·ln max(1, β M²).
 """
 
 from __future__ import annotations
@@ -54,10 +54,16 @@ def retrieve(
 ) -> Tensor:
     """`steps` updates f of queries (…, d) among stored patterns (N, d), exactly that many.
 
-    Without pruning errors are those of rounding; pruning, which is used where it is faster, adds at
-    most tolerance · max‖x_j‖ to a query's Euclidean distance from the exact result.  `tolerance` is
-    by default the spacing of the format at 1 (1.2e-7 in float32, 2.2e-16 in float64); formats
-    shorter than float32 are not pruned.
+    Pruning, which is used where it is faster, adds at most tolerance · M, M = max‖x_j‖, to a
+    query's Euclidean distance from the exact result; `tolerance` is by default the spacing of the
+    format at 1 (1.2e-7 in float32, 2.2e-16 in float64).  Besides, scores are rounded, by about
+    d·eps·M‖ξ‖, and β multiplies that: an update is off by at most
+
+        M·tolerance + update_rounding(N, d, beta, M, ‖ξ‖, eps)        (`theory.memory`),
+
+    where the second part is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M.  In float32 with vectors of
+    length 1 and d = 64 that is 2e-2 at β = 1e3 already, and nothing is said from 1e5 on: take
+    float64 there.  Formats shorter than float32 are not pruned.
 
     Works in the patterns' format, on their device, and computes no gradients; whole numbers become
     floats of the default format.  Memory beyond patterns and queries: a score for each 32
@@ -77,14 +83,12 @@ def retrieve(
     spacing = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance
     allowed = float(checks.positive("tolerance", spacing))
     states = queries.reshape(-1, queries.shape[-1])
-    least = math.log(2 * max(steps, 1) * len(patterns) / allowed) / beta
     longest = float(patterns.norm(dim=1).max()) if _may_prune(states) else math.inf
     for following in reversed(range(steps)):
-        if not _may_prune(states) or _crowded(patterns, states, least, longest):
+        window = _window(len(patterns), beta, longest, allowed, steps, following)
+        if not _may_prune(states) or _crowded(patterns, states, window, longest):
             states = _dense(patterns, states, beta)
             continue
-        # A sum of logarithms, because (β M²)^following may be beyond any float.
-        window = least + following * 2 * math.log(max(1.0, math.sqrt(beta) * longest)) / beta
         chunks = states.split(CHUNK)
         states = torch.cat([_pruned(patterns, chunk, beta, window, longest) for chunk in chunks])
     if not torch.isfinite(states).all():
@@ -93,6 +97,17 @@ def retrieve(
         kind = str(patterns.dtype).removeprefix("torch.")
         raise InputError(f"scores are too large for {kind}: scale patterns and queries down")
     return states.reshape(queries.shape)
+
+
+def _window(
+    N: int, beta: float, longest: float, allowed: float, steps: int, following: int
+) -> float:
+    """τ/β for an update of `steps`, `following` of them after it, and an error of allowed·M."""
+    tau = math.log(2 * N * steps) - math.log(allowed)
+    if following:
+        # A sum of logarithms, because (β M²)^following may be beyond any float.
+        tau += following * 2 * math.log(max(1.0, math.sqrt(beta) * longest))
+    return max(0.0, tau) / beta
 
 
 def _dense(patterns: Tensor, states: Tensor, beta: float) -> Tensor:
@@ -160,6 +175,8 @@ def _pruned(patterns: Tensor, states: Tensor, beta: float, window: float, longes
         totals.index_add_(0, query, weights.sum(1))
         sums.index_add_(0, query, torch.einsum("pg,pgd->pd", weights, candidates))
     updated = sums / totals[:, None]
-    if crowded.any():
-        updated[crowded] = _dense(patterns, states[crowded], beta)
+    # Where rounding times β is beyond the range of exp, the weights are infinite or all 0.
+    densely = crowded | ~((totals > 0) & totals.isfinite())
+    if densely.any():
+        updated[densely] = _dense(patterns, states[densely], beta)
     return updated

@@ -47,9 +47,27 @@ def test_a_saturated_update_is_the_pattern():
     model = modern_hopfield_update(patterns, 1e6)
     assert np.array_equal(model(np.zeros((0, 3))), np.zeros((0, 3)))
     best = patterns[(patterns @ patterns[2]).argmax()]
-    # state + (found − state) rounds twice.
-    error = abs(model(patterns[2]).numpy() - best)
-    assert (error <= 2.0**-52 * (abs(best) + abs(patterns[2]))).all()
+    assert np.array_equal(model(patterns[2]), best)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.float16])
+def test_queries_much_longer_than_patterns_cost_no_digits(steps, kind):
+    """The old state goes as a whole, and not as a difference: 0·x_j and 1·x_i are not rounded."""
+    X = np.eye(4)[:3] * [[1.0], [0.75], [0.5]] + 2.0**-10
+    model = modern_hopfield_update(X, 2.0**12, steps).to(kind)
+    queries = np.array([[1e4, 0.0, 0.0, 3e4], [0.0, 1e4, -3e4, 0.0]])
+    if kind != torch.float16:
+        queries *= 1e8
+    else:
+        queries /= 10
+    assert torch.equal(model(queries), torch.tensor(X[:2], dtype=kind))
+
+
+def test_no_sharpness_overflows():
+    """Scores are compared before they are multiplied."""
+    X = 1e3 * patterns
+    assert np.array_equal(modern_hopfield_update(X, 1e308)(X), X[(X @ X.T).argmax(1)])
 
 
 @settings(max_examples=20)
@@ -84,7 +102,7 @@ def test_patterns_stay_on_the_model_and_are_its_own():
 def test_words():
     words = str(modern_hopfield_update(patterns, 2.0))
     assert "softmax head: state asks, pattern answers, pattern added to found" in words
-    assert "found − state added to state" in words
+    assert "−state added to state" in words
     assert "5 patterns of dimension 3, steps=1" in words
 
 

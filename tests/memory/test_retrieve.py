@@ -12,6 +12,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from constructions.memory.retrieve import BLOCK, CHUNK, FEW, GROUP, retrieve
 from theory.checks import InputError
+from theory.memory.retrieval_bounds import update_rounding
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.memory.modern_hopfield_retrieve import pruning
 
 retrieve_module = sys.modules["constructions.memory.retrieve"]  # the package has the function
 
@@ -88,23 +92,49 @@ def test_the_error_of_pruning_is_at_most_the_tolerance(tolerance, no_dense):
     assert error > 1e-14, "nothing was left out, so the test tests nothing"
 
 
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
-def test_patterns_just_outside_the_window(tolerance, no_dense):
-    """All the weight that can be left out, on the opposite side: the bound is nearly met."""
-    count, beta = 64 * GROUP, 50.0
-    gap = math.log(2 * count / tolerance) / beta
-    patterns = torch.zeros(count, 2).double()
-    # ⟨x, ξ⟩ is 1 for the first pattern and 1 − gap − a little for all others.
-    patterns[:, 0], patterns[:, 1] = 1 - gap - 1e-9, -1.0
-    patterns[0] = torch.tensor([1.0, 1.0])
-    states = torch.tensor([[1.0, 0.0]]).double().expand(FEW, 2)
-    error = retrieve(patterns, states, beta, tolerance=tolerance) - torch.from_numpy(
-        definition(patterns, states, beta)
-    )
-    longest = patterns.norm(dim=1).max()
-    size = error.norm(dim=1).max()
-    assert size <= tolerance * longest
-    assert size >= 0.5 * tolerance * longest
+right = retrieve_module._window
+WRONG_WINDOWS = {
+    "the 2 of 2N is left out": lambda *given: right(*given) - math.log(2) / given[1],
+    "N is left out": lambda N, *rest: right(1, *rest),
+    "another logarithm": lambda *given: right(*given) / math.log(10),
+    "a logarithm too large": lambda *given: right(*given) / math.log(2),
+    "half": lambda *given: right(*given) / 2,
+    "double": lambda *given: 2 * right(*given),
+    "the slope once too often": lambda *given: right(*given[:-1], given[-1] + 1),
+    "the slope is left out": lambda *given: right(*given[:-1], 0),
+    "steps are left out": lambda *given: right(*given[:-2], 1, given[-1]),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG_WINDOWS)
+def test_the_claim_notices_a_wrong_window(fault, monkeypatch):
+    monkeypatch.setattr(retrieve_module, "_window", WRONG_WINDOWS[fault])
+    assert Verdict.FAILS in [f.verdict for f in pruning(Run(quick=True))]
+
+
+def test_the_window_takes_the_longest_euclidean_norm(monkeypatch):
+    seen = []
+    monkeypatch.setattr(retrieve_module, "_window", lambda *given: seen.append(given) or 1.0)
+    patterns = 3 * sphere(3000, 8, seed=4)
+    patterns[7] *= 2
+    retrieve(patterns, near(patterns, FEW), 20.0, 2)
+    assert [given[2] for given in seen] == pytest.approx([6.0, 6.0])
+
+
+@given(
+    N=st.integers(1, 10**9),
+    beta=st.floats(1e-6, 1e6),
+    M=st.floats(1e-3, 1e3),
+    tolerance=st.floats(1e-300, 1e3),
+    steps=st.integers(1, 5),
+)
+def test_the_window_is_that_of_the_proof(N, beta, M, tolerance, steps):
+    """The weight left out, 2N·e^{−βw}, times the slopes after it, is at most tolerance/steps."""
+    for following in range(steps):
+        window = right(N, beta, M, tolerance, steps, following)
+        grows = max(0.0, math.log(beta) + 2 * math.log(M)) * following
+        wanted = math.log(2 * N * steps) + grows - math.log(tolerance)
+        assert window * beta == pytest.approx(max(0.0, wanted), rel=1e-12, abs=1e-10)
 
 
 @pytest.mark.parametrize("steps", [2, 5])
@@ -174,6 +204,40 @@ def test_huge_and_tiny_beta():
     assert torch.equal(retrieve(patterns, states, 1e12), nearest)
     mean = patterns.mean(0)
     assert (retrieve(patterns, states, 1e-9) - mean).abs().max() < 1e-8
+
+
+def test_beyond_the_range_of_exp_it_is_still_a_pattern_of_largest_score():
+    patterns = sphere(5000, 16, seed=2, dtype=torch.float32)
+    found = retrieve(patterns, near(patterns, FEW), 1e30)
+    assert torch.equal(found, patterns[:FEW])
+
+
+def test_any_tolerance_above_0_is_taken():
+    """From 2 on every point of the hull will do, and a window is never negative."""
+    patterns = sphere(5000, 16, seed=2)
+    assert torch.isfinite(retrieve(patterns, near(patterns, FEW), 100.0, 2, tolerance=1e9)).all()
+    assert torch.isfinite(retrieve(patterns, near(patterns, FEW), 1e3, 2, tolerance=5e-324)).all()
+
+
+@pytest.mark.parametrize("beta", [1.0, 300.0, 1e4])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("queries", [3, FEW])
+def test_the_whole_error_is_within_tolerance_and_rounding(beta, dtype, queries):
+    patterns = 2 * sphere(3000, 8, seed=11, dtype=dtype)
+    states = near(patterns, queries)
+    eps, M = torch.finfo(dtype).eps, 2 * (1 + 1e-6)
+    size = float(states.norm(dim=1).max())
+    error = retrieve(patterns, states, beta).double() - torch.from_numpy(
+        definition(patterns, states, beta)
+    )
+    bound, reference = (update_rounding(3000, 8, beta, M, size, e) for e in (eps, 2.0**-52))
+    assert error.norm(dim=1).max() <= eps * M + bound + reference
+
+
+def test_what_the_docstring_says_of_float32():
+    eps = torch.finfo(torch.float32).eps
+    assert update_rounding(1000, 64, 1e3, 1.0, 1.0, eps) == pytest.approx(2e-2, rel=0.1)
+    assert update_rounding(1000, 64, 1e5, 1.0, 1.0, eps) > 2.0
 
 
 def test_equal_patterns_share_their_weight():

@@ -82,6 +82,7 @@ from theory.memory.retrieval_bounds import (
     retrieval_error_bound,
     stored_patterns_bound,
     union_bound_patterns,
+    update_rounding,
 )
 from theory.memory.sphere import (
     Kind,
@@ -161,6 +162,7 @@ __all__ = [
     "synchronous_run",
     "synchronous_update",
     "union_bound_patterns",
+    "update_rounding",
     "unstable_bit_limit",
     "unstable_bit_probability",
 ]

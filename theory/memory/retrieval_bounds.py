@@ -43,6 +43,36 @@ def retrieval_error_bound(N: int, beta: Real, M: Real, delta: Real, distance: Re
     return gap_error_bound(N, beta, M, _worst_gap(M, delta, distance))
 
 
+def update_rounding(N: int, d: int, beta: float, M: float, size: float, eps: float) -> float:
+    """How far an update f(ξ) computed in floats of spacing `eps` at 1 can be off, for ‖ξ‖ ≤ size.
+
+    With u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1], a score of d products, in either
+    order of scaling, is off by γ_{d+8}·M‖ξ‖; so the exponents, differences of two of them
+    multiplied by β, by η = βM‖ξ‖(2γ_{d+8} + 5u).  Exponentials within 20 units in the last place,
+    as torch's attention has them, make each weight wrong by the factor 1 + θ, θ = e^η(1 + 40u) − 1,
+    and a normalised one by 2θ/(1 − θ).  Two sums over N patterns and a division add γ_{2N+6}·M, and
+    weights that underflow, at e^{−80} in float32 or later, at most e^{−80}·N·M.  From any weights
+    the result is in the hull up to rounding, so never off by more than 2M(1 + γ_{2N+9}).
+
+    Raises `ValueError` for an N or a d below 1, a beta or an eps that is not finite and positive,
+    an M or a size that is not finite or below 0, and more patterns than 1/eps.
+    """
+    N, d = checks.dimension("N", N), checks.dimension("d", d)
+    beta, u = float(checks.positive("beta", beta)), float(checks.positive("eps", eps)) / 2
+    M, size = float(checks.nonnegative("M", M)), float(checks.nonnegative("size", size))
+    if not (2 * N + 9) * u < 1 or not (d + 8) * u < 1:
+        raise InputError(f"N is {N} and d is {d}: sums of at most {0.5 / u:.3g} terms are bounded")
+
+    def gamma(n: int) -> float:
+        return n * u / (1 - n * u)
+
+    eta = beta * M * size * (2 * gamma(d + 8) + 5 * u)
+    theta = np.exp(min(eta, 1.0)) * (1 + 40 * u) - 1
+    off = 2 * theta / (1 - theta) if theta < 1 else np.inf
+    local = off + gamma(2 * N + 6) * (1 + off) + np.exp(-80.0) * N
+    return float(M * min(local, 2 * (1 + gamma(2 * N + 9))))
+
+
 def contraction_bound(N: int, beta: Real, M: Real, delta: Real, distance: Real) -> np.ndarray:
     """2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x*‖/‖ξ − x*‖.
 

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from flint import arb, fmpq
+from flint import fmpq
 
 from verify.claim import Run, claim, option
-from verify.domains import Ball, Rational, outputs
-from verify.evidence.enclosure import BITS, exactly, interval
+from verify.domains import Rational, outputs
 from verify.evidence.size import size
-from verify.finding import Finding, Verdict, at_most, equal, labelled
+from verify.finding import Finding, at_most, equal, labelled
 from verify.memory.modern_hopfield_bounds import regimes, separation_and_retrieval, small_beta
 from verify.memory.modern_hopfield_energy import energy
+from verify.memory.modern_hopfield_retrieve import in_float32, pruning
 from verify.memory.modern_hopfield_storage import storage
 from verify.memory.updates import (
     as_many_as_asked,
-    definition,
     equals_definition,
     in_floats,
     slow_network,
 )
-from verify.memory.vectors import inner, minus, norm
+from verify.memory.vectors import inner
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 STEPS = (0, 1, 2, 5)
-COUNT, QUERIES, DIMENSION, SHARPNESS = 2048, 64, 8, 20.0  # of what `retrieve` prunes
 
 
 @claim(
@@ -70,7 +67,8 @@ def modern_hopfield(
     yield small_beta()
     yield from labelled("storage", storage(run))
     yield from regimes(run)
-    yield from _pruning(run)
+    yield from pruning(run)
+    yield in_float32(run)
     if run.plot:
         from verify.memory.modern_hopfield_picture import draw
 
@@ -80,12 +78,13 @@ def modern_hopfield(
 def _rounding(
     models: dict[int, Transformer], X: np.ndarray, queries: np.ndarray, beta: float
 ) -> Finding:
-    shares, bounds = [], []
+    errors, bounds = [], []
     for steps, model in models.items():
         wanted, bound = in_floats(X, queries, beta, steps)
-        shares.append(np.linalg.norm(model(queries).numpy() - wanted, axis=1) / bound)
+        errors.append(np.linalg.norm(model(queries).numpy() - wanted, axis=1))
         bounds.append(bound)
-    share, worst = float(np.max(shares)), float(np.max(bounds))
+    worst = float(np.max(bounds))
+    share = float(np.max(np.divide(errors, bounds))) if np.isfinite(worst) else np.nan
     name = f"the transformer in float64 ({', '.join(map(str, models))} updates)"
     words = f"at most {share:.1%} of the bound, which is at most {worst:.1e}"
     return at_most("float", name, "float", share, 1.0, words=words)
@@ -118,43 +117,3 @@ def _limit(run: Run, d: int, N: int) -> Finding:
     name = "β → ∞ over Q (25 queries)"
     words = f"the mean of the patterns with the largest inner product, {ties} times of several"
     return equal("limit", name, wrong, words=words)
-
-
-def _pruning(run: Run) -> Iterator[Finding]:
-    """The distance of pruned updates from the exact ones, in balls, under the tolerance.
-
-    All patterns but one lie just outside the window and on the same side: the weight that is left
-    out is as large as it can be, so the bound is nearly met, and an error below a quarter of it
-    means that nothing was left out.
-    """
-    from constructions import retrieve
-
-    for tolerance in (1e-2, 1e-5) if run.quick else (1e-2, 1e-5, 1e-8):
-        patterns, queries = _worst_case(run.rng, tolerance)
-        found = retrieve(patterns, queries, SHARPNESS, tolerance=tolerance).numpy()
-        with Ball.precision(BITS):
-            # The states differ where all patterns are 0: they have one update.
-            (exact,) = definition(patterns, queries[:1], SHARPNESS, 1)
-            longest, error = max(map(norm, exactly(patterns)), key=float), arb(0)
-            for row in exactly(found):
-                error = error.max(norm(minus(row, exact)))
-            share = error / longest / tolerance
-        id, case = f"pruning/{tolerance:g}", f"worst case of {COUNT} patterns, {QUERIES} states"
-        name = f"retrieve: error of pruning at tolerance {tolerance:g}, {case}"
-        verdict = Verdict.of(bool(0.25 < share <= 1))
-        words = f"{float(share.upper()):.0%} of the bound"
-        wanted = "tolerance · max‖x‖, and above a quarter of it"
-        yield Finding(id, name, "enclosure", interval(share), (0.25, 1.0), verdict, words, wanted)
-
-
-def _worst_case(rng: np.random.Generator, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Patterns (N, d) and states (m, d), scores 1 once and else just below the window.
-
-    The states differ where all patterns are 0.
-    """
-    window = math.log(2 * COUNT / tolerance) / SHARPNESS
-    patterns, states = np.zeros((COUNT, DIMENSION)), np.zeros((QUERIES, DIMENSION))
-    patterns[:, 0], patterns[:, 1] = 1 - window - 1e-9, -1.0
-    patterns[rng.integers(COUNT // 2), :2] = 1.0
-    states[:, 0], states[:, 2:] = 1.0, rng.standard_normal((QUERIES, DIMENSION - 2))
-    return patterns, states

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb, arb_mat
 
+from theory.memory.retrieval_bounds import update_rounding
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import BITS, coincide
@@ -67,33 +68,22 @@ def slow_network(X: np.ndarray) -> tuple[np.ndarray, float]:
     return X, float(1 / (X * X).sum(1).max())
 
 
-def rounding_bound(patterns: np.ndarray, beta: float, steps: int, size: float) -> float:
-    """How far float64 can be from `steps` updates of a state with ‖ξ‖ ≤ size.
+def rounding_bound(
+    patterns: np.ndarray, beta: float, steps: int, size: float, eps: float = 2.0**-52
+) -> float:
+    """How far floats of spacing `eps` at 1 can be from `steps` updates of a state, ‖ξ‖ ≤ size.
 
-    With u = 2⁻⁵³ and γ_n = nu/(1 − nu) [Higham2002, section 3.1], a score of d products, in either
-    order of scaling, is off by γ_{d+8}·M‖ξ‖; so the exponents, differences of two of them
-    multiplied by β, by η = βM‖ξ‖(2γ_{d+8} + 5u).  Exponentials within 4 ulp make each weight wrong
-    by the factor 1 + θ, θ = e^η(1 + 8u) − 1, and a normalised one by 2θ/(1 − θ).  Two sums over N
-    patterns and a division add γ_{2N+6}·M, moving found − state to state u(3M + ‖ξ‖), and
-    weights that underflow 2⁻¹⁰⁰⁰·N·M.  What comes before is multiplied by the slope of f, at
-    most βR², R = max‖x_j − x̄‖.
+    Each update is off by `update_rounding`, and what comes before it is multiplied by the slope of
+    f, at most βR², R = max‖x_j − x̄‖.  The result is off by at most 2M in any case; but a bound
+    above half of M says nothing, is infinite here, and leaves a finding undecided.
     """
-    N, d = patterns.shape
-    M, slope = longest(patterns), beta * longest(patterns - patterns.mean(0)) ** 2
-    u, error = 2.0**-53, 0.0
+    (N, d), M = patterns.shape, longest(patterns)
+    slope, error = beta * longest(patterns - patterns.mean(0)) ** 2, 0.0
     for _ in range(steps):
-        eta = beta * M * size * (2 * _gamma(d + 8) + 5 * u)
-        theta = np.exp(eta) * (1 + 8 * u) - 1
-        off = 2 * theta / (1 - theta) if theta < 1 else np.inf
-        local = M * (off + _gamma(2 * N + 6) * (1 + off)) + u * (3 * M + size) + 2e-301 * N * M
-        # From any weights whatever the update stays in the hull, so it is off by at most 2M.
-        error = min(local + slope * error, 2 * M * (1 + _gamma(2 * N + 9)))
+        local = update_rounding(N, d, beta, M, size, eps)
+        error = min(local + slope * error, 2 * M + local)
         size = M + error
-    return float(error)
-
-
-def _gamma(n: int) -> float:
-    return n * 2.0**-53 / (1 - n * 2.0**-53)
+    return error if error <= M / 2 else np.inf
 
 
 def as_many_as_asked(
