@@ -14,7 +14,8 @@ On a token whose state and field are 0 they add relu(1) − relu(−1) − relu(
 
 Exactness.  Float64 weights and biases are whole multiples of one power of two; the largest such is
 g, so that 2h/g is a sum of whole numbers, as are the sums after it.  While none can exceed 2^53,
-nothing is rounded, in whatever order it is added.
+nothing is rounded, in whatever order it is added; a model in a shorter format answers only where
+that is so for its own 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
 
 By its weights the field is part of the MLP.  Under Hebb's rule it is also linear attention: the
 states ask, the patterns answer and are carried, Σ_μ ⟨s, ξ^μ⟩ ξ^μ, and the MLP takes off P·s, which
@@ -47,11 +48,24 @@ EXACT = 2.0**53  # float64 adds whole numbers exactly up to here
 
 
 class Signs(Memory):
-    """States (…, d) of ±1 → states (…, d) of ±1; ValueError for other entries."""
+    """States (…, d) of ±1 → states (…, d) of ±1.
+
+    No sum of whole numbers exceeds `most`.  Raises ValueError for other entries, and in a format
+    that does not hold all whole numbers up to there.
+    """
+
+    def __init__(self, d: int, most: float, patterns: Tensor | None = None) -> None:
+        super().__init__(d, patterns)
+        self.most = most
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (states,) = as_many(inputs, "states")
-        return super().check(like, checks.signs("states", _array(states)))
+        if self.most > (limit := 2 / torch.finfo(like.dtype).eps):
+            raise InputError(
+                f"fields have sums of up to {self.most:.6g}, and {like.dtype} adds exactly up to "
+                f"{limit:.6g}: use a longer format, as model.double()"
+            )
+        return super().check(like, checks.signs("states", states))
 
 
 def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> Transformer:
@@ -65,7 +79,7 @@ def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> Transform
     fine for their size that float64 would round their sums.
     """
     network, steps = checked_network(weights, bias), checks.step_count("steps", steps)
-    W, b, exponent = _whole(network.weights, network.bias)
+    W, b, exponent, most = _whole(network.weights, network.bias)
     d = len(b)
     stream = Stream(state=d)
     state = stream.read("state")
@@ -78,7 +92,7 @@ def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> Transform
         embed(stream, state={"state": 1.0}),
         [layer] * steps,
         unembed(stream, state),
-        interface=Signs(d),
+        interface=Signs(d, most),
         stream=stream,
         name=f"hopfield_update({d} neurons, steps={steps})",
         source=SOURCE,
@@ -93,26 +107,22 @@ def hebbian_attention(patterns: Any, steps: int = 1) -> Transformer:
 
     Raises ValueError for other patterns, and for steps that are not an integer ≥ 0.
     """
-    xi, steps = pattern_rows(_array(patterns)), checks.step_count("steps", steps)
+    xi, steps = pattern_rows(patterns), checks.step_count("steps", steps)
     P, d = xi.shape
     stream = Stream(pattern=d, state=d, field=d)
     pattern, state, field = map(stream.read, stream)
-    # Whole fields: g = 1.  Their sizes, at most 2·P·d on the way, are far below 2^53.
+    most = 2.0 * P * (d + 1) + 4  # whole fields, g = 1, of at most P·d
     update = _sign(stream, (1.0 - 2 * P) * state + 2 * field)
     head = Head(state, pattern, pattern, "field")
     return Transformer(
         embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
         [block(stream, [head], [*update, Move(-field, "field")])] * steps,
         unembed(stream, state),
-        interface=Signs(d, torch.as_tensor(xi, dtype=torch.float64)),
+        interface=Signs(d, most, torch.as_tensor(xi, dtype=torch.float64)),
         stream=stream,
         name=f"hebbian_attention({P} patterns of dimension {d}, steps={steps})",
         source=SOURCE,
     )
-
-
-def _array(values: Any) -> np.ndarray:
-    return np.asarray(values.detach().cpu() if isinstance(values, Tensor) else values)
 
 
 def _sign(stream: Stream, z: Reading) -> list[Word]:
@@ -122,8 +132,8 @@ def _sign(stream: Stream, z: Reading) -> list[Word]:
     return [Clip(z, -1.0, 1.0, "state"), old, Move(one, "state")]
 
 
-def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """W/g and b/g, whole numbers in float64, and the exponent of g = 2^exponent, the largest one.
+def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, float]:
+    """W/g and b/g, whole numbers, the exponent of g = 2^exponent, and what sums are at most.
 
     Raises ValueError if a sum of the units could exceed 2^53: |z ± 1| ≤ 2(Σ|w| + |b|)/g + 2, and
     the sum after it has 2 more.
@@ -142,4 +152,4 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
             "at one neuron, and float64 adds exactly up to 2^52 = 4.5e+15: round them to fewer "
             "binary places (Hebb's sums without 1/d are whole numbers)"
         )
-    return whole[:, :-1], whole[:, -1], exponent
+    return whole[:, :-1], whole[:, -1], exponent, float(most)

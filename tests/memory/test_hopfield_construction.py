@@ -155,3 +155,20 @@ def test_bad_input_is_refused_in_one_line(call, message, unchecked):
     with pytest.raises(InputError, match=message) as refused:
         call()
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bits"), [(torch.float32, 24), (torch.float16, 11), (torch.bfloat16, 8)]
+)
+def test_a_shorter_format_is_exact_or_refused(kind, bits):
+    xi = random_patterns(3, 30, np.random.default_rng(0))
+    for model in (hebbian_attention(xi), hopfield_update(hebb(xi))):
+        found = model.to(kind)(-xi).double()
+        assert np.array_equal(found, synchronous_update(hebb(xi), -xi))
+    fine = np.array([[0, 1, 2 ** (bits - 1)], [1, 0, 0], [2 ** (bits - 1), 0, 0]])
+    with pytest.raises(InputError, match=r"fields have sums of up to .*: use a longer format"):
+        hopfield_update(fine).to(kind)([1, 1, 1])
+    if bits < 24:
+        many = random_patterns(2 ** (bits - 4), 10, np.random.default_rng(0))
+        with pytest.raises(InputError, match=r"fields have sums of up to .*: use a longer format"):
+            hebbian_attention(many).to(kind)(many)
