@@ -61,6 +61,12 @@ class Interface(nn.Module, ABC):
         """The answers, from outputs (…, answers, d_out) on these checked inputs."""
         return outputs
 
+    def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
+        """`model.generate(tokens, steps)`."""
+        raise InputError(
+            f"{model.name} is not a model over tokens: give one, such as induction_heads"
+        )
+
 
 class Model(nn.Module, ABC):
     """A model with an interface: the project's transformer, or what is trained beside it.
@@ -128,9 +134,7 @@ class Model(nn.Module, ABC):
 
         Raises ValueError for a model that is not over tokens, and as the model does.
         """
-        from constructions.tokens.sequences import continuation
-
-        return continuation(self, tokens, steps)
+        return self.interface.generate(self, tokens, steps)
 
 
 def as_many(inputs: tuple[Any, ...], *names: str) -> tuple[Any, ...]:
@@ -143,7 +147,8 @@ def as_many(inputs: tuple[Any, ...], *names: str) -> tuple[Any, ...]:
 
 def finite_tensors(like: Tensor, inputs: tuple[Any, ...], *names: str) -> tuple[Tensor, ...]:
     """`as_many`, as tensors like `like`; ValueError for NaN or infinite entries."""
-    tensors = tuple(as_tensor(array, like) for array in as_many(inputs, *names))
+    given = zip(as_many(inputs, *names), names, strict=True)
+    tensors = tuple(as_tensor(array, like, name) for array, name in given)
     for name, tensor in zip(names, tensors, strict=True):
         checks.finite(name, bool(torch.isfinite(tensor).all()))
     return tensors

@@ -60,7 +60,6 @@ class Tokens(Interface):
             if tokens.is_floating_point():  # numpy has no bfloat16 to say so
                 kind = str(tokens.dtype).removeprefix("torch.")
                 raise InputError(f"tokens have dtype {kind}: give integers that are at least 0")
-            tokens = tokens.cpu().numpy()
         array = checks.tokens("tokens", tokens, self.vocabulary_size)
         n_tokens = array.shape[-1]
         if self.length is not None and n_tokens != self.length:
@@ -86,30 +85,26 @@ class Tokens(Interface):
         answers = outputs.to(torch.float32).argmax(-1)  # the first of equal ones
         return answers.where(answers < self.vocabulary_size, -1)
 
-
-def continuation(model: Model, tokens: Any, steps: int) -> Tensor:
-    """`model.generate(tokens, steps)`."""
-    if not isinstance(model.interface, Tokens) or model.interface.length is not None:
-        raise InputError(
-            f"{model.name} is not a model over tokens: give one, such as induction_heads"
-        )
-    steps = checks.step_count("steps", steps)
-    (sequence,) = model.interface.check(model.like, tokens)
-    given, ended = sequence.shape[-1], torch.zeros(sequence.shape[:-1], dtype=torch.bool)
-    said = []
-    for _ in range(steps):
-        if sequence.shape[-1] > model.interface.max_length:
-            raise InputError(
-                f"{given} tokens and {steps} steps are more than max_length = "
-                f"{model.interface.max_length}: build the model again with "
-                f"max_length={given + steps - 1}"
-            )
-        answer = model(sequence)[..., -1].cpu()
-        ended = ended | (answer < 0)
-        said.append(answer.where(~ended, -1))
-        following = said[-1].clamp(min=0).to(sequence.device)  # ⊥ is no token; nobody reads on
-        sequence = torch.cat([sequence, following.unsqueeze(-1)], dim=-1)
-    return torch.stack(said, dim=-1) if said else sequence[..., :0].cpu()
+    def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
+        if self.length is not None:
+            return super().generate(model, tokens, steps)
+        steps = checks.step_count("steps", steps)
+        (sequence,) = self.check(model.like, tokens)
+        given, ended = sequence.shape[-1], torch.zeros(sequence.shape[:-1], dtype=torch.bool)
+        said = []
+        for _ in range(steps):
+            if sequence.shape[-1] > self.max_length:
+                raise InputError(
+                    f"{given} tokens and {steps} steps are more than max_length = "
+                    f"{self.max_length}: build the model again with "
+                    f"max_length={given + steps - 1}"
+                )
+            answer = model(sequence)[..., -1].cpu()
+            ended = ended | (answer < 0)
+            said.append(answer.where(~ended, -1))
+            following = said[-1].clamp(min=0).to(sequence.device)  # ⊥ is no token; nobody reads on
+            sequence = torch.cat([sequence, following.unsqueeze(-1)], dim=-1)
+        return torch.stack(said, dim=-1) if said else sequence[..., :0].cpu()
 
 
 def decode(
