@@ -8,17 +8,28 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from theory.checks import InputError, array_of, real
 
-def as_tensor(array: Any, like: Tensor | None = None) -> Tensor:
+
+def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -> Tensor:
     """`torch.as_tensor`, in the format and on the device of `like`, of any numpy array too.
 
-    torch itself takes none that is read-only or runs backwards.
+    torch itself takes none that is read-only or runs backwards.  Raises ValueError for complex
+    numbers, for tensors that are sparse or hold no data, and for what is no array of numbers.
     """
-    if isinstance(array, np.ndarray):
-        array = np.require(array, requirements=["C", "W"])
-    if like is None:
-        return torch.as_tensor(array)
-    return torch.as_tensor(array, dtype=like.dtype, device=like.device)
+    if not isinstance(array, Tensor):
+        given = array_of(name, array)
+        if given.dtype.kind == "O":  # fractions, or what is no number
+            given = real(name, given)
+        try:
+            array = torch.as_tensor(np.require(given, requirements=["C", "W"]))
+        except TypeError:
+            raise InputError(f"{name} has dtype {given.dtype}: give real numbers") from None
+    kind = "meta" if array.is_meta else str(array.layout).removeprefix("torch.")
+    if array.is_complex() or kind != "strided":
+        kind = "complex" if array.is_complex() else kind
+        raise InputError(f"{name} is a {kind} tensor: give a dense one of real numbers")
+    return array if like is None else array.to(device=like.device, dtype=like.dtype)
 
 
 def weight(values: Tensor) -> nn.Parameter:
