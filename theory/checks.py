@@ -8,6 +8,7 @@ Shape glossary: `…` leading (batch) dimensions, `n` examples, `d` features.
 """
 
 from collections.abc import Sequence
+from numbers import Real as Number
 from typing import TypeAlias
 
 import numpy as np
@@ -67,9 +68,45 @@ def finite(name: str, is_finite: bool) -> None:
         raise InputError(f"{name} contains NaN or infinite entries: remove or impute them first")
 
 
+def array_of(name: str, value: object) -> np.ndarray:
+    """`np.asarray(value)`, of tensors too; ValueError for what is not an array of numbers.
+
+    A tensor on another device, or one that gradients flow to, is copied without them.
+    """
+    try:
+        if callable(getattr(value, "detach", None)):
+            value = value.detach().cpu()  # type: ignore[attr-defined]
+            if str(value.dtype) == "torch.bfloat16":  # a format that numpy lacks
+                value = value.float()
+        return np.asarray(value)
+    except (ValueError, TypeError, RuntimeError, NotImplementedError) as error:
+        if "inhomogeneous" in str(error):
+            has = "have" if name.endswith("s") else "has"
+            raise InputError(f"{name} {has} rows of different lengths: give one array") from None
+        kind = type(value).__name__
+        raise InputError(
+            f"{name} cannot be read as an array from this {kind}: give a dense one that holds data"
+        ) from None
+
+
+def real(name: str, value: object) -> np.ndarray:
+    """`value` as a float64 array; ValueError for complex entries and for what is no number."""
+    array = array_of(name, value)
+    numbers = array.dtype.kind in "biuf"
+    if array.dtype.kind == "O":  # fractions, and integers of more than 64 bits
+        numbers = all(isinstance(entry, Number) for entry in array.flat)
+    if not numbers:
+        kind = type(value).__name__ if array.dtype.kind == "O" else array.dtype
+        raise InputError(f"{name} is of type {kind}: give real numbers")
+    try:
+        return array.astype(np.float64, copy=False)
+    except OverflowError:
+        raise InputError(f"{name} is beyond float64, which ends at 1.8e308: rescale") from None
+
+
 def positive(name: str, value: Real) -> np.ndarray:
     """`value` as a float64 array, every entry of which is finite and > 0; else `ValueError`."""
-    array = np.asarray(value, dtype=np.float64)
+    array = real(name, value)
     bad = ~((array > 0) & (array < np.inf))
     if bad.any():
         raise InputError(
@@ -98,7 +135,7 @@ def per_prompt(name: str, value: Real, leading: Sequence[int]) -> np.ndarray:
 
 def nonnegative(name: str, value: Real) -> np.ndarray:
     """`value` as a float64 array, every entry of which is finite and ≥ 0; else `ValueError`."""
-    array = np.asarray(value, dtype=np.float64)
+    array = real(name, value)
     bad = ~((array >= 0) & (array < np.inf))
     if bad.any():
         raise InputError(f"{name} contains {array[bad].flat[0]}: give finite numbers at least 0")
@@ -114,7 +151,7 @@ def step_count(name: str, k: int) -> int:
 
 def step_counts(name: str, k: Real) -> np.ndarray:
     """`k` as an int64 array, every entry of which must be an integer ≥ 0; else `ValueError`."""
-    array = np.asarray(k)
+    array = array_of(name, k)
     if not np.issubdtype(array.dtype, np.integer) or (array < 0).any() or array.size == 0:
         raise InputError(f"{name} is {k!r}: give integers that are at least 0")
     return array.astype(np.int64)
@@ -136,7 +173,7 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> None:
 
 def examples(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """`x` (…, n, d) and `y` (…, n) as float64 arrays of matching shapes with finite entries."""
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    x, y = real("x", x), real("y", y)
     example_shapes(x.shape, y.shape)
     finite("x", bool(np.isfinite(x).all()))
     finite("y", bool(np.isfinite(y).all()))
@@ -150,10 +187,7 @@ def tokens(name: str, value: ArrayLike, vocabulary_size: int | None = None) -> n
     vocabulary, ragged lists, a single number and an empty sequence.
     """
     s, has = ("", "have") if name.endswith("s") else ("s", "has")
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise InputError(f"{name} {has} rows of different lengths: give one array (…, T)") from None
+    array = array_of(name, value)
     if array.ndim < 1:
         raise InputError(f"{name} {has} shape (): give a sequence (…, T)")
     if array.shape[-1] < 1:
@@ -194,7 +228,7 @@ def one_sequence(name: str, value: ArrayLike, vocabulary_size: int | None = None
 
 def signs(name: str, value: ArrayLike) -> np.ndarray:
     """`value` (…, d), d ≥ 1, as an int64 array, every entry of which is −1 or +1."""
-    array = np.asarray(value)
+    array = array_of(name, value)
     if array.ndim < 1 or array.shape[-1] < 1:
         raise InputError(f"{name} has shape {array.shape}: give rows (…, d) of −1 and +1")
     if array.dtype.kind not in "iuf":
@@ -210,7 +244,7 @@ def signs(name: str, value: ArrayLike) -> np.ndarray:
 
 def vectors(name: str, value: ArrayLike, d: int | None = None) -> np.ndarray:
     """`value` (…, d), d ≥ 1, as a float64 array of finite entries, d being the given one if any."""
-    array = np.asarray(value, dtype=np.float64)
+    array = real(name, value)
     vector_shape(name, array.shape, d)
     finite(name, bool(np.isfinite(array).all()))
     return array

@@ -48,7 +48,7 @@ class Points(Interface):
         (X,) = finite_tensors(like, inputs, "X")
         checks.vector_shape("X", X.shape, self.d)
         token_shape("X", X.shape)
-        lengths = torch.linalg.vector_norm(X, dim=-1).double().cpu().numpy()
+        lengths = torch.linalg.vector_norm(X.detach(), dim=-1).double().cpu().numpy()
         unit_lengths("X", lengths, self.d, torch.finfo(like.dtype).eps)
         return (X,)
 

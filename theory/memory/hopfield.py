@@ -194,7 +194,7 @@ def orders(order: np.random.Generator | ArrayLike, d: int) -> Iterator[np.ndarra
     """One permutation after the other, for ever."""
     if isinstance(order, np.random.Generator):
         return (order.permutation(d) for _ in count())
-    given = np.asarray(order)
+    given = checks.array_of("order", order)
     if given.shape != (d,) or given.dtype.kind not in "iu" or (np.sort(given) != range(d)).any():
         raise InputError(
             f"order is {given.tolist()!r:.60}: give a permutation of 0 … {d - 1}, or a generator"
@@ -312,10 +312,10 @@ def _signs(h: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 def checked_network(weights: ArrayLike, bias: ArrayLike | None = None) -> Network:
     """Weights (d, d), symmetric and of zero diagonal, and a bias (d,) or 0; else `ValueError`."""
-    w = np.asarray(weights)
+    w = checks.array_of("weights", weights)
     if w.ndim != 2 or w.shape[0] != w.shape[1] or w.shape[0] < 1:
         raise InputError(f"weights has shape {w.shape}: give a square matrix (d, d)")
-    b = np.zeros(len(w), dtype=np.int64) if bias is None else np.asarray(bias)
+    b = np.zeros(len(w), dtype=np.int64) if bias is None else checks.array_of("bias", bias)
     if b.shape != (len(w),):
         raise InputError(
             f"bias has shape {b.shape} and weights {w.shape}: give one number for each neuron, "

@@ -55,7 +55,7 @@ def orthogonal_gap(
 def gap_rate(gap: np.ndarray, n: int, beta: float, kind: Kind = "SA") -> np.ndarray:
     """−(ln(1 − γ))' at gaps 1 − γ (…), in [0, 1]: 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) for SA."""
     known_kind(kind)
-    gap = np.asarray(gap, dtype=np.float64)
+    gap = checks.real("gap", gap)
     pull = 2 * (n - (n - 1) * gap)
     if kind == "USA":
         return np.asarray(pull * np.exp(beta * (1 - gap)) / n)

@@ -153,7 +153,7 @@ def unit_lengths(name: str, lengths: ArrayLike, d: int, eps: float) -> None:
 
     A row divided by its length in a format of this `eps` has length 1 up to (d + 4)·eps.
     """
-    lengths = np.asarray(lengths, dtype=np.float64)
+    lengths = checks.real("lengths", lengths)
     bad = abs(lengths - 1) > (d + 4) * eps
     if bad.any():
         raise InputError(
@@ -183,7 +183,7 @@ def score_matrix(QK: ArrayLike | None, d: int) -> np.ndarray | None:
 
 def square_matrix(name: str, value: ArrayLike, d: int) -> np.ndarray:
     """`value` as a float64 array (d, d) of finite entries; else `ValueError`."""
-    array = np.asarray(value, dtype=np.float64)
+    array = checks.real(name, value)
     checks.finite(name, bool(np.isfinite(array).all()))
     if array.shape != (d, d):
         raise InputError(

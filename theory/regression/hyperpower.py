@@ -31,7 +31,7 @@ def hyperpower_inverses(
     Raises `ValueError` as `starting_inverse` does, and for an order that is not an integer ≥ 2.
     """
     order = order_at_least_two(order)
-    S = np.asarray(S, dtype=np.float64)
+    S = checks.real("S", S)
     first = starting_inverse(S, alpha, start)
     identity = np.eye(S.shape[-1])
 

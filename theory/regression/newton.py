@@ -23,7 +23,7 @@ def starting_inverse(S: ArrayLike, alpha: Real, start: str = "gram") -> np.ndarr
     S (…, d, d); `alpha` > 0, one number or one per matrix. Raises `ValueError` for a matrix that is
     not square or not finite, for an alpha that is not positive, and for another start.
     """
-    S = np.asarray(S, dtype=np.float64)
+    S = checks.real("S", S)
     if S.ndim < 2 or S.shape[-1] != S.shape[-2] or S.shape[-1] < 1:
         raise InputError(f"S has shape {S.shape}: give square matrices (…, d, d)")
     checks.finite("S", bool(np.isfinite(S).all()))
@@ -44,7 +44,7 @@ def newton_inverses(S: ArrayLike, alpha: Real, start: str = "gram") -> Iterator[
 
     Raises `ValueError` as `starting_inverse` does.
     """
-    S = np.asarray(S, dtype=np.float64)
+    S = checks.real("S", S)
     first = starting_inverse(S, alpha, start)
 
     def recursion(M: np.ndarray) -> Iterator[np.ndarray]:

@@ -17,6 +17,7 @@ GUARD_DIGITS = 20
 
 def _exact_gram(x: ArrayLike | Sequence[Sequence[Fraction]]) -> list[list[Fraction]]:
     """S = XᵀX in rational arithmetic; every float is read as the rational number it is."""
+    checks.real("x", x)
     entries = np.asarray(x, dtype=object)
     if entries.ndim != 2 or 0 in entries.shape:
         raise InputError(f"x has shape {entries.shape}: give the examples of one prompt (n, d)")

@@ -91,7 +91,7 @@ def covariance_prompts(
     batch, n ≥ 1 and noise ≥ 0.
     """
     batch, n = checks.dimension("batch", batch), checks.dimension("n", n)
-    covariance = np.asarray(covariance, dtype=np.float64)
+    covariance = checks.real("covariance", covariance)
     if covariance.ndim != 2 or len(covariance) != covariance.shape[1] or len(covariance) < 1:
         raise InputError(f"covariance has shape {covariance.shape}: give one square matrix (d, d)")
     checks.finite("covariance", bool(np.isfinite(covariance).all()))

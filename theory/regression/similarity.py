@@ -64,7 +64,7 @@ def induced_weights(queries: ArrayLike, predictions: ArrayLike) -> tuple[np.ndar
 
     Raises `ValueError` for shapes that do not match and for T ≤ d.
     """
-    Q, p = np.asarray(queries, dtype=np.float64), np.asarray(predictions, dtype=np.float64)
+    Q, p = checks.real("queries", queries), checks.real("predictions", predictions)
     if Q.ndim < 2 or Q.shape[:-1] != p.shape:
         raise InputError(
             f"queries has shape {Q.shape} and predictions {p.shape}: give (…, T, d) and (…, T)"
@@ -92,7 +92,7 @@ def weight_similarity(first: ArrayLike, second: ArrayLike) -> Estimate:
 
 def weight_cosines(first: ArrayLike, second: ArrayLike) -> np.ndarray:
     """The mean cosines (k, l, m) of every prompt, whose mean is `weight_similarity`."""
-    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    a, b = checks.real("first", first), checks.real("second", second)
     if a.ndim != 4 or b.ndim != 4 or a.shape[1:] != b.shape[1:] or a.shape[1] < 2:
         raise InputError(
             f"first has shape {a.shape} and second {b.shape}: give (k, m, n, d) and (l, m, n, d), "
@@ -102,7 +102,7 @@ def weight_cosines(first: ArrayLike, second: ArrayLike) -> np.ndarray:
 
 
 def _errors(name: str, predictions: ArrayLike, labels: ArrayLike) -> np.ndarray:
-    p, y = np.asarray(predictions, dtype=np.float64), np.asarray(labels, dtype=np.float64)
+    p, y = checks.real("predictions", predictions), checks.real("labels", labels)
     if p.ndim != 3 or p.shape[1:] != y.shape or len(y) < 2:
         raise InputError(
             f"{name} has shape {p.shape} and labels {y.shape}: give (k, m, n) and (m, n), m at "

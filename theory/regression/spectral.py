@@ -47,7 +47,7 @@ class PrefixSpectrum:
 
     def __init__(self, x: ArrayLike, y: ArrayLike, x_query: ArrayLike) -> None:
         x, y = checks.examples(x, y)
-        x_query = np.asarray(x_query, dtype=np.float64)
+        x_query = checks.real("x_query", x_query)
         checks.example_shapes(x.shape, y.shape, x_query.shape)
         checks.finite("x_query", bool(np.isfinite(x_query).all()))
         leading = np.broadcast_shapes(x.shape[:-2], x_query.shape[:-1])

@@ -60,10 +60,7 @@ def token_frequencies_by_definition(
 
 def score_table(table: ArrayLike) -> np.ndarray:
     """`table` (V, V) as a float64 array with finite entries; else `ValueError`."""
-    try:
-        array = np.asarray(table, dtype=np.float64)
-    except ValueError:
-        raise InputError("table is no array of numbers: give one row and column a token") from None
+    array = checks.real("table", table)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 1:
         raise InputError(f"table has shape {array.shape}: give one row and one column per token")
     checks.finite("table", bool(np.isfinite(array).all()))

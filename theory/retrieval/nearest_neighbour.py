@@ -21,7 +21,7 @@ def _labels_and_distances(
     Raises `ValueError` if a squared distance overflows.
     """
     x, y = checks.examples(x, y)
-    x_query = np.asarray(x_query, dtype=np.float64)
+    x_query = checks.real("x_query", x_query)
     checks.example_shapes(x.shape, y.shape, x_query.shape)
     checks.finite("x_query", bool(np.isfinite(x_query).all()))
     with np.errstate(over="ignore"):
@@ -55,7 +55,7 @@ def nearest_neighbour(x: ArrayLike, y: ArrayLike, x_query: ArrayLike) -> np.ndar
 def _one_prompt(x: ArrayLike, y: ArrayLike, x_query: ArrayLike) -> list[tuple[Fraction, Fraction]]:
     """Squared distance and label of each example of one prompt, exactly."""
     x, y = checks.examples(x, y)
-    query = np.asarray(x_query, dtype=np.float64)
+    query = checks.real("x_query", x_query)
     checks.example_shapes(x.shape, y.shape, query.shape)
     checks.finite("x_query", bool(np.isfinite(query).all()))
     if x.ndim != 2 or query.ndim != 1:
