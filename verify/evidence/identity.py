@@ -49,14 +49,37 @@ LARGEST_EXACT = 5e4  # n·d·degree beyond which the rationals take seconds, and
 def equality(
     run: Run, statement: OverExamples, d: int, n: int, k: int, domain: DomainName
 ) -> Iterator[Finding]:
-    """Findings in the exact domains that were asked for (`float` is not one of them)."""
+    """Findings in the exact domains that were asked for (`float` is not one of them).
+
+    Raises ValueError, before the first of them, for what is too large for a domain.
+    """
+    _affordable(statement, d, n, k, domain)
+    return _in_domains(run, statement, d, n, k, domain)
+
+
+def _affordable(statement: OverExamples, d: int, n: int, k: int, domain: DomainName) -> None:
+    sizes = f"d = {d}, n = {n}, k = {k}"
+    if domain == "exact" and n * d * _degree(statement, 1, 1, k) > MOST_EXACT:
+        raise InputError(
+            f"{sizes} is too large for the rationals (numbers of millions of "
+            "digits): take a smaller k, or the modular domain"
+        )
+    if domain == "modular" and not statement.polynomial:
+        raise InputError("the modular domain cannot run this model: take float or exact")
+    if domain == "symbolic":
+        variables, degree = n * d + n + d, _degree(statement, d, n, k)
+        if comb(variables + degree, variables) > MOST_TERMS:
+            raise InputError(
+                f"{sizes} is too large for the symbolic domain ({variables} "
+                f"variables, degree {degree}): try d = 2, n = 2, k = 2, or the modular domain"
+            )
+
+
+def _in_domains(
+    run: Run, statement: OverExamples, d: int, n: int, k: int, domain: DomainName
+) -> Iterator[Finding]:
     if domain in ("all", "exact"):
         smaller = k
-        if domain == "exact" and n * d * _degree(statement, 1, 1, k) > MOST_EXACT:
-            raise InputError(
-                f"d = {d}, n = {n}, k = {k} is too large for the rationals (numbers of millions of "
-                "digits): take a smaller k, or the modular domain"
-            )
         while (
             domain == "all"
             and smaller > 1
@@ -67,12 +90,6 @@ def equality(
     if domain == "modular" or (domain == "all" and statement.polynomial):
         yield modulo_primes(run, statement, d, n, k)
     if domain == "symbolic":
-        variables, degree = n * d + n + d, _degree(statement, d, n, k)
-        if comb(variables + degree, variables) > MOST_TERMS:
-            raise InputError(
-                f"d = {d}, n = {n}, k = {k} is too large for the symbolic domain ({variables} "
-                f"variables, degree {degree}): try d = 2, n = 2, k = 2, or the modular domain"
-            )
         yield symbolically(run, statement, d, n, k)
     if domain == "all":
         yield symbolically(run, statement, min(d, 2), min(n, 2), min(k, 2))

@@ -211,10 +211,11 @@ def computes(
     """
     n, d = examples.x.shape[-2:]
     rows = min(n, most_rows or n)
+    in_other_domains = equality(run, statement, d, rows, k, domain)
     yield size(statement.build(d, n, k), statement.theorem, d=d, n=n, k=k)
     if domain in ("all", "float"):
         yield in_float64(statement, examples, k, what)
-    yield from equality(run, statement, d, rows, k, domain)
+    yield from in_other_domains
     if domain == "all":
         steps = min(k, most_steps or k)
         yield from layer_by_layer(run, statement, scale, start, d, rows, steps)
