@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from flint import arb
 
-from theory.memory.modern_hopfield import required_separation
+from theory.memory.modern_hopfield import basin_radius, required_separation
 from theory.memory.modern_hopfield import separation as separations
-from theory.memory.retrieval_bounds import cluster_radius
+from theory.memory.retrieval_bounds import (
+    cluster_radius,
+    contraction_bound,
+    gap_error_bound,
+    retrieval_error_bound,
+)
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, UNIT, all_hold, below, exactly
-from verify.finding import Finding, Verdict
+from verify.finding import Finding, Verdict, at_most
 from verify.memory.hopfield_balls import ModernNetwork, Vector
 from verify.memory.hopfield_balls import required_separation as required_in_balls
+from verify.memory.particles import EPS
 from verify.memory.vectors import inner, mean, minus, norm
+
+Compared = tuple[arb, Any, float]  # what is stated, what float64 makes of it, how far it may be off
 
 
 def least_beta(X: np.ndarray, i: int) -> float:
@@ -42,7 +51,7 @@ BOUNDS = {
 
 def separation_and_retrieval(run: Run) -> Iterator[Finding]:
     """Separated patterns at the least β that the condition allows, and at larger ones."""
-    mapped, seen = [], [(0.0, 0.0, 0.0)]
+    mapped, seen, library = [], [(0.0, 0.0, 0.0)], []
     sides: dict[str, list[tuple[arb, arb]]] = {id: [] for id in BOUNDS}
     sizes = (2, 3, 5) if run.quick else (2, 2, 3, 3, 5, 5, 8, 8)
     with Ball.precision(BITS):
@@ -55,6 +64,7 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                 x, radius = network.patterns[i], 1 / (network.beta * N * network.M)
                 reach, slope = _image(network, i, radius), network.slope_on(x, radius)
                 required = required_in_balls(N, network.beta, network.M**2)
+                library += _library_sizes(X, i, network)
                 mapped += [
                     below(required, _separation(network, i)),
                     below(reach, radius),
@@ -73,11 +83,16 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                     xi = [(u + v).mid() for u, v in zip(x, exactly(offset), strict=True)]
                     for id, pair in _sides(network, i, xi, z, error).items():
                         sides[id].append(pair)
+                    library += _library_bounds(X, i, network, xi, z)
     image, steepest, widest = map(max, zip(*seen, strict=True))
     name = "Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β: one fixed point in the ball of radius 1/(βNM)"
     enclosed = f"slope at most {steepest:.3g} < 1; fixed points enclosed within {widest:.3g}"
     words = f"its image reaches {image:.3g} of the radius, {enclosed}"
     yield all_hold("separation", f"{name}, {len(sizes) * 3} networks", mapped, words=words)
+    share = float(np.max([float(abs(a - float(b)).upper()) / allowed for a, b, allowed in library]))
+    name = "theory.memory's Δ_i, required Δ, radius and bounds in float64: error over its bound"
+    words = f"at most {share:.1%} of it, {len(library)} values"
+    yield at_most("bound/library", name, "float", share, 1.0, words=words)
     for id, name in BOUNDS.items():
         shares = [float((a / b).upper()) if b > 0 else np.inf for a, b in sides[id]]
         share, name = max(shares, default=np.nan), f"{name} ({len(shares)} states)"
@@ -97,16 +112,60 @@ def _sides(
     left, start = (norm(minus(at, z)) + error * UNIT for at in (image, xi))
     gap = min((inner(xi, minus(x, y)) for y in _others(network, i)), key=float)
 
-    def leak(gap: arb) -> arb:
-        return 2 * (N - 1) * M * (-beta * gap).exp()
-
-    decay = leak(delta - 2 * M * farther)
+    decay = _leak(network, delta - 2 * M * farther)
     return {
         "theorem-4": (left, beta * N * M * decay * start),
         "theorem-4-sharper": (left, 2 * beta * M * decay * start),
-        "theorem-5": (off, leak(delta - 2 * M * near)),
-        "lemma-A4": (off, leak(gap)),
+        "theorem-5": (off, _leak(network, delta - 2 * M * near)),
+        "lemma-A4": (off, _leak(network, gap)),
     }
+
+
+def _library_sizes(X: np.ndarray, i: int, network: ModernNetwork) -> list[Compared]:
+    """Δ_i, a difference of two inner products; the separation required, with terms of that size;
+    and the radius: as stated, in float64, and how far they may be apart."""
+    (N, d), M, beta = X.shape, float(network.M), float(network.beta)
+    stated = required_in_balls(N, network.beta, network.M**2)
+    terms = 2 / N + sum(abs(np.log(u)) for u in (2 * (N - 1), N, beta, M * M))
+    radius = 1 / (network.beta * N * network.M)
+    return [
+        (_separation(network, i), separations(X)[i], 2 * (d + 2) * EPS * M**2),
+        (stated, required_separation(N, beta, M), 16 * EPS * terms / beta),
+        (radius, basin_radius(N, beta, M), 8 * EPS * float(radius)),
+    ]
+
+
+def _library_bounds(
+    X: np.ndarray, i: int, network: ModernNetwork, xi: Vector, z: Vector
+) -> list[Compared]:
+    """The three bounds: an exponent is made of numbers of this size, each rounded a few times."""
+    N, M, beta, x = network.N, network.M, network.beta, network.patterns[i]
+    delta = _separation(network, i)
+    near, far = norm(minus(xi, x)), norm(minus(z, x)).max(norm(minus(xi, x)))
+    gap = min((inner(xi, minus(x, y)) for y in _others(network, i)), key=float)
+    numbers = N, float(beta), float(M)
+    found = []
+    for stated, made, size in (
+        (_leak(network, gap), gap_error_bound(*numbers, float(gap)), abs(gap)),
+        (
+            _leak(network, delta - 2 * M * near),
+            retrieval_error_bound(*numbers, float(delta), float(near)),
+            abs(delta) + 2 * M * near,
+        ),
+        (
+            beta * N * M * _leak(network, delta - 2 * M * far),
+            contraction_bound(*numbers, float(delta), float(far)),
+            abs(delta) + 2 * M * far,
+        ),
+    ):
+        relative = 8 * EPS * (2 + float(beta * size))
+        found.append((stated, made, relative * float(stated)))
+    return found
+
+
+def _leak(network: ModernNetwork, gap: arb) -> arb:
+    """2(N − 1)M·e^{−β·gap}."""
+    return 2 * (network.N - 1) * network.M * (-network.beta * gap).exp()
 
 
 def _others(network: ModernNetwork, i: int) -> list[Vector]:

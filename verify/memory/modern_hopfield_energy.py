@@ -8,12 +8,15 @@ from itertools import combinations_with_replacement
 import numpy as np
 from flint import arb
 
+from theory.memory.modern_hopfield import jacobian, modern_hopfield_energy, modern_hopfield_step
+from theory.memory.retrieval_bounds import update_rounding
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import BITS, WIDTH, all_hold, below, exactly, same
-from verify.finding import Finding, Verdict
+from verify.evidence.enclosure import BITS, WIDTH, all_hold, apart, below, exactly, same
+from verify.finding import Finding, Verdict, at_most
 from verify.memory.hopfield_balls import HALF, ModernNetwork, Vector, instances
-from verify.memory.vectors import inner, mean, minus, norm
+from verify.memory.particles import EPS
+from verify.memory.vectors import floats, inner, mean, minus, norm
 
 Instances = list[tuple[ModernNetwork, list[Vector]]]
 
@@ -27,10 +30,43 @@ def energy(run: Run, N: int, d: int) -> Iterator[Finding]:
             for X, states in instances(run.rng, min(N, 6), min(d, 3)).values()
             for beta in betas
         ]
+    yield library(networks)
     yield _range(run, networks)
     yield _gradient(networks)
     yield from _descent(run, networks)
     yield _convergence(run, networks)
+
+
+def library(networks: Instances) -> Finding:
+    """The energy, the update and the Jacobian of `theory.memory` in float64, beside the balls.
+
+    With ρ = `update_rounding`/M, weights are off by the factor 1 + ρ and the update by Mρ, so that
+    √p_j(x_j − f), at most 2√p_j·M long, is off by 3√p_j·Mρ, and an entry of the Jacobian by
+    βM²(16ρ + 9ρ²), its own sum included.  The energy about x_k has squares of up to (M + ‖ξ‖)²,
+    with d + 6 roundings, and a logarithm of a mean of at least 1/N, over β.
+    """
+    shares = []
+    with Ball.precision(BITS):
+        for network, states in networks:
+            X, beta = floats(network.patterns), float(network.beta)
+            for xi in states:
+                state, (N, d), M = floats([xi])[0], X.shape, float(network.M)
+                size = float(np.linalg.norm(state))
+                rho = update_rounding(N, d, beta, M, size, 2 * EPS) / M
+                p = network.weights(xi)
+                allowed = 3 * (d + 6) * EPS * (M + size) ** 2 + 2 * N * (N + 4) * EPS / beta
+                update = modern_hopfield_step(X, state, beta)
+                energy, J = modern_hopfield_energy(X, state, beta), jacobian(X, state, beta)
+                for exact, found, bound in (
+                    (network.energy(xi), float(energy), allowed),
+                    (mean(p, network.patterns), update.tolist(), M * rho),
+                    (network.jacobian(p), J.tolist(), beta * M**2 * (16 * rho + 9 * rho**2)),
+                ):
+                    shares.append(apart(exact, found) / bound)
+    share = float(np.max(shares))
+    name = "theory.memory's energy, update and Jacobian in float64: error over its bound"
+    words = f"at most {share:.1%} of it, {len(shares)} values"
+    return at_most("library", name, "float", share, 1.0, words=words)
 
 
 def _range(run: Run, networks: Instances) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from flint import arb
 
 from verify.evidence.enclosure import UNIT
@@ -32,6 +33,11 @@ def norm(v: Iterable[arb]) -> arb:
     square = sum((u * u for u in v), arb(0))
     # Where the ball holds 0, so does the enclosure of its root.
     return square.sqrt() if square > 0 else square.abs_upper().sqrt() * UNIT
+
+
+def floats(rows: Sequence[Vector]) -> np.ndarray:
+    """Rows of balls as float64, the nearest to their midpoints."""
+    return np.array([[float(entry) for entry in row] for row in rows])
 
 
 def softmax(scores: Sequence[arb], beta: arb) -> list[arb]:
