@@ -21,8 +21,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from theory import machine
 from theory.checks import InputError
 
+LAYER, LISTED = 2**15, 2**9  # bytes of a layer beside its weights, and of its place in a list
 CONSTANT = "1"  # the name under which a reading refers to the number one (a bias, not a register)
 
 
@@ -147,6 +149,17 @@ class Stream:
             for (name, width), stop in zip(widths.items(), stops, strict=True)
         }
         self.d_model: int = stops[-1]
+        self.fits(1)
+
+    def fits(self, layers: int, heads: int = 1, *, shared: bool = False) -> None:
+        """Raise ValueError unless the memory holds so many layers of so many full heads, each of
+        which reads the widest register; `shared` layers are one, listed so many times."""
+        weights = 4 * heads * self.d_model * max(self.widths.values()) * (1 if shared else layers)
+        machine.fits_in_memory(
+            f"the weights of {layers:.4g} layers of width {self.d_model:.4g}",
+            8 * weights + (LISTED if shared else LAYER) * layers,
+            "build a smaller model",
+        )
 
     def __getitem__(self, name: str) -> slice:
         if name not in self._slices:

@@ -82,6 +82,7 @@ def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> Transform
     W, b, exponent, most = _whole(network.weights, network.bias)
     d = len(b)
     stream = Stream(state=d)
+    stream.fits(steps, shared=True)
     state = stream.read("state")
     named = "W" if exponent == 0 else f"(W/2^{exponent})".replace("-", "−")
     z = state + 2 * state @ Map(W.T, named)
@@ -110,6 +111,7 @@ def hebbian_attention(patterns: Any, steps: int = 1) -> Transformer:
     xi, steps = pattern_rows(patterns), checks.step_count("steps", steps)
     P, d = xi.shape
     stream = Stream(pattern=d, state=d, field=d)
+    stream.fits(steps, shared=True)
     pattern, state, field = map(stream.read, stream)
     most = 2.0 * P * (d + 1) + 4  # whole fields, g = 1, of at most P·d
     update = _sign(stream, (1.0 - 2 * P) * state + 2 * field)

@@ -76,6 +76,7 @@ def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> Tra
     if step_size > 1:
         raise InputError(f"step_size is {step_size:g}: give a number in (0, 1]")
     stream = Stream(x=d)
+    stream.fits(n_layers, shared=True)
     x = stream.read("x")
     head = Head(x, x, x, "x", times=step_size)
     layer = block(stream, [head], normalise="softmax", mask="full", scale=beta, unit_norm=True)

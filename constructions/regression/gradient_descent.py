@@ -71,6 +71,7 @@ def gradient_descent(
     if causal:
         return _causal(d, k, step_size, f"{name}, causal=True)")
     stream = Stream(x=d, e=1)
+    stream.fits(k)
     x, e = map(stream.read, stream)
     return Transformer(
         embed(stream, x={"x": 1.0}, y={"e": 1.0}),
@@ -86,6 +87,7 @@ def gradient_descent(
 
 def _causal(d: int, k: int, step_size: float, name: str) -> Transformer:
     stream = Stream(key=d, y=1, u=d, estimate=1)
+    stream.fits(k)
     key, y, u, estimate = map(stream.read, stream)
     step = Head(u, key, (-key, y), ("u", "estimate"), step_size)
     return Transformer(

@@ -7,7 +7,9 @@ steps: it climbs to the power p^k directly.
 
 from __future__ import annotations
 
-from constructions.regression.ladder import ladder
+from math import log
+
+from constructions.regression.ladder import ladder, ladder_stream
 from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
@@ -33,4 +35,5 @@ def hyperpower(d: int, k: int, order: int, alpha: float, *, start: Start = "gram
     checks.one_of("start", start, ("gram", "identity"))
     alpha = float(checks.positive("alpha", alpha))
     name = f"hyperpower(d={d}, k={k}, order={order}, alpha={alpha!r}, start='{start}')"
+    ladder_stream(d, k * log(order, 3))
     return ladder(d, order**k, alpha, start=start, name=name)

@@ -39,6 +39,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import pairwise
+from math import ceil, log
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.examples import Examples
@@ -53,6 +54,20 @@ PARTS = ("u", "z", "r")
 Rung = Callable[[Stream, str, int, int], tuple[list[Head], list[Move]]]
 """(stream, slot, exponent, below): what takes a slot to this exponent, where "low" holds `below`
 and "high" `below` + 1."""
+
+
+def ladder_stream(d: int, layers: float) -> Stream:
+    """The registers; ValueError if the memory does not hold so many layers.
+
+    To be asked before the power is computed, which may be too large itself.
+    """
+    widths = {"u": d, "z": d, "r": 1}
+    slots = ("low", "high", "low_new", "high_new")
+    stream = Stream(
+        x=d, y=1, **{f"{slot}_{part}": widths[part] for slot in slots for part in PARTS}
+    )
+    stream.fits(ceil(layers), heads=4)
+    return stream
 
 
 def rungs(power: int) -> list[int]:
@@ -109,10 +124,7 @@ def ladder(
     like: the weights are small whole numbers and alpha.  With another `rung` it is what that makes
     of the exponents, and `stages` say nothing.
     """
-    widths = {"u": d, "z": d, "r": 1}
-    slots = ("low", "high", "low_new", "high_new")
-    parts = {f"{slot}_{part}": widths[part] for slot in slots for part in PARTS}
-    stream = Stream(x=d, y=1, **parts)
+    stream = ladder_stream(d, power.bit_length() * log(2, 3))
     exponents = rungs(power)
     # G₁ stands in "low" if the bottom rung is 1 (power is a power of three), else low is G₀ = 0.
     first = "low" if exponents[0] == 1 else "high"

@@ -6,9 +6,10 @@ with its proof, are in `newton_direct.py`, `newton_paper.py` and `ladder.py`.
 
 from __future__ import annotations
 
+from math import log
 from typing import Literal
 
-from constructions.regression.ladder import ladder
+from constructions.regression.ladder import ladder, ladder_stream
 from constructions.regression.newton_direct import newton_direct, newton_interleaved
 from constructions.regression.newton_paper import newton_paper
 from constructions.transformer import Transformer
@@ -72,6 +73,7 @@ def newton(
         return newton_paper(d, k, alpha, checks.dimension("n", n))
     if layout == "ladder":
         name = f"newton(d={d}, k={k}, alpha={alpha!r}, layout='ladder', start='{start}')"
+        ladder_stream(d, k * log(2, 3))
         return ladder(d, 2**k, alpha, start=start, name=name)
     if k > 1000:
         raise InputError(

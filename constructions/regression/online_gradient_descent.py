@@ -36,6 +36,7 @@ def online_gradient_descent(d: int, n: int) -> Transformer:
     """
     d, n = checks.dimension("d", d), checks.dimension("n", n)
     stream = Stream(x=d, key=d, y=1, residual=1, estimate=1)
+    stream.fits(n)
     x, key, y, residual, estimate = map(stream.read, stream)
     refine, add_label = Head(x, key, residual, "residual", -1.0), Move(y, "residual")
     steps = [block(stream, [refine], [add_label], mask="causal") for _ in range(n - 1)]

@@ -7,9 +7,8 @@ import numpy as np
 from constructions.assembly import Head, block, rows, unembed
 from constructions.margins import Margin
 from constructions.stream import Stream, one
-from constructions.tokens import Tokens
+from constructions.tokens import Tokens, sizes
 from constructions.transformer import Embed, Stage, Transformer
-from theory import checks
 
 
 def broad_average(
@@ -20,8 +19,7 @@ def broad_average(
     One layer, one head, width 2V; softmax and hardmax agree at every sharpness, because all scores
     are 0.  Raises ValueError for sizes below 1.
     """
-    V = checks.dimension("vocabulary_size", vocabulary_size)
-    n = checks.dimension("max_length", max_length)
+    V, n = sizes(vocabulary_size, max_length)
     stream = Stream(symbol=V, average=V)
     no_gap = Margin(np.inf, ties=True)
     head = Head(0 * one, 0 * one, stream.read("symbol"), "average", margin=no_gap)

@@ -19,7 +19,7 @@ import numpy as np
 from constructions.assembly import block, rows
 from constructions.margins import sharpening
 from constructions.stream import Stream
-from constructions.tokens import Tokens, decode, lattice, look_up, positions
+from constructions.tokens import Tokens, decode, lattice, look_up, positions, rows_fit
 from constructions.transformer import Embed, Stage, Transformer
 from theory import checks
 
@@ -33,6 +33,7 @@ def composition(size: int, sharpness: float | None = None) -> Transformer:
     Raises ValueError for a size below 1, and for a sharpness at which answers could be wrong.
     """
     s = checks.dimension("size", size)
+    rows_fit(3 * s)
     points = lattice(2 * s)
     stream = Stream(place=2, norm=1, first=2, second=2, found=2, answer=2)
     first, second, found, answer = map(stream.read, ("first", "second", "found", "answer"))

@@ -45,9 +45,8 @@ from constructions.assembly import Head, block, rows
 from constructions.interface import Prompt
 from constructions.margins import Margin, sharpening
 from constructions.stream import Reading, Stream, one
-from constructions.tokens import Tokens, binary_codes, decode
+from constructions.tokens import Tokens, binary_codes, decode, sizes
 from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
-from theory import checks
 from theory.checks import InputError
 from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon
 
@@ -105,7 +104,8 @@ def fact_lookup(
 
     Raises ValueError for max_length below 1, and for a sharpness too small for it.
     """
-    n, words = checks.dimension("max_length", max_length), lexicon.words
+    words = lexicon.words
+    _, n = sizes(len(words), max_length)
     codes, relations = binary_codes(len(words)), binary_codes(len(lexicon.relations) + 1)
     r, q = codes.shape[1], relations.shape[1]
     flags = ("bos", "rank", "name", "bears", "is", "end", "question", "entity")

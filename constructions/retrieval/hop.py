@@ -35,10 +35,21 @@ import numpy as np
 from constructions.assembly import Head, block, rows
 from constructions.margins import Margin, sharpening
 from constructions.stream import Stream, one
-from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions
+from constructions.tokens import (
+    Tokens,
+    binary_codes,
+    decode,
+    lattice,
+    look_up,
+    positions,
+    sizes,
+)
 from constructions.transformer import Block, Embed, Stage, Transformer
 from constructions.words import Move
 from theory import checks
+from theory.checks import InputError
+
+LARGEST = 2**500  # hops, so that scores stay within float64
 
 
 def hop(
@@ -55,8 +66,11 @@ def hop(
     Raises ValueError for parameters outside these ranges, and for a sharpness too small for n.
     """
     k = checks.dimension("k", k)
-    V = checks.dimension("vocabulary_size", vocabulary_size)
-    n = checks.dimension("max_length", max_length)
+    V, n = sizes(vocabulary_size, max_length)
+    if k >= LARGEST:
+        raise InputError(
+            f"k has {k.bit_length()} bits and weights hold its size: take less than 2^500"
+        )
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
     r, M, reach = codes.shape[1], n // 2 + 1, float(abs(points).max())
     fetched = {"fetched": r} if k.bit_count() > 1 else {}

@@ -30,7 +30,15 @@ from constructions.assembly import Head, block, rows
 from constructions.margins import Margin, sharpening
 from constructions.retrieval.ngram import ngram_model
 from constructions.stream import Stream, one
-from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions
+from constructions.tokens import (
+    Tokens,
+    binary_codes,
+    decode,
+    lattice,
+    look_up,
+    positions,
+    sizes,
+)
 from constructions.transformer import Embed, Stage, Transformer
 from theory import checks
 from theory.retrieval import Match, NoMatch
@@ -58,8 +66,7 @@ def induction_heads(
 
     Raises ValueError for parameters outside these ranges, and for a sharpness too small for n.
     """
-    V = checks.dimension("vocabulary_size", vocabulary_size)
-    n = checks.dimension("max_length", max_length)
+    V, n = sizes(vocabulary_size, max_length)
     checks.one_of("match", match, ("latest", "first", "mean"))
     checks.one_of("no_match", no_match, ("bottom", "self"))
     name = f"induction_heads({V}, {n}, match='{match}', no_match='{no_match}')"

@@ -31,7 +31,15 @@ import torch
 from constructions.assembly import Head, block, rows, unembed
 from constructions.margins import Margin, sharpening
 from constructions.stream import Map, Stream, one
-from constructions.tokens import Tokens, binary_codes, lattice, look_up, positions
+from constructions.tokens import (
+    Tokens,
+    binary_codes,
+    lattice,
+    look_up,
+    positions,
+    rows_fit,
+    sizes,
+)
 from constructions.transformer import Block, Embed, Stage, Transformer
 from constructions.words import And
 from theory import checks
@@ -57,9 +65,10 @@ def in_context_ngram(
     Raises ValueError for vocabulary_size, order or max_length below 1, pseudo_counts below 0, and
     for a sharpness too small for n.
     """
-    V = checks.dimension("vocabulary_size", vocabulary_size)
-    order, n = checks.dimension("order", order), checks.dimension("max_length", max_length)
+    V, n = sizes(vocabulary_size, max_length)
+    order = checks.dimension("order", order)
     alpha = checks.step_count("pseudo_counts", pseudo_counts)
+    rows_fit(n + alpha * V + order * order)  # heads as many as registers, `order` of them
     name = f"in_context_ngram({V}, {order}, {n}, pseudo_counts={alpha})"
     return ngram_model(V, order, n, alpha, name).sharpened(sharpness)
 

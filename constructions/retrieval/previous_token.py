@@ -11,9 +11,16 @@ import numpy as np
 
 from constructions.assembly import block, rows
 from constructions.stream import Stream
-from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions
+from constructions.tokens import (
+    Tokens,
+    binary_codes,
+    decode,
+    lattice,
+    look_up,
+    positions,
+    sizes,
+)
 from constructions.transformer import Embed, Stage, Transformer
-from theory import checks
 
 
 def previous_token(
@@ -24,8 +31,7 @@ def previous_token(
     One layer, one head, width 2r + 5 with r = ⌈log₂V⌉.  Raises ValueError for sizes below 1, and
     for a sharpness at which answers could be wrong.
     """
-    V = checks.dimension("vocabulary_size", vocabulary_size)
-    n = checks.dimension("max_length", max_length)
+    V, n = sizes(vocabulary_size, max_length)
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
     r = codes.shape[1]
     stream = Stream(code=r, place=2, norm=1, before=2, answer=r)

@@ -13,9 +13,8 @@ import numpy as np
 from constructions.assembly import Head, block, rows, unembed
 from constructions.margins import Margin
 from constructions.stream import Stream
-from constructions.tokens import Tokens
+from constructions.tokens import Tokens, sizes
 from constructions.transformer import Embed, Stage, Transformer
-from theory import checks
 from theory.retrieval.attention_patterns import score_table
 
 
@@ -30,7 +29,7 @@ def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None
     Raises ValueError for a table that is not square and finite, and for a sharpness too small.
     """
     table = score_table(table)
-    n, V = checks.dimension("max_length", max_length), len(table)
+    V, n = sizes(len(table), max_length)
     stream = Stream(symbol=V, wanted=V, attended=V)
     symbol, wanted, attended = map(stream.read, stream)
     gap = Margin(_smallest_gap(table), graded=False, ties=True)

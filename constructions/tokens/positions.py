@@ -17,6 +17,23 @@ from constructions.assembly import Head, Readings, rows
 from constructions.margins import Margin
 from constructions.stream import Reading, Stream, one
 from constructions.transformer import PosEmbed
+from theory import checks, machine
+
+BYTES = 512  # of a token or a position, about: its row of weights, and what that is made of
+
+
+def sizes(vocabulary_size: int, max_length: int) -> tuple[int, int]:
+    """Both as integers ≥ 1; ValueError for others, and for more than the memory holds."""
+    V = checks.dimension("vocabulary_size", vocabulary_size)
+    n = checks.dimension("max_length", max_length)
+    rows_fit(V + n)
+    return V, n
+
+
+def rows_fit(count: int) -> None:
+    """Raise ValueError unless the memory holds the weights of so many tokens and positions."""
+    what = f"the weights of {count:.4g} tokens and positions"
+    machine.fits_in_memory(what, BYTES * count, "take fewer")
 
 
 def binary_codes(count: int) -> np.ndarray:

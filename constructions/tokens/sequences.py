@@ -56,10 +56,9 @@ class Tokens(Interface):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         (tokens,) = as_many(inputs, "one array of tokens")
-        if isinstance(tokens, Tensor):
-            if tokens.is_floating_point():  # numpy has no bfloat16 to say so
-                kind = str(tokens.dtype).removeprefix("torch.")
-                raise InputError(f"tokens have dtype {kind}: give integers that are at least 0")
+        if isinstance(tokens, Tensor) and tokens.is_floating_point():  # bfloat16, which numpy lacks
+            kind = str(tokens.dtype).removeprefix("torch.")
+            raise InputError(f"tokens have dtype {kind}: give integers that are at least 0")
         array = checks.tokens("tokens", tokens, self.vocabulary_size)
         n_tokens = array.shape[-1]
         if self.length is not None and n_tokens != self.length:

@@ -1,0 +1,99 @@
+"""Sizes that no memory holds are refused in one line, at once, by every public builder."""
+
+import inspect
+import time
+
+import numpy as np
+import pytest
+
+import constructions
+from constructions import memory, regression, retrieval
+from theory import machine
+from theory.checks import InputError
+
+HUGE = 10**12
+SMALL = {
+    # arguments at which each builder works
+    "newton": {"d": 1, "k": 1, "alpha": 0.5},
+    "gradient_descent": {"d": 1, "k": 1, "step_size": 0.5},
+    "chebyshev": {"d": 1, "k": 1, "smallest": 1.0, "largest": 2.0},
+    "hyperpower": {"d": 1, "k": 1, "order": 2, "alpha": 0.5},
+    "online_gradient_descent": {"d": 1, "n": 1},
+    "broad_average": {"vocabulary_size": 2, "max_length": 3},
+    "composition": {"size": 2},
+    "fact_lookup": {"max_length": 8},
+    "hop": {"k": 1, "vocabulary_size": 2, "max_length": 3},
+    "in_context_ngram": {"vocabulary_size": 2, "order": 1, "max_length": 3, "pseudo_counts": 0},
+    "induction_heads": {"vocabulary_size": 2, "max_length": 3},
+    "nearest_neighbour": {"d": 1},
+    "previous_token": {"vocabulary_size": 2, "max_length": 3},
+    "skip_gram": {"table": [[0.0]], "max_length": 3},
+    "hopfield_update": {"weights": np.zeros((2, 2)), "steps": 1},
+    "hebbian_attention": {"patterns": [[1, -1]], "steps": 1},
+    "modern_hopfield_update": {"patterns": [[1.0, 2.0]], "beta": 1.0, "steps": 1},
+    "sphere_dynamics": {"d": 2, "beta": 1.0, "step_size": 0.5, "n_layers": 1},
+    "hopfield_attention": {"W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[1.0]]},
+}
+# Chebyshev takes ⌈log₃k⌉ + 1 layers and hop ⌊log₂k⌋ + 2, a few for any number that one types; a
+# step of whatever order is as many powers of three.
+FREE = {("chebyshev", "k"), ("hop", "k"), ("hyperpower", "order")}
+CASES = [
+    (name, argument)
+    for name, given in SMALL.items()
+    for argument, value in given.items()
+    if isinstance(value, int) and (name, argument) not in FREE
+]
+MORE = [
+    ("newton", {"k": 10**9, "layout": "ladder"}),
+    ("newton", {"d": HUGE, "layout": "ladder"}),
+    ("newton", {"k": HUGE, "layout": "paper", "n": 4}),
+    ("newton", {"d": HUGE, "interleaved": True}),
+    ("gradient_descent", {"k": HUGE, "causal": True}),
+    ("gradient_descent", {"d": HUGE, "layout": "ladder"}),
+    ("hyperpower", {"k": 10**9, "order": 10**9}),
+    ("hop", {"k": 10**400}),
+    ("induction_heads", {"vocabulary_size": 5, "max_length": 10**10}),
+    ("induction_heads", {"max_length": HUGE, "match": "mean"}),
+    ("in_context_ngram", {"order": 10**6}),
+]
+
+
+def test_every_builder_is_here():
+    public = {*memory.__all__, *regression.__all__, *retrieval.__all__}
+    assert set(SMALL) == {n for n in public if n not in ("retrieve", "Inverse", "Prediction")}
+    for name, given in SMALL.items():
+        build = getattr(constructions, name)
+        assert build(**given).n_layers >= 0
+        counted = [
+            p for p, v in inspect.signature(build).parameters.items() if v.annotation == "int"
+        ]
+        assert set(counted) <= set(given), name
+
+
+@pytest.mark.parametrize(("name", "changed"), [(n, {a: HUGE}) for n, a in CASES] + MORE, ids=str)
+def test_what_no_memory_holds_is_refused_at_once(name, changed, monkeypatch):
+    monkeypatch.setattr(machine, "available_memory", lambda: 2**34)
+    began = time.perf_counter()
+    with pytest.raises(InputError) as refusal:
+        getattr(constructions, name)(**SMALL[name] | changed)
+    assert time.perf_counter() - began < 1
+    assert "\n" not in str(refusal.value)
+    number = any(letter.isdigit() for letter in str(refusal.value))
+    assert number, "it says how much it would take"
+
+
+@pytest.mark.parametrize(("name", "argument"), sorted(FREE))
+def test_what_takes_few_layers_at_any_size_is_built(name, argument):
+    assert getattr(constructions, name)(**SMALL[name] | {argument: 10**9}).n_layers < 40
+
+
+def test_the_message_says_how_much_it_would_take(monkeypatch):
+    monkeypatch.setattr(machine, "available_memory", lambda: 2**34)
+    with pytest.raises(
+        InputError, match=r"^the weights of 1e\+10 tokens and positions need 4.77e\+03 GiB"
+    ):
+        constructions.induction_heads(5, 10**10)
+    with pytest.raises(
+        InputError, match=r"of 6.309e\+08 layers of width 50 need .* GiB .* build a sm"
+    ):
+        constructions.newton(d=5, k=10**9, alpha=0.1, layout="ladder")
