@@ -4,7 +4,18 @@ import math
 import numpy as np
 import pytest
 
-from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled, plain, same, shown
+from verify.finding import (
+    Finding,
+    Verdict,
+    at_least,
+    at_most,
+    equal,
+    labelled,
+    plain,
+    same,
+    shown,
+    within,
+)
 
 H, F, U = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 INF, NAN = math.inf, math.nan
@@ -96,6 +107,28 @@ def test_values_as_json_and_as_text(value, as_json, as_text):
 def test_comparisons_decide_only_what_is_decided(measured, bound, below, above):
     assert at_most("x", "x", "float", measured, bound).verdict is below
     assert at_least("x", "x", "float", measured, bound).verdict is above
+
+
+@pytest.mark.parametrize(
+    ("measured", "verdict"),
+    [
+        (1.0, Verdict.HOLDS),
+        (2.0, Verdict.HOLDS),
+        ((1.0, 1.5), Verdict.HOLDS),
+        ((0.5, 1.5), Verdict.UNDECIDED),
+        (2.5, Verdict.FAILS),
+        (0.5, Verdict.FAILS),
+        (NAN, Verdict.UNDECIDED),
+        (INF, Verdict.UNDECIDED),
+        ([1.0, 2.0], Verdict.HOLDS),
+        ([1.0, 3.0], Verdict.FAILS),
+        ([1.0, NAN], Verdict.UNDECIDED),
+        ([], Verdict.UNDECIDED),
+    ],
+)
+def test_what_lies_within_two_ends(measured, verdict):
+    found = within("a", "b", "exact", measured, (1.0, 2.0))
+    assert (found.measured, found.bound, found.verdict) == (measured, (1.0, 2.0), verdict)
 
 
 def test_equality_names_the_first_difference():

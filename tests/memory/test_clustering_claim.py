@@ -1,5 +1,7 @@
 """The claim `clustering`: it holds, notices every fault, draws, and says no to bad options."""
 
+import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -7,16 +9,17 @@ import pytest
 
 from theory.checks import InputError
 from verify.claim import Run
+from verify.faults import FAULTS
 from verify.finding import Verdict
-from verify.memory import hemisphere, orthogonal_start
+from verify.memory import hemisphere, hopfield_capacity, orthogonal_start
 from verify.memory import printed as printed_findings
 from verify.memory.clustering import clustering
 from verify.memory.hemisphere import patterns_in_a_hemisphere
 from verify.memory.particles import uniform_tokens
 from verify.memory.sphere_dynamics import euler_findings
-from verify.selftest import FAULTS
 from verify.theorems import ledger
 
+claim_module = sys.modules["verify.memory.clustering"]  # the package's claim has its name
 SMALL = {"n": 4, "d": 2, "samples": 20}
 
 
@@ -56,6 +59,43 @@ def test_a_wrong_equation_fails(monkeypatch):
     monkeypatch.setattr(orthogonal_start, "escape_time", lambda b: time(b) * (1 + 1e-13))
     verdicts = [finding.verdict for finding in orthogonal_start.slow_phase()]
     assert verdicts == [Verdict.FAILS, Verdict.FAILS]
+
+
+NAN_LATER = {
+    "orthogonal start": (orthogonal_start, "orthogonal_start", orthogonal_start.all_tokens),
+    "late rate of equal tokens": (
+        orthogonal_start,
+        "orthogonal_gap",
+        lambda run: orthogonal_start.late_rate(True),
+    ),
+    "late rate": (hemisphere, "cone_diameter", lambda run: hemisphere._late_rate(run, 4, 3, 1.0)),
+    "energy": (claim_module, "sphere_energy", lambda run: claim_module._energy_rises(run, 4, 3, 1)),
+    "leaders": (claim_module, "euclidean_flow", lambda run: claim_module._leaders(run, 4)),
+    "every set": (
+        hopfield_capacity,
+        "unstable_bit_probability",
+        lambda run: hopfield_capacity.every_set_of_patterns(True),
+    ),
+}
+
+
+@pytest.mark.parametrize("finding", NAN_LATER)
+def test_a_nan_after_good_values_decides_nothing(finding, monkeypatch):
+    module, name, find = NAN_LATER[finding]
+    right, calls = getattr(module, name), []
+
+    def later(*given, **options):
+        calls.append(given)
+        found = right(*given, **options)
+        if len(calls) == 1:
+            return found
+        if name == "euclidean_flow":
+            return replace(found, attention=found.attention * np.nan)
+        return found * np.nan
+
+    monkeypatch.setattr(module, name, later)
+    assert find(Run(quick=True)).verdict is Verdict.UNDECIDED
+    assert len(calls) > 1
 
 
 def test_counting_patterns_by_hand():

@@ -12,7 +12,11 @@ from verify.domains import Ball
 from verify.evidence.enclosure import UNIT, all_hold, apart, below, coincide, exactly, same
 from verify.faults import FAULTS
 from verify.finding import Verdict
-from verify.memory import modern_hopfield_storage
+from verify.memory import (
+    modern_hopfield_bounds,
+    modern_hopfield_energy,
+    modern_hopfield_storage,
+)
 from verify.memory.attention_is_hopfield import attention_is_hopfield
 from verify.memory.hopfield_balls import ModernNetwork, spectral_bound
 from verify.memory.modern_hopfield import modern_hopfield
@@ -115,6 +119,35 @@ def test_the_picture_is_drawn_at_a_huge_beta(tmp_path):
     assert np.ptp(matplotlib.image.imread(target)) > 0
 
 
+@pytest.mark.parametrize(
+    ("module", "name", "factor"),
+    [
+        (modern_hopfield_energy, "modern_hopfield_energy", 1 + 1e-10),
+        (modern_hopfield_energy, "modern_hopfield_step", 1 + 1e-10),
+        (modern_hopfield_energy, "jacobian", 1 + 1e-10),
+        (modern_hopfield_energy, "jacobian", np.nan),
+        (modern_hopfield_bounds, "basin_radius", 1 + 1e-12),
+        (modern_hopfield_bounds, "separations", 1 + 1e-12),
+        (modern_hopfield_bounds, "contraction_bound", 1 + 1e-10),
+        (modern_hopfield_bounds, "retrieval_error_bound", 1 + 1e-10),
+        (modern_hopfield_bounds, "gap_error_bound", 1 + 1e-10),
+        (modern_hopfield_bounds, "required_separation", 1 - 1e-10),
+    ],
+    ids=str,
+)
+def test_the_library_is_held_to_the_balls(module, name, factor, monkeypatch):
+    """Its energy, update, Jacobian, separation, radius and bounds: a little off is seen."""
+    right = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given: factor * right(*given))
+    run = Run(seed=1, quick=True)
+    if module is modern_hopfield_energy:
+        verdict = next(module.energy(run, 4, 2)).verdict
+    else:
+        found = module.separation_and_retrieval(run)
+        verdict = next(f.verdict for f in found if f.id == "bound/library")
+    assert verdict is (Verdict.FAILS if np.isfinite(factor) else Verdict.UNDECIDED)
+
+
 def test_two_models_of_the_network_agree():
     """The enclosure over a whole ball holds the value at each of its points."""
     rng = np.random.default_rng(4)
@@ -159,6 +192,8 @@ def test_balls_coincide_entry_by_entry():
     with pytest.raises(ValueError, match="zip"):
         coincide("a", "b", [arb(1)], [1.0, 2.0])
     assert apart([[arb(1)], [wide]], [[0.0], [2.0]]) == 1.0
+    assert np.isnan(apart([arb(1), arb("nan")], [1.0, 2.0]))
+    assert np.isnan(apart([], []))
 
 
 def test_comparisons_are_counted():

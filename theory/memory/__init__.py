@@ -162,7 +162,7 @@ __all__ = [
     "synchronous_run",
     "synchronous_update",
     "union_bound_patterns",
-    "update_rounding",
     "unstable_bit_limit",
     "unstable_bit_probability",
+    "update_rounding",
 ]

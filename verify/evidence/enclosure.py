@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from flint import arb
 
 from verify.finding import Finding, Verdict
@@ -40,8 +41,12 @@ def interval(ball: arb) -> tuple[float, float]:
 
 
 def apart(a: Any, b: Any) -> float:
-    """An upper bound on the largest distance of entries in the same place of nested lists."""
-    return max((float(abs(u - v).upper()) for u, v in _pairs(a, b)), default=0.0)
+    """An upper bound on the largest distance of entries in the same place of nested lists.
+
+    NaN if one of them is, or if there are none.
+    """
+    distances = [float(abs(u - v).upper()) for u, v in _pairs(a, b)]
+    return float(np.max(distances)) if distances else float("nan")
 
 
 def coincide(

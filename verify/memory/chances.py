@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from theory.memory.capacity import clopper_pearson
-from verify.finding import Finding, Verdict
+from verify.finding import Finding, Verdict, within
 
 FALSE_ALARM = 1e-7  # the chance that such a finding fails, whatever the seed, where it is true
 
@@ -34,6 +34,6 @@ def covers(
 ) -> Finding:
     """A confidence interval that is missed with a chance of FALSE_ALARM holds the stated number."""
     low, high = interval
-    verdict = Verdict.of(bool(low <= stated <= high))
     detail = f"the interval is {low:.6f} … {high:.6f}"
+    verdict = within(id, name, "statistical", stated, interval).verdict
     return Finding(id, name, "statistical", interval, stated, verdict, words, wanted, detail)

@@ -57,7 +57,7 @@ def every_set_of_patterns(quick: bool) -> Finding:
         counted, stated = Fraction(unstable, 2 ** ((P - 1) * d)), unstable_bit_probability(P, d)
         error = abs(float(counted) - stated) / float(counted) if counted else stated
         off.append((error, f"P = {P}, d = {d}: {counted} = {float(counted)} but stated {stated}"))
-    worst, where = max(off)
+    worst, where = off[int(np.argmax([error for error, _ in off]))]
     name = "P(Bin((P − 1)(d − 1), ½) < (P − 2)(d − 1)/2) of all sets of patterns, P·d ≤ 16, off by"
     return at_most("unstable-bits/all", name, "float", worst, 1e-9, detail=where)
 

@@ -15,13 +15,13 @@ from theory.memory.retrieval_bounds import stored_patterns_bound, union_bound_pa
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below, interval
-from verify.finding import Finding, Verdict, at_least
+from verify.finding import Finding, Verdict, at_least, within
+from verify.memory.chances import FALSE_ALARM
 from verify.memory.hopfield_balls import required_separation as required_in_balls
 
 # (d, β, K, p), the printed constant c, and the printed count.
 EXAMPLES = (((20, 1.0, 3.0, 1e-3), "3.15461"), ((75, 1.0, 1.0, 1e-3), "1.37188"))
 MANY = 10_000  # patterns said to be separated with the constants of the first example
-FALSE_ALARM = 1e-6
 SETS = 150  # of 1000 patterns, in which pairs too close are looked for
 
 
@@ -106,16 +106,15 @@ def _many(run: Run) -> Finding:
     counts = np.arange(sets + 1)
     low = int((bdtr(counts, sets, expected - expected**2 / 2) > FALSE_ALARM / 2).argmax())
     high = int((bdtrc(counts, sets, expected) <= FALSE_ALARM / 2).argmax())
-    verdict = Verdict.of(low <= hit <= high)
     name = f"do {MANY} random patterns meet the condition (β = 1, K = 3, d = 20)?"
     of_all = f"{MANY} hold {mean:.1f} on average, and none with probability at most {1 / mean:.1%}"
     words = f"{hit} of {sets} sets of {size} hold a pair too close; {of_all}"
     wanted = f"{low} … {high} of the sets, except with probability {FALSE_ALARM:g}"
-    return Finding("too-close", name, "statistical", hit, (low, high), verdict, words, wanted)
+    return within("too-close", name, "statistical", hit, (low, high), words=words, wanted=wanted)
 
 
 def _separated_patterns(run: Run) -> Finding:
-    """So many patterns that the union bound allows a false alarm once in a million draws."""
+    """So many patterns that the union bound allows a false alarm as rarely as all others."""
     d, beta, K, _ = EXAMPLES[1][0]
     N = union_bound_patterns(d, beta, K, FALSE_ALARM)
     required = float(required_separation(N, beta, K * np.sqrt(d - 1)))

@@ -16,7 +16,7 @@ from verify.claim import Run
 from verify.domains import Ball, outputs, written
 from verify.evidence.enclosure import apart, coincide, exactly
 from verify.evidence.size import size
-from verify.finding import Finding, Verdict, at_most, same
+from verify.finding import Finding, at_most, same, within
 from verify.memory.particles import EPS, euler_step
 
 if TYPE_CHECKING:
@@ -97,9 +97,8 @@ def _order(models: list[Transformer], X: np.ndarray, beta: float) -> Finding:
     exact, bound = sphere_flow(X, beta, [1.0]).tokens[0], (2**0.5, 2**1.5)
     errors = [float(abs(model(X).numpy() - exact).max()) for model in models]
     ratios = [a / b if b else math.inf for a, b in pairwise(errors)]
-    verdict = Verdict.of(all(bound[0] < ratio < bound[1] for ratio in ratios))
     name = "distance to the flow at time 1 of 16, 32, 64 layers"
     distances = ", ".join(f"{error:.1e}" for error in errors)
     words = f"{distances}: ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
     wanted = "ratio 2, nearer than 1 and 4: the first power of the step"
-    return Finding("order", name, "float", ratios, bound, verdict, words, wanted)
+    return within("order", name, "float", ratios, bound, words=words, wanted=wanted)
