@@ -14,7 +14,9 @@ softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of 
                  share the weight get uneven shares, by e^{2βσ} − 1.  Errors of the registers then
                  pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ.
 exact_in         bits of significand in which every partial sum of the hardmax forward pass is
-                 exact: all numbers are whole multiples of a power of two, below a bound.
+                 exact: all numbers are whole multiples of a power of two, below a bound.  A model
+                 whose answers are the largest of several logits is not converted to a format that
+                 has fewer (`check_format`).
 """
 
 from __future__ import annotations
@@ -22,11 +24,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from theory import checks
+from theory.checks import InputError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,6 +42,7 @@ MOST_EXPONENT = 700.0  # e^700 is still a float64
 # The bounds are sums of products of numbers that are not negative, evaluated in float64: thousands
 # of operations without cancellation, each off by 2^−53, which a part in 10⁹ more than covers.
 WIDER = 1 + 1e-9
+Bound = float | Fraction
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
 
 
@@ -81,10 +87,26 @@ class SoftmaxError:
 
 @dataclass(frozen=True)
 class Exactness:
-    """What a float format needs: bits of significand, and the largest number it must hold."""
+    """What a float format needs: bits of significand, the largest number that it must hold, and the
+    power of two of which all numbers are multiples, which must not be below its normal numbers."""
 
     bits: int
     largest: float
+    grain: float
+
+    def fits(self, significand: int, largest: Bound, smallest: Bound) -> bool:
+        """Whether a format of so many bits, whose normal numbers are between these, is enough."""
+        return self.bits <= significand and self.largest <= largest and self.grain >= smallest
+
+    def fits_in(self, dtype: torch.dtype) -> bool:
+        """`fits`, for a format of torch."""
+        kind = torch.finfo(dtype)
+        return self.fits(significand(dtype), kind.max, kind.smallest_normal)
+
+
+def significand(dtype: torch.dtype) -> int:
+    """Bits of significand of a float format of torch, with the hidden one."""
+    return 1 - round(math.log2(torch.finfo(dtype).eps))
 
 
 def sharpening(amplification: float) -> float:
@@ -157,11 +179,32 @@ def exact_in(model: Transformer) -> Exactness:
     counts that are exact, and frequencies 1/T apart stay apart, which takes two bits more than T.
     """
     _, numbers = _hardmax(model)
+    smallest = min(float(np.min(grain)) for _, grain in numbers)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         numbers.append((1.0, 0.25 / model.interface.context))
     # log₂ of the largest whole number of grains; a number that is always 0 has infinite grain.
     bits = max(np.log2(np.maximum(sizes / grain, 1.0)).max() for sizes, grain in numbers)
-    return Exactness(math.ceil(bits), max(float(np.max(sizes)) for sizes, _ in numbers))
+    largest = max(float(np.max(sizes)) for sizes, _ in numbers)
+    return Exactness(math.ceil(bits), largest, smallest)
+
+
+def check_format(model: Transformer, dtype: torch.dtype) -> None:
+    """Raise ValueError for a format in which partial sums, and so answers, could be wrong.
+
+    It concerns models that say how far apart their logits are (`interface.margin`), and formats
+    other than float64, in which the weights were written.
+    """
+    if model.interface.margin is None or dtype in (model.like.dtype, torch.float64):
+        return
+    needs = exact_in(model)
+    if not needs.fits_in(dtype):
+        kind, enough = torch.finfo(dtype), needs.fits_in(torch.float32)
+        raise InputError(
+            f"{model.name} takes {needs.bits} bits of significand and numbers from {needs.grain:g} "
+            f"to {needs.largest:g}, and {kind.dtype} has {significand(dtype)} bits and numbers "
+            f"from {kind.smallest_normal:.2g} to {kind.max:.3g}: its answers could be wrong; use "
+            f"{'float32' if enough else 'float64'}"
+        )
 
 
 @np.errstate(over="ignore")  # what is too large for a float64 is bounded by infinity

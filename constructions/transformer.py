@@ -14,7 +14,7 @@ Trained models may have heads, MLP and read-out see the stream through a layer n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import groupby
@@ -27,7 +27,13 @@ from torch.nn.functional import layer_norm
 
 from constructions.attention import Attention
 from constructions.interface import Interface, Model, Prompt
-from constructions.margins import Margin, SoftmaxError, least_sharpness, softmax_error
+from constructions.margins import (
+    Margin,
+    SoftmaxError,
+    check_format,
+    least_sharpness,
+    softmax_error,
+)
 from constructions.stream import Stream
 from constructions.tensors import weight
 from theory import checks
@@ -182,6 +188,9 @@ class Transformer(Model):
 
     `stream` are its named registers; by its proof, `stages` say what stands where, and `at_most`
     bounds registers.
+
+    Converting it (`.half()`, `.to(…)`) raises ValueError for a float format that is too short for
+    its answers to be sure, and changes nothing then; see `constructions.margins`.
     """
 
     def __init__(
@@ -230,6 +239,12 @@ class Transformer(Model):
     def n_parameters(self) -> int:
         """The number of weights, zeros included."""
         return sum(weights.numel() for weights in self.parameters())
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Transformer:
+        """All of torch's conversions come here; the weights are only rounded where that is safe."""
+        check_format(self, fn(self.like.new_empty(0)).dtype)
+        converted: Transformer = super()._apply(fn, recurse)
+        return converted
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         """The stream H (…, T, D) after the embedding and after each block, one by one."""

@@ -280,10 +280,10 @@ def test_sharpening_keeps_its_promise(amplification):
 
 
 FORMATS = {
-    torch.bfloat16: (8, 3.38e38),
-    torch.float16: (11, 65504.0),
-    torch.float32: (24, 3.40e38),
-    torch.float64: (53, 1.79e308),
+    torch.bfloat16: (8, 3.38e38, 2.0**-126),
+    torch.float16: (11, 65504.0, 2.0**-14),
+    torch.float32: (24, 3.40e38, 2.0**-126),
+    torch.float64: (53, 1.79e308, 2.0**-1022),
 }
 SHORT = {
     **{name: (build, 3, 9) for name, build in MODELS.items()},
@@ -296,8 +296,8 @@ SHORT = {
 
 
 def fits(exactness, dtype):
-    bits, largest = FORMATS[dtype]
-    return exactness.bits <= bits and exactness.largest <= largest
+    bits, largest, smallest = FORMATS[dtype]
+    return exactness.fits(bits, largest, smallest)
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -376,4 +376,45 @@ def test_averages_in_a_format_too_short_to_count_in_are_not_called_exact():
     tokens = [0] * 299 + [1] * 300
     assert int(model(tokens)[-1]) == 1
     assert exact_in(model).bits > 8
-    assert int(broad_average(2, 599).to(torch.bfloat16)(tokens)[-1]) == 0
+    with pytest.raises(InputError, match=r"takes 12 bits .* and bfloat16 has 8 .*; use float32"):
+        model.to(torch.bfloat16)
+
+
+@pytest.mark.parametrize(
+    ("build", "dtype", "message"),
+    [
+        (
+            lambda: induction_heads(8, 2000),
+            torch.float16,
+            r"takes 13 bits of significand and numbers from 0\.5 to 50144, and float16 has 11 bits "
+            r"and numbers from 6\.1e-05 to 6\.55e\+04: its answers could be wrong; use float32",
+        ),
+        (lambda: hop(3, 8, 300), torch.bfloat16, "and bfloat16 has 8 .*; use float32"),
+        (lambda: skip_gram(0.1 * np.eye(3), 9), torch.float32, "takes 54 bits .*; use float64"),
+        # Few bits, but below the normal numbers of the format.
+        (
+            lambda: skip_gram(2.0**-30 * np.eye(3), 9),
+            torch.float16,
+            "numbers from 9.31323e-10 to 1,",
+        ),
+        (lambda: skip_gram(1e5 * np.eye(3), 9), torch.float16, "to 300000, and float16 has 11"),
+    ],
+    ids=["scores", "pointers", "a table", "too small", "too large"],
+)
+def test_no_model_goes_to_a_format_in_which_it_could_answer_wrongly(build, dtype, message):
+    model = build()
+    before = [weights.clone() for weights in model.parameters()]
+    with pytest.raises(InputError, match=message):
+        model.to(dtype)
+    with pytest.raises(InputError, match=message):  # nor as a part of something
+        torch.nn.Sequential(model).to(dtype)
+    assert all(map(torch.equal, before, model.parameters()))
+    assert model.double() is model
+
+
+def test_the_limit_of_a_format_is_its_own_up_to_the_last_token():
+    """At the longest exact length a model is converted and right, one token more and it is not."""
+    n = 681
+    induction_heads(8, n).half()
+    with pytest.raises(InputError, match="float16 has 11"):
+        induction_heads(8, n + 1).half()

@@ -25,6 +25,11 @@ class Format(NamedTuple):
         most = 2 ** (self.exponent - 1)
         return (2 - Fraction(2) ** (1 - self.significand)) * Fraction(2) ** (most - 1)
 
+    @property
+    def smallest(self) -> Fraction:
+        """The smallest normal number above 0."""
+        return Fraction(2) ** (2 - 2 ** (self.exponent - 1))
+
     def grain(self, value: Fraction) -> Fraction:
         """The distance between neighbouring numbers of the format at this value."""
         size = abs(value)

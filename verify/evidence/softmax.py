@@ -191,8 +191,7 @@ def longest(build: Callable[[int], Transformer], kept: Format) -> int:
     from constructions.margins import exact_in
 
     def fits(n: int) -> bool:
-        needs = exact_in(build(n))
-        return needs.bits <= kept.significand and needs.largest <= kept.largest
+        return exact_in(build(n)).fits(kept.significand, kept.largest, kept.smallest)
 
     if fits(LONGEST):
         return LONGEST
