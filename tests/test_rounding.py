@@ -16,6 +16,7 @@ from constructions.attention import Attention
 from constructions.interface import Prompt
 from constructions.stream import Stream
 from constructions.transformer import Block, Embed, Transformer, Unembed
+from constructions.words import Move
 from verify.domains import Rational, outputs
 from verify.evidence.rounding import _attention_size, _local_error, with_rounding_bound
 from verify.evidence.statement import predict
@@ -98,8 +99,13 @@ def test_the_bound_holds_where_numbers_cancel_to_zero(name, x, y, query):
 def test_the_bound_sees_what_cancels_under_a_relu():
     """x + αSx − x is 0 in float64 for a tiny α; the exact value is not, and the bound covers it."""
     x, y, query = np.array([[1.0], [2.0]]), np.array([3.0, 1.0]), np.array([1.5])
-    gaps, bounds = errors(newton(1, 2, 2.0**-80, "paper", n=2), x, y, query)
-    assert 0 < gaps[0] <= bounds[0]
+    model = newton(1, 2, 2.0**-80, "paper", n=2)
+    assert (np.abs(errors(model, x, y, query)[0]) < 1e-30).all()
+    copied, stream = model.stream.read("x"), model.stream
+    for layer, move in ((0, Move(copied, "m")), (3, Move(-copied, "m"))):
+        model.blocks.insert(layer, block(stream, words=[move]))
+    gaps, bounds = errors(model, x, y, query)
+    assert 1e-30 < gaps[0] <= bounds[0]
 
 
 @each_model

@@ -40,6 +40,11 @@ def newton(
     | ladder | ⌈k log₃2⌉ + 2, ⌈k log₃2⌉ + 1   | ≤ 4   | 9d + 5 | linear, linear MLPs      |
     | paper  | k + 8 (gram only)              | 2     | 5d + 3 | ReLU divided by n        |
 
+    Formats shorter than float64, measured at κ(S) = 30, d = 5, n = 10: in float32 "direct" stays
+    within 2e−5 of the recursion up to k = 40, since u asks, and an error δ of M x becomes
+    (2I − M S)δ, which tends to δ; "paper", where x asks, makes 2δ of it and passes 0.1 % after
+    k = 15, "ladder", which adds three, after k = 13.  In float16 all pass 0.1 % after k = 3.
+
     Computing the recursion needs no hypothesis.  It converges to the pseudo-inverse on range(S)
     iff 0 < alpha < 2/λmax(S)² (gram), resp. alpha < 2/λmax(S) (identity), strictly.
 

@@ -3,7 +3,7 @@
 Attention is ReLU divided by n over the examples ([Fu2024, Definition B.1]), two heads at most, and
 every linear map of a token is an MLP of paired ReLUs, so each layer is one that the theorem allows.
 
-start, 3 layers          m ← x (copy);  m ← x + αSx (attention);  m ← αSx (subtract)
+start, 3 layers          carry ← x (copy);  m ← αSx (attention carries the copy);  carry ← 0
 Newton, 1 layer a step   two heads add −½ Σ_i m_i ⟨m_i, x⟩ = −½ M S M x to m, and the MLP doubles m:
                          2(M − ½ M S M) x = (2M − M S M) x
 read-out, 5 layers       copy, multiply, sum, copy, multiply: w = Σ_i y_i m_i = M_k Xᵀ y reaches the
@@ -18,7 +18,9 @@ are said to be exact in an MLP, which a piecewise linear map cannot be; here the
     multiply   x asks, w answers, 1 is carried:      (1/n) Σ_i ⟨x, w_i⟩ · 1 = ⟨w, x⟩
 
 so the first product already contains the sum, and the layer named "sum" is kept for the theorem's
-count.  The factors n and α stand in different matrices, W_O and W_V, so neither is rounded.
+count.  A copy goes into an empty register, and only from itself is it subtracted: formed as
+(x + αSx) − x the start would round to 0 where αS is small.  The factors n and α stand in different
+matrices, W_O and W_V, so neither is rounded.
 """
 
 from __future__ import annotations
@@ -37,26 +39,28 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
     See `newton` for the statement and the meaning of the arguments.
     """
     stream = Stream(m=d, x=d, y=1, carry=d, product=d, w=d, one=1, estimate=1)
+    stream.fits(k, heads=2)
     m, x, y, carry, product, w, unit, estimate = map(stream.read, stream)
 
-    def heads(asks: Reading, answers: Reading, carries: Reading, into: str, times: float) -> Block:
+    clear = Move(-carry, "carry")
+
+    def heads(
+        asks: Reading, answers: Reading, carries: Reading, into: str, times: float, *words: Move
+    ) -> Block:
         pair = signed_pair(Head(asks, answers, carries, into, times))
-        return block(stream, pair, normalise="relu")
+        return block(stream, pair, words, normalise="relu")
 
     start = [
-        block(stream, words=[Move(x, "m"), Move(one, "one")]),
-        heads(x, x, alpha * x, "m", n),
-        block(stream, words=[Move(-x, "m")]),
+        block(stream, words=[Move(x, "carry"), Move(one, "one")]),
+        heads(x, x, alpha * carry, "m", n),
+        block(stream, words=[clear]),
     ]
-    steps = [
-        block(stream, signed_pair(Head(x, m, m, "m", -0.5 * n)), [Move(m, "m")], normalise="relu")
-        for _ in range(k)
-    ]
+    steps = [heads(x, m, m, "m", -0.5 * n, Move(m, "m")) for _ in range(k)]
     readout = [
         block(stream, words=[Move(m, "carry")]),
         heads(one, y, carry, "product", n),
-        heads(one, unit, product, "w", 1.0),
-        block(stream, words=[Move(w - carry, "carry")]),
+        heads(one, unit, product, "w", 1.0, clear),
+        block(stream, words=[Move(w, "carry")]),
         heads(x, carry, unit, "estimate", 1.0),
     ]
     return Transformer(

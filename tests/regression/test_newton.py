@@ -18,6 +18,7 @@ from reference_layers import TABLE
 
 from constructions import newton
 from constructions.regression import Prediction
+from theory.regression import newton as solve
 from verify.domains import Rational
 
 Q = Rational()
@@ -185,6 +186,46 @@ def test_a_hundred_thousand_examples():
         prediction = newton(3, 8, alpha, layout)(x, x @ w, w)
         # Sums of 10⁵ terms of about the prediction's size, rounded to 10^−16 of it.
         assert abs(prediction.item() - w @ w) < 1e-9
+
+
+@pytest.mark.parametrize("layout", ["direct", "ladder", "paper"])
+@pytest.mark.parametrize("exponents", [(27, 0), (-27, 0), (0, 60), (0, -60)], ids=str)
+def test_other_units_give_the_same_predictions(layout, exponents):
+    """Inputs times 2^a and labels times 2^b: M₀ x scales, so nothing may be added to x or to y.
+
+    The order of sums is the same, and powers of two are not rounded.
+    """
+    a, b = exponents
+    rng = np.random.default_rng(0)
+    x, y, query = rng.standard_normal((6, 3)), rng.standard_normal(6), rng.standard_normal(3)
+    n = 6 if layout == "paper" else None
+    here = newton(3, 8, 2.0**-9, layout, n=n)(x, y, query)
+    there = newton(3, 8, 2.0 ** (-9 - 4 * a), layout, n=n)(2.0**a * x, 2.0**b * y, query)
+    assert there.item() == 2.0 ** (b - a) * here.item() != 0
+
+
+# At κ(S) = 30, d = 5: the share of a prediction that float32 loses, as `newton` says.
+@pytest.mark.parametrize(
+    ("layout", "k", "lost"),
+    [
+        ("direct", 40, (0, 2e-5)),
+        ("paper", 14, (0, 1e-3)),
+        ("ladder", 12, (0, 1e-3)),
+        ("paper", 24, (0.05, np.inf)),
+        ("ladder", 24, (0.05, np.inf)),
+    ],
+)
+def test_what_float32_stands(layout, k, lost):
+    rng = np.random.default_rng(0)
+    left, _ = np.linalg.qr(rng.standard_normal((10, 5)))
+    right, _ = np.linalg.qr(rng.standard_normal((5, 5)))
+    x = (left * np.sqrt(np.geomspace(1, 30, 5))) @ right
+    y, queries = rng.standard_normal(10), rng.standard_normal((20, 5))
+    x, y, queries = (array.astype(np.float32).astype(np.float64) for array in (x, y, queries))
+    model = newton(5, k, 2.0**-10, layout, n=10 if layout == "paper" else None).float()
+    wanted = queries @ solve(x, y, k, 2.0**-10)
+    error = np.abs(model(x, y, queries).double().numpy() - wanted).max() / np.abs(wanted).max()
+    assert lost[0] <= error <= lost[1]
 
 
 @pytest.mark.parametrize(
