@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pytest
 
+from theory.checks import InputError
 from verify import cli
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
@@ -207,7 +208,8 @@ BAD_INPUT = {
 @pytest.mark.parametrize("line", BAD_INPUT)
 def test_bad_input_is_one_line_and_exit_2(line, capsys):
     assert run(*shlex.split(line)) == 2
-    errors = capsys.readouterr().err
+    said, errors = capsys.readouterr()
+    assert said == ""  # neither header nor findings before a refusal
     assert errors.startswith("error: ")
     assert errors.count("\n") == 1
     assert "Traceback" not in errors
@@ -285,10 +287,16 @@ def test_an_internal_error_exits_with_4_and_never_passes(claims, capsys, tmp_pat
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_bad_input_found_on_the_way_is_not_written_as_holding(tmp_path, capsys):
-    """The size is a finding before the symbolic domain refuses."""
+def test_bad_input_found_on_the_way_is_not_written_as_holding(claims, tmp_path, capsys):
+    @claim(source="")
+    def late(run: Run) -> Iterator[Finding]:
+        """Refuses after a finding."""
+        yield found(Verdict.HOLDS)
+        raise InputError("too large")
+
+    claims(it=late)
     file = tmp_path / "out.json"
-    assert run("newton", "--d", "30", "--domain", "symbolic", "--json", str(file)) == 2
+    assert run("it", "--json", str(file)) == 2
     assert json.loads(file.read_text())["verdict"] == "undecided"
 
 
@@ -544,36 +552,73 @@ def test_all_leaves_out_what_cannot_be_run_without_an_option(claims, capsys):
     assert run("it", "--data", "x") == 1
 
 
-@claim(source="", faults_seen=[{}])
-def notices(run: Run) -> Iterator[Finding]:
-    """Fails when a fault is planted."""
-    yield found(Verdict.of(run.fault is None))
+def notices(answers: bool):
+    """A claim that runs a model and looks at its answer, or does not."""
+
+    @claim(source="", faults_seen=[{}])
+    def check(run: Run) -> Iterator[Finding]:
+        """One step of gradient descent."""
+        from constructions import gradient_descent
+
+        model = run.build(gradient_descent, 1, 1, 0.5)
+        answer = float(model([[1.0]], [2.0], [3.0]))
+        yield found(Verdict.of(answer == 3 or not answers))
+
+    return check
 
 
-def sleeps(verdict: Verdict):
-    return claim(source="", faults_seen=[{}])(lambda run: iter([found(verdict)]))
-
-
-def test_the_self_test_counts_the_faults_that_are_seen(claims, capsys):
-    claims(it=notices, other=good)
-    assert run("selftest") == 1
-    assert capsys.readouterr().out.splitlines()[0] == "seen    it  "
-    claims(it=notices)
+def test_the_self_test_says_what_kills_each_finding(claims, capsys):
+    claims(it=notices(True))
+    assert run("selftest") == 0
+    first, second, *_, last = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"seen    it: (\d+) faults noticed, \d+ change no .*; 1 of 1 .*", first)
+    assert second.endswith("fails by: wrong sign in embedding")
+    assert last.startswith("selftest: ")
+    assert last.endswith("s of one core")
     assert run("selftest", "-q") == 0
-    assert capsys.readouterr().out == "selftest: 3 of 3 planted faults seen\n"
+    assert capsys.readouterr().out.splitlines()[0].startswith("selftest: ")
 
 
-@pytest.mark.parametrize("verdict", Verdict)
-def test_the_self_test_sees_a_check_that_does_not_notice(verdict, claims, capsys):
-    """Holding, being undecided, and failing already without a fault are all misses."""
-    claims(it=sleeps(verdict))
-    assert run("selftest") == 1
-    assert "MISSED" in capsys.readouterr().out
+def test_the_self_test_names_faults_missed_and_dead_findings(claims, capsys):
+    claims(it=notices(False))
+    assert run("selftest", "-q") == 1
+    out = capsys.readouterr().out
+    assert "missed: its defaults: wrong sign in layer 1, head 1" in out
+    assert "DEAD: no fault makes" in out
 
 
 def test_a_self_test_without_tests_is_not_a_pass(claims):
     claims(it=bad)
     assert run("selftest") == 1
+
+
+def test_the_self_test_of_some_claims_as_json(claims, tmp_path, capsys):
+    claims(it=notices(True), other=notices(False))
+    assert run("selftest", "it", "--json", str(tmp_path / "a.json")) == 0
+    (report,) = json.loads((tmp_path / "a.json").read_text())
+    assert report["claim"] == "it"
+    assert [*report["killed"].values()] == ["wrong sign in embedding"]
+    assert run("selftest", "itt") == 2
+    assert "no claim 'itt'" in capsys.readouterr().err
+
+
+def test_random_changes_are_counted_and_missed_ones_can_be_repeated(claims, capsys):
+    claims(it=notices(True))
+    assert run("selftest", "--random", "8", "-q") == 0
+    assert re.match(r"selftest: \d of 8 changed entries noticed, ", capsys.readouterr().out)
+    claims(it=notices(False))
+    assert run("selftest", "--random", "8", "--json", "-") == 1
+    missed = next(e for e in json.loads(capsys.readouterr().out) if not e["outcome"])
+    assert run("selftest", "--random", "1", "--seed", str(missed["seed"])) == 1
+    out = capsys.readouterr().out
+    assert missed["fault"] in out
+    assert f"repeat with: python -m verify selftest --random 1 --seed {missed['seed']}" in out
+
+
+@pytest.mark.parametrize("options", [["--random", "0"], ["--random", "3", "--trained"]])
+def test_a_number_of_random_changes_that_says_nothing_is_refused(options, capsys):
+    assert run("selftest", *options) == 2
+    assert "--random is" in capsys.readouterr().err
 
 
 def test_claims_of_another_package_are_found(monkeypatch, capsys):

@@ -24,7 +24,16 @@ from verify.claim import Claim, Run, installed, option
 from verify.finding import Verdict
 from verify.output import SCREEN, drawn, json_target, picture_target, write
 from verify.report import environment
-from verify.theorems import described, entries_of, in_latex, ledger, listing, tables, theorem
+from verify.theorems import (
+    described,
+    entries_of,
+    in_latex,
+    ledger,
+    listing,
+    option_sets,
+    tables,
+    theorem,
+)
 
 EXIT = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNDECIDED: 3}
 USAGE, INTERNAL, INTERRUPTED = 2, 4, 130
@@ -176,23 +185,26 @@ def check_all(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
-    """Check every claim with its default options, against the ledger; not those that need one."""
-    outcomes, documents = {}, list[str]()
+    """Check every claim, with the options that the ledger names; not those that need one."""
+    outcomes, documents = list[tuple[str, Verdict, list[str]]](), list[str]()
     output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
     try:
         for name, point in installed().items():
             claim: Claim = point.load()
             if claim.asks:
                 continue
-            run = Run(seed=seed, quick=quick, progress=_progress(quiet))
-            done = check(name, claim, run, claim.defaults, output, documents.append)
-            outcomes[name] = news(done, strictly=not quick and seed == 0)
+            for options in option_sets(name):
+                run = Run(seed=seed, quick=quick, progress=_progress(quiet))
+                chosen = {**claim.defaults, **options}
+                done = check(name, claim, run, chosen, output, documents.append)
+                outcomes.append((name, *news(done, strictly=not quick and seed == 0)))
     finally:
         if json:
             write(json, '{"schema": 2, "claims": [' + ",\n".join(documents) + "]}")
-    verdict = Verdict.together(outcome for outcome, _ in outcomes.values())
+    verdict = Verdict.together(verdict for _, verdict, _ in outcomes)
     if not output.silent:
-        print(*summary(outcomes), f"all: {verdict}, {len(outcomes)} claims", sep="\n")
+        claims = len({name for name, _, _ in outcomes})
+        print(*summary(outcomes), f"all: {verdict}, {claims} claims", sep="\n")
     return EXIT[verdict]
 
 
@@ -207,15 +219,15 @@ def self_test(
     quiet: Quiet = False,
 ) -> int:
     """Plant faults in constructions and functions: claims must notice, and findings can fail."""
-    from verify.selftesting import test_claims, test_entries
+    from verify.selftesting import check_claims, check_entries
 
     names, target, progress = claims or [], json_target(json), _progress(quiet)
     if random is None:
-        passed = test_claims(names, seed, trained, target, quiet, progress)
+        passed = check_claims(names, seed, trained, target, quiet, progress)
     elif random < 1 or trained:
         raise InputError(f"--random is {random}: give a number at least 1, and not --trained")
     else:
-        passed = test_entries(names, random, seed, target, quiet, progress)
+        passed = check_entries(names, random, seed, target, quiet, progress)
     return EXIT[Verdict.of(passed)]
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from theory.checks import InputError
 from verify.claim import Run
+from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.memory import hopfield_capacity
 from verify.memory.dense_memory import dense_memory
 from verify.memory.hopfield import hopfield
-from verify.selftest import FAULTS
 
 SMALL = {"d": 24, "samples": 4}
 

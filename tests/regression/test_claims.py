@@ -14,6 +14,7 @@ from verify import cli
 from verify.claim import Claim, Run
 from verify.domains import Rational
 from verify.evidence.identity import smallest_failure
+from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.regression.depth import depth
 from verify.regression.gradient_descent import gradient_descent
@@ -24,7 +25,6 @@ from verify.regression.pictures import rates_picture
 from verify.regression.rates import Problem, rates
 from verify.regression.state_size import state_size
 from verify.regression.statements import newton_statement
-from verify.selftest import FAULTS
 
 SMALL: dict[str, tuple[Claim, dict]] = {
     "newton": (newton, {"k": 2, "d": 2, "n": 3, "samples": 2}),

@@ -9,6 +9,7 @@ from constructions.retrieval import broad_average, composition, previous_token, 
 from theory.checks import InputError
 from theory.retrieval import composition_by_definition, induction_by_definition
 from verify.claim import Run
+from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.retrieval import one_layer as module
 from verify.retrieval.collisions import collision
@@ -21,7 +22,6 @@ from verify.retrieval.one_layer import (
     two_layers_compose,
     two_layers_find,
 )
-from verify.selftest import FAULTS
 
 
 def findings(**options):

@@ -10,6 +10,7 @@ import pytest
 from theory.checks import InputError
 from verify import cli
 from verify.claim import Claim, Run
+from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.retrieval.attention_patterns import attention_patterns
 from verify.retrieval.composition import composition
@@ -17,7 +18,6 @@ from verify.retrieval.hop import hop
 from verify.retrieval.induction import induction
 from verify.retrieval.nearest_neighbour import nearest_neighbour
 from verify.retrieval.ngram import in_context_ngram
-from verify.selftest import FAULTS
 
 SMALL: dict[str, tuple[Claim, dict]] = {
     "attention-patterns": (attention_patterns, {"n": 9, "vocabulary": 3, "samples": 4}),

@@ -30,7 +30,7 @@ NAMES = get_args(Patterns)[1:]
 @claim(
     source="[Elhage2021]; proved in constructions/retrieval/",
     draws=True,
-    faults_seen=[{"pattern": pattern, "n": 12, "vocabulary": 3, "samples": 8} for pattern in NAMES],
+    faults_seen=[{"pattern": pattern, "n": 8, "vocabulary": 3, "samples": 8} for pattern in NAMES],
 )
 def attention_patterns(
     run: Run,

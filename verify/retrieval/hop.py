@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @claim(
     source="[Sanford2024]; proved in constructions/retrieval/hop.py",
     draws=True,
-    faults_seen=[{"k": k, "n": 12, "vocabulary": 3, "samples": 8} for k in (1, 2, 3)],
+    faults_seen=[{"k": k, "n": 8, "vocabulary": 3, "samples": 8} for k in (1, 2, 3)],
 )
 def hop(
     run: Run,

@@ -29,7 +29,7 @@ Matches = Literal["all", Match]
     source="[Olsson2022], [Elhage2021]; proved in constructions/retrieval/induction.py",
     draws=True,
     faults_seen=[
-        {"match": match, "no_match": no_match, "n": 12, "vocabulary": 3, "samples": 8}
+        {"match": match, "no_match": no_match, "n": 8, "vocabulary": 3, "samples": 8}
         for match in get_args(Match)
         for no_match in get_args(NoMatch)
     ],

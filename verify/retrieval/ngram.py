@@ -37,7 +37,7 @@ MOST_CONTEXTS = 1000  # listed for the score gap; more would take minutes
     source="[Edelman2024]; proved in constructions/retrieval/ngram.py",
     draws=True,
     faults_seen=[
-        {"order": order, "pseudo_counts": alpha, "n": 12, "vocabulary": 3, "samples": 8}
+        {"order": order, "pseudo_counts": alpha, "n": 8, "vocabulary": 3, "samples": 8}
         for order in (1, 2, 3)
         for alpha in (0, 1)
     ],
