@@ -1,5 +1,6 @@
 """The ledger: every path exists, every size is the built model's, every claim is installed."""
 
+import re
 from itertools import product
 from pathlib import Path
 
@@ -8,9 +9,19 @@ import pytest
 
 import constructions
 from theory.checks import InputError
-from verify.claim import installed
+from verify.claim import Run, installed
 from verify.finding import Verdict
-from verify.theorems import KINDS, Formula, Theorem, ceil_log, in_latex, ledger, theorem
+from verify.theorems import (
+    KINDS,
+    Formula,
+    Theorem,
+    ceil_log,
+    in_latex,
+    ledger,
+    option_sets,
+    tables,
+    theorem,
+)
 
 ROOT = Path(__file__).parent.parent
 NAMES = {**{name: getattr(constructions, name) for name in constructions.__all__}, "np": np}
@@ -36,6 +47,26 @@ def test_sizes_are_those_of_the_built_model(entry: Theorem):
         built = {"layers": model.n_layers, "heads": model.n_heads, "width": model.d_model}
         for what, formula in entry.sizes.items():
             assert formula.admits(built[what], **parameters), (parameters, what, str(formula))
+
+
+SIZED = sorted({entry.claim for entry in BUILT})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SIZED)
+def test_a_claim_shows_the_sizes_of_all_its_statements(name, monkeypatch):
+    """With its defaults and the options that the ledger names."""
+    shown, claim = set(), installed()[name].load()
+    monkeypatch.setattr("verify.evidence.size.theorem", lambda n: shown.add(n) or theorem(n))
+    for options in option_sets(name):
+        for _ in claim.findings(Run(quick=True), **{**claim.defaults, **options}):
+            pass
+    assert shown >= {entry.name for entry in BUILT if entry.claim == name}
+
+
+def test_pipes_do_not_end_a_cell_of_a_table():
+    rows = [line for line in tables().splitlines() if line.startswith("| `")]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {7}
 
 
 def test_every_construction_is_in_the_ledger():

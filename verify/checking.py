@@ -6,7 +6,7 @@ import inspect
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,16 +134,21 @@ def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
     return Verdict.of(not lines), lines
 
 
-def summary(outcomes: Mapping[str, tuple[Verdict, list[str]]]) -> list[str]:
-    """How many statements of each kind came out as they should, and what differs."""
+def summary(outcomes: Sequence[tuple[str, Verdict, list[str]]]) -> list[str]:
+    """How many statements of each kind came out as they should, and what differs.
+
+    An outcome is of a claim with some of its options; a statement comes out as it should if all
+    outcomes of its claim do.
+    """
     came_out: Counter[str] = Counter()
     stated: Counter[str] = Counter()
-    for name, (verdict, _) in outcomes.items():
+    for name in dict.fromkeys(name for name, _, _ in outcomes):
+        holds = all(v is Verdict.HOLDS for other, v, _ in outcomes if other == name)
         for kind in [entry.kind for entry in entries_of(name)] or ["claim of another package"]:
             stated[kind] += 1
-            came_out[kind] += verdict is Verdict.HOLDS
+            came_out[kind] += holds
     lines = [f"{kind}: {came_out[kind]} of {count} as stated" for kind, count in stated.items()]
-    for name, (verdict, differences) in outcomes.items():
+    for name, verdict, differences in outcomes:
         if verdict is not Verdict.HOLDS and not differences:
             lines.append(f"differs: {name} {verdict}")
         lines += [f"differs: {name}, {line}" for line in differences]

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from theory.checks import InputError
+from verify.claim import installed
 
 KINDS = ("theorem", "bound", "erratum", "replication", "open")
 INTRODUCTION = """All that is stated, from the ledger; `python -m verify show NAME` says where
@@ -107,8 +108,9 @@ class Theorem:
     """One entry of the ledger.
 
     `theory`, `weights` and `test` are files; `build` is the call that makes the model, and `over`
-    the parameters at which the test makes it; `claim` is the claim that shows the statement, and
-    `found` what a replication found: the verdicts of its findings that do not hold, by their ids.
+    the parameters at which the test makes it; `claim` is the claim that shows the statement, with
+    these `options` where its defaults do not, and `found` what a replication found: the verdicts of
+    its findings that do not hold, by their ids.
     """
 
     name: str
@@ -123,8 +125,17 @@ class Theorem:
     build: str = ""
     over: Mapping[str, list[int]] = field(default_factory=dict)
     sizes: Mapping[str, Formula] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     found: Mapping[str, str] = field(default_factory=dict)
     open: str = ""
+
+    @property
+    def command(self) -> str:
+        """How the statement is shown."""
+        words = [
+            f" --{name}" + f" {value}" * (value is not True) for name, value in self.options.items()
+        ]
+        return f"python -m verify {self.claim}{''.join(words)}"
 
 
 @cache
@@ -154,6 +165,15 @@ def theorem(name: str) -> Theorem:
 def entries_of(claim: str) -> list[Theorem]:
     """The entries that a claim shows."""
     return [entry for entry in ledger().values() if entry.claim == claim]
+
+
+def option_sets(claim: str) -> list[dict[str, Any]]:
+    """The options, besides its defaults, with which a claim shows all that it is to show."""
+    sets: list[dict[str, Any]] = [{}]
+    for entry in entries_of(claim):
+        if entry.options not in sets:
+            sets.append(dict(entry.options))
+    return sets
 
 
 def must_hold(claim: str) -> bool:
@@ -191,7 +211,8 @@ def tables() -> str:
                 sizes = [str(entry.sizes.get(what, "")) for what in ("layers", "heads", "width")]
                 kind = "" if entry.kind == "theorem" else f"*{entry.kind}* "
                 cells = [f"`{entry.name}`", kind + entry.statement, *sizes, f"`{entry.claim}`"]
-                lines.append(f"| {' | '.join(cells)} |")
+                escaped = " | ".join(cell.replace("|", r"\|") for cell in cells)
+                lines.append(f"| {escaped} |")
     return "\n".join(lines) + "\n"
 
 
@@ -201,6 +222,11 @@ def in_latex(entry: Theorem) -> Iterator[str]:
     yield rf"\begin{{{entry.kind}}}[{{{entry.source}}}]"
     yield f"  {entry.statement}" + f" Sizes: {sizes}." * bool(sizes)
     yield rf"\end{{{entry.kind}}}"
+
+
+def _place(claim: str) -> str:
+    module, _, name = installed()[claim].value.partition(":")
+    return f"{module.replace('.', '/')}.py:{name}"
 
 
 def described(entry: Theorem) -> Iterator[str]:
@@ -213,7 +239,7 @@ def described(entry: Theorem) -> Iterator[str]:
         "weights": entry.weights,
         "build": entry.build,
         "sizes": ", ".join(f"{what} {formula}" for what, formula in entry.sizes.items()),
-        "claim": f"python -m verify {entry.claim}",
+        "claim": f"{entry.command} ({_place(entry.claim)})",
         "test": entry.test,
         "open": entry.open,
         "found": ", ".join(f"{id} {verdict}" for id, verdict in entry.found.items()),
