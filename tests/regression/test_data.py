@@ -12,12 +12,12 @@ from theory.checks import InputError
 from theory.regression import newton as solve
 from theory.regression import ols
 from verify.claim import Run
+from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.regression import newton_on_data as module
 from verify.regression.convergence import safe_alpha
-from verify.regression.data import read_examples
+from verify.regression.data import read_table
 from verify.regression.newton_on_data import newton_on_data
-from verify.selftest import FAULTS
 
 LONGLEY = Path(__file__).parents[2] / "examples" / "data" / "longley.csv"
 
@@ -31,6 +31,10 @@ CERTIFIED = {
     "population": -0.0511041056535807,
     "year": 1829.15146461355,
 }
+
+
+def read_examples(*given):
+    return read_table(*given).examples
 
 
 def rng(seed=0):
@@ -247,7 +251,11 @@ def test_from_the_identity_fewer_steps_are_enough(longley):
     found = findings(target="employed", start="identity", k=1, domain="float")
     assert failing(found) == []
     assert set(found) == {
-        *(f"{layout}/{id}" for layout in ("direct", "ladder") for id in ("size", "float")),
+        *(
+            f"{layout}/{id}"
+            for layout in ("direct", "ladder")
+            for id in ("size", "float", "held-out", "steps")
+        ),
         *("converges", "ols", "steps"),
     }
     assert found["steps"].measured < longley["steps"].measured
@@ -344,3 +352,92 @@ def test_the_picture_of_the_data(tmp_path):
     file = tmp_path / "picture.png"
     findings(k=1, layout="direct", domain="modular", plot=file)
     assert file.read_bytes().startswith(b"\x89PNG")
+
+
+# What a practitioner asks.
+
+
+def test_the_held_out_rows_are_predicted_as_well_as_said(write):
+    """Against least squares with an intercept on the raw numbers, which standardising is."""
+    drawn = rng(5)
+    features = drawn.normal(size=(40, 3)) * [1, 10, 0.1]
+    label = features @ [2, -0.3, 5] + 7 + drawn.normal(size=40)
+    table = np.column_stack([features, label, np.full(40, 3.0)])
+    text = "a,b,c,y,same\n" + "\n".join(",".join(map(repr, row)) for row in table.tolist())
+    found = findings(write(text), target="y", k=12, layout="direct", domain="float")
+    assert failing(found) == []
+    order = rng().permutation(40)
+    out, kept = np.sort(order[:8]), np.sort(order[8:])
+    ones = np.column_stack([np.ones(40), features])
+    left = label[out] - ones[out] @ np.linalg.lstsq(ones[kept], label[kept], rcond=None)[0]
+    rmse = float(np.sqrt(np.mean(left**2)))
+    share = 1 - np.mean(left**2) / np.mean((label[out] - label[kept].mean()) ** 2)
+    said = found["direct/held-out"]
+    assert f"OLS: R² {share:.4g}, RMSE {rmse:.4g}" in said.detail
+    assert f"after 12 steps: R² {share:.4g}, RMSE {rmse:.4g}" in said.name
+    sizes = "n = 32 rows to learn from and 8 held out, d = 4 features of rank 3, target y"
+    assert said.detail.startswith(f"{sizes}; constant, so without effect: same\n")
+    assert "advice: k = " in said.detail
+
+
+def test_predictions_are_written_in_the_units_of_the_file(tmp_path):
+    file = tmp_path / "out.csv"
+    found = findings(target="employed", k=31, layout="direct", domain="float", predictions=file)
+    assert failing(found) == []
+    with file.open(newline="") as written, LONGLEY.open(newline="") as given:
+        rows, lines = list(csv.DictReader(written)), given.read().splitlines()
+    assert list(rows[0]) == ["line", "employed", "direct", "ols"]
+    header = lines[0].split(",")
+    for row in rows:
+        own = dict(zip(header, lines[int(row["line"]) - 1].split(","), strict=True))
+        assert float(row["employed"]) == pytest.approx(float(own["employed"]), rel=1e-12)
+        assert float(row["direct"]) == pytest.approx(float(row["ols"]), abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "words"),
+    [("nowhere/out.csv", {}, "make it first"), ("out.csv", {"domain": "exact"}, "leave --domain")],
+)
+def test_predictions_that_cannot_be_written_are_refused_first(target, options, words, tmp_path):
+    with pytest.raises(InputError, match=words):
+        findings(predictions=tmp_path / target, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_transformer_that_does_not_reach_ols_is_not_said_to(monkeypatch):
+    """The recursion does; a model without its last steps, or with noise, is run and seen."""
+    from constructions import newton
+
+    def short(model):
+        return newton(6, model.n_layers - 2 - 4, safe_alpha(longley_x(), "gram"))
+
+    run = Run(fault=short)
+    found = newton_on_data.findings(
+        run, data=LONGLEY, target="employed", k=5, layout="direct", domain="float"
+    )
+    verdicts = {f.id: f.verdict for f in found}
+    assert verdicts["direct/steps"] is Verdict.FAILS
+    assert verdicts["steps"] is Verdict.HOLDS  # it is about the recursion
+    monkeypatch.setattr(module, "least_squares_rounding", lambda x: np.float64(1.0))
+    found = newton_on_data.findings(
+        run, data=LONGLEY, target="employed", k=5, layout="direct", domain="float"
+    )
+    assert {f.id: f.verdict for f in found}["direct/steps"] is Verdict.UNDECIDED
+
+
+def longley_x():
+    return read_examples(LONGLEY, "employed", rng()).x
+
+
+def test_predictions_far_from_ols_are_not_held_to_be_near():
+    """A read-out that is off by more than the residual explains moves the RMSE too far."""
+
+    def scaled(model):
+        model.unembed.W_U.data *= 1e3
+        return model
+
+    run = Run(fault=scaled)
+    found = newton_on_data.findings(
+        run, data=LONGLEY, target="employed", k=31, layout="direct", domain="float"
+    )
+    assert {f.id: f.verdict for f in found}["direct/held-out"] is Verdict.FAILS

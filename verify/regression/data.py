@@ -25,13 +25,30 @@ class Examples(NamedTuple):
     queries: np.ndarray
 
 
+class Table(NamedTuple):
+    """A user's rows as examples, standardised; of the held-out ones the lines in the file and the
+    `answers` (m,), in the standardised target, which is (target − centre)/spread."""
+
+    examples: Examples
+    answers: np.ndarray
+    lines: list[int]
+    target: str
+    constant: list[str]
+    centre: float
+    spread: float
+
+    def in_units(self, values: np.ndarray) -> np.ndarray:
+        """Standardised values of the target as those of the file."""
+        return self.centre + self.spread * values
+
+
 def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
     """`samples` Gaussian prompts of n examples in d dimensions, 8 of them if the run is quick."""
     prompts = gaussian_prompts(8 if run.quick else samples, n, d, seed=run.rng)
     return Examples(prompts.x, prompts.y, prompts.x_query)
 
 
-def read_examples(path: Path, target: str | None, rng: np.random.Generator) -> Examples:
+def read_table(path: Path, target: str | None, rng: np.random.Generator) -> Table:
     """Rows of a numeric CSV with a header; a fifth of them are held out as queries.
 
     Never more than 64, nor than 10⁶/rows, since each costs a pass over all rows.  Columns are
@@ -42,7 +59,7 @@ def read_examples(path: Path, target: str | None, rng: np.random.Generator) -> E
     entries, for fewer than three rows or two columns, for a target that is not a column or is two,
     and for a target, or all features, constant in the rows that are kept.
     """
-    names, table = _read(path)
+    names, lines, table = _read(path)
     if target is None:
         target = names[-1]
     if target not in names:
@@ -55,7 +72,7 @@ def read_examples(path: Path, target: str | None, rng: np.random.Generator) -> E
     held_out = max(1, min(len(table) // 5, 64, 10**6 // len(table)))
     queries, kept = map(np.sort, np.split(order, [held_out]))
     column = names.index(target)
-    standard, constant = _standardised(table, kept)
+    standard, constant, centre, spread = _standardised(table, kept)
     if constant[column]:
         raise InputError(
             f"{path.name}: column '{target}' is constant in the rows to learn from, so there is "
@@ -67,11 +84,20 @@ def read_examples(path: Path, target: str | None, rng: np.random.Generator) -> E
             "there is nothing to predict from; add a column that varies"
         )
     features = np.delete(standard, column, axis=1)
-    return Examples(features[kept], standard[kept, column], features[queries])
+    return Table(
+        Examples(features[kept], standard[kept, column], features[queries]),
+        standard[queries, column],
+        [lines[row] for row in queries],
+        target,
+        [name for name, same in zip(names, constant, strict=True) if same],
+        float(centre[column]),
+        float(spread[column]),
+    )
 
 
-def _standardised(table: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The columns shifted and scaled, and which of them are constant in the kept rows (and 0)."""
+def _standardised(table: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The columns shifted and scaled, which of them are constant in the kept rows (and 0), and by
+    how much they were shifted and scaled."""
     # Powers of two first, so that neither sums nor squares overflow or underflow.
     _, exponents = np.frexp(np.abs(table).max(axis=0))
     table = np.ldexp(table, -exponents)
@@ -79,10 +105,12 @@ def _standardised(table: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.n
     constant = np.ptp(table[kept], axis=0) == 0
     centre = np.where(constant, table[kept[0]], table[kept].mean(axis=0))
     spread = np.where(constant, 1.0, table[kept].std(axis=0))
-    return np.where(constant, 0.0, (table - centre) / spread), constant
+    standard = np.where(constant, 0.0, (table - centre) / spread)
+    return standard, constant, np.ldexp(centre, exponents), np.ldexp(spread, exponents)
 
 
-def _read(path: Path) -> tuple[list[str], np.ndarray]:
+def _read(path: Path) -> tuple[list[str], list[int], np.ndarray]:
+    """The names of the columns, and the rows with their lines in the file."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
@@ -117,7 +145,8 @@ def _read(path: Path) -> tuple[list[str], np.ndarray]:
                     f"{path.name} line {number}, column '{name}': {text!r} is not a "
                     "finite number; drop the column, or encode it as numbers"
                 )
-    return names, np.array([[float(text) for text in row] for _, row in body])
+    rows = np.array([[float(text) for text in row] for _, row in body])
+    return names, [number for number, _ in body], rows
 
 
 def _number(text: str) -> float | None:

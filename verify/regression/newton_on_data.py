@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 
-from theory.regression import Start, newton_residual
+from theory.checks import InputError
+from theory.regression import Start, newton_residual, ols
 from verify.claim import Run, claim, option
 from verify.domains import Rational
-from verify.evidence.agreement import transformer_in_float
+from verify.evidence.agreement import least_squares_rounding, transformer_in_float
 from verify.evidence.identity import DomainName
 from verify.evidence.statement import OverExamples, predict
 from verify.finding import Finding, at_most, equal, labelled
-from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
-from verify.regression.data import Examples, read_examples
+from verify.output import deliver, json_target
+from verify.regression.convergence import distance_to_ols, from_ols, newton_converges, safe_alpha
+from verify.regression.data import Examples, Table, read_table
 from verify.regression.pictures import newton_picture
 from verify.regression.statements import STEPS, Layouts, computes, newton_statements
 
@@ -38,28 +42,54 @@ def newton_on_data(
         float | None, option("α; default: the largest power of two that is safe for the data")
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
+    predictions: Annotated[
+        Path | None, option("write the held-out rows, their predictions and those of OLS as CSV")
+    ] = None,
 ) -> Iterator[Finding]:
     """On the rows of a CSV, hand-built weights compute k steps of Iterative Newton.
 
     Columns are standardised, and a fifth of the rows are held out as queries. The prediction is
-    that of the claim `newton`; also counted are the steps that take it to ordinary least squares.
+    that of the claim `newton`; also counted are the steps that take it to ordinary least squares,
+    those of the recursion and those of the transformer in float64, and how well both predict the
+    rows held out.
     """
-    examples = read_examples(data, target, run.rng)
+    if predictions is not None:
+        json_target(str(predictions))
+        if domain not in ("all", "float"):
+            raise InputError(f"--predictions are floats: leave --domain {domain} out")
+    table = read_table(data, target, run.rng)
+    examples = table.examples
     (x, y, queries), (n, d) = examples, examples.x.shape
     scale = safe_alpha(x, start) if alpha is None else float(alpha)
     what = f"{len(queries)} held-out rows of {data.name}"
+    needed, stated = steps_to_ols(examples, scale, start)
+    said: dict[str, np.ndarray] = {}
     for chosen, statement in newton_statements(run, layout, start, scale, n * n).items():
         most = {"most_steps": STEPS, "most_rows": MOST_ROWS}
         found = computes(run, statement, examples, k, domain, scale, start, what=what, **most)
         yield from labelled(chosen, found)
+        if domain in ("all", "float"):
+            in_float = transformer_in_float(statement.build(d, n, k), *examples)
+            said[chosen] = in_float[0]
+            found = [held_out(table, in_float, k, scale, start, needed)]
+            found[0].told = len(said) == 1  # the table is the same for every layout
+            if needed is not None:
+                found.append(steps_taken(statement, examples, needed))
+            yield from labelled(chosen, found)
         if domain in ("all", "exact"):
             rows = x[:MOST_ROWS], y[:MOST_ROWS]
             yield from labelled(chosen, [exactly(statement, *rows, queries, k)])
     if domain in ("all", "float"):
-        in_float = transformer_in_float(statement.build(d, n, k), *examples)
         yield newton_converges(x, scale, start)
         yield distance_to_ols(examples, in_float, k, scale, start)
-    yield from steps_to_ols(examples, data.name, k, scale, start)
+    if needed is not None:
+        kappa = condition(x)
+        name = f"steps of the recursion to OLS accuracy {ACCURACY:g} on {data.name}"
+        asked = f"(κ(S) = {kappa:.3g}; k = {k} was asked for)"
+        wanted = f"≤ {stated} by the rate"
+        yield at_most("steps", f"{name} {asked}", "float", needed, stated, wanted=wanted)
+    if predictions is not None:
+        deliver(predictions, as_csv(table, said).encode())
     if run.plot:
         newton_picture(run.plot, x, y, k, scale, start)
 
@@ -85,35 +115,134 @@ def exactly(
     )
 
 
-def steps_to_ols(
-    examples: Examples, name: str, k: int, alpha: float, start: Start
-) -> Iterator[Finding]:
-    """The steps that OLS accuracy takes, measured and as the rate states, if they converge."""
+def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | None, int]:
+    """The steps that take the recursion within ACCURACY of least squares on every query, and as
+    many as the rate states; None if it does not converge."""
     x, y, queries = examples
-    eigenvalues, vectors = np.linalg.eigh(x.T @ x)
-    kept = eigenvalues > max(x.shape) * np.finfo(float).eps * eigenvalues[-1]
-    eigenvalues, vectors = eigenvalues[kept], vectors[:, kept]
+    eigenvalues, vectors = _spectrum(x)
     rates = alpha * eigenvalues ** (2 if start == "gram" else 1)
     if rates[-1] >= 2:
-        return
+        return None, 0
     w, directions = vectors.T @ (x.T @ y) / eigenvalues, queries @ vectors
 
     def enough(steps: int) -> bool:
         left = newton_residual(eigenvalues, steps, alpha, start) * w
         return float(np.abs(directions @ left).max()) <= ACCURACY
 
-    kappa = eigenvalues[-1] / eigenvalues[0]
     needed = next(steps for steps in range(10_000) if enough(steps))
     scale = float(np.linalg.norm(queries, axis=-1).max() * np.linalg.norm(w))
     # The residual's logarithm doubles in each step, from that of |1 − rate| at its largest.
     slowest = min(float(np.minimum(rates, 2 - rates).min()), 1 - 2.0**-53)
     stated = np.log2(max(np.log(scale / ACCURACY), 1) / -np.log1p(-slowest))
-    stated = max(0, int(np.ceil(stated)))
-    yield at_most(
+    return needed, max(0, int(np.ceil(stated)))
+
+
+def steps_taken(statement: OverExamples, examples: Examples, k: int) -> Finding:
+    """After the steps that the recursion needs, the transformer itself is as near to least squares.
+
+    What rounding may add leaves it undecided; what is farther away than that fails.
+    """
+    (x, y, queries), (n, d) = examples, examples.x.shape
+    answers, rounding = transformer_in_float(statement.build(d, n, k), *examples)
+    w = ols(x, y)
+    lengths = np.linalg.norm(queries, axis=-1) * np.linalg.norm(w)
+    away = np.abs(answers - queries @ w)
+    certain = away - rounding - least_squares_rounding(x) * lengths
+    farthest, least = float(away.max()), float(np.maximum(certain, 0).max())
+    return at_most(
         "steps",
-        f"steps to OLS accuracy {ACCURACY:g} on {name} (κ(S) = {kappa:.3g}; k = {k} was asked for)",
+        f"the transformer's distance to OLS in float64, after k = {k}",
         "float",
-        needed,
-        stated,
-        wanted=f"≤ {stated} by the rate",
+        (least, farthest),
+        ACCURACY,
+        words=f"{farthest:.1e}, {least:.1e} without what may be rounding",
+        detail=""
+        if farthest <= ACCURACY
+        else "the recursion needs no more steps, but columns that "
+        "others nearly determine multiply the rounding: leave some out, or try another layout",
     )
+
+
+def held_out(
+    table: Table,
+    in_float: tuple[np.ndarray, np.ndarray],
+    k: int,
+    alpha: float,
+    start: Start,
+    needed: int | None,
+) -> Finding:
+    """R² and RMSE of the transformer on the rows held out, beside those of least squares.
+
+    By the triangle inequality the two RMSE differ by no more than the root mean square of the
+    predictions' distances, each of which has its bound (`from_ols`).
+    """
+    examples, answers = table.examples, table.answers
+    (x, y, queries), (n, d) = examples, examples.x.shape
+    eigenvalues, vectors = _spectrum(x)
+    found = from_ols(examples, in_float, lambda lam: newton_residual(lam, k, alpha, start))
+    w, directions = vectors.T @ (x.T @ y) / eigenvalues, queries @ vectors
+
+    def rmse(predictions: np.ndarray) -> float:
+        return float(np.sqrt(np.mean((predictions - answers) ** 2)))
+
+    def after(steps: int) -> np.ndarray:
+        return directions @ ((1 - newton_residual(eigenvalues, steps, alpha, start)) * w)
+
+    def described(error: float) -> str:
+        # Relative to predicting the mean of the rows learned from, which is 0.
+        share = f"{1 - (error / rmse(0 * answers)) ** 2:.4g}" if rmse(0 * answers) else "undefined"
+        return f"R² {share}, RMSE {table.spread * error:.4g}"
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        of_steps, of_ols = rmse(in_float[0]), rmse(queries @ ols(x, y))
+        most = float(np.sqrt(np.mean(found.bound**2)))
+    dropped = f"; constant, so without effect: {', '.join(table.constant)}" * bool(table.constant)
+    lines = [
+        f"n = {n} rows to learn from and {len(answers)} held out, d = {d} features of rank "
+        f"{len(eigenvalues)}, target {table.target}{dropped}",
+        f"OLS: {described(of_ols)}",
+    ]
+    if needed is not None:
+        errors = [rmse(after(steps)) for steps in range(needed + 1)]
+        shown = sorted({0, k, int(np.argmin(errors)), needed} & {*range(needed + 1)})
+        lines += [f"k = {steps}: {described(errors[steps])}" for steps in shown]
+        lines.append(
+            f"advice: k = {int(np.argmin(errors))} predicts these rows best (which were looked at "
+            f"to say so); k = {needed} is OLS to {ACCURACY:g}"
+        )
+    return at_most(
+        "held-out",
+        f"held-out rows after {k} steps: {described(of_steps)}; distance of the RMSE from OLS's",
+        "float",
+        abs(of_steps - of_ols),
+        most,
+        wanted=f"{most:.2e}, standardised",
+        detail="\n".join(lines),
+    )
+
+
+def condition(x: np.ndarray) -> float:
+    """λmax/λmin of S = XᵀX on its range."""
+    eigenvalues, _ = _spectrum(x)
+    return float(eigenvalues[-1] / eigenvalues[0])
+
+
+def _spectrum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of S above rounding, and their vectors."""
+    eigenvalues, vectors = np.linalg.eigh(x.T @ x)
+    kept = eigenvalues > max(x.shape) * np.finfo(float).eps * eigenvalues[-1]
+    return eigenvalues[kept], vectors[:, kept]
+
+
+def as_csv(table: Table, said: dict[str, np.ndarray]) -> str:
+    """The held-out rows by their lines in the file: the target, predictions by layout, and OLS."""
+    x, y, queries = table.examples
+    columns = {table.target: table.answers, **said, "ols": queries @ ols(x, y)}
+    values = zip(*(table.in_units(column) for column in columns.values()), strict=True)
+    file = StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["line", *columns])
+    writer.writerows(
+        [line, *map(float, row)] for line, row in zip(table.lines, values, strict=True)
+    )
+    return file.getvalue()
