@@ -27,6 +27,7 @@ from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train
 from theory import checks
 from theory.checks import InputError
+from theory.terminal import run
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
 DAY = 86_400
@@ -169,4 +170,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -45,13 +45,21 @@ def load(name: str | Path) -> Model:
     configuration = Configuration.from_json(record["configuration"])
     try:
         model = untrained(configuration)
-        model.load_state_dict(load_tensors(weights))
+        tensors = load_tensors(weights)
+        model.load_state_dict(tensors)
     except (SafetensorError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(
             f"{path_of(name).name} does not hold weights of its configuration ({reason}): "
             "restore both files"
         ) from None
+    for weight, tensor in tensors.items():
+        if tensor.dtype != torch.float32:  # which load_state_dict converts, whatever it was
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise InputError(
+                f"{path_of(name).name} holds {weight} in {kind}: weights are float32; convert them "
+                "and write the file again"
+            )
     if not all(bool(torch.isfinite(W).all()) for W in model.parameters()):
         raise InputError(f"{path_of(name).name} holds weights that are no numbers: train it again")
     model.requires_grad_(False)

@@ -52,6 +52,8 @@ class TransformerShape:
     def build(self, form: Form, seed: int, task: str) -> Transformer:
         """Weights are normal with variance 1/rows, those that write into the stream smaller by
         √(2·layers) [Radford2019], and with linear attention by another 10; biases are 0."""
+        stream = Stream(stream=self.d_model)
+        stream.fits(self.n_layers)
         generator = torch.Generator().manual_seed(seed)
         D, M, heads, depth = self.d_model, self.d_mlp, self.n_heads, math.sqrt(2 * self.n_layers)
         width = D // heads
@@ -90,7 +92,7 @@ class TransformerShape:
             pos_embed=PosEmbed(places) if form.positions else None,
             ln_final=norm(),
             interface=form.interface,
-            stream=Stream(stream=D),
+            stream=stream,
             name=f"trained on {task}: {self.n_layers} layers",
             source=SOURCE,
         )
@@ -112,6 +114,7 @@ class LSTMShape:
 
     def build(self, form: Form, seed: int, task: str) -> LSTM:
         """Weights as torch draws them, from its global generator."""
+        Stream(stream=self.width).fits(self.n_layers, heads=2)  # four gates of two matrices
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return LSTM(self, form)

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -47,6 +48,37 @@ def test_what_is_loaded_is_what_was_saved(run):
     p = gaussian_prompts(3, 4, 5, seed=0)
     assert torch.equal(model(p.x, p.y, p.x_query), again(p.x, p.y, p.x_query))
     assert not any(W.requires_grad for W in model.parameters())
+
+
+@pytest.mark.parametrize("kind", [torch.int32, torch.float64, torch.bfloat16])
+def test_weights_of_another_format_are_refused(copy, kind):
+    """Torch would convert them without a word."""
+    path = copy / "model.safetensors"
+    tensors = {name: W.to(kind) for name, W in load(path).state_dict().items()}
+    content = safetensors.torch.save(tensors)
+    path.write_bytes(content)
+    record = json.loads(path.with_suffix(".json").read_text())
+    record["sha256"] = hashlib.sha256(content).hexdigest()
+    path.with_suffix(".json").write_text(json.dumps(record))
+    with pytest.raises(InputError, match=f"in {str(kind).removeprefix('torch.')}: weights are"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("hop --k 1000000", "give k from 1 to 64"),
+        ("hop --layers 1000000000", "layers of width 64 need"),
+        ("regression --model lstm --layers 1000000000", "layers of width 128 need"),
+    ],
+)
+def test_absurd_sizes_are_refused_at_once(words, message, tmp_path, capsys):
+    began = time.perf_counter()
+    assert main(["train", *words.split(), "--out", str(tmp_path / "run")]) == 2
+    assert time.perf_counter() - began < 1
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert message in errors
 
 
 def test_the_sidecar_says_how_it_was_made(run):

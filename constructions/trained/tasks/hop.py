@@ -10,6 +10,7 @@ from torch.nn.functional import pad
 
 from constructions.trained.tasks.task import Batch, TokenTask
 from theory import checks
+from theory.checks import InputError
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,11 @@ class Hop(TokenTask, kind="hop"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        checks.dimension("k", self.k)
+        if checks.dimension("k", self.k) > self.length:
+            raise InputError(
+                f"k is {self.k}, but among {self.length} tokens {self.length} hops lead as far as "
+                f"any more: give k from 1 to {self.length}"
+            )
 
     def sequences(self, count: int, generator: Generator) -> Batch:
         size, device = (count, self.length), generator.device
