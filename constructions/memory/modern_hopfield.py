@@ -69,12 +69,13 @@ def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Transf
     Raises ValueError for patterns that are not (N, d) with finite entries, a beta that is not
     finite and positive, steps that are not an integer ≥ 0, and scores that do not fit in memory.
     """
-    given = as_tensor(patterns, torch.zeros((), dtype=torch.float64))
+    given = as_tensor(patterns, torch.zeros((), dtype=torch.float64), "patterns")
     X = torch.tensor(pattern_vectors(given.detach().numpy()))
     scale, steps = float(checks.positive("beta", beta)), checks.step_count("steps", steps)
     N, d = X.shape
     _scores_fit(N, 1)
     stream = Stream(pattern=d, state=d, found=d)
+    stream.fits(steps)
     pattern, state, found = map(stream.read, stream)
     turns = [(state, "state", "found"), (found, "found", "state")] * steps
     updates = [

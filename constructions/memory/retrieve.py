@@ -71,13 +71,13 @@ def retrieve(
     infinite entries, scores beyond the format, beta or tolerance that is not above 0, and a number
     of steps that is not a whole number from 0.
     """
-    patterns = as_tensor(patterns)
+    patterns = as_tensor(patterns, name="patterns")
     if not patterns.is_floating_point():
         patterns = patterns.to(torch.get_default_dtype())
     shape = tuple(patterns.shape)
     if len(shape) != 2 or 0 in shape:
         raise InputError(f"patterns have shape {shape}: give at least one row, (N, d)")
-    patterns, queries = patterns.contiguous(), as_tensor(queries, patterns)
+    patterns, queries = patterns.contiguous(), as_tensor(queries, patterns, "queries")
     checks.vector_shape("queries", tuple(queries.shape), shape[1])
     beta, steps = float(checks.positive("beta", beta)), checks.step_count("steps", steps)
     spacing = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance

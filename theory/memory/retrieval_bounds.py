@@ -87,7 +87,7 @@ def contraction_bound(N: int, beta: Real, M: Real, delta: Real, distance: Real) 
 
 def _number(name: str, value: Real) -> np.ndarray:
     """Infinity is a separation: that of a single pattern."""
-    array = np.asarray(value, dtype=np.float64)
+    array = checks.real(name, value)
     if np.isnan(array).any():
         raise InputError(f"{name} contains NaN: give numbers")
     return array
