@@ -33,8 +33,11 @@ def test_every_path_exists(entry: Theorem):
     assert entry.kind in KINDS
     assert entry.statement.endswith((".", "?"))
     assert entry.test, "a statement without a test"
-    for path in (entry.theory, entry.weights, entry.test):
-        assert not path or (ROOT / path).exists(), path
+    for place in (entry.theory, entry.weights, entry.test):
+        path, _, function = place.partition(":")
+        assert (ROOT / path).exists(), path
+        assert not function or f"def {function}(" in (ROOT / path).read_text(), place
+    assert ":" in entry.theory or not entry.theory, "a file, and what to look at in it"
     assert entry.claim in installed()
 
 

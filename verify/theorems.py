@@ -107,10 +107,10 @@ def _log(match: re.Match[str]) -> str:
 class Theorem:
     """One entry of the ledger.
 
-    `theory`, `weights` and `test` are files; `build` is the call that makes the model, and `over`
-    the parameters at which the test makes it; `claim` is the claim that shows the statement, with
-    these `options` where its defaults do not, and `found` what a replication found: the verdicts of
-    its findings that do not hold, by their ids.
+    `theory`, `weights` and `test` are files, the first with the function to look at; `build` is the
+    call that makes the model, and `over` the parameters at which the test makes it; `claim` is the
+    claim that shows the statement, with these `options` where its defaults do not, and `found` what
+    a replication found: the verdicts of its findings that do not hold, by their ids.
     """
 
     name: str
