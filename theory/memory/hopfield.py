@@ -114,7 +114,10 @@ def hopfield_fields(weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = N
 def hopfield_energy(weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = None) -> np.ndarray:
     """E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i, (…); shapes and errors as `hopfield_fields`.
 
-    It is −½⟨s, h + b⟩, and whole for whole numbers: every pair i ≠ j is counted twice.
+    It is −½⟨s, h + b⟩, and whole for whole numbers: every pair i ≠ j is counted twice.  As W is
+    symmetric with zero diagonal, s_i stands in E only in −s_i h_i, and h_i does not depend on s_i:
+    a flip of s_i to the sign of h_i changes that from |h_i| to −|h_i|, so E falls by 2|h_i|.  Of
+    the finitely many states none with a smaller energy is met again, so updates end.
     """
     network = checked_network(weights, bias)
     s = states("s", s, len(network.bias))
