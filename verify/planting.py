@@ -133,6 +133,8 @@ def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return {name: through(each) for name, each in value.items()}
         if isinstance(value, list | tuple):
             return _like(value, [through(each) for each in value])
+        if isinstance(value, Iterator):
+            return map(through, value)
         if isinstance(value, np.ndarray) and value.dtype == object:
             return np.frompyfunc(through, 1, 1)(value)
         if value is None or isinstance(value, bool | str | bytes) or hasattr(value, "parameters"):

@@ -21,7 +21,7 @@ Layouts = Literal["all", Descent]
     faults_seen=[
         {"layout": layout, "domain": domain, "d": 2, "n": 3, "k": 3, "samples": 2}
         for layout in get_args(Descent)
-        for domain in ("float", "exact", "modular", "symbolic")
+        for domain in ("all", "float", "exact", "modular", "symbolic")
     ],
 )
 def gradient_descent(

@@ -23,7 +23,7 @@ from verify.regression.statements import LAYOUTS, STEPS, Layouts, computes, newt
         {"layout": layout, "start": start, "domain": domain, "d": 2, "n": 3, "k": 2, "samples": 2}
         for start, layouts in LAYOUTS.items()
         for layout in layouts
-        for domain in ("float", "exact", "modular", "symbolic")
+        for domain in ("all", "float", "exact", "modular", "symbolic")
     ],
 )
 def newton(
