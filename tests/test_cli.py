@@ -201,6 +201,9 @@ BAD_INPUT = {
     "rates --digits 19": ("digits is 19", "at least 20"),
     "rates --d 1": ("d is 1", "at least 2"),
     "depth --largest-k -1": ("largest_k is -1", "at least 0"),
+    "depth --largest-k 100000": ("2.5e+10 layers", "take at most 100"),
+    f"newton-on-data --data {LONGLEY} --d 3": ("--d", "No such option"),
+    f"newton-on-data --data {LONGLEY} --predictions nowhere/p.csv": ("nowhere", "make it first"),
     "state-size --samples 1": ("samples is 1", "at least 2"),
 }
 

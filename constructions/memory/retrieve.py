@@ -83,7 +83,8 @@ def retrieve(
     spacing = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance
     allowed = float(checks.positive("tolerance", spacing))
     states = queries.reshape(-1, queries.shape[-1])
-    longest = float(patterns.norm(dim=1).max()) if _may_prune(states) else math.inf
+    longest = float(patterns.norm(dim=1).max())
+    _scores_are_finite(patterns, queries, beta, longest)
     for following in reversed(range(steps)):
         window = _window(len(patterns), beta, longest, allowed, steps, following)
         if not _may_prune(states) or _crowded(patterns, states, window, longest):
@@ -91,12 +92,20 @@ def retrieve(
             continue
         chunks = states.split(CHUNK)
         states = torch.cat([_pruned(patterns, chunk, beta, window, longest) for chunk in chunks])
-    if not torch.isfinite(states).all():
-        checks.finite("patterns", bool(torch.isfinite(patterns).all()))
-        checks.finite("queries", bool(torch.isfinite(queries).all()))
-        kind = str(patterns.dtype).removeprefix("torch.")
-        raise InputError(f"scores are too large for {kind}: scale patterns and queries down")
     return states.reshape(queries.shape)
+
+
+def _scores_are_finite(patterns: Tensor, queries: Tensor, beta: float, longest: float) -> None:
+    """Raise ValueError for a NaN, and for scores beyond the format, of which torch's attention
+    makes a 0.  No score is above β·M(‖ξ‖ + M), also in later updates."""
+    farthest = float(queries.norm(dim=-1).max()) if queries.numel() else 0.0
+    # Their sum and not the larger one, which would lose a NaN.
+    if max(1.0, beta) * longest * (longest + farthest) <= torch.finfo(patterns.dtype).max:
+        return
+    checks.finite("patterns", bool(torch.isfinite(patterns).all()))
+    checks.finite("queries", bool(torch.isfinite(queries).all()))
+    kind = str(patterns.dtype).removeprefix("torch.")
+    raise InputError(f"scores are too large for {kind}: scale patterns and queries down")
 
 
 def _window(

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from theory.checks import InputError
 from theory.regression import Start, newton_degree, newton_lower_bound
 from verify.claim import Run, claim, option
 from verify.domains import Degrees, NotPolynomial, streams
@@ -19,6 +20,7 @@ from verify.regression.statements import LAYOUTS, degree_of, newton_statement
 from verify.theorems import theorem
 
 ALPHA = 2.0**-6
+LARGEST_K = 100  # rows of the table
 STARTED: dict[Start, str] = {"gram": "from αS", "identity": "from αI"}
 MODULO = modulo_primes, "mod random primes, error probability ≤ 1e-20 for each"
 COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
@@ -53,6 +55,12 @@ def depth(
     MLPs give piecewise polynomials of degree ≤ 3^L; on an open set where the prediction is one
     polynomial, 3^L ≥ degree.
     """
+    if largest_k > LARGEST_K:
+        layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2
+        raise InputError(
+            f"largest_k is {largest_k}: the table would take models of some {layers:.1e} layers in "
+            f"all, a few milliseconds each; take at most {LARGEST_K}"
+        )
     for start in LAYOUTS:
         yield _degree_is_attained(run, start, min(largest_k, 5))
     for layout in LAYOUTS["gram"]:
