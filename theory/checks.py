@@ -9,7 +9,7 @@ Shape glossary: `…` leading (batch) dimensions, `n` examples, `d` features.
 
 from collections.abc import Sequence
 from numbers import Real as Number
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,14 +68,14 @@ def finite(name: str, is_finite: bool) -> None:
         raise InputError(f"{name} contains NaN or infinite entries: remove or impute them first")
 
 
-def array_of(name: str, value: object) -> np.ndarray:
+def array_of(name: str, value: Any) -> np.ndarray:
     """`np.asarray(value)`, of tensors too; ValueError for what is not an array of numbers.
 
     A tensor on another device, or one that gradients flow to, is copied without them.
     """
     try:
         if callable(getattr(value, "detach", None)):
-            value = value.detach().cpu()  # type: ignore[attr-defined]
+            value = value.detach().cpu()
             if str(value.dtype) == "torch.bfloat16":  # a format that numpy lacks
                 value = value.float()
         return np.asarray(value)
@@ -89,7 +89,7 @@ def array_of(name: str, value: object) -> np.ndarray:
         ) from None
 
 
-def real(name: str, value: object) -> np.ndarray:
+def real(name: str, value: Any) -> np.ndarray:
     """`value` as a float64 array; ValueError for complex entries and for what is no number."""
     array = array_of(name, value)
     numbers = array.dtype.kind in "biuf"

@@ -418,7 +418,10 @@ def test_a_transformer_that_does_not_reach_ols_is_not_said_to(monkeypatch):
     verdicts = {f.id: f.verdict for f in found}
     assert verdicts["direct/steps"] is Verdict.FAILS
     assert verdicts["steps"] is Verdict.HOLDS  # it is about the recursion
-    monkeypatch.setattr(module, "least_squares_rounding", lambda x: np.float64(1.0))
+    whole = module.from_ols
+    monkeypatch.setattr(
+        module, "from_ols", lambda *given: whole(*given)._replace(rounding=np.float64(1.0))
+    )
     found = newton_on_data.findings(
         run, data=LONGLEY, target="employed", k=5, layout="direct", domain="float"
     )

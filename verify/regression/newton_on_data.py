@@ -14,7 +14,7 @@ from theory.checks import InputError
 from theory.regression import Start, newton_residual, ols
 from verify.claim import Run, claim, option
 from verify.domains import Rational
-from verify.evidence.agreement import least_squares_rounding, transformer_in_float
+from verify.evidence.agreement import transformer_in_float
 from verify.evidence.identity import DomainName
 from verify.evidence.statement import OverExamples, predict
 from verify.finding import Finding, at_most, equal, labelled
@@ -71,11 +71,11 @@ def newton_on_data(
         if domain in ("all", "float"):
             in_float = transformer_in_float(statement.build(d, n, k), *examples)
             said[chosen] = in_float[0]
-            found = [held_out(table, in_float, k, scale, start, needed)]
-            found[0].told = len(said) == 1  # the table is the same for every layout
+            of_layout = [held_out(table, in_float, k, scale, start, needed)]
+            of_layout[0].told = len(said) == 1  # the table is the same for every layout
             if needed is not None:
-                found.append(steps_taken(statement, examples, needed))
-            yield from labelled(chosen, found)
+                of_layout.append(steps_taken(statement, examples, needed, scale, start))
+            yield from labelled(chosen, of_layout)
         if domain in ("all", "exact"):
             rows = x[:MOST_ROWS], y[:MOST_ROWS]
             yield from labelled(chosen, [exactly(statement, *rows, queries, k)])
@@ -137,18 +137,18 @@ def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | 
     return needed, max(0, int(np.ceil(stated)))
 
 
-def steps_taken(statement: OverExamples, examples: Examples, k: int) -> Finding:
+def steps_taken(
+    statement: OverExamples, examples: Examples, k: int, alpha: float, start: Start
+) -> Finding:
     """After the steps that the recursion needs, the transformer itself is as near to least squares.
 
     What rounding may add leaves it undecided; what is farther away than that fails.
     """
-    (x, y, queries), (n, d) = examples, examples.x.shape
-    answers, rounding = transformer_in_float(statement.build(d, n, k), *examples)
-    w = ols(x, y)
-    lengths = np.linalg.norm(queries, axis=-1) * np.linalg.norm(w)
-    away = np.abs(answers - queries @ w)
-    certain = away - rounding - least_squares_rounding(x) * lengths
-    farthest, least = float(away.max()), float(np.maximum(certain, 0).max())
+    n, d = examples.x.shape
+    in_float = transformer_in_float(statement.build(d, n, k), *examples)
+    found = from_ols(examples, in_float, 2**k, alpha, start)
+    certain = np.maximum(found.distance - found.rounding, 0)
+    farthest, least = float(found.distance.max()), float(certain.max())
     return at_most(
         "steps",
         f"the transformer's distance to OLS in float64, after k = {k}",
@@ -179,7 +179,7 @@ def held_out(
     examples, answers = table.examples, table.answers
     (x, y, queries), (n, d) = examples, examples.x.shape
     eigenvalues, vectors = _spectrum(x)
-    found = from_ols(examples, in_float, lambda lam: newton_residual(lam, k, alpha, start))
+    found = from_ols(examples, in_float, 2**k, alpha, start)
     w, directions = vectors.T @ (x.T @ y) / eigenvalues, queries @ vectors
 
     def rmse(predictions: np.ndarray) -> float:
