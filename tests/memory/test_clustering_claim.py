@@ -87,7 +87,7 @@ def test_a_nan_after_good_values_decides_nothing(finding, monkeypatch):
     def later(*given, **options):
         calls.append(given)
         found = right(*given, **options)
-        if len(calls) == 1:
+        if len(calls) <= 1 + (name == "cone_diameter"):  # two make the first rate
             return found
         if name == "euclidean_flow":
             return replace(found, attention=found.attention * np.nan)
@@ -95,7 +95,7 @@ def test_a_nan_after_good_values_decides_nothing(finding, monkeypatch):
 
     monkeypatch.setattr(module, name, later)
     assert find(Run(quick=True)).verdict is Verdict.UNDECIDED
-    assert len(calls) > 1
+    assert len(calls) > 1 + (name == "cone_diameter")
 
 
 def test_counting_patterns_by_hand():
