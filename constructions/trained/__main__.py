@@ -139,8 +139,10 @@ def _bar(name: str, steps: int) -> Iterator[Callable[[int, float], None]]:
     """A progress bar on standard error, if someone is looking at it."""
     screen = Console(stderr=True)
     columns = TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
-    hidden = not screen.is_terminal or not is_first()
-    with Progress(*columns, TimeRemainingColumn(), console=screen, disable=hidden) as bar:
+    if not screen.is_terminal or not is_first():  # rich 13 ends a bar that is not shown with a line
+        yield lambda step, loss: None
+        return
+    with Progress(*columns, TimeRemainingColumn(), console=screen) as bar:
         task = bar.add_task("", total=steps)
         yield lambda step, loss: bar.update(task, completed=step, description=f"loss {loss:.4f}")
 
