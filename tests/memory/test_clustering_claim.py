@@ -98,6 +98,25 @@ def test_a_nan_after_good_values_decides_nothing(finding, monkeypatch):
     assert len(calls) > 1 + (name == "cone_diameter")
 
 
+@pytest.mark.parametrize("name", ["sphere_velocity", "sphere_energy"])
+def test_the_bounds_on_rounding_are_tight_enough(name, monkeypatch):
+    right = getattr(claim_module, name)
+    monkeypatch.setattr(claim_module, name, lambda *given: right(*given) * (1 + 1e-11))
+    found = {f.id: f for f in claim_module._energy_identity(Run(), 4, 3, 1.0, "SA")}
+    assert found["energy/float"].verdict is Verdict.FAILS
+
+
+def test_a_step_that_is_a_little_off_is_seen():
+    def plant(model):
+        for attn in model.attentions:
+            attn.W_O *= 1 + 1e-11
+        return model
+
+    run = Run(fault=plant)
+    found = {f.id: f for f in euler_findings(run, uniform_tokens(run.rng, 4, 3), 1.0)}
+    assert found["layers/float"].verdict is Verdict.FAILS
+
+
 def test_counting_patterns_by_hand():
     """Two lines have 4 sign patterns, all in half planes; three in the plane 6 of 8."""
     assert patterns_in_a_hemisphere(np.array([[1, 0], [0, 1]])) == 4

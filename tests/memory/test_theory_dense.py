@@ -1,7 +1,9 @@
 """Dense associative memories against whole numbers, and the exponential one against balls."""
 
+import decimal
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 from flint import arb
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from theory.checks import InputError
 from theory.memory.dense import (
+    _interaction,
     dense_energy,
     dense_preferred,
     dense_preferred_by_definition,
@@ -154,6 +157,37 @@ def test_exponential_signs_against_balls(N, d, seed):
         x = (xi @ s).tolist()
         log = sum((arb(v).exp() for v in x), arb(0)).log()
         assert abs(float(log) - exponential_log_energy(xi, s)) <= 1e-14 * (1 + max(map(abs, x)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_does_not_decide_a_sum_of_powers_of_e(seed):
+    """Three coefficients of 40 digits: at 30 digits the sum is rounding, and of either sign."""
+    rng = np.random.default_rng(seed)
+    a, b = (int("".join(map(str, rng.integers(1, 10, 40)))) for _ in "ab")
+    with decimal.localcontext(prec=120):
+        total = decimal.Decimal(1).exp() * a + decimal.Decimal(2).exp() * b
+        whole = round(total)
+        wanted = 1 if total > whole else -1
+    assert sign_of_exponential_sum({1: a, 2: b, 0: -whole}) == wanted
+
+
+@pytest.mark.parametrize(("degree", "d"), [(20, 61), (60, 41), ("exp", 61)])
+def test_terms_in_the_log_domain_are_off_by_less_than_is_allowed(degree, d):
+    """What is not decided exactly leans on this bound."""
+
+    def term(u):
+        """G(u), of eˣ without its factor."""
+        return (
+            mpmath.exp(u) if degree == "exp" else mpmath.mpf((u + 1) ** degree - (u - 1) ** degree)
+        )
+
+    made, errors = _interaction(degree, 5, d), []
+    with mpmath.workdps(100):
+        for k, u in enumerate(range(1 - d, d)):
+            if exact := term(u) / term(d - 1):
+                found = made.sign[k] * np.exp(made.log[k] - made.log.max())
+                errors.append(float(abs(found / exact - 1)))
+    assert 0 < max(errors) <= made.term_error
 
 
 def test_nothing_overflows_at_ten_thousand_neurons():

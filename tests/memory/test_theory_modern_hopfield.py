@@ -28,6 +28,7 @@ from theory.memory.retrieval_bounds import (
     retrieval_error_bound,
     stored_patterns_bound,
     union_bound_patterns,
+    update_rounding,
 )
 from verify.memory.updates import rounding_bound
 
@@ -193,6 +194,26 @@ def test_theorems_4_and_5_and_lemma_a4(beta, N, d, seed):
             assert np.linalg.norm(image - star) <= wide * bound * distance + allowance
 
 
+@given(
+    N=st.integers(1, 10**6),
+    d=st.integers(1, 10**4),
+    beta=st.floats(1e-9, 1e9),
+    M=st.floats(0, 100),
+    size=st.floats(0, 100),
+    eps=st.sampled_from([2.0**-23, 2.0**-52]),
+)
+@example(N=10**6, d=1, beta=1e-9, M=1.0, size=0.0, eps=2.0**-52)  # sums alone
+@example(N=1, d=10**4, beta=1e3, M=1.0, size=1.0, eps=2.0**-52)  # scores alone
+def test_the_rounding_of_an_update_is_the_stated_one(N, d, beta, M, size, eps):
+    with mpmath.workdps(40):
+        u = mpmath.mpf(eps) / 2
+        gamma = [n * u / (1 - n * u) for n in (d + 8, 2 * N + 6, 2 * N + 9)]
+        theta = mpmath.exp(beta * M * size * (2 * gamma[0] + 5 * u)) * (1 + 40 * u) - 1
+        off = 2 * theta / (1 - theta) if theta < 1 else mpmath.inf
+        wanted = M * min(off + gamma[1] * (1 + off) + N * mpmath.exp(-80), 2 + 2 * gamma[2])
+    assert update_rounding(N, d, beta, M, size, eps) == pytest.approx(float(wanted), 1e-6, 1e-300)
+
+
 def test_bounds_of_a_single_pattern_are_zero():
     assert gap_error_bound(1, 1.0, 1.0, -1e300) == 0
     assert retrieval_error_bound(1, 1.0, 1.0, math.inf, 3.0) == 0
@@ -349,6 +370,10 @@ def test_more_scores_than_memory_are_refused(monkeypatch):
         (lambda: stored_patterns_bound(5, 1.0, 1.0, 0.1, 0), "digits is 0"),
         (lambda: union_bound_patterns(5, 1.0, 1.0, math.nan), "p is nan: give a probability"),
         (lambda: failure_bound(0, 5, 1.0, 1.0), "N is 0: give an integer"),
+        (lambda: update_rounding(0, 5, 1.0, 1.0, 1.0, 1e-7), "N is 0: give an integer"),
+        (lambda: update_rounding(2, 5, math.nan, 1.0, 1.0, 1e-7), "beta is nan"),
+        (lambda: update_rounding(2, 5, 1.0, -1.0, 1.0, 1e-7), "M contains -1.0"),
+        (lambda: update_rounding(10**7, 5, 1.0, 1.0, 1.0, 2**-23), "terms are bounded"),
     ],
 )
 def test_bad_numbers_are_refused(call, message, unchecked):

@@ -67,7 +67,7 @@ def update_rounding(N: int, d: int, beta: float, M: float, size: float, eps: flo
         return n * u / (1 - n * u)
 
     eta = beta * M * size * (2 * gamma(d + 8) + 5 * u)
-    theta = np.exp(min(eta, 1.0)) * (1 + 40 * u) - 1
+    theta = np.expm1(min(eta, 1.0)) + 40 * u * np.exp(min(eta, 1.0))
     off = 2 * theta / (1 - theta) if theta < 1 else np.inf
     local = off + gamma(2 * N + 6) * (1 + off) + np.exp(-80.0) * N
     return float(M * min(local, 2 * (1 + gamma(2 * N + 9))))
