@@ -106,7 +106,6 @@ def function_faults(folder: Path = HERE) -> list[FunctionFault]:
                 raise InputError(
                     f"{where}: no change {fault.change!r}: choose one of {', '.join(CHANGES)}"
                 )
-            _owner(fault.function)
             found.append(fault)
     return found
 
@@ -126,7 +125,8 @@ def _owner(function: str) -> tuple[Any, str]:
 
 
 def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A change of every number in a value; truth values, words and models are left as they are."""
+    """A change of every number in a value, and in what functions in it return; truth values, words
+    and models are left as they are."""
 
     def through(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -139,6 +139,8 @@ def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return np.frompyfunc(through, 1, 1)(value)
         if value is None or isinstance(value, bool | str | bytes) or hasattr(value, "parameters"):
             return value
+        if callable(value):
+            return lambda *args, **kwargs: through(value(*args, **kwargs))
         return change(value)
 
     return through
@@ -198,6 +200,10 @@ def _silent_layer(model: Any) -> None:
         weights.zero_()
 
 
+def _shorter(model: Any) -> None:
+    model.blocks = model.blocks[:-1]
+
+
 def _said(factor: float) -> Callable[[Any], None]:
     def change(model: Any) -> None:
         for weights in model.unembed.parameters():
@@ -226,6 +232,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "untrained": _weights(_untrained),
     "silent heads": _weights(_silent_heads),
     "silent layer": _weights(_silent_layer),
+    "without its last layer": _weights(_shorter),
     "says nothing": _weights(_said(0.0)),
     "says the opposite": _weights(_said(-1.0)),
 }
