@@ -58,6 +58,6 @@ def test_the_claim_that_is_explained_prints_what_is_shown(capsys):
     printed = capsys.readouterr().out.splitlines()[3:-2]
 
     def without_error(line):
-        return re.sub(r"error \S+, at most \S+ of|: [\d.e+-]+\)|≤ \S+", "", line)
+        return re.sub(r"error \S+, at most \S+ of|: [\d.e+-]+ to|≤ \S+", "", line)
 
     assert [*map(without_error, printed)] == [*map(without_error, shown)]

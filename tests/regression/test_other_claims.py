@@ -2,15 +2,20 @@
 
 import numpy as np
 import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 from reference_layers import TABLE
 
 from verify.claim import Run
+from verify.domains import Rational
 from verify.finding import Verdict
 from verify.regression import rates as rates_module
 from verify.regression import state_size as state_size_module
+from verify.regression.algorithms import least_squares
 from verify.regression.depth import depth
 from verify.regression.gradient_descent import gradient_descent
-from verify.regression.ols import ols
+from verify.regression.ols import METHODS, ols
 from verify.regression.online_gradient_descent import online_gradient_descent
 from verify.regression.rates import rates
 from verify.regression.state_size import state_size
@@ -72,19 +77,52 @@ def test_online_gradient_descent_fits_the_last_example():
 def test_least_squares_in_three_families_by_two_methods():
     found = findings(ols, d=4)
     for method in ("Newton", "gradient descent"):
-        for family in ("n > d", "n < d", "repeated rows"):
+        for family in ("tall", "wide", "repeated rows"):
             label = f"{method}, {family}".replace(" ", "-")
             exact, reached = found[f"{label}/range"], found[f"{label}/reached"]
             assert (exact.evidence, reached.evidence) == ("exact", "float")
+            assert reached.verdict is Verdict.HOLDS
             assert reached.measured <= reached.bound < 1e-5
     assert "rank 2" in found["Newton,-repeated-rows/range"].name
 
 
-def test_least_squares_is_missed_with_too_few_steps(monkeypatch):
-    """With steps for a residual of ½ the bound is too wide to say anything, which is a failure."""
+def test_too_few_steps_reach_nothing(monkeypatch):
+    """With steps for a residual of ½ what is left is too much for least squares to be reached."""
     monkeypatch.setattr("verify.regression.ols.ACCURACY", 0.5)
     found = findings(ols, d=3, domain="float")
+    assert all(f.verdict is Verdict.UNDECIDED for f in found.values())
+    assert all("nothing is reached" in f.detail for f in found.values())
+
+
+def test_another_power_than_the_steps_say_is_missed(monkeypatch):
+    """One step more than the transformer makes leaves less of the residual, far above rounding."""
+    monkeypatch.setattr("verify.regression.ols.ACCURACY", 1e-4)
+    for name, method in METHODS.items():
+        further = method._replace(power=lambda k, right=method.power: right(k + 1))
+        monkeypatch.setitem(METHODS, name, further)
+    found = findings(ols, d=3, domain="float")
     assert all(f.verdict is Verdict.FAILS for f in found.values())
+
+
+@given(
+    n=st.integers(1, 5),
+    d=st.integers(1, 4),
+    rank=st.integers(0, 4),
+    seed=st.integers(0, 99),
+)
+def test_least_squares_of_any_rank(n, d, rank, seed):
+    """Against the pseudo-inverse of SymPy, and as what minimises: S w = b, w in range(Xᵀ)."""
+    rng = np.random.default_rng(seed)
+    left, right = (
+        rng.integers(-2, 3, (n, min(n, d, rank))),
+        rng.integers(-2, 3, (min(n, d, rank), d)),
+    )
+    x, y = sympy.Matrix((left @ right).tolist()), sympy.Matrix(rng.integers(-3, 4, n).tolist())
+    domain = Rational()
+    X, Y = (domain.weights(np.array(m.tolist(), dtype=float)) for m in (x, y))
+    w = least_squares(domain, X, Y)
+    assert X.transpose() * X * w == X.transpose() * Y
+    assert [[str(e)] for (e,) in w.tolist()] == [[str(e)] for (e,) in (x.pinv() * y).tolist()]
 
 
 # rates

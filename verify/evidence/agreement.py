@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.regression.ols import rank_cut
 from verify.domains import Ball
-from verify.evidence.statement import OverExamples
+from verify.domains.base import Domain, Matrix
 from verify.finding import Finding, Said, Verdict, at_most
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def float_agreement(
     transformer: tuple[np.ndarray, np.ndarray],
     recursion: tuple[np.ndarray, np.ndarray],
 ) -> Finding:
-    """|transformer − algorithm| ≤ the derived rounding bound, undecided where that says nothing.
+    """|transformer − algorithm| ≤ its rounding to first order; undecided where that says nothing.
 
     `transformer` holds its float64 predictions and their rounding bounds, `recursion` the
     algorithm's values on the same float64 numbers and the radii of the balls that they come from,
@@ -55,7 +57,7 @@ def float_agreement(
         float(allowed),
         verdict,
         f"relative error {relative:.1e}, at most {share.max():.1%} of its bound",
-        f"{allowed:.1e}",
+        f"{allowed:.1e} to first order",
         "" if verdict is Verdict.HOLDS else detail,
     )
 
@@ -78,12 +80,16 @@ def transformer_in_float(
 
 
 def recursion_by_balls(
-    statement: OverExamples, x: np.ndarray, y: np.ndarray, queries: np.ndarray, k: int
+    algorithm: Callable[[Domain, Matrix, Matrix, Matrix, int], Matrix],
+    x: np.ndarray,
+    y: np.ndarray,
+    queries: np.ndarray,
+    k: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The algorithm's predictions, from balls around the exact values, and the balls' radii.
 
-    x (…, n, d), y (…, n), queries (…, d) → (…), or (…, n + 1) where the algorithm gives prefixes;
-    x (n, d) with queries (m, d) → (m,).
+    x (…, n, d), y (…, n), queries (…, d) → (…), or (…, c) where it gives c numbers, for prefixes
+    say; x (n, d) with queries (m, d) → (m,).
     """
     domain, leading = Ball(), x.shape[:-2]
     values, radii = [], []
@@ -92,7 +98,7 @@ def recursion_by_balls(
         for index in np.ndindex(*leading):
             Q = np.atleast_2d(queries[index])
             X, Y = domain.weights(x[index]), domain.weights(y[index][:, None])
-            result = statement.algorithm(domain, X, Y, domain.weights(Q), k)
+            result = algorithm(domain, X, Y, domain.weights(Q), k)
             entries = [entry for row in result.tolist() for entry in row]
             values.append([float(entry) for entry in entries])
             radii.append([float(entry.rad()) + abs(float(entry)) * 2.0**-53 for entry in entries])
@@ -105,10 +111,8 @@ def least_squares_rounding(x: np.ndarray) -> np.ndarray:
 
     4·max(n, d)·eps·κ², κ the condition number of x (…, n, d) on its row space.  κ² belongs to
     problems with a residual [Higham2002, section 20.1]; the factor stands for the constants of the
-    SVD, which are not derived here.
+    SVD, which are not derived here, so it can leave undecided and never decides.
     """
     singular = np.linalg.svd(x, compute_uv=False)
-    cut = max(x.shape[-2:]) * np.finfo(np.float64).eps * singular[..., :1]
-    smallest = np.where(singular > cut, singular, np.inf).min(-1)
-    squares = np.asarray((singular[..., 0] / smallest) ** 2)
-    return np.asarray(4 * max(x.shape[-2:]) * np.finfo(np.float64).eps * squares)
+    smallest = np.where(singular > rank_cut(x) * singular[..., :1], singular, np.inf).min(-1)
+    return np.asarray(4 * rank_cut(x) * (singular[..., 0] / smallest) ** 2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from theory.regression import Start
+from verify.domains import Rational
 from verify.domains.base import Domain, Matrix
 
 
@@ -68,6 +69,30 @@ def online_gradient_descent(domain: Domain, X: Matrix, y: Matrix, Q: Matrix) -> 
             error = label[0] - (x * w).tolist()[0][0]
             w = w + (error / square) * x.transpose()
     return Q * w
+
+
+def least_squares(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
+    """The minimum-norm minimiser of ‖X w − y‖, computed over Q from rational (or exact) entries.
+
+    X = C F with F the non-zero rows of its echelon form and C its columns at the pivots, so C and
+    Fᵀ have full column rank, and w = Fᵀ(F Fᵀ)⁻¹(CᵀC)⁻¹Cᵀ y.
+    """
+    rational = Rational()
+    X, y = (_over_q(matrix) for matrix in (X, y))
+    echelon, rank = X.rref()
+    if rank == 0:
+        return domain.matrix([[domain.number(0)]] * X.ncols())
+    rows = echelon.tolist()[:rank]
+    pivots = [next(j for j, entry in enumerate(row) if entry != 0) for row in rows]
+    F, C = rational.matrix(rows), rational.matrix([[r[j] for j in pivots] for r in X.tolist()])
+    w = F.transpose() * ((C.transpose() * C) * (F * F.transpose())).solve(C.transpose() * y)
+    return domain.matrix([[domain.number(int(e.p), int(e.q)) for e in row] for row in w.tolist()])
+
+
+def _over_q(matrix: Matrix) -> Matrix:
+    """The same entries as rationals; balls must be exact."""
+    rows = matrix.tolist()
+    return Rational().matrix([[e.fmpq() if hasattr(e, "fmpq") else e for e in r] for r in rows])
 
 
 def power(domain: Domain, matrix: Matrix, exponent: int) -> Matrix:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
+from math import frexp
 from typing import NamedTuple
 
 import numpy as np
 
 from theory.checks import InputError
-from theory.regression import Start, newton_residual, ols
-from verify.evidence.agreement import least_squares_rounding
-from verify.finding import Finding, Verdict, at_most
+from theory.regression import Start
+from theory.regression.ols import rank_cut
+from verify.domains import Rational
+from verify.domains.base import Domain, Matrix
+from verify.evidence.agreement import float_agreement, recursion_by_balls, size_of
+from verify.finding import Finding, Verdict
+from verify.regression import algorithms
+from verify.regression.algorithms import identity, least_squares, start_matrix
 from verify.regression.data import Examples
 
 
@@ -46,7 +52,7 @@ def descent_converges(x: np.ndarray, eta: float) -> Finding:
 
 
 def _converges(symbol: str, value: float, limit: float, power: str, why: str) -> Finding:
-    verdict, detail = Verdict.of(value < limit), ""
+    verdict, detail = Verdict.of(0 < value < limit), ""
     if verdict is Verdict.FAILS:
         detail = f"in the top direction each step {why}; the recursion itself is still computed.  "
         detail += f"Choose {symbol} below {limit:.3g}."
@@ -56,44 +62,95 @@ def _converges(symbol: str, value: float, limit: float, power: str, why: str) ->
 
 
 class FromOls(NamedTuple):
-    """|ŷ − ŷ_OLS|, its bound max_λ |R(λ)| ‖x_q‖‖w_OLS‖ + rounding, that residual and that length,
-    for every prompt."""
+    """Predictions ŷ beside those of least squares, w the minimum-norm solution, for every prompt.
 
+    least     x_qᵀw, computed over Q and rounded once
+    distance  |ŷ − x_qᵀw|
+    left      |x_qᵀE^p w|: what the residual E = I − S M₀ leaves of it in p powers
+    rounding  the transformer's, by its bound
+    holds     whether ŷ is x_qᵀ(w − E^p w) within that rounding, and by how much it is off
+    """
+
+    least: np.ndarray
     distance: np.ndarray
-    bound: np.ndarray
-    residual: np.ndarray
-    lengths: np.ndarray
+    left: np.ndarray
+    rounding: np.ndarray
+    holds: Finding
+
+    @property
+    def bound(self) -> np.ndarray:
+        """How large the distance may be."""
+        return self.left + self.rounding
 
 
 def from_ols(
     examples: Examples,
     in_float: tuple[np.ndarray, np.ndarray],
-    residual: Callable[[np.ndarray], np.ndarray],
+    power: int,
+    scale: float,
+    start: Start,
 ) -> FromOls:
-    """How far predictions are from OLS, and may be.
+    """How far the predictions and rounding bounds `in_float` of M, with S M = I − E^power, are from
+    OLS; all but the transformer is computed over Q and in balls."""
 
-    `in_float` are the predictions ŷ and their rounding, R the residual factor at λ ≠ 0.
+    def both(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, _: int) -> Matrix:
+        S, w = X.transpose() * X, _determined(domain, X, y)
+        E = identity(domain, S.nrows()) - start_matrix(domain, S, scale, start) * S
+        left = algorithms.power(domain, E, power) * w
+        rows = zip((Q * w).tolist(), (Q * (w - left)).tolist(), (Q * left).tolist(), strict=True)
+        return domain.matrix([[entry for (entry,) in row] for row in rows])
+
+    shape = (*in_float[0].shape, 3)
+    # With a tiny scale E^p w is w but for its last bits; and `_determined` takes powers of its own.
+    steps = power.bit_length() + abs(frexp(scale)[1]) + 200
+    values, radii = recursion_by_balls(both, *examples, steps)
+    (least, fitted, left), radii = np.moveaxis(values.reshape(shape), -1, 0), radii.reshape(shape)
+    return FromOls(
+        least,
+        np.abs(in_float[0] - least),
+        np.abs(left),
+        in_float[1] + radii.sum(-1),
+        float_agreement("", in_float, (fitted, radii[..., 1])),
+    )
+
+
+def _determined(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
+    """The minimum-norm solution, without directions whose singular value is but rounding.
+
+    Centred columns of too few rows have such: over Q they would count.  On them (I − αS²)^P stays 1
+    to (10^−16 κ)^4, κ the condition number of the others, on which it is at most e^−200.
     """
-    (x, y, queries), (predictions, rounding) = examples, in_float
-    w = ols(x, y)
+    w, x = least_squares(domain, X, y), np.array([[float(e) for e in row] for row in X.tolist()])
     singular = np.linalg.svd(x, compute_uv=False)
-    cut = max(x.shape[-2:]) * np.finfo(float).eps * singular[..., :1]
-    worst = np.where(singular > cut, np.abs(residual(singular**2)), 0).max(-1)
-    lengths = np.linalg.norm(queries, axis=-1) * np.linalg.norm(w, axis=-1)
-    bound = worst * lengths + rounding + least_squares_rounding(x) * lengths
-    return FromOls(np.abs(predictions - (w * queries).sum(-1)), bound, worst, lengths)
+    kept = singular[singular > rank_cut(x) * singular[0]]
+    if len(kept) == Rational().weights(x).rank():
+        return w
+    alpha = safe_alpha(x, "gram")
+    P = 2 ** int(np.ceil(np.log2(200 / alpha) - 4 * np.log2(kept[-1])))
+    S = X.transpose() * X
+    E = identity(domain, S.nrows()) - start_matrix(domain, S, alpha, "gram") * S
+    return w - algorithms.power(domain, E, P) * w
 
 
 def distance_to_ols(
     examples: Examples, in_float: tuple[np.ndarray, np.ndarray], k: int, alpha: float, start: Start
 ) -> Finding:
-    """After k Newton steps every prediction is as near to that of OLS as the residual says."""
-    found = from_ols(examples, in_float, lambda lam: newton_residual(lam, k, alpha, start))
-    id, name = "ols", f"distance to OLS after {k} steps, on range(S)"
-    if not np.isfinite(in_float[0]).all():
-        nan, why = float("nan"), "float64 overflows because the recursion diverges"
-        return at_most(id, name, "float", nan, 1.0, words="overflow", wanted="finite", detail=why)
-    share = float((found.distance / found.bound).max())
-    words = f"{found.distance.max():.2e}, at most {share:.0%} of its bound"
-    wanted = f"{found.bound.max():.2e}, worst residual {found.residual.max():.3g}"
-    return at_most(id, name, "float", share, 1.0, words=words, wanted=wanted)
+    """After k Newton steps predictions are as far from those of OLS as E^(2^k) leaves them."""
+    found = from_ols(examples, in_float, 2**k, alpha, start)
+    said = relative(found)
+    return replace(
+        found.holds,
+        id="ols",
+        name=f"distance to OLS after {k} steps, on range(S)",
+        measured={"distance": said["distance"], "off by": found.holds.measured},
+        bound={"distance": said["left"], "off by": found.holds.bound},
+        words=found.holds.words.replace("relative error", f"{said['distance']:.2e}, off by"),
+        wanted=f"{said['left']:.2e} left, rounding {found.holds.wanted}",
+    )
+
+
+def relative(found: FromOls) -> dict[str, float]:
+    """The largest distance, what is left and the rounding, as shares of OLS's predictions."""
+    sizes = size_of(found.least)
+    parts = {"distance": found.distance, "left": found.left, "rounding": found.rounding}
+    return {name: float((part / sizes).max()) for name, part in parts.items()}

@@ -186,7 +186,7 @@ def in_float64(statement: OverExamples, examples: Examples, k: int, what: str = 
     return float_agreement(
         f"equals the recursion in float64 ({what or f'{len(examples.x)} prompts'})",
         transformer_in_float(statement.build(d, n, k), *examples),
-        recursion_by_balls(statement, *examples, k),
+        recursion_by_balls(statement.algorithm, *examples, k),
     )
 
 
