@@ -144,7 +144,7 @@ BROKEN = {
     "kind": ({"task": {"kind": "chess"}}, "^not a configuration of version 1: 'chess'"),
     "noise": (
         {"task": {"kind": "regression", "d": 5, "points": 11, "noise": "x"}},
-        "^not a configuration of version 1: could not convert",
+        "^not a configuration of version 1: noise is of type",
     ),
     "a shape as task": ({"task": {"kind": "lstm", "n_layers": 1, "width": 2}}, "task is LSTMShape"),
     "a task as shape": (
