@@ -15,7 +15,7 @@ from theory.checks import InputError
 from theory.memory.retrieval_bounds import update_rounding
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.memory.modern_hopfield_retrieve import pruning
+from verify.memory.modern_hopfield_retrieve import COUNT, DIMENSION, _crowd, pruning
 
 retrieve_module = sys.modules["constructions.memory.retrieve"]  # the package has the function
 
@@ -119,6 +119,25 @@ def test_the_window_takes_the_longest_euclidean_norm(monkeypatch):
     patterns[7] *= 2
     retrieve(patterns, near(patterns, FEW), 20.0, 2)
     assert [given[2] for given in seen] == pytest.approx([6.0, 6.0])
+
+
+def test_a_score_may_be_rounded_out_of_the_window(monkeypatch):
+    """As far off as a sum of d products can be, the groups just inside are still kept."""
+    noise = np.random.default_rng(0).standard_normal((FEW + DIMENSION, DIMENSION))
+    gap = right(COUNT, 20.0, 1.0, 1e-2, 1, 0)
+    patterns, states = _crowd(gap, noise)
+    longest = np.linalg.norm(patterns, axis=1).max()
+    off = 1.9 * DIMENSION * 2.0**-52 * longest * np.linalg.norm(states, axis=1).min()
+    exact = retrieve_module._largest
+
+    def rounded(patterns, states):
+        scores = exact(patterns, states)
+        return torch.where(scores < scores.amax(0), scores - off, scores)
+
+    monkeypatch.setattr(retrieve_module, "_largest", rounded)
+    monkeypatch.setattr(retrieve_module, "_crowded", lambda *given: False)
+    found = retrieve(patterns, states, 20.0, tolerance=1e-2).numpy()
+    assert abs(found - patterns[0]).max(axis=1).min() > 1e-4
 
 
 @given(

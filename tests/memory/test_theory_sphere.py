@@ -312,3 +312,12 @@ def test_bad_input_is_refused_in_one_line(call, message, unchecked):
     with pytest.raises(ValueError, match=message) as refused:
         call()
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("n", [4, 5, 9, 20])
+def test_a_chain_of_links_is_one_cluster(n):
+    """Tokens on an arc, each linked to its neighbours alone."""
+    angles = np.random.default_rng(n).permutation(n) * 0.1
+    X = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    assert n_clusters(X, np.cos(0.15)) == 1
+    assert n_clusters(X, np.cos(0.05)) == n
