@@ -22,6 +22,7 @@ exact_in         bits of significand in which every partial sum of the hardmax f
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -114,7 +115,9 @@ def sharpening(amplification: float) -> float:
 
     Scores of an early layer are multiplied by c, which costs no bit of precision: at β ≥ 1 their
     leak then moves the scores of a later layer, which multiply it by `amplification`, by less than
-    a quarter of their gap.  c grows like log n, so that the sharpness needed does not grow with n.
+    a quarter of their gap.  So the sharpness needed does not grow with n, but the weights do: c is
+    less than 2·ln(64·amplification), Θ(log n) where the amplification is a power of n, and scores
+    of Θ(n) gaps stand in the weights besides (`score_sizes`).
     """
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))
 
@@ -136,7 +139,7 @@ def softmax_error(
         layer = []
         for W, margin in zip(_heads(block), block.margins, strict=False):
             # |⟨q + δ, k + ε⟩ − ⟨q, k⟩| ≤ |δ||k| + |q||ε| + |δ||ε|, coordinate by coordinate.
-            q, k = (bounds @ abs(W[f"W_{x}"]) + abs(W[f"b_{x}"]) for x in "QK")
+            q, k = _asked(bounds, W)
             dq, dk = (error @ abs(W[f"W_{x}"]) for x in "QK")
             sigma = float(dq @ k + q @ dk + dq @ dk)
             layer.append(margin.leak(sharpness, sigma, model.interface.context - 1))
@@ -172,6 +175,24 @@ def least_sharpness(model: Transformer, error: float) -> float:
     return high
 
 
+def score_sizes(model: Transformer) -> list[tuple[float, ...]]:
+    """Bounds on |scores| of hardmax heads, by layer and head, for all prompts.
+
+    A gap between scores is one thing and their size another: sharpness is measured in gaps, but
+    what is compared are numbers of this size, in weights that hold them.
+    """
+    pairs = zip(model.blocks, _hardmax(model)[0], strict=False)
+    return [
+        tuple(float(np.dot(*_asked(bounds, W))) for W in _heads(block)) for block, bounds in pairs
+    ]
+
+
+def _asked(bounds: np.ndarray, W: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds on queries and keys of a head, from those on the stream."""
+    q, k = (bounds @ abs(W[f"W_{x}"]) + abs(W[f"b_{x}"]) for x in "QK")
+    return q, k
+
+
 def exact_in(model: Transformer) -> Exactness:
     """The float formats in which the hardmax forward pass makes no rounding error.
 
@@ -182,10 +203,13 @@ def exact_in(model: Transformer) -> Exactness:
     smallest = min(float(np.min(grain)) for _, grain in numbers)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         numbers.append((1.0, 0.25 / model.interface.context))
-    # log₂ of the largest whole number of grains; a number that is always 0 has infinite grain.
-    bits = max(np.log2(np.maximum(sizes / grain, 1.0)).max() for sizes, grain in numbers)
+    # Of the largest whole number of grains; a number that is always 0 has infinite grain.
+    with np.errstate(over="ignore"):
+        whole = max(float(np.max(sizes / grain)) for sizes, grain in numbers)
+    # Every whole number up to 2^p, itself included, has p bits.
+    mantissa, exponent = math.frexp(min(whole, sys.float_info.max))
     largest = max(float(np.max(sizes)) for sizes, _ in numbers)
-    return Exactness(math.ceil(bits), largest, smallest)
+    return Exactness(max(exponent - (mantissa == 0.5), 0), largest, smallest)
 
 
 def check_format(model: Transformer, dtype: torch.dtype) -> None:

@@ -1,6 +1,8 @@
 """The findings about margins can fail: wrong margins, stray registers, wrong definitions."""
 
+from copy import deepcopy
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,14 +10,22 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions import hop, in_context_ngram, induction_heads, skip_gram
+from constructions import (
+    broad_average,
+    hop,
+    in_context_ngram,
+    induction_heads,
+    previous_token,
+    skip_gram,
+)
 from constructions.margins import Margin, exact_in, softmax_error
 from theory.checks import InputError
 from verify.claim import Run
 from verify.evidence.formats import FORMATS, Format
-from verify.evidence.gaps import States, gap_finding
+from verify.evidence.gaps import States, at_tokens, exact_product, gap_finding
 from verify.evidence.sequences import agreement, difference_over_q, first_difference
-from verify.evidence.softmax import enclosed_error, formats, longest, softmax
+from verify.evidence.softmax import enclosed_error, formats, longest, softmax, stated_length
+from verify.evidence.statement import OverTokens
 from verify.finding import Verdict
 from verify.retrieval.hop import head_states as hop_states
 from verify.retrieval.induction import head_states
@@ -92,6 +102,111 @@ def test_the_error_bound_counts_uneven_shares():
     shared = softmax_error(declared(model, Margin(0.5), None), 16.0)
     declared(model, None, replace(model.blocks[1].margins[0], ties=False))
     assert softmax_error(model, 16.0).logits < shared.logits < 1
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda V, n: induction_heads(V, n),
+        lambda V, n: induction_heads(V, n, "first", "self"),
+        lambda V, n: hop(2, V, n),
+        lambda V, n: broad_average(V, n),
+    ],
+    ids=["latest", "first, self", "hops", "average"],
+)
+def test_a_margin_that_is_not_that_of_the_logits_fails(build, factor):
+    """Half of it is only wrong where one answer is right: frequencies may be further apart."""
+    run = Run(quick=True)
+
+    def declaring(V, n):
+        model = build(V, n)
+        model.interface.margin *= factor
+        return model
+
+    def answers(tokens):
+        return build(4, 9)(tokens).numpy()
+
+    statement = OverTokens("", declaring, answers, lambda model, tokens: {})
+    found = next(f for f in agreement(run, statement, 4, 9, 4) if f.id == "/margin")
+    ties = build(4, 9).interface.frequencies
+    wrong = factor > 1 or not ties
+    assert found.verdict is (Verdict.FAILS if wrong else Verdict.HOLDS)
+
+
+def test_composition_must_declare_the_margin_of_its_logits():
+    from verify.retrieval.composition import composition as claim
+
+    for margin, verdict in ((1.0, Verdict.HOLDS), (4.0, Verdict.FAILS)):
+
+        def declaring(model, margin=margin):
+            if model.name.startswith("composition"):
+                model.interface.margin = margin
+            return model
+
+        run = Run(quick=True, fault=declaring)
+        found = by_id(claim.findings(run, size=3, samples=4, texts=4))
+        assert found["tables/margin"].verdict is verdict
+        assert found["facts/margin"].verdict is Verdict.HOLDS
+
+
+@given(st.lists(st.floats(1, 9), min_size=1, max_size=6), st.floats(0.05, 3), st.floats(0, 2))
+def test_what_leaks_is_at_most_the_leak(gaps, sharpness, sigma):
+    """Scores off by σ against the right token; without e^{2βσ} the bound fails."""
+    wrong = np.exp(sharpness * (2 * sigma - np.array(gaps))).sum()
+    leak = Margin(1.0, graded=False).leak(sharpness, sigma, len(gaps))
+    assert wrong / (1 + wrong) <= leak * (1 + 1e-9)
+
+
+def test_the_leak_of_one_layer_is_counted_in_the_next():
+    """With a blunt first layer the second looks at wrong tokens, and its bound says that it may."""
+    n, beta = 33, 4.0
+    model = induction_heads(3, n)
+    (margin,) = model.blocks[0].margins
+    model.blocks[0].attn.W_Q /= margin.gap
+    model.blocks[0].attn.b_Q /= margin.gap
+    declared(model, Margin(1.0), None)
+    soft = deepcopy(model)
+    for attn in soft.attentions:
+        attn.normalise, attn.scale = "softmax", beta
+    tokens = np.random.default_rng(0).integers(0, 3, (20, n))
+    hard, mild = (list(m.streams(tokens))[1] for m in (model, soft))
+    pattern, given = model.blocks[1].attn.pattern(hard, 0), soft.blocks[1].attn.pattern(mild, 0)
+    leaked = float((given * (pattern == 0)).sum(-1).max())
+    bound = softmax_error(model, beta).leaks[1][0]
+    assert leaked <= bound
+    assert leaked > Margin(1.0).leak(beta, 0.0, n)
+
+
+def test_scores_that_float64_rounds_decide_nothing():
+    model = skip_gram(np.array([[1.0, 2.0], [0.1, 2.0**60]]))
+    listed = States(
+        1,
+        at_tokens(model, "wanted"),
+        at_tokens(model, "symbol"),
+        model.embed.W_E[:, model.stream["wanted"]].numpy(),
+        np.arange(2),
+    )
+    found = gap_finding("", model, listed)
+    assert (found.evidence, found.verdict) == ("float", Verdict.UNDECIDED)
+
+
+@given(st.integers(-(2**20), 2**20), st.integers(1, 2**20), st.integers(-60, 60))
+def test_products_called_exact_are(a, b, power):
+    A, B = np.array([[float(a), 1.0]]) * 2.0**power, np.array([[float(b)], [3.0]])
+    product, exact = exact_product(A, B)
+    assert exact
+    assert Fraction(product[0, 0]) == (a * b + 3) * Fraction(2) ** power
+    assert not exact_product(A, np.array([[0.1], [1e9]]))[1]
+    assert not exact_product(A, np.array([[np.nan], [1.0]]))[1]
+
+
+def test_a_register_that_tokens_and_positions_share_is_not_listed():
+    model = induction_heads(3, 7)
+    model.embed.W_E[1, model.stream["rank"]] = 1.0
+    found = gap_finding("", model, states(model, 2))
+    assert found.verdict is Verdict.FAILS
+    assert "both tokens and positions write to register rank" in found.detail
 
 
 def test_a_head_that_reads_more_than_was_listed_fails():
@@ -173,16 +288,58 @@ def test_the_longest_exact_sequences(name):
 def test_every_format_is_found_exact_up_to_its_length():
     run = Run()
     found = list(formats(run, stated(run, "latest", "bottom"), 8))
-    assert [f.verdict for f in found] == [Verdict.HOLDS] * len(FORMATS)
-    assert found[0].measured == longest(lambda n: induction_heads(8, n), FORMATS["bfloat16"])
-    assert "0 wrong answers" in found[0].words
+    assert [f.verdict for f in found] == [Verdict.HOLDS] * (len(FORMATS) + 2)
+    by_name = by_id(found)
+    for kind in ("bfloat16", "float16"):
+        of = by_name[f"latest/format/{kind}"]
+        assert of.measured == longest(lambda n: induction_heads(8, n), FORMATS[kind])
+        assert of.measured - of.bound in (0, 1)
+        assert by_name[f"latest/format/{kind}/answers"].measured == 0
+
+
+@pytest.mark.parametrize("build", [previous_token, induction_heads, lambda V, n: hop(5, V, n)])
+@pytest.mark.parametrize("V", [1, 2, 3, 8, 20])
+def test_the_stated_length_is_one_at_which_the_format_is_exact(build, V):
+    for significand in (6, 8, 9):
+        kept = Format(significand, 8)
+        n = stated_length(build(V, 9), kept)
+        assert exact_in(build(V, max(n, 1))).fits(significand, kept.largest, kept.smallest)
+
+
+def test_weights_that_need_more_bits_than_stated_fail():
+    """Scores in halves of a gap: the format ends at half the length."""
+    run = Run()
+    statement = stated(run, "latest", "bottom")
+
+    def halved(V, n):
+        model = statement.build(V, n)
+        model.blocks[1].attn.W_Q *= 1 + 2.0**-3
+        return model
+
+    found = by_id(formats(run, replace(statement, build=halved), 8))
+    assert found["latest/format/float16"].verdict is Verdict.FAILS
+
+
+def test_scores_that_grow_faster_than_stated_fail():
+    """Points on a line have squares of n² where the lattice has n."""
+    run = Run(quick=True)
+    statement = stated(run, "latest", "bottom")
+
+    def on_a_line(V, n):
+        model = statement.build(V, n)
+        model.pos_embed.W_pos[:, model.stream["norm"]] = torch.arange(n + 1.0)[:, None] ** 2
+        return model
+
+    found = by_id(softmax(run, replace(statement, build=on_a_line), 4, 12, 1e-3, None))
+    assert found["latest/softmax/scale"].verdict is Verdict.FAILS
 
 
 def test_a_format_in_which_answers_are_wrong_fails():
     run = Run()
     statement = stated(run, "latest", "bottom")
     wrong = replace(statement, answers=stated(run, "first", "bottom").answers)
-    assert next(formats(run, wrong, 8)).verdict is Verdict.FAILS
+    found = by_id(formats(run, wrong, 8))
+    assert found["latest/format/bfloat16/answers"].verdict is Verdict.FAILS
 
 
 def test_no_length_at_all_is_a_failure():

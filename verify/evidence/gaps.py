@@ -3,7 +3,8 @@
 A head's score depends only on the registers that it reads.  When these take finitely many values,
 every pair of a query and a key that any prompt can bring together is listed, and so is what the
 proof prefers; the gap is the least amount by which the score of a key that may be attended to
-exceeds that of a key which must then not be.
+exceeds that of a key which must then not be.  Scores are computed in float64, and shown to be exact
+there: whole multiples of a power of two, below 2^52 of it, whose sums and differences are, too.
 """
 
 from __future__ import annotations
@@ -48,6 +49,12 @@ def at_positions(model: Transformer, *registers: str, at: slice | np.ndarray = A
     return {name: W_pos[:, model.stream[name]] for name in registers}
 
 
+def at_tokens(model: Transformer, *registers: str, tokens: np.ndarray | slice = ALL) -> Values:
+    """What these registers hold at these tokens, from the embedding."""
+    W_E = model.embed.W_E.numpy()[tokens]
+    return {name: W_E[:, model.stream[name]] for name in registers}
+
+
 def looking_up(
     model: Transformer, layer: int, queries: Values, wanted: np.ndarray, head: int = 0
 ) -> States:
@@ -69,28 +76,29 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
         return Finding(
             id, name, "proved", "different", declared.gap, Verdict.FAILS, "not listed", "", stray
         )
-    scores = _scores(model, states)
+    scores, exact = _scores(model, states)
     gap, tie, crowd, shared = _measured(scores, states, declared.gap)
     holds = gap >= declared.gap and tie == 0 and (not declared.graded or crowd <= 1)
     holds = holds and (declared.ties or not shared)
+    if holds and declared.graded and declared.gap < np.inf:
+        exact = exact and bool(np.frexp(declared.gap)[0] == 0.5)  # distances are divided by it
     words, wanted = f"{scores.size} pairs, all equal", f"≥ {declared.gap:g}"
     if gap < np.inf:
         words = f"{gap:g} over {scores.size} pairs"
         if declared.graded:
             words += f"; at most {crowd:.2g}·4m tokens m gaps below"
             wanted += "; 4m"
+    detail = f"gap {gap}, keys that should tie differ by {tie}, crowd {crowd}, ties: {shared}"
     return Finding(
         id,
         name,
-        "proved",
+        "proved" if exact else "float",
         gap,
         declared.gap,
-        Verdict.of(holds),
+        Verdict.of(holds) if exact else Verdict.UNDECIDED,
         words,
         wanted if declared.gap < np.inf else "all equal",
-        ""
-        if holds
-        else f"gap {gap}, keys that should tie differ by {tie}, crowd {crowd}, ties: {shared}",
+        "" if holds and exact else detail + "; float64 rounds these scores" * (not exact),
     )
 
 
@@ -118,29 +126,54 @@ def _measured(
     return gap, tie, crowd, shared
 
 
-def _scores(model: Transformer, states: States) -> np.ndarray:
+def _scores(model: Transformer, states: States) -> tuple[np.ndarray, bool]:
+    """The scores (queries, keys), and whether float64 has rounded none of them."""
     attn = model.blocks[states.layer - 1].attn
     assert attn is not None
-    sides = []
+    sides, exact = list[np.ndarray](), True
     queries, keys = (states.queries, attn.W_Q, attn.b_Q), (states.keys, attn.W_K, attn.b_K)
     for count, (values, W, b) in zip(states.preference.shape, (queries, keys), strict=True):
-        rows = np.zeros((count, model.d_model))
+        rows = np.zeros((count, model.d_model + 1))
+        rows[:, -1] = 1
         for name, held in values.items():
             rows[:, model.stream[name]] = held.reshape(count, -1)
-        sides.append(rows @ W[states.head].numpy() + b[states.head].numpy())
-    return sides[0] @ sides[1].T
+        weights = np.vstack([W[states.head].numpy(), b[states.head].numpy()])
+        side, alike = exact_product(rows, weights)
+        sides, exact = [*sides, side], exact and alike
+    scores, alike = exact_product(sides[0], sides[1].T)
+    return scores, exact and alike
+
+
+def exact_product(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, bool]:
+    """A B, and whether no partial sum of it is rounded: all are multiples of one power of two, and
+    below 2^52 of it."""
+    from constructions.margins import grain_of
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        unit = float(grain_of(A).min(initial=np.inf) * grain_of(B).min(initial=np.inf))
+        most = float((abs(A) @ abs(B)).max(initial=0.0))
+        # A unit below the normal numbers, 0 among them, would be rounded away.
+        normal = unit >= np.finfo(float).smallest_normal
+        return A @ B, bool(normal and most < 2.0**52 * unit and np.isfinite(most))
 
 
 def _reads_others(model: Transformer, states: States) -> str:
-    """The registers that the head reads although they are not among the listed values."""
+    """What the head reads although it is not among the listed values: another register, or one to
+    which a token's symbol and its position both add."""
     attn = model.blocks[states.layer - 1].attn
     if attn is None:
         return f"layer {states.layer} has no heads"
+    W_E, W_pos = model.embed.W_E, None if model.pos_embed is None else model.pos_embed.W_pos
     for side, values, W in (("query", states.queries, attn.W_Q), ("key", states.keys, attn.W_K)):
         read = np.abs(W[states.head].numpy()).max(axis=1)
         for name in model.stream:
-            if name not in values and read[model.stream[name]].any():
+            at = model.stream[name]
+            if not read[at].any():
+                continue
+            if name not in values:
                 return f"the {side} of layer {states.layer} reads register {name}"
+            if W_pos is not None and (W_pos[:, at].any() and W_E[:, at].any()):
+                return f"both tokens and positions write to register {name}"
     return ""
 
 

@@ -13,7 +13,7 @@ from verify.claim import Run
 from verify.domains import Rational, outputs
 from verify.evidence.registers import register_difference
 from verify.evidence.statement import OverTokens
-from verify.finding import Evidence, Finding, equal, labelled
+from verify.finding import Evidence, Finding, Verdict, equal, labelled
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -54,6 +54,7 @@ def _agreement(
         ((model, rows) for rows in run.progress(list(families.values()), statement.label)),
         f" of {len(families)} families",
     )
+    yield margin_kept(statement, _for_margins(statement, most, longest, model, families))
     length = min(n, 32 if run.quick else 128)
     model = statement.build(V, length)
     rows = np.concatenate([r[:1] for r in families_of(run, V, length, 2).values()])[:6]
@@ -73,6 +74,68 @@ def _all_short(
         model, sequences = statement.build(v, longest), all_sequences(longest, v)
         for T in range(1, longest + 1):
             yield model, sequences[:: v ** (longest - T), :T]
+
+
+def _for_margins(
+    statement: OverTokens,
+    most: int,
+    longest: int,
+    model: Transformer,
+    families: dict[str, np.ndarray],
+) -> Iterator[tuple[Transformer, np.ndarray]]:
+    """All sequences of these sizes, with their models, and some long ones."""
+    for v in range(1, most + 1):
+        yield statement.build(v, longest), all_sequences(longest, v)
+    yield from ((model, rows[:8]) for rows in families.values())
+
+
+def margin_kept(
+    statement: OverTokens, batches: Iterable[tuple[Transformer, np.ndarray]]
+) -> Finding:
+    """The right logit exceeds all others by the margin that the model declares, and somewhere by no
+    more, on batches of a model and its sequences.
+
+    Frequencies in T tokens, several of which may be the largest, are 2·margin = 1/T apart or equal.
+    """
+    least, declared = dict[str, Fraction](), dict[str, Fraction]()
+    evidence, holds = list[Evidence](), list[bool]()
+    for model, rows in batches:
+        size = f"V = {model.interface.vocabulary_size}, n = {model.interface.max_length}"
+        for apart in _distances(statement, model, rows):
+            least[size] = min(apart, least.get(size, apart))
+            declared[size] = Fraction(model.interface.margin)
+            if model.interface.frequencies:
+                twice = 2 * declared[size]
+                declared[size] = twice.limit_denominator(model.interface.context)
+        evidence.append(exact_evidence(model))
+    ties = model.interface.frequencies
+    for size, apart in least.items():
+        holds.append(apart >= declared[size] if ties else apart == declared[size])
+    return Finding(
+        "margin",
+        "smallest distance of the right logit from the next",
+        "float" if "float" in evidence else "exact",
+        {size: float(apart) for size, apart in least.items()},
+        {size: float(margin) for size, margin in declared.items()},
+        Verdict.of(all(holds)) if holds else Verdict.UNDECIDED,
+        wanted="at least 1/T, or equal" if ties else "the margin declared",
+    )
+
+
+def _distances(statement: OverTokens, model: Transformer, rows: np.ndarray) -> list[Fraction]:
+    """The smallest distance from the logit of the right answer to another, unless they tie."""
+    logits, right = model.logits(rows).numpy(), statement.answers(rows)[..., None]
+    if logits.shape[-1] == 1:  # nothing to tell apart
+        return []
+    right = np.where(right < 0, model.interface.vocabulary_size, right)
+    apart = np.take_along_axis(logits, right, axis=-1) - logits
+    np.put_along_axis(apart, right, np.inf, axis=-1)
+    if not model.interface.frequencies:
+        return [Fraction(float(apart.min()))]
+    # Fractions with the same denominator, at most T, which float64 tells apart.
+    most = model.interface.context
+    apart = apart[np.isfinite(apart) & (abs(apart) > 0.5 / most)]
+    return [Fraction(float(apart.min())).limit_denominator(most)] if apart.size else []
 
 
 def answers_equal(

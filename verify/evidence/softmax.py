@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -11,9 +12,9 @@ from theory.checks import InputError
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.formats import FORMATS, Format
-from verify.evidence.sequences import families_of
+from verify.evidence.sequences import exact_evidence, families_of
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, Verdict, at_most, labelled
+from verify.finding import Evidence, Finding, Said, Verdict, at_least, at_most, labelled, same
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -62,6 +63,7 @@ def softmax(
     found = (
         _in_float64(run, model, V, error, rows),
         _growth(model, larger, error),
+        _scale(model, larger),
         _enclosed(short, sharpness or short.least_sharpness(error), prompts, size),
     )
     yield from labelled(statement.label, found)
@@ -118,29 +120,72 @@ def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
     With A the logit error per leaked weight and γ the gap: if the scores are graded, γβ is at most
     ln(4A/ε) + ½ whatever n; if not, all other tokens may lie one gap below: ln(A·n/ε) + ½.
     """
-    needed, limits, holds, graded = {}, {}, True, True
+    needed, limits, graded = dict[str, float](), dict[str, float](), True
     for sized in (model, larger):
         beta, n = sized.least_sharpness(error), sized.interface.max_length
         bound = sized.softmax_error(beta)
         graded = all(margin.graded for margin in sized.blocks[-1].margins)
-        gap = min(margin.gap for margin in sized.blocks[-1].margins)
+        gaps = [m.gap for m in sized.blocks[-1].margins if m.gap < np.inf]
         leak = max(bound.leaks[-1])
         crowd = 4 if graded else sized.interface.context
-        per_leak = bound.logits / leak if leak else 0.0
         # Where nothing that leaks changes a logit, every sharpness will do.
-        limit = float(np.log(crowd * per_leak / error)) + 0.5 if per_leak else np.inf
-        needed[f"n = {n}"], limits[f"n = {n}"] = beta, limit / gap
-        holds = holds and gap * beta <= limit
-    return Finding(
+        astray = crowd * bound.logits / leak if leak else 0.0
+        limit = max(np.log(astray / error), 0.0) + 0.5 if astray else 0.5
+        needed[f"n = {n}"], limits[f"n = {n}"] = beta, float(limit / min(gaps, default=1.0))
+    return _each_at_most(
         "softmax/growth",
-        "sharpness as the length grows",
-        "proved",
+        "sharpness as the length grows, for scores that grow",
+        "float",
         needed,
         limits,
-        Verdict.of(holds),
-        "; ".join(f"{n}: β = {beta:.4g}" for n, beta in needed.items()),
-        f"γβ ≤ ln({'4A' if graded else 'An'}/{error:g}) + ½",
+        words="; ".join(f"{n}: β = {beta:.4g}" for n, beta in needed.items()),
+        wanted=f"γβ ≤ ln({'4A' if graded else 'An'}/{error:g}) + ½",
     )
+
+
+def _scale(model: Transformer, larger: Transformer) -> Finding:
+    """The scores of the weights themselves, which grow with n where the sharpness does not.
+
+    Where one token is looked for, among N, scores are at most c·max(r, 2)·(N + 1): Θ(n) gaps, each
+    of c, which is Θ(log n) in all layers but the last (`sharpening`); r are the bits of a code.
+    Scores of equal tokens, which several may have, are those of a table, whatever n.
+    """
+    from constructions.margins import score_sizes
+
+    found, limits, words = dict[str, float](), dict[str, float](), list[str]()
+    for sized in (model, larger):
+        n, r = sized.interface.max_length, max(sized.stream.widths.get("code", 0), 2)
+        reach = r * (sized.interface.context + 1)
+        layers = zip(sized.blocks, score_sizes(sized), score_sizes(model), strict=True)
+        for number, (block, sizes, before) in enumerate(layers, start=1):
+            heads = zip(block.margins, sizes, before, strict=True)
+            limit = max(m.gap * reach if m.graded else same for m, _, same in heads)
+            found[f"n = {n}, layer {number}"] = max(sizes)
+            limits[f"n = {n}, layer {number}"] = limit
+        c, most = _largest_gap(sized), max(map(max, score_sizes(sized)))
+        words.append(f"n = {n}: up to {most:g}, c = {c:g}")
+    return _each_at_most(
+        "softmax/scale",
+        "scores as the length grows",
+        exact_evidence(larger),
+        found,
+        limits,
+        words="; ".join(words),
+        wanted="c·max(r, 2)·(N + 1), or as before where tokens tie",
+    )
+
+
+def _each_at_most(
+    id: str,
+    name: str,
+    evidence: Evidence,
+    measured: dict[str, float],
+    bounds: dict[str, float],
+    **said: Unpack[Said],
+) -> Finding:
+    """`at_most` for numbers by name."""
+    each = (at_most(id, name, evidence, measured[n], bounds[n]).verdict for n in measured)
+    return Finding(id, name, evidence, measured, bounds, Verdict.together(each), **said)
 
 
 def enclosed_error(model: Transformer, sharpness: float, row: np.ndarray) -> float:
@@ -166,24 +211,52 @@ def formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
 
 
 def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
+    """All numbers of a forward pass are whole, or halves of small ones, and at most c·max(r, 2)
+    times the number of tokens and 1 (`_scale`): a format holds them up to the length stated.  That
+    it does at the length found is what `exact_in` adds up from the weights, for all prompts."""
     import torch
 
     for kind, kept in FORMATS.items():
-        n, bits = longest(lambda n: statement.build(V, n), kept), kept.significand
-        id, name = f"format/{kind}", f"{kind}, longest sequences without any rounding"
-        words = f"n = {n}" if n < LONGEST else f"n ≥ {LONGEST} (not searched further)"
-        if bits > 11 or n == 0:
-            verdict = Verdict.of(n > 0)
-            yield Finding(id, name, "proved", n, bits, verdict, words, f"{bits} bits")
+        n = longest(lambda n: statement.build(V, n), kept)
+        model = statement.build(V, max(n, 1))
+        yield at_least(
+            f"format/{kind}",
+            f"{kind}, longest sequences without any rounding",
+            "proved",
+            n,
+            stated_length(model, kept),
+            words=f"n = {n}" if n < LONGEST else f"n ≥ {LONGEST} (not searched further)",
+            wanted=f"n = {stated_length(model, kept)}, from {kept.significand} bits",
+        )
+        if kept.significand > 11 or n == 0:
             continue
-        model = statement.build(V, n).to(getattr(torch, kind))
-        families = families_of(run, V, n, 2)
+        short, families = model.to(getattr(torch, kind)), families_of(run, V, n, 2)
         wrong = sum(
-            int((model(rows[:2]).numpy() != statement.answers(rows[:2])).sum())
+            int((short(rows[:2]).numpy() != statement.answers(rows[:2])).sum())
             for rows in families.values()
         )
-        words += f"; {wrong} wrong answers in {len(families)} families there"
-        yield Finding(id, name, "proved", n, bits, Verdict.of(wrong == 0), words, f"{bits} bits")
+        yield same(
+            f"format/{kind}/answers",
+            f"{kind}, wrong answers on sequences of that length",
+            wrong,
+            0,
+            words=f"{wrong} in {len(families)} families",
+        )
+
+
+def stated_length(model: Transformer, kept: Format) -> int:
+    """min(2^p, largest/c)/max(r, 2) − 1, rounded down, or 2^(p−2) if that is less and heads count
+    tokens, less those in front: in a format of p bits, for gaps of at most c and codes of r bits.
+    """
+    most = min(2**kept.significand, int(kept.largest / Fraction(_largest_gap(model))))
+    stated = most // max(model.stream.widths["code"], 2) - 1
+    if any(margin.ties for block in model.blocks for margin in block.margins):
+        stated = min(stated, 2 ** (kept.significand - 2))
+    return min(stated - len(model.interface.prefix), LONGEST)
+
+
+def _largest_gap(model: Transformer) -> float:
+    return max(margin.gap for block in model.blocks for margin in block.margins)
 
 
 def longest(build: Callable[[int], Transformer], kept: Format) -> int:

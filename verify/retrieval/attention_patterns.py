@@ -11,7 +11,7 @@ from theory.retrieval import previous_token as previous_token_by_definition
 from theory.retrieval import skip_gram as attended_by_definition
 from theory.retrieval import token_frequencies
 from verify.claim import Run, claim, option
-from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
+from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding, looking_up
 from verify.evidence.sequences import agreement
 from verify.evidence.size import size
 from verify.evidence.softmax import formats, softmax, softmax_options
@@ -112,5 +112,6 @@ def _states(name: str, model: Transformer, V: int, n: int) -> States:
         return looking_up(model, 1, asking, np.arange(n))
     here = np.arange(V)
     if name == "skip-gram":
-        return States(1, {"wanted": table_of(V)}, {"symbol": np.eye(V)}, table_of(V), here)
+        asking, answering = at_tokens(model, "wanted"), at_tokens(model, "symbol")
+        return States(1, asking, answering, table_of(V), here)
     return States(1, {}, {}, np.zeros((V, V)), here)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.evidence.gaps import States, at_positions
+from verify.evidence.gaps import States, at_positions, at_tokens
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -34,7 +34,8 @@ def matching(model: Transformer, layer: int, register: str, start: int, latest: 
     holds its own code: positions from `start` on can hold any code, those before it hold none, and
     position 0 is found where there is no match."""
     V, n = model.interface.vocabulary_size, model.interface.max_length
-    codes, later = token_codes(V), np.arange(start, n + 1)
+    # The codes of the weights; BOS, number V, has none.
+    codes, later = at_tokens(model, "code")["code"], np.arange(start, n + 1)
     held = np.array([*[V] * start, *np.repeat(np.arange(V), len(later))])
     place = np.array([*range(start), *np.tile(later, V)])
     none = np.where(place == 0, 0.0, -np.inf)

@@ -11,8 +11,8 @@ import numpy as np
 from theory.retrieval import composition as definition
 from theory.retrieval import composition_prompt
 from verify.claim import Run, claim, option
-from verify.evidence.gaps import States, gap_finding, looking_up
-from verify.evidence.sequences import answers_equal, equal_over_q, registers_hold
+from verify.evidence.gaps import States, at_tokens, gap_finding, looking_up
+from verify.evidence.sequences import answers_equal, equal_over_q, margin_kept, registers_hold
 from verify.evidence.size import bits, size
 from verify.evidence.softmax import softmax, softmax_options
 from verify.evidence.statement import OverTokens
@@ -103,6 +103,8 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
     rows += [composition_prompt(f, g, np.array(s - 1))[None] for f, g in extreme]
     every = np.concatenate(rows)
     yield answers_equal("large", f"{names}, {s} entries", statement, [(model, every)])
+    batches = [*((statement.build(t, 0), rows) for t, rows in small.items()), (model, every[:64])]
+    yield margin_kept(statement, batches)
     t = min(s, 16)
     yield equal_over_q(statement, statement.build(t, 0), _random_rows(run, t, 4), f"({t} entries)")
     yield registers_hold(statement, model, every[:8], f"({s} entries)")
@@ -110,6 +112,6 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
 
 def head_states(model: Transformer, s: int) -> Iterator[States]:
     """All queries and keys: a value asks where f of it, or g of what was found, stands."""
-    here, W_E = np.arange(s), model.embed.W_E.numpy()
-    yield looking_up(model, 1, {"first": W_E[:, model.stream["first"]]}, here)
-    yield looking_up(model, 2, {"found": W_E[:, model.stream["second"]]}, s + here)
+    here = np.arange(s)
+    yield looking_up(model, 1, at_tokens(model, "first"), here)
+    yield looking_up(model, 2, {"found": at_tokens(model, "second")["second"]}, s + here)

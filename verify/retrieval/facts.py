@@ -11,7 +11,7 @@ import numpy as np
 from theory.retrieval.facts import DEFAULT, PROFESSION, answer, read
 from theory.retrieval.facts import words as words_of
 from verify.claim import Run
-from verify.evidence.sequences import answers_equal, exact_evidence, registers_hold
+from verify.evidence.sequences import answers_equal, exact_evidence, margin_kept, registers_hold
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal, same
@@ -42,6 +42,7 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
         [(reader, rows)],
         f", {unknown} of them without an answer",
     )
+    yield margin_kept(statement, [(reader, _padded([TALK])), (reader, rows[:20])])
     drawn = list(random_texts(run, 20))
     yield equal(
         "sentences",

@@ -268,4 +268,10 @@ def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
             f"{model.name} has the mask 'examples', so the last token is not among those that are "
             "seen: give a model with the mask full, causal or strict"
         )
-    return blocks[:i], attn, [Block(None, blocks[i].mlp), *blocks[i + 1 :]]
+    if any(block.ln1 is not None for block in blocks):
+        raise InputError(
+            f"{model.name} has heads that see the stream through a layer norm, which has no exact "
+            "value: give a model without"
+        )
+    after = Block(None, blocks[i].mlp, norm=blocks[i].norm, ln2=blocks[i].ln2)
+    return blocks[:i], attn, [after, *blocks[i + 1 :]]

@@ -18,7 +18,7 @@ from theory.retrieval import (
 from theory.retrieval import ngram as definition
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
-from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
+from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding, looking_up
 from verify.evidence.sequences import agreement
 from verify.evidence.size import size
 from verify.evidence.softmax import softmax, softmax_options
@@ -104,7 +104,9 @@ def ngram(run: Run, order: int, alpha: int) -> OverTokens:
 def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
     """The queries and keys of the heads that look back, and of the head that counts."""
     V, prefix = model.interface.vocabulary_size, len(model.interface.prefix)
-    here, codes = np.arange(prefix, model.interface.context), token_codes(V)
+    here = np.arange(prefix, model.interface.context)
+    # What stands in front, number V, has no code.
+    codes = at_tokens(model, "code", tokens=slice(V + 1))["code"] if order > 1 else token_codes(V)
     for s in range(1, order):
         asking = at_positions(model, f"before_{s}", at=here)
         yield looking_up(model, 1, asking, (here - s).clip(0), head=s - 1)
@@ -118,7 +120,7 @@ def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
     preference = np.where(same, 1.0, -np.inf)
     preference[:, -1] = 1.0 if alpha else 0.0
     sink = np.zeros(len(found))
-    sink[-1] = float(model.embed.W_E[V, model.stream["sink"]])
+    sink[-1] = float(at_tokens(model, "sink")["sink"][V, 0])
     names = ["code", *(f"previous_{s}" for s in range(1, order))]
     queries = {name: codes[asked[:, s]] for s, name in enumerate(names[:-1])}
     keys = {name: codes[found[:, s]] for s, name in enumerate(names[1:])} | {"sink": sink}

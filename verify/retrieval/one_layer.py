@@ -9,11 +9,12 @@ import numpy as np
 
 from theory.checks import InputError
 from theory.retrieval import composition as compose
-from theory.retrieval import induction
+from theory.retrieval import composition_bound, induction, one_layer_bound
 from verify.claim import Run, claim, option
 from verify.domains import Ball
+from verify.evidence.checkpoints import models_of
 from verify.evidence.sequences import exact_evidence
-from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled
+from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled, same
 from verify.retrieval.codes import token_codes
 from verify.retrieval.collisions import Pair, collision
 from verify.retrieval.games import MARKER, Game, Prompt, composition_game, index_game
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 TABLE = 64  # points of the two functions that are composed; half of them if quick
 D_VALUE = 2  # m of the random layers
 TRIES = 20  # lattices in which two strings with the same message are looked for
+KIND = "a softmax transformer trained on hop"
 NARROW = 1e-30  # what is computed twice in balls of 192 bits agrees to this
 
 Pairs = list[tuple[Prompt, Prompt]]
@@ -46,7 +48,8 @@ def one_layer(
     tokens is kept.  If that is below B, two strings share a message, and where they differ Bob gets
     one answer and needs two.  In the same way the values f(0) … f(s − 1) do not fit into a message
     below s·log₂s bits, and g(f(x)) comes out wrong.  For each model such a pair is exhibited; two
-    layers get the same pairs right.
+    layers get the same pairs right.  Of the trained layer, whose message is long enough, the bound
+    says nothing: it is shown to be such a message, and to err all the same.
     """
     if n % 2 == 0:
         raise InputError(
@@ -63,6 +66,7 @@ def one_layer(
         "skip-gram": skip_gram(bits_alike, n),
     }
     game, pairs = index_game(n), Pairs()
+    yield _bits_held(game, one_layer_bound(n), len(game.alice), "one for each of her places")
     for name, model in built.items():
         yield from judged(run, game, name, model, [None], pairs)
     precisions = ["bfloat16", *([] if run.quick else ["float16"]), "float32"]
@@ -70,8 +74,21 @@ def one_layer(
         model = random_layer(run.rng, 4, n, heads, mlp)
         yield from judged(run, game, name, model, precisions, pairs)
     yield from labelled(game.name, two_layers_find(run, n, pairs))
+    for each in models_of("induction-small-1-layer", KIND):
+        length = (each.task.length - 1) // 2 * 2 + 1  # odd
+        game, pairs = index_game(length), Pairs()
+        yield from judged(run, game, each.name, each.model, ["float32"], pairs)
+        yield _mistakes(run, f"{game.name}/{each.name}/errs", game, each.model, pairs)
+        yield from labelled(each.name, two_layers_find(run, length, pairs))
     s = TABLE // 2 if run.quick else TABLE
     game, pairs = composition_game(run.rng, s), Pairs()
+    R, error = composition_bound(s, 1, D_VALUE, 16)
+    held, sent = s * (s.bit_length() - 1), (D_VALUE + 1) * 16  # s is a power of two
+    forced = {"R": R, "error": error}
+    stated = {"R": held - sent, "error": (held - sent) / (3 * held)}
+    yield _bits_held(game, game.known, held, f"the logarithm of {s}^{s}")
+    name = "what the theorem makes of tables that do not fit into a message"
+    yield same("composition/forced", name, forced, stated)
     average = broad_average(s + 1, 2 * s + 2)
     yield from judged(run, game, "broad-average", average, [None], pairs)
     model = random_layer(run.rng, s + 1, 2 * s + 2, heads, mlp=False)
@@ -128,29 +145,37 @@ def judged(
     whole, *splits = (
         Split(model, len(example), game.alice, example[-1], p) for p in (None, *precisions)
     )
-    yield _reduction(run, f"{game.name}/{label}/reduction", game, whole)
+    silent = [split for split in splits if (split.bits or 0) >= game.known]
+    yield _reduction(run, f"{game.name}/{label}/reduction", game, whole, silent)
     for precision, split in zip(precisions, splits, strict=True):
+        if split in silent:
+            continue
         of = f"{game.name}/{label}/{precision or 'exact'}"
         name = f"{model.name}{f' in {precision}' if precision else ''}"
-        if split.bits is not None and split.bits >= game.known:
-            yield at_least(
-                of,
-                f"{name}: no statement on {game.name} at this size",
-                "exact",
-                split.bits,
-                game.known,
-                words=f"vacuous: {split.bits} bits ≥ {game.known:g}",
-                wanted=f"says something from {game.bites(split.bits)} on",
-            )
-            continue
         tries = run.progress(range(TRIES), "lattices")
         found = collision(split, game.choices, lambda held: game.ask(held, 0), run.rng, tries)
         yield _errs(of, f"{name} errs at {game.name}", game, split, found, pairs)
 
 
-def _reduction(run: Run, id: str, game: Game, split: Split) -> Finding:
-    """Alice's message and Bob's completion give the logits of the model's own forward pass."""
+def _bits_held(game: Game, stated: float, held: int, words: str) -> Finding:
+    """Alice's bits, counted, beside those of which the bound speaks."""
+    name = f"bits that Alice holds, of which the message must be short ({game.name})"
+    return same(f"{game.name}/known", name, held, stated, words=f"{held}, {words}")
+
+
+def _reduction(run: Run, id: str, game: Game, split: Split, silent: Sequence[Split]) -> Finding:
+    """Alice's message and Bob's completion give the logits of the model's own forward pass.
+
+    Of the precisions in which the message is long enough for all that she holds, it is told that
+    nothing follows.
+    """
     name = f"{split.model.name}: message and completion give its logits ({game.name})"
+    vacuous = "".join(
+        f"; no statement for sums of {each.format.bits} bits: {each.bits} ≥ {game.known:g}, before "
+        f"{game.bites(each.bits)}"
+        for each in silent
+        if each.format is not None and each.bits is not None
+    )
     wrong, apart = None, 0.0
     for _ in range(1 if run.quick else 2):
         held = [pair[run.rng.integers(2)] for pair in game.choices]
@@ -162,8 +187,8 @@ def _reduction(run: Run, id: str, game: Game, split: Split) -> Finding:
             gaps = (fractions(a - b) for a, b in zip(joint, whole, strict=True))
             apart = max(apart, *(float(max(map(abs, ends))) for ends in gaps))
     if split.domain.name == "exact":
-        return equal(id, name, wrong, words="equal over Q")
-    words = f"apart by at most {apart:.1e}"
+        return equal(id, name, wrong, words=f"equal over Q{vacuous}")
+    words = f"apart by at most {apart:.1e}{vacuous}"
     return at_most(id, name, "enclosure", apart, NARROW, words=words, wanted=f"{NARROW:g}")
 
 
@@ -177,17 +202,10 @@ def _errs(
     """
     short = "" if split.bits is None else game.follows(split)
     if found is None:
-        # With fewer bits than Alice holds there is a pair all the same.
-        return Finding(
-            id,
-            name,
-            "proved" if short else "exact",
-            split.bits,
-            game.known,
-            Verdict.HOLDS if short else Verdict.UNDECIDED,
-            "no two prompts with the same message were found",
-            short,
-        )
+        # With fewer bits than Alice holds there is such a pair; that it errs is not shown by it.
+        words = "no two prompts with the same message were found"
+        undecided = Verdict.UNDECIDED
+        return Finding(id, name, "exact", split.bits, game.known, undecided, words, short)
     place = next(i for i, (a, b) in enumerate(zip(*found, strict=True)) if a != b)
     prompts = one, other = game.ask(found[0], place), game.ask(found[1], place)
     pairs.append((one, other))
@@ -213,6 +231,40 @@ def _errs(
         f"torch in float64 answers {in_torch[0]} and {in_torch[1]}\n"
         + "\n".join(f"prompt {game.written(prompt)}" for prompt in prompts),
     )
+
+
+def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -> Finding:
+    """Two prompts that differ in the one symbol that is asked for, and get the same answer.
+
+    They are looked for in torch and shown by balls; a pair that was found is added to `pairs`.
+    """
+    name = f"{model.name} errs at {game.name}, though its message is long enough"
+    for _ in range(TRIES):
+        held = [pair[run.rng.integers(2)] for pair in game.choices]
+        places = range(len(held))
+        other = [[*held[:t], sum(game.choices[t]) - held[t], *held[t + 1 :]] for t in places]
+        asked = [(game.ask(held, t), game.ask(other[t], t)) for t in places]
+        answers = model(np.array(asked))[..., -1].numpy()
+        for one, two in (asked[t] for t in np.flatnonzero(answers[:, 0] == answers[:, 1])):
+            split = Split(model, len(one), game.alice, one[-1])
+            said = [split.answer(split.forward(prompt)) for prompt in (one, two)]
+            needed = [game.required(prompt) for prompt in (one, two)]
+            if said[0] != said[1] or None in said:
+                continue
+            pairs.append((one, two))
+            return Finding(
+                id,
+                name,
+                "enclosure",
+                {"answers": said},
+                {"needed": needed},
+                Verdict.of(needed[0] != needed[1]),
+                f"{game.shown(one)} and {game.shown(two)}: answers {said[0]} and {said[1]}, "
+                f"needed {needed[0]} and {needed[1]}",
+                "two answers",
+                "\n".join(f"prompt {game.written(prompt)}" for prompt in (one, two)),
+            )
+    return Finding(id, name, "enclosure", 0, 1, Verdict.UNDECIDED, "no such pair was found")
 
 
 def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
