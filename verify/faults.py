@@ -98,16 +98,20 @@ class TensorFault:
 
 @dataclass(frozen=True)
 class EntryFault:
-    """One entry of one tensor changed, in models that have these very weights."""
+    """One entry of one tensor changed, in every model of one construction that has this entry."""
 
-    like: bytes
+    construction: str
     tensor: str
     index: tuple[int, ...]
     kind: str
 
     def __call__(self, model: Transformer) -> Transformer:
-        """A copy with the change of a model with those weights; other models as they are."""
-        if fingerprint(model) != self.like:
+        """A copy with the change of a model that has the entry; other models as they are."""
+        weights = dict(model.named_parameters()).get(self.tensor)
+        if construction_of(model) != self.construction or weights is None:
+            return model
+        sizes = zip(self.index, weights.shape, strict=True)
+        if not all(place < size for place, size in sizes):
             return model
         faulty = deepcopy(model)
         weights = dict(faulty.named_parameters())[self.tensor]
@@ -165,7 +169,12 @@ def random_entry(rng: np.random.Generator, models: list[Transformer]) -> tuple[s
     if kind == "1 more" or not len(filled):
         kind, filled = "1 more", np.argwhere(np.ones_like(tensors[name]))
     index = tuple(map(int, filled[rng.integers(len(filled))]))
-    return model.name, EntryFault(fingerprint(model), name, index, kind)
+    return model.name, EntryFault(construction_of(model), name, index, kind)
+
+
+def construction_of(model: Transformer) -> str:
+    """The function that made a model: the first word of its name."""
+    return model.name.partition("(")[0]
 
 
 def fingerprint(model: Transformer) -> bytes:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from constructions.transformer import Transformer
 
-SEQUENCES = 2**19  # of tokens, all of which are run
+SEQUENCES = 2**20  # of tokens, all of which are run
 CHUNK = 2**12  # of them at once
 POINTS, ROWS = 3, 4  # points where two models are compared, and the rows of an input there
 WIDTH = 2.0**-80  # balls that are to be equal are narrower
