@@ -9,7 +9,8 @@ P_{s+f(v)} is carried into `found`.
 Layer 2: `found` is looked up, and from the position s + f(v), where g(f(v)) stands, `first` is
 carried into `answer`.  Logits are 2⟨answer, P_v⟩ − |P_v|², largest at v = g(f(x)) by at least 1.
 
-Two layers, one head each, and width 11 for every size: O(1), with O(log s) bits.
+Two layers, one head each, and width 11 for every size: O(1), with O(log s) bits.  Scores are Θ(s),
+times Θ(log s) in layer 1, and logits are Θ(s): under softmax the sharpness grows like ln s.
 """
 
 from __future__ import annotations

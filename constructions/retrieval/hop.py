@@ -21,6 +21,9 @@ hop_{2^m + low}(i) = hop_low(find^{2^m}(i)) it becomes that of hop_{k mod 2^{m+1
 written once for the lowest set bit; at every further one it goes to `fetched` first, and a linear
 MLP moves it.  BOS points to itself and its answer is 0, so ⊥ stays ⊥.
 
+So that softmax at a fixed sharpness follows the pointers at every n, the weights grow: scores are
+up to max(r, 2)(n + 2), Θ(n), times c = Θ(log n + log k) in all layers but the last.
+
 Why a strict mask.  Under the mask that includes the token itself, every token is its own latest
 match, so the pointer takes one layer more (previous token, then match) and the answer comes with
 the doubling of pairs, in ⌈log₂k⌉ + 2 layers; whether fewer suffice there for a k that is not a

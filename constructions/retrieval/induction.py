@@ -18,6 +18,10 @@ All scores are whole, and within matches, and within tokens whose codes differ i
 bits, they are distinct, so at most 4m positions lie m below the right one.  The head writes the
 code of x_j, or 0 from BOS, into `answer`.  Logits are ⟨answer, b(v)⟩, and r/2 for ⊥.
 
+So softmax at a fixed sharpness looks at the right position at every n, because the scores grow: to
+M·r + rank₀ ≤ max(r, 2)(n + 2) in layer 2, and in layer 1 to c times the squares of a lattice, Θ(n),
+with c = `sharpening(M·r)` = Θ(log n).
+
 Copying itself when there is no match costs nothing: read 2·answer + code instead, whose signs are
 those of `answer` unless it is 0.
 """

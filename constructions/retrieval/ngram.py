@@ -13,6 +13,8 @@ context before it, scores 2·Σ_s ⟨b(x_{i−s}), b(x_{j−1−s})⟩ and carri
     other     at most 2r(order − 1) − 4 if a token differs, and at most 2r(order − 2) if one is
               missing, because the context would begin before the sequence
 
+Under softmax the sharpness grows like ln n, and the scores of layer 1 are Θ(n).
+
 Hardmax divides the weight equally among the matches, so what it adds is their frequencies.
 What stands in front of the sequence decides the rest.
   pseudo_counts = α ≥ 1   α virtual observations of each symbol, which match every context: their

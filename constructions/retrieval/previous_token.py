@@ -2,7 +2,7 @@
 
 Token i asks for the lattice point P_{i−1} of the position before it, with scores whose largest is
 at j = i − 1 by at least 1 (`tokens/positions.py`).  The first token finds BOS, whose code is 0, and
-answers ⊥.
+answers ⊥.  The sharpness that softmax takes does not depend on n, but the scores are Θ(n).
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def lattice(count: int) -> np.ndarray:
     The score |P|² − |P − Q|² is largest at Q = P, by at least 1, for any two whole-number points,
     and at most 4m of them have |P − Q|² = m.  The points have |P|² ≤ count/π + O(√count), so all
     numbers in a score stay below 3·count/π + O(√count): log₂ count bits, where the scores
-    2·i·j − j² of positions on a line need 2·log₂ count.
+    2·i·j − j² of positions on a line need 2·log₂ count.  A gap of 1 is Θ(1/count) of them.
     """
     reach = int(np.ceil(np.sqrt(count / np.pi))) + 2  # the disc of this radius has enough points
     side = np.arange(-reach, reach + 1)

@@ -20,7 +20,7 @@ from constructions import (
     previous_token,
     skip_gram,
 )
-from constructions.margins import Margin, exact_in, sharpening
+from constructions.margins import Margin, exact_in, score_sizes, sharpening
 from theory.checks import InputError
 from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
 
@@ -418,3 +418,25 @@ def test_the_limit_of_a_format_is_its_own_up_to_the_last_token():
     induction_heads(8, n).half()
     with pytest.raises(InputError, match="float16 has 11"):
         induction_heads(8, n + 1).half()
+
+
+@pytest.mark.parametrize(
+    "name", ["latest", "first", "one hop", "six hops", "previous", "composition"]
+)
+@pytest.mark.parametrize("n", [9, 33, 129])
+def test_scores_of_constant_sharpness_grow_with_the_length(name, n):
+    """They are at most c·max(r, 2)·(N + 1), and really as large as that, but for a factor of 6."""
+    model, tokens = a_model(name, 8, n), prompts(a_model(name, 8, n))[:4]
+    N, r = model.interface.context, max(model.stream.widths.get("code", 0), 2)
+    streams = zip(model.blocks, score_sizes(model), model.streams(tokens), strict=False)
+    for block, (size,), H in streams:
+        Q, K = block.attn._queries_keys(H, model.interface.n_examples)
+        largest, gap = float((Q @ K.transpose(-1, -2)).abs().max()), block.margins[0].gap
+        assert largest <= size <= gap * r * (N + 1)
+        assert largest >= gap * r * (N + 1) / 6
+
+
+def test_the_scores_that_the_docs_state():
+    sizes = {n: max(map(max, score_sizes(induction_heads(8, n)))) for n in (128, 1024)}
+    assert sizes == {128: 2944, 1024: 25936}
+    assert {induction_heads(8, n).blocks[0].margins[0].gap for n in sizes} == {16}
