@@ -111,9 +111,19 @@ class Model(nn.Module, ABC):
         return self.read_out(self.seen(H[..., prompt.answers, :]))
 
     def forward(self, *inputs: Any) -> Any:
-        """The answers; what they are and which inputs are refused is said by the interface."""
+        """The answers; what they are and which inputs are refused is said by the interface.
+
+        Raises ValueError for answers that are no finite numbers; `logits` and `streams` show them.
+        """
         given = self.interface.check(self.like, *inputs)
-        return self.interface.read(self.run(self.interface.write(torch, *given)), *given)
+        answers = self.interface.read(self.run(self.interface.write(torch, *given)), *given)
+        if isinstance(answers, Tensor) and not torch.isfinite(answers).all():
+            kind = str(self.like.dtype).removeprefix("torch.")
+            raise InputError(
+                f"an answer of {self.name} overflows {kind}: give smaller inputs, or build it with a "
+                "smaller step (alpha, step_size) or fewer steps"
+            )
+        return answers
 
     def logits(self, *inputs: Any) -> Tensor:
         """What the read-out says at the answers, (…, answers, d_out), before they are read."""

@@ -86,3 +86,17 @@ def test_layers_that_repeat_are_said_to_repeat():
 def test_what_is_not_over_tokens_does_not_generate(name):
     with pytest.raises(ValueError, match="is not a model over tokens: give one"):
         CALLS[name][0].generate([0], 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "scale", "kind"),
+    [
+        (built.newton(3, 20, 1.0), 1.0, "float64"),
+        (built.newton(3, 5, 1e-3), 1e60, "float64"),
+        (built.gradient_descent(3, 5, 1e-2).float(), 1e10, "float32"),
+    ],
+)
+def test_answers_that_overflow_are_refused_and_their_logits_shown(model, scale, kind):
+    with pytest.raises(ValueError, match=f"overflows {kind}: give smaller inputs, or build it"):
+        model(scale * X, Y, Q)
+    assert not torch.isfinite(model.logits(scale * X, Y, Q)).all()
