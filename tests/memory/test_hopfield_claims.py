@@ -11,6 +11,7 @@ from verify.claim import Run
 from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.memory import hopfield_capacity
+from verify.memory.chances import covers, mostly
 from verify.memory.dense_memory import dense_memory
 from verify.memory.hopfield import hopfield
 
@@ -53,6 +54,16 @@ def test_the_same_seed_gives_the_same_evidence():
         for _ in "ab"
     )
     assert first == second
+
+
+def test_counts_decide_what_they_can():
+    verdicts = [mostly("a", "b", k, 60, 0.5, words="").verdict for k in (60, 31, 30, 20, 0)]
+    assert verdicts == [Verdict.HOLDS] * 2 + [Verdict.UNDECIDED] * 2 + [Verdict.FAILS]
+    stated = (0.1, 0.2, 0.3, 0.35, np.nan)
+    verdicts = [covers("a", "b", (0.2, 0.3), value).verdict for value in stated]
+    assert verdicts == [
+        *(Verdict.FAILS, Verdict.HOLDS, Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
+    ]
 
 
 def test_a_wrong_probability_is_noticed(monkeypatch):

@@ -198,14 +198,14 @@ def layer():
 
 
 def test_more_scores_than_memory_are_refused_before_building(monkeypatch):
-    model = modern_hopfield_update(patterns, 1.0)
+    model, attention = modern_hopfield_update(patterns, 1.0), layer()
     monkeypatch.setattr(machine, "available_memory", lambda: 700)
     with pytest.raises(ValueError, match=r"5 patterns and 1 query need .* constructions\.retrieve"):
         modern_hopfield_update(patterns, 1.0)
     with pytest.raises(ValueError, match="the scores of 5 patterns and 2 queries need"):
         model(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="the scores of 9 patterns and 1 query need"):
-        layer()(np.zeros((9, 2)), np.zeros((1, 2)))
+        attention(np.zeros((9, 2)), np.zeros((1, 2)))
 
 
 def test_a_million_patterns_are_refused_at_once():
