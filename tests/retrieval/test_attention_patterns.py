@@ -141,5 +141,5 @@ def test_at_every_sharpness_a_table_of_equal_scores_averages():
 
 @pytest.mark.parametrize("table", [[[1, 2], [3]], [["a"]]], ids=str)
 def test_a_table_that_is_no_array_of_numbers_is_refused(table):
-    with pytest.raises(InputError, match="table (has rows of different lengths|is of type)"):
+    with pytest.raises(InputError, match=r"table (has rows of different lengths|is of type)"):
         skip_gram(table)

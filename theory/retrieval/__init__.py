@@ -63,7 +63,7 @@ from theory.retrieval.ngram import (
     ngram_counts,
     ngram_counts_by_definition,
 )
-from theory.retrieval.sequences import (
+from theory.sequences import (
     adversarial_sequences,
     all_sequences,
     markov_sequences,

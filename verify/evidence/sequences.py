@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.retrieval.sequences import adversarial_sequences, all_sequences, random_sequences
+from theory.sequences import adversarial_sequences, all_sequences, random_sequences
 from verify.claim import Run
 from verify.domains import Rational, outputs
 from verify.evidence.registers import register_difference
