@@ -74,12 +74,6 @@ def one_layer(
         model = random_layer(run.rng, 4, n, heads, mlp)
         yield from judged(run, game, name, model, precisions, pairs)
     yield from labelled(game.name, two_layers_find(run, n, pairs))
-    for each in models_of("induction-small-1-layer", KIND):
-        length = (each.task.length - 1) // 2 * 2 + 1  # odd
-        game, pairs = index_game(length), Pairs()
-        yield from judged(run, game, each.name, each.model, ["float32"], pairs)
-        yield _mistakes(run, f"{game.name}/{each.name}/errs", game, each.model, pairs)
-        yield from labelled(each.name, two_layers_find(run, length, pairs))
     s = TABLE // 2 if run.quick else TABLE
     game, pairs = composition_game(run.rng, s), Pairs()
     R, error = composition_bound(s, 1, D_VALUE, 16)
@@ -94,6 +88,12 @@ def one_layer(
     model = random_layer(run.rng, s + 1, 2 * s + 2, heads, mlp=False)
     yield from judged(run, game, "random", model, ["bfloat16"], pairs)
     yield from labelled(game.name, two_layers_compose(run, s, pairs))
+    for each in models_of("induction-small-1-layer", KIND):
+        length = (each.task.length - 1) // 2 * 2 + 1  # odd
+        game, pairs = index_game(length), Pairs()
+        yield from judged(run, game, each.name, each.model, ["float32"], pairs)
+        yield _mistakes(run, f"{game.name}/{each.name}/errs", game, each.model, pairs)
+        yield from labelled(each.name, two_layers_find(run, length, pairs))
 
 
 def random_layer(
