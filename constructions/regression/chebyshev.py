@@ -27,6 +27,7 @@ rounded to float64, so this construction computes Chebyshev's method up to round
 from __future__ import annotations
 
 from math import exp, log1p, sqrt
+from typing import NamedTuple
 
 from constructions.assembly import Head
 from constructions.regression.ladder import climb, ladder, product_heads, slots_of
@@ -62,6 +63,35 @@ def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
     alpha = 2 / (smallest + largest)
     if smallest == largest:  # σ is infinite, and T_k(l)/τ_k tends to (1 − λ/b)^k
         return ladder(d, k, alpha, start="identity", name=name)
+
+    def rung(stream: Stream, slot: str, exponent: int, below: int) -> tuple[list[Head], list[Move]]:
+        a, b, c = slots_of(exponent, below)
+        weights = coefficients(exponent, below, smallest, largest)
+        heads = product_heads(stream, slot, a, b, c, weights.cubic)
+        moves = climb(stream, slot, weights.kept)
+        if not weights.added:
+            return heads, moves
+        x, y, rest = stream.read("x"), stream.read("y"), stream.read("x") - stream.read(f"{b}_z")
+        into = f"{slot}_new_z", f"{slot}_new_r"
+        heads.append(Head(rest, x, (x, y), into, weights.added))
+        return heads, [*moves, Move(weights.added * rest, f"{slot}_u")]
+
+    source = "[Saad2003]; the layer count is proved in constructions/regression/chebyshev.py"
+    return ladder(d, k, alpha, start="identity", name=name, rung=rung, source=source)
+
+
+class Coefficients(NamedTuple):
+    """Of a rung: cubic·(Q_{a+b+c} of the ladder less Q_a + Q_b + Q_c) + Σ kept·Q_slot
+    + added·(I − S Q_b); b is the slot that occurs twice, and `added` is 0 where all three agree."""
+
+    cubic: float
+    kept: dict[str, float]
+    added: float
+
+
+def coefficients(exponent: int, below: int, smallest: float, largest: float) -> Coefficients:
+    """What takes Q_below and Q_{below+1} to Q_exponent, for bounds smallest < largest."""
+    held, (a, b, c) = {"low": below, "high": below + 1}, slots_of(exponent, below)
     # e^θ − 1 without cancellation, for κ near 1 and for large κ.
     growth = 2 * sqrt(smallest) * (sqrt(smallest) + sqrt(largest)) / (largest - smallest)
     angle = log1p(growth)
@@ -69,25 +99,16 @@ def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
     def scaled_tau(q: int) -> float:
         return 1 + exp(-2 * q * angle)
 
-    def rung(stream: Stream, slot: str, exponent: int, below: int) -> tuple[list[Head], list[Move]]:
-        held, (a, b, c) = {"low": below, "high": below + 1}, slots_of(exponent, below)
-        tau = scaled_tau(exponent)
-        cubic = scaled_tau(held[a]) * scaled_tau(held[b]) * scaled_tau(held[c]) / tau
-        heads = product_heads(stream, slot, a, b, c, cubic)
-        weights = {s: (a, b, c).count(s) * cubic for s in (a, b, c)}
-        if a == c:
-            weights[a] -= cubic - 1
-            return heads, climb(stream, slot, weights)
-        # b is the slot that occurs twice; c₂ belongs to it and c₁ to the other one.
-        other = c if a == b else a
-        linear = exp((held[other] - exponent) * angle) * scaled_tau(held[other]) / tau
-        quadratic = cubic - 1 - linear
-        weights[other] -= linear
-        weights[b] -= quadratic
-        x, y, rest = stream.read("x"), stream.read("y"), stream.read("x") - stream.read(f"{b}_z")
-        times = -quadratic * alpha
-        heads.append(Head(rest, x, (x, y), (f"{slot}_new_z", f"{slot}_new_r"), times))
-        return heads, [*climb(stream, slot, weights), Move(times * rest, f"{slot}_u")]
-
-    source = "[Saad2003]; the layer count is proved in constructions/regression/chebyshev.py"
-    return ladder(d, k, alpha, start="identity", name=name, rung=rung, source=source)
+    tau = scaled_tau(exponent)
+    cubic = scaled_tau(held[a]) * scaled_tau(held[b]) * scaled_tau(held[c]) / tau
+    kept = {slot: (a, b, c).count(slot) * cubic for slot in (a, b, c)}
+    if a == c:
+        kept[a] -= cubic - 1
+        return Coefficients(cubic, kept, 0.0)
+    # c₂ belongs to the slot that occurs twice and c₁ to the other one.
+    other = c if a == b else a
+    linear = exp((held[other] - exponent) * angle) * scaled_tau(held[other]) / tau
+    quadratic = cubic - 1 - linear
+    kept[other] -= linear
+    kept[b] -= quadratic
+    return Coefficients(cubic, kept, -quadratic * 2 / (smallest + largest))

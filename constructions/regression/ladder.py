@@ -121,8 +121,8 @@ def ladder(
 
     M₀ = alpha·S ("gram") or alpha·I ("identity").  ⌈log₃ power⌉ + 2 layers, resp. + 1; at most four
     linear heads a layer; width 9d + 5; any number of examples.  `power` ≥ 1 may be as large as you
-    like: the weights are small whole numbers and alpha.  With another `rung` it is what that makes
-    of the exponents, and `stages` say nothing.
+    like: the weights are small whole numbers and alpha.  With another `rung`, G of an exponent is
+    what that makes of it.
     """
     stream = ladder_stream(d, power.bit_length() * log(2, 3))
     exponents = rungs(power)
@@ -147,7 +147,7 @@ def ladder(
         unembed(stream, stream.read(f"{last}_r")),
         interface=Examples(d),
         stream=stream,
-        stages=tuple(stages) if rung is sum_of_three else (),
+        stages=tuple(stages),
         name=name,
         source=source,
     )

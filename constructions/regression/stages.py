@@ -1,7 +1,8 @@
 """What a construction's proof says stands in a register.
 
 With S = XᵀX, b = Xᵀy, E = I − S M₀ the start's residual and G the matrix with S G = I − E^power (so
-power 2^j is j Newton steps, and power j is j steps of gradient descent from M₀ = ηI).  Vectors are
+power 2^j is j Newton steps, and power j is j steps of gradient descent from M₀ = ηI).  Of
+Chebyshev's method `power` is the number of steps, and S G = I − T_power(l(S))/τ_power.  Vectors are
 rows, in any number system; G is symmetric.
 """
 

@@ -16,8 +16,10 @@ from verify.domains import Rational
 from verify.evidence.identity import smallest_failure
 from verify.faults import FAULTS
 from verify.finding import Verdict
+from verify.regression.chebyshev import chebyshev
 from verify.regression.depth import depth
 from verify.regression.gradient_descent import gradient_descent
+from verify.regression.hyperpower import hyperpower
 from verify.regression.newton import newton
 from verify.regression.ols import ols
 from verify.regression.online_gradient_descent import online_gradient_descent
@@ -31,6 +33,8 @@ SMALL: dict[str, tuple[Claim, dict]] = {
     "gd": (gradient_descent, {"k": 3, "d": 2, "n": 3, "samples": 2}),
     "ogd": (online_gradient_descent, {"d": 2, "n": 3, "samples": 2}),
     "ols": (ols, {"d": 3}),
+    "hyperpower": (hyperpower, {"k": 1, "d": 2, "n": 3, "samples": 2}),
+    "chebyshev": (chebyshev, {"k": 4, "d": 2, "n": 3, "samples": 2}),
     "rates": (rates, {"condition": 10.0, "d": 3, "digits": 50}),
     "depth": (depth, {"largest_k": 2}),
     "state-size": (state_size, {"samples": 4}),

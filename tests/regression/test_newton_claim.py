@@ -47,7 +47,7 @@ def test_each_kind_of_evidence_is_a_finding(every_layout):
         for layout in ("direct", "ladder", "paper")
         for id, evidence in EVIDENCE.items()
     }
-    assert kinds == {**layouts, "converges": "float", "ols": "float"}
+    assert kinds == {**layouts, "theory": "exact", "converges": "float", "ols": "float"}
     assert failing(every_layout) == []
     assert "error probability ≤ " in every_layout["paper/modular"].words
 
@@ -55,7 +55,8 @@ def test_each_kind_of_evidence_is_a_finding(every_layout):
 @pytest.mark.parametrize("layout", ["direct", "ladder", "paper"])
 def test_a_layout_alone(layout):
     found = findings(k=1, d=1, n=2, layout=layout)
-    assert [id.partition("/")[0] for id in found] == [layout] * len(EVIDENCE) + ["converges", "ols"]
+    more = ["theory", "converges", "ols"]
+    assert [id.partition("/")[0] for id in found] == [layout] * len(EVIDENCE) + more
     assert failing(found) == []
 
 

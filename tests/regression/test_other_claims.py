@@ -1,5 +1,7 @@
 """The claims gd, ogd, ols, rates, depth and state-size: what each shows beside holding."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 import sympy
@@ -7,18 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_layers import TABLE
 
+from theory.checks import InputError
 from verify.claim import Run
 from verify.domains import Rational
 from verify.finding import Verdict
 from verify.regression import rates as rates_module
 from verify.regression import state_size as state_size_module
 from verify.regression.algorithms import least_squares
+from verify.regression.chebyshev import chebyshev
 from verify.regression.depth import depth
 from verify.regression.gradient_descent import gradient_descent
+from verify.regression.hyperpower import hyperpower
 from verify.regression.ols import METHODS, ols
 from verify.regression.online_gradient_descent import online_gradient_descent
 from verify.regression.rates import rates
 from verify.regression.state_size import state_size
+
+module_of_chebyshev = import_module("constructions.regression.chebyshev")
 
 
 def findings(claim, **options):
@@ -123,6 +130,49 @@ def test_least_squares_of_any_rank(n, d, rank, seed):
     w = least_squares(domain, X, Y)
     assert X.transpose() * X * w == X.transpose() * Y
     assert [[str(e)] for (e,) in w.tolist()] == [[str(e)] for (e,) in (x.pinv() * y).tolist()]
+
+
+# hyperpower and chebyshev
+
+
+@pytest.mark.parametrize(("k", "order"), [(0, 2), (1, 5), (2, 3)])
+def test_hyperpower_of_any_order(k, order):
+    found = findings(hyperpower, k=k, order=order, d=2, n=3)
+    assert [f.id for f in found.values() if f.verdict is not Verdict.HOLDS] == []
+    layers = 2 + next(L for L in range(9) if order**k <= 3**L)
+    assert found["size"].measured["layers"] == layers
+    with pytest.raises(InputError, match="alpha is 0"):
+        findings(hyperpower, alpha=0.0)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 9, 16])
+def test_chebyshev_in_every_number_system(k):
+    found = findings(chebyshev, k=k, d=2, n=2)
+    assert [f.id for f in found.values() if f.verdict is not Verdict.HOLDS] == []
+    # The largest exponent of the residual and those on the way to it, before the prediction.
+    assert found["registers"].measured >= found["size"].measured["layers"]
+
+
+@pytest.mark.parametrize("part", ["cubic", "kept", "added"])
+def test_a_coefficient_of_chebyshev_that_is_off_is_noticed(part, monkeypatch):
+    """By 10⁻¹³: what weights and product formulas share is compared with numbers over Q."""
+    right = module_of_chebyshev.coefficients
+
+    def off(*args, **named):
+        found = right(*args, **named)
+        value, factor = getattr(found, part), 1 + 1e-13
+        scaled = {s: v * factor for s, v in value.items()} if part == "kept" else value * factor
+        return found._replace(**{part: scaled})
+
+    monkeypatch.setattr(module_of_chebyshev, "coefficients", off)
+    found = findings(chebyshev, k=5, d=2, n=2, domain="exact")
+    assert found["coefficients"].verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("bounds", [(2.0, 1.0), (1.0, 1.0), (0.0, 1.0), (1.0, float("inf"))])
+def test_no_interval_no_claim(bounds):
+    with pytest.raises(InputError, match="give 0 < a < b"):
+        findings(chebyshev, smallest=bounds[0], largest=bounds[1])
 
 
 # rates

@@ -5,8 +5,8 @@ What evidence needs of an algorithm are its answers and, for the proof, what sta
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class OverExamples:
     rational_size   where the prediction is a rational function: (d, n, k) → the degree and the bits
                     of the coefficients of the difference, once multiplied by its denominators
     theorem         the entry of the ledger that states the model's sizes
+    parameters      what its formulas contain besides d, n and k
     """
 
     build: Callable[[int, int, int], Transformer]
@@ -43,6 +44,7 @@ class OverExamples:
     polynomial: bool = True
     rational_size: Callable[[int, int, int], tuple[int, float]] | None = None
     theorem: str = ""
+    parameters: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

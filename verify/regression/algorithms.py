@@ -7,10 +7,11 @@ Nothing here knows of the closed forms that `theory` and `constructions` use.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from theory.regression import Start
 from verify.domains import Rational
-from verify.domains.base import Domain, Matrix
+from verify.domains.base import Domain, Entry, Matrix
 
 
 def identity(domain: Domain, size: int) -> Matrix:
@@ -34,6 +35,53 @@ def newton(
     for _ in range(k):
         M = two * M - M * S * M
     return Q * (M * (X.transpose() * y))
+
+
+def hyperpower(
+    domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int, order: int, alpha: float
+) -> Matrix:
+    """Q M_k Xᵀ y with M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i from M₀ = αS, term by term."""
+    S = X.transpose() * X
+    M, unit = start_matrix(domain, S, alpha, "gram"), identity(domain, S.nrows())
+    for _ in range(k):
+        E, raised, total = unit - S * M, unit, unit
+        for _ in range(order - 1):
+            raised = raised * E
+            total = total + raised
+        M = M * total
+    return Q * (M * (X.transpose() * y))
+
+
+def chebyshev(
+    domain: Domain,
+    S: Matrix,
+    k: int,
+    alpha: float,
+    coefficients: Callable[[int, int], tuple[float, dict[str, float], float]],
+) -> Matrix:
+    """G_k by the product formulas: k = 3q + m, so from G_q and G_{q+1}, m times the latter.
+
+    `coefficients(k, q)` are c, the factors of "low" (G_q) and "high" (G_{q+1}), and f in
+    G_k = −c(G_a S (G_b + G_c − G_b S G_c) + G_b S G_c) + Σ factor·G + f(I − S G_b); G₁ = αI.
+    """
+    zero, unit = domain.number(0) * S, identity(domain, S.nrows())
+
+    def number(value: float) -> Entry:
+        return domain.number(*value.as_integer_ratio())
+
+    @cache
+    def G(k: int) -> Matrix:
+        if k < 2:
+            return number(alpha) * unit if k else zero
+        q, m = divmod(k, 3)
+        a, b, c = (G(q + (place > 2 - m)) for place in range(3))
+        cubic, kept, added = coefficients(k, q)
+        total = number(-cubic) * (a * S * (b + c - b * S * c) + b * S * c)
+        for slot, factor in kept.items():
+            total = total + number(factor) * G(q + (slot == "high"))
+        return total + number(added) * (unit - S * b)
+
+    return G(k)
 
 
 def gradient_descent(

@@ -6,14 +6,24 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from theory.regression import Start
+from theory.regression import newton as solve
 from verify.claim import Run, claim, option
+from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.identity import DomainName
-from verify.finding import Finding, labelled
+from verify.evidence.statement import predict
+from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.pictures import newton_picture
-from verify.regression.statements import LAYOUTS, STEPS, Layouts, computes, newton_statements
+from verify.regression.statements import (
+    LAYOUTS,
+    STEPS,
+    Layouts,
+    computes,
+    newton_statement,
+    newton_statements,
+)
 
 
 @claim(
@@ -56,6 +66,8 @@ def newton(
     for chosen, statement in statements.items():
         found = computes(run, statement, examples, k, domain, scale, start, most_steps=STEPS)
         yield from labelled(chosen, found)
+    if domain == "all":
+        yield _theory(run, start)
     if domain in ("all", "float"):
         in_float = transformer_in_float(statement.build(d, n, k), *examples)
         yield newton_converges(examples.x, scale, start)
@@ -63,3 +75,21 @@ def newton(
     if run.plot:
         x, y = examples.x[0], examples.y[0]
         newton_picture(run.plot, x, y, k, alpha or safe_alpha(x, start), start)
+
+
+def _theory(run: Run, start: Start) -> Finding:
+    """`theory.regression.newton` beside a transformer over Q, on numbers so small and whole that
+    float64 does not round them."""
+    (n, d, k), alpha, domain = (3, 2, 2), 2.0**-6, Rational()
+    X, y, Q = (run.rng.integers(-2, 3, shape).astype(float) for shape in ((n, d), (n, 1), (1, d)))
+    model = newton_statement(run, "direct", start, alpha).build(d, n, k)
+    rows = (domain.weights(array).tolist() for array in (X, y, Q))
+    held = predict(model, domain, *rows).tolist()[0][0]
+    value = domain.number(*float(Q[0] @ solve(X, y[:, 0], k, alpha, start)).as_integer_ratio())
+    return equal(
+        "theory",
+        f"theory.regression.newton on whole numbers (d={d}, n={n}, k={k})",
+        None if held == value else f"it gives {value}, the transformer {held}",
+        words=f"both give {value}",
+        wanted="the transformer's prediction over Q",
+    )

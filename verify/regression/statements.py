@@ -90,6 +90,65 @@ def newton_statement(
     )
 
 
+def hyperpower_statement(run: Run, order: int, alpha: float) -> OverExamples:
+    """k hyperpower steps of this order, from αS."""
+
+    def build(d: int, n: int, k: int) -> Transformer:
+        from constructions import hyperpower
+
+        return run.build(hyperpower, d, k, order, alpha)
+
+    return OverExamples(
+        build=build,
+        algorithm=lambda domain, X, y, Q, k: algorithms.hyperpower(
+            domain, X, y, Q, k, order, alpha
+        ),
+        command=lambda d, n, k: (
+            f"python -m verify hyperpower --d {d} --n {n} --k {k} --order {order} "
+            f"--alpha {alpha!r} --domain exact"
+        ),
+        holds=powers_of(alpha, "gram"),
+        theorem="hyperpower",
+        parameters={"p": order},
+    )
+
+
+def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExamples:
+    """k steps of Chebyshev's method by its product formulas, with coefficients as rounded."""
+
+    def build(d: int, n: int, k: int) -> Transformer:
+        from constructions import chebyshev
+
+        return run.build(chebyshev, d, max(k, 1), smallest, largest)
+
+    def holds(domain: Domain, X: Matrix, y: Matrix, Q: Matrix) -> Callable[[Any], Matrix]:
+        from constructions.regression.chebyshev import coefficients
+
+        S, b = X.transpose() * X, X.transpose() * y
+
+        def inverse(k: int) -> Matrix:
+            return algorithms.chebyshev(domain, S, max(k, 1), 2 / (smallest + largest), coefficient)
+
+        coefficient = partial(coefficients, smallest=smallest, largest=largest)
+        return lambda what: what.value(inverse(what.power), b, Q)
+
+    def algorithm(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
+        from constructions.regression import Prediction
+
+        return holds(domain, X, y, Q)(Prediction(k))
+
+    return OverExamples(
+        build=build,
+        algorithm=algorithm,
+        command=lambda d, n, k: (
+            f"python -m verify chebyshev --d {d} --n {n} --k {max(k, 1)} "
+            f"--smallest {smallest!r} --largest {largest!r} --domain exact"
+        ),
+        holds=holds,
+        theorem="chebyshev",
+    )
+
+
 def newton_statements(
     run: Run, layout: Layouts, start: Start, alpha: float, pairs: float, interleaved: bool = False
 ) -> dict[Layout, OverExamples]:
@@ -212,7 +271,8 @@ def computes(
     n, d = examples.x.shape[-2:]
     rows = min(n, most_rows or n)
     in_other_domains = equality(run, statement, d, rows, k, domain)
-    yield size(statement.build(d, n, k), statement.theorem, d=d, n=n, k=k)
+    parameters = {"d": d, "n": n, "k": k, **statement.parameters}
+    yield size(statement.build(d, n, k), statement.theorem, **parameters)
     if domain in ("all", "float"):
         yield in_float64(statement, examples, k, what)
     yield from in_other_domains

@@ -1,0 +1,48 @@
+"""The claim `hyperpower`: a transformer computes k hyperpower steps of any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from theory import checks
+from verify.claim import Run, claim, option
+from verify.evidence.identity import DomainName
+from verify.finding import Finding
+from verify.regression.convergence import newton_converges, safe_alpha
+from verify.regression.data import gaussian_examples
+from verify.regression.statements import computes, hyperpower_statement
+
+
+@claim(
+    source="[BenIsrael1965]; layers proved in constructions/regression/ladder.py",
+    faults_seen=[
+        {"order": 3, "k": 1, "d": 2, "n": 3, "samples": 2, "domain": domain}
+        for domain in ("all", "float", "exact", "modular", "symbolic")
+    ],
+)
+def hyperpower(
+    run: Run,
+    *,
+    k: Annotated[int, option("steps of the algorithm", min=0)] = 2,
+    order: Annotated[int, option("the power p to which a step raises the residual", min=2)] = 3,
+    d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
+    n: Annotated[int, option("examples in a prompt", min=1)] = 10,
+    alpha: Annotated[
+        float | None, option("α; default: the largest power of two that is safe for the prompts")
+    ] = None,
+    domain: Annotated[DomainName, option("number system of the equality")] = "all",
+    samples: Annotated[int, option("generated prompts for the float comparison", min=1)] = 50,
+) -> Iterator[Finding]:
+    """⌈k log₃p⌉ + 2 layers compute k hyperpower steps of order p, on any examples and query.
+
+    The prediction is x_qᵀ M_k Xᵀ y with M₀ = αS, M_{j+1} = M_j (I + E + … + E^{p−1}), S = XᵀX and
+    E = I − S M_j. It converges to the pseudo-inverse under the condition of Newton, which is p = 2.
+    """
+    examples = gaussian_examples(run, samples, n, d)
+    scale = safe_alpha(examples.x, "gram") if alpha is None else alpha
+    scale = float(checks.positive("alpha", scale))
+    statement = hyperpower_statement(run, order, scale)
+    yield from computes(run, statement, examples, k, domain, scale, "gram")
+    if domain in ("all", "float"):
+        yield newton_converges(examples.x, scale, "gram")
