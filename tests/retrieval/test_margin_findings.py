@@ -225,6 +225,25 @@ def test_scores_that_crowd_below_the_right_one_fail():
     assert gap_finding("", model, first).verdict is Verdict.FAILS
 
 
+@pytest.mark.parametrize(("below", "verdict"), [(4, Verdict.HOLDS), (5, Verdict.FAILS)])
+def test_at_most_four_tokens_may_be_one_gap_below(below, verdict):
+    """One right token, and so many whose scores are 1 less; the gap itself is as declared."""
+    V = 1 + below
+    table = np.ones((V, V))
+    table[:, 0] = 2
+    model = declared(skip_gram(table), Margin(1.0))
+    listed = States(
+        1,
+        at_tokens(model, "wanted"),
+        at_tokens(model, "symbol"),
+        np.where(table == 2, 0, -np.inf),
+        np.arange(V),
+    )
+    assert gap_finding("", model, listed).verdict is verdict
+    declared(model, Margin(1.0, graded=False))
+    assert gap_finding("", model, listed).verdict is Verdict.HOLDS
+
+
 def test_a_wrong_definition_is_found_with_the_shortest_sequence():
     run = Run(quick=True)
     statement = stated(run, "latest", "bottom")
