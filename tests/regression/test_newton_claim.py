@@ -1,5 +1,7 @@
 """The claim `newton`: its findings, and how they are established."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,23 @@ def test_each_kind_of_evidence_is_a_finding(every_layout):
     assert kinds == {**layouts, "theory": "exact", "converges": "float", "ols": "float"}
     assert failing(every_layout) == []
     assert "error probability ≤ " in every_layout["paper/modular"].words
+
+
+def test_a_register_that_is_wrong_is_named():
+    """A factor in the first layer, which is taken back by the read-out of the last one."""
+
+    def fault(model):
+        faulty = deepcopy(model)
+        faulty.blocks[-2].attn.W_O *= 2
+        return faulty
+
+    run = Run(quick=True, fault=fault)
+    found = {f.id: f for f in newton.findings(run, k=2, d=2, n=3, layout="direct")}
+    for id, right in (("registers", 2), ("residual", 2)):
+        finding = found[f"direct/{id}"]
+        assert finding.verdict is Verdict.FAILS
+        assert finding.measured == right < finding.bound
+        assert finding.words == "register u after layer 3 does not"
 
 
 @pytest.mark.parametrize("layout", ["direct", "ladder", "paper"])

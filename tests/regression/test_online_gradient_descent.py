@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import online_gradient_descent
+from theory.regression import online_gradient_descent as solve
 from verify.domains import Rational
 
 Q = Rational()
@@ -57,3 +58,13 @@ def test_stays_right_where_the_powers_of_the_triangle_are_huge():
     """With x_i = 1 for all i, (−L)^l y has entries near 2^60; the iteration corrects itself."""
     model = online_gradient_descent(1, 60)
     assert abs(model([[1.0]] * 60, list(range(60)), [1.0]).item() - 59) < 1e-12
+
+
+def test_a_zero_row_changes_nothing():
+    """Its key would be 0/0; without it the answer is the same, and so is the recursion's."""
+    x = np.array([[1.0, 2.0], [0.0, 0.0], [-1.0, 0.5]])
+    y, query = np.array([1.0, 5.0, -2.0]), np.array([0.5, 4.0])
+    answer = online_gradient_descent(2, 3)(x, y, query).item()
+    kept = [0, 2]
+    assert answer == online_gradient_descent(2, 3)(x[kept], y[kept], query).item()
+    assert answer == pytest.approx(query @ solve(x, y), rel=1e-14)

@@ -1,5 +1,6 @@
 """The claims gd, ogd, ols, rates, depth and state-size: what each shows beside holding."""
 
+from copy import deepcopy
 from importlib import import_module
 
 import numpy as np
@@ -192,6 +193,37 @@ def test_a_rate_that_is_missed_fails():
     for factor, verdict in ((0.5, Verdict.FAILS), (0.61, Verdict.HOLDS)):
         finding = rates_module._every_step("x", "x", errors, [factor] * 4, "")
         assert finding.verdict is verdict
+
+
+def test_a_method_that_is_slower_than_stated_fails(monkeypatch):
+    """Half the step size, half of α and twice the interval: each converges, but not as fast."""
+    import constructions as c
+
+    slower = {
+        "gradient_descent": lambda d, k, eta: gd(d, k, eta / 2),
+        "newton": lambda d, k, alpha, **start: n(d, k, alpha / 2, **start),
+        "chebyshev": lambda d, k, a, b: ch(d, k, a, 4 * b),
+    }
+    gd, n, ch = (getattr(c, name) for name in slower)
+    for name, made in slower.items():
+        monkeypatch.setattr(c, name, made)
+    found = findings(rates, condition=10.0, d=3, digits=30)
+    for id in ("gradient-descent", "newton/gram", "newton/identity", "chebyshev"):
+        assert found[id].verdict is Verdict.FAILS, id
+
+
+def test_an_error_far_above_rounding_fails_a_rate():
+    """Answers that are off by 10⁻⁸ of themselves, where Newton has converged to 10⁻¹²."""
+
+    def off(model):
+        faulty = deepcopy(model)
+        faulty.unembed.W_U *= 1 + 1e-8
+        return faulty
+
+    run = Run(quick=True, fault=off)
+    found = {f.id: f for f in rates.findings(run, condition=10.0, d=3, digits=30)}
+    for id in ("newton/gram", "newton/identity"):
+        assert found[id].verdict is Verdict.FAILS
 
 
 def test_stated_counts_that_are_wrong_fail():

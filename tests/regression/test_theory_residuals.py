@@ -159,3 +159,13 @@ def test_broadcasting():
 def test_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_residual_of_no_step_keeps_its_sign():
+    """(1 − z)^1 is negative for z > 1; from the first step on the power is even."""
+    for start, eigenvalue in (("identity", 3.0), ("gram", 2.0)):
+        z = eigenvalue ** (1 if start == "identity" else 2)
+        found = r.newton_residual(eigenvalue, np.array([0, 1]), 1.0, start)
+        np.testing.assert_allclose(found, [1 - z, (1 - z) ** 2], rtol=1e-14)
+        fitted = r.newton_fitted(eigenvalue, np.array([0, 1]), 1.0, start)
+        np.testing.assert_allclose(fitted, [z, 1 - (1 - z) ** 2], rtol=1e-14)
