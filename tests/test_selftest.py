@@ -335,6 +335,17 @@ def test_every_claim_notices_every_fault_and_all_its_findings_can_fail(name):
     assert report.seen > 0
 
 
+def test_a_finding_made_only_by_default_is_dead_if_none_of_its_kind_had_faults():
+    @claim(source="", faults_seen=[{"k": 2}])
+    def grows(run: Run, *, k: int = 3) -> Iterator[Finding]:
+        """A finding for each step."""
+        yield from (f for i in range(k) for f in [at_most(f"k={i}", "it", "float", lost(1.0), 1.5)])
+        if k == 3:
+            yield same("other", "1 is 1", 1, 1)
+
+    assert report_on("it", grows, 0, [fault(fails=("k=*",))]).dead == ["other"]
+
+
 @pytest.mark.slow
 def test_a_broken_check_is_found_out(monkeypatch):
     """A comparison of a thing with itself: no fault in any register is noticed any more."""
