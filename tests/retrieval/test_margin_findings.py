@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from constructions import (
     broad_average,
+    composition,
     hop,
     in_context_ngram,
     induction_heads,
@@ -158,10 +159,12 @@ def test_what_leaks_is_at_most_the_leak(gaps, sharpness, sigma):
     assert wrong / (1 + wrong) <= leak * (1 + 1e-9)
 
 
-def test_the_leak_of_one_layer_is_counted_in_the_next():
-    """With a blunt first layer the second looks at wrong tokens, and its bound says that it may."""
-    n, beta = 33, 4.0
-    model = induction_heads(3, n)
+@pytest.mark.parametrize("side", ["keys", "queries"])
+def test_the_leak_of_one_layer_is_counted_in_the_next(side):
+    """With a blunt first layer the second looks at wrong tokens, and its bound says that it may:
+    the previous tokens are among the keys of induction heads, what was found asks in composition.
+    """
+    model, beta = (induction_heads(3, 33) if side == "keys" else composition(16)), 4.0
     (margin,) = model.blocks[0].margins
     model.blocks[0].attn.W_Q /= margin.gap
     model.blocks[0].attn.b_Q /= margin.gap
@@ -169,13 +172,14 @@ def test_the_leak_of_one_layer_is_counted_in_the_next():
     soft = deepcopy(model)
     for attn in soft.attentions:
         attn.normalise, attn.scale = "softmax", beta
-    tokens = np.random.default_rng(0).integers(0, 3, (20, n))
+    tokens, seen = np.random.default_rng(0).integers(0, 3, (20, 33)), model.interface.n_examples
     hard, mild = (list(m.streams(tokens))[1] for m in (model, soft))
-    pattern, given = model.blocks[1].attn.pattern(hard, 0), soft.blocks[1].attn.pattern(mild, 0)
+    pattern = model.blocks[1].attn.pattern(hard, seen)
+    given = soft.blocks[1].attn.pattern(mild, seen)
     leaked = float((given * (pattern == 0)).sum(-1).max())
     bound = softmax_error(model, beta).leaks[1][0]
     assert leaked <= bound
-    assert leaked > Margin(1.0).leak(beta, 0.0, n)
+    assert leaked > Margin(1.0).leak(beta, 0.0, 33)
 
 
 def test_scores_that_float64_rounds_decide_nothing():
@@ -351,6 +355,10 @@ def test_scores_that_grow_faster_than_stated_fail():
 
     found = by_id(softmax(run, replace(statement, build=on_a_line), 4, 12, 1e-3, None))
     assert found["latest/softmax/scale"].verdict is Verdict.FAILS
+    right = by_id(softmax(run, statement, 4, 12, 1e-3, None))["latest/softmax/scale"]
+    assert right.verdict is Verdict.HOLDS
+    for name, size in right.measured.items():
+        assert right.bound[name] / 3 <= size <= right.bound[name]
 
 
 def test_a_format_in_which_answers_are_wrong_fails():
