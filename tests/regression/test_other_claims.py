@@ -268,6 +268,12 @@ def test_the_table_of_layers(k, table):
     assert row.bound == {"from αS": bound, "from αI": bound_identity}
 
 
+def test_the_lower_bound_names_its_models_and_is_arithmetic(table):
+    bound = table["lower-bound"]
+    assert (bound.evidence, bound.measured) == ("exact", bound.bound)
+    assert "linear or ReLU heads and ReLU MLPs, on tokens affine in the prompt" in bound.name
+
+
 def test_the_evidence_of_the_table(table):
     for k in range(13):
         row = table[f"layers/{k}"]
@@ -275,7 +281,7 @@ def test_the_evidence_of_the_table(table):
     compared = findings(depth, largest_k=1)
     for k in range(2):
         assert compared[f"layers/{k}"].evidence == "identity"
-        assert "error probability" in compared[f"layers/{k}"].wanted
+        assert "at d = 2, n = 3 mod random primes" in compared[f"layers/{k}"].wanted
 
 
 def test_the_degree_is_that_of_the_polynomial(table):
@@ -320,9 +326,16 @@ def test_an_estimate_is_labelled_as_one(remembered):
     ("exponent", "verdict"),
     [(1.0, Verdict.HOLDS), (0.5, Verdict.UNDECIDED), (0.25, Verdict.FAILS)],
 )
-def test_the_one_pass_exponent_has_three_answers(exponent, verdict):
+def test_the_growth_of_one_pass_has_three_answers(exponent, verdict):
     examples = {4.0**i: (100 * 4 ** (i * exponent), 1.0) for i in range(4, 8)}
     assert state_size_module._one_pass(examples).verdict is verdict
+
+
+def test_every_step_of_one_pass_has_to_grow():
+    """A fitted slope would hold: three times, three times, and then hardly at all."""
+    counts = dict(zip((4.0**i for i in range(4)), (100, 400, 1600, 2000), strict=True))
+    found = state_size_module._one_pass({c: (float(m), 1.0) for c, m in counts.items()})
+    assert found.verdict is Verdict.FAILS
 
 
 def test_counts_that_are_not_the_least_are_noticed():

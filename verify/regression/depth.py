@@ -22,12 +22,12 @@ from verify.theorems import theorem
 ALPHA = 2.0**-6
 LARGEST_K = 100  # rows of the table
 STARTED: dict[Start, str] = {"gram": "from αS", "identity": "from αI"}
-MODULO = modulo_primes, "mod random primes, error probability ≤ 1e-20 for each"
+MODULO = modulo_primes, "equal at d = 2, n = 3 mod random primes, error probability ≤ 1e-20 each"
 COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
     "all": MODULO,
     "modular": MODULO,
-    "exact": (over_the_rationals, "compared over Q"),
-    "symbolic": (symbolically, "compared symbolically, k ≤ 3, d = n = 1"),
+    "exact": (over_the_rationals, "equal at d = 2, n = 3 over Q"),
+    "symbolic": (symbolically, "equal symbolically, k ≤ 3, d = n = 1"),
     "float": (None, "layers counted, predictions not compared"),
 }
 """How the layouts are seen to compute the same steps, and this in words."""
@@ -104,16 +104,16 @@ def _degree_by_layer(layout: str, statement: OverExamples, k: int) -> Finding:
 
 
 def _lower_bound(largest_k: int) -> Finding:
-    """The argument of the statement, with its arithmetic: 3^(L−1) < degree ≤ 3^L for every k."""
+    """The arithmetic of the statement's argument: 3^(L−1) < degree ≤ 3^L for every k."""
     cases = [(k, start) for k in range(largest_k + 1) for start in LAYOUTS]
     least = [(newton_lower_bound(k, start), newton_degree(k, start)) for k, start in cases]
     return same(
         "lower-bound",
-        f"fewer layers cannot compute k = 0 … {largest_k} steps",
+        f"the least L with 3^L ≥ degree, k = 0 … {largest_k}: fewer layers of linear or ReLU heads "
+        "and ReLU MLPs, on tokens affine in the prompt, cannot compute k steps",
         sum(3 ** (layers - 1) < degree <= 3**layers for layers, degree in least),
         len(least),
-        evidence="proved",
-        words="L layers give piecewise degree ≤ 3^L, the prediction has degree above 3^(L−1)",
+        words="by the statement's argument, of which this is the arithmetic",
         wanted="⌈log₃(degree)⌉ layers",
     )
 
@@ -139,7 +139,7 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
                 if same_steps.detail and not detail:
                     detail = f"{layout}: {same_steps.name}: {same_steps.detail}"
         layers_of = ", ".join(f"{layout} {count}" for layout, count in row.items())
-        words.append(f"{layers_of}, at least {bound} ({STARTED[start]})")
+        words.append(f"{layers_of}, at least {bound} of their kind ({STARTED[start]})")
     return Finding(
         f"layers/{k}",
         f"layers for k = {k}",
