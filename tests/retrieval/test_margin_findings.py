@@ -24,7 +24,12 @@ from theory.checks import InputError
 from verify.claim import Run
 from verify.evidence.formats import FORMATS, Format
 from verify.evidence.gaps import States, at_tokens, exact_product, gap_finding
-from verify.evidence.sequences import agreement, difference_over_q, first_difference
+from verify.evidence.sequences import (
+    agreement,
+    difference_over_q,
+    first_difference,
+    margin_kept,
+)
 from verify.evidence.softmax import enclosed_error, formats, longest, softmax, stated_length
 from verify.evidence.statement import OverTokens
 from verify.finding import Verdict
@@ -203,6 +208,30 @@ def test_products_called_exact_are(a, b, power):
     assert Fraction(product[0, 0]) == (a * b + 3) * Fraction(2) ** power
     assert not exact_product(A, np.array([[0.1], [1e9]]))[1]
     assert not exact_product(A, np.array([[np.nan], [1.0]]))[1]
+    assert not exact_product(np.array([[2.0**54, 1.0]]), np.ones((2, 1)))[1]
+
+
+def test_keys_that_should_tie_and_do_not_fail():
+    """Two keys are as right as each other, and the better of them is found."""
+    table = np.array([[2.0, 1.0, 0.0]] * 3)
+    model = declared(skip_gram(table), Margin(1.0, graded=False, ties=True))
+    asking, answering = at_tokens(model, "wanted"), at_tokens(model, "symbol")
+    for right, verdict in (([0], Verdict.HOLDS), ([0, 1], Verdict.FAILS)):
+        preference = np.full((3, 3), -np.inf)
+        preference[:, right] = 0
+        listed = States(1, asking, answering, preference, np.arange(3))
+        assert gap_finding("", model, listed).verdict is verdict
+
+
+def test_a_wrong_answer_has_no_margin():
+    """However far its logit is from the right one."""
+    run = Run(quick=True)
+    statement = stated(run, "latest", "bottom")
+    wrong = replace(statement, answers=lambda tokens: (statement.answers(tokens) + 2) % 4 - 1)
+    rows = np.array([[0, 1, 2, 0, 1, 2]])
+    found = margin_kept(wrong, [(statement.build(3, 6), rows)])
+    assert found.verdict is Verdict.FAILS
+    assert found.measured["V = 3, n = 6"] < 0
 
 
 def test_a_register_that_tokens_and_positions_share_is_not_listed():
