@@ -264,8 +264,8 @@ def test_the_faults_are_seen(fault):
     failing = [f.id for f in found if f.verdict is not Verdict.HOLDS]
     assert failing == [
         "induction/two-layers",
-        "induction-small-1-layer-seed0/two-layers",
         "composition/two-layers",
+        "induction-small-1-layer-seed0/two-layers",
     ]
 
 
