@@ -57,6 +57,12 @@ def test_ols_is_the_exact_pseudo_inverse(problem):
     assert np.linalg.norm(r.ols(x, y) - as_float(w)) <= least_squares_error(x, y)
 
 
+def test_ols_resolves_what_is_above_rounding_and_nothing_below():
+    """diag(1, s): 1/s is found up to condition numbers of 10¹⁵, and 0 where s is rounding."""
+    for s, wanted in ((2.0**-40, 2.0**40), (2.0**-50, 2.0**50), (2.0**-53, 0.0)):
+        np.testing.assert_allclose(r.ols(np.diag([1.0, s]), [1.0, 1.0]), [1.0, wanted])
+
+
 @given(integer_examples(), st.sampled_from([2.0**-30, 0.25, 3.0, 1e6]))
 def test_ridge_solves_its_normal_equations(problem, penalty):
     x, y = problem
@@ -220,6 +226,24 @@ def test_chebyshev_residual_polynomial(k, x, low, width, label):
     # step multiplies by at most 1 + 4·λ/(a + c).
     growth = (1 + 4 * x * x / (high + low)) * k**2 * max(1, abs(R))
     assert abs(w[0] - float(expected)) <= 16 * EPS * (1 + growth) * (1 + abs(label) * 2)
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 5])
+def test_chebyshev_in_several_dimensions(k):
+    """Against the recurrence of G_k over Q; rounding as in one dimension, with λ ≤ λmax."""
+    x = np.array([[1.0, 2.0], [0.0, 1.0], [-1.0, 1.0]])
+    y, (low, high) = np.array([1.0, -2.0, 3.0]), (1, 9)
+    S, b, _ = exact_problem(x, y)
+    unit, rate = sympy.eye(2), sympy.Rational(2, high - low)
+    sigma = sympy.Rational(high + low, high - low)
+    line, T, tau = sigma * unit - rate * S, [unit], [sympy.Integer(1)]
+    T, tau = [*T, line], [*tau, sigma]
+    while len(T) <= k:
+        T.append(2 * line * T[-1] - T[-2])
+        tau.append(2 * sigma * tau[-1] - tau[-2])
+    w = S.LUsolve((unit - T[k] / tau[k]) * b)
+    found = r.chebyshev(x, y, k, float(low), float(high))
+    assert np.linalg.norm(found - as_float(w)) <= 16 * EPS * (1 + 9 * k**2) * 10
 
 
 def problems():

@@ -43,10 +43,10 @@ def state_size(
     To a fixed accuracy. With d numbers kept, one pass of online gradient descent needs a number of
     examples linear in κ; rereading the raw pairs once a layer gives a polynomial of degree L in a
     prefix's own S after L causal layers, so √κ layers at best, and Chebyshev attains them. With d²
-    numbers, or with full attention where all tokens share one S, the degree triples in every layer: log κ. What is shown
-    is what these methods take, and that no polynomial of their degree does better. That no other
-    causal construction of width O(d) could is an argument, not a proof: what earlier tokens
-    computed belongs to their own S_j.
+    numbers, or with full attention where all tokens share one S, the degree triples in every layer:
+    log κ. What is shown is what these methods take, and that no polynomial of their degree does
+    better. That no other causal construction of width O(d) could is an argument, not a proof: what
+    earlier tokens computed belongs to their own S_j.
     """
     yield from _degrees(run)
     yield from _the_same_weights(run)
