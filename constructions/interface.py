@@ -120,8 +120,8 @@ class Model(nn.Module, ABC):
         if isinstance(answers, Tensor) and not torch.isfinite(answers).all():
             kind = str(self.like.dtype).removeprefix("torch.")
             raise InputError(
-                f"an answer of {self.name} overflows {kind}: give smaller inputs, or build it with a "
-                "smaller step (alpha, step_size) or fewer steps"
+                f"an answer of {self.name} overflows {kind}: give smaller inputs, or build it with "
+                "a smaller step (alpha, step_size) or fewer steps"
             )
         return answers
 

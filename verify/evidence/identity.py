@@ -65,7 +65,9 @@ def _affordable(statement: OverExamples, d: int, n: int, k: int, domain: DomainN
             "digits): take a smaller k, or the modular domain"
         )
     if domain == "modular" and not statement.polynomial:
-        raise InputError("the modular domain has no hardmax, which this model needs: take float or exact")
+        raise InputError(
+            "the modular domain has no hardmax, which this model needs: take float or exact"
+        )
     if domain == "symbolic":
         variables, degree = n * d + n + d, _degree(statement, d, n, k)
         if comb(variables + degree, variables) > MOST_TERMS:
