@@ -112,3 +112,18 @@ class Configuration:
             return Configuration(**values)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"not a configuration of version {VERSION}: {error}") from None
+
+
+def presets(
+    **rows: tuple[Task, dict[str, Any], *tuple[Shape, ...]],
+) -> dict[tuple[str, str], Configuration]:
+    """Configurations by size and kind of model, from a task, how it is learned, and shapes."""
+    return {
+        (size, shape.kind): Configuration(task, shape, **training)
+        for size, (task, training, *shapes) in rows.items()
+        for shape in shapes
+    }
+
+
+LEARNING = {"steps": 6_000, "learning_rate": 1e-3, "warmup": 200, "final_rate": 0.01}
+"""How small models learn."""

@@ -12,45 +12,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from constructions.trained.configuration import Configuration, Curriculum
-from constructions.trained.models import SHAPES, LSTMShape, Shape, TransformerShape
-from constructions.trained.tasks.bigrams import Bigrams
-from constructions.trained.tasks.hop import Hop
-from constructions.trained.tasks.regression import Regression
-from constructions.trained.tasks.task import Task
+from constructions.trained.configuration import Configuration
+from constructions.trained.models import SHAPES
+from constructions.trained.tasks import bigrams, hop, regression
 from constructions.transformer import plural
 from theory import checks
 from theory.checks import InputError
 
-TOKENS = {"steps": 6_000, "learning_rate": 1e-3, "warmup": 200, "final_rate": 0.01}
-SHORT = TOKENS | {"steps": 12_000, "warmup": 500}
-LONG = TOKENS | {"steps": 60_000, "warmup": 1000, "learning_rate": 5e-4}
-TEN = LONG | {"learning_rate": 1e-3, "curriculum": Curriculum(5, 11, 1000)}
-PAPER = {"steps": 500_001, "learning_rate": 1e-4, "curriculum": Curriculum(5, 11, 2000)}
-COPYING = TransformerShape(2, 1, 64, 0, layer_norm=False)
-LINEAR = TransformerShape(2, 4, 32, 0, layer_norm=False, normalise="linear")
-
-_Rows = dict[str, tuple[Task, dict[str, Any], *tuple[Shape, ...]]]
-_REGRESSION: _Rows = {
-    "small": (Regression(5, 11), SHORT, TransformerShape(6, 4, 64, 256), LSTMShape(3, 128)),
-    "ten": (Regression(10, 21), TEN, TransformerShape(12, 4, 64, 256), LSTMShape(5, 128)),
-    "medium": (Regression(10, 21), LONG, TransformerShape(8, 8, 128, 512), LSTMShape(5, 256)),
-    "paper": (Regression(20, 41), PAPER, TransformerShape(12, 8, 256, 1024), LSTMShape(10, 256)),
-    "linear": (Regression(5, 21), SHORT | {"steps": 10_000}, LINEAR),
-}
-_ROWS: dict[str, _Rows] = {
-    "regression": _REGRESSION,
-    "induction": {"small": (Hop(16, 64), TOKENS, COPYING)},
-    "bigrams": {"small": (Bigrams(8, 64), TOKENS, COPYING)},
-    "hop": {"small": (Hop(8, 64, k=4), TOKENS, TransformerShape(4, 4, 64, 256))},
-}
 PRESETS = {
-    name: {
-        (size, shape.kind): Configuration(task, shape, **training)
-        for size, (task, training, *shapes) in rows.items()
-        for shape in shapes
-    }
-    for name, rows in _ROWS.items()
+    "regression": regression.PRESETS,
+    "induction": hop.INDUCTION,
+    "bigrams": bigrams.PRESETS,
+    "hop": hop.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 
@@ -102,13 +75,7 @@ def preset(
 
 def name_of(task: str, size: str, configuration: Configuration) -> str:
     """What a checkpoint is called: regression-small-lstm-ill-conditioned-seed1."""
-    made, shape = configuration.task, configuration.shape
-    words = [task, size, *[shape.kind] * (shape.kind != "transformer")]
-    if isinstance(made, Regression):
-        words += [made.covariance] * (made.covariance != "isotropic")
-        words += [f"noise{made.noise:g}"] * (made.noise > 0)
-    if task != "regression" or size == "linear":
-        words.append(plural(shape.n_layers, "layer").replace(" ", "-"))
-    if isinstance(made, Hop) and task == "hop":
-        words.append(f"k{made.k}")
-    return "-".join([*words, f"seed{configuration.seed}"])
+    made = configuration
+    kind = [made.shape.kind] * (made.shape.kind != "transformer")
+    layers = plural(made.shape.n_layers, "layer").replace(" ", "-")
+    return "-".join([task, size, *kind, *made.task.words(task, size, layers), f"seed{made.seed}"])

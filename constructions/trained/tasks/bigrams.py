@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from constructions.trained.configuration import LEARNING, presets
+from constructions.trained.tasks.hop import COPYING
 from constructions.trained.tasks.task import Batch, TokenTask
 from theory.retrieval import ngram
 
@@ -40,3 +42,6 @@ class Bigrams(TokenTask, kind="bigrams"):
         chances = ngram(tokens.numpy(), self.vocabulary_size, 2, 1.0)
         given = np.take_along_axis(chances, wanted.numpy()[..., None], axis=-1)
         return f"best possible (Bayes): {-np.log(given).mean():.4f} nats a token"
+
+
+PRESETS = presets(small=(Bigrams(8, 64), LEARNING, COPYING))

@@ -8,6 +8,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import pad
 
+from constructions.trained.configuration import LEARNING, presets
+from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import Batch, TokenTask
 from theory import checks
 from theory.checks import InputError
@@ -40,6 +42,9 @@ class Hop(TokenTask, kind="hop"):
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
         return "best possible: 100.00% right, 0 nats"
 
+    def words(self, name: str, size: str, layers: str) -> list[str]:
+        return [layers, *[f"k{self.k}"] * (name == "hop")]
+
 
 def following_latest_copy(tokens: Tensor) -> Tensor:
     """The position after the latest earlier copy of each token, (…, T), −1 where there is none."""
@@ -47,3 +52,8 @@ def following_latest_copy(tokens: Tensor) -> Tensor:
     alike = tokens.gather(-1, order).diff().eq(0)
     after = pad((order[..., :-1] + 1).where(alike, -1), (1, 0), value=-1)
     return torch.empty_like(tokens).scatter_(-1, order, after)
+
+
+COPYING = TransformerShape(2, 1, 64, 0, layer_norm=False)
+INDUCTION = presets(small=(Hop(16, 64), LEARNING, COPYING))
+PRESETS = presets(small=(Hop(8, 64, k=4), LEARNING, TransformerShape(4, 4, 64, 256)))

@@ -18,8 +18,8 @@ from torch.nn.functional import pad
 
 from constructions.examples import Examples, alternating, packed
 from constructions.interface import Model
-from constructions.trained.configuration import Configuration
-from constructions.trained.models import Shape, TransformerShape
+from constructions.trained.configuration import LEARNING, Configuration, Curriculum, presets
+from constructions.trained.models import LSTMShape, Shape, TransformerShape
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
 from theory import checks
 from theory.checks import InputError
@@ -136,8 +136,27 @@ class Regression(Task, kind="regression"):
             cells = [f"{e.mean():.4f} ± {e.std(ddof=1) / len(e) ** 0.5:.4f}" for e in squares]
             yield f"{examples:8}  {cells[0]:>16}  {cells[1]:>16}"
 
+    def words(self, name: str, size: str, layers: str) -> list[str]:
+        covariance = [self.covariance] * (self.covariance != "isotropic")
+        noise = [f"noise{self.noise:g}"] * (self.noise > 0)
+        return [*covariance, *noise, *[layers] * (size == "linear")]
+
 
 def _queries(shape: Shape) -> int:
     """How many queries follow the examples of a prompt that a model of this shape is trained on."""
     linear = isinstance(shape, TransformerShape) and shape.normalise == "linear"
     return QUERIES if linear else 1
+
+
+SHORT = LEARNING | {"steps": 12_000, "warmup": 500}
+LONG = LEARNING | {"steps": 60_000, "warmup": 1000, "learning_rate": 5e-4}
+TEN = LONG | {"learning_rate": 1e-3, "curriculum": Curriculum(5, 11, 1000)}
+PAPER = {"steps": 500_001, "learning_rate": 1e-4, "curriculum": Curriculum(5, 11, 2000)}
+LINEAR = TransformerShape(2, 4, 32, 0, layer_norm=False, normalise="linear")
+PRESETS = presets(
+    small=(Regression(5, 11), SHORT, TransformerShape(6, 4, 64, 256), LSTMShape(3, 128)),
+    ten=(Regression(10, 21), TEN, TransformerShape(12, 4, 64, 256), LSTMShape(5, 128)),
+    medium=(Regression(10, 21), LONG, TransformerShape(8, 8, 128, 512), LSTMShape(5, 256)),
+    paper=(Regression(20, 41), PAPER, TransformerShape(12, 8, 256, 1024), LSTMShape(10, 256)),
+    linear=(Regression(5, 21), SHORT | {"steps": 10_000}, LINEAR),
+)

@@ -56,6 +56,10 @@ class Task(ABC):
             Task.kinds[kind] = cls
 
     @abstractmethod
+    def words(self, name: str, size: str, layers: str) -> list[str]:
+        """What a model is called by besides the task's name, the preset and the seed."""
+
+    @abstractmethod
     def form(self, shape: Shape) -> Form:
         """What a model of this shape must be to read the prompts."""
 
@@ -95,6 +99,9 @@ class TokenTask(Task):
     @abstractmethod
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
         """What is best possible on these sequences, in words."""
+
+    def words(self, name: str, size: str, layers: str) -> list[str]:
+        return [layers]
 
     def form(self, shape: Shape) -> Form:
         V, T = self.vocabulary_size, self.length
