@@ -12,8 +12,11 @@ from constructions import fact_lookup
 from constructions.tokens import binary_codes
 from theory.retrieval import DEFAULT, Lexicon, answer, read
 from verify.claim import Run
+from verify.evidence.gaps import gap_finding
 from verify.evidence.registers import register_difference
-from verify.retrieval.facts import facts
+from verify.faults import TensorFault
+from verify.finding import Verdict
+from verify.retrieval.facts import facts, head_states
 
 TALK = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "
@@ -144,6 +147,31 @@ def test_a_wrong_register_is_noticed(register):
     wrong = register_difference(facts(Run()), faulty, np.array([DEFAULT.tokens(TALK)]))
     assert f"after layer {stage.after}, register {register}, token" in wrong
     assert TALK in wrong
+
+
+def gap_verdicts(model):
+    found = (gap_finding("", model, states) for states in head_states(model))
+    return {finding.id: finding.verdict for finding in found}
+
+
+SHORT = fact_lookup(max_length=2)
+
+
+def test_every_head_keeps_the_gap_that_it_declares():
+    kept = gap_verdicts(SHORT)
+    assert len(kept) == sum(len(block.margins) for block in SHORT.blocks)
+    assert set(kept.values()) == {Verdict.HOLDS}
+    wider = copy.deepcopy(SHORT)
+    for block in wider.blocks:
+        margins = (dataclasses.replace(m, gap=1.01 * m.gap) for m in block.margins)
+        block.margins = tuple(margins)
+    assert gap_verdicts(wider) == dict.fromkeys(kept, Verdict.FAILS)
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+def test_a_stray_score_is_noticed_that_changes_no_answer(layer):
+    found = gap_verdicts(TensorFault(f"layer {layer}, head 2", "stray score")(SHORT))
+    assert [id for id in found if found[id] is Verdict.FAILS] == [f"/gap/layer-{layer}-head-2"]
 
 
 @pytest.mark.parametrize(

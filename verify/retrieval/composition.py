@@ -17,7 +17,7 @@ from verify.evidence.size import bits, size
 from verify.evidence.softmax import softmax, softmax_options
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
-from verify.retrieval.facts import draw_reading, fact_findings, on_words
+from verify.retrieval.facts import draw_reading, fact_findings, gaps, on_words
 from verify.retrieval.options import LogitError, Sharpness
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def composition(
         yield gap_finding(statement.label, model, states)
     yield from softmax(run, statement, size, 1, error, sharpness, rows=_random_rows)
     yield from labelled("facts", fact_findings(run, texts))
+    yield from gaps(run)
     if run.plot:
         draw_reading(run)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice, zip_longest
-from typing import TYPE_CHECKING
+from itertools import islice, product, zip_longest
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from theory.retrieval.facts import DEFAULT, PROFESSION, answer, read
 from theory.retrieval.facts import words as words_of
 from verify.claim import Run
+from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding
 from verify.evidence.sequences import answers_equal, exact_evidence, margin_kept, registers_hold
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
@@ -26,6 +27,10 @@ TALK = (
 )
 NUMBER = {word: token for token, word in enumerate(DEFAULT.words)}
 ITSELF = len(DEFAULT.relations)  # the number of the relation from each entity to itself
+BORNE = dict(zip(DEFAULT.relations, range(ITSELF), strict=True))
+BORNE |= dict.fromkeys(("a", "an"), BORNE[PROFESSION]) | dict.fromkeys(("what", "who"), ITSELF)
+RELATION = np.array([BORNE.get(word, -1) for word in DEFAULT.words])
+"""The number of the relation that each word bears, −1 for none."""
 
 
 def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
@@ -132,19 +137,12 @@ def _wrong_fact(reader: Transformer, text: str) -> str | None:
 def holds(model: Transformer, tokens: np.ndarray) -> dict[str, np.ndarray]:
     """What stands in each register, by its name, in any sequence of words (…, T): the lines of
     `constructions/retrieval/facts.py`, with tokens and relations as numbers, −1 for none."""
-    relations = dict(zip(DEFAULT.relations, range(ITSELF), strict=True))
-    borne = relations | dict.fromkeys(("a", "an"), relations[PROFESSION])
-    borne |= dict.fromkeys(("what", "who"), ITSELF)
-    relation = np.array([borne.get(word, -1) for word in DEFAULT.words])[tokens]
-
-    def among(*words: str) -> np.ndarray:
-        return np.isin(tokens, [NUMBER[word] for word in words])
-
-    entity, end, question = among(*DEFAULT.names, *DEFAULT.objects), among("."), among("?")
-    subject = _latest(tokens, among(*DEFAULT.names))
+    relation, end, question = RELATION[tokens], _among(tokens, "."), _among(tokens, "?")
+    entity = _among(tokens, *DEFAULT.names, *DEFAULT.objects)
+    subject = _latest(tokens, _among(tokens, *DEFAULT.names))
     inner = np.where(entity, ITSELF, _latest(relation, relation >= 0))
     object = np.where(end, _latest(tokens, tokens >= 0), np.where(entity, tokens, -1))
-    owner = np.where(end, _latest(subject, among("is")), np.where(entity, tokens, -1))
+    owner = np.where(end, _latest(subject, _among(tokens, "is")), np.where(entity, tokens, -1))
     outer = np.where(question, _latest(inner, relation >= 0), -1)
 
     def lookup(who: np.ndarray, what: np.ndarray) -> np.ndarray:
@@ -165,6 +163,10 @@ def holds(model: Transformer, tokens: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
+def _among(tokens: np.ndarray, *words: str) -> np.ndarray:
+    return np.isin(tokens, [NUMBER[word] for word in words])
+
+
 def _latest(values: np.ndarray, where: np.ndarray) -> np.ndarray:
     """values (…, T) at the latest earlier token at which `where` is true, −1 if there is none."""
     earlier = np.tri(where.shape[-1], k=-1, dtype=bool)
@@ -175,6 +177,86 @@ def _last(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """values (…, T) at the last token chosen (…, T, T) by each, −1 where it chooses none."""
     place = np.where(chosen, np.arange(values.shape[-1]), -1).max(-1)
     return np.where(place < 0, -1, np.take_along_axis(values, place.clip(0), axis=-1))
+
+
+def gaps(run: Run) -> Iterator[Finding]:
+    """The smallest score gap of each head, over all words and relations, in short texts."""
+    n = 4 if run.quick else 16
+    model = facts(run).build(0, n)
+    for states in head_states(model):
+        finding = gap_finding("facts", model, states)
+        finding.name += f" (head {states.head + 1}, at most {n} words)"
+        yield finding
+
+
+def head_states(model: Transformer) -> Iterator[States]:
+    """All queries and keys of the heads that take the latest, and of those that look facts up."""
+    every = np.arange(len(DEFAULT.words))
+    word, bears = np.ones(len(every), dtype=bool), RELATION >= 0
+    name, end = _among(every, *DEFAULT.names), _among(every, ".")
+    entity = name | _among(every, *DEFAULT.objects)
+    yield _taking(model, 1, 0, ("name", name), ("bos", word))
+    yield _taking(model, 1, 1, ("bears", bears), ("entity", ~entity))
+    yield _taking(model, 1, 2, ("bos", word), ("end", end))
+    yield _taking(model, 2, 0, ("is", _among(every, "is")), ("end", end))
+    yield _taking(model, 2, 1, ("bears", bears), ("question", _among(every, "?")))
+    # Owners are names, or nobody; an entity is its own.  What is found can be any word.
+    names, relations = [-1, *every[name]], range(-1, ITSELF + 1)
+    others = ((thing, ITSELF) for thing in every[entity & ~name])
+    known = np.array([*product(names, relations), *others])
+    asked = np.array([*product(names, relations, (False, True))])
+    yield _looking_up(model, 3, ("subject", "inner"), asked, known)
+    asked = np.array([(-1, -1, False), *product((-1, *every), relations, (True,))])
+    yield _looking_up(model, 4, ("found", "outer"), asked, known)
+
+
+def _taking(
+    model: Transformer, layer: int, head: int, what: tuple[str, Any], who: tuple[str, Any]
+) -> States:
+    """Tokens `who` take the latest token `what`, all others BOS: each a register that tells which
+    words these are, and whether every word is one.  Words with the same of both are one state."""
+
+    def told(register: str, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        held = at_tokens(model, register, tokens=slice(len(chosen)))[register]
+        _, first = np.unique(np.column_stack([held, chosen]), axis=0, return_index=True)
+        return first, chosen[first]
+
+    (keys, taken), (queries, asking), n = told(*what), told(*who), model.interface.max_length
+    word = np.array([len(DEFAULT.words), *np.tile(keys, n)])
+    place = np.array([0, *np.repeat(np.arange(1, n + 1), len(keys))])
+    right = asking[:, None] & np.array([False, *np.tile(taken, n)])
+    return States(
+        layer,
+        at_tokens(model, who[0], tokens=queries),
+        at_tokens(model, what[0], "bos", tokens=word) | at_positions(model, "rank", at=place),
+        np.where(right | (place == 0), place, -np.inf),
+        place,
+        head,
+    )
+
+
+def _looking_up(
+    model: Transformer, layer: int, registers: tuple[str, str], asked: np.ndarray, known: np.ndarray
+) -> States:
+    """Queries (who, relation, whether it is "?") take the latest key (owner, relation) that is the
+    same, BOS where there is none; −1 is nobody and no relation."""
+    n, words, codes = model.interface.max_length, token_codes(len(NUMBER)), token_codes(ITSELF + 1)
+    place = np.array([0, *np.repeat(np.arange(1, n + 1), len(known))])
+    owner, inner = np.vstack([[-1, -1], np.tile(known, (n, 1))]).T
+    who, relation, question = asked.T
+    fits = (who[:, None] == owner) & (relation[:, None] == inner)
+    fits &= ((who >= 0) & (relation >= 0) & (question == 1))[:, None]
+    word = np.where(question == 1, NUMBER["?"], NUMBER["is"])
+    bos = np.where(place == 0, len(words) - 1, NUMBER["."])
+    keys = {"owner": words[owner], "inner": codes[inner]}
+    queries = dict(zip(registers, (words[who], codes[relation]), strict=True))
+    return States(
+        layer,
+        queries | at_tokens(model, "question", tokens=word),
+        keys | at_tokens(model, "bos", tokens=bos) | at_positions(model, "rank", at=place),
+        np.where(fits | (place == 0), place, -np.inf),
+        place,
+    )
 
 
 def on_words(run: Run, prompt: str) -> Finding:
