@@ -15,7 +15,7 @@ from constructions.assembly import Head, block
 from constructions.attention import Attention
 from constructions.interface import Prompt
 from constructions.stream import Stream
-from constructions.transformer import Block, Embed, Transformer, Unembed
+from constructions.transformer import MLP, Block, Embed, Transformer, Unembed
 from constructions.words import Move
 from verify.domains import Rational, outputs
 from verify.evidence.rounding import _attention_size, _local_error, with_rounding_bound
@@ -225,3 +225,47 @@ def test_the_bound_holds_under_every_mask_and_scale(normalise, mask):
         assert abs(fmpq(*held.as_integer_ratio()) - exact[place]) <= fmpq(
             *added[place].as_integer_ratio()
         )
+
+
+@pytest.mark.parametrize("heads", [False, True])
+@given(seed=st.integers(0, 99))
+@settings(max_examples=15)
+def test_the_bound_holds_for_an_mlp(heads, seed):
+    """One layer over Q, whose MLP takes nearly all of the stream away, and what the heads rounded.
+
+    Every term is as large as the stream, and their sum a thousandth of it.
+    """
+    rng = np.random.default_rng(seed)
+
+    def random(*shape):
+        return torch.as_tensor(rng.standard_normal(shape))
+
+    eye, zero = torch.eye(3, dtype=torch.float64), torch.zeros(6, dtype=torch.float64)
+    mixed = random(3, 3)
+    # relu(u) − relu(−u) = u for u = H mixed, and mixed·inverse is near the identity.
+    W_in = torch.cat([mixed, -mixed], 1)
+    inverse = torch.linalg.inv(mixed) * (1 - 2.0**-10)
+    layer = MLP(W_in, zero, torch.cat([-inverse, inverse]), torch.zeros(3, dtype=torch.float64))
+    shapes = ((1, 3, 2), (1, 3, 2), (1, 3, 2), (1, 2, 3), (1, 2), (1, 2))
+    attn = Attention(*(random(*shape) for shape in shapes), normalise="linear", mask="full")
+    block = Block(attn if heads else None, layer)
+    model = Transformer(
+        Embed(eye), [block], Unembed(eye), interface=Plain(), stream=Stream(a=3), name="", source=""
+    )
+    tokens = random(4, 3)
+    exact = np.array(outputs(model, Prompt(tokens, 4), Q).tolist())
+    bound = _local_error(block, tokens, 4).numpy()
+    for place, held in np.ndenumerate(model.run(Prompt(tokens, 4)).numpy()):
+        off = abs(fmpq(*held.as_integer_ratio()) - exact[place])
+        assert off <= fmpq(*bound[place].as_integer_ratio())
+
+
+def test_the_rounding_of_heads_passes_through_the_mlp():
+    """An MLP that multiplies by a million multiplies the heads' error, too."""
+    stream = newton(1, 0, 0.5).stream
+    name = next(iter(stream))
+    x = stream.read(name)
+    head, times = Head(x, x, x, name), Move(2.0**20 * x, name)
+    H = torch.as_tensor(np.random.default_rng(0).standard_normal((4, stream.d_model)))
+    alone, moved = (_local_error(block(stream, [head], words), H, 3) for words in ((), [times]))
+    assert (moved[:, 0] >= 2.0**20 * alone[:, 0]).all()

@@ -10,6 +10,7 @@ from verify.claim import Run
 from verify.domains import Degrees, Denominators, Heights, error_probability
 from verify.domains.sizes import bits
 from verify.evidence import identity
+from verify.evidence.registers import compared_finding
 from verify.evidence.statement import predict
 from verify.finding import Verdict
 from verify.regression.convergence import safe_alpha
@@ -69,6 +70,10 @@ def test_a_register_that_is_wrong_is_named():
         assert finding.verdict is Verdict.FAILS
         assert finding.measured == right < finding.bound
         assert finding.words == "register u after layer 3 does not"
+
+
+def test_no_registers_to_compare_decide_nothing():
+    assert compared_finding("x", "x", [], "exact", "").verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize("layout", ["direct", "ladder", "paper"])
@@ -175,7 +180,9 @@ def test_least_squares_is_farther_than_the_residual_allows_for_another_start(sta
     assert failing(healthy) == []
     assert healthy["ols"].measured["distance"] == pytest.approx(healthy["ols"].bound["distance"])
     monkeypatch.setattr(algorithms, "power", lambda domain, E, p: right(domain, E, p + 1))
-    assert failing(findings(k=3, d=2, n=6, start=start, domain="float")) == ["ols"]
+    found = findings(k=3, d=2, n=6, start=start, domain="float")
+    assert failing(found) == ["ols"]
+    assert found["ols"].verdict is Verdict.FAILS
 
 
 def test_the_chosen_alpha_is_a_power_of_two_that_converges():
