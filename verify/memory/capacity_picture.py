@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from theory.memory.capacity_curve import capacity_curve
 from theory.memory.dense import dense_energy, dense_preferred
 from theory.memory.hopfield import hebb, hopfield_energy
 from theory.memory.patterns import flipped, random_patterns
-from verify.memory.dense_memory import SIZES, fixed_points
 
 NETWORKS = 60  # at each point
 
@@ -61,8 +60,13 @@ def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
     figure.savefig(path, dpi=150)
 
 
-def draw_dense(path: Path, rng: np.random.Generator) -> None:
-    """Measured capacity of dense memories of degrees 2, 3, 4, and energies of retrieval.
+def draw_dense(
+    path: Path,
+    rng: np.random.Generator,
+    sizes: Iterable[tuple[int, int]],
+    fixed_points: Callable[[np.random.Generator, int, int, int, int], int],
+) -> None:
+    """Measured capacity of dense memories of these degrees and neurons, and energies of retrieval.
 
     Left: the share of patterns that are fixed points, against their number in units of the stated
     d^{n−1}/(2 (2n−3)!! ln d), with exact 95 % intervals, one pattern in each network. Right
@@ -70,7 +74,7 @@ def draw_dense(path: Path, rng: np.random.Generator) -> None:
     """
     figure, left, right = _panels()
     factors = np.linspace(0.15, 2.4, 10)
-    for k, (degree, d) in enumerate(SIZES):
+    for k, (degree, d) in enumerate(sizes):
         stated, rows = dense_patterns(d, degree), []
         for factor in factors:
             fixed = fixed_points(rng, max(1, round(factor * stated)), d, degree, NETWORKS)

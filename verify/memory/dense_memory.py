@@ -62,7 +62,7 @@ def dense_memory(
     if run.plot:
         from verify.memory.capacity_picture import draw_dense
 
-        draw_dense(run.plot, run.rng)
+        draw_dense(run.plot, run.rng, SIZES, fixed_points)
 
 
 def _described(xi: np.ndarray, s: np.ndarray, degree: Degree) -> str:
