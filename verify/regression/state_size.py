@@ -26,6 +26,7 @@ from verify.theorems import theorem
 
 CONDITIONS = tuple(4.0**i for i in range(2, 8))
 SHRINK = 1e-3  # the residual to be reached
+LAYERS = range(1, 7)  # in which degrees are counted
 
 
 @claim(
@@ -64,13 +65,12 @@ def state_size(
 
 def _degrees(run: Run) -> Iterator[Finding]:
     """Degree in the prompt, d = n = 1: 2L + 1 in L causal layers, up to 3^L under a full mask."""
-    layers = range(1, 7)
     causal, full = (gradient_descent_statement(run, mask, 0.5) for mask in ("causal", "ladder"))
     yield same(
         "degree/causal",
         "degree in the prompt after L = 1 … 6 causal layers",
-        [degree_of(causal, L) for L in layers],
-        [2 * L + 1 for L in layers],
+        [degree_of(causal, L) for L in LAYERS],
+        [2 * L + 1 for L in LAYERS],
         evidence="identity",
         wanted="2L + 1: degree L − 1 in S",
     )
@@ -78,8 +78,8 @@ def _degrees(run: Run) -> Iterator[Finding]:
         "degree/full",
         "degree in the prompt after L = 1 … 6 layers of full attention",
         # The ladder with 3^{L−1} steps of gradient descent has L layers.
-        [degree_of(full, 3 ** (L - 1)) for L in layers],
-        [2 * 3 ** (L - 1) + 1 for L in layers],
+        [degree_of(full, 3 ** (L - 1)) for L in LAYERS],
+        [2 * 3 ** (L - 1) + 1 for L in LAYERS],
         evidence="identity",
         wanted="2·3^{L−1} + 1: degree 3^{L−1} − 1 in S",
     )
@@ -87,11 +87,14 @@ def _degrees(run: Run) -> Iterator[Finding]:
 
 def _the_same_weights(run: Run) -> Iterator[Finding]:
     """The constructions that the argument speaks of compute what it says."""
-    causal = modulo_primes(run, gradient_descent_statement(run, "causal", 2.0**-4), 2, 4, 4)
+    causal, full = (gradient_descent_statement(run, mask, 2.0**-4) for mask in ("causal", "ladder"))
+    rereading = modulo_primes(run, causal, 2, 4, LAYERS[-1])
     online = over_the_rationals(run, online_statement(run), 2, 4, 0)
+    tripling = modulo_primes(run, full, 2, 4, 3 ** (LAYERS[-1] - 1))
     for found, id, name in (
-        (causal, "rereading", "rereading raw pairs is gradient descent on every prefix"),
+        (rereading, "rereading", "rereading raw pairs is gradient descent on every prefix"),
         (online, "sharing", "shared residuals under a causal mask are online gradient descent"),
+        (tripling, "tripling", "full attention triples the steps of gradient descent in a layer"),
     ):
         found.id, found.name = id, f"{name}, {found.name}"
         yield found

@@ -228,7 +228,7 @@ def _taking(
     return States(
         layer,
         at_tokens(model, who[0], tokens=queries),
-        at_tokens(model, what[0], "bos", tokens=word) | at_positions(model, "rank", at=place),
+        {**at_tokens(model, what[0], "bos", tokens=word), **at_positions(model, "rank", at=place)},
         np.where(right | (place == 0), place, -np.inf),
         place,
         head,
@@ -248,12 +248,13 @@ def _looking_up(
     fits &= ((who >= 0) & (relation >= 0) & (question == 1))[:, None]
     word = np.where(question == 1, NUMBER["?"], NUMBER["is"])
     bos = np.where(place == 0, len(words) - 1, NUMBER["."])
+    from_embedding = at_tokens(model, "bos", tokens=bos), at_positions(model, "rank", at=place)
     keys = {"owner": words[owner], "inner": codes[inner]}
     queries = dict(zip(registers, (words[who], codes[relation]), strict=True))
     return States(
         layer,
-        queries | at_tokens(model, "question", tokens=word),
-        keys | at_tokens(model, "bos", tokens=bos) | at_positions(model, "rank", at=place),
+        {**queries, **at_tokens(model, "question", tokens=word)},
+        {**keys, **from_embedding[0], **from_embedding[1]},
         np.where(fits | (place == 0), place, -np.inf),
         place,
     )
