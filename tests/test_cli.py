@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from theory.checks import InputError
-from verify import cli
+from verify import cli, selftesting
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict
 from verify.regression.depth import depth
@@ -27,6 +28,7 @@ from verify.theorems import ledger
 CLAIMS = [
     "attention-is-hopfield",
     "attention-patterns",
+    "chebyshev",
     "clustering",
     "composition",
     "dense-memory",
@@ -35,6 +37,7 @@ CLAIMS = [
     "gd",
     "hop",
     "hopfield",
+    "hyperpower",
     "ill-conditioned",
     "induced-weights",
     "induction",
@@ -130,7 +133,8 @@ class Point:
 def claims(monkeypatch):
     def install(**made):
         points = {name: Point(c) for name, c in made.items()}
-        monkeypatch.setattr(cli, "installed", lambda: points)
+        for module in (cli, selftesting):
+            monkeypatch.setattr(module, "installed", lambda: points)
 
     return install
 

@@ -13,6 +13,7 @@ from reference_layers import TABLE
 from theory.checks import InputError
 from verify.claim import Run
 from verify.domains import Rational
+from verify.faults import TensorFault
 from verify.finding import Verdict
 from verify.regression import rates as rates_module
 from verify.regression import state_size as state_size_module
@@ -21,7 +22,7 @@ from verify.regression.chebyshev import chebyshev
 from verify.regression.depth import depth
 from verify.regression.gradient_descent import gradient_descent
 from verify.regression.hyperpower import hyperpower
-from verify.regression.ols import METHODS, ols
+from verify.regression.ols import FAMILIES, METHODS, _reaches_least_squares, ols
 from verify.regression.online_gradient_descent import online_gradient_descent
 from verify.regression.rates import rates
 from verify.regression.state_size import state_size
@@ -131,6 +132,12 @@ def test_least_squares_of_any_rank(n, d, rank, seed):
     w = least_squares(domain, X, Y)
     assert X.transpose() * X * w == X.transpose() * Y
     assert [[str(e)] for (e,) in w.tolist()] == [[str(e)] for (e,) in (x.pinv() * y).tolist()]
+
+
+def test_a_mistake_that_newton_corrects_is_noticed():
+    run = Run(quick=True, fault=TensorFault("layer 10, head 1", "wrong sign"))
+    found = _reaches_least_squares(run, METHODS["Newton"], FAMILIES["tall"](3), 3)
+    assert {f.id: f.verdict for f in found} == {"reached": Verdict.HOLDS, "modular": Verdict.FAILS}
 
 
 # hyperpower and chebyshev
@@ -315,6 +322,14 @@ def test_exponents_stand_beside_the_known_ones(remembered):
     for method, more in (("Newton-from-αS", 4), ("Newton-from-αI", 2)):
         counts = remembered[f"steps/{method}"].measured
         assert state_size_module.per_factor_of_four(counts) == more
+
+
+@pytest.mark.parametrize("head", [1, 2])
+def test_a_wrong_head_in_the_deepest_layer_is_noticed(head):
+    run = Run(quick=True, fault=TensorFault(f"layer 6, head {head}", "wrong sign"))
+    found = {f.id: f.verdict for f in state_size_module._the_same_weights(run)}
+    assert found["tripling"] is Verdict.FAILS
+    assert found["rereading"] is (Verdict.FAILS if head == 1 else Verdict.HOLDS)
 
 
 def test_an_estimate_is_labelled_as_one(remembered):
