@@ -12,7 +12,7 @@ from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.memory import hopfield_capacity
 from verify.memory.chances import covers, mostly
-from verify.memory.dense_memory import dense_memory
+from verify.memory.dense_memory import dense_memory, fixed_points
 from verify.memory.hopfield import hopfield
 
 SMALL = {"d": 24, "samples": 4}
@@ -100,17 +100,17 @@ def test_bad_options_are_refused(made, options, unchecked):
         list(made.findings(Run(quick=True), **options))
 
 
-@pytest.mark.parametrize("draw", ["draw_hopfield", "draw_dense"])
-def test_pictures_are_drawn(draw, tmp_path, monkeypatch):
+def test_pictures_are_drawn(tmp_path, monkeypatch):
     import matplotlib.image
 
     from verify.memory import capacity_picture
 
     monkeypatch.setattr(capacity_picture, "NETWORKS", 8)
-    target, rng = tmp_path / "picture.png", np.random.default_rng(0)
-    if draw == "draw_hopfield":
-        capacity_picture.draw_hopfield(target, 40, rng)
-    else:
-        monkeypatch.setattr(capacity_picture, "SIZES", ((2, 20), (3, 12)))
-        capacity_picture.draw_dense(target, rng)
-    assert np.ptp(matplotlib.image.imread(target)) > 0
+    paths, rng = (
+        [tmp_path / name for name in ("hopfield.png", "dense.png")],
+        np.random.default_rng(0),
+    )
+    capacity_picture.draw_hopfield(paths[0], 40, rng)
+    capacity_picture.draw_dense(paths[1], rng, ((2, 20), (3, 12)), fixed_points)
+    for path in paths:
+        assert np.ptp(matplotlib.image.imread(path)) > 0
