@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from math import acosh, ceil, log
 from typing import Annotated
@@ -11,7 +12,6 @@ from typing import Annotated
 import numpy as np
 
 from theory.regression import (
-    gradient_descent_residual,
     newton_steps,
     optimal_gradient_descent_steps,
 )
@@ -19,8 +19,8 @@ from verify.claim import Run, claim, option
 from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
-from verify.regression import rates
 from verify.regression.pictures import state_size_picture
+from verify.regression.residuals import RESIDUALS
 from verify.regression.statements import degree_of, gradient_descent_statement, online_statement
 from verify.theorems import theorem
 
@@ -100,16 +100,15 @@ def _the_same_weights(run: Run) -> Iterator[Finding]:
         yield found
 
 
-RESIDUALS = rates.RESIDUALS | {
-    # At the best step size, which knows the least eigenvalue too.
-    "gradient descent": lambda lam, k, c: gradient_descent_residual(lam, k, 2 / (1 + c))
-}
 METHODS: dict[str, tuple[Callable[[float, float], int], str]] = {
     "gradient descent": (optimal_gradient_descent_steps, "≈ ½ κ ln(1/ε)"),
     # The least k with 1/T_k((κ + 1)/(κ − 1)) ≤ ε.
     "Chebyshev": (lambda c, e: ceil(acosh(1 / e) / acosh((c + 1) / (c - 1))), "≈ ½ √κ ln(2/ε)"),
     "Newton from αS": (newton_steps, "≈ 2 log₂κ + log₂ln(1/ε), 4 more for 4κ"),
-    "Newton from αI": (rates.from_identity, "≈ log₂κ + log₂ln(1/ε), 2 more for 4κ"),
+    "Newton from αI": (
+        partial(newton_steps, start="identity"),
+        "≈ log₂κ + log₂ln(1/ε), 2 more for 4κ",
+    ),
 }
 """The steps stated for κ and ε, and these in words."""
 
@@ -123,9 +122,10 @@ def _least_steps(method: str, condition: float) -> int:
     # Dense in the angle at which Chebyshev polynomials oscillate evenly, ends included.
     angles = np.linspace(0, np.pi, 20001)
     eigenvalues = (condition + 1) / 2 - (condition - 1) / 2 * np.cos(angles)
+    residual = RESIDUALS[method + " at its best step" * (method == "gradient descent")]
 
     def enough(k: int) -> bool:
-        return bool(np.abs(RESIDUALS[method](eigenvalues, k, condition)).max() <= SHRINK)
+        return bool(np.abs(residual(eigenvalues, k, condition)).max() <= SHRINK)
 
     high = 1
     while not enough(high):
