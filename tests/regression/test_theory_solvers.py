@@ -331,3 +331,35 @@ def test_rejected(case):
     call, message = REJECTED[case]
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("of_x", "of_y"), [(1e200, 1.0), (1e-200, 1e-3), (1e150, 1e-150)])
+def test_conjugate_gradients_solve_at_any_length(of_x, of_y):
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 7, 3)), rng.standard_normal((2, 7))
+    wanted = r.conjugate_gradient(x, y, 3) * (of_y / of_x)
+    np.testing.assert_allclose(r.conjugate_gradient(of_x * x, of_y * y, 3), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("of_x", "of_y", "message"),
+    [
+        (1e160, 1.0, "XᵀX is beyond float64"),
+        (1e100, 1e210, "Xᵀy is beyond float64"),
+        (1e-160, 1.0, "XᵀX is below 2e-308"),
+        (1e-100, 1e-210, "Xᵀy is below 2e-308"),
+    ],
+)
+@pytest.mark.parametrize(
+    "solve",
+    [
+        lambda x, y: r.newton(x, y, 1, 1.0),
+        lambda x, y: r.hyperpower(x, y, 1, 3, 1.0),
+        lambda x, y: r.gradient_descent(x, y, 1, 1.0),
+        lambda x, y: r.chebyshev(x, y, 1, 1.0, 2.0),
+    ],
+)
+def test_products_that_are_lost_are_refused(of_x, of_y, message, solve):
+    x, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, -1.0])
+    with pytest.raises(ValueError, match=message):
+        solve(of_x * x, of_y * y)

@@ -20,9 +20,14 @@ def conjugate_gradient_iterates(x: ArrayLike, y: ArrayLike) -> Iterator[np.ndarr
     A prompt whose gradient Xᵀr is zero to rounding, ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖ (the error of
     computing it), is solved and stands still: a further step would divide noise by noise.
 
+    x and y of any length: they are divided by powers of two, which rounds nothing.
+
     Raises `ValueError` for shapes that do not match and for NaN or infinite entries.
     """
     x, y = checks.examples(x, y)
+    x, x_power = _near_one(x, (-2, -1))
+    y, y_power = _near_one(y, (-1,))
+    power = y_power - x_power[..., 0]
     transpose = x.swapaxes(-1, -2)
     rounding = sum(x.shape[-2:]) * np.finfo(np.float64).eps
     scale = np.linalg.norm(x, axis=(-2, -1)) * np.linalg.norm(y, axis=-1)
@@ -41,7 +46,7 @@ def conjugate_gradient_iterates(x: ArrayLike, y: ArrayLike) -> Iterator[np.ndarr
         direction, size = gradient, square(gradient)
         moving = size > floor
         while True:
-            yield w
+            yield np.ldexp(w, power)
             image = np.matvec(x, direction)
             step = ratio(size, square(image), moving)
             w = w + step * direction
@@ -52,6 +57,12 @@ def conjugate_gradient_iterates(x: ArrayLike, y: ArrayLike) -> Iterator[np.ndarr
             direction = gradient + ratio(size, previous, moving) * direction
 
     return recursion()
+
+
+def _near_one(array: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Every prompt divided by a power of two so that its largest entry is in [½, 1), and this."""
+    _, power = np.frexp(np.abs(array).max(axes, keepdims=True))
+    return np.ldexp(array, -power), power
 
 
 def conjugate_gradient(x: ArrayLike, y: ArrayLike, k: int) -> np.ndarray:
