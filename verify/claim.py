@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -77,7 +77,8 @@ class Claim:
         """The findings one by one, each with the seconds that it took.
 
         Raises InputError, from the command line and from Python alike, for an option below its
-        least value and for a word that is not among its choices.
+        least value, for a word that is not among its choices, and for an option that has no part in
+        what another one asks for.
         """
         self._checked(options)
         start = time.perf_counter()
@@ -96,6 +97,12 @@ class Claim:
                 least = getattr(note, "least", None)
                 if least is not None and not options[name] >= least:
                     raise InputError(f"{name} is {options[name]}: give a number at least {least}")
+                for other, allowed in (getattr(note, "only", None) or {}).items():
+                    chosen = {**self.defaults, **options}.get(other)
+                    if options[name] != parameters[name].default and chosen not in allowed:
+                        raise InputError(
+                            f"{name} has no part in {other} {chosen!r}: leave one of the two out"
+                        )
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -125,15 +132,22 @@ def claim(
     return lambda check: Claim(check, source, draws, tuple(faults_seen))
 
 
-def option(help_text: str, *names: str, min: int | None = None, **settings: Any) -> Any:
+def option(
+    help_text: str,
+    *names: str,
+    min: int | None = None,
+    only: Mapping[str, Sequence[Any]] | None = None,
+    **settings: Any,
+) -> Any:
     """A command-line option: its help text, its names if not the parameter's, typer's settings.
 
     `min` is the least value; it is checked here and not by typer, whose message leaves out the
-    value that was given and which Python callers would not see.
+    value that was given and which Python callers would not see.  `only` names other options and the
+    values of theirs beside which this one is used: beside others it is refused, not ignored.
     """
     text = help_text if min is None else f"{help_text}, at least {min}"
     made = typer.Option(*names, help=text, **settings)
-    made.least = min
+    made.least, made.only = min, only
     return made
 
 

@@ -176,7 +176,7 @@ def test_the_first_wrong_register_is_named():
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("newton", {"k": 2, "d": 2, "n": 3, "samples": 2, "domain": "modular"}),
+        ("newton", {"k": 2, "d": 2, "n": 3, "domain": "modular"}),
         ("depth", {"largest_k": 2, "domain": "float"}),
         ("state-size", SMALL["state-size"][1]),
     ],

@@ -15,6 +15,7 @@ from verify.evidence.registers import registers_hold
 from verify.evidence.size import size
 from verify.finding import Finding, at_most
 from verify.regression.data import gaussian_examples
+from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement, in_float64
 
 ROUNDINGS = 40  # in a coefficient: a logarithm, at most four exponentials, ten products and sums
@@ -22,10 +23,7 @@ ROUNDINGS = 40  # in a coefficient: a logarithm, at most four exponentials, ten 
 
 @claim(
     source="[Saad2003]; layers proved in constructions/regression/chebyshev.py",
-    faults_seen=[
-        {"k": 4, "d": 2, "n": 3, "samples": 2, "domain": domain}
-        for domain in ("all", "float", "exact", "modular", "symbolic")
-    ],
+    faults_seen=in_each_domain(k=4, d=2, n=3),
 )
 def chebyshev(
     run: Run,
@@ -36,7 +34,7 @@ def chebyshev(
     smallest: Annotated[float, option("the interval's lower end a")] = 1.0,
     largest: Annotated[float, option("the interval's upper end b")] = 32.0,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
-    samples: Annotated[int, option("generated prompts for the float comparison", min=1)] = 50,
+    samples: Prompts = 50,
 ) -> Iterator[Finding]:
     """⌈log₃k⌉ + 1 layers compute k steps of Chebyshev's method, on any examples and query.
 

@@ -11,6 +11,7 @@ from verify.evidence.identity import DomainName
 from verify.finding import Finding, labelled
 from verify.regression.convergence import descent_converges, safe_alpha
 from verify.regression.data import gaussian_examples
+from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import Descent, computes, gradient_descent_statement
 
 Layouts = Literal["all", Descent]
@@ -19,9 +20,9 @@ Layouts = Literal["all", Descent]
 @claim(
     source="[vonOswald2023, Proposition 1]; causal and ladder proved in constructions/regression/",
     faults_seen=[
-        {"layout": layout, "domain": domain, "d": 2, "n": 3, "k": 3, "samples": 2}
+        options
         for layout in get_args(Descent)
-        for domain in ("all", "float", "exact", "modular", "symbolic")
+        for options in in_each_domain(layout=layout, d=2, n=3, k=3)
     ],
 )
 def gradient_descent(
@@ -35,7 +36,7 @@ def gradient_descent(
         float | None, option("η; default: the largest power of two that is safe for the prompts")
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
-    samples: Annotated[int, option("generated prompts for the float comparison", min=1)] = 50,
+    samples: Prompts = 50,
 ) -> Iterator[Finding]:
     """One linear head is one step of gradient descent, causally for all prefixes at once.
 

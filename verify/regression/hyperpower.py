@@ -11,15 +11,13 @@ from verify.evidence.identity import DomainName
 from verify.finding import Finding
 from verify.regression.convergence import newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
+from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import computes, hyperpower_statement
 
 
 @claim(
     source="[BenIsrael1965]; layers proved in constructions/regression/ladder.py",
-    faults_seen=[
-        {"order": 3, "k": 1, "d": 2, "n": 3, "samples": 2, "domain": domain}
-        for domain in ("all", "float", "exact", "modular", "symbolic")
-    ],
+    faults_seen=in_each_domain(order=3, k=1, d=2, n=3),
 )
 def hyperpower(
     run: Run,
@@ -32,7 +30,7 @@ def hyperpower(
         float | None, option("α; default: the largest power of two that is safe for the prompts")
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
-    samples: Annotated[int, option("generated prompts for the float comparison", min=1)] = 50,
+    samples: Prompts = 50,
 ) -> Iterator[Finding]:
     """⌈k log₃p⌉ + 2 layers compute k hyperpower steps of order p, on any examples and query.
 

@@ -15,6 +15,7 @@ from verify.evidence.statement import predict
 from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
+from verify.regression.options import Prompts, in_each_domain
 from verify.regression.pictures import newton_picture
 from verify.regression.statements import (
     LAYOUTS,
@@ -30,10 +31,10 @@ from verify.regression.statements import (
     source="[Fu2024, Theorem 5.1]; fewer layers proved in constructions/regression/",
     draws=True,
     faults_seen=[
-        {"layout": layout, "start": start, "domain": domain, "d": 2, "n": 3, "k": 2, "samples": 2}
+        options
         for start, layouts in LAYOUTS.items()
         for layout in layouts
-        for domain in ("all", "float", "exact", "modular", "symbolic")
+        for options in in_each_domain(layout=layout, start=start, d=2, n=3, k=2)
     ],
 )
 def newton(
@@ -51,7 +52,7 @@ def newton(
         bool, option("a token for each input and each label", "--interleaved")
     ] = False,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
-    samples: Annotated[int, option("generated prompts for the float comparison", min=1)] = 100,
+    samples: Prompts = 100,
 ) -> Iterator[Finding]:
     """On any examples and query, hand-built weights compute k steps of Iterative Newton.
 

@@ -12,14 +12,13 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverExamples, predict, rational_instance
 from verify.finding import Finding, equal
 from verify.regression.data import gaussian_examples
+from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import in_float64, online_statement
 
 
 @claim(
     source="[Ding2024]; proved in constructions/regression/online_gradient_descent.py",
-    faults_seen=[
-        {"domain": domain, "d": 2, "n": 3, "samples": 2} for domain in ("float", "exact", "modular")
-    ],
+    faults_seen=in_each_domain(("float", "exact", "modular"), d=2, n=3),
 )
 def online_gradient_descent(
     run: Run,
@@ -27,7 +26,7 @@ def online_gradient_descent(
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
     n: Annotated[int, option("examples in a prompt", min=1)] = 10,
     domain: Annotated[Literal["all", "float", "exact", "modular"], option("number system")] = "all",
-    samples: Annotated[int, option("generated prompts for the float comparison", min=1)] = 50,
+    samples: Prompts = 50,
 ) -> Iterator[Finding]:
     """n causal linear heads compute one pass of online gradient descent, fitting each example.
 

@@ -18,7 +18,7 @@ from verify.evidence.softmax import softmax, softmax_options
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 from verify.retrieval.facts import draw_reading, fact_findings, gaps, on_words
-from verify.retrieval.options import LogitError, Sharpness
+from verify.retrieval.options import DRAWN, LogitError, Sharpness
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 def composition(
     run: Run,
     *,
-    size: Annotated[int, option("entries of each table", min=1)] = 64,
-    samples: Annotated[int, option("random pairs of tables", min=1)] = 200,
-    texts: Annotated[int, option("random texts of facts", min=1)] = 200,
+    size: Annotated[int, option("entries of each table", min=1, only=DRAWN)] = 64,
+    samples: Annotated[int, option("random pairs of tables", min=1, only=DRAWN)] = 200,
+    texts: Annotated[int, option("random texts of facts", min=1, only=DRAWN)] = 200,
     error: LogitError = 1e-3,
     sharpness: Sharpness = None,
     prompt: Annotated[str | None, option("facts and a question of your own, in English")] = None,
