@@ -335,6 +335,20 @@ def test_every_claim_notices_every_fault_and_all_its_findings_can_fail(name):
     assert report.seen > 0
 
 
+def test_what_fails_without_a_fault_can_fail():
+    """As a trained model that does not do what is said of them; undecided is not enough."""
+
+    @claim(source="", faults_seen=[{}])
+    def observed(run: Run) -> Iterator[Finding]:
+        """One that fails, and one that holds."""
+        yield same("no", "1 is 2", 1, 2)
+        yield at_most("value", "a function", "float", lost(1.0), 1.5)
+
+    report = report_on("it", observed, 0, [fault(fails=("value", "no"))])
+    assert report.killed == {"no": "what is observed", "value": "double of lost"}
+    assert report.passed
+
+
 def test_a_finding_made_only_by_default_is_dead_if_none_of_its_kind_had_faults():
     @claim(source="", faults_seen=[{"k": 2}])
     def grows(run: Run, *, k: int = 3) -> Iterator[Finding]:

@@ -32,6 +32,8 @@ from verify.planting import FunctionFault
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
+AS_IT_IS = "what is observed"  # of a trained model that does not do what is said of them
+
 Claims = dict[str, Claim]
 Options = dict[str, Any]
 Verdicts = dict[str, Verdict]
@@ -118,13 +120,12 @@ def _plant_in_function(
     healthy = run_healthy(claim, seed, options, report, fault.quick)
     if healthy is None:
         return
-    named = [id for id in healthy.verdicts if any(fnmatchcase(id, p) for p in fault.fails)]
+    left = [id for id, verdict in healthy.verdicts.items() if verdict is not Verdict.FAILS]
+    named = [id for id in left if any(fnmatchcase(id, p) for p in fault.fails)]
     if fault.claim == "*" and all(report.killed[id] for id in named):
         return
     found, error = _run(claim, Run(seed=seed, quick=fault.quick), options, fault.planted())
-    changed = [
-        id for id, verdict in healthy.verdicts.items() if found.get(id) not in (verdict, None)
-    ]
+    changed = _changed(healthy.verdicts, found)
     _kill(report, changed, str(fault))
     absent = [p for p in fault.fails if not any(fnmatchcase(id, p) for id in healthy.verdicts)]
     wrong = [f"not {id}" for id in named if id not in changed]
@@ -163,9 +164,7 @@ def _noticed(
     left = [id for id in healthy.verdicts if not report.killed.get(id)]
     run = Run(seed=seed, quick=True, fault=fault)
     found, error = _run(claim, run, options, until=left)
-    changed = [
-        id for id, verdict in healthy.verdicts.items() if found.get(id) not in (verdict, None)
-    ]
+    changed = _changed(healthy.verdicts, found)
     _kill(report, changed, str(fault))
     if error or any(found[id] is Verdict.FAILS for id in changed):
         return "seen"
@@ -185,7 +184,8 @@ def _unchanged(models: list[Transformer], fault: Fault, seed: int) -> str:
 
 
 def _changed(healthy: Verdicts, found: Verdicts) -> list[str]:
-    return [id for id, verdict in healthy.items() if found.get(id, verdict) != verdict]
+    """The findings that were made again, with another verdict."""
+    return [id for id, verdict in healthy.items() if found.get(id, verdict) is not verdict]
 
 
 def _kill(report: Report, changed: list[str], fault: str) -> None:
@@ -205,8 +205,8 @@ def run_healthy(
             report.missed.append(f"{_shown(options)}: without a fault, {error or 'no findings'}")
             return None
         _healthy[key] = Healthy(verdicts, recorder.models())
-    for id in _healthy[key].verdicts:
-        report.killed.setdefault(id, "")
+    for id, verdict in _healthy[key].verdicts.items():
+        report.killed.setdefault(id, AS_IT_IS if verdict is Verdict.FAILS else "")
     return _healthy[key]
 
 

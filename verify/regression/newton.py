@@ -31,10 +31,12 @@ from verify.regression.statements import (
     source="[Fu2024, Theorem 5.1]; fewer layers proved in constructions/regression/",
     draws=True,
     faults_seen=[
-        options
-        for start, layouts in LAYOUTS.items()
-        for layout in layouts
-        for options in in_each_domain(layout=layout, start=start, d=2, n=3, k=2)
+        *in_each_domain(layout="direct", d=2, n=3, k=2),
+        *(
+            {"layout": layout, "start": start, "d": 2, "n": 3, "k": 2, "samples": 4}
+            for start, layouts in LAYOUTS.items()
+            for layout in layouts
+        ),
     ],
 )
 def newton(

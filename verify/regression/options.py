@@ -19,8 +19,8 @@ Prompts = Annotated[
 def in_each_domain(
     domains: Iterable[str] = get_args(DomainName), **options: Any
 ) -> list[dict[str, Any]]:
-    """These options in every domain, two prompts where prompts are drawn: for the self-test."""
+    """These options in every domain, few prompts where prompts are drawn: for the self-test."""
     return [
-        {**options, "domain": domain, **({"samples": 2} if domain in SAMPLED else {})}
+        {**options, "domain": domain, **({"samples": 4} if domain in SAMPLED else {})}
         for domain in domains
     ]
