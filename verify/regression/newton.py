@@ -33,7 +33,15 @@ from verify.regression.statements import (
     faults_seen=[
         *in_each_domain(layout="direct", d=2, n=3, k=2),
         *(
-            {"layout": layout, "start": start, "d": 2, "n": 3, "k": 2, "samples": 4}
+            {
+                "layout": layout,
+                "start": start,
+                "domain": "all",
+                "d": 2,
+                "n": 3,
+                "k": 2,
+                "samples": 4,
+            }
             for start, layouts in LAYOUTS.items()
             for layout in layouts
         ),
