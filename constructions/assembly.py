@@ -19,7 +19,7 @@ import torch
 
 from constructions.attention import Attention, Mask, Normalise
 from constructions.margins import Margin
-from constructions.stream import Map, Reading, Stream, number
+from constructions.stream import Map, Reading, Stream, number, one
 from constructions.transformer import MLP, Block, Embed, Unembed, UnitNorm
 from constructions.words import Times, Word
 from theory.checks import InputError
@@ -32,8 +32,9 @@ class Head:
     """One head: Σ_i ⟨asks_t, answers_i⟩ · carries_i · times is added to the registers `into`.
 
     Tuples are stacked: ⟨(a, b), (c, d)⟩ = ⟨a, c⟩ + ⟨b, d⟩, and each carried reading goes into the
-    register of the same place.  `margin` is the smallest gap of its scores over all prompts, where
-    scores are compared and the construction has proved one.
+    register of the same place.  `mask` is its own, if it is not that of its layer.  `margin` is the
+    smallest gap of its scores over all prompts, where scores are compared and the construction has
+    proved one.
     """
 
     asks: Readings
@@ -41,6 +42,7 @@ class Head:
     carries: Readings
     into: str | tuple[str, ...]
     times: Times = 1.0
+    mask: Mask | None = None
     margin: Margin | None = None
 
     def __str__(self) -> str:
@@ -52,7 +54,8 @@ class Head:
             carries = str(self.times * self.carries)
         elif self.times != 1:
             carries = f"{number(self.times)}·{carries}"
-        return f"{asks} asks, {answers} answers, {carries} added to {into}"
+        where = f" ({self.mask})" * (self.mask is not None)
+        return f"{asks} asks, {answers} answers, {carries} added to {into}{where}"
 
 
 def _each(parts: Any) -> tuple[Any, ...]:
@@ -62,6 +65,11 @@ def _each(parts: Any) -> tuple[Any, ...]:
 def _words(parts: Readings | str | tuple[str, ...]) -> str:
     words = [str(part) for part in _each(parts)]
     return words[0] if len(words) == 1 else f"({', '.join(words)})"
+
+
+def moved(reading: Readings, into: str | tuple[str, ...]) -> Head:
+    """A linear head that adds a reading of the token's own registers to another of them."""
+    return Head(one, one, reading, into, mask="own")
 
 
 def signed_pair(head: Head) -> tuple[Head, Head]:
@@ -79,7 +87,7 @@ def attention(
     stream: Stream, heads: Iterable[Head], normalise: Normalise, mask: Mask, scale: float = 1.0
 ) -> Attention:
     """The tensors of these heads; narrower heads are padded with zeros to the widest."""
-    weights = []
+    weights, masks = [], []
     for head in heads:
         (W_Q, b_Q), (W_K, b_K) = _stack(stream, head.asks), _stack(stream, head.answers)
         W_V, b_V = _stack(stream, head.carries)
@@ -93,8 +101,9 @@ def attention(
         if b_V.any():
             raise InputError(f"head '{head}': a head cannot carry a constant; give it a register")
         weights.append((W_Q, W_K, W_V, W_O, b_Q, b_K))
+        masks.append(head.mask or mask)
     padded = map(_padded, zip(*weights, strict=True))
-    return Attention(*padded, normalise=normalise, mask=mask, scale=scale)
+    return Attention(*padded, normalise=normalise, mask=masks, scale=scale)
 
 
 def mlp(stream: Stream, words: Iterable[Word]) -> MLP:

@@ -1,4 +1,4 @@
-"""Attention heads that read the residual stream in parallel.
+"""Attention heads that read the residual stream in parallel, each with a mask of its own.
 
 Shapes
     T tokens, D = d_model, heads, d_head (what scores compare), d_value (what is carried)
@@ -12,13 +12,16 @@ Shapes
     softmax   as usual
     hardmax   uniform over the attended tokens of largest score
 and scores that softmax or hardmax compares are multiplied by the head's sharpness (`scale`).
-`mask` says which tokens a token attends to:
+A head's mask says which tokens a token attends to:
     full      all
     causal    itself and those before it
     strict    those before it; the first, which has none, attends to itself
     examples  the examples of the prompt and nothing else, so that queries neither see each other
               nor change what the examples compute.  It is the attention of [Fu2024, Definition B.1]
               (N tokens, the sum runs over the n examples) and of [Ahn2023].
+    own       itself alone: a linear head is then cubic in the token's own registers, and with
+              constant scores it is a linear map of them.  Where attention must be causal, it is the
+              difference of a causal head and one of the same weights that sees the tokens before.
 
 Linear attention needs no T × T matrix.  Without a triangular mask it is one D × D map of the
 stream,
@@ -31,7 +34,8 @@ with a running sum of Kᵀ V.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
@@ -41,7 +45,7 @@ from theory import checks
 from theory.checks import InputError
 
 Normalise = Literal["linear", "relu", "softmax", "hardmax"]
-Mask = Literal["full", "causal", "strict", "examples"]
+Mask = Literal["full", "causal", "strict", "examples", "own"]
 
 CAUSAL_BLOCK = 256  # tokens per block of the causal linear sum: small enough to stay in cache
 
@@ -50,8 +54,8 @@ class Attention(nn.Module):
     """Heads that read the stream in parallel; see the module's formulas.
 
     W_Q, W_K (heads, D, d_head), W_V (heads, D, d_value), W_O (heads, d_value, D), b_Q, b_K
-    (heads, d_head).  Raises ValueError for an unknown `normalise` or `mask`, or a `scale` that is
-    not above 0.
+    (heads, d_head); `mask` is one for all heads, or one for each.  Raises ValueError for an unknown
+    `normalise` or mask, as many masks as there are no heads, or a `scale` that is not above 0.
     """
 
     def __init__(
@@ -64,35 +68,140 @@ class Attention(nn.Module):
         b_K: Tensor,
         *,
         normalise: Normalise,
-        mask: Mask,
+        mask: Mask | Sequence[Mask],
         scale: float = 1.0,
     ) -> None:
         super().__init__()
-        for label, word, known in (("normalise", normalise, Normalise), ("mask", mask, Mask)):
-            if word not in get_args(known):
-                raise InputError(f"{label} is {word!r}: choose one of {', '.join(get_args(known))}")
         self.W_Q, self.W_K, self.b_Q, self.b_K = map(weight, (W_Q, W_K, b_Q, b_K))
         self.W_V, self.W_O = weight(W_V), weight(W_O)
-        self.normalise, self.mask = normalise, mask
-        self.scale = float(checks.positive("scale", scale))
+        self.normalise, self.scale = normalise, float(checks.positive("scale", scale))
+        self.masks = (mask,) * self.n_heads if isinstance(mask, str) else tuple(mask)
+        if len(self.masks) != self.n_heads:
+            raise InputError(f"{len(self.masks)} masks for {self.n_heads} heads: give one for each")
+        words = [("normalise", normalise, Normalise), *(("mask", m, Mask) for m in self.masks)]
+        for label, word, known in words:
+            if word not in get_args(known):
+                raise InputError(f"{label} is {word!r}: choose one of {', '.join(get_args(known))}")
 
     @property
     def n_heads(self) -> int:
         """The number of heads."""
         return self.W_Q.shape[0]
 
-    def _queries_keys(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor]:
-        Q = per_head(H, self.W_Q) + self.b_Q.unsqueeze(-2)
-        K = per_head(self._attended(H, n_examples), self.W_K) + self.b_K.unsqueeze(-2)
-        return Q, K
+    def parts(self) -> list[Heads]:
+        """The heads of each mask, in the order of the first of them."""
+        tensors = (self.W_Q, self.W_K, self.W_V, self.W_O, self.b_Q, self.b_K)
+        found = []
+        for mask in dict.fromkeys(self.masks):
+            these = [h for h, other in enumerate(self.masks) if other == mask]
+            own = tensors if len(these) == self.n_heads else [W[these] for W in tensors]
+            found.append(Heads._make((*own, self.normalise, mask, self.scale)))
+        return found
 
-    def _attended(self, H: Tensor, n_examples: int) -> Tensor:
+    def pattern(self, H: Tensor, n_examples: int) -> Tensor:
+        """The attention pattern A (…, heads, T, attended tokens), in the order of the heads."""
+        if len(set(self.masks)) == 1:
+            return self.parts()[0].pattern(H, n_examples)
+        T = H.shape[-2]
+        pattern = H.new_zeros(*H.shape[:-2], self.n_heads, T, T)
+        for part in self.parts():
+            these = [h for h, mask in enumerate(self.masks) if mask == part.mask]
+            seen = part.pattern(H, n_examples)
+            pattern[..., these, :, : seen.shape[-1]] = seen
+        return pattern
+
+    def forward(self, H: Tensor, n_examples: int) -> Tensor:
+        """What the heads add to the stream, (…, T, D)."""
+        mapped, added = [], []
+        for part in self.parts():
+            if part.is_a_map(H, n_examples):
+                mapped.append(part.as_a_map(H, n_examples))
+            else:
+                added.append(part.added(H, n_examples))
+        if mapped:
+            maps, offsets = zip(*mapped, strict=True)
+            added.append(H @ sum(maps) + sum(offsets).unsqueeze(-2))
+        return sum(added[1:], start=added[0])
+
+
+class Heads(NamedTuple):
+    """Heads of one mask; shapes as in `Attention`."""
+
+    W_Q: Tensor
+    W_K: Tensor
+    W_V: Tensor
+    W_O: Tensor
+    b_Q: Tensor
+    b_K: Tensor
+    normalise: Normalise
+    mask: Mask
+    scale: float
+
+    def attended(self, H: Tensor, n_examples: int) -> Tensor:
+        """The tokens that may be attended to."""
         return H[..., :n_examples, :] if self.mask == "examples" else H
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
         """The attention pattern A (…, heads, T, attended tokens)."""
-        weights, total = self._weights(*self._queries_keys(H, n_examples))
+        weights, total = self._weights(*self.queries_keys(H, n_examples))
         return weights / total
+
+    def hidden(self, scores: Tensor) -> Tensor:
+        """Which attended tokens (columns) each token (row) must not see."""
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+        if self.mask == "causal":
+            return hidden.triu_(1)
+        if self.mask == "strict":
+            hidden.triu_()[0, 0] = False
+            return hidden
+        return hidden.fill_diagonal_(False) if self.mask == "own" else hidden.logical_not_()
+
+    def added(self, H: Tensor, n_examples: int) -> Tensor:
+        """What the heads add to the stream, (…, T, D)."""
+        Q, K = self.queries_keys(H, n_examples)
+        V = per_head(self.attended(H, n_examples), self.W_V)
+        if self.normalise == "linear" and self.mask == "causal":
+            mixed = _causal_linear(Q, K, V) * self.scale
+        elif self.normalise == "linear" and self.mask == "own":
+            mixed = torch.linalg.vecdot(Q, K).unsqueeze(-1) * V * self.scale
+        else:
+            weights, total = self._weights(Q, K)
+            mixed = weights @ V / total
+        return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
+
+    def is_a_map(self, H: Tensor, n_examples: int) -> bool:
+        """Whether they are one map of the stream, for fewer multiplications than by scores."""
+        if self.normalise != "linear" or self.mask not in ("full", "examples", "own"):
+            return False
+        if self.mask == "own":
+            # Their scores are constant.  A meta tensor has no values to look at.
+            return not (H.is_meta or self.W_Q.any() or self.W_K.any())
+        asking, answering, D = H.shape[-2], self.attended(H, n_examples).shape[-2], H.shape[-1]
+        heads, d_head, d_value = self.W_Q.shape[0], self.W_Q.shape[-1], self.W_V.shape[-1]
+        widths = d_head + d_value
+        scores = (asking + answering) * D * widths + asking * answering * widths
+        one_map = D * D * widths + 2 * D * d_head * d_value
+        return (asking + answering) * D * D + heads * one_map < heads * scores
+
+    def as_a_map(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor]:
+        """The map (…, D, D) of the stream that they are, and what it adds to each token (…, D)."""
+        if self.mask == "own":
+            scores = torch.linalg.vecdot(self.b_Q, self.b_K) * self.scale
+            return torch.einsum("h,hdv,hve->de", scores, self.W_V, self.W_O), H.new_zeros(1)
+        attended = self.attended(H, n_examples)
+        gram, total = attended.transpose(-1, -2) @ attended, attended.sum(-2, keepdim=True)
+        values = per_head(gram, self.W_V)
+        mixed = self.W_K.transpose(-1, -2) @ values  # Kᵀ V without its biases
+        mixed = mixed + self.b_K.unsqueeze(-1) * per_head(total, self.W_V)
+        mixed = mixed * self.scale
+        one_map = torch.einsum("hdk,...hkv,hve->...de", self.W_Q, mixed, self.W_O)
+        return one_map, torch.einsum("hk,...hkv,hve->...e", self.b_Q, mixed, self.W_O)
+
+    def queries_keys(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor]:
+        """What asks and what answers, (…, heads, T, d_head) and (…, heads, attended, d_head)."""
+        Q = per_head(H, self.W_Q) + self.b_Q.unsqueeze(-2)
+        K = per_head(self.attended(H, n_examples), self.W_K) + self.b_K.unsqueeze(-2)
+        return Q, K
 
     def _weights(self, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor | float]:
         """The pattern before normalisation, and what it has to be divided by, row by row.
@@ -101,7 +210,7 @@ class Attention(nn.Module):
         average of whole numbers is then rounded only once.
         """
         scores = Q @ K.transpose(-1, -2)
-        hidden = self._hidden(scores)
+        hidden = self.hidden(scores)
         if self.normalise == "linear":
             return scores.masked_fill(hidden, 0.0) * self.scale, 1.0
         if self.normalise == "relu":
@@ -116,50 +225,6 @@ class Attention(nn.Module):
         else:
             weights = scores.detach().eq_(largest)
         return weights, weights.sum(-1, keepdim=True)
-
-    def _hidden(self, scores: Tensor) -> Tensor:
-        """Which attended tokens (columns) each token (row) must not see."""
-        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
-        if self.mask == "causal":
-            return hidden.triu_(1)
-        if self.mask == "strict":
-            hidden.triu_()[0, 0] = False
-            return hidden
-        return hidden.logical_not_()
-
-    def forward(self, H: Tensor, n_examples: int) -> Tensor:
-        """What the heads add to the stream, (…, T, D)."""
-        attended = self._attended(H, n_examples)
-        untriangular = self.mask in ("full", "examples")
-        if self.normalise == "linear" and untriangular and self._is_long(H, attended):
-            return self._as_one_map(H, attended)
-        Q, K = self._queries_keys(H, n_examples)
-        V = per_head(attended, self.W_V)
-        if self.normalise == "linear" and self.mask == "causal":
-            mixed = _causal_linear(Q, K, V) * self.scale
-        else:
-            weights, total = self._weights(Q, K)
-            mixed = weights @ V / total
-        return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
-
-    def _is_long(self, H: Tensor, attended: Tensor) -> bool:
-        """Whether one map of the stream takes fewer multiplications than scores between tokens."""
-        asking, answering, D = H.shape[-2], attended.shape[-2], H.shape[-1]
-        heads, d_head, d_value = self.W_Q.shape[0], self.W_Q.shape[-1], self.W_V.shape[-1]
-        widths = d_head + d_value
-        scores = (asking + answering) * D * widths + asking * answering * widths
-        one_map = D * D * widths + 2 * D * d_head * d_value
-        return (asking + answering) * D * D + heads * one_map < heads * scores
-
-    def _as_one_map(self, H: Tensor, attended: Tensor) -> Tensor:
-        gram, total = attended.transpose(-1, -2) @ attended, attended.sum(-2, keepdim=True)
-        values = per_head(gram, self.W_V)
-        mixed = self.W_K.transpose(-1, -2) @ values  # Kᵀ V without its biases
-        mixed = mixed + self.b_K.unsqueeze(-1) * per_head(total, self.W_V)
-        mixed = mixed * self.scale
-        one_map = torch.einsum("hdk,...hkv,hve->...de", self.W_Q, mixed, self.W_O)
-        offset = torch.einsum("hk,...hkv,hve->...e", self.b_Q, mixed, self.W_O)
-        return H @ one_map + offset.unsqueeze(-2)
 
 
 def per_head(H: Tensor, W: Tensor) -> Tensor:

@@ -253,7 +253,9 @@ def positioned(normalise, mask, scale=1.0):
     )
 
 
-masked = pytest.mark.parametrize("mask", ["full", "causal", "strict", "examples"])
+masked = pytest.mark.parametrize(
+    "mask", ["full", "causal", "strict", "examples", "own", ("own", "examples")]
+)
 
 
 @masked

@@ -180,7 +180,9 @@ def test_causal_relu_heads_are_divided_by_the_tokens_seen():
     assert torch.allclose(size, size[:1].expand(4), rtol=1e-12)
 
 
-@pytest.mark.parametrize("mask", ["full", "causal", "strict", "examples"])
+@pytest.mark.parametrize(
+    "mask", ["full", "causal", "strict", "examples", "own", ("own", "examples")]
+)
 @pytest.mark.parametrize("normalise", ["linear", "relu", "hardmax"])
 @given(seed=st.integers(0, 99))
 def test_the_size_of_a_layer_is_above_what_it_adds(normalise, mask, seed):
@@ -200,7 +202,7 @@ def test_the_size_of_a_layer_is_above_what_it_adds(normalise, mask, seed):
 
 
 @pytest.mark.parametrize("normalise", ["linear", "relu"])
-@pytest.mark.parametrize("mask", ["causal", "strict", "examples"])
+@pytest.mark.parametrize("mask", ["causal", "strict", "examples", "own"])
 def test_the_bound_holds_under_every_mask_and_scale(normalise, mask):
     """A layer of its own over Q: with scale 2^10 and few seen tokens its rounding is large too."""
     rng = np.random.default_rng(0)

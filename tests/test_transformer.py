@@ -20,7 +20,7 @@ EPS = 2.0**-53
 
 NORMALISE, MASKS = (
     ("linear", "relu", "softmax", "hardmax"),
-    ("full", "causal", "strict", "examples"),
+    ("full", "causal", "strict", "examples", "own", ("own", "examples"), ("causal", "strict")),
 )
 
 
@@ -41,13 +41,19 @@ def by_definition(attn, H, n_examples):
     T, D = H.shape
     added = [[0.0] * D for _ in range(T)]
     for h, t in itertools.product(range(attn.n_heads), range(T)):
-        last = {"full": T, "causal": t + 1, "strict": max(t, 1), "examples": n_examples}[attn.mask]
+        first, last = {
+            "full": (0, T),
+            "causal": (0, t + 1),
+            "strict": (0, max(t, 1)),
+            "examples": (0, n_examples),
+            "own": (t, t + 1),
+        }[attn.masks[h]]
         query = [
             (sum(H[t, i] * attn.W_Q[h, i, c] for i in range(D)) + attn.b_Q[h, c]).item()
             for c in range(attn.W_Q.shape[2])
         ]
         scores = []
-        for j in range(last):
+        for j in range(first, last):
             key = [
                 (sum(H[j, i] * attn.W_K[h, i, c] for i in range(D)) + attn.b_K[h, c]).item()
                 for c in range(attn.W_K.shape[2])
@@ -56,13 +62,13 @@ def by_definition(attn, H, n_examples):
         top = max(scores)
         weights = {
             "linear": lambda s: s,
-            "relu": lambda s, count=last: max(s, 0.0) / count,
+            "relu": lambda s, count=last - first: max(s, 0.0) / count,
             "softmax": lambda s, every=tuple(scores), top=top: (
                 math.exp(s - top) / math.fsum(math.exp(r - top) for r in every)
             ),
             "hardmax": lambda s, every=tuple(scores), top=top: (s == top) / every.count(top),
         }[attn.normalise]
-        for j, score in enumerate(scores):
+        for j, score in enumerate(scores, start=first):
             value = [
                 sum(H[j, i] * attn.W_V[h, i, v] for i in range(D)).item()
                 for v in range(attn.W_V.shape[2])
@@ -109,8 +115,10 @@ def test_the_pattern_times_the_values_is_the_layer(normalise, mask):
     attn, H = an_attention(rng, normalise, mask), integers(rng, 7, 4)
     A = attn.pattern(H, 5)
     attended = H[:5] if mask == "examples" else H
+    if mask == "own":
+        assert torch.equal(A.tril(-1), torch.zeros_like(A))
     assert A.shape == (2, 7, len(attended))
-    if mask in ("causal", "strict"):
+    if mask in ("causal", "strict", "own", ("causal", "strict")):
         assert torch.equal(A.triu(1), torch.zeros_like(A))
     if mask == "strict":
         assert torch.equal(A.diagonal(dim1=-2, dim2=-1)[:, 1:], torch.zeros(2, 6).double())
@@ -154,13 +162,38 @@ def test_both_orders_of_the_linear_products_agree(T, n_examples, one_map, mask):
     rng = np.random.default_rng(T)
     attn, H = an_attention(rng, "linear", mask, scale=2.0), integers(rng, 5, T, 4)
     attended = H[:, :n_examples] if mask == "examples" else H
-    assert attn._is_long(H, attended) is one_map
+    (heads,) = attn.parts()
+    assert heads.is_a_map(H, n_examples) is one_map
     values = torch.einsum("...sd,hdv->...hsv", attended, attn.W_V)
     by_scores = torch.einsum(
         "...hts,...hsv,hvo->...to", attn.pattern(H, n_examples), values, attn.W_O
     )
-    assert torch.equal(attn._as_one_map(H, attended), by_scores)
+    one_map, offset = heads.as_a_map(H, n_examples)
+    assert torch.equal(H @ one_map + offset.unsqueeze(-2), by_scores)
     assert torch.equal(attn(H, n_examples), by_scores)
+
+
+@pytest.mark.parametrize("T", [3, 40])
+def test_linear_maps_of_the_own_token_beside_sums_over_examples(T):
+    """Constant scores of two heads, others of a third, and a sum: by the pattern, exactly."""
+    rng = np.random.default_rng(T)
+    whole = an_attention(rng, "linear", "own", heads=4, scale=2.0)
+    for masks in (("own", "own", "examples", "own"), ("examples", "own", "causal", "own")):
+        for constant in ([0, 1], [0, 1, 3]):
+            W_Q, W_K = whole.W_Q.clone(), whole.W_K.clone()
+            W_Q[constant], W_K[constant] = 0.0, 0.0
+            weights = (W_Q, W_K, whole.W_V, whole.W_O, whole.b_Q, whole.b_K)
+            attn = Attention(*weights, normalise="linear", mask=masks, scale=2.0)
+            H = integers(rng, 5, T, 4)
+            values = torch.einsum("...sd,hdv->...hsv", H, attn.W_V)
+            added = torch.einsum("...hts,...hsv,hvo->...to", attn.pattern(H, 2), values, attn.W_O)
+            assert torch.equal(attn(H, 2), added)
+
+
+def test_as_many_masks_as_heads():
+    weights = [torch.zeros(2, 3, 1)] * 3 + [torch.zeros(2, 1, 3)] + [torch.zeros(2, 1)] * 2
+    with pytest.raises(ValueError, match="3 masks for 2 heads: give one for each"):
+        Attention(*weights, normalise="linear", mask=("own", "full", "own"))
 
 
 def normalised_block(norm):
@@ -416,6 +449,6 @@ def test_unknown_normalisations_and_masks_are_refused(unchecked):
     with pytest.raises(ValueError, match="normalise is 'sparsemax': choose one of linear, relu"):
         an_attention(rng, "sparsemax", "full")
     with pytest.raises(
-        ValueError, match="mask is 'past': choose one of full, causal, strict, examples"
+        ValueError, match="mask is 'past': choose one of full, causal, strict, examples, own"
     ):
         an_attention(rng, "linear", "past")

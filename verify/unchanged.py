@@ -108,7 +108,7 @@ def _without_factor(matrices: list[Any]) -> list[Any]:
 def _on_all_sequences(healthy: Transformer, faulty: Transformer) -> str:
     interface = healthy.interface
     V, n = interface.vocabulary_size, interface.length or interface.max_length
-    causal = all(attn.mask in ("causal", "strict") for attn in healthy.attentions)
+    causal = all(mask in ("causal", "strict") for attn in healthy.attentions for mask in attn.masks)
     lengths = [n] if interface.length or causal else range(1, n + 1)
     count = sum(V**length for length in lengths)
     if count > SEQUENCES:

@@ -91,7 +91,7 @@ def test_a_position_is_looked_up_by_its_point_alone(count):
     head = look_up(stream, stream.read("wanted"), stream.read("carried"), "found", 4.0)
     layer = block(stream, [head], normalise="hardmax", mask="full")
     assert np.array_equal(layer(W_pos, 0)[:, stream["found"]][:, 0], carried[chosen])
-    Q, K = layer.attn._queries_keys(W_pos, 0)
+    Q, K = layer.attn.parts()[0].queries_keys(W_pos, 0)
     best, *others = (Q @ K.transpose(-1, -2))[0].sort(-1, descending=True).values.T
     assert layer.margins[0].gap == 4
     assert not others or (best - others[0]).min() == 4

@@ -149,7 +149,7 @@ def test_the_size_of_16_hops():
     assert model.n_layers <= 6
     assert model.d_model <= 50
     assert model.n_parameters <= 12_400
-    assert [block.attn.mask for block in model.blocks] == ["strict"] + ["causal"] * 5
+    assert [block.attn.masks[0] for block in model.blocks] == ["strict"] + ["causal"] * 5
 
 
 def test_many_hops():

@@ -73,10 +73,10 @@ def distances(model, tokens):
     """Per layer: how far each visible score is below the largest (…, heads, T, tokens); inf if
     the token is hidden."""
     for block, H in zip(model.blocks, model.streams(tokens), strict=False):
-        attn = block.attn
-        Q, K = attn._queries_keys(H, model.interface.n_examples)
+        (heads,) = block.attn.parts()
+        Q, K = heads.queries_keys(H, model.interface.n_examples)
         scores = Q @ K.transpose(-1, -2)
-        scores = scores.masked_fill(attn._hidden(scores), -torch.inf)
+        scores = scores.masked_fill(heads.hidden(scores), -torch.inf)
         yield scores.amax(-1, keepdim=True) - scores
 
 
@@ -343,7 +343,7 @@ def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n
     tokens, numbers = prompts(model)[::4], []
     for block, H in zip(model.blocks, model.streams(tokens), strict=False):
         attn, examples = block.attn, H[:, : model.interface.n_examples or None]
-        attended = H if attn.mask != "examples" else examples
+        attended = H if attn.masks[0] != "examples" else examples
         for h in range(attn.n_heads):
             Q = partial_sums(H, attn.W_Q[h])
             K, V_ = partial_sums(attended, attn.W_K[h]), partial_sums(attended, attn.W_V[h])
@@ -434,7 +434,7 @@ def test_scores_of_constant_sharpness_grow_with_the_length(name, n):
     N, r = model.interface.context, max(model.stream.widths.get("code", 0), 2)
     streams = zip(model.blocks, score_sizes(model), model.streams(tokens), strict=False)
     for block, (size,), H in streams:
-        Q, K = block.attn._queries_keys(H, model.interface.n_examples)
+        Q, K = block.attn.parts()[0].queries_keys(H, model.interface.n_examples)
         largest, gap = float((Q @ K.transpose(-1, -2)).abs().max()), block.margins[0].gap
         assert largest <= size <= gap * r * (N + 1)
         assert largest >= gap * r * (N + 1) / 6

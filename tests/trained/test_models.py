@@ -54,7 +54,7 @@ def test_every_preset_is_a_model_with_an_interface():
             assert (found.encode, found.at_most) == wanted
             if model == "transformer":
                 assert (built.pos_embed is None) == (built.ln_final is None) == (size == "linear")
-                assert {block.attn.mask for block in built.blocks} == {
+                assert {block.attn.masks[0] for block in built.blocks} == {
                     "examples" if size == "linear" else "causal"
                 }
 

@@ -99,26 +99,42 @@ def _embedded(model: Transformer, tokens: Any, domain: Domain) -> Matrix:
 def _attention(attn: Attention, H: Matrix, n_examples: int, domain: Domain) -> Matrix:
     W = {name: _array(getattr(attn, name)) for name in ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")}
     scale = domain.number(*float(attn.scale).as_integer_ratio())
-    attended = _first_rows(H, n_examples, domain) if attn.mask == "examples" else H
+    examples = _first_rows(H, n_examples, domain) if "examples" in attn.masks else H
     heads, normalise = list(range(attn.n_heads)), str(attn.normalise)
     if normalise == "relu" and not domain.ordered:
         heads, normalise = _linear_heads(W), "mean"
     total = None
     for h in heads:
+        mask = attn.masks[h]
+        attended = examples if mask == "examples" else H
         Q = _affine(H, W["W_Q"][h], W["b_Q"][h], domain)
         K = _affine(attended, W["W_K"][h], W["b_K"][h], domain)
         V = attended * domain.weights(W["W_V"][h])
         if normalise != "hardmax":
             Q = scale * Q
-        if normalise in ("linear", "mean") and attn.mask in ("full", "examples"):
+        if mask == "own":
+            mixed = _of_its_own(Q, K, V, normalise, domain)
+        elif normalise in ("linear", "mean") and mask in ("full", "examples"):
             mixed = Q * (K.transpose() * V)
             if normalise == "mean":
                 mixed = domain.number(1, K.nrows()) * mixed
         else:
-            mixed = _pattern(Q * K.transpose(), normalise, attn.mask, domain) * V
+            mixed = _pattern(Q * K.transpose(), normalise, mask, domain) * V
         added = mixed * domain.weights(W["W_O"][h])
         total = added if total is None else total + added
     return total
+
+
+def _of_its_own(Q: Matrix, K: Matrix, V: Matrix, normalise: str, domain: Domain) -> Matrix:
+    """What each token carries, by its weight on itself: 1 where a row of weights sums to 1."""
+    if normalise in ("softmax", "hardmax"):
+        return V
+    zero, rows = domain.number(0), []
+    for q, k, v in zip(Q.tolist(), K.tolist(), V.tolist(), strict=True):
+        score = sum((a * b for a, b in zip(q, k, strict=True)), start=zero)
+        score = _relu(score, zero) if normalise == "relu" else score
+        rows.append([score * entry for entry in v])
+    return domain.matrix(rows)
 
 
 def _pattern(scores: Matrix, normalise: str, mask: str, domain: Domain) -> Matrix:

@@ -25,7 +25,7 @@ from torch.overrides import TorchFunctionMode
 from constructions.attention import per_head
 
 if TYPE_CHECKING:
-    from constructions.attention import Attention
+    from constructions.attention import Attention, Heads
     from constructions.interface import Prompt
     from constructions.transformer import Block, Transformer
 
@@ -127,30 +127,37 @@ def _attention_size(attn: Attention, H: Tensor, n_examples: int) -> Tensor:
     """The attention layer with all weights and sums in absolute value."""
     if attn.normalise not in ("linear", "relu", "hardmax"):
         raise ValueError(f"no rounding bound for {attn.normalise} attention")
-    attended = attn._attended(H, n_examples).abs()
-    V = per_head(attended, attn.W_V.abs())
-    if attn.normalise == "hardmax":
-        pattern = attn.pattern(H, n_examples)
-        return torch.einsum("...htv,hvd->...td", pattern @ V, attn.W_O.abs())
-    Q = per_head(H.abs(), attn.W_Q.abs()) + attn.b_Q.abs().unsqueeze(-2)
-    K = per_head(attended, attn.W_K.abs()) + attn.b_K.abs().unsqueeze(-2)
-    if attn.normalise == "linear" and attn.mask in ("full", "examples"):
+    sizes = [_size_of(heads, H, n_examples) for heads in attn.parts()]
+    return sum(sizes[1:], start=sizes[0])
+
+
+def _size_of(heads: Heads, H: Tensor, n_examples: int) -> Tensor:
+    attended = heads.attended(H, n_examples).abs()
+    V = per_head(attended, heads.W_V.abs())
+    if heads.normalise == "hardmax":
+        pattern = heads.pattern(H, n_examples)
+        return torch.einsum("...htv,hvd->...td", pattern @ V, heads.W_O.abs())
+    Q = per_head(H.abs(), heads.W_Q.abs()) + heads.b_Q.abs().unsqueeze(-2)
+    K = per_head(attended, heads.W_K.abs()) + heads.b_K.abs().unsqueeze(-2)
+    if heads.normalise == "linear" and heads.mask in ("full", "examples"):
         mixed = Q @ (K.transpose(-1, -2) @ V)
+    elif heads.mask == "own":
+        mixed = torch.linalg.vecdot(Q, K).unsqueeze(-1) * V
     else:
         scores = Q @ K.transpose(-1, -2)
-        hidden = attn._hidden(scores)
+        hidden = heads.hidden(scores)
         mixed = scores.masked_fill(hidden, 0.0) @ V
-        if attn.normalise == "relu":
+        if heads.normalise == "relu":
             mixed = mixed / hidden.logical_not().sum(-1, keepdim=True)
-    return torch.einsum("...htv,hvd->...td", mixed * attn.scale, attn.W_O.abs())
+    return torch.einsum("...htv,hvd->...td", mixed * heads.scale, heads.W_O.abs())
 
 
 def _attention_roundings(attn: Attention, H: Tensor, n_examples: int) -> int:
     """Roundings on the longest path: projections, d_head, scale, tokens, W_O, and sums between."""
     projections = sum(_longest(W) for W in (attn.W_Q, attn.W_K, attn.W_V)) + 3
     carried = attn.n_heads * attn.W_O.shape[-2]
-    longest = attn.W_Q.shape[-1] + attn._attended(H, n_examples).shape[-2] + H.shape[-1]
-    return projections + longest + carried + 4
+    seen = max(heads.attended(H, n_examples).shape[-2] for heads in attn.parts())
+    return projections + attn.W_Q.shape[-1] + seen + H.shape[-1] + carried + len(attn.parts()) + 3
 
 
 def _longest(W: Tensor) -> int:

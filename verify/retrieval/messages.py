@@ -87,7 +87,7 @@ class Split:
                 f"alice holds the positions {self.alice}: give different ones from 0 to "
                 f"{n_tokens - 2}, since the last token asks"
             )
-        seen = range(max(total - (self.attn.mask == "strict"), 1))
+        seen = range(max(total - (self.attn.masks[0] == "strict"), 1))
         self._bob = [j for j in seen if j - len(self.prefix) not in {*self.alice}]
         self._n_seen = len(seen)
         # Numbers of a head before its sums of values; the last of them is what divides those.
@@ -263,10 +263,10 @@ def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
             "a message only if there is one; give a model with one"
         )
     blocks, ((i, attn),) = list(model.blocks), layers
-    if attn.mask == "examples":
+    if set(attn.masks) not in ({"full"}, {"causal"}, {"strict"}):
         raise InputError(
-            f"{model.name} has the mask 'examples', so the last token is not among those that are "
-            "seen: give a model with the mask full, causal or strict"
+            f"{model.name} has the mask '{attn.masks[0]}', so the last token is not among those "
+            "that are seen: give a model with the mask full, causal or strict"
         )
     if any(block.ln1 is not None for block in blocks):
         raise InputError(

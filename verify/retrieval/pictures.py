@@ -102,7 +102,7 @@ def _head(
     panel.set_facecolor("#dedede")  # where a masked array is not drawn
     rows, columns = np.indices(pattern.shape)
     hidden = {"causal": columns > rows, "strict": columns >= np.maximum(rows, 1)}
-    mask = hidden.get(block.attn.mask if block.attn else "", False)
+    mask = hidden.get(block.attn.masks[0] if block.attn else "", False)
     panel.imshow(np.ma.array(pattern, mask=mask), cmap=WEIGHTS, vmin=0, vmax=1)
     T, attended = pattern.shape
     panel.hlines(np.arange(1, T) - 0.5, -0.5, attended - 0.5, color="0.93", lw=0.4)
