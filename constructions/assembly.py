@@ -42,8 +42,8 @@ class Head:
     carries: Readings
     into: str | tuple[str, ...]
     times: Times = 1.0
-    mask: Mask | None = None
     margin: Margin | None = None
+    mask: Mask | None = None
 
     def __str__(self) -> str:
         parts = self.asks, self.answers, self.carries, self.into

@@ -449,7 +449,11 @@ def test_list_of_a_topic(topic, capsys):
 def test_show_says_where_everything_stands(capsys):
     assert run("show", "newton-ladder") == 0
     shown = capsys.readouterr().out
-    for part in ("theory/regression/newton.py", "constructions/regression/", "⌈log₃(2^k)⌉ + 2"):
+    for part in (
+        "theory/regression/newton.py",
+        "constructions/regression/",
+        "⌈log₃(2^(k + 2) + 1)⌉",
+    ):
         assert part in shown
     assert run("show", "gd") == 0  # a claim: all that it shows
     assert capsys.readouterr().out.count("(theorem, regression)") == 3

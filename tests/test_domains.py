@@ -359,9 +359,8 @@ def test_equal_signs_are_not_a_pair():
 
 
 @pytest.mark.parametrize("part", ["W_in", "b_in", "W_out"])
-@pytest.mark.parametrize("name", ["ladder", "paper"])
-def test_a_broken_pair_of_mlp_units_is_refused(part, name):
-    model = copy.deepcopy(MODELS[name])
+def test_a_broken_pair_of_mlp_units_is_refused(part):
+    model = copy.deepcopy(MODELS["paper"])
     layer = next(i for i, block in enumerate(model.blocks) if block.mlp is not None)
     weights = getattr(model.blocks[layer].mlp, part)
     weights[(0,) * weights.ndim] += 1

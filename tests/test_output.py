@@ -191,7 +191,7 @@ def test_a_terminal_of_ascii_reads_the_list():
     done = command("list", "regression", env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.isascii()
-    assert "ceil(k log32) + 2 layers" in done.stdout
+    assert "ceil(log3(2^(k+2) + 1)) layers" in done.stdout
 
 
 def test_letters_are_spelled():

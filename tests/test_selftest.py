@@ -349,6 +349,21 @@ def test_what_fails_without_a_fault_can_fail():
     assert report.passed
 
 
+def test_a_fault_that_makes_a_finding_hold_makes_nothing_fail():
+    @claim(source="", faults_seen=[{}])
+    def observed(run: Run) -> Iterator[Finding]:
+        """One that fails, unless the function says less; and one that then fails."""
+        yield at_most("much", "a function", "float", lost(2.0), 1.5)
+        yield at_most("little", "the same", "float", -lost(2.0), -1.5)
+
+    report = report_on("it", observed, 0, [fault(change="half", fails=("little",))])
+    assert report.missed == []
+
+
+def test_an_array_without_dimensions_stays_one():
+    assert isinstance(CHANGES["one more"](np.zeros((), dtype=int)), np.ndarray)
+
+
 def test_a_finding_made_only_by_default_is_dead_if_none_of_its_kind_had_faults():
     @claim(source="", faults_seen=[{"k": 2}])
     def grows(run: Run, *, k: int = 3) -> Iterator[Finding]:

@@ -94,6 +94,6 @@ def test_the_message_says_how_much_it_would_take(monkeypatch):
     ):
         constructions.induction_heads(5, 10**10)
     with pytest.raises(
-        InputError, match=r"of 6.309e\+08 layers of width 50 need .* GiB .* build a sm"
+        InputError, match=r"of 6.309e\+08 layers of width 28 need .* GiB .* build a sm"
     ):
         constructions.newton(d=5, k=10**9, alpha=0.1, layout="ladder")

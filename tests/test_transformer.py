@@ -297,20 +297,21 @@ def test_leading_dimensions_are_separate_prompts(normalise, mask, leading):
 
 
 def test_weights_have_the_names_and_shapes_of_the_field():
-    shapes = {name: tuple(w.shape) for name, w in newton(3, 2, 0.5, "ladder").state_dict().items()}
-    D, d_head, d_value = 9 * 3 + 5, 6, 7
+    model = newton(3, 1, 0.5, "paper", n=4)
+    shapes = {name: tuple(w.shape) for name, w in model.state_dict().items()}
+    number = next(i for i, block in enumerate(model.blocks) if block.attn and block.mlp)
+    layer, heads, D, d_head, d_value = f"blocks.{number}", 2, 5 * 3 + 3, 3, 3
     assert shapes["embed.W_E"] == (4, D)
     assert shapes["unembed.W_U"] == (D, 1)
-    assert shapes["blocks.2.attn.W_Q"] == shapes["blocks.2.attn.W_K"] == (4, D, d_head)
-    assert shapes["blocks.2.attn.W_V"] == (4, D, d_value)
-    assert shapes["blocks.2.attn.W_O"] == (4, d_value, D)
-    assert shapes["blocks.2.attn.b_Q"] == shapes["blocks.2.attn.b_K"] == (4, d_head)
-    M = shapes["blocks.2.mlp.W_in"][1]
-    assert shapes["blocks.2.mlp.W_in"] == (D, M)
-    assert shapes["blocks.2.mlp.b_in"] == (M,)
-    assert shapes["blocks.2.mlp.W_out"] == (M, D)
-    assert shapes["blocks.2.mlp.b_out"] == (D,)
-    assert not any(name.startswith("blocks.0.mlp") for name in shapes)
+    assert shapes[f"{layer}.attn.W_Q"] == shapes[f"{layer}.attn.W_K"] == (heads, D, d_head)
+    assert shapes[f"{layer}.attn.W_V"] == (heads, D, d_value)
+    assert shapes[f"{layer}.attn.W_O"] == (heads, d_value, D)
+    assert shapes[f"{layer}.attn.b_Q"] == shapes[f"{layer}.attn.b_K"] == (heads, d_head)
+    M = shapes[f"{layer}.mlp.W_in"][1]
+    assert shapes[f"{layer}.mlp.W_in"] == (D, M)
+    assert shapes[f"{layer}.mlp.b_in"] == (M,)
+    assert shapes[f"{layer}.mlp.W_out"] == (M, D)
+    assert shapes[f"{layer}.mlp.b_out"] == (D,)
 
 
 def test_a_model_knows_its_size_and_prints_it():

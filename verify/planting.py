@@ -139,6 +139,8 @@ def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return np.frompyfunc(through, 1, 1)(value)
         if value is None or isinstance(value, bool | str | bytes) or hasattr(value, "parameters"):
             return value
+        if isinstance(value, np.ndarray):
+            return np.asarray(change(value))  # numpy makes a number of an array without dimensions
         if callable(value):
             return lambda *args, **kwargs: through(value(*args, **kwargs))
         return change(value)

@@ -184,8 +184,12 @@ def _unchanged(models: list[Transformer], fault: Fault, seed: int) -> str:
 
 
 def _changed(healthy: Verdicts, found: Verdicts) -> list[str]:
-    """The findings that were made again, with another verdict."""
-    return [id for id, verdict in healthy.items() if found.get(id, verdict) is not verdict]
+    """The findings with a worse verdict: one that fails as it is cannot get worse."""
+    return [
+        id
+        for id, verdict in healthy.items()
+        if verdict is not Verdict.FAILS and found.get(id, verdict) not in (verdict, Verdict.HOLDS)
+    ]
 
 
 def _kill(report: Report, changed: list[str], fault: str) -> None:

@@ -90,7 +90,7 @@ class Formula:
         return r"\le " * self.text.startswith("≤") + sympy.latex(stated)
 
     def __str__(self) -> str:
-        text = re.sub(r"ceil_log\((\d), ([^()]+)\)", _log, self.text)
+        text = re.sub(r"ceil_log\((\d), ((?:[^()]|\([^()]*\))+)\)", _log, self.text)
         text = re.sub(r"floor_log2\((\w+)\)", r"⌊log₂\1⌋", text)
         text = re.sub(r"bits\((\w+)\)", r"⌈log₂\1⌉", text)
         text = re.sub(r"bits\(([^()]+)\)", r"⌈log₂(\1)⌉", text)

@@ -1,39 +1,43 @@
-"""Chebyshev's method, k steps in ⌈log₃k⌉ + 1 layers.
+"""Chebyshev's method, k steps in ⌈log₃(2k + 1)⌉ layers, and no fewer can do it.
 
 On eigenvalues in [a, b] the best residual polynomial of degree k with R(0) = 1 is
 
     R_k(λ) = T_k(l(λ)) / τ_k,   l(λ) = σ − 2λ/(b − a),   σ = (b + a)/(b − a),   τ_k = T_k(σ).
 
 A layer a step is the obvious construction.  But T_k obeys product formulas that triple the degree,
-which a trilinear head can follow.  Divided by τ, with q and q + 1 known and R₁ = l/σ:
+which a trilinear head can follow.  From T_{q−1} and T_q, all of degree up to 3q + 1:
 
-    R_{3q}   = c₃ R_q³          −               c₁ R_q       4T_q³ − 3T_q
-    R_{3q+1} = c₃ R_q² R_{q+1}  − c₂ R₁R_q     − c₁ R_{q+1}   4T_q²T_{q+1} − 2l T_q − T_{q+1}
-    R_{3q+2} = c₃ R_q R_{q+1}²  − c₂ R₁R_{q+1} − c₁ R_q       4T_qT_{q+1}² − 2l T_{q+1} − T_q
-    R_{3q+3} = c₃ R_{q+1}³      −               c₁ R_{q+1}   4T_{q+1}³ − 3T_{q+1}
+    T_{3q}   = 4 T_q³ − 3 T_q
+    T_{3q−1} = 4 T_q² T_{q−1} − 2l T_q − T_{q−1}        T_{3q−2} = 4 T_{q−1}² T_q − 2l T_{q−1} − T_q
+    T_{3q+1} = 8l T_q³ − 4 T_q² T_{q−1} − 4l T_q + T_{q−1}
 
-(all from 4T_aT_bT_c = T_{a+b+c} + T_{a+b−c} + T_{a−b+c} + T_{b+c−a} and the three-term
-recurrence).  With R_q = I − S Q_q the tokens keep u = Q_q x, z = S Q_q x, r = xᵀQ_q b, exactly as
-in `ladder.py`, whose two heads give the triple products.  The only new term is
-R₁R_q = I − S(Q_q + α(I − S Q_q)) with α = 2/(a + b): its u part α(x − z) is local, and one head
-(x − z asks, x answers, (x, y) is carried) gives its z and r parts.
+The first three are 4T_a T_b T_c = T_{a+b+c} + T_{a+b−c} + T_{a−b+c} + T_{b+c−a} and the three-term
+recurrence; the last is 2l T_{3q} − T_{3q−1}.  `ladder.py` makes such combinations of residuals,
+whose G has S G = I − R: there a layer makes R_a²R_c, S R and S R³, and l = σ·R₁ with
+R₁ = I − αS, α = 2/(a + b).  Divided by τ the factors sum to 1, since R(0) = 1.
 
-The coefficients c are ratios of τ's: c₃ = 4τ_aτ_bτ_c/τ_{a+b+c}, c₁ is the τ of the slot used once
-over τ_{a+b+c}, and c₂ = c₃ − c₁ − 1 because R(0) = 1 (where all three slots agree, c₁ = c₃ − 1).
-With σ = cosh θ, τ_q = cosh qθ = ½e^{qθ}(1 + e^{−2qθ}), so the exponentials of c₃ cancel.  They are
-rounded to float64, so this construction computes Chebyshev's method up to rounding and not exactly.
+**Layers.**  From exponent 0, L layers reach every pair n − 1, n with n ≤ M_L = (3^L − 1)/2: with
+q = ⌊(n + 1)/3⌋ both are among 3q − 2, …, 3q + 1, and q ≤ M_{L−1} as 3q − 1 ≤ n ≤ 3M_{L−1} + 1; the
+pair 0, 1 comes from exponent 0.  The prediction has degree 2k + 1, so no fewer do.
+
+**The best there is.**  With M_L the largest degree that L layers can give a residual, and T_k/τ_k
+the polynomial of degree k with value 1 at 0 that is smallest on [a, b], the worst residual
+1/T_{M_L}(σ) that L layers reach here is the smallest among all predictions x_qᵀp(S)Xᵀy of a fixed
+polynomial p that L such layers can compute.
+
+With σ = cosh θ, τ_q = cosh qθ = ½e^{qθ}(1 + e^{−2qθ}), so that quotients of τ's are found without
+overflow.  They are rounded to multiples of 2^−50, so that the factors sum to exactly 1; the method
+is Chebyshev's up to these roundings.
 """
 
 from __future__ import annotations
 
-from math import exp, log1p, sqrt
-from typing import NamedTuple
+from itertools import pairwise
+from math import exp, log, log1p, sqrt
 
-from constructions.assembly import Head
-from constructions.regression.ladder import climb, ladder, product_heads, slots_of
-from constructions.stream import Stream
+from constructions.regression.climb import SLOTS, room_for
+from constructions.regression.ladder import Plan, Rung, ladder, powers
 from constructions.transformer import Transformer
-from constructions.words import Move
 from theory import checks
 from theory.checks import InputError
 
@@ -43,16 +47,16 @@ def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
 
     The prediction is x_qᵀ Q_k(S) Xᵀ y, S = XᵀX, where I − S·Q_k = T_k(l(S))/τ_k is the best
     residual polynomial on [smallest, largest] (formulas in `chebyshev.py`); x (…, n, d), y (…, n),
-    x_query (…, d).  ⌈log₃k⌉ + 1 layers, at most 6 linear heads, width 9d + 5, any number of
-    examples.
+    x_query (…, d).  ⌈log₃(2k + 1)⌉ layers, at most 9 linear heads, width at most 5d + 3, any
+    number of examples.
 
     If every non-zero eigenvalue of S lies in [smallest, largest], the residual is at most
-    2((√κ − 1)/(√κ + 1))^k on each, κ = largest/smallest: accuracy ε takes ⌈log₃(½√κ ln(2/ε))⌉ + 1
-    layers, where Newton's 2^k ≈ κ ln(1/ε) takes ⌈log₃(κ ln(1/ε))⌉ + 1.
+    2((√κ − 1)/(√κ + 1))^k on each, κ = largest/smallest: accuracy ε takes ⌈log₃(√κ ln(2/ε) + 1)⌉
+    layers, where Newton's 2^k ≈ κ ln(1/ε) takes ⌈log₃(2κ ln(1/ε) + 1)⌉.
 
     Raises ValueError for d < 1, k < 1, or bounds that are not 0 < smallest ≤ largest.
 
-    Source: [Saad2003] for the method; the layer count is proved in `chebyshev.py`.
+    Source: [Saad2003] for the method; the layers are proved in `chebyshev.py`.
     """
     d, k = checks.dimension("d", d), checks.dimension("k", k)
     smallest = float(checks.positive("smallest", smallest))
@@ -60,55 +64,65 @@ def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
     if smallest > largest:
         raise InputError(f"smallest is {smallest:g} and largest is {largest:g}: swap them")
     name = f"chebyshev(d={d}, k={k}, smallest={smallest!r}, largest={largest!r})"
-    alpha = 2 / (smallest + largest)
+    room_for(d, log(k + 1, 3))
+    plan = chebyshev_plan(k, smallest, largest)
+    source = "[Saad2003]; the layers are proved in constructions/regression/chebyshev.py"
+    return ladder(d, plan, name=name, source=source)
+
+
+def chebyshev_plan(k: int, smallest: float, largest: float) -> Plan:
+    """The combinations of residuals that lead from degree 0 to degree k."""
     if smallest == largest:  # σ is infinite, and T_k(l)/τ_k tends to (1 − λ/b)^k
-        return ladder(d, k, alpha, start="identity", name=name)
-
-    def rung(stream: Stream, slot: str, exponent: int, below: int) -> tuple[list[Head], list[Move]]:
-        a, b, c = slots_of(exponent, below)
-        weights = coefficients(exponent, below, smallest, largest)
-        heads = product_heads(stream, slot, a, b, c, weights.cubic)
-        moves = climb(stream, slot, weights.kept)
-        if not weights.added:
-            return heads, moves
-        x, y, rest = stream.read("x"), stream.read("y"), stream.read("x") - stream.read(f"{b}_z")
-        into = f"{slot}_new_z", f"{slot}_new_r"
-        heads.append(Head(rest, x, (x, y), into, weights.added))
-        return heads, [*moves, Move(weights.added * rest, f"{slot}_u")]
-
-    source = "[Saad2003]; the layer count is proved in constructions/regression/chebyshev.py"
-    return ladder(d, k, alpha, start="identity", name=name, rung=rung, source=source)
+        return powers(k, 1 / largest)
+    wanted: list[tuple[int, ...]] = [(k,)]
+    while wanted[0] != (0,):
+        q = (wanted[0][-1] + 1) // 3
+        alone = q == 0 or wanted[0] == (3 * q,)
+        wanted.insert(0, (q,) if alone else (q - 1, q))
+    return [
+        tuple(
+            _rung(dict(zip(below, SLOTS, strict=False)), n, slot, smallest, largest)
+            for slot, n in zip(SLOTS, above, strict=False)
+        )
+        for below, above in pairwise(wanted)
+    ]
 
 
-class Coefficients(NamedTuple):
-    """Of a rung: cubic·(Q_{a+b+c} of the ladder less Q_a + Q_b + Q_c) + Σ kept·Q_slot
-    + added·(I − S Q_b); b is the slot that occurs twice, and `added` is 0 where all three agree."""
-
-    cubic: float
-    kept: dict[str, float]
-    added: float
-
-
-def coefficients(exponent: int, below: int, smallest: float, largest: float) -> Coefficients:
-    """What takes Q_below and Q_{below+1} to Q_exponent, for bounds smallest < largest."""
-    held, (a, b, c) = {"low": below, "high": below + 1}, slots_of(exponent, below)
+def _rung(at: dict[int, str], n: int, slot: str, smallest: float, largest: float) -> Rung:
+    """T_n/τ_n from the degrees below, which stand `at` these slots."""
+    alpha, q = 2 / (smallest + largest), max(at)
+    if q == 0:  # T₀, and T₁/σ = 1 − αλ
+        return Rung(slot, n, kept={"low": 1.0}, once={"low": alpha} if n else {})
     # e^θ − 1 without cancellation, for κ near 1 and for large κ.
     growth = 2 * sqrt(smallest) * (sqrt(smallest) + sqrt(largest)) / (largest - smallest)
     angle = log1p(growth)
 
-    def scaled_tau(q: int) -> float:
-        return 1 + exp(-2 * q * angle)
+    def times(factor: float, *degrees: int) -> float:
+        """factor·Π 2τ over 2τ_n, to a multiple of 2^−50."""
+        product = factor * exp((sum(degrees) - n) * angle) / (1 + exp(-2 * n * angle))
+        for degree in degrees:
+            product *= 1 + exp(-2 * degree * angle)
+        return round(product * 2**50) / 2**50
 
-    tau = scaled_tau(exponent)
-    cubic = scaled_tau(held[a]) * scaled_tau(held[b]) * scaled_tau(held[c]) / tau
-    kept = {slot: (a, b, c).count(slot) * cubic for slot in (a, b, c)}
-    if a == c:
-        kept[a] -= cubic - 1
-        return Coefficients(cubic, kept, 0.0)
-    # c₂ belongs to the slot that occurs twice and c₁ to the other one.
-    other = c if a == b else a
-    linear = exp((held[other] - exponent) * angle) * scaled_tau(held[other]) / tau
-    quadratic = cubic - 1 - linear
-    kept[other] -= linear
-    kept[b] -= quadratic
-    return Coefficients(cubic, kept, -quadratic * 2 / (smallest + largest))
+    high = at[q]
+    if n == 3 * q:
+        cubic = times(1, q, q, q)
+        return Rung(slot, n, {(high, high): cubic}, {high: 1 - cubic})
+    low = at[q - 1]
+    if n == 3 * q + 1:
+        cubed, mixed, other = times(1, 1, q, q, q), times(1, q, q, q - 1), times(1, q - 1)
+        left = 1 - cubed + mixed - other
+        products = {(high, high): cubed, (high, low): -mixed}
+        return Rung(
+            slot,
+            n,
+            products,
+            {high: left, low: other},
+            {high: left * alpha},
+            {high: cubed * alpha},
+        )
+    twice, single = (q, q - 1) if n == 3 * q - 1 else (q - 1, q)
+    cubic, other = times(1, twice, twice, single), times(1, single)
+    left = 1 - cubic + other
+    a, c = at[twice], at[single]
+    return Rung(slot, n, {(a, c): cubic}, {a: left, c: -other}, {a: left * alpha})

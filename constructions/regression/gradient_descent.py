@@ -13,16 +13,18 @@ past), so token t rereads the raw pairs before it: with S_t, b_t of its own pref
 u = (I − ηS_t)^i x_t and adds η⟨b_t, u⟩ to its prediction, since w_k = Σ_{i<k} η(I − ηS_t)^i b_t.
 Both are the same head: u asks, key answers, (−η·key, η·y) is added to (u, prediction).
 
-"ladder": the same k steps in ⌈log₃k⌉ + 1 layers, because the residual is the power (I − ηS)^k.
+"ladder": the same k steps in ⌈log₃(2k + 1)⌉ layers, because the residual is the power (I − ηS)^k.
 """
 
 from __future__ import annotations
 
+from math import log
 from typing import Literal
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.examples import Examples, shifted
-from constructions.regression.ladder import ladder
+from constructions.regression.climb import room_for
+from constructions.regression.ladder import ladder, powers
 from constructions.regression.stages import Prediction
 from constructions.stream import Stream
 from constructions.transformer import Stage, Transformer
@@ -47,7 +49,7 @@ def gradient_descent(
     |---------------|---------------|-------|--------|---------------------------------------|
     | direct        | k             | 1     | d + 1  | (…)                                   |
     | causal=True   | k             | 1     | 2d + 2 | (…, n + 1), one for each prefix       |
-    | ladder        | ⌈log₃k⌉ + 1   | ≤ 4   | 9d + 5 | (…)                                   |
+    | ladder        | ⌈log₃(2k + 1)⌉ | ≤ 7  | ≤ 5d + 3 | (…)                                |
 
     It converges to the minimum-norm solution iff 0 < step_size < 2/λmax(XᵀX).
 
@@ -65,7 +67,8 @@ def gradient_descent(
             raise InputError("the ladder needs full attention: with causal=True, use 'direct'")
         if k == 0:
             raise InputError("the ladder starts at one step: take k ≥ 1, or layout 'direct'")
-        return ladder(d, k, step_size, start="identity", name=f"{name}, layout='ladder')")
+        room_for(d, log(k, 3))
+        return ladder(d, powers(k, step_size), name=f"{name}, layout='ladder')")
     if layout != "direct":
         raise InputError(f"layout is {layout!r}: choose 'direct' or 'ladder'")
     if causal:

@@ -1,7 +1,7 @@
-"""Hyperpower iterations of order p, k steps in ⌈k log₃p⌉ + 2 layers.
+"""Hyperpower iterations of order p, k steps in as few layers as their degree allows.
 
 One step of order p raises the residual to the power p, I − S M_{j+1} = (I − S M_j)^p; Newton is
-p = 2.  Doing it step by step costs ⌈log₃p⌉ layers a step.  The ladder does not stop at
+p = 2.  Doing it step by step costs ⌈log₃p⌉ layers a step and more.  The ladder does not stop at
 steps: it climbs to the power p^k directly.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from math import log
 
-from constructions.regression.ladder import ladder, ladder_stream
+from constructions.regression.climb import room_for
+from constructions.regression.ladder_gram import power_ladder
 from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
@@ -21,12 +22,13 @@ def hyperpower(d: int, k: int, order: int, alpha: float, *, start: Start = "gram
 
     The prediction is x_qᵀ M_k Xᵀ y with M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i, S = XᵀX, and
     M₀ = alpha·S (start "gram") or alpha·I ("identity"); x (…, n, d), y (…, n), x_query (…, d).
-    ⌈k log₃ order⌉ + 2 layers from "gram", + 1 from "identity"; at most 4 linear heads; width
-    9d + 5.  It converges under the same condition as Newton's method.
+    ⌈log₃(4·order^k + 1)⌉ layers from "gram", ⌈log₃(2·order^k + 1)⌉ from "identity": as many as the
+    degree of the prediction needs.  It converges under the same condition as Newton's method.
 
     Raises ValueError for d < 1, k < 0, order < 2, alpha ≤ 0 or an unknown start.
 
-    Source: [BenIsrael1965] for the iteration; the layer count is proved in `ladder.py`.
+    Source: [BenIsrael1965] for the iteration; the layers are proved in `ladder.py` and
+    `ladder_gram.py`.
     """
     d, k = checks.dimension("d", d), checks.step_count("k", k)
     order = checks.step_count("order", order)
@@ -35,5 +37,5 @@ def hyperpower(d: int, k: int, order: int, alpha: float, *, start: Start = "gram
     checks.one_of("start", start, ("gram", "identity"))
     alpha = float(checks.positive("alpha", alpha))
     name = f"hyperpower(d={d}, k={k}, order={order}, alpha={alpha!r}, start='{start}')"
-    ladder_stream(d, k * log(order, 3))
-    return ladder(d, order**k, alpha, start=start, name=name)
+    room_for(d, k * log(order, 3))
+    return power_ladder(d, order**k, alpha, start, name)

@@ -1,187 +1,139 @@
-"""The ladder: a residual raised to the power N in ⌈log₃ N⌉ layers.
+"""The ladder: a residual raised to the power N in the fewest layers that its degree allows.
 
-Write S = XᵀX, b = Xᵀy, E = I − S·M₀, and G_p for the polynomial in S with S·G_p = I − E^p, so that
-G₁ = M₀.  Then G_N b is
+Write S = XᵀX, b = Xᵀy, E = I − αS (M₀ = αI; for αS see `ladder_gram.py`), and G_p for the
+polynomial in S with S·G_p = I − E^p.  Then G_N b is
 
     k Newton steps               N = 2^k
     k hyperpower steps, order p  N = p^k
-    k gradient steps, size η     N = k, M₀ = ηI
+    k gradient steps, size α     N = k
 
-A Newton layer squares the residual.  A linear head multiplies *three* quantities, so a layer can
-cube it, and this construction does: from (1 − a)(1 − b)(1 − c) with a = S·G_a and so on,
+**Layers ⌈log₃(2N + 1)⌉, and no fewer can do it.**
 
-    G_{a+b+c} = G_a + G_b + G_c − G_a S (G_b + G_c − G_b S G_c) − G_b S G_c.
+At least that many.  The prediction x_qᵀG_N b has degree 2N + 1 in the prompt.  A head of linear or
+ReLU attention multiplies three readings of the stream and an MLP of ReLUs is piecewise linear, so L
+layers on tokens that are affine in the prompt give piecewise polynomials of degree at most 3^L, and
+on an open set where it is one polynomial 3^L ≥ 2N + 1.
 
-Every token keeps, for two neighbouring exponents p ("low" and "high" = low + 1),
+That many are enough.  Every token keeps, for one exponent p or two neighbouring ones,
 
-    u_p = G_p x,   z_p = S G_p x,   r_p = xᵀ G_p b.
+    u_p = G_p x,   e_p = E^p x,   s_p = y − xᵀG_p b,
 
-Since Σ_i u_{a,i} x_iᵀ = G_a S and Σ_i u_{a,i} z_{b,i}ᵀ = G_a S G_b S, two heads suffice:
+of degrees 2p + 1.  Exponent 0 is there from the start: u = 0, e = x, s = y.  A linear head
+multiplies three quantities, so that from exponents a, c a layer reaches n = 2a + c:
 
-    head 1   asks (u_b + u_c, u_c), answers (x, −z_b), carries (u_a, z_a, r_a), times −1:
-             −Σ_i u_{a,i} [⟨x_i, u_b + u_c⟩ − ⟨z_{b,i}, u_c⟩] = −G_a S (G_b + G_c − G_b S G_c) x
-    head 2   asks u_c, answers x, carries (u_b, z_b, r_b), times −1:      −G_b S G_c x
+    e_n = e_c − Σ_i u_{a,i} ⟨e_{a,i} + x_i, e_c⟩
+    u_n = 2u_a + u_c − Σ_i u_{a,i} (⟨x_i, u_a + u_c⟩ + ⟨e_{a,i}, u_c⟩)
+    s_n = s_c − Σ_i (s_{a,i} + y_i) ⟨u_{a,i}, e_c⟩
 
-and carrying z or r instead of u gives the same identity multiplied by S or by bᵀ from the left.
-The sums G_a + G_b + G_c are a linear map of the token, done by the layer's MLP.
+since Σ_i u_{a,i} x_iᵀ = G_a S = I − E^a and Σ_i u_{a,i} e_{a,i}ᵀ = (I − E^a)E^a, and because
 
-Exponents run up the ladder ⌊N/3^L⌋, …, ⌊N/9⌋, ⌊N/3⌋, N.  Each is a sum of three exponents out of
-{q, q + 1} of the rung below: 3q + m = (3 − m)·q + m·(q + 1), 0 ≤ m ≤ 3.  The bottom rung holds
-G₀ = 0 and G₁ = M₀.  The prediction is r_N at the query, so there is no read-out layer.
+    G_n = G_a + E^a G_a + E^{2a} G_c,   Σ_i (s_{a,i} + y_i) u_{a,i} = G_a(I + E^a)b = G_{2a} b.
 
-No layer count below ⌈log₃(degree)⌉ is possible for linear or ReLU attention with ReLU MLPs: each
-layer at most triples the degree of a piecewise polynomial.  The claim `depth` sets the two side by
-side.
+One score more reaches 3a + 1, as Σ_i e_{a,i} ⟨e_{a,i}, e_a⟩ = S E^{3a} x:
+
+    e_{3a+1} = e_{3a} − α Σ_i e_{a,i} ⟨e_{a,i}, e_a⟩
+    u_{3a+1} = u_{3a} + α e_{3a}
+    s_{3a+1} = s_{3a} − α Σ_i s_{a,i} ⟨e_{a,i}, e_a⟩
+
+Let M_L = (3^L − 1)/2, so that M_{L+1} = 3M_L + 1.  By induction L layers hold every n ≤ M_L, and
+every pair n, n + 1 ≤ M_L: with q = ⌊n/3⌋, exponents 3q and 3q + 1 come from q alone, and
+3q + 1 = 2q + (q + 1), 3q + 2 = 2(q + 1) + q, 3q + 3 from the pair q, q + 1; that q ≤ M_{L−1} in the
+first case and q + 1 ≤ M_{L−1} in the second follows from 3q + 2 ≤ 3M_{L−1} + 1.  And 2N + 1 ≤ 3^L
+says N ≤ M_L.  The prediction is −s_N at the query, so there is no layer that reads out.
+
+Stable: what rounding adds to e_c is multiplied by E^{2a} and to u_a by powers of E and sums of
+them, where the form with z = S G x in place of e tripled the error of the query in each layer.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
-from math import ceil, log
 
-from constructions.assembly import Head, block, embed, unembed
-from constructions.examples import Examples
-from constructions.regression.stages import Inverse, Prediction
-from constructions.stream import Stream
-from constructions.transformer import Block, Stage, Transformer
-from constructions.words import Move
-from theory.regression.newton import Start
-
-PARTS = ("u", "z", "r")
-
-Rung = Callable[[Stream, str, int, int], tuple[list[Head], list[Move]]]
-"""(stream, slot, exponent, below): what takes a slot to this exponent, where "low" holds `below`
-and "high" `below` + 1."""
+from constructions.regression.climb import SLOTS, Climb, slots_stream
+from constructions.transformer import Transformer
 
 
-def ladder_stream(d: int, layers: float) -> Stream:
-    """The registers; ValueError if the memory does not hold so many layers.
+@dataclass(frozen=True)
+class Rung:
+    """A slot and the combination of residuals R that a layer puts there.
 
-    To be asked before the power is computed, which may be too large itself.
+    Σ factor·R_a²R_c over `products` {(a, c): factor}, Σ factor·R over `kept`, −Σ factor·S·R over
+    `once` and −Σ factor·S·R³ over `cubed`, where R are those of the slots before the layer.  The
+    factors of products and kept ones sum to 1, so that the result is 1 at S = 0, as every R is.
     """
-    widths = {"u": d, "z": d, "r": 1}
-    slots = ("low", "high", "low_new", "high_new")
-    stream = Stream(
-        x=d, y=1, **{f"{slot}_{part}": widths[part] for slot in slots for part in PARTS}
-    )
-    stream.fits(ceil(layers), heads=4)
-    return stream
+
+    slot: str
+    exponent: int
+    products: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    kept: Mapping[str, float] = field(default_factory=dict)
+    once: Mapping[str, float] = field(default_factory=dict)
+    cubed: Mapping[str, float] = field(default_factory=dict)
+    parts: tuple[str, ...] = ("u", "e", "s")
 
 
-def rungs(power: int) -> list[int]:
-    """⌊power/3^L⌋, …, ⌊power/3⌋, power for the smallest L with 3^L ≥ power, in whole numbers."""
-    exponents = [power]
-    while 3 ** (len(exponents) - 1) < power:
-        exponents.insert(0, power // 3 ** len(exponents))
-    return exponents
-
-
-def climbs(exponents: list[int]) -> list[tuple[int, dict[str, int]]]:
-    """For each layer: the exponent in "low" before it, and the exponents wanted after it, by slot.
-
-    Only what the rungs above ask for is computed: the last layer wants no "high", and where the
-    exponents are powers of three nobody does.
-    """
-    layers, high_wanted = [], False
-    for below, above in reversed(list(pairwise(exponents))):
-        targets = {"low": above} | ({"high": above + 1} if high_wanted else {})
-        layers.append((below, targets))
-        high_wanted = any(exponent > 3 * below for exponent in targets.values())
-    return layers[::-1]
-
-
-def slots_of(exponent: int, below: int) -> tuple[str, str, str]:
-    """Three slots, "low" holding `below` and "high" `below` + 1, that sum to `exponent`."""
-    highs = exponent - 3 * below
-    a, b, c = ("low",) * (3 - highs) + ("high",) * highs
-    return a, b, c
-
-
-def sum_of_three(
-    stream: Stream, slot: str, exponent: int, below: int
-) -> tuple[list[Head], list[Move]]:
-    """The rung of the identity above: a, b, c in the slots that sum to the exponent."""
-    summands = slots_of(exponent, below)
-    return product_heads(stream, slot, *summands), climb(stream, slot, Counter(summands))
+Plan = list[tuple[Rung, ...]]
+"""The rungs of each layer."""
 
 
 def ladder(
-    d: int,
-    power: int,
-    alpha: float,
-    *,
-    start: Start,
-    name: str,
-    rung: Rung = sum_of_three,
-    source: str = "⌈log₃ N⌉ layers, proved in constructions/regression/ladder.py",
+    d: int, plan: Plan, *, name: str, source: str = "proved in constructions/regression/ladder.py"
 ) -> Transformer:
-    """A transformer whose prediction is x_qᵀ G Xᵀ y with I − S·G = (I − S·M₀)^power.
+    """A transformer whose prediction is x_qᵀ G Xᵀ y, where I − S·G is what the plan ends with.
 
-    M₀ = alpha·S ("gram") or alpha·I ("identity").  ⌈log₃ power⌉ + 2 layers, resp. + 1; at most four
-    linear heads a layer; width 9d + 5; any number of examples.  `power` ≥ 1 may be as large as you
-    like: the weights are small whole numbers and alpha.  With another `rung`, G of an exponent is
-    what that makes of it.
+    A layer for each of the plan's; width 5d + 3, or 3d + 2 where one slot is enough; any number of
+    examples.  The last layer makes only s, which alone is read.
     """
-    stream = ladder_stream(d, power.bit_length() * log(2, 3))
-    exponents = rungs(power)
-    # G₁ stands in "low" if the bottom rung is 1 (power is a power of three), else low is G₀ = 0.
-    first = "low" if exponents[0] == 1 else "high"
-    last = "low" if len(exponents) > 1 else first
-    blocks = begin(stream, first, alpha, start)
-    stages = [Stage(len(blocks), f"{first}_u", Inverse(1))]
-    for below, targets in climbs(exponents):
-        heads: list[Head] = []
-        moves: list[Move] = []
-        for slot, exponent in targets.items():
-            added, moved = rung(stream, slot, exponent, below)
-            heads, moves = heads + added, moves + moved
-            stages.append(Stage(len(blocks) + 1, f"{slot}_u", Inverse(exponent)))
-        blocks.append(block(stream, heads, moves))
-    stages.append(Stage(len(blocks), f"{last}_r", Prediction(power)))
-    into = {"x": 1.0} if start == "gram" else {"x": 1.0, f"{first}_u": alpha}
-    return Transformer(
-        embed(stream, x=into, y={"y": 1.0}),
-        blocks,
-        unembed(stream, stream.read(f"{last}_r")),
-        interface=Examples(d),
-        stream=stream,
-        stages=tuple(stages),
-        name=name,
-        source=source,
-    )
+    stream = slots_stream(d, plan)
+    climb = Climb(stream)
+    for rungs in plan:
+        for rung in rungs:
+            for part in climb.parts(rung, last=rungs is plan[-1]):
+                _add(climb, rung, part)
+        climb.next_layer()
+    return climb.model(d, name, source)
 
 
-def begin(stream: Stream, slot: str, alpha: float, start: Start) -> list[Block]:
-    """Put u = G₁x, z = S G₁ x and r = xᵀ G₁ b into a slot; from "identity" u is there already."""
-    x, y, u = map(stream.read, ("x", "y", f"{slot}_u"))
-    products = block(stream, [Head(u, x, (x, y), (f"{slot}_z", f"{slot}_r"))])
-    if start == "identity":
-        return [products]
-    return [block(stream, [Head(x, x, x, f"{slot}_u", alpha)]), products]
+def _add(climb: Climb, rung: Rung, part: str) -> None:
+    """What the rung's part is: a reading of the layer's own token, and scores."""
+    into, x, y = f"{rung.slot}_{part}", climb.read("x"), climb.read("y")
+    climb.becomes(into, *(f * climb.read(f"{slot}_{part}") for slot, f in rung.kept.items()))
+    for (a, c), f in rung.products.items():
+        climb.product(into, part, a, c, f)
+    for slot, f in rung.once.items():
+        e = climb.read(f"{slot}_e")
+        if part == "u":
+            climb.becomes(into, f * e)
+        else:
+            climb.score(e, x, -f * (x if part == "e" else y), into)
+    for slot, f in rung.cubed.items():
+        u, e, s = (climb.read(f"{slot}_{each}") for each in "ues")
+        if part == "u":
+            climb.becomes(into, f * e)
+            climb.score(e, e + x, -f * u, into)
+        else:
+            climb.score(e, e, -f * (e if part == "e" else s), into)
 
 
-def product_heads(
-    stream: Stream, into: str, a: str, b: str, c: str, times: float = 1.0
-) -> list[Head]:
-    """The two heads that add times·(G_{a+b+c} − G_a − G_b − G_c) x, and S and bᵀ times it."""
-    x, u_b, u_c, z_b = map(stream.read, ("x", f"{b}_u", f"{c}_u", f"{b}_z"))
-    target = tuple(f"{into}_new_{part}" for part in PARTS)
-    carried = {slot: tuple(stream.read(f"{slot}_{part}") for part in PARTS) for slot in (a, b)}
+def powers(power: int, alpha: float) -> Plan:
+    """From exponent 0 to `power`, by the induction above."""
+    wanted: list[tuple[int, ...]] = [(power,)]
+    while wanted[0] != (0,):
+        q = wanted[0][0] // 3
+        alone = all(n in (3 * q, 3 * q + 1) for n in wanted[0])
+        wanted.insert(0, (q,) if alone else (q, q + 1))
     return [
-        Head((u_b + u_c, u_c), (x, -z_b), carried[a], target, -times),
-        Head(u_c, x, carried[b], target, -times),
+        tuple(_power(below, n, slot, alpha) for slot, n in zip(SLOTS, above, strict=False))
+        for below, above in pairwise(wanted)
     ]
 
 
-def climb(stream: Stream, slot: str, summands: Mapping[str, float]) -> list[Move]:
-    """The MLP's part: a slot becomes a combination of the slots plus what its heads added."""
-    moves = []
-    for part in PARTS:
-        target, new = f"{slot}_{part}", stream.read(f"{slot}_new_{part}")
-        total = new - stream.read(target)
-        for summand, factor in summands.items():
-            total = total + factor * stream.read(f"{summand}_{part}")
-        moves += [Move(total, target), Move(-new, f"{slot}_new_{part}")]
-    return moves
+def _power(below: tuple[int, ...], n: int, slot: str, alpha: float) -> Rung:
+    """E^n from the exponents `below`: one in "low", or two in "low" and "high"."""
+    more = n - 3 * below[0]
+    if below == (0,):
+        return Rung(slot, n, kept={"low": 1.0}, once={"low": alpha} if n else {})
+    if len(below) == 1:
+        return Rung(slot, n, {("low", "low"): 1.0}, cubed={"low": alpha} if more else {})
+    return Rung(slot, n, {(("low", "high"), ("high", "low"), ("high", "high"))[more - 1]: 1.0})

@@ -1,7 +1,7 @@
 """Iterative Newton: one name for its three constructions.
 
 `newton(d, k, alpha)` returns a transformer whose prediction is x_qᵀ M_k Xᵀ y.  The weights, each
-with its proof, are in `newton_direct.py`, `newton_paper.py` and `ladder.py`.
+with its proof, are in `newton_direct.py`, `newton_paper.py`, `ladder.py` and `ladder_gram.py`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from math import log
 from typing import Literal
 
-from constructions.regression.ladder import ladder, ladder_stream
+from constructions.regression.climb import room_for
+from constructions.regression.ladder_gram import power_ladder
 from constructions.regression.newton_direct import newton_direct, newton_interleaved
 from constructions.regression.newton_paper import newton_paper
 from constructions.transformer import Transformer
@@ -34,11 +35,13 @@ def newton(
     S = XᵀX and M₀ = alpha·S (start "gram") or alpha·I (start "identity"), for x (…, n, d),
     y (…, n), x_query (…, d).
 
-    | layout | layers from αS, αI             | heads | width  | attention                |
-    |--------|--------------------------------|-------|--------|--------------------------|
-    | direct | k + 2, k + 1                   | 1     | 2d + 2 | linear, no MLP           |
-    | ladder | ⌈k log₃2⌉ + 2, ⌈k log₃2⌉ + 1   | ≤ 4   | 9d + 5 | linear, linear MLPs      |
-    | paper  | k + 8 (gram only)              | 2     | 5d + 3 | ReLU divided by n        |
+    | layout | layers from αS, αI                       | heads    | width            |
+    |--------|------------------------------------------|----------|------------------|
+    | direct | k + 2, k + 1                             | 1        | 2d + 2           |
+    | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 8, ≤ 7 | ≤ 7d + 5, 5d + 3 |
+    | paper  | k + 8 (gram only), ReLU scores over n    | 2        | 5d + 3           |
+
+    No transformer of linear or ReLU attention and ReLU MLPs has fewer layers than the ladder.
 
     Formats shorter than float64, measured at κ(S) = 30, d = 5, n = 10: in float32 "direct" stays
     within 2e−5 of the recursion up to k = 40, since u asks, and an error δ of M x becomes
@@ -78,8 +81,8 @@ def newton(
         return newton_paper(d, k, alpha, checks.dimension("n", n))
     if layout == "ladder":
         name = f"newton(d={d}, k={k}, alpha={alpha!r}, layout='ladder', start='{start}')"
-        ladder_stream(d, k * log(2, 3))
-        return ladder(d, 2**k, alpha, start=start, name=name)
+        room_for(d, k * log(2, 3))
+        return power_ladder(d, 2**k, alpha, start, name)
     if k > 1000:
         raise InputError(
             f"k is {k}, but layout 'direct' holds 2^k as a float64: "

@@ -18,9 +18,42 @@ class Inverse:
 
     power: int
 
-    def value(self, G: Any, b: Any, x: Any) -> Any:
+    def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
         """x G, a row for each of the inputs x (m × d)."""
         return x * G
+
+
+@dataclass(frozen=True)
+class Residual:
+    """(I − S G) x = E^power x, on a token with input x."""
+
+    power: int
+
+    def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
+        """x (I − G S), a row for each of the inputs x (m × d)."""
+        return x - x * (G * S)
+
+
+@dataclass(frozen=True)
+class Image:
+    """S E^power x, on a token with input x."""
+
+    power: int
+
+    def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
+        """x (I − G S) S, a row for each of the inputs x (m × d)."""
+        return (x - x * (G * S)) * S
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """xᵀ E^power b, on a token with input x."""
+
+    power: int
+
+    def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
+        """x (I − G S) b, a number for each of the inputs x (m × d)."""
+        return (x - x * (G * S)) * b
 
 
 @dataclass(frozen=True)
@@ -29,6 +62,6 @@ class Prediction:
 
     power: int
 
-    def value(self, G: Any, b: Any, x: Any) -> Any:
+    def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
         """x G b, a number for each of the queries x (m × d)."""
         return x * (G * b)

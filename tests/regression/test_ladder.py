@@ -1,4 +1,7 @@
+"""The ladders: every power over Q in the fewest layers, every register, and what rounding does."""
+
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -7,61 +10,134 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions import hyperpower
-from constructions.regression import Prediction
-from constructions.regression.ladder import climbs, ladder, rungs, slots_of
+from constructions import hyperpower, newton
+from constructions.regression.ladder import ladder, powers
+from constructions.regression.ladder_gram import gram_powers, power_ladder
+from theory.regression.depth import ceil_log3
 from verify.domains import Rational
 
 Q = Rational()
 starts = st.sampled_from(["gram", "identity"])
 
 
-@given(st.integers(1, 10**40))
-def test_rungs_are_thirds_rounded_down(power):
-    exponents = rungs(power)
-    layers = len(exponents) - 1
-    assert exponents == [power // 3 ** (layers - j) for j in range(layers + 1)]
-    assert 3**layers >= power
-    assert layers == 0 or 3 ** (layers - 1) < power
+def least(power, start):
+    """The layers that the degree of the prediction needs."""
+    return ceil_log3((4 if start == "gram" else 2) * power + 1)
 
 
 @given(st.integers(1, 10**40))
-def test_a_climb_only_uses_exponents_that_the_layer_below_made(power):
-    exponents = rungs(power)
-    held = {"low": exponents[0], "high": 1} if exponents[0] == 0 else {"low": 1}
-    for below, targets in climbs(exponents):
-        for exponent in targets.values():
-            assert sum(held[slot] for slot in slots_of(exponent, below)) == exponent
-        held = targets
-    assert held["low"] == power or power == 1
+def test_from_the_identity_a_plan_climbs_in_the_fewest_layers(power):
+    """A layer makes its exponents from those of the layer below, and they are at most M_L."""
+    plan = powers(power, 0.5)
+    assert len(plan) == least(power, "identity")
+    held = {"low": 0}
+    for layer, rungs in enumerate(plan, start=1):
+        made = {}
+        for rung in rungs:
+            (reached,) = {
+                *(2 * held[a] + held[c] for a, c in rung.products),
+                *(held[slot] for slot in rung.kept),
+            }
+            made[rung.slot] = rung.exponent
+            assert rung.exponent - reached == len(rung.once) + len(rung.cubed) <= 1
+            assert all(3 * held[slot] == reached for slot in rung.cubed)
+            assert all(held[slot] == reached for slot in rung.once)
+            assert rung.exponent <= (3**layer - 1) // 2
+        held = made
+    assert held == {"low": power}
+
+
+@given(st.integers(1, 10**40))
+def test_from_the_gram_matrix_a_plan_climbs_in_the_fewest_layers(power):
+    plan = gram_powers(power)
+    assert len(plan) == least(power, "gram")
+    held, kept = {"low": 0}, set()
+    for rungs in plan:
+        made, keeps = {}, set()
+        for slot, exponent, a, c, more, parts in rungs:
+            assert exponent == 2 * held[a] + held[c] + more
+            assert {0: set(), 1: {a}, 2: {a, c}}[more] <= kept
+            assert more < 2 or "w" not in parts
+            made[slot] = exponent
+            keeps |= {slot} if "w" in parts else set()
+        held, kept = made, keeps
+    assert held == {"low": power}
+
+
+@pytest.mark.parametrize("start", ["gram", "identity"])
+def test_every_power_up_to_two_hundred_is_exact_in_the_fewest_layers(start):
+    """Over Q at d = 2, n = 3, beside p steps of G ← G + (I − S G) M₀ by the bits of p."""
+    x, y, q = prompt(np.random.default_rng(0), 3, 2, 1)
+    for power in range(1, 201):
+        model = power_ladder(2, power, 0.25, start, "")
+        assert model.n_layers == least(power, start)
+        G = power_inverse(x, power, fmpq(1, 4), start)
+        assert predict(model, Q, x, y, q) == (q @ G @ (x.T @ y)).tolist()
 
 
 @settings(max_examples=25)
 @given(
     d=st.integers(1, 3),
     n=st.integers(1, 4),
-    power=st.integers(1, 30),
+    power=st.integers(1, 60),
     start=starts,
     seed=st.integers(0, 99),
 )
-def test_every_power_is_exact_and_every_register_as_its_stage_says(d, n, power, start, seed):
+def test_every_register_is_as_its_stage_says(d, n, power, start, seed):
+    """On examples too, where s is y − xᵀG b and on queries −xᵀG b."""
     x, y, q = prompt(np.random.default_rng(seed), n, d, 2)
-    model, alpha = ladder(d, power, 0.25, start=start, name=""), fmpq(1, 4)
-    G = power_inverse(x, power, alpha, start)
-    assert predict(model, Q, x, y, q) == (q @ G @ (x.T @ y)).tolist()
+    model, alpha = power_ladder(d, power, 0.25, start, ""), fmpq(1, 4)
+    S, b, inputs = x.T @ x, x.T @ y, np.concatenate([x, q])
+    labels = np.concatenate([y, 0 * q[:, 0]])
     held = registers(model, Q, x, y, q)
     for stage in model.stages:
-        G, passed = power_inverse(x, stage.holds.power, alpha, start), held[stage.after]
-        inputs = np.concatenate([x, q])
-        if isinstance(stage.holds, Prediction):
-            assert passed[stage.register][:, 0].tolist() == (inputs @ G @ (x.T @ y)).tolist()
-            continue
-        slot = stage.register.removesuffix("_u")
-        assert passed[f"{slot}_u"].tolist() == (inputs @ G).tolist()
-        if stage.after > (start == "gram"):
-            assert passed[f"{slot}_z"].tolist() == (inputs @ G @ (x.T @ x)).tolist()
-            assert passed[f"{slot}_r"][:, 0].tolist() == (inputs @ G @ (x.T @ y)).tolist()
-        assert not passed[f"{slot}_new_u"].any(), "the heads' registers are emptied in every layer"
+        G = power_inverse(x, stage.holds.power, alpha, start)
+        E = np.eye(d, dtype=int) - G @ S
+        wanted = {
+            "u": inputs @ G,
+            "e": inputs @ E,
+            "s": (labels - inputs @ G @ b)[:, None],
+            "w": inputs @ E @ S,
+            "f": (inputs @ E @ b)[:, None],
+        }[stage.register[-1]]
+        assert held[stage.after][stage.register].tolist() == wanted.tolist(), str(stage)
+
+
+def test_exponents_are_made_of_neighbours_that_grow():
+    plan = powers(2**20, 0.5)
+    lows = [rungs[0].exponent for rungs in plan]
+    assert all(3 * a <= b <= 3 * a + 3 for a, b in pairwise(lows))
+    assert all(b.exponent == a.exponent + 1 for a, b in (r for r in plan if len(r) == 2))
+
+
+@pytest.mark.parametrize("start", ["gram", "identity"])
+@pytest.mark.parametrize("kappa", [10.0, 1e4, 1e6])
+def test_rounding_does_not_grow_with_the_power(start, kappa):
+    """Solved to convergence and far beyond: what rounding leaves is κ·eps, not eps·3^L.
+
+    From αS the equations are those of S², so to 1/κ² of the largest eigenvalue there κ² counts.
+    """
+    rng = np.random.default_rng(0)
+    left, _ = np.linalg.qr(rng.standard_normal((10, 5)))
+    right, _ = np.linalg.qr(rng.standard_normal((5, 5)))
+    x = (left * np.sqrt(np.geomspace(1, kappa, 5))) @ right
+    y, queries = rng.standard_normal(10), rng.standard_normal((20, 5))
+    wanted = queries @ np.linalg.lstsq(x, y, rcond=None)[0]
+    power = 2 if start == "gram" else 1
+    scale = 2.0 ** -np.ceil(power * np.log2(kappa))
+    enough = int(np.ceil(power * np.log2(kappa) + 7))
+    for k in (enough, enough + 30):
+        found = newton(5, k, scale, "ladder", start=start)(x, y, queries).numpy()
+        error = np.abs(found - wanted).max() / np.abs(wanted).max()
+        assert error < 1e-14 * kappa**power
+
+
+def test_from_the_identity_a_rank_that_is_not_full_costs_nothing():
+    """On the null space of S, u grows like α·N·x; s, which is read, does not see it."""
+    rng = np.random.default_rng(0)
+    x, y, q = rng.standard_normal((3, 5)), rng.standard_normal(3), rng.standard_normal(5)
+    found = newton(5, 25, 2.0**-5, "ladder", start="identity")(x, y, q).item()
+    assert abs(found - q @ np.linalg.pinv(x) @ y) < 1e-10
 
 
 @settings(max_examples=25)
@@ -80,10 +156,9 @@ def test_hyperpower_is_its_recursion_over_q(d, n, k, order, start, seed):
     assert predict(model, Q, x, y, q) == (q @ M @ (x.T @ y)).tolist()
 
 
-def test_powers_of_three_never_need_a_neighbour():
-    model = hyperpower(2, 4, 3, 0.5)
-    assert model.n_layers == 6
-    assert model.n_heads == 2
+def test_one_slot_is_enough_where_exponents_triple_and_add_one():
+    model = ladder(2, powers(40, 0.5), name="")
+    assert (model.n_layers, model.n_heads, model.d_model) == (4, 5, 3 * 2 + 2)
     assert not any("high" in line for block in model.blocks for line in block.lines)
 
 

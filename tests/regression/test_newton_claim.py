@@ -98,7 +98,7 @@ def test_sizes_against_the_theorem():
     measured = {id: f.measured for id, f in found.items() if id.endswith("size")}
     assert measured == {
         "direct/size": {"layers": 7, "heads": 1, "width": 8},
-        "ladder/size": {"layers": 6, "heads": 4, "width": 32},
+        "ladder/size": {"layers": 5, "heads": 8, "width": 26},
         "paper/size": {"layers": 13, "heads": 2, "width": 18},
     }
 
@@ -159,11 +159,10 @@ def test_a_tiny_alpha_is_computed_to_rounding(exponent):
     assert failing(findings(k=2, d=2, n=3, alpha=2.0**exponent, domain="float")) == []
 
 
-@pytest.mark.parametrize("layout", ["paper", "ladder"])
-def test_rounding_that_says_nothing_leaves_the_distance_to_ols_undecided(layout):
-    """After 60 steps these layouts have lost all digits, and their bounds know it."""
-    found = findings(k=60, d=2, n=4, layout=layout, domain="float", samples=2)
-    assert failing(found) == [f"{layout}/float", "ols"]
+def test_rounding_that_says_nothing_leaves_the_distance_to_ols_undecided():
+    """After 60 steps this layout has lost all digits, and its bound knows it."""
+    found = findings(k=60, d=2, n=4, layout="paper", domain="float", samples=2)
+    assert failing(found) == ["paper/float", "ols"]
     ols = found["ols"]
     assert ols.verdict is Verdict.UNDECIDED
     assert "a bound above 0.001 of a prediction says nothing" in ols.detail

@@ -130,10 +130,12 @@ def _of_its_own(Q: Matrix, K: Matrix, V: Matrix, normalise: str, domain: Domain)
     if normalise in ("softmax", "hardmax"):
         return V
     zero, rows = domain.number(0), []
-    for q, k, v in zip(Q.tolist(), K.tolist(), V.tolist(), strict=True):
-        score = sum((a * b for a, b in zip(q, k, strict=True)), start=zero)
-        score = _relu(score, zero) if normalise == "relu" else score
-        rows.append([score * entry for entry in v])
+    for each in zip(Q.tolist(), K.tolist(), V.tolist(), strict=True):
+        q, k, v = (domain.matrix([row]) for row in each)
+        score = q * k.transpose()
+        if normalise == "relu":
+            score = entrywise(domain, lambda value: _relu(value, zero), score)
+        rows += (score * v).tolist()
     return domain.matrix(rows)
 
 

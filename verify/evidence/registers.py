@@ -122,7 +122,7 @@ def sides(
     """For each stage what stands there and what should."""
     if statement.holds is None:
         raise ValueError(f"nothing is said of what the registers of {model.name} hold")
-    says = statement.holds(domain, *matrices(domain, X, y, Q))
+    says = statement.holds(model, domain, *matrices(domain, X, y, Q))
     return [
         Side(stage, held, says(stage.holds))
         for stage, held in held_registers(model, domain, X, y, Q)

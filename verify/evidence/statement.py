@@ -28,8 +28,8 @@ class OverExamples:
     build           (d, n, k) → the model, with the planted fault if any
     algorithm       (domain, X, y, Q, k) → the predictions by definition
     command         (d, n, k) → how to repeat the claim at these sizes
-    holds           (domain, X, y, Q) → a function from what a stage of the model's proof says it
-                    holds to times·register at the answers, a row for each
+    holds           (model, domain, X, y, Q) → a function from what a stage of the model's proof
+                    says it holds to times·register at the answers, a row for each
     polynomial      whether the model has a meaning mod p
     rational_size   where the prediction is a rational function: (d, n, k) → the degree and the bits
                     of the coefficients of the difference, once multiplied by its denominators
@@ -40,7 +40,7 @@ class OverExamples:
     build: Callable[[int, int, int], Transformer]
     algorithm: Callable[[Domain, Matrix, Matrix, Matrix, int], Matrix]
     command: Callable[[int, int, int], str]
-    holds: Callable[[Domain, Matrix, Matrix, Matrix], Callable[[Any], Matrix]] | None = None
+    holds: Callable[..., Callable[[Any], Matrix]] | None = None
     polynomial: bool = True
     rational_size: Callable[[int, int, int], tuple[int, float]] | None = None
     theorem: str = ""

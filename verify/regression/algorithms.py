@@ -7,11 +7,14 @@ Nothing here knows of the closed forms that `theory` and `constructions` use.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from typing import TYPE_CHECKING
 
 from theory.regression import Start
 from verify.domains import Rational
 from verify.domains.base import Domain, Entry, Matrix
+
+if TYPE_CHECKING:
+    from constructions.regression.ladder import Plan
 
 
 def identity(domain: Domain, size: int) -> Matrix:
@@ -52,36 +55,33 @@ def hyperpower(
     return Q * (M * (X.transpose() * y))
 
 
-def chebyshev(
-    domain: Domain,
-    S: Matrix,
-    k: int,
-    alpha: float,
-    coefficients: Callable[[int, int], tuple[float, dict[str, float], float]],
-) -> Matrix:
-    """G_k by the product formulas: k = 3q + m, so from G_q and G_{q+1}, m times the latter.
+def chebyshev(domain: Domain, S: Matrix, plan: Plan) -> dict[int, Matrix]:
+    """G of each degree on the way, with S·G = I − R, by the combinations of residuals of a plan.
 
-    `coefficients(k, q)` are c, the factors of "low" (G_q) and "high" (G_{q+1}), and f in
-    G_k = −c(G_a S (G_b + G_c − G_b S G_c) + G_b S G_c) + Σ factor·G + f(I − S G_b); G₁ = αI.
+    If R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³, where the factors of products and of kept
+    ones sum to 1, then G = Σ f·(G_a + R_a G_a + R_a²G_c) + Σ f·G_b + Σ f·R_b + Σ f·R_b³.
     """
     zero, unit = domain.number(0) * S, identity(domain, S.nrows())
+    slots, found = {"low": zero, "high": zero}, {0: zero}
 
     def number(value: float) -> Entry:
         return domain.number(*value.as_integer_ratio())
 
-    @cache
-    def G(k: int) -> Matrix:
-        if k < 2:
-            return number(alpha) * unit if k else zero
-        q, m = divmod(k, 3)
-        a, b, c = (G(q + (place > 2 - m)) for place in range(3))
-        cubic, kept, added = coefficients(k, q)
-        total = number(-cubic) * (a * S * (b + c - b * S * c) + b * S * c)
-        for slot, factor in kept.items():
-            total = total + number(factor) * G(q + (slot == "high"))
-        return total + number(added) * (unit - S * b)
-
-    return G(k)
+    for rungs in plan:
+        R, made = {slot: unit - S * G for slot, G in slots.items()}, {}
+        for rung in rungs:
+            G = zero
+            for (a, c), f in rung.products.items():
+                G = G + number(f) * (slots[a] + R[a] * slots[a] + R[a] * R[a] * slots[c])
+            for slot, f in rung.kept.items():
+                G = G + number(f) * slots[slot]
+            for slot, f in rung.once.items():
+                G = G + number(f) * R[slot]
+            for slot, f in rung.cubed.items():
+                G = G + number(f) * R[slot] * R[slot] * R[slot]
+            made[rung.slot] = found[rung.exponent] = G
+        slots |= made
+    return found
 
 
 def gradient_descent(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement, in_float64
 
-ROUNDINGS = 40  # in a coefficient: a logarithm, at most four exponentials, ten products and sums
+ROUNDINGS = 40  # in a factor: a logarithm, at most five exponentials, ten products and sums
+GRID = Fraction(1, 2**48)  # factors are multiples of 2^−50, and one of them is what is left of 1
 
 
 @claim(
@@ -36,7 +37,7 @@ def chebyshev(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """⌈log₃k⌉ + 1 layers compute k steps of Chebyshev's method, on any examples and query.
+    """⌈log₃(2k + 1)⌉ layers compute k steps of Chebyshev's method, on any examples and query.
 
     The prediction is x_qᵀ G_k Xᵀ y with I − S G_k = T_k(l(S))/T_k(σ), the residual polynomial that
     is least on [a, b]. The weights hold quotients of the numbers T_j(σ), which float64 rounds. So
@@ -57,43 +58,74 @@ def chebyshev(
 
 
 def _coefficients(k: int, smallest: float, largest: float) -> Finding:
-    """The rounded coefficients of every rung beside 4τ_aτ_bτ_c/τ_{a+b+c} and so on, over Q.
+    """The rounded factors of every layer beside those of the product formulas, over Q.
 
-    With a, b, c of q and q + 1 that sum to p, c₃ = 4τ_aτ_bτ_c/τ_p, c₁ = τ_o/τ_p, where o is the one
-    that occurs once, and c₂ = c₃ − c₁ − 1; if all agree, c₁ = c₃ − 1 and c₂ = 0.
+    From degrees q − 1 and q, with l/σ = 1 − αS and α = 2/(a + b),
+
+        T_{3q} = 4T_q³ − 3T_q
+        T_{3q−1} = 4T_q²T_{q−1} − 2l T_q − T_{q−1}
+        T_{3q−2} = 4T_{q−1}²T_q − 2l T_{q−1} − T_q
+        T_{3q+1} = 8l T_q³ − 4T_q²T_{q−1} − 4l T_q + T_{q−1}
     """
-    from constructions.regression.chebyshev import coefficients
-    from constructions.regression.ladder import climbs, rungs, slots_of
+    from constructions.regression.chebyshev import chebyshev_plan
 
     low, high = Fraction(smallest), Fraction(largest)
     sigma, alpha = (high + low) / (high - low), 2 / (low + high)
     tau = [Fraction(1), sigma]
     while len(tau) < k + 2:
         tau.append(2 * sigma * tau[-1] - tau[-2])
-    shares = []
-    for below, targets in climbs(rungs(k)):
-        at = {"low": below, "high": below + 1}
-        for exponent in targets.values():
-            slots = slots_of(exponent, below)
-            once = min(slots, key=slots.count)
-            c3 = Fraction(4)
-            for slot in slots:
-                c3 *= tau[at[slot]]
-            c3 /= tau[exponent]
-            c1 = c3 - 1 if slots.count(once) == 3 else tau[at[once]] / tau[exponent]
-            c2 = c3 - c1 - 1
-            wanted = {slot: slots.count(slot) * c3 - (c1 if slot == once else c2) for slot in slots}
-            cubic, kept, added = coefficients(exponent, below, smallest, largest)
-            off = [abs(Fraction(kept[slot]) - wanted[slot]) for slot in wanted]
-            off += [abs(Fraction(cubic) - c3), abs(Fraction(added) + c2 * alpha) / alpha]
-            allowed = Fraction(ROUNDINGS, 2**53) * (3 * c3 + abs(c2) + c1)
-            shares += [float(each / allowed) for each in off]
+    shares, at = [], {"low": 0}
+    for rungs in chebyshev_plan(k, smallest, largest):
+        place = {degree: slot for slot, degree in reversed(at.items())}
+        q = max(place)
+        for rung in rungs:
+            n, here = rung.exponent, place[q]
+            wanted: dict[tuple[str, Any], Fraction] = {}
+            if q == 0:
+                wanted = {("kept", here): Fraction(1), ("once", here): alpha * n}
+            elif n == 3 * q:
+                wanted = {
+                    ("products", (here, here)): 4 * tau[q] ** 3,
+                    ("kept", here): -3 * tau[q],
+                }
+            elif n == 3 * q + 1:
+                before = place[q - 1]
+                wanted = {
+                    ("products", (here, here)): 8 * sigma * tau[q] ** 3,
+                    ("cubed", here): 8 * sigma * tau[q] ** 3 * alpha,
+                    ("products", (here, before)): -4 * tau[q] ** 2 * tau[q - 1],
+                    ("kept", here): -4 * sigma * tau[q],
+                    ("once", here): -4 * sigma * tau[q] * alpha,
+                    ("kept", before): tau[q - 1],
+                }
+            else:
+                two, one = (q, q - 1) if n == 3 * q - 1 else (q - 1, q)
+                wanted = {
+                    ("products", (place[two], place[one])): 4 * tau[two] ** 2 * tau[one],
+                    ("kept", place[two]): -2 * sigma * tau[two],
+                    ("once", place[two]): -2 * sigma * tau[two] * alpha,
+                    ("kept", place[one]): -tau[one],
+                }
+            if q:
+                wanted = {name: value / tau[n] for name, value in wanted.items()}
+            held = {
+                (kind, name): Fraction(value)
+                for kind in ("products", "kept", "once", "cubed")
+                for name, value in getattr(rung, kind).items()
+            }
+            size = sum(map(abs, wanted.values()), start=Fraction(0))
+            for name in held.keys() | wanted.keys():
+                off = abs(held.get(name, Fraction(0)) - wanted.get(name, Fraction(0)))
+                unit = alpha if name[0] in ("once", "cubed") else Fraction(1)
+                allowed = unit * (Fraction(ROUNDINGS, 2**53) * size + GRID)
+                shares.append(float(off / allowed))
+        at |= {rung.slot: rung.exponent for rung in rungs}
     return at_most(
         "coefficients",
-        f"{len(shares)} coefficients are those of the product formulas, rounded",
+        f"{len(shares)} factors are those of the product formulas, rounded",
         "exact",
         max(shares, default=0.0),
         1.0,
-        words=f"off by at most {max(shares, default=0.0):.1%} of {ROUNDINGS} roundings",
-        wanted=f"{ROUNDINGS} roundings",
+        words=f"off by at most {max(shares, default=0.0):.1%} of what rounding allows",
+        wanted=f"{ROUNDINGS} roundings and 2^−48",
     )

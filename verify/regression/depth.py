@@ -34,7 +34,7 @@ COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
 
 
 @claim(
-    source="[Fu2024, Theorem 5.1]; ladder and lower bound: constructions/regression/ladder.py",
+    source="[Fu2024, Theorem 5.1]; both bounds: constructions/regression/ladder.py, ladder_gram.py",
     draws=True,
     faults_seen=[{"largest_k": 3, "domain": name} for name in ("exact", "modular", "symbolic")],
 )
@@ -46,10 +46,9 @@ def depth(
         DomainName, option("number system in which the layouts are compared")
     ] = "all",
 ) -> Iterator[Finding]:
-    """k Newton steps take k + 8, k + 2 or ⌈k log₃2⌉ + 2 layers; fewer than ⌈log₃(2^{k+2} + 1)⌉
-    cannot do it.
+    """k Newton steps take exactly ⌈log₃(2^{k+2} + 1)⌉ layers: the ladder has as many, fewer cannot.
 
-    The prediction is a polynomial of degree 2^{k+2} + 1 in the prompt (2^{k+1} + 1 from M₀ = αI),
+    The prediction is a polynomial of degree 2^{k+2} + 1 in the prompt (from M₀ = αI, 2^{k+1} + 1),
     and a layer at most triples the degree: a head multiplies three quantities that are affine in
     the stream, and ReLU is piecewise linear. So L layers of linear or ReLU attention with ReLU
     MLPs give piecewise polynomials of degree ≤ 3^L; on an open set where the prediction is one
@@ -131,8 +130,8 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
             statement = newton_statement(run, layout, start, ALPHA)
             layers = row[layout] = statement.build(2, 3, k).n_layers
             stated = theorem(statement.theorem).sizes["layers"](k=k)
-            close = layout != "ladder" or layers <= bound + 1
-            verdicts.append(Verdict.of(layers == stated >= bound and close))
+            met = layout != "ladder" or layers == bound
+            verdicts.append(Verdict.of(layers == stated >= bound and met))
             if compare is not None:
                 same_steps = compare(run, statement, *sizes)
                 verdicts.append(same_steps.verdict)

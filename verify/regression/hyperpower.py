@@ -16,7 +16,7 @@ from verify.regression.statements import computes, hyperpower_statement
 
 
 @claim(
-    source="[BenIsrael1965]; layers proved in constructions/regression/ladder.py",
+    source="[BenIsrael1965]; layers proved in constructions/regression/ladder_gram.py",
     faults_seen=in_each_domain(order=3, k=1, d=2, n=3),
 )
 def hyperpower(
@@ -32,7 +32,7 @@ def hyperpower(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """⌈k log₃p⌉ + 2 layers compute k hyperpower steps of order p, on any examples and query.
+    """⌈log₃(4p^k + 1)⌉ layers compute k hyperpower steps of order p, on any examples and query.
 
     The prediction is x_qᵀ M_k Xᵀ y with M₀ = αS, M_{j+1} = M_j (I + E + … + E^{p−1}), S = XᵀX and
     E = I − S M_j. It converges to the pseudo-inverse under the condition of Newton, which is p = 2.

@@ -77,11 +77,11 @@ def _degrees(run: Run) -> Iterator[Finding]:
     yield same(
         "degree/full",
         "degree in the prompt after L = 1 … 6 layers of full attention",
-        # The ladder with 3^{L−1} steps of gradient descent has L layers.
-        [degree_of(full, 3 ** (L - 1)) for L in LAYERS],
-        [2 * 3 ** (L - 1) + 1 for L in LAYERS],
+        # The ladder with (3^L − 1)/2 steps of gradient descent has L layers.
+        [degree_of(full, (3**L - 1) // 2) for L in LAYERS],
+        [3**L for L in LAYERS],
         evidence="identity",
-        wanted="2·3^{L−1} + 1: degree 3^{L−1} − 1 in S",
+        wanted="3^L, the most there can be",
     )
 
 
@@ -90,7 +90,7 @@ def _the_same_weights(run: Run) -> Iterator[Finding]:
     causal, full = (gradient_descent_statement(run, mask, 2.0**-4) for mask in ("causal", "ladder"))
     rereading = modulo_primes(run, causal, 2, 4, LAYERS[-1])
     online = over_the_rationals(run, online_statement(run), 2, 4, 0)
-    tripling = modulo_primes(run, full, 2, 4, 3 ** (LAYERS[-1] - 1))
+    tripling = modulo_primes(run, full, 2, 4, (3 ** LAYERS[-1] - 1) // 2)
     for found, id, name in (
         (rereading, "rereading", "rereading raw pairs is gradient descent on every prefix"),
         (online, "sharing", "shared residuals under a causal mask are online gradient descent"),
@@ -189,8 +189,8 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
 
 
 def _ladder(layers: list[int]) -> Finding:
-    """⌈log₃k⌉ + 1 layers for k ≤ ½√κ ln(2/ε) + 1 steps."""
-    limits = [0.5 * log(c, 3) + log(log(2 / SHRINK) / 2, 3) + 2 for c in CONDITIONS]
+    """⌈log₃(2k + 1)⌉ layers for k ≤ ½√κ ln(2/ε) + 1 steps."""
+    limits = [log(c**0.5 * log(2 / SHRINK) + 3, 3) + 1 for c in CONDITIONS]
     return Finding(
         "ladder",
         "Chebyshev under full attention (ladder): layers for κ = 4², …, 4⁷",

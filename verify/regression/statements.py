@@ -50,11 +50,13 @@ MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear may look at
 def powers_of(scale: float, start: Start) -> Callable[..., Callable[[Any], Matrix]]:
     """What stages hold, for constructions that start from M₀ = scale·S ("gram") or scale·I."""
 
-    def holds(domain: Domain, X: Matrix, y: Matrix, Q: Matrix) -> Callable[[Any], Matrix]:
+    def holds(
+        _: Transformer, domain: Domain, X: Matrix, y: Matrix, Q: Matrix
+    ) -> Callable[[Any], Matrix]:
         S, b = X.transpose() * X, X.transpose() * y
         first = start_matrix(domain, S, scale, start)
         E = identity(domain, S.nrows()) - first * S
-        return lambda what: what.value(inverse_of_power(domain, E, first, what.power), b, Q)
+        return lambda what: what.value(S, inverse_of_power(domain, E, first, what.power), b, Q)
 
     return holds
 
@@ -121,21 +123,21 @@ def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExampl
 
         return run.build(chebyshev, d, max(k, 1), smallest, largest)
 
-    def holds(domain: Domain, X: Matrix, y: Matrix, Q: Matrix) -> Callable[[Any], Matrix]:
-        from constructions.regression.chebyshev import coefficients
+    def inverses(domain: Domain, S: Matrix, k: int) -> dict[int, Matrix]:
+        from constructions.regression.chebyshev import chebyshev_plan
 
+        return algorithms.chebyshev(domain, S, chebyshev_plan(max(k, 1), smallest, largest))
+
+    def holds(
+        model: Transformer, domain: Domain, X: Matrix, y: Matrix, Q: Matrix
+    ) -> Callable[[Any], Matrix]:
         S, b = X.transpose() * X, X.transpose() * y
-
-        def inverse(k: int) -> Matrix:
-            return algorithms.chebyshev(domain, S, max(k, 1), 2 / (smallest + largest), coefficient)
-
-        coefficient = partial(coefficients, smallest=smallest, largest=largest)
-        return lambda what: what.value(inverse(what.power), b, Q)
+        G = inverses(domain, S, model.stages[-1].holds.power)
+        return lambda what: what.value(S, G[what.power], b, Q)
 
     def algorithm(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
-        from constructions.regression import Prediction
-
-        return holds(domain, X, y, Q)(Prediction(k))
+        G = inverses(domain, X.transpose() * X, k)
+        return Q * (G[max(k, 1)] * (X.transpose() * y))
 
     return OverExamples(
         build=build,
@@ -176,7 +178,7 @@ def gradient_descent_statement(run: Run, layout: Descent, eta: float) -> OverExa
     def build(d: int, n: int, k: int) -> Transformer:
         from constructions import gradient_descent
 
-        # The ladder has no rung for zero steps, which the direct layout makes with zero layers.
+        # The ladder has no layer for zero steps, which the direct layout makes with zero layers.
         chosen = "ladder" if layout == "ladder" and k else "direct"
         return run.build(gradient_descent, d, k, eta, chosen, causal=causal)
 
@@ -184,9 +186,11 @@ def gradient_descent_statement(run: Run, layout: Descent, eta: float) -> OverExa
         rows = partial(algorithms.gradient_descent, domain, k=k, step_size=eta)
         return on_each_prefix(rows, domain, X, y, Q) if causal else rows(X, y, Q)
 
-    def holds_for_prefixes(domain: Domain, *examples: Matrix) -> Callable[[Any], Matrix]:
+    def holds_for_prefixes(
+        model: Transformer, domain: Domain, *examples: Matrix
+    ) -> Callable[[Any], Matrix]:
         return lambda what: on_each_prefix(
-            lambda *seen: held(domain, *seen)(what), domain, *examples
+            lambda *seen: held(model, domain, *seen)(what), domain, *examples
         )
 
     return OverExamples(

@@ -27,11 +27,11 @@ def linear_depth(
 ) -> Iterator[Finding]:
     """Trained linear transformers of L layers err less than the gradient ladder of as many layers.
 
-    Attention-only, d = 5, 20 examples, no noise.  The ladder of L layers makes 3^(L−1) gradient
-    steps, here of the best size.  L layers of linear attention are polynomials of degree 3^L in the
-    prompt, so of the predictors x_qᵀp(S)Xᵀy with fixed p they hold at most those of (3^L − 1)/2
-    terms.  How close training comes to that is told by the fewest terms with which the best p does
-    as well: at least 3^(L−1), three times as many with every layer.
+    Attention-only, d = 5, 20 examples, no noise.  L layers of linear attention are polynomials of
+    degree 3^L in the prompt, so of the predictors x_qᵀp(S)Xᵀy with fixed p they hold at most those
+    of (3^L − 1)/2 terms.  As many has the built ladder of L layers: so many gradient steps, here of
+    the best size.  How close training comes to that is told by the fewest terms with which the best
+    p does as well: at least 3^(L−1), three times as many with every layer.
 
     Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, 499 of 500: on the
     others polynomials of such degrees err by anything, and would make up the whole mean.  Of the
@@ -41,13 +41,13 @@ def linear_depth(
     depths = {L: models_of(f"regression-linear-{L}-layer{'s' * (L > 1)}", LINEAR) for L in DEPTHS}
     task = depths[1][0].task
     n, p = task.points - 1, usual(prompts_of(task, samples, run.rng))
-    _, most = ladder_and_most(DEPTHS[-1])
+    _, most = tripled_and_most(DEPTHS[-1])
     best = np.array(polynomial_errors(n, task.d, most, LARGEST * n), dtype=float)
     errors = []
     for depth, models in depths.items():
         for trained in models:
             own = (answers_of(trained.model, p.x, p.y, p.x_query) - p.y_query) ** 2
-            errors.append((depth, ladder_and_most(depth), float(own.mean())))
+            errors.append((depth, tripled_and_most(depth), float(own.mean())))
             if depth == 1:
                 found = [one_step(own, p)]
             else:
@@ -57,8 +57,8 @@ def linear_depth(
         terms_picture(run.plot, errors, best)
 
 
-def ladder_and_most(depth: int) -> tuple[int, int]:
-    """Terms of the ladder of so many layers, and the most that they allow."""
+def tripled_and_most(depth: int) -> tuple[int, int]:
+    """Terms: three times as many with every layer; the most there can be, which the ladder has."""
     return 3 ** (depth - 1), (3**depth - 1) // 2
 
 
@@ -94,12 +94,12 @@ def one_step(own: np.ndarray, p: Prompts) -> Finding:
 
 def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
     """Less error than as many gradient steps as the ladder makes."""
-    steps, _ = ladder_and_most(depth)
+    _, steps = tripled_and_most(depth)
     size, built = best_descent(p, steps)
     error = estimated(own)
     return below(
         "ladder",
-        f"better than {steps} gradient steps",
+        f"better than the ladder's {steps} gradient steps",
         error,
         built,
         words=f"mean squared error {error:.2g}, where the best step size, "
@@ -112,7 +112,7 @@ def terms(run: Run, depth: int, own: np.ndarray, best: np.ndarray) -> Finding:
     """The fewest terms of a polynomial p that does as well as a model."""
     counts = np.array([fewest(error, best) for error in resampled(run.rng, own)])
     low, high = np.quantile(counts, (LEVEL, 1 - LEVEL), method="nearest")
-    steps, most = ladder_and_most(depth)
+    steps, most = tripled_and_most(depth)
     found = fewest(own.mean(), best)
     return agreeing(
         "terms",

@@ -84,7 +84,7 @@ def terms_picture(
     path: Path, trained: Sequence[tuple[int, tuple[int, int], float]], best: np.ndarray
 ) -> None:
     """The mean squared error of the best polynomial by its terms, and of every trained model of L
-    layers, a line at its error, from the ladder's 3^(L−1) terms to the most that they allow."""
+    layers, a line at its error, from 3^(L−1) terms to the most there can be, the ladder's."""
     with saved(path, 7, 4.6) as (panel,):
         label = "best polynomial of so many terms"
         panel.plot(range(1, len(best) + 1), best, "k.-", lw=1, label=label)
