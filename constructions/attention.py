@@ -40,6 +40,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor, nn
 
+from constructions.maps import all_zero, moved_by, span
 from constructions.tensors import weight
 from theory import checks
 from theory.checks import InputError
@@ -112,16 +113,27 @@ class Attention(nn.Module):
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
         """What the heads add to the stream, (…, T, D)."""
-        mapped, added = [], []
+        one_map, added = self._added(H, n_examples)
+        return sum(added[1:], start=added[0]) if one_map is None else sum(added, start=H @ one_map)
+
+    def after(self, H: Tensor, n_examples: int) -> Tensor:
+        """The stream with what the heads add to it, (…, T, D): a fresh tensor."""
+        one_map, added = self._added(H, n_examples)
+        if one_map is None:
+            return sum(added[1:], start=added[0]).add_(H)
+        return sum(added, start=moved_by(H, one_map))
+
+    def _added(self, H: Tensor, n_examples: int) -> tuple[Tensor | None, list[Tensor]]:
+        """A map of the stream (…, D, D), of the heads that are one, and what else is added."""
+        maps, added = [], []
         for part in self.parts():
             if part.is_a_map(H, n_examples):
-                mapped.append(part.as_a_map(H, n_examples))
+                one_map, offset = part.as_a_map(H, n_examples)
+                maps.append(one_map)
+                added += [] if offset is None else [offset]
             else:
                 added.append(part.added(H, n_examples))
-        if mapped:
-            maps, offsets = zip(*mapped, strict=True)
-            added.append(H @ sum(maps) + sum(offsets).unsqueeze(-2))
-        return sum(added[1:], start=added[0])
+        return (sum(maps[1:], start=maps[0]) if maps else None), added
 
 
 class Heads(NamedTuple):
@@ -174,8 +186,7 @@ class Heads(NamedTuple):
         if self.normalise != "linear" or self.mask not in ("full", "examples", "own"):
             return False
         if self.mask == "own":
-            # Their scores are constant.  A meta tensor has no values to look at.
-            return not (H.is_meta or self.W_Q.any() or self.W_K.any())
+            return all_zero(self.W_Q) and all_zero(self.W_K)  # their scores are constant
         asking, answering, D = H.shape[-2], self.attended(H, n_examples).shape[-2], H.shape[-1]
         heads, d_head, d_value = self.W_Q.shape[0], self.W_Q.shape[-1], self.W_V.shape[-1]
         widths = d_head + d_value
@@ -183,19 +194,29 @@ class Heads(NamedTuple):
         one_map = D * D * widths + 2 * D * d_head * d_value
         return (asking + answering) * D * D + heads * one_map < heads * scores
 
-    def as_a_map(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor]:
-        """The map (…, D, D) of the stream that they are, and what it adds to each token (…, D)."""
+    def as_a_map(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor | None]:
+        """The map (…, D, D) of the stream that they are, and what it adds to all tokens (…, 1, D)
+        alike, if there is any."""
         if self.mask == "own":
             scores = torch.linalg.vecdot(self.b_Q, self.b_K) * self.scale
-            return torch.einsum("h,hdv,hve->de", scores, self.W_V, self.W_O), H.new_zeros(1)
-        attended = self.attended(H, n_examples)
-        gram, total = attended.transpose(-1, -2) @ attended, attended.sum(-2, keepdim=True)
-        values = per_head(gram, self.W_V)
-        mixed = self.W_K.transpose(-1, -2) @ values  # Kᵀ V without its biases
-        mixed = mixed + self.b_K.unsqueeze(-1) * per_head(total, self.W_V)
-        mixed = mixed * self.scale
-        one_map = torch.einsum("hdk,...hkv,hve->...de", self.W_Q, mixed, self.W_O)
-        return one_map, torch.einsum("hk,...hkv,hve->...e", self.b_Q, mixed, self.W_O)
+            return torch.einsum("h,hdv,hve->de", scores, self.W_V, self.W_O), None
+        attended, grams = self.attended(H, n_examples), dict[tuple[int, ...], Tensor]()
+        mixed = []  # Kᵀ V of each head
+        for W_K, W_V, b_K in zip(self.W_K, self.W_V, self.b_K, strict=True):
+            (a, b), (c, d) = span(W_K), span(W_V)
+            if (a, b, c, d) not in grams:
+                grams[a, b, c, d] = attended[..., a:b].transpose(-1, -2) @ attended[..., c:d]
+            products = W_K[a:b].T @ grams[a, b, c, d] @ W_V[c:d]
+            if not all_zero(b_K):
+                total = attended[..., c:d].sum(-2, keepdim=True)
+                products = products + b_K[:, None] * (total @ W_V[c:d])
+            mixed.append(products * self.scale)
+        together = torch.stack(mixed, dim=-3)
+        one_map = torch.einsum("hdk,...hkv,hve->...de", self.W_Q, together, self.W_O)
+        if all_zero(self.b_Q):
+            return one_map, None
+        offset = torch.einsum("hk,...hkv,hve->...e", self.b_Q, together, self.W_O)
+        return one_map, offset.unsqueeze(-2)
 
     def queries_keys(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor]:
         """What asks and what answers, (…, heads, T, d_head) and (…, heads, attended, d_head)."""

@@ -103,7 +103,9 @@ class Block(nn.Module):
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
         # What a part adds is a fresh tensor, so the stream is added to it in place: in long prompts
         # the memory traffic of one more tensor is a good part of a layer's cost.
-        if self.attn is not None:
+        if self.attn is not None and self.ln1 is None:
+            H = self.attn.after(H, n_examples)
+        elif self.attn is not None:
             H = self.attn(_normed(H, self.ln1), n_examples).add_(H)
         if self.mlp is not None:
             H = self.mlp(_normed(H, self.ln2)).add_(H)

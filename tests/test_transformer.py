@@ -169,7 +169,7 @@ def test_both_orders_of_the_linear_products_agree(T, n_examples, one_map, mask):
         "...hts,...hsv,hvo->...to", attn.pattern(H, n_examples), values, attn.W_O
     )
     one_map, offset = heads.as_a_map(H, n_examples)
-    assert torch.equal(H @ one_map + offset.unsqueeze(-2), by_scores)
+    assert torch.equal(H @ one_map + offset, by_scores)
     assert torch.equal(attn(H, n_examples), by_scores)
 
 

@@ -95,9 +95,12 @@ def _local_error(block: Block, H: Tensor, n_examples: int) -> Tensor:
         raise ValueError("no rounding bound for a layer that normalises the stream")
     error = torch.zeros_like(H)
     if block.attn is not None:
-        size = _attention_size(block.attn, H, n_examples)
+        size, before = _attention_size(block.attn, H, n_examples), H
         H = H + block.attn(H, n_examples)
-        error = _gamma(_attention_roundings(block.attn, H, n_examples)) * size + _sum(size, H)
+        error = _sum(size, H)
+        if any(heads.is_a_map(before, n_examples) for heads in block.attn.parts()):
+            size = size + before.abs()  # the stream is a term of the product that the heads are
+        error = error + _gamma(_attention_roundings(block.attn, H, n_examples)) * size
     if block.mlp is not None:
         mlp = block.mlp
         read_size, hidden = H.abs() @ mlp.W_in.abs() + mlp.b_in.abs(), H @ mlp.W_in + mlp.b_in

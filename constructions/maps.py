@@ -1,0 +1,77 @@
+"""Linear maps of the stream of which most is 0: only blocks that are not are computed.
+
+A construction reads and writes few registers in a layer, and a register is a run of columns.  For a
+long prompt the products with what is 0 would be most of the arithmetic and of the memory traffic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+LONG = 2**16  # numbers in a stream from which on looking for zeros is worth the time
+
+
+def span(weights: Tensor) -> tuple[int, int]:
+    """The rows of weights (D, width) from the first to behind the last that is not 0; all of them
+    while weights are trained, as they change, or where they hold no data."""
+    if _unknown(weights):
+        return 0, len(weights)
+    rows = weights.any(-1).nonzero()
+    return (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
+
+
+def all_zero(weights: Tensor) -> bool:
+    """Whether weights are 0 and stay so."""
+    return not _unknown(weights) and not bool(weights.any())
+
+
+def _unknown(weights: Tensor) -> bool:
+    return weights.requires_grad or weights.is_meta
+
+
+def moved_by(H: Tensor, M: Tensor) -> Tensor:
+    """H + H M, (…, T, D) and (…, D, D), block by block where the stream is long.
+
+    The 1 of H is added to M where that is no more arithmetic, and the sum is one product.
+    """
+    if H.numel() < LONG or _unknown(M):
+        return H @ (M + torch.eye(M.shape[-1], dtype=M.dtype, device=M.device))
+    result = torch.empty_like(H)
+    for columns, rows in blocks(M):
+        if rows.stop == rows.start:
+            result[..., columns] = H[..., columns]
+            continue
+        both = slice(min(rows.start, columns.start), max(rows.stop, columns.stop))
+        part = M[..., both, columns].clone()
+        part.diagonal(both.start - columns.start, -2, -1).add_(1.0)
+        torch.matmul(H[..., both], part, out=result[..., columns])
+    return result
+
+
+def blocks(M: Tensor) -> Iterator[tuple[slice, slice]]:
+    """Runs of columns of M (…, D, D), and the rows outside of which they are 0.
+
+    Neighbouring columns are in one run if neither or both are empty, and as long as its rows are at
+    most twice those of each.
+    """
+    filled = (M != 0).reshape(-1, *M.shape[-2:]).any(0).to(torch.int8)
+    first = filled.argmax(0).tolist()
+    behind = (len(filled) - filled.flip(0).argmax(0)).tolist()
+    empty = filled.any(0).logical_not().tolist()
+    spans = [
+        (0, 0) if nothing else (a, b) for a, b, nothing in zip(first, behind, empty, strict=True)
+    ]
+    begin, rows, least = 0, spans[0], spans[0][1] - spans[0][0]
+    for column, own in enumerate(spans[1:], start=1):
+        size = own[1] - own[0]
+        union = min(own[0], rows[0]), max(own[1], rows[1])
+        alike = (size == 0) == (least == 0)
+        if alike and union[1] - union[0] <= 2 * min(size, least):
+            rows, least = union, min(size, least)
+        else:
+            yield slice(begin, column), slice(*rows)
+            begin, rows, least = column, own, size
+    yield slice(begin, len(spans)), slice(*rows)

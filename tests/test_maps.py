@@ -1,0 +1,61 @@
+"""H + H M block by block is the sum and product that it says, whatever of M is 0."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions import maps
+from constructions.maps import blocks, moved_by, span
+
+
+@st.composite
+def matrices(draw):
+    """Whole numbers of which registers are 0: a few runs of rows and columns are filled."""
+    D, batch = draw(st.integers(1, 9)), draw(st.sampled_from([(), (2,), (1, 3)]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    M = np.zeros((*batch, D, D))
+    for _ in range(draw(st.integers(0, 4))):
+        a, b = sorted(rng.integers(0, D + 1, 2))
+        c, d = sorted(rng.integers(0, D + 1, 2))
+        M[..., a:b, c:d] += rng.integers(-3, 4, (*batch, b - a, d - c))
+    H = rng.integers(-3, 4, (*batch, draw(st.integers(1, 5)), D)).astype(float)
+    return torch.as_tensor(H), torch.as_tensor(M)
+
+
+@pytest.mark.parametrize("long", [0, 2**16])
+@given(given_=matrices())
+def test_the_sum_is_that_of_the_dense_product(long, given_):
+    H, M = given_
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(maps, "LONG", long)
+        moved = moved_by(H, M)
+    assert torch.equal(moved, H + H @ M)
+    assert moved.data_ptr() != H.data_ptr()
+
+
+@given(given_=matrices())
+def test_blocks_hold_every_column_once_and_everything_that_is_not_zero(given_):
+    _, M = given_
+    left, columns = M.clone(), []
+    for run, rows in blocks(M):
+        columns += range(M.shape[-1])[run]
+        left[..., rows, run] = 0
+    assert columns == [*range(M.shape[-1])]
+    assert not left.any()
+
+
+def test_a_register_written_from_another_is_one_block():
+    M = torch.zeros(9, 9)
+    M[3:6, 6:9] = 1
+    assert [*blocks(M)] == [(slice(0, 6), slice(0, 0)), (slice(6, 9), slice(3, 6))]
+
+
+def test_spans_are_those_of_rows_that_are_not_zero():
+    W = torch.zeros(5, 2)
+    assert span(W) == (0, 0)
+    W[1, 1] = W[3, 0] = 1
+    assert span(W) == (1, 4)
+    assert span(W.requires_grad_()) == (0, 5)
+    assert span(torch.zeros(5, 2, device="meta")) == (0, 5)
