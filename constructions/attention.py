@@ -20,8 +20,9 @@ A head's mask says which tokens a token attends to:
               nor change what the examples compute.  It is the attention of [Fu2024, Definition B.1]
               (N tokens, the sum runs over the n examples) and of [Ahn2023].
     own       itself alone: a linear head is then cubic in the token's own registers, and with
-              constant scores it is a linear map of them.  Where attention must be causal, it is the
-              difference of a causal head and one of the same weights that sees the tokens before.
+              constant scores it is a linear map of them.  Under causal attention it is the
+              difference of a causal head and one of the same weights that sees the tokens before
+              (and the first token, that has none, not itself).
 
 Linear attention needs no T × T matrix.  Without a triangular mask it is one D × D map of the
 stream,
@@ -75,7 +76,7 @@ class Attention(nn.Module):
         super().__init__()
         self.W_Q, self.W_K, self.b_Q, self.b_K = map(weight, (W_Q, W_K, b_Q, b_K))
         self.W_V, self.W_O = weight(W_V), weight(W_O)
-        self.normalise, self.scale = normalise, float(checks.positive("scale", scale))
+        self.normalise, self.scale = normalise, checks.positive_number("scale", scale)
         self.masks = (mask,) * self.n_heads if isinstance(mask, str) else tuple(mask)
         if len(self.masks) != self.n_heads:
             raise InputError(f"{len(self.masks)} masks for {self.n_heads} heads: give one for each")

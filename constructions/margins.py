@@ -130,7 +130,16 @@ def softmax_error(
     `held` are the bounds of `_hardmax`, if they are known.  Raises ValueError for a sharpness that
     is not a finite number above 0.
     """
-    sharpness = float(checks.positive("sharpness", sharpness))
+    sharpness = checks.positive_number("sharpness", sharpness)
+    for number, block in enumerate(model.blocks, start=1):
+        attn = block.attn
+        if attn is None or attn.normalise not in ("softmax", "hardmax"):
+            continue
+        if len(block.margins) != attn.n_heads:
+            raise InputError(
+                f"layer {number} of {model.name} compares scores for whose gaps nothing is proved, "
+                "so softmax may be any distance from hardmax: give a model over tokens"
+            )
     held = _hardmax(model)[0] if held is None else held
     error = np.zeros(model.d_model)
     leaks = []
@@ -161,7 +170,7 @@ def least_sharpness(model: Transformer, error: float) -> float:
 
     It is not searched below 2^−20.  Raises ValueError for an error that is not above 0.
     """
-    error = float(checks.positive("error", error))
+    error = checks.positive_number("error", error)
     held = _hardmax(model)[0]
     high = low = 2.0**-20
     while not softmax_error(model, high, held).logits <= error:
@@ -215,10 +224,22 @@ def exact_in(model: Transformer) -> Exactness:
 def check_format(model: Transformer, dtype: torch.dtype) -> None:
     """Raise ValueError for a format in which partial sums, and so answers, could be wrong.
 
-    It concerns models that say how far apart their logits are (`interface.margin`), and formats
-    other than float64, in which the weights were written.
+    It concerns formats other than float64, in which the weights were written: a weight that becomes
+    0 there, of a model that was built, and models that say how far apart their logits are
+    (`interface.margin`).
     """
-    if model.interface.margin is None or dtype in (model.like.dtype, torch.float64):
+    if not dtype.is_floating_point:
+        raise InputError(f"{dtype} holds no real numbers: give a floating-point format")
+    if dtype in (model.like.dtype, torch.float64):
+        return
+    if model.interface.margin is None and model.stages and not model.like.is_meta:
+        lost = ((W != 0) & (W.to(dtype) == 0) for W in model.parameters())
+        if any(bool(each.any()) for each in lost):
+            raise InputError(
+                f"a weight of {model.name} is 0 in {dtype}, whose least number is "
+                f"{torch.finfo(dtype).tiny:.2g}: keep float64, or rescale the inputs"
+            )
+    if model.interface.margin is None:
         return
     needs = exact_in(model)
     if not needs.fits_in(dtype):

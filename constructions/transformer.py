@@ -276,7 +276,7 @@ class Transformer(Model):
         By default, that at which all answers are still right: errors below half their margin.
         """
         if error is None:
-            error = 0.499 * float(checks.positive("the margin", self.interface.margin))
+            error = 0.499 * checks.positive_number("the margin", self.interface.margin)
         return least_sharpness(self, error)
 
     def sharpened(self, sharpness: float | None) -> Transformer:
@@ -289,9 +289,12 @@ class Transformer(Model):
         """
         if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self
-        scale = 1.0 if sharpness is None else float(checks.positive("sharpness", sharpness))
+        scale = 1.0 if sharpness is None else checks.positive_number("sharpness", sharpness)
         margin = None if sharpness is None else self.interface.margin
-        if margin is not None and not self.softmax_error(scale).logits < margin / 2:
+        error = 0.0 if margin is None else self.softmax_error(scale).logits
+        if not np.isfinite(error):
+            raise InputError(f"sharpness {sharpness:g} is too large: scores overflow")
+        if margin is not None and not error < margin / 2:
             least = np.ceil(self.least_sharpness() * 100) / 100
             raise InputError(
                 f"sharpness {sharpness:g} is too small for prompts of {self.interface.context} "

@@ -524,3 +524,12 @@ def test_error_probability_at_known_sizes():
     assert error_probability(2**40, 0.0) == 2.0**-20
     assert error_probability(0, 60.0) == 2.0**-54
     assert error_probability(0, 61.0) == 2.0**-53
+
+
+def test_random_residues_are_of_all_sizes():
+    """The error probability that is printed is that of uniform ones."""
+    domain = Modular(random_prime(np.random.default_rng(0)))
+    rows = domain.random_entries(np.random.default_rng(1), 20, 20)
+    shares = np.array([[int(entry) / domain.prime for entry in row] for row in rows])
+    assert abs(shares.mean() - 0.5) < 5 * (1 / 12 / 400) ** 0.5
+    assert shares.max() > 0.98

@@ -390,3 +390,21 @@ def test_a_broken_check_is_found_out(monkeypatch):
     options = {"layout": "direct", "domain": "all", "d": 1, "n": 2, "k": 1, "samples": 2}
     blind = claim(source="", faults_seen=[options])(installed()["gd"].load().check)
     assert "direct/registers" in report_on("gd", blind, 0).dead
+
+
+def test_a_thousandth_more_is_a_thousandth():
+    assert CHANGES["a thousandth more"](2.0) == pytest.approx(2.002, rel=1e-12)
+
+
+def test_a_fault_in_a_tensor_that_only_leaves_things_undecided_is_missed():
+    @claim(source="", faults_seen=[{}])
+    def unsure(run: Run) -> Iterator[Finding]:
+        """Says nothing more of a wrong answer."""
+        model = run.build(gradient_descent, 1, 1, 0.5)
+        right = model(np.array([[1.0]]), np.array([2.0]), np.array([3.0])) == 3
+        verdict = Verdict.HOLDS if right else Verdict.UNDECIDED
+        yield Finding("it", "it", "float", 1, 1, verdict)
+
+    report = report_on("it", unsure, 0)
+    assert report.seen == 0
+    assert report.missed

@@ -34,7 +34,7 @@ SMALL = {
     "sphere_dynamics": {"d": 2, "beta": 1.0, "step_size": 0.5, "n_layers": 1},
     "hopfield_attention": {"W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[1.0]]},
 }
-# Chebyshev takes ⌈log₃k⌉ + 1 layers and hop ⌊log₂k⌋ + 2, a few for any number that one types; a
+# Chebyshev takes ⌈log₃(2k + 1)⌉ layers and hop ⌊log₂k⌋ + 2, a few for any number that one types; a
 # step of whatever order is as many powers of three.
 FREE = {("chebyshev", "k"), ("hop", "k"), ("hyperpower", "order")}
 CASES = [

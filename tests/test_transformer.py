@@ -453,3 +453,22 @@ def test_unknown_normalisations_and_masks_are_refused(unchecked):
         ValueError, match="mask is 'past': choose one of full, causal, strict, examples, own"
     ):
         an_attention(rng, "linear", "past")
+
+
+@pytest.mark.parametrize("asks", [False, True])
+@pytest.mark.parametrize("answers", [False, True])
+def test_heads_of_a_tokens_own_are_a_map_only_if_their_scores_are_constant(asks, answers):
+    rng = np.random.default_rng(0)
+    given = an_attention(rng, "linear", "own")
+    attn = copy.deepcopy(given)
+    for used, W in ((asks, attn.W_Q), (answers, attn.W_K)):
+        W.mul_(float(used))
+    H = integers(rng, 2, 5, 4)
+    (heads,) = attn.parts()
+    assert heads.is_a_map(H, 3) is (not asks and not answers)
+    Q = torch.einsum("...td,hdk->...htk", H, attn.W_Q) + attn.b_Q[:, None]
+    K = torch.einsum("...td,hdk->...htk", H, attn.W_K) + attn.b_K[:, None]
+    V = torch.einsum("...td,hdv->...htv", H, attn.W_V)
+    wanted = torch.einsum("...ht,...htv,hvo->...to", (Q * K).sum(-1), V, attn.W_O) * attn.scale
+    assert torch.equal(attn(H, 3), wanted)
+    assert torch.equal(attn.after(H, 3), H + wanted)

@@ -117,6 +117,14 @@ def positive(name: str, value: Real) -> np.ndarray:
     return array
 
 
+def positive_number(name: str, value: Real) -> float:
+    """`value` as a float, one finite number > 0 (a bool is none); else `ValueError`."""
+    array = positive(name, value)
+    if array.ndim or isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} is {_shown(value)}: give one number greater than 0")
+    return float(array)
+
+
 def per_prompt(name: str, value: Real, leading: Sequence[int]) -> np.ndarray:
     """`positive(name, value)`, checked to broadcast to the `leading` dimensions of the prompts."""
     array = positive(name, value)
@@ -145,7 +153,7 @@ def nonnegative(name: str, value: Real) -> np.ndarray:
 def step_count(name: str, k: int) -> int:
     """`k` as an int, which must be an integer ≥ 0 (a bool or a float is not one)."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 0:
-        raise InputError(f"{name} is {k!r}: give an integer that is at least 0")
+        raise InputError(f"{name} is {_shown(k)}: give an integer that is at least 0")
     return int(k)
 
 
@@ -153,15 +161,24 @@ def step_counts(name: str, k: Real) -> np.ndarray:
     """`k` as an int64 array, every entry of which must be an integer ≥ 0; else `ValueError`."""
     array = array_of(name, k)
     if not np.issubdtype(array.dtype, np.integer) or (array < 0).any() or array.size == 0:
-        raise InputError(f"{name} is {k!r}: give integers that are at least 0")
+        raise InputError(f"{name} is {_shown(k)}: give integers that are at least 0")
     return array.astype(np.int64)
 
 
 def dimension(name: str, value: int) -> int:
     """`value` as an int, which must be an integer ≥ 1 (a bool or a float is not one)."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{name} is {value!r}: give an integer that is at least 1")
+        raise InputError(f"{name} is {_shown(value)}: give an integer that is at least 1")
     return int(value)
+
+
+def _shown(value: Any) -> str:
+    """What was given, on one line and not at length."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # an integer of more digits than Python prints
+        text = "an integer of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def one_of(name: str, value: str, allowed: Sequence[str]) -> None:

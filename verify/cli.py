@@ -5,6 +5,7 @@ Exit codes: 0 holds · 1 fails · 2 usage · 3 undecided · 4 internal error.
 
 from __future__ import annotations
 
+import errno
 import inspect
 import sys
 import traceback
@@ -63,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC and not error.filename:
+            print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
+            return INTERNAL
         if {"-v", "--verbose"} & set(words):
             traceback.print_exc()
         print(
@@ -134,6 +138,8 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         **options: Any,
     ) -> int:
         output = Output(json_target(json), quiet, verbose, silent=json == SCREEN)
+        if plot is not None and json and Path(json).resolve() == plot.resolve():
+            raise InputError(f"--json and --plot both name {plot}: give each a file of its own")
         with drawn(picture_target(plot)) as picture:
             run = Run(seed=seed, plot=picture, progress=_progress(quiet))
             return EXIT[check(name, claim, run, options, output).verdict]

@@ -25,10 +25,10 @@ def check_claims(
 
     faults, start, reports = function_faults(), time.process_time(), list[Report]()
     for name, claim in _chosen(names).items():
-        own = any(fault.claim == name and fault.trained == trained for fault in faults)
-        others = any(fault.claim == name for fault in faults) and not own
-        if names or own or not (trained or others):
-            report = report_on(name, claim, seed, faults, trained=trained, progress=progress)
+        kinds = {fault.trained for fault in faults if fault.claim == name}
+        of_trained = trained or (bool(names) and kinds == {True})
+        if names or trained in kinds or not (trained or kinds):
+            report = report_on(name, claim, seed, faults, trained=of_trained, progress=progress)
             reports.append(report)
             _say(report, quiet or target == SCREEN)
     passed = bool(reports) and all(report.passed for report in reports)

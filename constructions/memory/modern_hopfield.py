@@ -71,7 +71,7 @@ def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Transf
     """
     given = as_tensor(patterns, torch.zeros((), dtype=torch.float64), "patterns")
     X = torch.tensor(pattern_vectors(given.detach().numpy()))
-    scale, steps = float(checks.positive("beta", beta)), checks.step_count("steps", steps)
+    scale, steps = checks.positive_number("beta", beta), checks.step_count("steps", steps)
     N, d = X.shape
     _scores_fit(N, 1)
     stream = Stream(pattern=d, state=d, found=d)
@@ -165,7 +165,7 @@ def hopfield_attention(W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None) 
             f"W_Q has shape {(d_r, d_k)}, W_K {(d_y, width)} and W_V {(height, d_v)}: "
             "give (d_r, d_k), (d_y, d_k) and (d_k, d_v)"
         )
-    scale = d_k**-0.5 if beta is None else float(checks.positive("beta", beta))
+    scale = d_k**-0.5 if beta is None else checks.positive_number("beta", beta)
     stream = Stream(stored=d_y, state=d_r, found=d_v)
     keys = stream.read("stored") @ K
     head = Head(stream.read("state") @ Q, keys, keys, "found", V)

@@ -79,9 +79,9 @@ def retrieve(
         raise InputError(f"patterns have shape {shape}: give at least one row, (N, d)")
     patterns, queries = patterns.contiguous(), as_tensor(queries, patterns, "queries")
     checks.vector_shape("queries", tuple(queries.shape), shape[1])
-    beta, steps = float(checks.positive("beta", beta)), checks.step_count("steps", steps)
+    beta, steps = checks.positive_number("beta", beta), checks.step_count("steps", steps)
     spacing = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance
-    allowed = float(checks.positive("tolerance", spacing))
+    allowed = checks.positive_number("tolerance", spacing)
     states = queries.reshape(-1, queries.shape[-1])
     longest = float(patterns.norm(dim=1).max())
     _scores_are_finite(patterns, queries, beta, longest)

@@ -71,8 +71,8 @@ def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> Tra
     an n_layers that is not an integer at least 0.
     """
     d, n_layers = checks.dimension("d", d), checks.step_count("n_layers", n_layers)
-    beta = float(checks.positive("beta", beta))
-    step_size = float(checks.positive("step_size", step_size))
+    beta = checks.positive_number("beta", beta)
+    step_size = checks.positive_number("step_size", step_size)
     if step_size > 1:
         raise InputError(f"step_size is {step_size:g}: give a number in (0, 1]")
     stream = Stream(x=d)

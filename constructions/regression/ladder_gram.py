@@ -26,21 +26,28 @@ and where w_c is kept too, m + 2, as E² = I − 2αS² + α²S⁴:
 since Σ_i e_{a,i} e_{a,i}ᵀ, Σ_i w_{a,i} e_{a,i}ᵀ and Σ_i w_{a,i} w_{a,i}ᵀ are S, S² and S³ times
 E^{2a}; with s_{a,i} or f_{a,i} in front, b replaces one S of them.
 
-After L layers the degrees admit u, e, s up to ⌊(3^L − 1)/4⌋ and w, f up to ⌊(3^L − 3)/4⌋.  Which
-exponents a layer should hold, and of which of them w and f, is searched from N downwards: one or
-two neighbouring exponents a layer.  That ⌈log₃(4N + 1)⌉ layers are found is seen when the model is
-built, for its N; it is not proved for all N.
+Which exponents n (or n, n + 1) a layer should hold, and of which of them w and f, is chosen from N
+downwards: what it needs below are q = ⌊n/3⌋ alone or q, q + 1, and w and f of none, one or both of
+them, the first that make n and n + 1 and whose degrees are at most 3^{L−1}.
+
+*There always is one.*  For L ≥ 1 write 3^L = 12m + 3 or 12m + 9, and n = 3q + r.  That the degrees
+of what is wanted, 4n + c, are at most 3^L says only how large m − q is at least, and that those of
+a choice, 4q + c', are at most 3^{L−1} = 4m + 1 or 4m + 3 is again a condition on m − q.  So there
+are 6 kinds of what is wanted (one or two exponents, w and f of none, one or both), 3 remainders and
+2 residues of 3^L: 36 cases, and in each some choice meets its condition.  The test goes through
+them.  Below L = 0 only exponent 0 without w and f has degree 1, which is where the tokens begin.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
+from math import isfinite
 from typing import NamedTuple
 
 from constructions.regression.climb import SLOTS, Climb, slots_stream
 from constructions.regression.ladder import ladder, powers
 from constructions.transformer import Transformer
+from theory.checks import InputError
 from theory.regression.depth import ceil_log3
 from theory.regression.newton import Start
 
@@ -50,6 +57,11 @@ class Held(NamedTuple):
 
     exponents: tuple[int, ...]
     keeping: frozenset[int]
+
+    @property
+    def degree(self) -> int:
+        """The largest degree of a register that holds it: 4n + 1, 4n + 3 of w and f."""
+        return max(4 * n + 1 + 2 * (n in self.keeping) for n in self.exponents)
 
 
 class Rung(NamedTuple):
@@ -69,8 +81,9 @@ Plan = list[tuple[Rung, ...]]
 
 def gram_powers(power: int) -> Plan:
     """What each of ⌈log₃(4·power + 1)⌉ layers makes, from exponent 0 to the power."""
-    levels = _levels(Held((power,), frozenset()), ceil_log3(4 * power + 1))
-    assert levels is not None, f"no ladder of the least depth to the power {power}"
+    levels = [Held((power,), frozenset())]
+    for layers in reversed(range(ceil_log3(4 * power + 1))):
+        levels.insert(0, made_from(levels[0], layers))
     plan = []
     for below, above in pairwise(levels):
         slot_of = dict(zip(below.exponents, SLOTS, strict=False))
@@ -83,24 +96,16 @@ def gram_powers(power: int) -> Plan:
     return plan
 
 
-@lru_cache(2**12)
-def _levels(top: Held, layers: int) -> list[Held] | None:
-    """What to hold after each layer, from exponent 0, so that the last holds `top`; None if no way
-    is found."""
-    if layers == 0:
-        return [top] if top == Held((0,), frozenset()) else None
-    if any(4 * n + 1 + 2 * (n in top.keeping) > 3**layers for n in top.exponents):
-        return None
-    largest = max(top.exponents)
-    for q in range(max(0, (largest - 4) // 3), largest // 3 + 1):
-        for exponents in ((q,), (q, q + 1)):
-            for keeping in _subsets(exponents):
-                below = Held(exponents, keeping)
-                if all(_summands(n, top, below) for n in top.exponents):
-                    levels = _levels(below, layers - 1)
-                    if levels is not None:
-                        return [*levels, top]
-    return None
+def made_from(top: Held, layers: int) -> Held:
+    """What to hold after `layers` layers, so that one more makes `top`: the first of the choices
+    above whose degrees are at most 3^layers."""
+    q = top.exponents[0] // 3
+    for exponents in ((q,), (q, q + 1)):
+        for keeping in _subsets(exponents):
+            held = Held(exponents, keeping)
+            if held.degree <= 3**layers and all(_summands(n, top, held) for n in top.exponents):
+                return held
+    raise AssertionError(f"{top} is not made from {layers} layers, which the proof excludes")
 
 
 def _subsets(exponents: tuple[int, ...]) -> list[frozenset[int]]:
@@ -126,6 +131,8 @@ def power_ladder(d: int, power: int, alpha: float, start: Start, name: str) -> T
     """The ladder to (I − S·M₀)^power from M₀ = alpha·S ("gram") or alpha·I ("identity")."""
     if start == "identity":
         return ladder(d, powers(power, alpha), name=name)
+    if not isfinite(2 * alpha):
+        raise InputError(f"alpha is {alpha:g}: twice it overflows; rescale the inputs")
     plan = gram_powers(power)
     climb = Climb(slots_stream(d, plan))
     for rungs in plan:

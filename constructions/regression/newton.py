@@ -38,7 +38,7 @@ def newton(
     | layout | layers from αS, αI                       | heads    | width            |
     |--------|------------------------------------------|----------|------------------|
     | direct | k + 2, k + 1                             | 1        | 2d + 2           |
-    | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 8, ≤ 7 | ≤ 7d + 5, 5d + 3 |
+    | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 7      | ≤ 7d + 5, 5d + 3 |
     | paper  | k + 8 (gram only), ReLU scores over n    | 2        | 5d + 3           |
 
     No transformer of linear or ReLU attention and ReLU MLPs has fewer layers than the ladder.
@@ -64,7 +64,7 @@ def newton(
     proved here.  The recursion is due to [Schulz1933] and [BenIsrael1965].
     """
     d, k = checks.dimension("d", d), checks.step_count("k", k)
-    alpha = float(checks.positive("alpha", alpha))
+    alpha = checks.positive_number("alpha", alpha)
     if start not in ("gram", "identity"):
         raise InputError(f"start is {start!r}: choose 'gram' (M₀ = αS) or 'identity' (M₀ = αI)")
     if layout not in ("direct", "ladder", "paper"):

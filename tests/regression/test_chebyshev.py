@@ -1,4 +1,5 @@
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import chebyshev, gradient_descent
+from constructions.regression.chebyshev import chebyshev_plan
 from verify.domains import Rational
+from verify.regression import algorithms
 
 Q = Rational()
 EPS = fmpq(1, 2**53)
@@ -113,3 +116,23 @@ def test_weights_are_finite(k):
 def test_parameters_out_of_range_are_refused(call, message, unchecked):
     with pytest.raises(ValueError, match=re.escape(message)):
         chebyshev(**{"d": 2, "k": 1, "smallest": 1.0, "largest": 2.0, **call})
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 32.0), (1.0, 1000.0), (0.5, 8.0), (3.0, 7.0), (0.1, 4.0)])
+def test_the_rounded_formulas_are_computed_exactly(bounds):
+    """Over Q at every number of steps: S·G = I − R along the whole plan, as weights add exactly."""
+    x, y, q = prompt(np.random.default_rng(0), 1, 1)
+    for k in (*range(1, 42), 100, 121):
+        G = algorithms.chebyshev(Q, Q.matrix((x.T @ x).tolist()), chebyshev_plan(k, *bounds))[k]
+        wanted = q[0, 0] * G.tolist()[0][0] * x[0, 0] * y[0]
+        assert predict(chebyshev(1, k, *bounds), Q, x, y, q) == [wanted], k
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 32.0), (1.0, 1000.0), (3.0, 7.0)])
+def test_factors_and_their_sums_are_floats(bounds):
+    for k in range(1, 400):
+        for rungs in chebyshev_plan(k, *bounds):
+            for rung in rungs:
+                assert sum(map(Fraction, (*rung.products.values(), *rung.kept.values()))) == 1
+                local = [*rung.once.values(), *rung.cubed.values()]
+                assert sum(map(Fraction, local)) == Fraction(sum(local))

@@ -1,7 +1,7 @@
 """The ladders: every power over Q in the fewest layers, every register, and what rounding does."""
 
 import re
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from constructions import hyperpower, newton
 from constructions.regression.ladder import ladder, powers
-from constructions.regression.ladder_gram import gram_powers, power_ladder
+from constructions.regression.ladder_gram import Held, _summands, gram_powers, power_ladder
 from theory.regression.depth import ceil_log3
 from verify.domains import Rational
 
@@ -185,3 +185,38 @@ def test_numpy_integers_are_integers(unchecked):
 def test_parameters_out_of_range_are_refused(call, message, unchecked):
     with pytest.raises(ValueError, match=re.escape(message)):
         hyperpower(**{"d": 2, "k": 1, "order": 3, "alpha": 0.5, **call})
+
+
+def test_in_every_case_of_the_proof_a_choice_has_degrees_that_are_small_enough():
+    """For all N at once: 4n + c ≤ 12m + e with n = 3q + r says m − q ≥ t, the least whole number
+    with 12t ≥ 4r + c − e; a choice at q of degrees 4q + c' then needs 4(m − t) + c' ≤ 4m + e/3."""
+    kinds = [(1, ()), (1, (0,)), (2, ()), (2, (0,)), (2, (1,)), (2, (0, 1))]
+
+    def held(kind, n):
+        size, keeping = kind
+        return Held(tuple(range(n, n + size)), frozenset(n + i for i in keeping))
+
+    for kind, r, e in product(kinds, range(3), (3, 9)):
+        t = -((e - 4 * r - held(kind, 0).degree) // 12)
+        top = held(kind, 300 + r)  # 3q + r for a q that stands for all: only differences count
+        choices = [
+            c
+            for c in kinds
+            if held(c, 0).degree <= 4 * t + e // 3
+            and all(_summands(n, top, held(c, 100)) for n in top.exponents)
+        ]
+        assert choices, (kind, r, e)
+
+
+@pytest.mark.parametrize("start", ["gram", "identity"])
+def test_the_proof_speaks_of_every_register_that_a_layer_makes(start):
+    """Of all that heads add to, in every layer; the last makes only what is read."""
+    for power in (1, 2, 5, 8, 40, 77):
+        model = power_ladder(2, power, 0.25, start, "")
+        for number, block in enumerate(model.blocks, start=1):
+            added = {
+                name for name in model.stream if bool(block.attn.W_O[..., model.stream[name]].any())
+            }
+            told = {stage.register for stage in model.stages if stage.after == number}
+            assert added <= told
+            assert all(name.endswith("_s") for name in told) is (number == model.n_layers)

@@ -403,3 +403,16 @@ def test_list(capsys):
 def test_train_is_the_function_that_the_command_calls(run, tmp_path):
     again = train(configuration_of(run / "model.safetensors"), tmp_path)
     assert again.read_bytes() == (run / "model.safetensors").read_bytes()
+
+
+def test_shipped_runs_are_those_that_their_names_say():
+    """The seed in the name, and no two runs with the same weights."""
+    names = shipped()
+    for name in names:
+        assert name.endswith(f"-seed{configuration_of(name).seed}")
+    weights = {name: load(name).state_dict() for name in names}
+    hashes = {
+        name: hashlib.sha256(b"".join(w.numpy().tobytes() for w in each.values())).hexdigest()
+        for name, each in weights.items()
+    }
+    assert len({*hashes.values()}) == len(names)

@@ -143,7 +143,7 @@ def retrieval_overlap(load: float, digits: int = 15) -> mpmath.mpf:
     Raises `ValueError` for other loads: above α_c no state near a pattern is left.
     """
     digits = checks.dimension("digits", digits)
-    alpha, critical = mpmath.mpf(float(checks.positive("load", load))), critical_load(digits + 5)
+    alpha, critical = mpmath.mpf(checks.positive_number("load", load)), critical_load(digits + 5)
     if load > float(critical.load):
         raise InputError(
             f"load is {load}, above α_c = {mpmath.nstr(critical.load, 10)}: no retrieval is left; "

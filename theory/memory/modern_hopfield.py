@@ -31,7 +31,7 @@ def _network(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     X = pattern_vectors(patterns)
     xi = checks.vectors("states", states, X.shape[1])
-    return X, xi, float(checks.positive("beta", beta))
+    return X, xi, checks.positive_number("beta", beta)
 
 
 def _scores(X: np.ndarray, xi: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ def update_rounding(N: int, d: int, beta: float, M: float, size: float, eps: flo
     an M or a size that is not finite or below 0, and more patterns than 1/eps.
     """
     N, d = checks.dimension("N", N), checks.dimension("d", d)
-    beta, u = float(checks.positive("beta", beta)), float(checks.positive("eps", eps)) / 2
+    beta, u = checks.positive_number("beta", beta), checks.positive_number("eps", eps) / 2
     M, size = float(checks.nonnegative("M", M)), float(checks.nonnegative("size", size))
     if not (2 * N + 9) * u < 1 or not (d + 8) * u < 1:
         raise InputError(f"N is {N} and d is {d}: sums of at most {0.5 / u:.3g} terms are bounded")
@@ -119,7 +119,7 @@ def cluster_radius(patterns: ArrayLike, cluster: ArrayLike, beta: float) -> floa
     one of different indices of patterns.
     """
     X, chosen = pattern_vectors(patterns), np.asarray(cluster)
-    beta = float(checks.positive("beta", beta))
+    beta = checks.positive_number("beta", beta)
     if chosen.ndim != 1 or chosen.size < 1 or not np.issubdtype(chosen.dtype, np.integer):
         raise InputError(f"cluster is {chosen.tolist()!r}: give the indices of its patterns")
     if len({*chosen.tolist()}) < chosen.size or not set(chosen.tolist()) <= set(range(len(X))):

@@ -94,6 +94,8 @@ def hyperpower_steps(
     order = order_at_least_two(order)
     checks.one_of("start", start, STARTS)
     gap = (condition - 1) * (condition + 1) if start == "gram" else condition - 1
+    if math.isinf(gap):
+        raise InputError(f"condition is {condition:g}: from αS its square has to be below 1.8e308")
     exponent = -math.log(epsilon) / _decay(gap, 1) * ROUNDING
     k, power = 0, 1
     while power < exponent:

@@ -39,7 +39,8 @@ def hopfield(
     and cycles are checked over all states of small networks in whole numbers, and in long runs of
     large ones; the transformer of one layer a step makes the same updates. Hebb's rule keeps a bit
     of a stored pattern with a chance that is known exactly; d/(2 ln d) patterns are stored if
-    almost all and d/(4 ln d) if all must be fixed points; states near a pattern exist up to α_c.
+    almost all and d/(4 ln d) if all must be fixed points; by the replica-symmetric mean field of
+    [AGS1985], which is no proof, states near a pattern exist up to α_c.
     """
     small = list(random_networks(run.rng, 4 if run.quick else 5, 2 if run.quick else 6))
     yield from dynamics.energies(run, small)

@@ -19,7 +19,7 @@ from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement, in_float64
 
 ROUNDINGS = 40  # in a factor: a logarithm, at most five exponentials, ten products and sums
-GRID = Fraction(1, 2**48)  # factors are multiples of 2^−50, and one of them is what is left of 1
+GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one of them is what is left of 1
 
 
 @claim(
@@ -127,5 +127,5 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
         max(shares, default=0.0),
         1.0,
         words=f"off by at most {max(shares, default=0.0):.1%} of what rounding allows",
-        wanted=f"{ROUNDINGS} roundings and 2^−48",
+        wanted=f"{ROUNDINGS} roundings and 2^−44",
     )

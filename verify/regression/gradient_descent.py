@@ -42,11 +42,11 @@ def gradient_descent(
 
     w ← w − η(S w − Xᵀy) from w = 0, η fixed in the weights: k layers for k steps, width d + 1.
     Under a causal mask k layers of width 2d + 2 predict every example from those before it,
-    exactly. Under full attention ⌈log₃k⌉ + 1 layers are enough, because the residual is a power.
+    exactly. Under full attention ⌈log₃(2k + 1)⌉ layers are enough, because the residual is a power.
     """
     examples = gaussian_examples(run, samples, n, d)
     chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size
-    eta = float(checks.positive("step_size", chosen_size))
+    eta = checks.positive_number("step_size", chosen_size)
     for chosen in get_args(Descent) if layout == "all" else [layout]:
         statement = gradient_descent_statement(run, chosen, eta)
         found = computes(run, statement, examples, k, domain, eta, "identity")

@@ -39,7 +39,7 @@ def hyperpower(
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "gram") if alpha is None else alpha
-    scale = float(checks.positive("alpha", scale))
+    scale = checks.positive_number("alpha", scale)
     statement = hyperpower_statement(run, order, scale)
     yield from computes(run, statement, examples, k, domain, scale, "gram")
     if domain in ("all", "float"):

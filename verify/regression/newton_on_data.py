@@ -63,6 +63,8 @@ def newton_on_data(
     """
     if predictions is not None:
         json_target(str(predictions))
+        if predictions.exists() and predictions.samefile(data):
+            raise InputError(f"--predictions would overwrite the data in {data}: name another file")
         if domain not in ("all", "float"):
             raise InputError(f"--predictions are floats: leave --domain {domain} out")
     table = read_table(data, target, run.rng)

@@ -73,16 +73,21 @@ def newton_picture(
 
 
 def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[int, float]]:
-    """Each layer at which a register holds M x, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ there."""
-    from constructions.regression import Inverse
+    """Each layer after which registers hold M x or xᵀM Xᵀy, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ there."""
+    from constructions.regression import Inverse, Prediction
 
     d, exact = x.shape[1], ols(x, y)
-    streams = list(model.streams(x, y, np.eye(d)))
+    streams, found = list(model.streams(x, y, np.eye(d))), dict[int, np.ndarray]()
     for stage in model.stages:
-        if isinstance(stage.holds, Inverse) and "high" not in stage.register:
-            held = streams[stage.after][-d:, model.stream[stage.register]].numpy()
-            w = stage.times * held.T @ (x.T @ y)
-            yield stage.after, float(np.linalg.norm(w - exact) / np.linalg.norm(exact))
+        if "high" in stage.register:
+            continue
+        held = stage.times * streams[stage.after][-d:, model.stream[stage.register]].numpy()
+        if isinstance(stage.holds, Inverse):
+            found[stage.after] = held.T @ (x.T @ y)
+        elif isinstance(stage.holds, Prediction):
+            found[stage.after] = held[:, 0]
+    for layer, w in sorted(found.items()):
+        yield layer, float(np.linalg.norm(w - exact) / np.linalg.norm(exact))
 
 
 def depth_picture(path: Path, largest_k: int) -> None:
