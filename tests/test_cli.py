@@ -162,6 +162,8 @@ BAD_INPUT = {
     "newton --d 0": ("d is 0", "at least 1"),
     "newton --samples 0": ("samples is 0", "at least 1"),
     "newton --seed -1": ("seed is -1", "at least 0"),
+    "rates --d 1000000000000000000000000000000": ("d is 1e+30", "at most 1e+09"),
+    "newton --json F.png --plot F.png": ("--json and --plot both name F.png", "of its own"),
     "newton --domain exact --samples 5": ("samples has no part in domain 'exact'", "leave"),
     "induction --prompt words --n 5": ("n has no part in prompt 'words'", "leave"),
     "composition --size 3 --prompt words": ("size has no part in prompt 'words'", "leave"),

@@ -100,3 +100,19 @@ def test_answers_that_overflow_are_refused_and_their_logits_shown(model, scale, 
     with pytest.raises(ValueError, match=f"overflows {kind}: give smaller inputs, or build it"):
         model(scale * X, Y, Q)
     assert not torch.isfinite(model.logits(scale * X, Y, Q)).all()
+
+
+def test_softmax_error_is_refused_where_no_gap_is_proved():
+    for model in (built.nearest_neighbour(2), built.newton(2, 1, 0.5, interleaved=True)):
+        with pytest.raises(InputError, match="compares scores for whose gaps nothing is proved"):
+            model.softmax_error(2.0)
+
+
+@pytest.mark.parametrize("layout", ["direct", "ladder"])
+def test_a_weight_that_a_format_makes_zero_is_refused(layout):
+    model = built.newton(2, 1, 1e-50, layout)
+    with pytest.raises(InputError, match=r"is 0 in torch\.float32"):
+        model.float()
+    with pytest.raises(InputError, match="holds no real numbers"):
+        model.to(torch.complex64)
+    assert model.like.dtype is torch.float64

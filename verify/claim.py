@@ -27,6 +27,8 @@ from theory import checks
 from theory.checks import InputError
 from verify.finding import Finding, Verdict
 
+MOST = 10**9  # of any number of things: beyond, no claim has an end
+
 T = TypeVar("T")
 Check = Callable[..., Iterator[Finding]]
 Fault = Callable[[Any], Any]
@@ -95,6 +97,10 @@ class Claim:
                 checks.one_of(name, options[name], get_args(kind))
             for note in notes:
                 least = getattr(note, "least", None)
+                if isinstance(options[name], int) and options[name] > MOST:
+                    raise InputError(
+                        f"{name} is {options[name]:.3g}: a claim takes at most {MOST:g}"
+                    )
                 if least is not None and not options[name] >= least:
                     raise InputError(f"{name} is {options[name]}: give a number at least {least}")
                 for other, allowed in (getattr(note, "only", None) or {}).items():

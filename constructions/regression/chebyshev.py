@@ -95,8 +95,10 @@ def chebyshev_plan(k: int, smallest: float, largest: float) -> Plan:
 def _rung(at: dict[int, str], n: int, slot: str, smallest: float, largest: float) -> Rung:
     """T_n/τ_n from the degrees below, which stand `at` these slots."""
     alpha, q = 2 / (smallest + largest), max(at)
+    if n in at:
+        return Rung(slot, n, kept={at[n]: 1.0})
     if q == 0:  # T₀, and T₁/σ = 1 − αλ
-        return Rung(slot, n, kept={"low": 1.0}, once={"low": alpha} if n else {})
+        return Rung(slot, n, kept={"low": 1.0}, once={"low": alpha})
     # e^θ − 1 without cancellation, for κ near 1 and for large κ.
     growth = 2 * sqrt(smallest) * (sqrt(smallest) + sqrt(largest)) / (largest - smallest)
     angle = log1p(growth)

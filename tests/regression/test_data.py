@@ -444,3 +444,11 @@ def test_predictions_far_from_ols_are_not_held_to_be_near():
         run, data=LONGLEY, target="employed", k=31, layout="direct", domain="float"
     )
     assert {f.id: f.verdict for f in found}["direct/held-out"] is Verdict.FAILS
+
+
+def test_predictions_do_not_replace_the_data(tmp_path):
+    data = tmp_path / "mine.csv"
+    data.write_bytes(LONGLEY.read_bytes())
+    with pytest.raises(InputError, match="--predictions would overwrite the data"):
+        findings(data=data, domain="float", k=1, predictions=data)
+    assert data.read_bytes() == LONGLEY.read_bytes()

@@ -204,6 +204,24 @@ def test_a_rate_that_is_missed_fails():
         assert finding.verdict is verdict
 
 
+def test_a_rate_that_rounding_hides_is_undecided():
+    """A method that stands still, with rounding as large as a step; seen at half the steps, it is
+    told."""
+    still, factors = [(1.0, 1e-3)] * 5, [1 - 1e-3] * 4
+    hidden = rates_module._every_step("x", "x", still, factors, "")
+    assert hidden.verdict is Verdict.UNDECIDED
+    assert "at 4 of them the bound is that of rounding" in hidden.words
+    fine = [(1.0, 1e-9)] * 5
+    assert rates_module._every_step("x", "x", fine, factors, "").verdict is Verdict.FAILS
+    both = [(1.0, 1e-9), (0.9, 1e-9), (0.9, 0.1)]
+    assert rates_module._every_step("x", "x", both, [0.95] * 2, "").verdict is Verdict.HOLDS
+
+
+def test_rates_at_a_condition_number_that_float64_does_not_resolve():
+    found = findings(rates, condition=9e7, d=2, digits=30)
+    assert found["gradient-descent"].verdict is Verdict.UNDECIDED
+
+
 def test_a_method_that_is_slower_than_stated_fails(monkeypatch):
     """Half the step size, half of α and twice the interval: each converges, but not as fast."""
     import constructions as c

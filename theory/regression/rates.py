@@ -22,6 +22,9 @@ ROUNDING = 1 + 2.0**-48
 
 
 def _checked(condition: float | int, epsilon: float | int) -> tuple[float, float]:
+    for name, value in (("condition", condition), ("epsilon", epsilon)):
+        if checks.real(name, value).ndim:
+            raise InputError(f"{name} is an array: give one number")
     if not 1 <= condition < math.inf:
         raise InputError(f"condition is {condition}: a condition number is finite and at least 1")
     if not 0 < epsilon < 1:

@@ -194,10 +194,12 @@ def families_of(run: Run, V: int, n: int, samples: int) -> dict[str, np.ndarray]
 
 
 def exact_evidence(model: Transformer) -> Evidence:
-    """Evidence of a float64 run: exact if no partial sum of it is rounded."""
+    """Evidence of a float64 run: exact if no partial sum of it is rounded, and no average over
+    tokens that share the largest score."""
     from constructions.margins import exact_in
 
-    return "exact" if exact_in(model).bits <= FLOAT64_BITS else "float"
+    averages = any(margin.ties for block in model.blocks for margin in block.margins)
+    return "float" if averages or exact_in(model).bits > FLOAT64_BITS else "exact"
 
 
 def first_difference(statement: OverTokens, model: Transformer, rows: np.ndarray) -> str | None:

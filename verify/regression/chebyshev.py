@@ -81,8 +81,10 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
         for rung in rungs:
             n, here = rung.exponent, place[q]
             wanted: dict[tuple[str, Any], Fraction] = {}
-            if q == 0:
-                wanted = {("kept", here): Fraction(1), ("once", here): alpha * n}
+            if n in place:
+                wanted = {("kept", place[n]): tau[n]}
+            elif q == 0:
+                wanted = {("kept", here): sigma, ("once", here): sigma * alpha}
             elif n == 3 * q:
                 wanted = {
                     ("products", (here, here)): 4 * tau[q] ** 3,
@@ -106,8 +108,7 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
                     ("once", place[two]): -2 * sigma * tau[two] * alpha,
                     ("kept", place[one]): -tau[one],
                 }
-            if q:
-                wanted = {name: value / tau[n] for name, value in wanted.items()}
+            wanted = {name: value / tau[n] for name, value in wanted.items()}
             held = {
                 (kind, name): Fraction(value)
                 for kind in ("products", "kept", "once", "cubed")
