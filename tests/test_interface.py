@@ -7,6 +7,7 @@ import torch
 import constructions as built
 from constructions.interface import Prompt
 from constructions.trained import load
+from theory.checks import InputError
 
 RNG = np.random.default_rng(0)
 X, Y, Q = RNG.standard_normal((6, 3)), RNG.standard_normal(6), RNG.standard_normal(3)
