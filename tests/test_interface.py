@@ -109,6 +109,7 @@ def test_softmax_error_is_refused_where_no_gap_is_proved():
             model.softmax_error(2.0)
 
 
+@pytest.mark.filterwarnings("ignore:Complex modules")
 @pytest.mark.parametrize("layout", ["direct", "ladder"])
 def test_a_weight_that_a_format_makes_zero_is_refused(layout):
     model = built.newton(2, 1, 1e-50, layout)
