@@ -11,6 +11,7 @@ from typing import Literal
 
 from constructions.regression.climb import room_for
 from constructions.regression.ladder_gram import power_ladder
+from constructions.regression.newton_causal import newton_causal
 from constructions.regression.newton_direct import newton_direct, newton_interleaved
 from constructions.regression.newton_paper import newton_paper
 from constructions.transformer import Transformer
@@ -27,6 +28,7 @@ def newton(
     *,
     start: Start = "gram",
     interleaved: bool = False,
+    causal: bool = False,
     n: int | None = None,
 ) -> Transformer:
     """A transformer that computes k steps of Iterative Newton for any examples and query.
@@ -40,6 +42,7 @@ def newton(
     | direct | k + 2, k + 1                             | 1        | 2d + 2           |
     | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 7      | ≤ 7d + 5, 5d + 3 |
     | paper  | k + 8 (gram only), ReLU scores over n    | 2        | 5d + 3           |
+    | causal | k + 2 (gram only), for every prefix      | d²       | 2d² + 3d + 2     |
 
     No transformer of linear or ReLU attention and ReLU MLPs has fewer layers than the ladder.
 
@@ -56,6 +59,8 @@ def newton(
         interleaved: prompts x₁, y₁, …, x_n, y_n, x_q with a token for each, as in [Garg2022];
             positions t² are exact in float64, and in float32 up to about a thousand examples;
             one hardmax layer more copies x_i to the token of y_i ("direct" only).
+        causal: every prefix at once: returns (…, n + 1), entry t from the first t examples; each
+            token keeps S and M of its own prefix, and computes with its own registers alone.
         n: number of examples, for "paper" only, whose weights contain it.
 
     Raises ValueError for parameters outside these ranges.
@@ -71,6 +76,11 @@ def newton(
         raise InputError(f"layout is {layout!r}: choose 'direct', 'ladder' or 'paper'")
     if n is not None and layout != "paper":
         raise InputError(f"n is {n}, but layout '{layout}' works for every n: leave it out")
+    if causal and (layout != "direct" or interleaved or start != "gram"):
+        raise InputError(
+            "causal layers are built for layout 'direct', start 'gram' and packed prompts: leave "
+            "layout, start and interleaved out"
+        )
     if interleaved and layout != "direct":
         raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
     if layout == "paper":
@@ -88,5 +98,7 @@ def newton(
             f"k is {k}, but layout 'direct' holds 2^k as a float64: "
             "take k ≤ 1000, or layout='ladder'"
         )
+    if causal:
+        return newton_causal(d, k, alpha)
     build = newton_interleaved if interleaved else newton_direct
     return build(d, k, alpha, start)

@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 from constructions import hyperpower, newton
 from constructions.regression.ladder import ladder, powers
 from constructions.regression.ladder_gram import Held, _summands, gram_powers, power_ladder
-from theory.regression.depth import ceil_log3
+from theory.regression.depth import ceil_log3, newton_lower_bound
+from verify.claim import Run
 from verify.domains import Rational
+from verify.evidence.identity import modulo_primes
+from verify.finding import Verdict
+from verify.regression.statements import newton_statement
 
 Q = Rational()
 starts = st.sampled_from(["gram", "identity"])
@@ -220,3 +224,12 @@ def test_the_proof_speaks_of_every_register_that_a_layer_makes(start):
             told = {stage.register for stage in model.stages if stage.after == number}
             assert added <= told
             assert all(name.endswith("_s") for name in told) is (number == model.n_layers)
+
+
+@pytest.mark.parametrize("start", ["gram", "identity"])
+@pytest.mark.parametrize("k", range(13))
+def test_newton_steps_at_dimension_five_mod_primes(k, start):
+    """For all inputs of these sizes, but for the error probability that is printed."""
+    statement = newton_statement(Run(), "ladder", start, 2.0**-6)
+    assert statement.build(5, 7, k).n_layers == newton_lower_bound(k, start)
+    assert modulo_primes(Run(), statement, 5, 7, k).verdict is Verdict.HOLDS

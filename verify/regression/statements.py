@@ -33,15 +33,16 @@ from verify.regression.data import Examples
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
-Layout = Literal["direct", "ladder", "paper"]
+Packed = Literal["direct", "ladder", "paper"]
+Layout = Literal[Packed, "causal"]
 Layouts = Literal["all", Layout]
 Descent = Literal["direct", "causal", "ladder"]
 
-LAYOUTS: dict[Start, tuple[Layout, ...]] = {
+LAYOUTS: dict[Start, tuple[Packed, ...]] = {
     "gram": ("direct", "ladder", "paper"),
     "identity": ("direct", "ladder"),
 }
-"""The constructions of Newton's method, by what they start from."""
+"""The constructions of Newton's method for a whole prompt, by what they start from."""
 
 STEPS = 12  # of Newton at most, register by register: each doubles the degree
 MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear may look at in a few seconds
@@ -61,6 +62,17 @@ def powers_of(scale: float, start: Start) -> Callable[..., Callable[[Any], Matri
     return holds
 
 
+def for_prefixes(held: Callable[..., Callable[[Any], Matrix]]) -> Callable[..., Any]:
+    """What stages hold where every token does as if the examples before it were all there are."""
+
+    def holds(model: Transformer, domain: Domain, *examples: Matrix) -> Callable[[Any], Matrix]:
+        return lambda what: on_each_prefix(
+            lambda *seen: held(model, domain, *seen)(what), domain, *examples
+        )
+
+    return holds
+
+
 def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> str:
     """The entry of the ledger about a construction of Newton's method."""
     name = "newton-interleaved" if interleaved else f"newton-{layout}".removesuffix("-paper")
@@ -70,23 +82,30 @@ def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> s
 def newton_statement(
     run: Run, layout: Layout, start: Start, alpha: float, interleaved: bool = False
 ) -> OverExamples:
-    """k steps of Iterative Newton."""
+    """k steps of Iterative Newton, under a causal mask for every prefix of the examples."""
+    causal, held = layout == "causal", powers_of(alpha, start)
 
     def build(d: int, n: int, k: int) -> Transformer:
         from constructions import newton
 
+        if causal:
+            return run.build(newton, d, k, alpha, causal=True)
         rows = n if layout == "paper" else None
         return run.build(newton, d, k, alpha, layout, start=start, interleaved=interleaved, n=rows)
+
+    def algorithm(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
+        steps = partial(algorithms.newton, domain, k=k, alpha=alpha, start=start)
+        return on_each_prefix(steps, domain, X, y, Q) if causal else steps(X, y, Q)
 
     more = " --interleaved" if interleaved else ""
     return OverExamples(
         build=build,
-        algorithm=lambda domain, X, y, Q, k: algorithms.newton(domain, X, y, Q, k, alpha, start),
+        algorithm=algorithm,
         command=lambda d, n, k: (
             f"python -m verify newton --d {d} --n {n} --k {k} --layout {layout} "
             f"--start {start} --alpha {alpha!r} --domain exact{more}"
         ),
-        holds=powers_of(alpha, start),
+        holds=for_prefixes(held) if causal else held,
         polynomial=not interleaved,
         theorem=newton_theorem(layout, start, interleaved),
     )
@@ -159,6 +178,10 @@ def newton_statements(
         raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
     if start == "identity" and layout == "paper":
         raise InputError("layout 'paper' starts from αS: leave --start at gram")
+    if start == "identity" and layout == "causal":
+        raise InputError("causal layers start from αS: leave --start at gram")
+    if layout == "causal":
+        return {layout: newton_statement(run, layout, start, alpha)}
     if (layout == "paper" or interleaved) and pairs > MOST_PAIRS:
         raise InputError(
             f"{pairs:.1e} pairs of tokens are too many for attention that is not linear: at most "
@@ -186,13 +209,6 @@ def gradient_descent_statement(run: Run, layout: Descent, eta: float) -> OverExa
         rows = partial(algorithms.gradient_descent, domain, k=k, step_size=eta)
         return on_each_prefix(rows, domain, X, y, Q) if causal else rows(X, y, Q)
 
-    def holds_for_prefixes(
-        model: Transformer, domain: Domain, *examples: Matrix
-    ) -> Callable[[Any], Matrix]:
-        return lambda what: on_each_prefix(
-            lambda *seen: held(model, domain, *seen)(what), domain, *examples
-        )
-
     return OverExamples(
         build=build,
         algorithm=algorithm,
@@ -200,7 +216,7 @@ def gradient_descent_statement(run: Run, layout: Descent, eta: float) -> OverExa
             f"python -m verify gd --d {d} --n {n} --k {max(k, 1)} "
             f"--layout {layout} --step-size {eta!r} --domain exact"
         ),
-        holds=holds_for_prefixes if causal else held,
+        holds=for_prefixes(held) if causal else held,
         theorem=f"gradient-descent-{layout}".removesuffix("-direct"),
     )
 

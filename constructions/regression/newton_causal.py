@@ -1,0 +1,71 @@
+"""Iterative Newton for every prefix of the examples at once, in k + 2 causal layers.
+
+Under a causal mask token t must not use what tokens before it have computed with their own, shorter
+prefixes: that is why the construction for full attention, evaluated causally, diverges (the remark
+in [Fu2024, appendix B]).  But a token may compute with its own registers, and the mask "own", which
+shows a token to itself alone, multiplies three of them:
+
+    ⟨asks_t, answers_t⟩ · carries_t.
+
+So token t keeps the whole matrices of its own prefix, S and M row by row (S_a and V_a, a = 1 … d):
+
+    layer 1        S_a = Σ_{i<t} x_{i,a} x_i,  V_a = α S_a,  b = Σ_{i<t} y_i x_i     causal heads
+    a Newton step  V_a ← V_a − 2^{j−1} Σ_e ⟨V_a, S_e⟩ V_e                           d² own heads
+    read-out       2^k Σ_a x_{t,a} ⟨V_a, b⟩                                          d own heads
+
+with V = 2^{−j} M_j as in `newton_direct.py`: (V S V)_a = Σ_e ⟨V_a, S_e⟩ V_e, since S and V are
+symmetric.  Where attention has no such mask, an own head is the difference of a causal head and one
+of the same weights that sees only the tokens before.
+
+d² numbers a token, so log κ layers; with O(d) numbers a token causal layers are first order, and
+Chebyshev's √κ is what is known.  That no causal transformer with O(d) numbers a token does better
+is a conjecture, not shown here.
+"""
+
+from __future__ import annotations
+
+from math import ldexp
+
+import numpy as np
+
+from constructions.assembly import Head, block, embed, unembed
+from constructions.examples import Examples, shifted
+from constructions.regression.stages import Prediction
+from constructions.stream import Map, Stream, one
+from constructions.transformer import Stage, Transformer
+
+
+def newton_causal(d: int, k: int, alpha: float) -> Transformer:
+    """k + 2 layers from αS; at most max(d², d + 1) linear heads; width 2d² + 3d + 2.
+
+    Read at every token: entry t is the prediction from the first t examples, as in
+    `constructions.examples.shifted`.
+    """
+    rows = range(1, d + 1)
+    widths = {"x": d, "key": d, "y": 1, "b": d, "estimate": 1}
+    stream = Stream(**widths, **{f"{M}{a}": d for M in "SV" for a in rows})
+    stream.fits(k + 2, heads=max(d * d, d + 1))
+    x, key, y, b = map(stream.read, ("x", "key", "y", "b"))
+    S, V = ({a: stream.read(f"{M}{a}") for a in rows} for M in "SV")
+    coordinate = {a: Map(np.eye(d)[:, [a - 1]], f"[{a}]") for a in rows}
+    moments = [Head(one, key @ coordinate[a], (key, alpha * key), (f"S{a}", f"V{a}")) for a in rows]
+    first = block(stream, [*moments, Head(one, y, key, "b")], mask="causal")
+    steps = [
+        block(
+            stream,
+            [Head(V[a], S[e], -ldexp(1.0, j - 1) * V[e], f"V{a}") for a in rows for e in rows],
+            mask="own",
+        )
+        for j in range(k)
+    ]
+    read = [Head(V[a], b, x @ coordinate[a], "estimate", ldexp(1.0, k)) for a in rows]
+    return Transformer(
+        embed(stream, x={"x": 1.0}, key={"key": 1.0}, y={"y": 1.0}),
+        [first, *steps, block(stream, read, mask="own")],
+        unembed(stream, stream.read("estimate")),
+        interface=Examples(d, shifted),
+        stream=stream,
+        stages=(Stage(k + 2, "estimate", Prediction(2**k)),),
+        name=f"newton(d={d}, k={k}, alpha={alpha!r}, causal=True)",
+        source="proved in constructions/regression/newton_causal.py",
+    )
