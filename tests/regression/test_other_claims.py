@@ -189,7 +189,7 @@ def test_no_interval_no_claim(bounds):
 def test_rates_are_inequalities_of_every_step():
     found = findings(rates, condition=1e4, d=2, digits=30)
     assert [f.id for f in found.values() if f.verdict is not Verdict.HOLDS] == []
-    assert {f.evidence for f in found.values()} == {"float"}
+    assert {f.evidence for id, f in found.items() if id != "chebyshev/modular"} == {"float"}
     for id in ("gradient-descent", "newton/gram", "newton/identity", "chebyshev"):
         assert 0 < found[id].measured <= found[id].bound == 1
     for id in ("chebyshev", "conjugate-gradient"):  # the bounds are not ten times what they bound
