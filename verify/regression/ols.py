@@ -56,7 +56,7 @@ METHODS = {
 
 @claim(
     source="[BenIsrael1965]; [Fu2024, section 3.1]",
-    faults_seen=[{"d": 3, "domain": domain} for domain in ("float", "exact")],
+    faults_seen=[{"d": 2, "domain": domain} for domain in ("float", "exact")],
 )
 def ols(
     run: Run,

@@ -35,7 +35,7 @@ EPS = np.finfo(np.float64).eps
 @claim(
     source="[Schulz1933]; [BenIsrael1965]; [Saad2003, sections 4.2, 6.11]; [Fu2024, section 3.1]",
     draws=True,
-    faults_seen=[{"condition": 10.0, "d": 3, "digits": 50}],
+    faults_seen=[{"condition": 4.0, "d": 2, "digits": 50}],
 )
 def rates(
     run: Run,
@@ -120,7 +120,7 @@ def _every_step(
 def _gradient_descent_every_step(run: Run, problem: Problem) -> Finding:
     from constructions import gradient_descent
 
-    eta, d, steps = 1 / problem.eigenvalues[-1], len(problem.w), 10 if run.quick else 30
+    eta, d, steps = 1 / problem.eigenvalues[-1], len(problem.w), 4 if run.quick else 30
     errors = [problem.error(run.build(gradient_descent, d, k, eta)) for k in range(1, steps + 1)]
     errors.insert(0, (float(np.linalg.norm(problem.w)), problem.floor))
     factors, what = [1 - 1 / problem.condition] * steps, "‖e'‖ ≤ (1 − 1/κ)‖e‖"
@@ -148,7 +148,7 @@ def _chebyshev_every_count(run: Run, problem: Problem) -> Iterator[Finding]:
     from constructions import chebyshev
 
     shares, told, first = [], [], float(np.linalg.norm(problem.w))
-    most = 14 if run.quick else 40
+    most = 5 if run.quick else 40
     for k in range(1, most + 1):
         model = run.build(chebyshev, len(problem.w), k, 1.0, problem.condition)
         error, rounding = problem.error(model)
