@@ -39,9 +39,9 @@ class Curriculum:
 
 @dataclass(frozen=True)
 class Configuration:
-    """A model and its training: AdamW with `weight_decay` at `learning_rate` after `warmup` steps,
-    along a half cosine down to `final_rate` of it at the last of `steps`, on `batch_size` prompts
-    a step, gradients clipped to length `clip`."""
+    """A model and its training: AdamW (β = 0.9, 0.98) with `weight_decay`, at `learning_rate` after
+    `warmup` steps, along a half cosine down to `final_rate` of it at the last of `steps`, on
+    `batch_size` prompts a step, gradients clipped to length `clip`."""
 
     task: Task
     shape: Shape

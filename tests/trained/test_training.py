@@ -226,6 +226,15 @@ def test_every_weight_begins_where_vector_instructions_like_it(tmp_path):
     assert float(run.weights.detach().square().sum()) == pytest.approx(used, rel=1e-6)
 
 
+def test_the_optimiser_is_the_one_that_is_described(tmp_path):
+    """`Configuration` names AdamW's β, which runs were trained with."""
+    run = State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
+    (group,) = run.optimizer.param_groups
+    assert group["betas"] == (0.9, 0.98)
+    assert "β = 0.9, 0.98" in (Configuration.__doc__ or "")
+    assert (group["lr"], group["weight_decay"]) == (TINY.learning_rate, TINY.weight_decay)
+
+
 def test_more_processes_than_gpus(monkeypatch):
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)

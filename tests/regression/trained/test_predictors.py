@@ -9,13 +9,23 @@ import theory.regression as r
 from constructions import gradient_descent, newton, online_gradient_descent
 from constructions.trained import preset, untrained
 from theory.regression import gaussian_prompts
-from verify.regression.trained.predictors import Algorithms, labels_of, predictions_of
+from verify.regression.trained.predictors import Algorithms, labels_of, predictions_of, prompts_of
 from verify.regression.trained.probes import read, read_outs
 
 
 @pytest.fixture(scope="module")
 def model():
     return untrained(preset("regression", "small")).requires_grad_(False)
+
+
+def test_prompts_are_drawn_by_the_generator_that_is_given():
+    """Fresh ones at every call: read-outs are not fitted to the prompts that they are read on."""
+    task = preset("regression", "small").task
+    rng = np.random.default_rng(0)
+    first, second = (prompts_of(task, 5, rng).x for _ in range(2))
+    again = prompts_of(task, 5, np.random.default_rng(0)).x
+    assert np.array_equal(first, again)
+    assert not np.isin(second, first).any()
 
 
 def test_a_read_out_is_the_least_squares_solution(model):
