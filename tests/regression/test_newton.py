@@ -214,6 +214,7 @@ def test_other_units_give_the_same_predictions(layout, exponents):
         ("direct", 40, (0, 2e-5)),
         ("paper", 14, (0, 1e-3)),
         ("ladder", 60, (0, 2e-6)),
+        ("ladder", 100, (0, 2e-6)),
         ("paper", 24, (0.05, np.inf)),
     ],
 )
