@@ -1,7 +1,6 @@
 """What the constructions of Iterative Newton cost.
 
-    python benchmarks/newton_constructions.py [THREADS]          about a minute
-    python benchmarks/newton_constructions.py THREADS ladder 1000000      one line more, minutes
+    python benchmarks/newton_constructions.py [THREADS]          one or two minutes
 
 Each line runs in a process of its own for the peak memory, which is that of the whole process
 (torch alone: the first line), and all of them in one call of this script, so that they compare.
@@ -64,17 +63,47 @@ def many_prompts(threads: int) -> None:
         print(f"{k:>3} {' '.join(cells)}", flush=True)
 
 
+def products(n: int, repeats: int, threads: int) -> None:
+    """HᵀH and H·M of a stream as wide as that of "direct", which a layer of it needs."""
+    import torch
+
+    torch.set_num_threads(threads)
+    H = torch.randn(n, 2 * D + 2, dtype=torch.float64)
+    taken = seconds(lambda: H @ (H.T @ H), repeats)
+    print(f"HᵀH, H·M n = {n:>9,}   {taken:8.3f} s", flush=True)
+
+
+def causal(threads: int) -> None:
+    """All prefixes at once, beside one run of "direct" for each."""
+    import torch
+
+    from constructions import newton
+
+    torch.set_num_threads(threads)
+    generator, n, d = torch.Generator().manual_seed(0), 512, 8
+    x = torch.randn(n, d, generator=generator, dtype=torch.float64)
+    y, query = x.sum(-1), x[0]
+    together, one = newton(d, 12, 2.0**-24, causal=True), newton(d, 12, 2.0**-24)
+    asked = torch.cat([x[1:], query[None]])
+    with torch.no_grad():
+        at_once = seconds(lambda: together(x, y, query), 3)
+        each = seconds(lambda: [one(x[:t], y[:t], asked[t - 1]) for t in range(1, n + 1)], 3)
+    print(f"\ncausal, d = {d}, k = 12, all prefixes of {n} examples: {at_once:.3f} s")
+    print(f"one run for each prefix: {each:.3f} s, {each / at_once:.1f} times as long", flush=True)
+
+
 def main() -> None:
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     if len(sys.argv) > 2:
         layout, n = sys.argv[2], int(sys.argv[3])
-        many_examples(layout, n, 1 if n >= 10**5 else 5, threads)
+        measure = products if layout == "products" else partial(many_examples, layout)
+        measure(n, 2 if n >= 10**5 else 5, threads)
         return
     print(f"{threads} thread(s), d = {D}, k = 5, one query")
-    for layout, n in product(("direct", "ladder"), (10, 10**4, 10**5, 10**6)):
-        if (layout, n) != ("ladder", 10**6):
-            subprocess.run([sys.executable, __file__, str(threads), layout, str(n)], check=True)
+    for layout, n in product(("products", "direct", "ladder"), (10, 10**4, 10**5, 10**6)):
+        subprocess.run([sys.executable, __file__, str(threads), layout, str(n)], check=True)
     many_prompts(threads)
+    causal(threads)
 
 
 if __name__ == "__main__":
