@@ -120,7 +120,7 @@ def _every_step(
 def _gradient_descent_every_step(run: Run, problem: Problem) -> Finding:
     from constructions import gradient_descent
 
-    eta, d, steps = 1 / problem.eigenvalues[-1], len(problem.w), 4 if run.quick else 30
+    eta, d, steps = 1 / problem.eigenvalues[-1], len(problem.w), 10 if run.quick else 30
     errors = [problem.error(run.build(gradient_descent, d, k, eta)) for k in range(1, steps + 1)]
     errors.insert(0, (float(np.linalg.norm(problem.w)), problem.floor))
     factors, what = [1 - 1 / problem.condition] * steps, "‖e'‖ ≤ (1 − 1/κ)‖e‖"
