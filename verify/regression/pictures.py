@@ -53,6 +53,8 @@ def newton_picture(
     from the registers of the stream with unit vectors as queries, so that M is known as a matrix.
     Right: the layers that k steps take.
     """
+    from matplotlib.ticker import MaxNLocator
+
     from constructions import newton
 
     n, d = x.shape
@@ -66,6 +68,7 @@ def newton_picture(
                 label=layout,
                 color=COLOURS[layout],
             )
+        left.xaxis.set_major_locator(MaxNLocator(integer=True))
         title = f"Distance to OLS, d = {d}, n = {n}, k = {k}"
         left.set(xlabel="layer", ylabel="‖w − w_OLS‖ / ‖w_OLS‖", title=title)
         right.set(xlabel="Newton steps k", ylabel="layers", title="Layers that k steps take")
