@@ -111,7 +111,7 @@ def mlp(stream: Stream, words: Iterable[Word]) -> MLP:
     W_in, b_in = [np.zeros((stream.d_model, 0))], [np.zeros(0)]
     W_out, b_out = [np.zeros((0, stream.d_model))], np.zeros(stream.d_model)
     for word in words:
-        b_out[stream[word.into]] += word.constant
+        span = stream[word.into]
         for unit in word.units:
             weights, bias = stream.matrix(unit.reads)
             place = stream.placement(unit.into)
@@ -127,6 +127,12 @@ def mlp(stream: Stream, words: Iterable[Word]) -> MLP:
             W_in.append(weights)
             b_in.append(bias)
             W_out.append(by @ place if isinstance(by, np.ndarray) else by * place)
+        if np.size(word.constant) not in (1, len(b_out[span])):
+            raise InputError(
+                f"'{word}': a constant of {np.size(word.constant)} coordinates goes into "
+                f"{len(b_out[span])}: they must be as many"
+            )
+        b_out[span] += word.constant
     tensors = np.concatenate(W_in, axis=1), np.concatenate(b_in), np.concatenate(W_out), b_out
     return MLP(*map(torch.as_tensor, tensors))
 

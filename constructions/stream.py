@@ -115,9 +115,20 @@ class Reading:
         return self + (-other)
 
     @property
-    def constant(self) -> float:
-        """What is added to every coordinate."""
-        return sum(term.factor for term in self.terms if term.is_constant)
+    def constant(self) -> np.ndarray:
+        """What is added to each coordinate, (width,)."""
+        parts = (
+            term.factor * (np.ones(self.width) if term.map is None else term.map.matrix[0])
+            for term in self.terms
+            if term.register == CONSTANT
+        )
+        return sum(parts, start=np.zeros(self.width))
+
+    @property
+    def without_constant(self) -> Reading:
+        """The registers of it."""
+        terms = tuple(term for term in self.terms if term.register != CONSTANT)
+        return replace(self, terms=terms)
 
     def __str__(self) -> str:
         text = ""
@@ -177,11 +188,7 @@ class Stream:
     def matrix(self, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
         """Weights (D, width) and bias (width,) with `H @ weights + bias` = the reading of H."""
         weights = np.zeros((self.d_model, reading.width))
-        bias = np.zeros(reading.width)
-        for term in reading.terms:
-            if term.register == CONSTANT:
-                bias += term.factor if term.map is None else term.factor * term.map.matrix[0]
-                continue
+        for term in reading.without_constant.terms:
             span = self[term.register]
             by = np.eye(reading.width) if term.map is None else term.map.matrix
             if len(by) != span.stop - span.start:
@@ -190,7 +197,7 @@ class Stream:
                     f"stream has width {self.widths[term.register]}: read it from this stream"
                 )
             weights[span] += term.factor * by
-        return weights, bias
+        return weights, reading.constant
 
     def placement(self, name: str) -> np.ndarray:
         """Weights (width, D) that write a vector into this register and nowhere else."""

@@ -24,7 +24,8 @@ Times = float | Map
 
 
 class Word(ABC):
-    """What is added to the register `into`: the sum of `units`, and `constant` in each coordinate.
+    """What is added to the register `into`: the sum of `units`, and `constant`, a number for each
+    coordinate or one for all.
 
     As text it says what is added, and where it is exact if that is not everywhere.
     """
@@ -36,7 +37,7 @@ class Word(ABC):
     def units(self) -> tuple[Unit, ...]: ...
 
     @property
-    def constant(self) -> float:
+    def constant(self) -> float | np.ndarray:
         return 0.0
 
 
@@ -68,12 +69,12 @@ class Move(Word):
     into: str
 
     @property
-    def constant(self) -> float:
+    def constant(self) -> np.ndarray:
         return self.reads.constant
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        moved = self.reads - self.constant * one
+        moved = self.reads.without_constant
         return (Unit(moved, self.into), Unit(-moved, self.into, -1.0)) if moved.terms else ()
 
     def __str__(self) -> str:
@@ -152,7 +153,7 @@ class _Gate(Word):
     def __str__(self) -> str:
         def word(literal: Reading) -> str:
             negated = one - literal
-            one_term = len(negated.terms) == 1 and literal.constant
+            one_term = len(negated.terms) == 1 and literal.constant.any()
             return f"not {negated}" if one_term else str(literal)
 
         text = f"({f' {type(self).__name__.lower()} '.join(map(word, self.literals))})"

@@ -293,12 +293,25 @@ def test_an_empty_clip_is_refused():
 
 @pytest.mark.parametrize(
     "word",
-    [Move(X, "s"), Unit(Y, "x"), Clip(X, 0.0, 1.0, "y"), Unit(X, "s", Map(np.ones((3, 1)), "W"))],
+    [
+        Move(X, "s"),
+        Unit(Y, "x"),
+        Clip(X, 0.0, 1.0, "y"),
+        Unit(X, "s", Map(np.ones((3, 1)), "W")),
+        Move(one @ Map(np.ones((1, 3)), "v"), "x"),
+    ],
     ids=str,
 )
 def test_words_whose_widths_do_not_fit_are_refused(word):
     with pytest.raises(ValueError, match=r"must be as many|cannot fill"):
         mlp(STREAM, [word])
+
+
+def test_a_constant_vector_is_a_bias_and_takes_no_units():
+    made = mlp(STREAM, [Move(0.5 * one @ Map(np.array([[1.0, -2.0]]), "v") + one, "x")])
+    assert made.W_in.shape[1] == 0
+    assert made.b_out[STREAM["x"]].tolist() == [1.5, 0.0]
+    assert made.b_out.abs().sum() == 1.5
 
 
 def test_many_words_are_side_by_side():

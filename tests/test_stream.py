@@ -48,7 +48,7 @@ def test_a_constant_is_added_to_every_coordinate(a, b):
     for reading in (a * STREAM.read("x") + b * one, b * one + a * STREAM.read("x")):
         weights, bias = STREAM.matrix(reading)
         assert reading.width == 3
-        assert reading.constant == b
+        assert reading.constant.tolist() == [b] * 3
         assert np.array_equal(bias, [b] * 3)
         assert np.array_equal(weights[:3], a * np.eye(3))
 

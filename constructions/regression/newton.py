@@ -1,7 +1,8 @@
-"""Iterative Newton: one name for its three constructions.
+"""Iterative Newton: one name for its constructions.
 
 `newton(d, k, alpha)` returns a transformer whose prediction is x_qᵀ M_k Xᵀ y.  The weights, each
-with its proof, are in `newton_direct.py`, `newton_paper.py`, `ladder.py` and `ladder_gram.py`.
+with its proof, are in `newton_direct.py`, `newton_paper.py`, `ladder.py` and `ladder_gram.py`, of
+causal layers in `newton_causal.py` and `ladder_causal.py`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from math import log
 from typing import Literal
 
 from constructions.regression.climb import room_for
+from constructions.regression.ladder_causal import ladder_causal
 from constructions.regression.ladder_gram import power_ladder
 from constructions.regression.newton_causal import newton_causal
 from constructions.regression.newton_direct import newton_direct, newton_interleaved
@@ -42,9 +44,15 @@ def newton(
     | direct | k + 2, k + 1                             | 1        | 2d + 2           |
     | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 7      | ≤ 7d + 5, 5d + 3 |
     | paper  | k + 8 (gram only), ReLU scores over n    | 2        | 5d + 3           |
-    | causal | k + 2 (gram only), for every prefix      | d²       | 2d² + 3d + 2     |
 
-    No transformer of linear or ReLU attention and ReLU MLPs has fewer layers than the ladder.
+    and causal, for every prefix of the examples at once, each token keeping d × d matrices:
+
+    | layout | layers from αS, αI           | heads     | width                          |
+    |--------|------------------------------|-----------|--------------------------------|
+    | direct | k + 2, k + 2                 | d²        | 2d² + 3d + 2                   |
+    | ladder | ⌈k log₃2⌉ + 3, ⌈k log₃2⌉ + 2 | ≤ 4d² + 1 | ≤ 5d² + 3d + 2, ≤ 4d² + 3d + 2 |
+
+    No transformer of linear or ReLU attention and ReLU MLPs has fewer layers than the first ladder.
 
     Formats shorter than float64, measured at κ(S) = 30, d = 5, n = 10: in float32 "ladder" stays
     within 2e−6 of the recursion up to k = 100, as it multiplies errors by powers of the residual;
@@ -77,10 +85,10 @@ def newton(
         raise InputError(f"layout is {layout!r}: choose 'direct', 'ladder' or 'paper'")
     if n is not None and layout != "paper":
         raise InputError(f"n is {n}, but layout '{layout}' works for every n: leave it out")
-    if causal and (layout != "direct" or interleaved or start != "gram"):
+    if causal and (layout == "paper" or interleaved):
         raise InputError(
-            "causal layers are built for layout 'direct', start 'gram' and packed prompts: leave "
-            "layout, start and interleaved out"
+            "causal layers are built for layouts 'direct' and 'ladder' and packed prompts: leave "
+            f"{'interleaved' if interleaved else 'layout ' + repr(layout)} out"
         )
     if interleaved and layout != "direct":
         raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
@@ -90,6 +98,8 @@ def newton(
         if n is None:
             raise InputError("layout 'paper' has the number of examples in its weights: pass n=…")
         return newton_paper(d, k, alpha, checks.dimension("n", n))
+    if layout == "ladder" and causal:
+        return ladder_causal(d, k, alpha, start)
     if layout == "ladder":
         name = f"newton(d={d}, k={k}, alpha={alpha!r}, layout='ladder', start='{start}')"
         room_for(d, k * log(2, 3))
@@ -100,6 +110,6 @@ def newton(
             "take k ≤ 1000, or layout='ladder'"
         )
     if causal:
-        return newton_causal(d, k, alpha)
+        return newton_causal(d, k, alpha, start)
     build = newton_interleaved if interleaved else newton_direct
     return build(d, k, alpha, start)

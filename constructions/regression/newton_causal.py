@@ -10,6 +10,7 @@ shows a token to itself alone, multiplies three of them:
 So token t keeps the whole matrices of its own prefix, S and M row by row (S_a and V_a, a = 1 … d):
 
     layer 1        S_a = Σ_{i<t} x_{i,a} x_i,  V_a = α S_a,  b = Σ_{i<t} y_i x_i     causal heads
+                   (from αI: V_a = α e_a, a constant)
     a Newton step  V_a ← V_a − 2^{j−1} Σ_e ⟨V_a, S_e⟩ V_e                           d² own heads
     read-out       2^k Σ_a x_{t,a} ⟨V_a, b⟩                                          d own heads
 
@@ -17,9 +18,9 @@ with V = 2^{−j} M_j as in `newton_direct.py`: (V S V)_a = Σ_e ⟨V_a, S_e⟩ 
 symmetric.  Where attention has no such mask, an own head is the difference of a causal head and one
 of the same weights that sees only the tokens before.
 
-d² numbers a token, so log κ layers; with O(d) numbers a token causal layers are first order, and
-Chebyshev's √κ is what is known.  That no causal transformer with O(d) numbers a token does better
-is a conjecture, not shown here.
+d² numbers a token, so log κ layers (`ladder_causal.py` takes log₃2 of them); with O(d) numbers a
+token causal layers are first order, and Chebyshev's √κ is what is known.  That no causal
+transformer with O(d) numbers a token does better is a conjecture, not shown here.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ import numpy as np
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.examples import Examples, shifted
-from constructions.regression.stages import Prediction
+from constructions.regression.stages import Image, Inverse, Prediction, Row
 from constructions.stream import Map, Stream, one
 from constructions.transformer import Stage, Transformer
+from constructions.words import Move
+from theory.regression.newton import Start
 
 
-def newton_causal(d: int, k: int, alpha: float) -> Transformer:
-    """k + 2 layers from αS; at most max(d², d + 1) linear heads; width 2d² + 3d + 2.
+def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transformer:
+    """k + 2 layers from αS or αI; at most max(d², d + 1) linear heads; width 2d² + 3d + 2.
 
     Read at every token: entry t is the prediction from the first t examples, as in
     `constructions.examples.shifted`.
@@ -48,8 +51,19 @@ def newton_causal(d: int, k: int, alpha: float) -> Transformer:
     x, key, y, b = map(stream.read, ("x", "key", "y", "b"))
     S, V = ({a: stream.read(f"{M}{a}") for a in rows} for M in "SV")
     coordinate = {a: Map(np.eye(d)[:, [a - 1]], f"[{a}]") for a in rows}
-    moments = [Head(one, key @ coordinate[a], (key, alpha * key), (f"S{a}", f"V{a}")) for a in rows]
-    first = block(stream, [*moments, Head(one, y, key, "b")], mask="causal")
+    linear = {"S": 1.0, "V": alpha} if start == "gram" else {"S": 1.0}
+    moments = [
+        Head(
+            one,
+            key @ coordinate[a],
+            tuple(factor * key for factor in linear.values()),
+            tuple(f"{M}{a}" for M in linear),
+        )
+        for a in rows
+    ]
+    unit = {a: one @ Map(np.eye(d)[[a - 1]], f"e{a}") for a in rows}
+    constants = [Move(alpha * unit[a], f"V{a}") for a in rows if start == "identity"]
+    first = block(stream, [*moments, Head(one, y, key, "b")], constants, mask="causal")
     steps = [
         block(
             stream,
@@ -65,7 +79,15 @@ def newton_causal(d: int, k: int, alpha: float) -> Transformer:
         unembed(stream, stream.read("estimate")),
         interface=Examples(d, shifted),
         stream=stream,
-        stages=(Stage(k + 2, "estimate", Prediction(2**k)),),
-        name=f"newton(d={d}, k={k}, alpha={alpha!r}, causal=True)",
+        stages=(
+            *(Stage(1, f"S{a}", Row(Image(0), a)) for a in rows),
+            *(
+                Stage(j + 1, f"V{a}", Row(Inverse(2**j), a), ldexp(1.0, j))
+                for j in range(k + 1)
+                for a in rows
+            ),
+            Stage(k + 2, "estimate", Prediction(2**k)),
+        ),
+        name=f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}', causal=True)",
         source="proved in constructions/regression/newton_causal.py",
     )

@@ -65,3 +65,20 @@ class Prediction:
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
         """x G b, a number for each of the queries x (m × d)."""
         return x * (G * b)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Row number `row`, from 1, of the matrix that `of` multiplies by x: at the unit vector."""
+
+    of: Inverse | Residual | Image
+    row: int
+
+    @property
+    def power(self) -> int:
+        """Of the residual."""
+        return self.of.power
+
+    def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
+        """Rows of the matrix, for unit vectors x."""
+        return self.of.value(S, G, b, x)

@@ -98,12 +98,15 @@ def gradient_descent(
 def on_each_prefix(
     rows: Callable[..., Matrix], domain: Domain, X: Matrix, y: Matrix, Q: Matrix
 ) -> Matrix:
-    """For t = 0 … n: `rows` of the first t examples and input t + 1 (at the end Q); 0 of none."""
-    inputs, labels = [*X.tolist(), *Q.tolist()], y.tolist()
-    found = [[domain.number(0)]]
-    for t in range(1, len(inputs)):
-        seen = domain.matrix(inputs[:t]), domain.matrix(labels[:t]), domain.matrix([inputs[t]])
-        found += rows(*seen).tolist()
+    """For t = 0 … n: `rows` of the first t examples and input t + 1 (at the end Q).
+
+    None are as good as one that is all 0.
+    """
+    inputs, labels, found = [*X.tolist(), *Q.tolist()], y.tolist(), []
+    none, no_label = [[domain.number(0)] * X.ncols()], [[domain.number(0)]]
+    for t in range(len(inputs)):
+        seen = domain.matrix(inputs[:t] or none), domain.matrix(labels[:t] or no_label)
+        found += rows(*seen, domain.matrix([inputs[t]])).tolist()
     return domain.matrix(found)
 
 

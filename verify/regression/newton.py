@@ -22,6 +22,7 @@ from verify.regression.statements import (
     STEPS,
     Layouts,
     computes,
+    is_causal,
     newton_statement,
     newton_statements,
 )
@@ -32,7 +33,18 @@ from verify.regression.statements import (
     draws=True,
     faults_seen=[
         *in_each_domain(layout="direct", d=2, n=3, k=2),
-        {"layout": "causal", "domain": "all", "d": 2, "n": 3, "k": 1, "samples": 4},
+        *(
+            {
+                "layout": layout,
+                "start": start,
+                "domain": "all",
+                "d": 2,
+                "n": 3,
+                "k": k,
+                "samples": 4,
+            }
+            for layout, start, k in (("causal", "identity", 1), ("causal-ladder", "gram", 2))
+        ),
         *(
             {
                 "layout": layout,
@@ -82,7 +94,7 @@ def newton(
         yield _theory(run, start)
     if domain in ("all", "float"):
         in_float = transformer_in_float(statement.build(d, n, k), *examples)
-        if layout == "causal":  # all examples are seen by the query
+        if is_causal(layout):  # all examples are seen by the query
             in_float = in_float[0][..., -1], in_float[1][..., -1]
         yield newton_converges(examples.x, scale, start)
         yield distance_to_ols(examples, in_float, k, scale, start)

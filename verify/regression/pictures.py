@@ -166,8 +166,8 @@ def state_size_picture(
         for name, style, label in (
             ("gradient descent", "C0o-", "gradient descent: causal layers"),
             ("Chebyshev", "C1o-", "Chebyshev: causal layers"),
-            ("Newton from αI", "C2^-", "Newton from αI: d² numbers"),
-            ("ladder", "C4^-", "Chebyshev ladder: full layers"),
+            ("newton-causal-ladder-identity", "C2^-", "Newton's ladder, d² numbers: causal layers"),
+            ("chebyshev", "C4^-", "Chebyshev ladder: full layers"),
         ):
             panel.loglog(conditions, counts[name], style, ms=4, label=label)
         for exponent, name in ((1.0, "∝ κ"), (0.5, "∝ √κ")):

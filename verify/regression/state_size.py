@@ -21,11 +21,17 @@ from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
 from verify.regression.pictures import state_size_picture
 from verify.regression.residuals import RESIDUALS
-from verify.regression.statements import degree_of, gradient_descent_statement, online_statement
+from verify.regression.statements import (
+    degree_of,
+    gradient_descent_statement,
+    newton_statement,
+    online_statement,
+)
 from verify.theorems import theorem
 
 CONDITIONS = tuple(4.0**i for i in range(2, 8))
 SHRINK = 1e-3  # the residual to be reached
+CAUSAL = "newton-causal-ladder-identity"
 LAYERS = range(1, 7)  # in which degrees are counted
 
 
@@ -41,21 +47,24 @@ def state_size(
 ) -> Iterator[Finding]:
     """These methods take about κ examples in one pass, √κ causal layers, log κ full layers.
 
-    To a fixed accuracy. With d numbers kept, one pass of online gradient descent needs a number of
-    examples linear in κ; rereading the raw pairs once a layer gives a polynomial of degree L in a
-    prefix's own S after L causal layers, so √κ layers at best, and Chebyshev attains them. With d²
-    numbers, or with full attention where all tokens share one S, the degree triples in every layer:
-    log κ. What is shown is what these methods take, and that no polynomial of their degree does
-    better. That no other causal construction of width O(d) could is an argument, not a proof: what
-    earlier tokens computed belongs to their own S_j.
+    To a fixed accuracy. With d numbers kept, one pass of online gradient descent needs a number
+    of examples linear in κ; rereading the raw pairs once a layer gives a polynomial of degree L
+    in a prefix's own S after L causal layers, so √κ layers at best, and Chebyshev attains them.
+    With d² numbers each token multiplies matrices of its own prefix, and with full attention
+    all tokens share one S: the degree triples in every layer, log κ. What is shown is what
+    these methods take, and that no polynomial of their degree does better. That no other causal
+    construction of width O(d) could is an argument, not a proof: what earlier tokens computed
+    belongs to their own S_j.
     """
     yield from _degrees(run)
     yield from _the_same_weights(run)
     counts = steps_against_condition()
     yield from _stated_counts(counts)
     yield _no_krylov_method_is_faster(counts["Chebyshev"])
-    counts["ladder"] = [theorem("chebyshev").sizes["layers"](k=k) for k in counts["Chebyshev"]]
-    yield _ladder(counts["ladder"])
+    for name, steps in (("chebyshev", "Chebyshev"), (CAUSAL, "Newton from αI")):
+        counts[name] = [theorem(name).sizes["layers"](k=k) for k in counts[steps]]
+    yield _ladder(counts["chebyshev"])
+    yield _causal_ladder(counts[CAUSAL])
     conditions, samples = (CONDITIONS[1:4], 16) if run.quick else (CONDITIONS[2:], samples)
     examples = one_pass_examples(run, conditions, samples)
     yield _one_pass(examples)
@@ -91,10 +100,12 @@ def _the_same_weights(run: Run) -> Iterator[Finding]:
     rereading = modulo_primes(run, causal, 2, 4, LAYERS[-1])
     online = over_the_rationals(run, online_statement(run), 2, 4, 0)
     tripling = modulo_primes(run, full, 2, 4, (3 ** LAYERS[-1] - 1) // 2)
+    own = modulo_primes(run, newton_statement(run, "causal-ladder", "identity", 2.0**-4), 2, 4, 5)
     for found, id, name in (
         (rereading, "rereading", "rereading raw pairs is gradient descent on every prefix"),
         (online, "sharing", "shared residuals under a causal mask are online gradient descent"),
         (tripling, "tripling", "full attention triples the steps of gradient descent in a layer"),
+        (own, "own", "d² numbers a token triple the powers of a prefix's own residual in a layer"),
     ):
         found.id, found.name = id, f"{name}, {found.name}"
         yield found
@@ -199,6 +210,20 @@ def _ladder(layers: list[int]) -> Finding:
         limits,
         Verdict.of(all(count <= limit for count, limit in zip(layers, limits, strict=True))),
         wanted="½ log₃κ + O(1)",
+    )
+
+
+def _causal_ladder(layers: list[int]) -> Finding:
+    """⌈k log₃2⌉ + 2 layers for k ≤ log₂(κ ln(1/ε)) + 1 steps: 2^k power steps of size 1/κ."""
+    limits = [log(2 * c * log(1 / SHRINK), 3) + 3 for c in CONDITIONS]
+    return Finding(
+        "causal-ladder",
+        "Newton with d² numbers a token (causal ladder): layers for κ = 4², …, 4⁷",
+        "float",
+        layers,
+        limits,
+        Verdict.of(all(count <= limit for count, limit in zip(layers, limits, strict=True))),
+        wanted="log₃κ + O(1)",
     )
 
 

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 Packed = Literal["direct", "ladder", "paper"]
-Layout = Literal[Packed, "causal"]
+Causal = Literal["causal", "causal-ladder"]
+Layout = Literal[Packed, Causal]
 Layouts = Literal["all", Layout]
 Descent = Literal["direct", "causal", "ladder"]
 
+CAUSAL: tuple[Causal, ...] = ("causal", "causal-ladder")
 LAYOUTS: dict[Start, tuple[Packed, ...]] = {
     "gram": ("direct", "ladder", "paper"),
     "identity": ("direct", "ladder"),
@@ -56,8 +58,15 @@ def powers_of(scale: float, start: Start) -> Callable[..., Callable[[Any], Matri
     ) -> Callable[[Any], Matrix]:
         S, b = X.transpose() * X, X.transpose() * y
         first = start_matrix(domain, S, scale, start)
-        E = identity(domain, S.nrows()) - first * S
-        return lambda what: what.value(S, inverse_of_power(domain, E, first, what.power), b, Q)
+        unit = identity(domain, S.nrows())
+        E = unit - first * S
+
+        def value(what: Any) -> Matrix:
+            row = getattr(what, "row", None)
+            queries = Q if row is None else domain.matrix([unit.tolist()[row - 1]] * Q.nrows())
+            return what.value(S, inverse_of_power(domain, E, first, what.power), b, queries)
+
+        return value
 
     return holds
 
@@ -73,6 +82,11 @@ def for_prefixes(held: Callable[..., Callable[[Any], Matrix]]) -> Callable[..., 
     return holds
 
 
+def is_causal(layout: Layouts) -> bool:
+    """Whether it computes on every prefix of the examples at once."""
+    return layout in CAUSAL
+
+
 def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> str:
     """The entry of the ledger about a construction of Newton's method."""
     name = "newton-interleaved" if interleaved else f"newton-{layout}".removesuffix("-paper")
@@ -83,13 +97,14 @@ def newton_statement(
     run: Run, layout: Layout, start: Start, alpha: float, interleaved: bool = False
 ) -> OverExamples:
     """k steps of Iterative Newton, under a causal mask for every prefix of the examples."""
-    causal, held = layout == "causal", powers_of(alpha, start)
+    causal, held = is_causal(layout), powers_of(alpha, start)
 
     def build(d: int, n: int, k: int) -> Transformer:
         from constructions import newton
 
         if causal:
-            return run.build(newton, d, k, alpha, causal=True)
+            every = {"causal": "direct", "causal-ladder": "ladder"}[layout]
+            return run.build(newton, d, k, alpha, every, start=start, causal=True)
         rows = n if layout == "paper" else None
         return run.build(newton, d, k, alpha, layout, start=start, interleaved=interleaved, n=rows)
 
@@ -178,10 +193,10 @@ def newton_statements(
         raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
     if start == "identity" and layout == "paper":
         raise InputError("layout 'paper' starts from αS: leave --start at gram")
-    if start == "identity" and layout == "causal":
-        raise InputError("causal layers start from αS: leave --start at gram")
-    if layout == "causal":
-        return {layout: newton_statement(run, layout, start, alpha)}
+    if is_causal(layout):
+        return {
+            name: newton_statement(run, name, start, alpha) for name in CAUSAL if name == layout
+        }
     if (layout == "paper" or interleaved) and pairs > MOST_PAIRS:
         raise InputError(
             f"{pairs:.1e} pairs of tokens are too many for attention that is not linear: at most "

@@ -1,0 +1,135 @@
+"""The ladder for every prefix of the examples at once, in k·log₃2 + 2 causal layers from αI.
+
+As in `newton_causal.py`, token t keeps matrices of its own prefix, row by row, and heads with the
+mask "own" multiply them.  Here they are, for one exponent p or two neighbouring ones,
+
+    E^p,   E = I − αS,   and   G_p,   S·G_p = I − E^p,
+
+so that G_N with N = 2^k is k Newton steps.  From exponents a and c a layer reaches n = a + 2c:
+
+    (E^n)_i = Σ_e ⟨(E^a)_i, (E^c)_e⟩ (E^c)_e
+    (G_n)_i = (G_a)_i + Σ_e ⟨(E^a)_i, (E^c)_e + 1_e⟩ (G_c)_e
+
+with 1_e the unit vectors, since the matrices are symmetric and G_n = G_a + E^a(I + E^c)G_c.
+
+**⌈k·log₃2⌉ layers in between.**  Exponents 0 and 1 are there after the first layer: E = I − αS is a
+sum over the tokens before.  If n is q, or n − 1 and n are q and q + 1, then L more layers reach
+every n ≤ 3^L: from the pair q, q + 1 come 3q, …, 3q + 3, and n ≤ 3^L has q + 1 ≤ 3^{L−1} unless
+n = 3q, which q alone makes.
+
+From αS, E = I − αS² takes one layer more: S first, then its square.
+
+Degrees triple here as under full attention, but in the entries of matrices: d² numbers a token.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from constructions.assembly import Head, block, embed, moved, unembed
+from constructions.examples import Examples, shifted
+from constructions.regression.climb import SLOTS
+from constructions.regression.stages import Image, Inverse, Prediction, Residual, Row
+from constructions.stream import Map, Stream, one
+from constructions.transformer import Stage, Transformer
+from constructions.words import Move
+from theory.regression.newton import Start
+
+
+def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
+    """⌈k log₃2⌉ + 2 layers from αI, one more from αS; at most 4d² + 1 linear heads; width at most
+    4d² + 3d + 2, from αS 5d² + 3d + 2.
+
+    Read at every token: entry t is the prediction from the first t examples.
+    """
+    plan = exponents(2**k)
+    slots = SLOTS[: max(map(len, plan))]
+    rows, gram = range(1, d + 1), start == "gram"
+    named = [f"{slot}_{M}" for slot in slots for M in "EG"] + ["S"] * gram
+    widths = {"x": d, "key": d, "y": 1, "b": d, "estimate": 1}
+    stream = Stream(**widths, **{f"{M}{i}": d for M in named for i in rows})
+    stream.fits(len(plan) + 1 + gram, heads=4 * d * d + 1)
+    x, key, y, b = map(stream.read, ("x", "key", "y", "b"))
+    coordinate = {i: Map(np.eye(d)[:, [i - 1]], f"[{i}]") for i in rows}
+    unit = {i: one @ Map(np.eye(d)[[i - 1]], f"e{i}") for i in rows}
+    at = dict(zip(plan[0], SLOTS, strict=False))
+
+    # The sums over the tokens before: S, and with it E and G of exponent 1.
+    linear = {"S": 1.0, f"{at[1]}_G": alpha} if gram else {f"{at[1]}_E": -alpha}
+    sums = [
+        Head(
+            one,
+            key @ coordinate[i],
+            tuple(factor * key for factor in linear.values()),
+            tuple(f"{M}{i}" for M in linear),
+        )
+        for i in rows
+    ]
+    ones = [Move(unit[i], f"{slot}_E{i}") for slot in at.values() for i in rows]
+    if not gram:
+        ones += [Move(alpha * unit[i], f"{at[1]}_G{i}") for i in rows]
+    blocks = [block(stream, [*sums, Head(one, y, key, "b")], ones, mask="causal")]
+    if gram:
+        S = {i: stream.read(f"S{i}") for i in rows}
+        square = [Head(S[i], unit[e], -alpha * S[e], f"{at[1]}_E{i}") for i in rows for e in rows]
+        blocks.append(block(stream, square, mask="own"))
+    stages = [Stage(1, f"S{i}", Row(Image(0), i)) for i in rows if gram]
+    stages += _held(len(blocks), plan[0], d)
+    for below, above in pairwise(plan):
+        at, heads, changes = dict(zip(below, SLOTS, strict=False)), list[Head](), {}
+        for slot, n in zip(SLOTS, above, strict=False):
+            a, c = summands(n, below)
+            E_a, G_a, E_c, G_c = (
+                {i: stream.read(f"{at[p]}_{M}{i}") for i in rows} for p in (a, c) for M in "EG"
+            )
+            for i in rows:
+                changes[f"{slot}_G{i}"] = G_a[i] - stream.read(f"{slot}_G{i}")
+                heads += [Head(E_a[i], E_c[e] + unit[e], G_c[e], f"{slot}_G{i}") for e in rows]
+                if above is not plan[-1]:  # of the last power only G is read
+                    changes[f"{slot}_E{i}"] = -stream.read(f"{slot}_E{i}")
+                    heads += [Head(E_a[i], E_c[e], E_c[e], f"{slot}_E{i}") for e in rows]
+        changes = {into: reading for into, reading in changes.items() if reading.terms}
+        if changes:
+            heads.append(moved(tuple(changes.values()), tuple(changes)))
+        blocks.append(block(stream, heads, mask="own"))
+        stages += _held(len(blocks), above, d, "G" if above is plan[-1] else "EG")
+    read = [Head(stream.read(f"low_G{i}"), b, x @ coordinate[i], "estimate") for i in rows]
+    blocks.append(block(stream, read, mask="own"))
+    return Transformer(
+        embed(stream, x={"x": 1.0}, key={"key": 1.0}, y={"y": 1.0}),
+        blocks,
+        unembed(stream, stream.read("estimate")),
+        interface=Examples(d, shifted),
+        stream=stream,
+        stages=(*stages, Stage(len(blocks), "estimate", Prediction(2**k))),
+        name=f"newton(d={d}, k={k}, alpha={alpha!r}, 'ladder', start='{start}', causal=True)",
+        source="proved in constructions/regression/ladder_causal.py",
+    )
+
+
+def exponents(power: int) -> list[tuple[int, ...]]:
+    """The exponents that are held, one or two neighbours, from those of 0 and 1 to the power."""
+    wanted: list[tuple[int, ...]] = [(power,)]
+    while wanted[0][-1] > 1:
+        q = wanted[0][0] // 3
+        wanted.insert(0, (q,) if wanted[0] == (3 * q,) else (q, q + 1))
+    return wanted
+
+
+def summands(n: int, held: tuple[int, ...]) -> tuple[int, int]:
+    """a and c among the exponents held, with n = a + 2c."""
+    more = n - 3 * held[0]
+    return held[more % 2], held[more // 2]
+
+
+def _held(after: int, exponents: tuple[int, ...], d: int, matrices: str = "EG") -> list[Stage]:
+    """What stands in the slots: rows of E^p and G_p."""
+    return [
+        Stage(after, f"{slot}_{M}{i}", Row(what(p), i))
+        for slot, p in zip(SLOTS, exponents, strict=False)
+        for M, what in (("E", Residual), ("G", Inverse))
+        if M in matrices
+        for i in range(1, d + 1)
+    ]
