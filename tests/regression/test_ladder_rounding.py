@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from constructions.regression.ladder import Rung, ladder, powers
+from verify.finding import Verdict
+from verify.regression import stability
 
 SLOTS = ("low", "high")
 
@@ -154,3 +156,27 @@ def test_what_a_layer_rounds_is_passed_on_at_most_threefold(power):
                 rounded = np.diag(np.divide(1, size, where=size > 0, out=np.zeros(8)))
                 passed = np.hstack([step @ passed, rounded])
                 assert (size @ np.abs(passed)).max() <= 3
+
+
+def test_bounds_that_triple_in_each_layer_are_told_from_those_that_do_not():
+    def found(per_layer):
+        layers = [9, 16]
+        rounding = [1e-15 * per_layer**L for L in layers]
+        return stability.Errors(10.0, layers, [], [], [], [], rounding, [])
+
+    steady = stability.does_not_grow("gram", [found(1.0), found(1.05)])
+    assert steady.verdict is Verdict.HOLDS
+    assert stability.does_not_grow("gram", [found(1.0), found(3.0)]).verdict is Verdict.FAILS
+
+
+def test_an_error_above_its_bound_fails_and_a_wide_bound_of_float32_decides_nothing():
+    def found(float32, bound32, agrees=Verdict.HOLDS):
+        each = stability.Errors(
+            10.0, [3], [1e-16], [1e-12], [float32], [bound32], [1e-12], [agrees]
+        )
+        return stability.stays_within("identity", each).verdict
+
+    assert found(1e-7, 1e-4) is Verdict.HOLDS
+    assert found(1e-3, 1e-4) is Verdict.FAILS
+    assert found(5.0, 1.0) is Verdict.HOLDS  # float64 alone is judged
+    assert found(1e-7, 1e-4, Verdict.UNDECIDED) is Verdict.UNDECIDED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import prod
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from verify.claim import Run, claim, option
 from verify.evidence.identity import DomainName, equality
 from verify.evidence.registers import registers_hold
 from verify.evidence.size import size
-from verify.finding import Finding, at_most
+from verify.finding import Finding, Verdict, at_most
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement, in_float64
 
 ROUNDINGS = 40  # in a factor: a logarithm, at most five exponentials, ten products and sums
+DEGREES = (1, 4, 13, 40)  # the most that 1 … 4 layers reach
+TOLD = 2.0**-30  # smaller residuals of rounded factors say nothing of what is best
 GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one of them is what is left of 1
 
 
@@ -50,11 +53,50 @@ def chebyshev(
     in_other_domains = equality(run, statement, d, n, k, domain)
     yield size(statement.build(d, n, k), statement.theorem, d=d, k=k)
     yield _coefficients(k, smallest, largest)
+    yield _best_of_its_layers(run, smallest, largest)
     if domain in ("all", "float"):
         yield in_float64(statement, gaussian_examples(run, samples, n, d), k)
     yield from in_other_domains
     if domain == "all":
         yield registers_hold(run, statement, d, n, k)
+
+
+def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
+    """The worst residual that L layers reach here, beside the least that any polynomial can have.
+
+    L layers give I − S·G of degree m ≤ (3^L − 1)/2 and value 1 at 0.  For any m + 1 points λ_j,
+    1 = R(0) = Σ_j R(λ_j) ℓ_j(0) with Lagrange's polynomials ℓ_j, so that max |R| ≥ 1/Σ_j |ℓ_j(0)|.
+    That is found over Q, at points near the extrema of the Chebyshev polynomial.
+    """
+    reached, least = [], []
+    for degree in DEGREES:
+        model = chebyshev_statement(run, smallest, largest).build(1, 1, degree)
+        angles = np.linspace(0, np.pi, 20 * degree + 1)
+        points = (largest + smallest) / 2 - (largest - smallest) / 2 * np.cos(angles)
+        # One example x with label 3x, and the query 1: the answer is 3x²G(x²) = 3 − 3R(x²).
+        x = np.sqrt(np.clip(points, smallest, largest))
+        residuals = 1 - model(x[:, None, None], 3 * x[:, None], np.ones((len(x), 1))).numpy() / 3
+        reached.append(float(np.abs(residuals).max()))
+        at = [Fraction(float(point)) for point in np.clip(points[::20], smallest, largest)]
+        weights = (
+            prod((other / (other - here) for other in at if other != here), start=Fraction(1))
+            for here in at
+        )
+        least.append(float(1 / sum(map(abs, weights))))
+    # As far as rounding lets a residual be told from a smaller one.
+    told = [(far, near) for far, near in zip(reached, least, strict=True) if near >= TOLD]
+    met = [abs(far - near) <= 2.0**-40 + 2.0**-20 * near for far, near in told]
+    few = f" (compared: {len(told)}; smaller ones cannot be told apart)" * (len(told) < len(least))
+    return Finding(
+        "best",
+        f"worst residual on [{smallest:g}, {largest:g}] after L = 1 … {len(DEGREES)} layers",
+        "float",
+        reached,
+        least,
+        Verdict.together(map(Verdict.of, met)),
+        words=", ".join(f"{value:.4g}" for value in reached) + few,
+        wanted="the least of all polynomials of degree (3^L − 1)/2 that are 1 at 0",
+    )
 
 
 def _coefficients(k: int, smallest: float, largest: float) -> Finding:

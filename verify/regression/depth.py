@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Annotated
 
 import numpy as np
@@ -16,6 +16,7 @@ from verify.evidence.identity import DomainName, modulo_primes, over_the_rationa
 from verify.evidence.statement import OverExamples, prompt_of
 from verify.finding import Finding, Verdict, equal, same
 from verify.regression.pictures import depth_picture
+from verify.regression.stability import CONDITIONS, Errors, does_not_grow, errors, stays_within
 from verify.regression.statements import LAYOUTS, degree_of, newton_statement
 from verify.theorems import theorem
 
@@ -37,8 +38,11 @@ COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
     source="[Fu2024, Theorem 5.1]; both bounds: constructions/regression/ladder.py, ladder_gram.py",
     draws=True,
     faults_seen=[
-        {"largest_k": 2, "domain": "modular"},
-        *({"largest_k": 1, "domain": name} for name in ("exact", "symbolic")),
+        {"largest_k": 2, "domain": "modular", "largest_condition": 1.0},
+        *(
+            {"largest_k": 1, "domain": name, "largest_condition": 1.0}
+            for name in ("exact", "symbolic")
+        ),
     ],
 )
 def depth(
@@ -48,6 +52,9 @@ def depth(
     domain: Annotated[
         DomainName, option("number system in which the layouts are compared")
     ] = "all",
+    largest_condition: Annotated[
+        float, option("errors are shown for κ = 10, 100, … up to this one, at most 1e6", min=1)
+    ] = 1e6,
 ) -> Iterator[Finding]:
     """k Newton steps take exactly ⌈log₃(2^{k+2} + 1)⌉ layers: the ladder has as many, fewer cannot.
 
@@ -55,7 +62,8 @@ def depth(
     and a layer at most triples the degree: a head multiplies three quantities that are affine in
     the stream, and ReLU is piecewise linear. So L layers of linear or ReLU attention with ReLU
     MLPs give piecewise polynomials of degree ≤ 3^L; on an open set where the prediction is one
-    polynomial, 3^L ≥ degree.
+    polynomial, 3^L ≥ degree. Errors of rounding do not triple: their bound grows with the number of
+    layers at most (argument: docs/depth.md).
     """
     if largest_k > LARGEST_K:
         layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2
@@ -71,8 +79,16 @@ def depth(
     yield _lower_bound(largest_k)
     for k in run.progress(range(largest_k + 1), "layers"):
         yield _row(run, k, domain)
+    conditions = [condition for condition in CONDITIONS if condition <= largest_condition]
+    found: dict[Start, list[Errors]] = {start: [] for start in LAYOUTS}
+    for start, condition in run.progress([*product(LAYOUTS, conditions)], "errors"):
+        found[start].append(errors(run, start, condition))
+        yield stays_within(start, found[start][-1])
+    for start, each in found.items():
+        if each:
+            yield does_not_grow(start, each)
     if run.plot:
-        depth_picture(run.plot, largest_k)
+        depth_picture(run.plot, largest_k, found)
 
 
 def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:

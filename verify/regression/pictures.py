@@ -26,19 +26,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from constructions.transformer import Transformer
+    from verify.regression.stability import Errors
 
 COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
 
 
 @contextmanager
 def saved(
-    path: Path, width: float, height: float, columns: int = 1, legend: str = "best"
+    path: Path, width: float, height: float, columns: int = 1, legend: str = "best", rows: int = 1
 ) -> Iterator[Any]:
-    """Panels in a row to draw on; then each gets a grid and a legend, and they are saved."""
+    """Panels row by row to draw on; then each gets a grid and a legend, and they are saved."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    panels = figure.subplots(1, columns, squeeze=False)[0]
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
     yield panels
     for panel in panels:
         panel.grid(alpha=0.3)
@@ -93,14 +94,25 @@ def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator
         yield layer, float(np.linalg.norm(w - exact) / np.linalg.norm(exact))
 
 
-def depth_picture(path: Path, largest_k: int) -> None:
-    """Layers against Newton steps, with the lower bound, from M₀ = αS and from M₀ = αI."""
-    with saved(path, 10, 4, columns=2) as panels:
-        for panel, start, name in zip(panels, LAYOUTS, ("αS", "αI"), strict=True):
+def depth_picture(path: Path, largest_k: int, errors: Mapping[Start, list[Errors]]) -> None:
+    """From M₀ = αS and from M₀ = αI: layers against Newton steps, with the lower bound; below, the
+    ladder's distance to least squares against its layers, with its bound, in two formats."""
+    with saved(path, 10, 8, columns=2, rows=2) as panels:
+        for panel, below, start, name in zip(
+            panels[:2], panels[2:], LAYOUTS, ("αS", "αI"), strict=True
+        ):
             draw_layers(panel, largest_k, start)
             panel.set(xlabel="Newton steps k", title=f"Layers that k steps take, from M₀ = {name}")
             panel.sharey(panels[0])
+            for i, each in enumerate(errors[start]):
+                style, label = {"color": f"C{i}", "lw": 1.2}, f"κ = 10^{i + 1}"
+                below.semilogy(each.layers, each.float64, "o-", ms=3, label=label, **style)
+                below.semilogy(each.layers, each.bound64, "--", **style)
+                below.semilogy(each.layers, each.float32, "s:", ms=3, mfc="none", **style)
+            below.set(xlabel="layers", title=f"Distance to OLS from M₀ = {name}", ylim=(1e-17, 10))
+            below.sharey(panels[2])
         panels[0].set_ylabel("layers")
+        panels[2].set_ylabel("float64, bound (dashed), float32 (dotted)")
 
 
 def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
