@@ -7,6 +7,7 @@ Notation: examples x (…, n, d), labels y (…, n), S = XᵀX, b = Xᵀy; every
 from theory.regression.chebyshev import chebyshev, chebyshev_iterates
 from theory.regression.conjugate_gradient import conjugate_gradient, conjugate_gradient_iterates
 from theory.regression.depth import newton_degree, newton_lower_bound
+from theory.regression.filters import Filter, filter_residual, fitted_filter, unfiltered
 from theory.regression.gradient_descent import gradient_descent, gradient_descent_iterates
 from theory.regression.hyperpower import hyperpower, hyperpower_inverses
 from theory.regression.least_errors import best_step_size, descent_error, polynomial_errors
@@ -61,6 +62,7 @@ from theory.regression.wishart import wishart_moments
 
 __all__ = [
     "Estimate",
+    "Filter",
     "PrefixSpectrum",
     "Prompts",
     "Start",
@@ -79,6 +81,8 @@ __all__ = [
     "error_distance",
     "error_distances",
     "error_similarity",
+    "filter_residual",
+    "fitted_filter",
     "gaussian_prompts",
     "gradient_descent",
     "gradient_descent_fitted",
@@ -110,6 +114,7 @@ __all__ = [
     "ridge",
     "ridge_fitted",
     "ridge_residual",
+    "unfiltered",
     "weight_cosines",
     "weight_similarity",
     "wishart_moments",

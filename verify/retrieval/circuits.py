@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,22 +49,17 @@ def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
-def lives_of(built: Transformer, tokens: np.ndarray) -> dict[str, range]:
-    """The streams (0: embedded, then after each layer) in which a built model needs a register.
+def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
+    """The same weights, but the only head of a layer looks at these tokens: places (m, T), one for
+    each token of the m sequences that it is asked about."""
+    from constructions.trained.patching import LooksAt
 
-    From the one in which it is written to the last from which a head or the read-out takes it.
-    """
-    streams = [*built.streams(tokens)]
-    # What takes from the stream, layer by layer: (…, D, ·).
-    heads = (block.attn for block in built.blocks if block.attn is not None)
-    takers = [*((attn.W_Q, attn.W_K, attn.W_V) for attn in heads), (built.unembed.W_U,)]
-    lives = {}
-    for register in built.stream:
-        place = built.stream[register]
-        written = [bool(H[..., place].any()) for H in streams].index(True)
-        taken = [any(W[..., place, :].any() for W in weights) for weights in takers]
-        lives[register] = range(written, max(np.flatnonzero(taken)) + 1)
-    return lives
+    changed = copy.deepcopy(model)
+    block = changed.blocks[layer - 1]
+    assert block.attn is not None
+    front = len(model.interface.prefix)  # tokens in front of the sequence look at the first of them
+    block.attn = LooksAt(block.attn, np.pad(places + front, ((0, 0), (front, 0))))
+    return changed
 
 
 def decoded(

@@ -10,17 +10,17 @@ import numpy as np
 from theory.checks import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
-from verify.evidence.statistics import BY, Mean, above, agreeing, below, estimated, resampled
+from verify.evidence.statistics import BY, Mean, above, below, estimated
 from verify.finding import Finding, Verdict, at_least, labelled
-from verify.retrieval.circuits import attended, attention_of, circuits_of, decoded, lives_of
+from verify.retrieval.circuits import attended, attention_of, circuits_of, looking_at
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
-LAYERS = "layer 1", "layer 2"
 KIND = "a softmax transformer trained on hop"
 LEARNED, NOT_LEARNED = 0.95, 0.5  # shares of right answers
 ATTENDED = 0.8  # of a head's attention where the built head puts all of it
+SAME = 0.9  # of answers under the same intervention
 LARGEST = 0.9  # of a circuit's rows, with the largest entry where the built one has it
 CLEAR = 10  # times the noise of the log, by which a window has to fall more than the one before
 NEAR = 25  # lines of the log to both sides, whose noise is looked at
@@ -35,9 +35,8 @@ def induction_trained(
 
     Attention-only, one head a layer, on the latest-match task.  In the trained weights a head of
     layer 1 looks at the token before and one of layer 2 at what followed the latest copy; the
-    circuits between embedding, heads and read-out are those of the construction, and a linear map
-    of the trained stream tells most of each of its registers, from the layer that writes it to the
-    last that reads it, and not before.
+    circuits between embedding, heads and read-out are those of the construction; and made to look
+    elsewhere, in layer 1 or in layer 2, they answer what the built model then answers.
     """
     from constructions import induction_heads
 
@@ -52,7 +51,7 @@ def induction_trained(
     for each in two:
         yield from labelled(each.name, heads(each.model, built, tokens))
         yield from labelled(each.name, circuits(each.model))
-        yield from labelled(each.name, registers(run, each.model, built, tokens))
+        yield from labelled(each.name, interventions(run, each.model, built, tokens))
         yield from labelled(each.name, [transition(each.name)])
     if run.plot:
         from constructions.trained import log_of
@@ -69,11 +68,8 @@ def right(
     from theory.retrieval import induction
 
     wanted = induction(tokens)
-    right, counted = (model(tokens).numpy() == wanted) & (wanted >= 0), (wanted >= 0).sum(1)
-    mean = right.sum() / counted.sum()
-    # A ratio of means over sequences: its error is that of the residuals right − mean·counted.
-    error = estimated(right.sum(1) - mean * counted).error / counted.mean()
-    share, name = Mean(float(mean), float(error)), f"right on {len(tokens)} fresh sequences"
+    share = share_of(model(tokens).numpy() == wanted, wanted >= 0)
+    name = f"right on {len(tokens)} fresh sequences"
     return compare("right", name, share, bound, words=f"{share:.2%}", wanted=f"{to} {bound:.0%}")
 
 
@@ -120,31 +116,46 @@ def circuits(model: Transformer) -> Iterator[Finding]:
         )
 
 
-def registers(
+def interventions(
     run: Run, model: Transformer, built: Transformer, tokens: np.ndarray
 ) -> Iterator[Finding]:
-    """R² on held-out sequences of linear read-outs of the built registers from the trained stream.
+    """A head is made to look at random earlier tokens, in the trained and in the built model: their
+    answers stay the same, where the built one has one.
 
-    `code` is the token itself, `previous` the token before, `answer` what is to be said; the others
-    are functions of the position.  Decided by sequences drawn again.
+    For layer 1 it is told, too, how often the answer follows some token that was made to carry a
+    copy, not the latest of them: the latest one can be told by its own place or by the one carried.
     """
-    lives = lives_of(built, tokens)
-    makers, takers = ("the embedding", *LAYERS), (*LAYERS, "the read-out")
-    for register, (left, whole) in decoded(model, built, tokens).items():
-        live, values = lives[register], 1 - left.sum(-1) / whole.sum()
-        maker, taker = makers[live.start], takers[live[-1]]
-        again = resampled(run.rng, np.vstack([left, whole]))
-        known = 1 - again[:, :-1] / again[:, -1:]  # R² of the sets (RESAMPLED, layers)
-        so = (known[:, live] > 1 / 2).all(1) & (known[:, : live.start] < 1 / 2).all(1)
-        by_layer = ", ".join(f"{value:.2f}" for value in values)
-        yield agreeing(
-            f"register/{register}",
-            f"register {register}, written by {maker}, last read by {taker}",
-            float(so.mean()),
-            words=f"R² {by_layer} embedded and by layer",
-            wanted="above 1/2 from there to there" + ", below before" * bool(live.start),
-            explained=values,
+    earlier = np.maximum(np.arange(tokens.shape[1]), 1)
+    for layer in (1, 2):
+        places = run.rng.integers(0, earlier, tokens.shape)
+        said, wanted = (looking_at(each, layer, places)(tokens).numpy() for each in (model, built))
+        share = share_of(said == wanted, wanted >= 0)
+        yield above(
+            f"intervention/layer-{layer}",
+            f"made to look elsewhere in layer {layer}, it answers as the built model then does",
+            share,
+            SAME,
+            words=f"{share:.2%}" + (_after_some_copy(tokens, places, said) if layer == 1 else ""),
+            wanted=f"above {SAME:.0%}, {BY}; by chance {1 / len(model.embed.W_E):.1%}",
         )
+
+
+def _after_some_copy(tokens: np.ndarray, places: np.ndarray, said: np.ndarray) -> str:
+    """In words, how many answers are a token, up to here, that was made to carry this one."""
+    carried = np.take_along_axis(tokens, places, axis=1)
+    copies = (carried[:, None] == tokens[..., None]) & np.tri(tokens.shape[1], dtype=bool)
+    some = share_of((copies & (tokens[:, None] == said[..., None])).any(-1), copies.any(-1))
+    return f"; {some:.2%} of its answers follow some copy"
+
+
+def share_of(right: np.ndarray, counted: np.ndarray) -> Mean:
+    """The share of right ones among those that count, both (m, T), over independent sequences.
+
+    A ratio of means: its error is that of the residuals right − mean·counted.
+    """
+    hits, count = (right & counted).sum(1), counted.sum(1)
+    mean = hits.sum() / count.sum()
+    return Mean(float(mean), float(estimated(hits - mean * count).error / count.mean()))
 
 
 def transition(name: str) -> Finding:

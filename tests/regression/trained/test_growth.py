@@ -40,7 +40,12 @@ def test_matching_and_growth():
         ([1, 3, 5, 7, 9], "linear"),
         ([5, 10, 15, 20, 25, 30], "linear"),
         ([1, 3, 9, 27, 81], "exponential"),
-        ([0, 1, 16, 64, 256], "exponential"),
+        ([1, 4, 16, 64, 256], "exponential"),
+        ([0, 1, 16, 64, 256], "unclear"),
+        ([1, 4, 9, 16, 25, 36], "quadratic"),
+        ([2, 8, 18, 32, 50], "quadratic"),
+        ([1, 8, 27, 64, 125], "cubic"),
+        ([0, 3, 9, 14, 17], "unclear"),
         ([9, 15, 18, 20, 22, 24], "logarithmic"),
         ([64] * 6, "none"),
         ([0] * 6, "none"),
@@ -50,6 +55,19 @@ def test_matching_and_growth():
         ([81, 27, 9, 3, 1], "none"),
     ):
         assert growth_of(np.array(values)) == kind
+
+
+@pytest.mark.parametrize("layers", [5, 6, 12])
+def test_random_increasing_sequences_have_no_law(layers):
+    """One in twenty passes, in whatever units; of k², k³ and 2^k steps none as another law."""
+    rng = np.random.default_rng(1)
+    draws = np.sort(rng.uniform(1, 100, (2000, layers)), axis=-1)
+    assert np.mean([growth_of(row) != "unclear" for row in draws]) < 0.07
+    draws = np.sort(2 ** rng.uniform(0, 12, (2000, layers)), axis=-1)
+    assert np.mean([growth_of(row) != "unclear" for row in draws]) < 0.07
+    k = np.arange(1, layers + 1)
+    laws = [growth_of(np.round(steps)) for steps in (3 * k, 2 * k**2, k**3, 3.0 * 2**k)]
+    assert laws == ["linear", "quadratic", "cubic", "exponential"]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +118,7 @@ def test_growth_by_likeness_and_by_difference_are_two_findings():
         return np.repeat(table[..., None], 30, axis=-1)
 
     table = Table("a", steps, alike([2, 8, 14, 20, 26]), -alike([2, 6, 18, 54, 162]))
-    found = growth_by_layer(Run(), Tables(table, table, table, (table, table, table)))
+    found = growth_by_layer(Run(), Tables(table, table, table, (table, table, table), 1.0))
     assert {f.id: f.verdict for f in found} == {
         "newton": HOLDS,
         "newton/squares": FAILS,

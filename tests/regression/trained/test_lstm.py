@@ -16,11 +16,13 @@ def test_lstm(verdicts):
 
     as_claimed = found(Planted(online, online), Planted(least_squares))
     assert {*as_claimed.values()} == {HOLDS}
-    assert len(as_claimed) == 6
+    assert len(as_claimed) == 8
     reverse = found(Planted(newton(2), least_squares), Planted(online))
     for id in ("a/online", "a/online/b0", "a/least-squares/b0", "a/first-layer", "a/forgets/b0"):
         assert reverse[id] is FAILS, id
     assert reverse["a/forgets"] is not HOLDS
+    by_newton = found(Planted(newton(2), newton(4)), Planted(online))
+    assert by_newton["a/online/Newton"] is FAILS
     shares = {0.1: HOLDS, 0.5: FAILS}  # of the error a hundredth, and a quarter
     partly = (Planted(mixed(least_squares, online, share)) for share in shares)
     several = found(Planted(online, online), Planted(least_squares), *partly, samples=1000)

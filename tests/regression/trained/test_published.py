@@ -20,7 +20,7 @@ def table_of(steps, means, spread=0.001):
 
 def test_cell_by_cell_beside_the_published_tables():
     theirs, descent = (table_of(each.steps, each.mean) for each in published("isotropic"))
-    found = Tables(theirs, theirs, descent, ())
+    found = Tables(theirs, theirs, descent, (), 1.0)
     findings = list(cells(found, "isotropic"))
     assert [f.id for f in findings] == ["cells/newton", "cells/gradient-descent"]
     assert [f.verdict for f in findings] == [Verdict.HOLDS] * 2
@@ -42,7 +42,7 @@ def test_cell_by_cell_beside_the_published_tables():
 
 def test_every_cell_is_saved(tmp_path):
     steps, means = np.array([1, 2]), np.array([[0.5, 0.6, 0.7], [0.8, 0.9, 1.0]])
-    low, high = (Tables(*[table_of(steps, means + shift)] * 3, ()) for shift in (0, 0.02))
+    low, high = (Tables(*[table_of(steps, means + shift)] * 3, (), 1.0) for shift in (0, 0.02))
     save_cells(tmp_path / "cells.csv", {"a": low, "b": high})
     head, *rows = (tmp_path / "cells.csv").read_text().splitlines()
     assert head == "model,algorithm,steps,layer,similarity,standard_error"

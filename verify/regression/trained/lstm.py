@@ -19,6 +19,7 @@ from verify.regression.trained.options import LSTM, TRANSFORMER, Samples
 from verify.regression.trained.pictures import forgetting_picture
 from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
+from verify.regression.trained.similarities import DESCENT_STEPS, NEWTON_STEPS
 
 PUBLISHED = " (published, d = 20: 0.954 and 0.806)"
 
@@ -38,7 +39,8 @@ def lstm(
     """A trained LSTM is nearer to online gradient descent than a transformer, and forgets.
 
     Nearer: its similarity of errors with online gradient descent is larger than the transformer's,
-    and than its own with least squares.  Forgetting: asked for an example again, it errs the more
+    and than its own with least squares, and with gradient descent and Newton's method after as many
+    steps as make its own error.  Forgetting: asked for an example again, it errs the more
     the longer ago it was; the transformer does not.  Its first layer says as much as its last.
     """
     recurrent, attentive = models_of(checkpoint, LSTM), models_of(transformer, TRANSFORMER)
@@ -62,9 +64,10 @@ def lstm(
 def nearer(own: Probed, others: list[Trained]) -> Iterator[Finding]:
     """Paired by prompt: the same prompts for all models and the algorithms."""
     online, step_size = own.algorithms.online_gradient_descent()
-    rules = np.stack([online[0], own.algorithms.least_squares()])
+    equal = at_equal_error(own)
+    rules = np.stack([online[0], own.algorithms.least_squares(), *equal.values()])
     said = np.stack([predictions_of(each.model, own.prompts) for each in (own.trained, *others)])
-    (online_cosine, *their_online), (exact_cosine, *their_exact) = error_cosines(
+    (online_cosine, *their_online), (exact_cosine, *their_exact), *equally = error_cosines(
         rules[..., 1:], said[..., 1:], own.algorithms.labels[:, 1:]
     )
 
@@ -78,11 +81,27 @@ def nearer(own: Probed, others: list[Trained]) -> Iterator[Finding]:
             (f"online/{name}", f"more like {first} than {name}", online_cosine, theirs, PUBLISHED),
             (f"least-squares/{name}", f"less like {second} than {name}", exact, exact_cosine, ""),
         ]
+    for name, (theirs, *_) in zip(equal, equally, strict=True):
+        id = f"online/{name.split(' after')[0].replace(' ', '-')}"
+        compared.append((id, f"more like {first} than {name}", online_cosine, theirs, ""))
     for id, name, more, less, published in compared:
         difference = estimated(more - less)
         words = f"similarity of errors {more.mean():.3f} and {less.mean():.3f}, the difference "
         words += f"{difference:.3f}"
         yield above(id, name, difference, words=words, wanted=f"above 0 {BY}{published}")
+
+
+def at_equal_error(own: Probed) -> dict[str, np.ndarray]:
+    """Newton's method and gradient descent after the steps that err most nearly as much as the
+    model does, by what they are called: predictions (m, n + 1)."""
+    error, found = own.error(predictions_of(own.trained.model, own.prompts)).mean(), {}
+    for name, steps, said in (
+        ("Newton", NEWTON_STEPS, own.algorithms.newton(NEWTON_STEPS)),
+        ("gradient descent", DESCENT_STEPS, own.algorithms.gradient_descent(DESCENT_STEPS, 1.0)),
+    ):
+        nearest = int(np.abs(np.log(own.error(said).mean(-1) / error)).argmin())
+        found[f"{name} after {steps[nearest]} steps, which err as much"] = said[nearest]
+    return found
 
 
 def first_layer(own: Probed) -> Finding:

@@ -81,16 +81,25 @@ def forgetting_picture(path: Path, errors: Named) -> None:
 
 
 def terms_picture(
-    path: Path, trained: Sequence[tuple[int, tuple[int, int], float]], best: np.ndarray
+    path: Path,
+    trained: Sequence[tuple[int, tuple[int, int], float]],
+    best: np.ndarray,
+    built: Sequence[float],
 ) -> None:
-    """The mean squared error of the best polynomial by its terms, and of every trained model of L
-    layers, a line at its error, from 3^(L−1) terms to the most there can be, the ladder's."""
+    """The mean squared error of the best polynomial by its terms, of every trained model of L
+    layers, a line at its error, from 3^(L−1) terms to the most there can be, and of the ladder of
+    gradient steps, which has as many."""
     with saved(path, 7, 4.6) as (panel,):
         label = "best polynomial of so many terms"
         panel.plot(range(1, len(best) + 1), best, "k.-", lw=1, label=label)
-        for index, (L, terms, error) in enumerate(trained):
+        named = set[int]()
+        for L, terms, error in trained:
             label = f"trained, {L} layer{'s' * (L > 1)}: 3^{L - 1} … (3^{L} − 1)/2 terms"
-            panel.plot(terms, (error, error), "|-", color=f"C{index}", lw=2, ms=12, label=label)
+            label = "" if L in named else label
+            named.add(L)
+            panel.plot(terms, (error, error), "|-", color=f"C{L - 1}", lw=1.5, ms=12, label=label)
+        most = [(3**L - 1) // 2 for L in range(1, len(built) + 1)]
+        panel.plot(most, built, "s--", color="0.5", ms=5, label="built ladder of L layers")
         panel.set(xscale="log", yscale="log", xlabel="terms", ylabel="mean squared error")
 
 

@@ -1,0 +1,148 @@
+"""Residual filters: planted algorithms are found again, and what is none is told."""
+
+import numpy as np
+import pytest
+from planted import Planted, descent, newton, silent, with_noise
+
+from theory.regression import (
+    PrefixSpectrum,
+    filter_residual,
+    fitted_filter,
+    gaussian_prompts,
+    newton_residual,
+    unfiltered,
+)
+from verify.claim import Run
+from verify.evidence.statistics import Mean
+from verify.finding import Verdict
+from verify.regression.trained.filters import Errors, filters, over_seeds
+from verify.regression.trained.probes import Probed
+from verify.regression.trained.similarities import Tables
+
+HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
+D = 4
+
+
+@pytest.fixture(scope="module")
+def spectrum():
+    """Errors of predictions on the prefixes t ≥ d, their shares and z."""
+    p = gaussian_prompts(300, 2 * D, D, seed=0)
+    found = PrefixSpectrum(p.x, p.y, p.x_query)
+    labels = np.concatenate([p.y, p.y_query[:, None]], axis=-1)
+    eigenvalues = found.eigenvalues[:, D:]
+    z = (eigenvalues / eigenvalues[..., -1:]).reshape(-1, D)
+
+    def errors(said):
+        return (labels - said)[:, D:].ravel()
+
+    return found, errors, found.shares[:, D:].reshape(-1, D), z
+
+
+@pytest.mark.parametrize("k", [1, 5, 9, 14])
+@pytest.mark.parametrize(("start", "power"), [("gram", 2), ("identity", 1)])
+def test_newton_steps_are_found_again(spectrum, start, power, k):
+    found, errors, shares, z = spectrum
+    said = found.newton([k], 1 / found.largest**power, start)[0]
+    fit = fitted_filter(errors(said), shares, z)
+    assert fit.power == pytest.approx(power, abs=1e-6)
+    assert np.log2(fit.steps) == pytest.approx(k, abs=1e-6)
+    assert fit.unexplained < 1e-12
+    assert unfiltered(errors(said), shares, z) < 2e-3
+    other = fitted_filter(errors(said), shares, z, power=3.0 - power)
+    assert other.power == 3 - power
+    assert other.unexplained > 1e-3
+
+
+def test_gradient_steps_are_found_again_and_chebyshev_is_another_filter(spectrum):
+    found, errors, shares, z = spectrum
+    fit = fitted_filter(errors(found.gradient_descent([48], 1 / found.largest)[0]), shares, z)
+    assert (fit.power, fit.steps) == pytest.approx((1, 48))
+    chebyshev = errors(found.chebyshev([8], found.largest / 30, found.largest)[0])
+    assert fitted_filter(chebyshev, shares, z).unexplained > 0.05
+    assert unfiltered(chebyshev, shares, z) < 0.01
+    noise = np.random.default_rng(0).standard_normal(len(z))
+    assert unfiltered(noise, shares, z) > 0.9
+
+
+def test_the_family_is_newton_s():
+    z = np.linspace(0.01, 1, 50)
+    for k in (0, 3, 8):
+        assert np.allclose(filter_residual(z, 2, 2**k), newton_residual(z, k, 1.0), atol=1e-12)
+        wanted = newton_residual(z, k, 1.0, "identity")
+        assert np.allclose(filter_residual(z, 1, 2**k), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda e, s, z: (e[:, None], s, z), "give \\(N,\\) and twice"),
+        (lambda e, s, z: (e, s[1:], z), "give \\(N,\\) and twice"),
+        (lambda e, s, z: (e[:5], s[:5], z[:5]), "5 errors are too few"),
+        (lambda e, s, z: (e, s, 0 * z), "none of them 0"),
+        (lambda e, s, z: (e, s, 2 * z), "not in \\(0, 1\\]"),
+        (lambda e, s, z: (0 * e, s, z), "nothing to fit"),
+        (lambda e, s, z: (e, s * np.nan, z), "nothing to fit"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(spectrum, change, message):
+    found, errors, shares, z = spectrum
+    given = change(errors(found.ols() * 0), shares, z)
+    for fit in (fitted_filter, unfiltered):
+        with pytest.raises(ValueError, match=message):
+            fit(*given)
+
+
+def said_of(*rules, samples=800):
+    """The findings about a planted model, by id."""
+    probed = Probed.of(Run(seed=0), Planted(*rules).named(), samples)
+    findings, power = filters(probed, Tables.of(probed))
+    return {finding.id: finding for finding in findings}, power
+
+
+def test_planted_layers():
+    by_newton, power = said_of(*map(newton, (3, 4, 5, 6, 7)))
+    assert by_newton["filter/planted"].verdict is HOLDS
+    assert by_newton["filter/power"].verdict is FAILS
+    assert power.mean == pytest.approx(2, abs=0.2)  # read-outs are fitted
+    assert by_newton["filter/none"].verdict is FAILS
+    assert by_newton["ceiling"].verdict is FAILS
+    assert by_newton["long-prefixes"].verdict is FAILS
+    from_identity, power = said_of(*(newton(k, "identity") for k in (2, 3, 4, 5, 6)))
+    assert from_identity["filter/power"].verdict is HOLDS
+    assert power.mean == pytest.approx(1, abs=0.01)
+    assert from_identity["filter/doublings"].verdict is HOLDS
+    assert "5.0" in from_identity["filter/doublings"].words
+    squares, _ = said_of(*(descent(k * k) for k in (2, 3, 4, 5, 6)))
+    assert squares["filter/doublings"].verdict is FAILS
+    assert "quadratic" in squares["filter/doublings"].words
+
+
+def test_a_layer_that_is_no_filter_and_one_that_has_learned_nothing():
+    noisy, _ = said_of(newton(4, "identity"), with_noise(newton(6, "identity"), 40), samples=400)
+    assert noisy["filter/power"].verdict is HOLDS
+    nothing, power = said_of(silent, samples=100)
+    assert nothing["filter/power"].verdict is UNDECIDED
+    assert power is None
+    assert "filter/none" not in nothing
+
+
+def test_shares_that_no_filter_explains(spectrum):
+    _, _, shares, z = spectrum
+    rng = np.random.default_rng(0)
+    rows = (-1, D + 1, D)
+    errors = (shares * (1 - z) ** 4).sum(-1)
+    mixed = errors + rng.standard_normal(len(errors)) * errors.std()
+    both = np.stack([errors, mixed]).reshape(2, *rows[:2])
+    judged = Errors(both, shares.reshape(rows), z.reshape(rows))
+    assert judged.no_filter(0) < 1e-3
+    assert 0.3 < judged.no_filter(1) < 0.6
+
+
+def test_seeds_are_the_unit():
+    def verdict(*powers):
+        return [each.verdict for each in over_seeds([Mean(power, 1e-3) for power in powers])]
+
+    assert verdict(0.7, 0.8) == []
+    assert verdict(0.7, 0.8, 0.75) == [HOLDS]
+    assert verdict(2.0, 2.0, 1.9) == [FAILS]
+    assert verdict(0.5, 1.4, 2.3) == [UNDECIDED]

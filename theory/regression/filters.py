@@ -1,0 +1,128 @@
+"""Residual filters: which algorithm an error looks like, by what it leaves of each eigendirection.
+
+Where labels are ⟨w, x⟩ and S is regular, a method that has R(λ) left of each eigendirection errs by
+
+    e = Σ_i R(λ_i) share_i,        share_i = ⟨v_i, w⟩⟨v_i, x⟩.
+
+Newton from αS and from αI, gradient descent and hyperpower, each with the largest safe step that is
+1 over the largest eigenvalue, are all of one family: with z = λ/λmax
+
+    R(z) = (1 − z^p)^m,        p = 2 from αS, p = 1 from αI,
+
+m = 2^k for k Newton steps and m = k for k gradient steps.  So p and m are fitted to errors, by
+least squares; what is left of them says how much is no such filter.  A filter without a form,
+piecewise linear in log z, says how much is no filter at all: no function of S that w is multiplied
+by.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from theory.checks import InputError
+
+POWERS = 2.0 ** np.arange(-2, 2.5, 0.5)
+STEPS = 2.0 ** np.arange(-1, 20, 1.5)
+EVERY = 8  # of the errors count when a first guess is looked for
+
+
+class Filter(NamedTuple):
+    """(1 − z^power)^steps, and the share of the squared error that it leaves."""
+
+    power: float
+    steps: float
+    unexplained: float
+
+
+def filter_residual(z: np.ndarray, power: float, steps: float) -> np.ndarray:
+    """R(z) = (1 − z^p)^m for 0 ≤ z ≤ 1, p and m > 0."""
+    return _with_slopes(z, power, steps)[0]
+
+
+def fitted_filter(
+    errors: np.ndarray, shares: np.ndarray, z: np.ndarray, power: float | None = None
+) -> Filter:
+    """The filter nearest to errors (N,), from shares and z = λ/λmax (N, d), by least squares.
+
+    With `power` only the steps are fitted.  Raises `ValueError` for shapes that do not match, for
+    fewer than 8 errors, for z outside (0, 1], and where all errors are 0.
+    """
+    from scipy.optimize import least_squares
+
+    total = _checked(errors, shares, z)
+
+    def guessed() -> tuple[float, float]:
+        few = (errors[::EVERY], shares[::EVERY], z[::EVERY])
+        tried = [(p, m) for p in (POWERS if power is None else [power]) for m in STEPS]
+        return min(tried, key=lambda at: float((_left(*few, *at) ** 2).sum()))
+
+    def at(v: np.ndarray) -> tuple[float, float]:
+        return (float(np.exp(v[0])) if power is None else power), float(np.exp(v[-1]))
+
+    def slopes(v: np.ndarray) -> np.ndarray:
+        p, m = at(v)
+        _, by_power, by_steps = _with_slopes(z, p, m)
+        columns = [-p * (by_power * shares).sum(-1)] if power is None else []
+        return np.stack([*columns, -m * (by_steps * shares).sum(-1)], axis=-1)
+
+    start = np.log(guessed())
+    found = least_squares(
+        lambda v: _left(errors, shares, z, *at(v)),
+        start if power is None else start[1:],
+        slopes,
+        bounds=(-7, 25),
+        x_scale="jac",
+    )
+    return Filter(*at(found.x), float(2 * found.cost / total))
+
+
+def unfiltered(errors: np.ndarray, shares: np.ndarray, z: np.ndarray, knots: int = 24) -> float:
+    """The share of the squared error that no function R(z) explains.
+
+    R is piecewise linear in log z, with `knots` at quantiles and as many spread evenly.  Raises
+    `ValueError` as `fitted_filter`.
+    """
+    total, place = _checked(errors, shares, z), np.log(z)
+    even, quantiles = np.linspace(place.min(), 0, knots), np.linspace(0, 1, knots)
+    at = np.unique([*even, *np.quantile(place, quantiles)])
+    columns = [(np.interp(place, at, unit) * shares).sum(-1) for unit in np.eye(len(at))]
+    A = np.stack(columns, axis=-1)
+    coefficients, *_ = np.linalg.lstsq(A, errors, rcond=None)
+    return float(((errors - A @ coefficients) ** 2).sum() / total)
+
+
+def _left(
+    errors: np.ndarray, shares: np.ndarray, z: np.ndarray, power: float, steps: float
+) -> np.ndarray:
+    return np.asarray(errors - (filter_residual(z, power, steps) * shares).sum(-1))
+
+
+def _with_slopes(
+    z: np.ndarray, power: float, steps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """R(z) and its derivatives by p and by m; all 0 at z = 1."""
+    raised = z**power
+    inside = raised < 1
+    raised = np.where(inside, raised, 0.5)
+    log = np.log1p(-raised)
+    R = np.where(inside, np.exp(steps * log), 0.0)
+    return R, -R * steps * raised * np.log(z) / (1 - raised), R * log
+
+
+def _checked(errors: np.ndarray, shares: np.ndarray, z: np.ndarray) -> float:
+    """The sum of squares."""
+    if errors.ndim != 1 or shares.shape != z.shape or shares.shape[:-1] != errors.shape:
+        raise InputError(
+            f"errors have shape {errors.shape}, shares {shares.shape} and z {z.shape}: give (N,) "
+            "and twice (N, d)"
+        )
+    if len(errors) < EVERY:
+        raise InputError(f"{len(errors)} errors are too few: give at least {EVERY}")
+    if not ((z > 0) & (z <= 1)).all():
+        raise InputError("z is not in (0, 1]: give eigenvalues over the largest, none of them 0")
+    total = float((errors**2).sum())
+    if not (np.isfinite(total) and np.isfinite(shares).all() and total > 0):
+        raise InputError("errors are all 0, or not finite: there is nothing to fit")
+    return total

@@ -1,0 +1,229 @@
+"""Which residual filter the layers of a model leave of least squares, where it is determined.
+
+On prefixes of at least d examples, labels without noise: there methods of minimum norm have no
+error in common, and (1 − z^p)^m tells Newton's from gradient descent (`theory/regression/filters`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from theory.regression import error_cosines
+from theory.regression.filters import Filter, fitted_filter, unfiltered
+from verify.evidence.statistics import BY, ERRORS, Mean, above, below, estimated, sign_of
+from verify.finding import Finding, Verdict, at_most
+from verify.regression.trained.probes import Probed
+from verify.regression.trained.similarities import Tables, growth_of
+
+GROUPS = 8  # of prompts that are left out in turn
+BETWEEN = 1.5  # of p, 2 for Newton from αS and 1 for gradient descent and for Newton from αI
+SAYS = 0.5  # of a label's variance: layers that err more have learned too little to be judged
+NO_FILTER = 0.1  # of the squared error
+PLANTED = {"Newton from αS": (2.0, (5, 9)), "Newton from αI": (1.0, (4, 8))}
+RECOVERED = 1e-6  # off in p and log₂ m, for errors in float64
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of layers (layers + 1, m, t) on the prefixes with at least d examples, and what least
+    squares has in each eigendirection there: shares and z = λ/λmax (m, t, d)."""
+
+    errors: np.ndarray
+    shares: np.ndarray
+    z: np.ndarray
+
+    @staticmethod
+    def of(probed: Probed, said: np.ndarray | None = None) -> Errors:
+        """Those of a model's layers, or of other predictions on its prompts."""
+        d, spectrum = probed.trained.task.d, probed.algorithms.spectrum
+        said = probed.predictions if said is None else said
+        eigenvalues = spectrum.eigenvalues[:, d:]
+        return Errors(
+            (probed.algorithms.labels - said)[..., d:],
+            spectrum.shares[:, d:],
+            eigenvalues / eigenvalues[..., -1:],
+        )
+
+    def fitted(self, layer: int, power: float | None = None, without: int | None = None) -> Filter:
+        """The filter nearest to a layer, without one of the groups of prompts."""
+        kept = np.arange(len(self.z)) % GROUPS != without
+        d = self.z.shape[-1]
+        shares, z = (part[kept].reshape(-1, d) for part in (self.shares, self.z))
+        return fitted_filter(self.errors[layer, kept].ravel(), shares, z, power)
+
+    def no_filter(self, layer: int, without: int | None = None) -> float:
+        """The share of a layer's squared error that no function of S and t explains."""
+        kept = np.arange(len(self.z)) % GROUPS != without
+        left = total = 0.0
+        for t in range(self.z.shape[1]):
+            errors = self.errors[layer, kept, t]
+            squares = float((errors**2).sum())
+            left += squares * unfiltered(errors, self.shares[kept, t], self.z[kept, t])
+            total += squares
+        return left / total
+
+
+def jackknifed(value: Any) -> Mean:
+    """value(None), and its standard error from leaving out each group of prompts in turn."""
+    without = np.array([value(group) for group in range(GROUPS)])
+    spread = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean()) ** 2).sum())
+    return Mean(float(value(None)), float(spread))
+
+
+def planted(probed: Probed) -> Finding:
+    """That the fit finds algorithms again that are put in the place of a layer."""
+    algorithms, off = probed.algorithms, []
+    for name, (power, steps) in PLANTED.items():
+        start = "gram" if name.endswith("S") else "identity"
+        errors = Errors.of(probed, algorithms.newton(steps, start))
+        for layer, k in enumerate(steps):
+            found = errors.fitted(layer)
+            off += [abs(found.power - power), abs(float(np.log2(found.steps)) - k)]
+    return at_most(
+        "filter/planted",
+        "Newton's steps from αS and αI in the place of a layer are found again",
+        "float",
+        max(off),
+        RECOVERED,
+        words=f"p and log₂ m off by at most {max(off):.1e}",
+    )
+
+
+def filters(probed: Probed, tables: Tables) -> tuple[list[Finding], Mean | None]:
+    """What is said of a model, and p of its last layer."""
+    errors = Errors.of(probed)
+    squares = (errors.errors**2).mean((1, 2)) / probed.variance
+    layers = [layer for layer in range(1, len(squares)) if squares[layer] <= SAYS]
+    found = [planted(probed), *apart(probed, tables)]
+    if not layers:
+        name = "residual filter (1 − z^p)^m of each layer: p"
+        words = f"no layer errs less than {SAYS:.0%} of a label's variance on prefixes t ≥ d"
+        undecided = Finding("filter/power", name, "trained", [], BETWEEN, Verdict.UNDECIDED, words)
+        return [*found, undecided], None
+    powers = [
+        jackknifed(lambda group, at=layer: errors.fitted(at, without=group).power)
+        for layer in layers
+    ]
+    found.append(_power(layers, powers))
+    found.append(_doublings(layers, errors))
+    found.append(_no_filter(layers[-1], errors))
+    return found, powers[-1]
+
+
+def _power(layers: Sequence[int], powers: Sequence[Mean]) -> Finding:
+    verdicts = [sign_of(BETWEEN - power.mean, power.error) for power in powers]
+    return Finding(
+        "filter/power",
+        f"residual filter (1 − z^p)^m of layers {layers[0]} to {layers[-1]}: p nearer to 1 than 2",
+        "trained",
+        [power.value for power in powers],
+        BETWEEN,
+        Verdict.together(verdicts),
+        f"p = {', '.join(f'{power:.2f}' for power in powers)}",
+        f"below {BETWEEN} {BY} (gradient descent and Newton from αI: 1; Newton from αS: 2)",
+    )
+
+
+def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
+    """The growth of m at p = 1, judged for all prompts and without each group of them."""
+    fits = [
+        [errors.fitted(layer, 1.0, group) for layer in layers] for group in (*range(GROUPS), None)
+    ]
+    steps = [np.array([each.steps for each in row]) for row in fits]
+    laws = {growth_of(row) for row in steps}
+    decided = len(laws - {"exponential"}) in (0, len(laws)) and "unclear" not in laws
+    verdict = Verdict.of(laws == {"exponential"}) if decided else Verdict.UNDECIDED
+    doublings = np.log2(steps[-1])
+    return Finding(
+        "filter/doublings",
+        f"gradient steps m (p = 1) of layers {layers[0]} to {layers[-1]}: exponential growth",
+        "trained",
+        {"log2 m": doublings, "unexplained": [each.unexplained for each in fits[-1]]},
+        "exponential",
+        verdict,
+        f"log₂ m = {', '.join(f'{each:.1f}' for each in doublings)} "
+        f"({' or '.join(sorted(laws))}); unexplained "
+        f"{', '.join(f'{each.unexplained:.0%}' for each in fits[-1])}",
+        "the law that fits best, better than to chance, whichever prompts are left out",
+    )
+
+
+def _no_filter(layer: int, errors: Errors) -> Finding:
+    share = jackknifed(lambda group: errors.no_filter(layer, group))
+    return above(
+        "filter/none",
+        f"of layer {layer}'s squared error, what no filter R(S, t) explains",
+        share,
+        NO_FILTER,
+        words=f"{share.mean:.0%} ± {share.error:.0%}",
+        wanted=f"above {NO_FILTER:.0%} {BY}: neither gradient descent nor Newton, whatever the "
+        "steps",
+    )
+
+
+def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
+    """Similarity of errors on prefixes with fewer than d examples and with d or more, apart; with
+    that of the two algorithms to each other beside it."""
+    algorithms, d = probed.algorithms, probed.trained.task.d
+    newton, descent = tables.both
+    factor = tables.factor
+    rules = np.concatenate(
+        [
+            algorithms.newton([int(newton.best[-1])]),
+            algorithms.gradient_descent([int(descent.best[-1])], factor),
+        ]
+    )
+    last, labels = probed.predictions[-1:], algorithms.labels
+    squares = ((labels - last[0]) ** 2)[:, 1:]
+    short = estimated(squares[:, : d - 1].sum(-1) - 0.9 * squares.sum(-1))
+    share = float(squares[:, : d - 1].sum() / squares.sum())
+    yield above(
+        "short-prefixes",
+        "nine tenths of the last layer's squared error are on prefixes with fewer than d examples",
+        short,
+        words=f"{share:.1%}",
+        wanted=f"above 90% {BY}: there all methods of minimum norm err alike",
+    )
+    said = np.concatenate([rules, last])[..., 1:]
+    cosines = error_cosines(rules[..., 1:], said, labels[:, 1:])
+    ceiling = cosines[0, 1]
+    nearest = np.maximum(cosines[0, 2].mean(), cosines[1, 2].mean())
+    nearer = 0 if nearest == cosines[0, 2].mean() else 1
+    yield above(
+        "ceiling",
+        "the two algorithms are more alike than the last layer is to either",
+        estimated(ceiling - cosines[nearer, 2]),
+        words=f"similarity of errors {ceiling.mean():.4f}, and {nearest:.4f} to the layer",
+        wanted=f"above 0 {BY}",
+    )
+    long = error_cosines(rules[..., d:], said[..., d - 1 :], labels[:, d:])
+    best = estimated(long[int(long[1, 2].mean() > long[0, 2].mean()), 2])
+    yield below(
+        "long-prefixes",
+        "on prefixes with d examples or more the last layer is like neither",
+        best,
+        0.5,
+        words=f"similarity of errors {long[0, 2].mean():.3f} (Newton), {long[1, 2].mean():.3f} "
+        f"(gradient descent); to each other {long[0, 1].mean():.3f}",
+        wanted=f"below 0.5 {BY}",
+    )
+
+
+def over_seeds(powers: Sequence[Mean]) -> Iterator[Finding]:
+    """p of the last layer, seeds as the unit; nothing is said of fewer than three."""
+    if len(powers) < 3:
+        return
+    values = np.array([power.mean for power in powers])
+    mean = estimated(values)
+    yield below(
+        "seeds/power",
+        f"p of the last layer over {len(values)} seeds",
+        mean,
+        BETWEEN,
+        words=f"{mean:.2f}; each {', '.join(f'{value:.2f}' for value in values)}",
+        wanted=f"below {BETWEEN} by {ERRORS:g} standard errors between seeds",
+    )
