@@ -105,14 +105,15 @@ def test_planted_layers():
     assert by_newton["filter/power"].verdict is FAILS
     assert power.mean == pytest.approx(2, abs=0.2)  # read-outs are fitted
     assert by_newton["filter/none"].verdict is FAILS
-    assert by_newton["ceiling"].verdict is FAILS
+    assert by_newton["ceiling"].verdict is not HOLDS
     assert by_newton["long-prefixes"].verdict is FAILS
     from_identity, power = said_of(*(newton(k, "identity") for k in (2, 3, 4, 5, 6)))
     assert from_identity["filter/power"].verdict is HOLDS
-    assert power.mean == pytest.approx(1, abs=0.01)
+    assert power.mean == pytest.approx(1, abs=0.2)
     assert from_identity["filter/doublings"].verdict is HOLDS
-    assert "5.0" in from_identity["filter/doublings"].words
-    squares, _ = said_of(*(descent(k * k) for k in (2, 3, 4, 5, 6)))
+    doublings = from_identity["filter/doublings"].measured["log2 m"]
+    assert doublings == pytest.approx([2, 3, 4, 5, 6], abs=0.5)
+    squares, _ = said_of(*(descent(k * k, 1.0) for k in (2, 4, 6, 8, 10)))
     assert squares["filter/doublings"].verdict is FAILS
     assert "quadratic" in squares["filter/doublings"].words
 
