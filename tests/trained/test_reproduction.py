@@ -5,7 +5,7 @@ import pytest
 from constructions.trained import configuration_of, log_of, shipped
 from constructions.trained.process import Process
 from constructions.trained.state import State
-from constructions.trained.training import advance
+from constructions.trained.training import AT_ONCE, advance
 
 SECONDS = 20  # steps that take a second or two; the others are for the slow tests
 ROUNDING = 1e-4  # of a loss: sums in another order, over so many steps in float32
@@ -17,6 +17,14 @@ def first_line(name):
     return line["step"], line["loss"]
 
 
+def losses_of(name, steps, folder):
+    """The losses of so many steps, of prompts drawn as many at once as in training."""
+    run, losses = State.begin(configuration_of(name), folder, Process.join("cpu")), []
+    while run.step < steps:
+        losses += map(float, advance(run, AT_ONCE, run.configuration.task.loss))
+    return losses
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -26,8 +34,7 @@ def first_line(name):
 )
 def test_first_logged_steps(name, tmp_path):
     step, logged = first_line(name)
-    run = State.begin(configuration_of(name), tmp_path, Process.join("cpu"))
-    losses = [float(loss) for loss in advance(run, step, run.configuration.task.loss)]
+    losses = losses_of(name, step, tmp_path)
     assert sum(losses) / len(losses) == pytest.approx(logged, rel=ROUNDING)
     assert abs(losses[0] - logged) > ROUNDING * logged  # one step is not the mean of them all
 
@@ -35,6 +42,5 @@ def test_first_logged_steps(name, tmp_path):
 def test_another_seed_does_not_pass(tmp_path):
     one, other = "regression-linear-2-layers-seed0", "regression-linear-2-layers-seed1"
     step, logged = first_line(one)
-    run = State.begin(configuration_of(other), tmp_path, Process.join("cpu"))
-    losses = [float(loss) for loss in advance(run, step, run.configuration.task.loss)]
+    losses = losses_of(other, step, tmp_path)
     assert abs(sum(losses) / len(losses) - logged) > 10 * ROUNDING * logged
