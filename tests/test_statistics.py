@@ -87,7 +87,7 @@ def test_shares_of_resampled_sets(share, verdict):
 
 
 def test_all_seeds_of_a_name():
-    name = "induction-small-2-layers"
+    name = "regression-small-noise0.5"
     assert seeds_of(name) == seeds_of(f"{name}-seed0") == [f"{name}-seed0"]
     assert len(seeds_of("regression-small")) > 1
     assert seeds_of("some/file.safetensors") == ["some/file.safetensors"]

@@ -44,6 +44,8 @@ from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 
+MINUTE = 2.0**-960  # and above 1 over that, 2/(a + b) has no room for its bits
+
 
 def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
     """A transformer that computes k steps of Chebyshev's method.
@@ -58,7 +60,8 @@ def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
     `chebyshev.py`): accuracy ε takes ⌈log₃(√κ ln(2/ε) + 1)⌉
     layers, where Newton's 2^k ≈ κ ln(1/ε) takes ⌈log₃(2κ ln(1/ε) + 1)⌉.
 
-    Raises ValueError for d < 1, k < 1, or bounds that are not 0 < smallest ≤ largest.
+    Raises ValueError for d < 1, k < 1, or bounds that are not 0 < smallest ≤ largest, or so small
+    or large that 2/(smallest + largest) leaves the range of float64.
 
     Source: [Saad2003] for the method; the layers are proved in `chebyshev.py`.
     """
@@ -67,6 +70,11 @@ def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
     largest = checks.positive_number("largest", largest)
     if smallest > largest:
         raise InputError(f"smallest is {smallest:g} and largest is {largest:g}: swap them")
+    if not MINUTE < smallest + largest < 1 / MINUTE:
+        raise InputError(
+            f"the interval is [{smallest:g}, {largest:g}]: 2/(a + b) or a + b is no float64 with "
+            "all its bits; rescale the inputs"
+        )
     name = f"chebyshev(d={d}, k={k}, smallest={smallest!r}, largest={largest!r})"
     room_for(d, log(k + 1, 3))
     plan = chebyshev_plan(k, smallest, largest)

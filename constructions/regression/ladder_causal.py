@@ -13,9 +13,9 @@ so that G_N with N = 2^k is k Newton steps.  From exponents a and c a layer reac
 with 1_e the unit vectors, since the matrices are symmetric and G_n = G_a + E^a(I + E^c)G_c.
 
 **⌈k·log₃2⌉ layers in between.**  Exponents 0 and 1 are there after the first layer: E = I − αS is a
-sum over the tokens before.  If n is q, or n − 1 and n are q and q + 1, then L more layers reach
-every n ≤ 3^L: from the pair q, q + 1 come 3q, …, 3q + 3, and n ≤ 3^L has q + 1 ≤ 3^{L−1} unless
-n = 3q, which q alone makes.
+sum over the tokens before.  By induction L more layers reach every n ≤ 3^L, and every pair n, n + 1
+of such: with q = ⌊n/3⌋, n = 3q comes from q alone, and all of 3q, …, 3q + 3 from the pair q, q + 1,
+where q + 1 ≤ 3^{L−1} since 3q + 1 ≤ 3^L.
 
 From αS, E = I − αS² takes one layer more: S first, then its square.
 

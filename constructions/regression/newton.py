@@ -49,16 +49,17 @@ def newton(
 
     | layout | layers from αS, αI           | heads     | width                          |
     |--------|------------------------------|-----------|--------------------------------|
-    | direct | k + 2, k + 2                 | d²        | 2d² + 3d + 2                   |
+    | direct | k + 2, k + 2                 | d² (2)    | 2d² + 3d + 2                   |
     | ladder | ⌈k log₃2⌉ + 3, ⌈k log₃2⌉ + 2 | ≤ 4d² + 1 | ≤ 5d² + 3d + 2, ≤ 4d² + 3d + 2 |
 
-    No transformer of linear or ReLU attention and ReLU MLPs has fewer layers than the first ladder.
+    No transformer of linear or ReLU attention and ReLU MLPs on tokens affine in the prompt has
+    fewer layers than the first ladder.
 
     Formats shorter than float64, measured at κ(S) = 30, d = 5, n = 10: in float32 "ladder" stays
-    within 2e−6 of the recursion up to k = 100, as it multiplies errors by powers of the residual;
-    "direct" within 2e−5 up to k = 40, since u asks, and an error δ of M x becomes (2I − M S)δ,
-    which tends to δ; "paper", where x asks, makes 2δ of it and passes 0.1 % after k = 15.  In
-    float16 "ladder" stays within 1 % up to k = 100, where "direct" and "paper" have overflowed.
+    within 6e−6 of the recursion up to k = 100 (six prompts), as it multiplies errors by powers of
+    the residual; "direct" within 2e−5 up to k = 40, since u asks, and an error δ of M x becomes (2I
+    − M S)δ, which tends to δ; "paper", where x asks, makes 2δ of it and passes 0.1 % after k = 15.
+    In float16 "ladder" stays within 3 % up to k = 100, where "direct" and "paper" have overflowed.
 
     Computing the recursion needs no hypothesis.  It converges to the pseudo-inverse on range(S)
     iff 0 < alpha < 2/λmax(S)² (gram), resp. alpha < 2/λmax(S) (identity), strictly.
@@ -98,11 +99,11 @@ def newton(
         if n is None:
             raise InputError("layout 'paper' has the number of examples in its weights: pass n=…")
         return newton_paper(d, k, alpha, checks.dimension("n", n))
-    if layout == "ladder" and causal:
-        return ladder_causal(d, k, alpha, start)
     if layout == "ladder":
         name = f"newton(d={d}, k={k}, alpha={alpha!r}, layout='ladder', start='{start}')"
-        room_for(d, k * log(2, 3))
+        room_for(d, k * log(2, 3))  # before 2^k is computed
+        if causal:
+            return ladder_causal(d, k, alpha, start)
         return power_ladder(d, 2**k, alpha, start, name)
     if k > 1000:
         raise InputError(

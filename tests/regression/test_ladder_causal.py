@@ -9,10 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import newton
+from constructions.regression import newton_causal
 from constructions.regression.ladder_causal import exponents, summands
+from constructions.regression.stages import Row
 from tests.exact import predict, prompt, registers
 from theory.regression.depth import ceil_log3
+from verify.claim import Run
 from verify.domains import Rational
+from verify.finding import Verdict
+from verify.regression.newton import newton as claim
 
 Q = Rational()
 
@@ -81,9 +86,28 @@ def test_causal_layers_are_of_two_kinds(more, message):
         newton(2, 1, 0.5, causal=True, **more)
 
 
-def test_many_matrices_do_not_fit():
+@pytest.mark.parametrize(("d", "k"), [(3000, 3), (2, 10**7)])
+def test_what_does_not_fit_is_refused_at_once(d, k):
     with pytest.raises(ValueError, match="GiB of memory"):
-        newton(3000, 3, 0.5, "ladder", causal=True)
+        newton(d, k, 0.5, "ladder", causal=True)
+
+
+@pytest.mark.parametrize("start", ["gram", "identity"])
+@pytest.mark.parametrize("layout", ["causal", "causal-ladder"])
+def test_the_claim_holds(layout, start):
+    options = {"layout": layout, "start": start, "d": 2, "n": 3, "k": 2, "samples": 4}
+    found = {f.id: f for f in claim.findings(Run(seed=0, quick=True), **options)}
+    assert {f.verdict for f in found.values()} == {Verdict.HOLDS}
+    registers = found[f"{layout}/registers"]
+    assert registers.measured == registers.bound > 4
+
+
+def test_a_register_of_another_row_is_seen(monkeypatch):
+    """Rows of S and M are compared row by row, for every prefix."""
+    monkeypatch.setattr(newton_causal, "Row", lambda of, row: Row(of, 1))
+    options = {"layout": "causal", "d": 2, "n": 3, "k": 1, "samples": 4}
+    found = {f.id: f for f in claim.findings(Run(seed=0, quick=True), **options)}
+    assert found["causal/registers"].verdict is Verdict.FAILS
 
 
 def test_rounding_grows_with_the_power_where_a_prefix_is_shorter_than_d():

@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from constructions.regression.ladder import Rung, ladder, powers
+from verify.claim import Run
+from verify.evidence.agreement import transformer_in_float
 from verify.finding import Verdict
 from verify.regression import stability
 
@@ -155,7 +157,7 @@ def test_what_a_layer_rounds_is_passed_on_at_most_threefold(power):
                 size = sizes(at, ti, tj)
                 rounded = np.diag(np.divide(1, size, where=size > 0, out=np.zeros(8)))
                 passed = np.hstack([step @ passed, rounded])
-                assert (size @ np.abs(passed)).max() <= 3
+                assert (size @ np.abs(passed)).max() <= stability.PASSED_ON == 3
 
 
 def test_bounds_that_triple_in_each_layer_are_told_from_those_that_do_not():
@@ -166,7 +168,30 @@ def test_bounds_that_triple_in_each_layer_are_told_from_those_that_do_not():
 
     steady = stability.does_not_grow("gram", [found(1.0), found(1.05)])
     assert steady.verdict is Verdict.HOLDS
-    assert stability.does_not_grow("gram", [found(1.0), found(3.0)]).verdict is Verdict.FAILS
+    for per_layer in (1.3, 3.0):  # by 1.3^7·9/16 = 3.5, and by 1230
+        assert stability.does_not_grow("gram", [found(per_layer)]).verdict is Verdict.FAILS
+
+
+def test_the_errors_of_a_ladder(monkeypatch):
+    """Judged by its own rounding: what is off by more disagrees, and bounds are what they say."""
+    run = Run(seed=0, quick=True)
+    found = stability.errors(run, "identity", 10.0)
+    assert found.agrees == [Verdict.HOLDS] * 2
+    assert found.layers == [9, 16]  # 12 and 23 steps
+    assert max(found.float64) < min(found.rounding)
+    assert found.bound64 == pytest.approx(found.rounding, rel=1e-3)
+    assert max(found.bound64) < 1e-10
+
+    assert max(found.float64) < 1e-14 < min(found.float32) < 1e-5
+    ratio = np.finfo(np.float32).eps / np.finfo(np.float64).eps
+    assert ratio == stability.FLOAT32
+    assert max(found.bound32) == pytest.approx(ratio * max(found.rounding), rel=0.1)
+    monkeypatch.setattr(
+        stability,
+        "transformer_in_float",
+        lambda *given: ((said := transformer_in_float(*given))[0] * (1 + 1e-9), said[1]),
+    )
+    assert stability.errors(run, "identity", 10.0).agrees == [Verdict.FAILS] * 2
 
 
 def test_an_error_above_its_bound_fails_and_a_wide_bound_of_float32_decides_nothing():

@@ -162,6 +162,35 @@ def test_chebyshev_in_every_number_system(k):
     assert found["registers"].measured >= found["size"].measured["layers"]
 
 
+def test_a_residual_that_is_not_the_least_is_noticed(monkeypatch):
+    """Chebyshev's polynomial for an interval a tenth longer is not the best on this one."""
+    module = import_module("verify.regression.chebyshev")
+    right = module.chebyshev_statement
+    assert findings(chebyshev, k=1, d=1, n=2, domain="float")["best"].verdict is Verdict.HOLDS
+    monkeypatch.setattr(module, "chebyshev_statement", lambda run, a, b: right(run, a, 1.1 * b))
+    assert module._best_of_its_layers(Run(), 1.0, 32.0).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize(
+    ("bounds", "verdict"),
+    [((1.0, 2.0), Verdict.HOLDS), ((1.0, 2.0**40), Verdict.UNDECIDED)],
+)
+def test_residuals_that_float64_cannot_tell_apart_are_left_out(bounds, verdict):
+    module = import_module("verify.regression.chebyshev")
+    assert module._best_of_its_layers(Run(), *bounds).verdict is verdict
+
+
+@pytest.mark.parametrize("bounds", [(1e308, 1.7e308), (5e-324, 1e-323)])
+def test_intervals_that_float64_cannot_halve_are_refused(bounds):
+    with pytest.raises(ValueError, match="rescale the inputs"):
+        findings(chebyshev, k=4, d=1, n=1, smallest=bounds[0], largest=bounds[1])
+
+
+def test_so_many_steps_of_chebyshev_are_not_compared():
+    with pytest.raises(ValueError, match="take at most 5000"):
+        findings(chebyshev, k=100_000, d=1, n=1)
+
+
 @pytest.mark.parametrize("part", ["products", "kept", "once", "cubed"])
 def test_a_coefficient_of_chebyshev_that_is_off_is_noticed(part, monkeypatch):
     """By 10⁻¹³: what weights and product formulas share is compared with numbers over Q."""

@@ -130,7 +130,7 @@ def test_the_kinds_of_evidence(found):
 
 def test_each_pair_gets_one_answer_and_needs_two(found):
     pairs = pairs_of(found)
-    assert len(pairs) == 8
+    assert len(pairs) == 10
     for id, f in pairs.items():
         assert ("same message" in f.words) == (not id.endswith("/errs"))
         (given, given_too), needed = f.measured["answers"], f.bound["needed"]
@@ -253,7 +253,7 @@ def test_a_wrong_reduction_is_noticed(monkeypatch):
         Split, "complete", lambda *a: [logit + (i == 0) for i, logit in enumerate(right(*a))]
     )
     wrong = [f for f in findings(n=9) if f.verdict is Verdict.FAILS]
-    assert sum(f.id.endswith("/reduction") for f in wrong) == 8
+    assert sum(f.id.endswith("/reduction") for f in wrong) == 10
     assert pairs_of(wrong)
 
 
@@ -265,7 +265,7 @@ def test_the_faults_are_seen(fault):
     assert failing == [
         "induction/two-layers",
         "composition/two-layers",
-        "induction-small-1-layer-seed0/two-layers",
+        *(f"induction-small-1-layer-seed{seed}/two-layers" for seed in range(3)),
     ]
 
 

@@ -22,6 +22,7 @@ from verify.regression.statements import chebyshev_statement, in_float64
 ROUNDINGS = 40  # in a factor: a logarithm, at most five exponentials, ten products and sums
 DEGREES = (1, 4, 13, 40)  # the most that 1 … 4 layers reach
 TOLD = 2.0**-30  # smaller residuals of rounded factors say nothing of what is best
+MOST_STEPS = 5000
 GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one of them is what is left of 1
 
 
@@ -49,6 +50,11 @@ def chebyshev(
     """
     if not 0 < smallest < largest < np.inf:
         raise InputError(f"the interval is [{smallest:g}, {largest:g}]: give 0 < a < b")
+    if k > MOST_STEPS:
+        raise InputError(
+            f"k is {k}: factors are compared with fractions of as many digits; take at most "
+            f"{MOST_STEPS}"
+        )
     statement = chebyshev_statement(run, smallest, largest)
     in_other_domains = equality(run, statement, d, n, k, domain)
     yield size(statement.build(d, n, k), statement.theorem, d=d, k=k)
@@ -85,6 +91,8 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
         least.append(float(1 / sum(map(abs, weights))))
     # As far as rounding lets a residual be told from a smaller one.
     told = [(far, near) for far, near in zip(reached, least, strict=True) if near >= TOLD]
+    if smallest < TOLD * largest:  # 1 − R is rounded, and R is 1 but for that
+        told = []
     met = [abs(far - near) <= 2.0**-40 + 2.0**-20 * near for far, near in told]
     few = f" (compared: {len(told)}; smaller ones cannot be told apart)" * (len(told) < len(least))
     return Finding(

@@ -62,8 +62,8 @@ def depth(
     and a layer at most triples the degree: a head multiplies three quantities that are affine in
     the stream, and ReLU is piecewise linear. So L layers of linear or ReLU attention with ReLU
     MLPs give piecewise polynomials of degree ≤ 3^L; on an open set where the prediction is one
-    polynomial, 3^L ≥ degree. Errors of rounding do not triple: their bound grows with the number of
-    layers at most (argument: docs/depth.md).
+    polynomial, 3^L ≥ degree. Errors of rounding do not triple: from αI their bound grows with the
+    number of layers at most (docs/depth.md), from αS that is what is seen.
     """
     if largest_k > LARGEST_K:
         layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2

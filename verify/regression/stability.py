@@ -95,7 +95,7 @@ def stays_within(start: str, found: Errors) -> Finding:
 
 def does_not_grow(start: str, found: list[Errors]) -> Finding:
     """From where the steps have converged to twice as many: the bound on the rounding, for each
-    layer, grows by what the theorem allows, where 3^L would be thousands and more."""
+    layer, grows at most as one layer's rounding does on its way through the others."""
     growth = [growth_a_layer(each.rounding, each.layers) for each in found]
     least = min(each.layers[-1] - each.layers[-2] for each in found)
     return at_most(
