@@ -1,0 +1,52 @@
+"""The claim `depth`: what makes a row of its table, or a degree, fail."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from theory.regression import newton_degree, newton_lower_bound
+from verify.claim import Run
+from verify.finding import Verdict, equal
+from verify.regression import depth as module
+from verify.regression import state_size
+
+HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
+
+
+def row(domain="float"):
+    """The verdict on the row of one Newton step."""
+    return module._row(Run(seed=0, quick=True), 1, domain).verdict
+
+
+def test_a_ladder_above_the_bound_fails(monkeypatch):
+    """Layers are as stated, and more than a bound that is one less."""
+    assert row() is HOLDS
+    monkeypatch.setattr(module, "newton_lower_bound", lambda *a: newton_lower_bound(*a) - 1)
+    assert row() is FAILS
+
+
+def test_layouts_that_differ_make_the_row_fail(monkeypatch):
+    assert row("modular") is HOLDS
+    different = (lambda *_: equal("id", "name", "another answer"), "")
+    monkeypatch.setitem(module.COMPARED, "modular", different)
+    assert row("modular") is FAILS
+
+
+@pytest.mark.parametrize(("degrees", "verdict"), [((1, 3, 9), HOLDS), ((1, 4, 9), FAILS)])
+def test_a_degree_that_more_than_triples_fails(degrees, verdict, monkeypatch):
+    assert newton_degree(1) == 9
+    seen = [SimpleNamespace(array=np.array([each])) for each in degrees]
+    monkeypatch.setattr(module, "streams", lambda *_: seen)
+    statement = module.newton_statement(Run(), "direct", "gram", 0.5)
+    assert module._degree_by_layer("direct", statement, 1).verdict is verdict
+
+
+def test_layers_that_grow_faster_than_stated_fail():
+    """½ log₃κ + O(1) and log₃κ + O(1): a layer more for each factor of 4 in κ is too many."""
+    for finding, layers in (
+        (state_size._ladder, [4, 4, 5, 6, 6, 7]),
+        (state_size._causal_ladder, [7, 8, 9, 11, 12, 13]),
+    ):
+        assert finding(layers).verdict is HOLDS
+        assert finding([count + 2 for count in layers]).verdict is FAILS
