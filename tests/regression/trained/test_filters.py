@@ -139,6 +139,12 @@ def test_shares_that_no_filter_explains(spectrum):
     assert 0.3 < judged.no_filter(1) < 0.6
 
 
+def test_too_few_prompts_decide_nothing():
+    found, _ = said_of(newton(4, "identity"), samples=60)
+    assert found["filter/none"].verdict is UNDECIDED
+    assert "60 prompts are too few: take 160" in found["filter/none"].words
+
+
 def test_seeds_are_the_unit():
     def verdict(*powers):
         return [each.verdict for each in over_seeds([Mean(power, 1e-3) for power in powers])]

@@ -23,6 +23,7 @@ GROUPS = 8  # of prompts that are left out in turn
 BETWEEN = 1.5  # of p, 2 for Newton from αS and 1 for gradient descent and for Newton from αI
 SAYS = 0.5  # of a label's variance: layers that err more have learned too little to be judged
 NO_FILTER = 0.1  # of the squared error
+MOST_KNOTS, FOR_EACH = 24, 40  # of a free filter; prompts for each, so that noise is not fitted
 PLANTED = {"Newton from αS": (2.0, (5, 9)), "Newton from αI": (1.0, (4, 8))}
 RECOVERED = 1e-6  # off in p and log₂ m, for errors in float64
 
@@ -58,11 +59,12 @@ class Errors:
     def no_filter(self, layer: int, without: int | None = None) -> float:
         """The share of a layer's squared error that no function of S and t explains."""
         kept = np.arange(len(self.z)) % GROUPS != without
+        knots = min(MOST_KNOTS, int(kept.sum()) // FOR_EACH)
         left = total = 0.0
         for t in range(self.z.shape[1]):
             errors = self.errors[layer, kept, t]
             squares = float((errors**2).sum())
-            left += squares * unfiltered(errors, self.shares[kept, t], self.z[kept, t])
+            left += squares * unfiltered(errors, self.shares[kept, t], self.z[kept, t], knots)
             total += squares
         return left / total
 
@@ -153,10 +155,14 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
 
 
 def _no_filter(layer: int, errors: Errors) -> Finding:
+    name = f"of layer {layer}'s squared error, what no filter R(S, t) explains"
+    if len(errors.z) < 4 * FOR_EACH:
+        words = f"{len(errors.z)} prompts are too few: take {4 * FOR_EACH} or more"
+        return Finding("filter/none", name, "trained", None, NO_FILTER, Verdict.UNDECIDED, words)
     share = jackknifed(lambda group: errors.no_filter(layer, group))
     return above(
         "filter/none",
-        f"of layer {layer}'s squared error, what no filter R(S, t) explains",
+        name,
         share,
         NO_FILTER,
         words=f"{share.mean:.0%} ± {share.error:.0%}",
