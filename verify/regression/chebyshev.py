@@ -59,8 +59,8 @@ def chebyshev(
     in_other_domains = equality(run, statement, d, n, k, domain)
     yield size(statement.build(d, n, k), statement.theorem, d=d, k=k)
     yield _coefficients(k, smallest, largest)
-    yield _best_of_its_layers(run, smallest, largest)
     if domain in ("all", "float"):
+        yield _best_of_its_layers(run, smallest, largest)
         yield in_float64(statement, gaussian_examples(run, samples, n, d), k)
     yield from in_other_domains
     if domain == "all":
@@ -75,7 +75,7 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
     That is found over Q, at points near the extrema of the Chebyshev polynomial.
     """
     reached, least = [], []
-    for degree in DEGREES:
+    for degree in DEGREES[: 3 if run.quick else 4]:
         model = chebyshev_statement(run, smallest, largest).build(1, 1, degree)
         angles = np.linspace(0, np.pi, 20 * degree + 1)
         points = (largest + smallest) / 2 - (largest - smallest) / 2 * np.cos(angles)
@@ -97,7 +97,7 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
     few = f" (compared: {len(told)}; smaller ones cannot be told apart)" * (len(told) < len(least))
     return Finding(
         "best",
-        f"worst residual on [{smallest:g}, {largest:g}] after L = 1 … {len(DEGREES)} layers",
+        f"worst residual on [{smallest:g}, {largest:g}] after L = 1 … {len(reached)} layers",
         "float",
         reached,
         least,
