@@ -31,6 +31,7 @@ import numpy as np
 from constructions.assembly import Head, block, embed, moved, unembed
 from constructions.examples import Examples, shifted
 from constructions.regression.climb import SLOTS
+from constructions.regression.newton_causal import sums
 from constructions.regression.stages import Image, Inverse, Prediction, Residual, Row
 from constructions.stream import Map, Stream, one
 from constructions.transformer import Stage, Transformer
@@ -51,26 +52,17 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
     widths = {"x": d, "key": d, "y": 1, "b": d, "estimate": 1}
     stream = Stream(**widths, **{f"{M}{i}": d for M in named for i in rows})
     stream.fits(len(plan) + 1 + gram, heads=4 * d * d + 1)
-    x, key, y, b = map(stream.read, ("x", "key", "y", "b"))
+    x, b = map(stream.read, ("x", "b"))
     coordinate = {i: Map(np.eye(d)[:, [i - 1]], f"[{i}]") for i in rows}
     unit = {i: one @ Map(np.eye(d)[[i - 1]], f"e{i}") for i in rows}
     at = dict(zip(plan[0], SLOTS, strict=False))
 
     # The sums over the tokens before: S, and with it E and G of exponent 1.
     linear = {"S": 1.0, f"{at[1]}_G": alpha} if gram else {f"{at[1]}_E": -alpha}
-    sums = [
-        Head(
-            one,
-            key @ coordinate[i],
-            tuple(factor * key for factor in linear.values()),
-            tuple(f"{M}{i}" for M in linear),
-        )
-        for i in rows
-    ]
     ones = [Move(unit[i], f"{slot}_E{i}") for slot in at.values() for i in rows]
     if not gram:
         ones += [Move(alpha * unit[i], f"{at[1]}_G{i}") for i in rows]
-    blocks = [block(stream, [*sums, Head(one, y, key, "b")], ones, mask="causal")]
+    blocks = [block(stream, sums(stream, linear), ones, mask="causal")]
     if gram:
         S = {i: stream.read(f"S{i}") for i in rows}
         square = [Head(S[i], unit[e], -alpha * S[e], f"{at[1]}_E{i}") for i in rows for e in rows]

@@ -57,8 +57,9 @@ def newton(
 
     Formats shorter than float64, measured at κ(S) = 30, d = 5, n = 10: in float32 "ladder" stays
     within 6e−6 of the recursion up to k = 100 (six prompts), as it multiplies errors by powers of
-    the residual; "direct" within 2e−5 up to k = 40, since u asks, and an error δ of M x becomes (2I
-    − M S)δ, which tends to δ; "paper", where x asks, makes 2δ of it and passes 0.1 % after k = 15.
+    the residual; "direct" within 2e−5 up to k = 40, since u asks, and an error δ of M x becomes
+    (2I − M S)δ, which tends to δ; "paper", where x asks, makes 2δ of it and passes 0.1 % after
+    k = 15.
     In float16 "ladder" stays within 3 % up to k = 100, where "direct" and "paper" have overflowed.
 
     Computing the recursion needs no hypothesis.  It converges to the pseudo-inverse on range(S)

@@ -25,6 +25,7 @@ transformer with O(d) numbers a token does better is a conjecture, not shown her
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import ldexp
 
 import numpy as np
@@ -48,22 +49,13 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
     widths = {"x": d, "key": d, "y": 1, "b": d, "estimate": 1}
     stream = Stream(**widths, **{f"{M}{a}": d for M in "SV" for a in rows})
     stream.fits(k + 2, heads=max(d * d, d + 1))
-    x, key, y, b = map(stream.read, ("x", "key", "y", "b"))
+    x, b = map(stream.read, ("x", "b"))
     S, V = ({a: stream.read(f"{M}{a}") for a in rows} for M in "SV")
     coordinate = {a: Map(np.eye(d)[:, [a - 1]], f"[{a}]") for a in rows}
     linear = {"S": 1.0, "V": alpha} if start == "gram" else {"S": 1.0}
-    moments = [
-        Head(
-            one,
-            key @ coordinate[a],
-            tuple(factor * key for factor in linear.values()),
-            tuple(f"{M}{a}" for M in linear),
-        )
-        for a in rows
-    ]
     unit = {a: one @ Map(np.eye(d)[[a - 1]], f"e{a}") for a in rows}
     constants = [Move(alpha * unit[a], f"V{a}") for a in rows if start == "identity"]
-    first = block(stream, [*moments, Head(one, y, key, "b")], constants, mask="causal")
+    first = block(stream, sums(stream, linear), constants, mask="causal")
     steps = [
         block(
             stream,
@@ -91,3 +83,21 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
         name=f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}', causal=True)",
         source="proved in constructions/regression/newton_causal.py",
     )
+
+
+def sums(stream: Stream, factors: Mapping[str, float]) -> list[Head]:
+    """Σ_{i<t} x_{i,a} x_i times its factor into row a of each matrix, and Σ_{i<t} y_i x_i into b.
+
+    For a causal mask, over examples of which a query has the key 0.
+    """
+    key = stream.read("key")
+    heads = [
+        Head(
+            one,
+            key @ Map(np.eye(key.width)[:, [a - 1]], f"[{a}]"),
+            tuple(factor * key for factor in factors.values()),
+            tuple(f"{M}{a}" for M in factors),
+        )
+        for a in range(1, key.width + 1)
+    ]
+    return [*heads, Head(one, stream.read("y"), key, "b")]

@@ -11,10 +11,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.regression import (
-    newton_steps,
-    optimal_gradient_descent_steps,
-)
+from theory.regression import newton_steps, optimal_gradient_descent_steps
 from verify.claim import Run, claim, option
 from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.statistics import ERRORS, estimated
@@ -63,8 +60,7 @@ def state_size(
     yield _no_krylov_method_is_faster(counts["Chebyshev"])
     for name, steps in (("chebyshev", "Chebyshev"), (CAUSAL, "Newton from αI")):
         counts[name] = [theorem(name).sizes["layers"](k=k) for k in counts[steps]]
-    yield _ladder(counts["chebyshev"])
-    yield _causal_ladder(counts[CAUSAL])
+    yield from _few_layers(counts)
     conditions, samples = (CONDITIONS[1:4], 16) if run.quick else (CONDITIONS[2:], samples)
     examples = one_pass_examples(run, conditions, samples)
     yield _one_pass(examples)
@@ -199,32 +195,35 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
     )
 
 
-def _ladder(layers: list[int]) -> Finding:
-    """⌈log₃(2k + 1)⌉ layers for k ≤ ½√κ ln(2/ε) + 1 steps."""
-    limits = [log(c**0.5 * log(2 / SHRINK) + 3, 3) + 1 for c in CONDITIONS]
-    return Finding(
-        "ladder",
-        "Chebyshev under full attention (ladder): layers for κ = 4², …, 4⁷",
-        "float",
-        layers,
-        limits,
-        Verdict.of(all(count <= limit for count, limit in zip(layers, limits, strict=True))),
-        wanted="½ log₃κ + O(1)",
-    )
-
-
-def _causal_ladder(layers: list[int]) -> Finding:
-    """⌈k log₃2⌉ + 2 layers for k ≤ log₂(κ ln(1/ε)) + 1 steps: 2^k power steps of size 1/κ."""
-    limits = [log(2 * c * log(1 / SHRINK), 3) + 3 for c in CONDITIONS]
-    return Finding(
-        "causal-ladder",
-        "Newton with d² numbers a token (causal ladder): layers for κ = 4², …, 4⁷",
-        "float",
-        layers,
-        limits,
-        Verdict.of(all(count <= limit for count, limit in zip(layers, limits, strict=True))),
-        wanted="log₃κ + O(1)",
-    )
+def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
+    """⌈log₃(2k + 1)⌉ layers for k ≤ ½√κ ln(2/ε) + 1 steps; with d² numbers, ⌈k log₃2⌉ + 2 for
+    k ≤ log₂(κ ln(1/ε)) + 1 steps, which are 2^k power steps of size 1/κ."""
+    for id, name, what, wanted, most in (
+        (
+            "ladder",
+            "chebyshev",
+            "Chebyshev under full attention (ladder)",
+            "½ log₃κ + O(1)",
+            lambda c: log(c**0.5 * log(2 / SHRINK) + 3, 3) + 1,
+        ),
+        (
+            "causal-ladder",
+            CAUSAL,
+            "Newton with d² numbers a token (causal ladder)",
+            "log₃κ + O(1)",
+            lambda c: log(2 * c * log(1 / SHRINK), 3) + 3,
+        ),
+    ):
+        layers, limits = counts[name], [most(condition) for condition in CONDITIONS]
+        yield Finding(
+            id,
+            f"{what}: layers for κ = 4², …, 4⁷",
+            "float",
+            layers,
+            limits,
+            Verdict.of(all(count <= limit for count, limit in zip(layers, limits, strict=True))),
+            wanted=wanted,
+        )
 
 
 def one_pass_examples(
