@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from constructions.attention import Attention, Mask, Normalise
-from constructions.margins import Margin
+from constructions.margins import Margin, Restores
 from constructions.stream import Map, Reading, Stream, number, one
 from constructions.transformer import MLP, Block, Embed, Unembed, UnitNorm
 from constructions.words import Times, Word
@@ -111,10 +111,9 @@ def mlp(stream: Stream, words: Iterable[Word]) -> MLP:
     W_in, b_in = [np.zeros((stream.d_model, 0))], [np.zeros(0)]
     W_out, b_out = [np.zeros((0, stream.d_model))], np.zeros(stream.d_model)
     for word in words:
-        span = stream[word.into]
         for unit in word.units:
             weights, bias = stream.matrix(unit.reads)
-            place = stream.placement(unit.into)
+            place = np.concatenate([stream.placement(name) for name in _each(unit.into)])
             by = unit.times.matrix if isinstance(unit.times, Map) else unit.times
             width = len(by) if isinstance(by, np.ndarray) else len(place)
             if weights.shape[1] == 1 < width:
@@ -127,12 +126,13 @@ def mlp(stream: Stream, words: Iterable[Word]) -> MLP:
             W_in.append(weights)
             b_in.append(bias)
             W_out.append(by @ place if isinstance(by, np.ndarray) else by * place)
-        if np.size(word.constant) not in (1, len(b_out[span])):
+        place = np.concatenate([stream.placement(name) for name in _each(word.into)])
+        if np.size(word.constant) not in (1, len(place)):
             raise InputError(
                 f"'{word}': a constant of {np.size(word.constant)} coordinates goes into "
-                f"{len(b_out[span])}: they must be as many"
+                f"{len(place)}: they must be as many"
             )
-        b_out[span] += word.constant
+        b_out += word.constant * np.ones(len(place)) @ place
     tensors = np.concatenate(W_in, axis=1), np.concatenate(b_in), np.concatenate(W_out), b_out
     return MLP(*map(torch.as_tensor, tensors))
 
@@ -146,8 +146,12 @@ def block(
     mask: Mask = "examples",
     scale: float = 1.0,
     unit_norm: bool = False,
+    restores: Iterable[Restores] = (),
 ) -> Block:
-    """One layer from its heads and the words of its MLP; absent parts leave no weights behind."""
+    """One layer from its heads and the words of its MLP; absent parts leave no weights behind.
+
+    `restores` says what its MLP makes exact again, by the construction's proof.
+    """
     heads, words = tuple(heads), tuple(words)
     kind = "" if normalise == "linear" else f"{normalise} "
     lines = [f"{kind}head: {head}" for head in heads] + [f"mlp: {word}" for word in words]
@@ -157,6 +161,7 @@ def block(
         (*lines, *["unit norm"] * unit_norm),
         UnitNorm() if unit_norm else None,
         margins=tuple(head.margin for head in heads if head.margin is not None),
+        restores=tuple(restores),
     )
 
 

@@ -12,7 +12,8 @@ softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of 
                  and at most 1; the second if the scores are graded: at most 4m tokens are at
                  least m, and less than m + 1, gaps below the right one (Σ_m 4m q^m).  Tokens that
                  share the weight get uneven shares, by e^{2βσ} − 1.  Errors of the registers then
-                 pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ.
+                 pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ; but what an MLP
+                 restores (`block.restores`) is exact again, so that they do not add up.
 exact_in         bits of significand in which every partial sum of the hardmax forward pass is
                  exact: all numbers are whole multiples of a power of two, below a bound.  A model
                  whose answers are the largest of several logits is not converted to a format that
@@ -75,6 +76,15 @@ class Margin:
         """
         exponent = 2 * sharpness * score_error
         return min(2.0, math.expm1(min(exponent, MOST_EXPONENT))) if self.ties else 0.0
+
+
+@dataclass(frozen=True)
+class Restores:
+    """After the MLP of a layer the registers `into` are exact, if before it each register named in
+    `within` was off by at most the number there (0: it has to be exact)."""
+
+    into: tuple[str, ...]
+    within: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -156,8 +166,16 @@ def softmax_error(
             carried = error @ abs(W["W_V"]) + astray * (bounds @ abs(W["W_V"]))
             added += carried @ abs(W["W_O"])
         error = error + added
+        exact = [
+            name
+            for made in block.restores
+            if all((error[model.stream[r]] <= off).all() for r, off in made.within.items())
+            for name in made.into
+        ]
         if block.mlp is not None:
             error = error + (error @ abs(_array(block.mlp.W_in))) @ abs(_array(block.mlp.W_out))
+        for name in exact:
+            error[model.stream[name]] = 0.0
         leaks.append(tuple(layer))
     error = error * WIDER
     registers = {name: float(error[model.stream[name]].max()) for name in model.stream}

@@ -29,6 +29,7 @@ from constructions.attention import Attention
 from constructions.interface import Interface, Model, Prompt
 from constructions.margins import (
     Margin,
+    Restores,
     SoftmaxError,
     check_format,
     least_sharpness,
@@ -80,7 +81,8 @@ class Block(nn.Module):
     """A layer: heads, then an MLP, then the normalisation of what they have been added to.
 
     Each of the three may be absent.  `lines` says in words what it does, and `margins` the smallest
-    score gap of each head, if its construction has proved them.  The layer norms `ln1` and `ln2`
+    score gap of each head and `restores` what the MLP makes exact again, if the construction has
+    proved them.  The layer norms `ln1` and `ln2`
     are what trained heads and MLPs see the stream through.
     """
 
@@ -92,12 +94,14 @@ class Block(nn.Module):
         norm: UnitNorm | None = None,
         *,
         margins: tuple[Margin, ...] = (),
+        restores: tuple[Restores, ...] = (),
         ln1: LayerNorm | None = None,
         ln2: LayerNorm | None = None,
     ) -> None:
         super().__init__()
         self.attn, self.mlp, self.norm = attn, mlp, norm
         self.lines, self.margins = lines or _sizes(attn, mlp), margins
+        self.restores = restores
         self.ln1, self.ln2 = ln1, ln2
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:

@@ -5,9 +5,11 @@
     Clip    clip(reading, low, high)                        always exact
     Step    times·[reading ≥ at]                            exact outside (at − margin, at)
     And, Or times·(a and b and not c)                       exact on bits
-    Table   the entry of the key that a register holds      exact for the keys
+    Table   the entry of the key that registers hold        exact for the keys
 
-Each says in print what it adds and where it is exact; `assembly.py` makes tensors of them.
+A flat table also forgives: what its keys are compared with may be off by a quarter, and nothing of
+that comes through.  Each says in print what it adds and where it is exact; `assembly.py` makes
+tensors of them.
 """
 
 from __future__ import annotations
@@ -21,16 +23,17 @@ from constructions.stream import Map, Reading, number, one
 from theory.checks import InputError
 
 Times = float | Map
+Into = str | tuple[str, ...]
 
 
 class Word(ABC):
-    """What is added to the register `into`: the sum of `units`, and `constant`, a number for each
-    coordinate or one for all.
+    """What is added to the register `into`, or to several side by side: the sum of `units`, and
+    `constant`, a number for each coordinate or one for all.
 
     As text it says what is added, and where it is exact if that is not everywhere.
     """
 
-    into: str
+    into: Into
 
     @property
     @abstractmethod
@@ -46,7 +49,7 @@ class Unit(Word):
     """times·relu(reading), coordinate by coordinate, or relu(reading) times a matrix."""
 
     reads: Reading
-    into: str
+    into: Into
     times: Times = 1.0
 
     @property
@@ -54,10 +57,11 @@ class Unit(Word):
         return (self,)
 
     def __str__(self) -> str:
+        into = self.into if isinstance(self.into, str) else f"({', '.join(self.into)})"
         if isinstance(self.times, Map):
-            return f"relu({self.reads})·{self.times.name} added to {self.into}"
+            return f"relu({self.reads})·{self.times.name} added to {into}"
         sign = {1.0: "", -1.0: "−"}.get(self.times, f"{number(self.times)}·")
-        return f"{sign}relu({self.reads}) added to {self.into}"
+        return f"{sign}relu({self.reads}) added to {into}"
 
 
 @dataclass(frozen=True)
@@ -197,25 +201,37 @@ class Or(_Gate):
 
 @dataclass(frozen=True)
 class Table(Word):
-    """entries[v] where the reading is keys[v]: the sum of relu(⟨reading, key⟩ − ‖key‖² + 1)·entry.
+    """entries[v] where the readings are keys[v]: the sum of relu(z)·entry, z = ⟨reading, key⟩ −
+    ‖key‖² + 1.
 
-    keys (V, width) are whole numbers with ⟨key, other⟩ < ‖key‖² for all others, as those of one
-    length are; so the unit of the key that is held is 1 and the others are 0.  entries (V, width of
-    `into`).  A reading that is 0 has no entry: nothing is added.
+    keys (V, width of the readings side by side) are whole numbers with ⟨key, other⟩ < ‖key‖² for
+    all others, as those of one length are; so z is 1 for the key that is held and at most 0 for the
+    others.  entries (V, width of `into`).  A reading that is 0 has no entry: nothing is added.
+
+    A `flat` table takes relu(2z − ½) − relu(2z − 3/2) for relu(z): 1 from z = ¾ on and 0 up to ¼,
+    so that z may be off by a quarter and the entry is still exact; two units for each key.
     """
 
-    reads: Reading
+    reads: Reading | tuple[Reading, ...]
     keys: np.ndarray
     entries: np.ndarray
     into: str
+    flat: bool = False
 
     def __post_init__(self) -> None:
         if len(self.keys) != len(self.entries):
             raise InputError(f"{len(self.keys)} keys and {len(self.entries)} entries: give as many")
-        products = self.keys @ self.keys.T
-        lengths = np.diag(products)
+        width = sum(reading.width for reading in self._reads)
+        if self.keys.shape[1] != width:
+            raise InputError(f"keys of width {self.keys.shape[1]} for readings of width {width}")
+        lengths = (self.keys**2).sum(1)
         if not (self.keys == np.round(self.keys)).all() or lengths.min() < 1:
             raise InputError("the keys of a table are whole numbers, not all 0: scale them")
+        # Different 0/1 keys of one length are told apart; others are compared pair by pair.
+        alike = np.isin(self.keys, (0, 1)).all() and (lengths == lengths[0]).all()
+        if alike and len(np.unique(self.keys, axis=0)) == len(self.keys):
+            return
+        products = self.keys @ self.keys.T
         if (products > lengths[:, None] - 1 + np.eye(len(self.keys))).any():
             raise InputError(
                 "the keys of a table must be told apart: ⟨key, other⟩ < ‖key‖² for any two, "
@@ -223,13 +239,28 @@ class Table(Word):
             )
 
     @property
+    def _reads(self) -> tuple[Reading, ...]:
+        return self.reads if isinstance(self.reads, tuple) else (self.reads,)
+
+    @property
     def units(self) -> tuple[Unit, ...]:
-        offset = Map(1.0 - (self.keys**2).sum(1)[None], "offset")
-        found = self.reads @ Map(self.keys.T.astype(np.float64), "keys") + one @ offset
-        return (Unit(found, self.into, Map(self.entries.astype(np.float64), "entries")),)
+        scale, below = (2.0, 0.5) if self.flat else (1.0, 0.0)
+        shift = scale * (1.0 - (self.keys**2).sum(1)[None]) - below
+        found, at = one @ Map(shift, "offset"), 0
+        for reading in self._reads:
+            keys = self.keys[:, at : at + reading.width].T.astype(np.float64)
+            found, at = found + reading @ Map(scale * keys, "keys"), at + reading.width
+        entries = Map(self.entries.astype(np.float64), "entries")
+        held = Unit(found, self.into, entries)
+        if not self.flat:
+            return (held,)
+        return held, Unit(found - one, self.into, Map(-entries.matrix, "−entries"))
 
     def __str__(self) -> str:
+        reads = ", ".join(map(str, self._reads))
+        reads = reads if len(self._reads) == 1 else f"({reads})"
+        off = ", and if off by a quarter in all" if self.flat else ""
         return (
-            f"table of {len(self.keys)} entries at {self.reads} added to {self.into}, "
-            "exact for its keys and 0"
+            f"table of {len(self.keys)} entries at {reads} added to {self.into}, "
+            f"exact for its keys and 0{off}"
         )

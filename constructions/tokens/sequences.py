@@ -24,12 +24,13 @@ class Tokens(Interface):
     the number of tokens; otherwise any number up to `max_length` is taken.  `n_examples` tokens are
     examples, for the mask of that name.
 
-    Logits (…, T, columns) have a column for each token of the vocabulary and, with `bottom`, a last
-    one for ⊥.  Answers are right as long as every logit is within `margin`/2 of its hardmax value:
-    it is at most the smallest difference between the largest logit and another, over all prompts.
-    With `frequencies`, logits are relative frequencies among the tokens of the prompt, so they
-    differ by at least 1/T or are equal: those closer than 1/(2T) count as equal, and the smallest
-    token wins.  Their margin is half the smallest difference, because equal ones move apart too.
+    Answers are tokens of the vocabulary, or numbers below `answers` if that is given.  Logits
+    (…, T, columns) have a column for each of them and, with `bottom`, a last one for ⊥.  Answers
+    are right as long as every logit is within `margin`/2 of its hardmax value: it is at most the
+    smallest difference between the largest logit and another, over all prompts.  With
+    `frequencies`, logits are relative frequencies among the tokens of the prompt, so they differ by
+    at least 1/T or are equal: those closer than 1/(2T) count as equal, and the smallest token wins.
+    Their margin is half the smallest difference, because equal ones move apart too.
 
     Raises ValueError for tokens outside the vocabulary, an empty or too long sequence.
     """
@@ -43,6 +44,7 @@ class Tokens(Interface):
         *,
         prefix: tuple[int, ...] = (),
         length: int | None = None,
+        answers: int | None = None,
         n_examples: int = 0,
         margin: float | None = None,
         bottom: bool = False,
@@ -51,6 +53,7 @@ class Tokens(Interface):
         super().__init__()
         self.vocabulary_size, self.max_length = vocabulary_size, max_length
         self.prefix, self.length, self.n_examples = prefix, length, n_examples
+        self.n_answers = vocabulary_size if answers is None else answers
         self.context, self.bottom, self.frequencies = len(prefix) + max_length, bottom, frequencies
         self.margin = 0.5 / self.context if frequencies else margin
 
@@ -82,7 +85,7 @@ class Tokens(Interface):
             counted = outputs.shape[-2] + len(self.prefix)
             outputs = outputs >= outputs.amax(-1, keepdim=True) - 0.5 / counted
         answers = outputs.to(torch.float32).argmax(-1)  # the first of equal ones
-        return answers.where(answers < self.vocabulary_size, -1)
+        return answers.where(answers < self.n_answers, -1)
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
         if self.length is not None:

@@ -127,7 +127,7 @@ def _distances(statement: OverTokens, model: Transformer, rows: np.ndarray) -> l
     logits, right = model.logits(rows).numpy(), statement.answers(rows)[..., None]
     if logits.shape[-1] == 1:  # nothing to tell apart
         return []
-    right = np.where(right < 0, model.interface.vocabulary_size, right)
+    right = np.where(right < 0, model.interface.n_answers, right)
     apart = np.take_along_axis(logits, right, axis=-1) - logits
     np.put_along_axis(apart, right, np.inf, axis=-1)
     if not model.interface.frequencies:
@@ -232,7 +232,7 @@ def difference_over_q(statement: OverTokens, model: Transformer, row: np.ndarray
     """None if the rational logits give the right answers and are what torch computes."""
     logits = outputs(model, model.prompt(row), Rational()).tolist()
     best = [max(range(len(line)), key=line.__getitem__) for line in logits]
-    answers = [-1 if v == model.interface.vocabulary_size else v for v in best]
+    answers = [-1 if v == model.interface.n_answers else v for v in best]
     same = all(
         float(Fraction(int(q.p), int(q.q))) == f
         for exact, rounded in zip(logits, model.logits(row).tolist(), strict=True)

@@ -1,0 +1,218 @@
+"""Any semiautomaton in ⌈log₂T⌉ layers: maps of the states, composed in pairs [Liu2023, Theorem 1].
+
+The map of a word takes each state to the one that the word leads to from there.  BOS stands at
+position 0, letters at 1 … T.  After layer ℓ token i holds the map of the last 2^ℓ letters up to its
+own (of all of them, if there are fewer): `map` has the image of each state as a whole number, and
+begins with the map of the letter; BOS holds the identity, as it is the empty word.
+
+Layer ℓ + 1.  One head looks up position a = i − 2^ℓ, by positions j and their squares:
+
+    score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
+
+and carries its map, that of the letters before, into `fetched`.  The MLP replaces f = `map` by
+q ↦ f(g(q)), g = `fetched`, and clears `fetched`.  With numbers, f(g) for g in 0 … n − 1 is
+
+lean     f(0) + Σ_t e_t relu(K(g − t) + K/2 + e_t(f(t) − f(t − 1))) − (K/2)g,
+         K = 2(n − 1), e_t = (−1)^{t+1}, t = 1 … n − 1.  Units with t ≤ g are on, others off, as
+         |f(t) − f(t − 1)| ≤ K/2.  An e_t turns f(t) − f(t − 1) the right way, and the signs leave
+         (K/2)g of what grows with g: on are K Σ_{t≤g} e_t(g − t + ½) = (K/2)g.
+robust   f(0) + Σ_t [relu(K(g − t) + K/2 + f(t)) − relu(K(g − t) + K/2 + f(t − 1))], K = 4(n − 1).
+         Both units of t are on for t ≤ g and off for t > g, as long as g is within ¼ of a whole
+         number: what it is off by cancels, and f is the token's own.  So a softmax whose leak moves
+         a fetched number by at most ¼ leaves no trace, in any number of layers.
+
+n² + n units and 2n² with those that clear, relu(f) and relu(g): contents are never negative.
+
+Radix r.  With r − 1 heads at distances r^ℓ, 2r^ℓ, … the maps of r windows are composed in one layer
+by relu(f(s₁) − K[(g₁(s₂) − s₁)² + … + (g_{r−1}(q) − s_{r−1})²]), which is f(s₁) on the path that q
+takes and 0 elsewhere; for the squares the stream holds g² beside g.
+
+The read-out is 2s·map(q₀) − s² for each state s, which is largest at s = map(q₀), by at least 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.margins import Margin, Restores
+from constructions.stream import Map, Stream, one
+from constructions.tokens import Tokens, sizes
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.words import Unit, Word
+from theory import checks
+from theory.checks import InputError
+from theory.computation.semiautomata import Semiautomaton
+
+Form = Literal["lean", "robust"]
+
+
+def semiautomaton(
+    automaton: Semiautomaton,
+    max_length: int,
+    *,
+    form: Form = "lean",
+    radix: int = 2,
+    sharpness: float | None = None,
+) -> Transformer:
+    """The state after each letter of words of at most max_length = T letters, from `start`.
+
+    | form, radix | layers     | heads | width          | MLP units |
+    |-------------|------------|-------|----------------|-----------|
+    | lean, 2     | ⌈log₂T⌉    | 1     | 2n + 2         | n² + n    |
+    | robust, 2   | ⌈log₂T⌉    | 1     | 2n + 2         | 2n²       |
+    | lean, r > 2 | ⌈log_r T⌉  | r − 1 | 2rn + 2        | 2n^r + 2rn |
+
+    n is the number of states.  `robust` is for softmax: from a sharpness on that depends neither on
+    T nor on the number of layers, all answers are those of hardmax, exactly.
+
+    Raises ValueError for a length below 1, a radix below 2, a robust form of another radix than 2,
+    and for a sharpness without the robust form, or too small for it.
+    """
+    if not isinstance(automaton, Semiautomaton):
+        raise InputError(f"a {type(automaton).__name__} is no semiautomaton: give Semiautomaton(…)")
+    checks.one_of("form", form, ("lean", "robust"))
+    if checks.dimension("radix", radix) < 2:
+        raise InputError("radix is 1: give at least 2")
+    if form == "robust" and radix > 2:
+        raise InputError(f"radix is {radix}, and the robust form composes pairs: give radix=2")
+    if sharpness is not None and form == "lean":
+        raise InputError("softmax errors pass through lean units: take form='robust'")
+    V, T = sizes(automaton.n_letters, max_length)
+    n, windows = automaton.n_states, range(1, radix)
+    squared = radix > 2
+    held = ("map", "square") if squared else ("map",)
+    fetched = {w: tuple(f"{name}{w}" if squared else "fetched" for name in held) for w in windows}
+    names = (*held, *(name for each in fetched.values() for name in each))
+    stream = Stream(**dict.fromkeys(names, n), j=1, norm=1)
+    layers = _layers(T, radix)
+    if squared:
+        _units_fit(n, radix)
+    stream.fits(layers, heads=radix - 1)
+    words: list[Word] = (
+        _compositions(stream, n, radix, fetched)
+        if squared
+        else [_Composed(stream, n, form == "robust")]
+    )
+    restores = [Restores(("map", "fetched"), {"map": 0.0, "fetched": 0.25})] * (form == "robust")
+    maps = np.array([*automaton.transitions, range(n)])
+    here, j, norm = np.arange(T + 1), stream.read("j"), stream.read("norm")
+    carried = tuple(stream.read(name) for name in held)
+    blocks = []
+    for layer in range(layers):
+        heads = [
+            Head(
+                (2.0 * j - 2.0 * w * radix**layer * one, -one),
+                (j, norm),
+                carried,
+                fetched[w],
+                margin=Margin(1.0),
+            )
+            for w in windows
+        ]
+        blocks.append(
+            block(stream, heads, words, normalise="hardmax", mask="causal", restores=restores)
+        )
+    states = np.arange(n)
+    at_start = Map(2.0 * np.eye(n)[:, [automaton.start]] @ states[None], "2s")
+    called = "" if form == "lean" else f", form={form!r}"
+    called += "" if radix == 2 else f", radix={radix}"
+    return Transformer(
+        Embed(rows(stream, map=maps, **({"square": maps**2} if squared else {}))),
+        blocks,
+        unembed(stream, stream.read("map") @ at_start, bias=-(states**2.0)),
+        pos_embed=PosEmbed(rows(stream, j=here, norm=here**2)),
+        interface=Tokens(V, T, prefix=(V,), answers=n, margin=1.0),
+        stream=stream,
+        stages=tuple(
+            Stage(layer, name, (name, radix**layer)) for layer in range(layers + 1) for name in held
+        ),
+        at_most={name: float((n - 1) ** (1 + ("square" in name))) for name in names},
+        name=f"semiautomaton({automaton.name}, {T}{called})",
+        source="[Liu2023, Theorem 1]; sizes proved in constructions/computation/semiautomaton.py",
+    ).sharpened(sharpness)
+
+
+def _layers(length: int, radix: int) -> int:
+    layers = 0
+    while radix**layers < length:
+        layers += 1
+    return layers
+
+
+@dataclass(frozen=True)
+class _Composed(Word):
+    """q ↦ f(g(q)) for f = `map` in its place, and `fetched`, which held g, cleared."""
+
+    stream: Stream
+    n: int
+    robust: bool
+    into: tuple[str, ...] = ("map", "fetched")
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        n, g, f = self.n, self.stream.read("fetched"), self.stream.read("map")
+        K = (4.0 if self.robust else 2.0) * (n - 1)
+
+        def value(t: int) -> Map:
+            return Map(np.eye(n)[:, [t]] @ np.ones((1, n)), f"[{t}]")
+
+        found = list[Unit]()
+        for t in range(1, n):
+            beside = K * g + K * (0.5 - t) * one
+            now, before = f @ value(t), f @ value(t - 1)
+            if self.robust:
+                found += [Unit(beside + now, "map"), Unit(beside + before, "map", -1.0)]
+            else:
+                e = 1.0 if t % 2 else -1.0
+                found.append(Unit(beside + e * (now - before), "map", e))
+        # relu(f) = f: the old map goes and f(0) comes; relu(g) = g: (K/2)g and g itself go.
+        eye = np.eye(n)
+        first = Map(value(0).matrix - eye, "(f(0) − f)")
+        grown = 0.0 if self.robust else K / 2
+        away = Map(np.hstack([-grown * eye, -eye]), "away")
+        return (*found, Unit(f, "map", first), Unit(g, ("map", "fetched"), away))
+
+    def __str__(self) -> str:
+        off = ", also if fetched is off by a quarter" if self.robust else ""
+        return f"map becomes map of fetched, fetched is cleared: exact for states 0 … n − 1{off}"
+
+
+def _compositions(
+    stream: Stream, n: int, radix: int, fetched: dict[int, tuple[str, ...]]
+) -> list[Word]:
+    """The maps of `radix` windows composed, one unit for each path through them, for the map and
+    for its square; what was fetched, and the old map, are cleared."""
+    words = list[Word]()
+    paths = list(product(range(n), repeat=radix - 1))
+    for name, largest in (("map", n - 1), ("square", (n - 1) ** 2)):
+        K = float(max(largest, 1))
+        for q in range(n):
+            reading = stream.read(name) @ Map(np.eye(n)[:, [p[0] for p in paths]], "f(s)")
+            for w in range(1, radix):
+                # Window w holds s_w at the state that window w + 1 leads to; the last one, at q.
+                at = [p[w] if w < radix - 1 else q for p in paths]
+                wanted = np.array([p[w - 1] for p in paths], dtype=np.float64)
+                value, square = map(stream.read, fetched[w])
+                picked = np.eye(n)[:, at]
+                reading += square @ Map(-K * picked, "−K g²")
+                reading += value @ Map(2 * K * picked * wanted, "2K s g")
+                reading += one @ Map(-K * (wanted**2)[None], "−K s²")
+            column = np.ones((len(paths), 1)) @ np.eye(n)[[q]]
+            words.append(Unit(reading, name, Map(column, f"[{q}]")))
+    cleared = {name: stream.read(name) for each in fetched.values() for name in each}
+    cleared |= {name: stream.read(name) for name in ("map", "square")}
+    words += [Unit(reading, name, -1.0) for name, reading in cleared.items()]
+    return words
+
+
+def _units_fit(n: int, radix: int) -> None:
+    if n**radix > 10**6:
+        raise InputError(
+            f"radix {radix} takes 2·{n}^{radix} = {2 * n**radix} units for {n} states: "
+            "take a smaller radix"
+        )

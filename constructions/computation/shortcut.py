@@ -1,0 +1,262 @@
+"""A shortcut: a cascade of counters and latches in as many layers, whatever the length [Liu2023].
+
+`theory.computation.cascade` makes of an automaton with solvable holonomy groups a row of stages,
+each of which has a value *before* each letter; here every stage is a head.  BOS stands at position
+0, letters at 1 … T; a letter and the value of a stage are held one-hot, in `letter` and `is1`,
+`is2`, …; what a stage is given at a token stands in `in1`, `in2`, …
+
+Latch: one head with a strict mask, which sees the tokens before.
+
+    score (T + 2)·flag_j + j,   flag = the sum of in, which is one-hot or 0
+
+is largest at the latest token that gave something, by at least 1, and in_j is carried into is.  BOS
+gives what the latch holds to begin with.
+
+Counter mod m: two layers, and no unit.  In the first a strict head of constant scores averages: it
+carries in into `share` = k/N and BOS's flag into `inverse` = 1/N, where N tokens are before and k
+of them gave 1.  In the second
+
+    score (T + 1)·(2·share·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
+
+is largest at position k, by at least (T + 1)/N ≥ 1, and that position, which is not after the
+token since k < N, answers with the one-hot code of k mod m.  All averages of a layer are one head.
+
+Tables.  What a stage is given is a table of the letter and of stages before it; as they are
+one-hot, an entry is one AND of them, one unit.  A table of the letter alone is in W_E; the others
+stand in the MLP of the layer after which all that they read is there.  In the robust form an entry
+takes two units and the values of k registers may be off by 1/(4k) each: it is exact again, so that
+softmax errors do not add up, whatever the number of layers.  The scores of averages are constant
+and those of counters read exact numbers, so softmax leaks only where a value is fetched.
+
+The answer is a table too, of the letter and of the stages, into `state`, one-hot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from torch import Tensor
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.computation.semiautomaton import Form
+from constructions.margins import Margin, Restores
+from constructions.stream import Map, Reading, Stream, one
+from constructions.tokens import Tokens, sizes
+from constructions.transformer import Block, Embed, PosEmbed, Transformer
+from constructions.transformer import Stage as Line
+from constructions.words import Table as TableWord
+from theory import checks
+from theory.checks import InputError
+from theory.computation.cascade import NONE, Cascade, Stage, Table, cascade
+from theory.computation.semiautomata import Semiautomaton
+
+LAYERS = {"counter": 2, "latch": 1, "table": 1}
+MOST_UNITS = 10**5
+
+
+def shortcut(
+    automaton: Semiautomaton,
+    max_length: int,
+    *,
+    compact: bool = False,
+    form: Form = "lean",
+    sharpness: float | None = None,
+) -> Transformer:
+    """The state after each letter of words of at most max_length = T letters, from `start`.
+
+    The number of layers, heads and units, and the width, do not depend on T: a counter takes two
+    layers and a latch one, and those that do not read each other stand side by side.  `compact`
+    takes fewer units and more layers; `robust` twice the units, and is for softmax.
+
+    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable, and
+    ValueError for a length below 1, a cascade that is too large, a sharpness without the robust
+    form, or too small for it.
+    """
+    if not isinstance(automaton, Semiautomaton):
+        raise InputError(f"a {type(automaton).__name__} is no semiautomaton: give Semiautomaton(…)")
+    checks.one_of("form", form, ("lean", "robust"))
+    if sharpness is not None and form == "lean":
+        raise InputError("softmax errors pass through lean units: take form='robust'")
+    _, T = sizes(automaton.n_letters, max_length)
+    stages = cascade(automaton, compact=compact)
+    units = sum(len(stage.table.rows) for stage in stages.stages) + len(stages.answer.rows)
+    if units > MOST_UNITS:
+        raise InputError(
+            f"the tables of {automaton.name} have {units} rows, more than {MOST_UNITS}: "
+            "take compact=True, or semiautomaton(…)"
+        )
+    called = ", compact=True" * compact + ", form='robust'" * (form == "robust")
+    built = _Built(stages, T, form == "robust")
+    return built.model(f"shortcut({automaton.name}, {T}{called})").sharpened(sharpness)
+
+
+def depths(of: Cascade) -> list[int]:
+    """After how many layers each variable is there: the letter, then the stages."""
+    found = [0]
+    for stage in of.stages:
+        found.append(reached(stage.table, found) + LAYERS[stage.kind])
+    return found
+
+
+def reached(table: Table, depths: list[int]) -> int:
+    """After how many layers all that a table reads is there."""
+    return max((depths[v] for v in table.reads), default=0)
+
+
+class _Built:
+    """The model of a cascade, in parts."""
+
+    def __init__(self, of: Cascade, length: int, robust: bool) -> None:
+        self.of, self.T, self.robust, self.depths = of, length, robust, depths(of)
+        self.stages = dict(enumerate(of.stages, start=1))
+        self.letters, self.states = of.automaton.n_letters, of.automaton.n_states
+        counters = [stage for stage in of.stages if stage.kind == "counter"]
+        self.moduli = sorted({stage.size for stage in counters})
+        self.layers = reached(of.answer, self.depths)
+        latches = any(stage.kind == "latch" for stage in of.stages)
+        widths = {"letter": self.letters, "bos": 1} | ({"j": 1} if counters or latches else {})
+        if counters:
+            widths |= {"square": 1, "inverse": 1, **{f"mod{m}": m for m in self.moduli}}
+        for i, stage in self.stages.items():
+            if stage.kind != "table":
+                widths[f"in{i}"] = stage.size if stage.kind == "latch" else 1
+            if stage.kind == "counter":
+                widths[f"share{i}"] = 1
+            widths[f"is{i}"] = stage.size
+        self.stream = Stream(**widths, state=self.states)
+        self.stream.fits(self.layers, heads=max(1, len(self.stages)))
+
+    def model(self, called: str) -> Transformer:
+        """The transformer, under this name."""
+        n, stream = self.states, self.stream
+        held = [Line(self.depths[i], f"is{i}", ("before", i)) for i in self.stages]
+        return Transformer(
+            Embed(self.embedding()),
+            [self.layer(number) for number in range(1, self.layers + 1)],
+            unembed(stream, stream.read("state")),
+            pos_embed=self.positions(),
+            interface=Tokens(self.letters, self.T, prefix=(self.letters,), answers=n, margin=1.0),
+            stream=stream,
+            stages=(*held, Line(self.layers, "state", "state")),
+            at_most={
+                name: 1.0 for name in stream if name.startswith(("is", "in", "share", "state"))
+            },
+            name=called,
+            source="[Liu2023, Theorem 2]; proved in constructions/computation/shortcut.py",
+        )
+
+    def embedding(self) -> Tensor:
+        """Letters and BOS, with what stages are given by the letter alone, or by BOS."""
+        V = self.letters
+        registers = {"letter": np.eye(V + 1, V), "bos": np.eye(V + 1)[:, V]}
+        for i, stage in self.stages.items():
+            if stage.kind == "table":
+                continue
+            given = np.zeros((V + 1, self.stream.widths[f"in{i}"]))
+            if reached(stage.table, self.depths) == 0:
+                given[:V] = [self.entry(stage, stage.table((a,))) for a in range(V)]
+            if stage.kind == "latch":
+                given[V, stage.first] = 1.0
+            registers[f"in{i}"] = given
+        if self.layers == 0:
+            after = [self.of.answer((a,)) for a in range(V)]
+            registers["state"] = np.vstack([np.eye(self.states)[after], np.zeros(self.states)])
+        return rows(self.stream, **registers)
+
+    def positions(self) -> PosEmbed | None:
+        """Positions, their squares, and what they are mod m, as far as heads ask for them."""
+        here = np.arange(self.T + 1)
+        at = {"j": here, "square": here**2} | {f"mod{m}": np.eye(m)[here % m] for m in self.moduli}
+        held = {name: values for name, values in at.items() if name in self.stream.widths}
+        return PosEmbed(rows(self.stream, **held)) if held else None
+
+    def entry(self, stage: Stage, given: int) -> np.ndarray:
+        """What stands in `in`, or in `is` of a table, for an input."""
+        if stage.kind == "counter":
+            return np.array([float(given)])
+        return np.eye(stage.size)[given] if given != NONE else np.zeros(stage.size)
+
+    def layer(self, number: int) -> Block:
+        """The heads of stages whose inputs are there, then the tables of which all is there."""
+        words, restores = list[TableWord](), list[Restores]()
+        tables = [(i, s, s.table) for i, s in self.stages.items()]
+        for i, stage, table in tables:
+            if reached(table, self.depths) == number:
+                into = f"is{i}" if stage.kind == "table" else f"in{i}"
+                entries = {key: self.entry(stage, given) for key, given in table.rows.items()}
+                words.append(self.table(table, entries, into))
+        if number == self.layers:
+            states = np.eye(self.states)
+            entries = {key: states[after] for key, after in self.of.answer.rows.items()}
+            words.append(self.table(self.of.answer, entries, "state"))
+        if self.robust:
+            restores = [Restores((word.into,), _forgiven(word)) for word in words]
+        heads = [*self.averages(number), *self.lookups(number), *self.latches(number)]
+        return block(
+            self.stream, heads, words, normalise="hardmax", mask="strict", restores=restores
+        )
+
+    def given_at(self, kind: str, depth: int) -> list[int]:
+        """The stages of this kind whose inputs are there after so many layers."""
+        return [
+            i
+            for i, stage in self.stages.items()
+            if stage.kind == kind and reached(stage.table, self.depths) == depth
+        ]
+
+    def averages(self, number: int) -> Iterator[Head]:
+        """What was given to counters before each token, as shares of all."""
+        counters = self.given_at("counter", number - 1)
+        if not counters:
+            return
+        carried = {f"share{i}": f"in{i}" for i in counters}
+        first = min(reached(s.table, self.depths) for s in self.of.stages if s.kind == "counter")
+        if number - 1 == first:
+            carried["inverse"] = "bos"
+        values = tuple(map(self.stream.read, carried.values()))
+        constant = 0 * one
+        yield Head(constant, constant, values, tuple(carried), margin=Margin(np.inf, ties=True))
+
+    def lookups(self, number: int) -> Iterator[Head]:
+        """The counts, mod m, from the positions of their numbers."""
+        read, c = self.stream.read, float(self.T + 1)
+        for i in self.given_at("counter", number - 2):
+            asks = (2 * c * read(f"share{i}"), -c * read("inverse"))
+            answers, residue = (read("j"), read("square")), read(f"mod{self.stages[i].size}")
+            yield Head(asks, answers, residue, f"is{i}", margin=Margin(1.0), mask="causal")
+
+    def latches(self, number: int) -> Iterator[Head]:
+        """The latest that was given before each token."""
+        read = self.stream.read
+        for i in self.given_at("latch", number - 1):
+            flag = Map(np.full((self.stages[i].size, 1), self.T + 2.0), "flag")
+            latest = read(f"in{i}") @ flag + read("j")
+            yield Head(one, latest, read(f"in{i}"), f"is{i}", margin=Margin(1.0))
+
+    def table(
+        self, table: Table, entries: dict[tuple[int, ...], np.ndarray], into: str
+    ) -> TableWord:
+        """A table as a word; BOS, which is no letter, has no entry."""
+        kept = {key: entry for key, entry in entries.items() if entry.any()}
+        variables = [self.variable(v) for v in table.reads]
+        keys = [
+            np.concatenate([np.eye(r.width)[a] for r, a in zip(variables, key, strict=True)])
+            for key in kept
+        ]
+        reads, columns = (*variables,), np.array(keys)
+        if 0 not in table.reads:
+            reads = (*reads, one - self.stream.read("bos"))
+            columns = np.hstack([columns, np.ones((len(columns), 1))])
+        return TableWord(reads, columns, np.array(list(kept.values())), into, self.robust)
+
+    def variable(self, v: int) -> Reading:
+        """The letter, or what a stage is."""
+        return self.stream.read(f"is{v}" if v else "letter")
+
+
+def _forgiven(word: TableWord) -> dict[str, float]:
+    """How far each of k registers may be off: by 1/(4k), which is a quarter in all."""
+    reads = word.reads if isinstance(word.reads, tuple) else (word.reads,)
+    names = [term.register for each in reads for term in each.without_constant.terms]
+    return dict.fromkeys(names, 0.25 / len(reads))

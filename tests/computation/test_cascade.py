@@ -1,0 +1,146 @@
+"""The holonomy decomposition, and cascades of counters and latches."""
+
+from __future__ import annotations
+
+import sys
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory.computation import (
+    A5,
+    S4,
+    ZOO,
+    NotSolvable,
+    Semiautomaton,
+    all_maps,
+    cascade,
+    cyclic,
+    holonomy,
+    image_sets,
+    named,
+    random_semiautomaton,
+)
+from theory.computation.cascade import Cascade
+from theory.computation.holonomy import moved
+from theory.computation.semiautomata import identity
+
+SOLVABLE = [name for name in ZOO if name not in ("A5", "all-maps-4")]
+STAGES = {
+    "parity": "C", "mod-3": "C", "mod-6": "C", "flip-flop": "L", "mod-3-with-reset": "CL",
+    "S3": "CCC", "D4": "CCC", "A4": "CCC", "Q8": "CCC", "S4": "CCCCC",
+    "dyck-2": "LLL", "dyck-4": "LLLLL",
+    "gridworld-3": "LL", "gridworld-4": "LLL", "gridworld-6": "LLLLL",
+    "all-maps-2": "CL", "all-maps-3": "CCCLCL",
+}  # fmt: skip
+
+
+def kinds(of: Cascade) -> str:
+    return "".join(stage.kind[0].upper() for stage in of.stages)
+
+
+@pytest.mark.parametrize("name", SOLVABLE)
+def test_cascades_say_the_state_for_words_of_every_length(name):
+    found = cascade(named(name))
+    assert found.differs() is None
+    assert kinds(found) == STAGES[name]
+    compact = cascade(named(name), compact=True)
+    assert compact.differs() is None
+    assert kinds(compact).replace("T", "") == STAGES[name]
+
+
+def test_a_compact_cascade_has_fewer_rows():
+    rows = [
+        sum(len(stage.table.rows) for stage in cascade(all_maps(3), compact=compact).stages)
+        for compact in (False, True)
+    ]
+    assert rows[1] < rows[0] / 2
+
+
+def test_every_pair_of_maps_of_three_states():
+    # All 378 pairs of letters, up to their order.
+    maps = list(product(range(3), repeat=3))
+    pairs = list(combinations_with_replacement(maps, 2))
+    assert len(pairs) == 378
+    assert all(cascade(Semiautomaton(pair)).differs() is None for pair in pairs)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 2), st.booleans())
+def test_random_automata(seed, n, letters, compact):
+    automaton = random_semiautomaton(n, letters, seed)
+    found = cascade(automaton, compact=compact)
+    assert found.differs() is None
+    words = np.random.default_rng(seed).integers(letters, size=(5, 20))
+    assert (found.run(words) == automaton.run(words)).all()
+
+
+def test_the_start_is_where_words_begin():
+    automaton = Semiautomaton(((1, 2, 0), (0, 0, 2)), start=2)
+    found = cascade(automaton)
+    assert found.differs() is None
+    assert found.run([[0, 1]]).tolist() == automaton.run([[0, 1]]).tolist()
+
+
+def test_values_are_those_before_each_letter():
+    found = cascade(cyclic(3))
+    assert found.values([1, 1, 0, 1]) == [(0,), (1,), (2,), (2,)]
+
+
+def test_a_wrong_table_is_noticed():
+    found = cascade(S4)
+    rows = dict(found.answer.rows)
+    key = next(iter(rows))
+    rows[key] = (rows[key] + 1) % 4
+    table = type(found.answer)(found.answer.reads, rows)
+    assert Cascade(S4, found.stages, table).differs() is not None
+    del rows[key]
+    assert Cascade(S4, found.stages, table).differs() is not None
+
+
+def test_groups_that_are_not_solvable_are_named():
+    with pytest.raises(NotSolvable, match="order 60 with a perfect core of order 60") as refused:
+        cascade(A5)
+    assert (refused.value.order, refused.value.core, len(refused.value.tiles)) == (60, 60, 5)
+    with pytest.raises(NotSolvable, match="order 120 with a perfect core of order 60"):
+        cascade(all_maps(5))
+
+
+def test_on_at_most_four_states_all_groups_are_solvable():
+    # Their tiles are at most as many as the states, so the groups lie in S4.
+    for seed in range(60):
+        for of in holonomy(random_semiautomaton(4, 3, seed)).classes:
+            assert len(of.tiles) <= 4
+            assert len(of.group) <= 24
+
+
+def test_what_would_explode_is_refused(monkeypatch):
+    monkeypatch.setattr(sys.modules[Cascade.__module__], "MOST_STATES", 500)
+    with pytest.raises(ValueError, match="more than 500 states together: take semiautomaton"):
+        cascade(all_maps(4))
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 3))
+def test_the_decomposition_is_what_it_says(seed, n, letters):
+    automaton = random_semiautomaton(n, letters, seed)
+    found = holonomy(automaton)
+    sets = image_sets(automaton)
+    assert set(found.of) == {P for P in sets if len(P) > 1}
+    for of in found.classes:
+        first = of.sets[0]
+        assert frozenset().union(*of.tiles) == first
+        assert all(tile < first and found.height(tile) < of.height for tile in of.tiles)
+        for P in of.sets:
+            assert moved(first, of.there[P]) == P
+            around = tuple(of.back[P][of.there[P][q]] for q in range(n))
+            assert all(around[q] == identity(n)[q] for q in first)
+        for letter in automaton.transitions:
+            for P in of.sets:
+                image = moved(P, letter)
+                assert image in sets
+                # What is below or alike has no greater height.
+                assert found.height(image) <= of.height
+                if len(image) > 1 and found.height(image) == of.height:
+                    assert image in of.there

@@ -1,0 +1,208 @@
+"""Semiautomata, the zoo, and tables from files."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory.computation import (
+    A4,
+    A5,
+    D4,
+    Q8,
+    S3,
+    S4,
+    ZOO,
+    Semiautomaton,
+    all_maps,
+    bounded_dyck,
+    cyclic,
+    gridworld,
+    named,
+    random_semiautomaton,
+    read_automaton,
+)
+from theory.computation import product as side_by_side
+from theory.computation.permutations import (
+    cyclic_factors,
+    derived_series,
+    generated,
+    inverse,
+    powers,
+)
+from theory.computation.semiautomata import identity, then
+
+
+def by_hand(automaton: Semiautomaton, word: list[int]) -> list[int]:
+    state, states = automaton.start, []
+    for letter in word:
+        state = automaton.transitions[letter][state]
+        states.append(state)
+    return states
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_run_goes_from_state_to_state(name):
+    automaton = named(name)
+    words = np.random.default_rng(1).integers(automaton.n_letters, size=(3, 12))
+    assert automaton.run(words).tolist() == [by_hand(automaton, row) for row in words.tolist()]
+    last = [automaton.map_of(row)[automaton.start] for row in words.tolist()]
+    assert automaton.run(words)[:, -1].tolist() == last
+
+
+@pytest.mark.parametrize(
+    ("automaton", "order"), [(S3, 6), (D4, 8), (A4, 12), (Q8, 8), (S4, 24), (A5, 60)], ids=str
+)
+def test_groups_have_their_orders(automaton, order):
+    group = generated(automaton.transitions, automaton.n_states)
+    assert len(group) == order
+    assert all(then(p, inverse(p)) == identity(automaton.n_states) for p in group)
+
+
+def test_q8_is_the_quaternion_group():
+    # Non-abelian, of order 8, with one element of order 2: of these only Q8.
+    group = generated(Q8.transitions, 8)
+    one = identity(8)
+    assert sum(then(p, p) == one and p != one for p in group) == 1
+    assert any(then(p, q) != then(q, p) for p in group for q in group)
+
+
+def test_all_maps_are_generated():
+    for n in (2, 3, 4):
+        letters = all_maps(n).transitions
+        found, left = {identity(n)}, [identity(n)]
+        while left:
+            p = left.pop()
+            new = {then(p, a) for a in letters} - found
+            found, left = found | new, [*left, *new]
+        assert found == set(product(range(n), repeat=n))
+
+
+@pytest.mark.parametrize("automaton", [S3, D4, A4, Q8, S4, A5], ids=str)
+def test_derived_series_against_sympy(automaton):
+    from sympy.combinatorics import Permutation, PermutationGroup
+
+    group = PermutationGroup([Permutation(list(p)) for p in automaton.transitions])
+    ours = derived_series(generated(automaton.transitions, automaton.n_states))
+    assert [len(each) for each in ours] == [each.order() for each in group.derived_series()]
+    assert (len(ours[-1]) == 1) == group.is_solvable
+
+
+@given(st.integers(0, 10**6))
+def test_cosets_have_one_name(seed):
+    rng = np.random.default_rng(seed)
+    points = int(rng.integers(2, 6))
+    pool = list(permutations(range(points)))
+    generators = [pool[i] for i in rng.integers(len(pool), size=2)]
+    series = derived_series(generated(generators, points))
+    for group, below in pairwise(series):
+        factors = cyclic_factors(group, below)
+        cosets = [coset for _, coset in powers(factors, below)]
+        assert len(cosets) == len(set(cosets)) == len(group) // len(below)
+
+
+def test_dyck_counts_brackets():
+    automaton = bounded_dyck(2)
+    assert automaton.run([0, 0, 1, 1, 0, 1]).tolist() == [1, 2, 1, 0, 1, 0]
+    assert automaton.run([0, 0, 0, 1]).tolist() == [1, 2, 3, 3]  # too deep
+    assert automaton.run([1, 0]).tolist() == [3, 3]  # below 0
+
+
+def test_walls_stop():
+    assert gridworld(2).run([1, 1, 1, 0, 0, 0, 1]).tolist() == [1, 2, 2, 1, 0, 0, 1]
+
+
+def test_side_by_side_is_both():
+    both = side_by_side(cyclic(2), cyclic(3))
+    words = np.random.default_rng(0).integers(2, size=(4, 9))
+    assert (both.run(words) == 3 * cyclic(2).run(words) + cyclic(3).run(words)).all()
+    with pytest.raises(ValueError, match="one alphabet"):
+        side_by_side(cyclic(2), all_maps(3))
+
+
+def test_reachable_states_come_in_order():
+    automaton = Semiautomaton(((0, 0, 1), (1, 0, 2)), start=2)
+    assert automaton.reachable() == [2, 1, 0]
+    assert Semiautomaton(((0, 0, 1), (1, 0, 2))).reachable() == [0, 1]
+
+
+def test_random_automata_repeat():
+    assert random_semiautomaton(4, 3, 7) == random_semiautomaton(4, 3, 7)
+    assert random_semiautomaton(4, 3, 7) != random_semiautomaton(4, 3, 8)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("transitions", "start", "says"),
+    [
+        ((), 0, "has no letters: give a row"),
+        (((),), 0, "letter 0 of semiautomaton has no row of states"),
+        (((0, 1), (0,)), 0, "maps 1 states and letter 0 maps 2"),
+        (((0, 2),), 0, "leads from state 1 to 2: give a state from 0 to 1"),
+        (((0, -1),), 0, "leads from state 1 to -1"),
+        (((0, True),), 0, "leads from state 1 to True"),
+        (((0, 0.0),), 0, "leads from state 1 to 0.0"),
+        (("01",), 0, "letter 0 of semiautomaton has no row of states"),
+        ("ab", 0, "has no letters"),
+        (((0, 1),), 2, "start is 2: give a state of semiautomaton, 0 to 1"),
+        (((0, 1),), -1, "start is -1"),
+    ],
+)
+def test_what_is_no_automaton_is_refused(transitions, start, says):
+    with pytest.raises(ValueError, match=says):
+        Semiautomaton(transitions, start=start)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_what_is_no_word_is_refused():
+    with pytest.raises(ValueError, match="words contain 2 but the vocabulary has 2"):
+        cyclic(2).run([0, 2])
+    with pytest.raises(ValueError, match="an empty sequence"):
+        cyclic(2).run([])
+    with pytest.raises(ValueError, match="automaton is 'S9'"):
+        named("S9")
+    for make in (cyclic, gridworld, bounded_dyck):
+        with pytest.raises(ValueError, match="at least 1"):
+            make(0)
+    with pytest.raises(ValueError, match="give n of at least 2"):
+        all_maps(1)
+
+
+def test_an_automaton_from_a_file(tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text("[[1, 0], [0, 1]]", encoding="utf-8")
+    assert read_automaton(path) == Semiautomaton(((1, 0), (0, 1)), "mine")
+    path.write_text(json.dumps({"transitions": [[1, 0]], "start": 1, "name": "flip"}))
+    assert read_automaton(path) == Semiautomaton(((1, 0),), "flip", 1)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("{}", "has no transitions: give 'transitions'"),
+        ('{"transitions": [[0]], "sart": 0}', "has sart: give"),
+        ("5", "the transitions in .* are 5: give a row"),
+        ('{"transitions": {"a": [0]}}', "give a row for each letter"),
+        ("[[0, 5]]", "leads from state 1 to 5"),
+        ("[0, 1]", "letter 0 of mine has no row of states"),
+        ('{"transitions": [[0]], "start": "0"}', "start is '0'"),
+    ],
+)
+def test_what_is_no_automaton_in_a_file_is_refused(tmp_path, text, says):
+    path = tmp_path / "mine.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=says):
+        read_automaton(path)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot read .*No such file"):
+        read_automaton(tmp_path / "none.json")

@@ -1,0 +1,434 @@
+"""Every semiautomaton whose holonomy groups are solvable is a cascade of counters and latches.
+
+The letters pass a row of stages. Before each letter a stage has a value, which depends on the
+letters before it alone:
+
+    counter mod m    how many of its inputs were 1, mod m
+    latch            its latest input that was not "none"
+    table            a table of the values of earlier stages; it has no input
+
+and its input is a table of the letter and of the values of earlier stages. The state after the
+letter is one more table of these. So every stage is one sum or one "latest" over the letters before
+[Liu2023, Theorem 2], and the number of stages does not depend on the number of letters.
+
+**How.** Of the holonomy decomposition (`holonomy.py`) a class C at height h has a solvable group
+G = G₀ > G₁ > … > {id}, its derived series. For the product g of the permutations so far and G₁ with
+cyclic factors of G₀/G₁, write g = n·t(e), where t(e) = a₁^{e₁}a₂^{e₂} … are the representatives of
+the cosets and n ∈ G₁. When x is multiplied to g,
+
+    e′ = e + e(x)   mod the orders,          n′ = n·[t(e) x t(e′)⁻¹],
+
+so that e is what counters hold, and the bracket is the next product's input, in G₁. An exponent
+mod m takes a counter for each value v ≠ 0 that is added, mod m/gcd(m, v).
+
+A reset to tile c, when the product so far is g, is a latch whose input is the place c·g⁻¹; the
+place at height h is then latch·g. Classes of one height have one latch and products of their own:
+mixed, they would leave the group. Where the set in the chain has another height, the place says
+nothing and reads 0.
+
+Which stages matter to a table is found by trying: the automaton of all stages is walked from its
+start to its end, and a variable is dropped as long as the others decide what is wanted. That walk
+is also the certificate (`differs`): state after state, for words of every length, the cascade says
+where the automaton is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from math import gcd
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+from theory.computation.holonomy import Class, Holonomy, States, holonomy, moved
+from theory.computation.permutations import (
+    cyclic_factors,
+    derived_series,
+    inverse,
+    powers,
+)
+from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+
+MOST_STATES = 2**16  # of the automaton of all stages
+NONE = -1  # the input of a latch that keeps what it has
+
+Kind = Literal["counter", "latch", "table"]
+
+
+class NotSolvable(InputError):
+    """A holonomy group is not solvable: `tiles` are what it permutes, `order` is its order, and
+    `core` that of its perfect core, the largest subgroup that is its own commutator subgroup."""
+
+    def __init__(self, automaton: Semiautomaton, of: Class, core: int) -> None:
+        self.tiles, self.order, self.core = of.tiles, len(of.group), core
+        shown = ", ".join("{" + ", ".join(map(str, sorted(tile))) + "}" for tile in of.tiles)
+        super().__init__(
+            f"{automaton.name} is no cascade of counters and latches: its words permute {shown} in "
+            f"a group of order {self.order} with a perfect core of order {core}; take "
+            "semiautomaton(…), of ⌈log₂T⌉ layers"
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of some variables: 0 is the letter, 1, 2, … are the stages.
+
+    `rows` has for the values of the variables `reads`, in this order, what is wanted.
+    """
+
+    reads: tuple[int, ...]
+    rows: dict[tuple[int, ...], int]
+
+    def __call__(self, variables: Sequence[int]) -> int:
+        return self.rows[tuple(variables[v] for v in self.reads)]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A counter mod `size`, or a latch or a table of `size` values; `first` is the value before
+    the first letter, `height` that of the sets it is about."""
+
+    kind: Kind
+    size: int
+    first: int
+    table: Table
+    height: int
+
+    def after(self, value: int, variables: Sequence[int]) -> int:
+        """Its value after a letter, from that before and from all variables before."""
+        given = self.table(variables)
+        if self.kind == "counter":
+            return (value + given) % self.size
+        return value if given == NONE else given
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """Stages, and the table of the state after a letter."""
+
+    automaton: Semiautomaton
+    stages: tuple[Stage, ...]
+    answer: Table
+
+    def first(self) -> tuple[int, ...]:
+        """The values of the stages before the first letter."""
+        return tuple(stage.first for stage in self.stages)
+
+    def after(self, values: tuple[int, ...], letter: int) -> tuple[int, ...]:
+        """The values of the stages after a letter, from those before it."""
+        variables = (letter, *values)
+        found = [letter]
+        for stage, value in zip(self.stages, values, strict=True):
+            # A table stage is about the values of other stages at the same time.
+            now = found if stage.kind == "table" else variables
+            found.append(stage.table(now) if stage.kind == "table" else stage.after(value, now))
+        return tuple(found[1:])
+
+    def run(self, words: ArrayLike) -> np.ndarray:
+        """The states (…, T) after each letter of words (…, T), as the answers' table says."""
+        letters = checks.tokens("words", words, self.automaton.n_letters)
+        rows = [self._one(row) for row in letters.reshape(-1, letters.shape[-1]).tolist()]
+        return np.array(rows).reshape(letters.shape)
+
+    def _one(self, word: list[int]) -> list[int]:
+        values, states = self.first(), []
+        for letter in word:
+            states.append(self.answer((letter, *values)))
+            values = self.after(values, letter)
+        return states
+
+    def values(self, word: Sequence[int]) -> list[tuple[int, ...]]:
+        """The values of the stages before each letter."""
+        found = [self.first()]
+        for letter in word[:-1]:
+            found.append(self.after(found[-1], letter))
+        return found
+
+    def differs(self) -> tuple[int, int] | None:
+        """A state and a letter after which the cascade says another state than the automaton, or
+        None: for words of every length they then say the same.
+
+        Pairs (state, values) are walked from the start until nothing new comes up.
+        """
+        start = self.automaton.start, self.first()
+        seen, left = {start}, [start]
+        while left:
+            q, values = left.pop()
+            for a, row in enumerate(self.automaton.transitions):
+                try:
+                    said, following = self.answer((a, *values)), self.after(values, a)
+                except KeyError:  # a row that no table has
+                    return q, a
+                if said != row[q]:
+                    return q, a
+                if (after := (row[q], following)) not in seen:
+                    seen.add(after)
+                    left.append(after)
+        return None
+
+
+def cascade(automaton: Semiautomaton, *, compact: bool = False) -> Cascade:
+    """Counters and latches that say in which state the automaton is; see the module's formulas.
+
+    With `compact`, a table after each height with a group but the last holds the place of the tile,
+    so that later tables read one variable and not all stages of it: fewer rows.
+
+    Raises `NotSolvable` if a holonomy group is not, and `ValueError` if the stages have more than
+    2^16 states together.
+    """
+    decomposition = holonomy(automaton)
+    heights = [_Height(decomposition, h) for h in decomposition.heights]
+    return _reduced(automaton, heights, _walk(automaton, decomposition, heights), compact)
+
+
+class _Product:
+    """The running product in the group of one class, as exponents and what they count."""
+
+    def __init__(self, automaton: Semiautomaton, of: Class) -> None:
+        series = derived_series(of.group)
+        if len(series[-1]) > 1:
+            raise NotSolvable(automaton, of, len(series[-1]))
+        self.number, self.points = of.number, len(of.tiles)
+        # For each step of the series its orders, and exponents ↔ representatives of cosets.
+        self.steps = []
+        for group, below in pairwise(series):
+            factors = cyclic_factors(group, below)
+            exponents = {coset: e for e, coset in powers(factors, below)}
+            self.steps.append(([m for _, m in factors], factors, below, exponents))
+        # Counters: step, factor, value.
+        self.counters = [
+            (j, i, v)
+            for j, (orders, *_) in enumerate(self.steps)
+            for i, m in enumerate(orders)
+            for v in range(1, m)
+        ]
+        self.sizes = [
+            self.steps[j][0][i] // gcd(self.steps[j][0][i], v) for j, i, v in self.counters
+        ]
+
+    def exponents(self, counts: Sequence[int], j: int) -> tuple[int, ...]:
+        """e of step j from what the counters hold."""
+        orders = self.steps[j][0]
+        sums = [0] * len(orders)
+        for (step, i, v), count in zip(self.counters, counts, strict=True):
+            if step == j:
+                sums[i] += v * count
+        return tuple(total % m for total, m in zip(sums, orders, strict=True))
+
+    def representative(self, j: int, exponents: Sequence[int]) -> Map:
+        """t(e) = a₁^{e₁}a₂^{e₂} …."""
+        found = identity(self.points)
+        for (a, _), e in zip(self.steps[j][1], exponents, strict=True):
+            for _ in range(e):
+                found = then(found, a)
+        return found
+
+    def element(self, counts: Sequence[int]) -> Map:
+        """The product g = … t₁(e) t₀(e)."""
+        found = identity(self.points)
+        for j in reversed(range(len(self.steps))):
+            found = then(found, self.representative(j, self.exponents(counts, j)))
+        return found
+
+    def inputs(self, counts: Sequence[int], x: Map) -> list[int]:
+        """What every counter is given when x is multiplied."""
+        given = dict.fromkeys(self.counters, 0)
+        for j, (orders, _, below, exponents) in enumerate(self.steps):
+            coset = min(then(n, x) for n in below)
+            added, e = exponents[coset], self.exponents(counts, j)
+            for i, v in enumerate(added):
+                if v:
+                    given[j, i, v] = 1
+            after = [(a + b) % m for a, b, m in zip(e, added, orders, strict=True)]
+            x = then(then(self.representative(j, e), x), inverse(self.representative(j, after)))
+        return [given[counter] for counter in self.counters]
+
+
+class _Height:
+    """The counters and the latch of one height.
+
+    What it says of its own stages is asked again for each state of the others: it is remembered.
+    """
+
+    def __init__(self, decomposition: Holonomy, h: int) -> None:
+        self.h, self.decomposition = h, decomposition
+        classes = [c for c in decomposition.classes if c.height == h]
+        self.products = [_Product(decomposition.automaton, c) for c in classes if len(c.group) > 1]
+        self.tiles = max(len(c.tiles) for c in classes)
+        self.kinds: list[tuple[Kind, int]] = [
+            *(("counter", m) for product in self.products for m in product.sizes),
+            ("latch", self.tiles),
+        ]
+        self.place, self.inputs = cache(self._place), cache(self._inputs)
+
+    def counts(self, values: Sequence[int]) -> Iterator[tuple[_Product, Sequence[int]]]:
+        """The products and their counters, of the values of this height."""
+        at = 0
+        for product in self.products:
+            yield product, values[at : at + len(product.sizes)]
+            at += len(product.sizes)
+
+    def element(self, number: int, values: Sequence[int], points: int) -> Map:
+        """The product in the group of a class; the identity if it has none."""
+        for product, counts in self.counts(values):
+            if product.number == number:
+                return product.element(counts)
+        return identity(points)
+
+    def _place(self, P: States, values: tuple[int, ...]) -> int:
+        """latch·g for a set of this height, and 0 for others."""
+        if self.decomposition.height(P) != self.h:
+            return 0
+        of = self.decomposition.of[P]
+        return self.element(of.number, values, len(of.tiles))[values[-1]]
+
+    def _inputs(self, P: States, values: tuple[int, ...], letter: Map, to: States) -> list[int]:
+        """What the stages are given at a letter: P is the set in the chain before and `to` the one
+        after."""
+        given = [0] * (len(values) - 1) + [NONE]
+        if self.decomposition.height(to) != self.h:
+            return given
+        of, image = self.decomposition.of[to], moved(P, letter)
+        if image == to and self.decomposition.height(P) == self.h:
+            x, counters = of.permutation(P, letter, to), list[int]()
+            for product, counts in self.counts(values):
+                mine = product.number == of.number
+                counters += product.inputs(counts, x) if mine else [0] * len(counts)
+            return [*counters, NONE]
+        g = self.element(of.number, values, len(of.tiles))
+        given[-1] = inverse(g)[of.holding(to, image)]
+        return given
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """All states of all stages that words lead to: `values` (rows, stages) and `places` (rows,
+    heights); for each row and each letter, `given` (rows, letters, stages) has what the stages are
+    given and `states` (rows, letters) the state of the automaton after it. The start is row 0."""
+
+    values: np.ndarray
+    places: np.ndarray
+    given: np.ndarray
+    states: np.ndarray
+
+
+def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Height]) -> _Walk:
+    ends = np.cumsum([len(height.kinds) for height in heights]).tolist()
+    spans = [slice(end - len(h.kinds), end) for end, h in zip(ends, heights, strict=True)]
+    stages = [kind for height in heights for kind in height.kinds]
+
+    def chain(values: tuple[int, ...]) -> Iterator[tuple[States, int]]:
+        """For each height the set in the chain and the place of the next; at last, the state."""
+        P = decomposition.states
+        for height, span in zip(heights, spans, strict=True):
+            place = height.place(P, values[span])
+            yield P, place
+            if decomposition.height(P) == height.h:
+                P = decomposition.of[P].tile(P, place)
+        yield P, 0
+
+    def after(values: Sequence[int], given: Sequence[int], span: slice) -> list[int]:
+        return [
+            (value + put) % size if kind == "counter" else value if put == NONE else put
+            for (kind, size), value, put in zip(stages[span], values[span], given, strict=True)
+        ]
+
+    first, P = list[int](), decomposition.states
+    for height in heights:
+        place = 0
+        if decomposition.height(P) == height.h:
+            place = decomposition.of[P].holding(P, frozenset([automaton.start]))
+            P = decomposition.of[P].tile(P, place)
+        first += [0] * (len(height.kinds) - 1) + [place]
+    found = {tuple(first): 0}
+    order, places, given, states = [tuple(first)], [], [], []
+    for values in order:
+        chained = list(chain(values))
+        places.append([place for _, place in chained[:-1]])
+        for letter in automaton.transitions:
+            to, inputs, following = decomposition.states, list[int](), list[int]()
+            for height, span, (P, _) in zip(heights, spans, chained, strict=False):
+                put = height.inputs(P, values[span], letter, to)
+                now = after(values, put, span)
+                inputs, following = inputs + put, following + now
+                if decomposition.height(to) == height.h:
+                    to = decomposition.of[to].tile(to, height.place(to, tuple(now)))
+            given.append(inputs)
+            states.append(min(to))
+            if tuple(following) not in found:
+                if len(found) == MOST_STATES:
+                    raise InputError(
+                        f"the stages of {automaton.name} have more than {MOST_STATES} states "
+                        "together: take semiautomaton(…), of ⌈log₂T⌉ layers"
+                    )
+                found[tuple(following)] = len(order)
+                order.append(tuple(following))
+    rows, letters = len(order), automaton.n_letters
+    return _Walk(
+        np.array(order, dtype=np.int64).reshape(rows, len(stages)),
+        np.array(places, dtype=np.int64).reshape(rows, len(heights)),
+        np.array(given, dtype=np.int64).reshape(rows, letters, len(stages)),
+        np.array(states, dtype=np.int64).reshape(rows, letters),
+    )
+
+
+def _reduced(
+    automaton: Semiautomaton, heights: list[_Height], walk: _Walk, compact: bool
+) -> Cascade:
+    """The stages that ever change, each with a table of the variables that matter to it."""
+    rows, letters = walk.states.shape
+    stages, columns, raw = list[Stage](), [np.tile(np.arange(letters), rows)], list[int]()
+
+    def tabled(wanted: np.ndarray, candidates: list[int]) -> Table:
+        """The table of the first candidates that decide what is wanted: others are dropped, the
+        last first, those that a place sums up before places, the letter at the end."""
+        dropped = [v for v in reversed(candidates) if v in raw]
+        dropped += [v for v in reversed(candidates) if v not in raw]
+        reads = list(candidates)
+        for v in dropped:
+            left = [u for u in reads if u != v]
+            if _decide([columns[u] for u in left], wanted):
+                reads = left
+        keys = np.stack([columns[u] for u in reads], axis=1) if reads else np.zeros((1, 0), int)
+        keys, index = np.unique(keys, axis=0, return_index=True)
+        found = zip(keys.tolist(), wanted[index].tolist(), strict=True)
+        return Table(tuple(reads), {tuple(key): value for key, value in found})
+
+    def add(kind: Kind, size: int, column: np.ndarray, table: Table, height: int) -> None:
+        stages.append(Stage(kind, size, int(column[0]), table, height))
+        columns.append(np.repeat(column, letters))
+
+    at = 0
+    for number, height in enumerate(heights):
+        mine = list[int]()
+        for kind, size in height.kinds:
+            column = walk.values[:, at]
+            if (column != column[0]).any():
+                table = tabled(walk.given[..., at].ravel(), list(range(len(columns))))
+                add(kind, size, column, table, height.h)
+                mine.append(len(stages))
+            at += 1
+        place = walk.places[:, number]
+        last = number == len(heights) - 1
+        if compact and not last and any(stages[v - 1].kind == "counter" for v in mine):
+            table = tabled(np.repeat(place, letters), list(range(1, len(columns))))
+            add("table", height.tiles, place, table, height.h)
+            raw += mine
+    answer = tabled(walk.states.ravel(), list(range(len(columns))))
+    return Cascade(automaton, tuple(stages), answer)
+
+
+def _decide(columns: list[np.ndarray], wanted: np.ndarray) -> bool:
+    """Whether rows that are equal in these columns want the same."""
+    key = np.zeros(len(wanted), dtype=np.int64)
+    for column in columns:
+        # Renumbered, a key is less than the number of rows, and no product overflows.
+        _, key = np.unique(key * (int(column.max()) + 1) + column, return_inverse=True)
+    _, index, inverse_ = np.unique(key, return_index=True, return_inverse=True)
+    return bool((wanted[index][inverse_] == wanted).all())

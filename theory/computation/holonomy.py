@@ -1,0 +1,170 @@
+"""The holonomy decomposition of a semiautomaton: image sets, their classes, heights and tiles.
+
+The image sets are Q·w for all words w, and the sets of one state. P ≤ R iff P ⊆ R·s for a word s;
+sets with P ≤ R ≤ P form a class, and words lead from one to another as bijections. The height of a
+set of one state is 0, that of another 1 more than the largest of the sets below it. The tiles of a
+set are the largest image sets in it that are not all of it: they cover it, as sets of one state are
+image sets.
+
+What is known of a state is a chain Q = P ⊃ P′ ⊃ … ⊃ {q}, each a tile of the one before; at height h
+stands the place of that tile among the tiles of the set of height h in the chain, as they are in
+the representative of its class. A letter s leads a chain to a chain, height by height from above.
+With P the set in the chain before, and P′ that after, of which P·s ⊆ P′:
+
+    height(P′) < h                    nothing
+    height(P) = h and P·s = P′        a permutation of the tiles
+    otherwise                         a reset: to a tile of P′ in which P·s lies
+
+The permutations at a class generate its holonomy group.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from theory.computation.permutations import generated
+from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+
+States = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Class:
+    """Image sets that words lead to each other: `sets`, all of one height.
+
+    The first stands for all: `tiles` are its own. `there[P]` maps it to P, `back[P]` maps P to it,
+    and the two are inverse. `group` is the holonomy group, permutations of the tiles.
+    """
+
+    number: int
+    height: int
+    sets: tuple[States, ...]
+    tiles: tuple[States, ...]
+    there: dict[States, Map]
+    back: dict[States, Map]
+    group: frozenset[Map] = frozenset()
+
+    def tile(self, P: States, place: int) -> States:
+        """The tile of P that stands at this place."""
+        return moved(self.tiles[place], self.there[P])
+
+    def holding(self, P: States, part: States) -> int:
+        """The first place of a tile of P in which this part of it lies."""
+        seen = moved(part, self.back[P])
+        return next(i for i, tile in enumerate(self.tiles) if seen <= tile)
+
+    def permutation(self, P: States, letter: Map, to: States) -> Map:
+        """What a letter with P·letter = `to`, both of this class, does to the places of tiles."""
+        around = then(then(self.there[P], letter), self.back[to])
+        return tuple(self.tiles.index(moved(tile, around)) for tile in self.tiles)
+
+
+@dataclass(frozen=True)
+class Holonomy:
+    """The decomposition of the states that can be reached from `start`.
+
+    `states` is the set of these, `classes` those of the image sets of more than one state, the
+    greatest height first; `of[P]` the class of such a set.
+    """
+
+    automaton: Semiautomaton
+    states: States
+    classes: tuple[Class, ...]
+    of: dict[States, Class] = field(repr=False)
+
+    def height(self, P: States) -> int:
+        """0 for a single state."""
+        return self.of[P].height if len(P) > 1 else 0
+
+    @property
+    def heights(self) -> range:
+        """From that of all states down to 1."""
+        return range(self.height(self.states), 0, -1)
+
+
+def moved(states: States, by: Map) -> States:
+    """The image of a set."""
+    return frozenset(by[q] for q in states)
+
+
+def image_sets(automaton: Semiautomaton) -> list[States]:
+    """Q·w for all words w, Q being the states that can be reached, in the order of breadth-first
+    search; then the sets of one state."""
+    everything = frozenset(automaton.reachable())
+    return list(dict.fromkeys([*_orbit(automaton, everything), *map(_single, everything)]))
+
+
+def holonomy(automaton: Semiautomaton) -> Holonomy:
+    """The decomposition; see the module's formulas."""
+    everything = frozenset(automaton.reachable())
+    sets = [P for P in image_sets(automaton) if len(P) > 1]
+    orbits = {P: _orbit(automaton, P) for P in sets}
+    below = {
+        R: [P for P in sets if any(P.issubset(image) for image in orbits[R])] for R in sets
+    }  # all P ≤ R
+    heights: dict[States, int] = {}
+    # What lies below P lies below R ≥ P too, so fewer come before: every P < R is seen before R.
+    for R in sorted(sets, key=lambda R: len(below[R])):
+        strictly = [P for P in below[R] if R not in below[P]]
+        heights[R] = 1 + max((heights[P] for P in strictly), default=0)
+    classes, of = list[Class](), dict[States, Class]()
+    known = image_sets(automaton)
+    for R in sorted(sets, key=lambda P: -heights[P]):
+        if R in of:
+            continue
+        alike = tuple(P for P in sets if P in below[R] and R in below[P])
+        alike = (R, *(P for P in alike if P != R))
+        there, back = {}, {}
+        for P in alike:
+            there[P], back[P] = _bijections(automaton, R, P, orbits)
+        found = Class(len(classes), heights[R], alike, _tiles(R, known), there, back)
+        group = generated(_permutations(automaton, found), len(found.tiles))
+        found = Class(found.number, found.height, alike, found.tiles, there, back, group)
+        classes.append(found)
+        of |= dict.fromkeys(alike, found)
+    return Holonomy(automaton, everything, tuple(classes), of)
+
+
+def _single(q: int) -> States:
+    return frozenset([q])
+
+
+def _orbit(automaton: Semiautomaton, P: States) -> dict[States, Map]:
+    """The sets P·w, each with the map of a shortest word that leads there."""
+    found, left = {P: identity(automaton.n_states)}, deque([P])
+    while left:
+        R = left.popleft()
+        for letter in automaton.transitions:
+            if (image := moved(R, letter)) not in found:
+                found[image] = then(found[R], letter)
+                left.append(image)
+    return found
+
+
+def _bijections(
+    automaton: Semiautomaton, R: States, P: States, orbits: dict[States, dict[States, Map]]
+) -> tuple[Map, Map]:
+    """Maps R → P → R of words, the second inverse to the first: with s and t two words that lead
+    there and back, (st)^m is the identity of R for some m, so back is t(st)^{m−1}."""
+    there, back = orbits[R][P], orbits[P][R]
+    around = then(there, back)
+    power, before = around, identity(automaton.n_states)
+    while any(power[q] != q for q in R):
+        power, before = then(power, around), then(before, around)
+    return there, then(back, before)
+
+
+def _tiles(R: States, sets: list[States]) -> tuple[States, ...]:
+    """The largest of the sets that lie in R and are not R."""
+    inside = [P for P in sets if P < R]
+    largest = [P for P in inside if not any(P < Q for Q in inside)]
+    return tuple(sorted(largest, key=sorted))
+
+
+def _permutations(automaton: Semiautomaton, of: Class) -> Iterator[Map]:
+    for P in of.sets:
+        for letter in automaton.transitions:
+            if (image := moved(P, letter)) in of.there:
+                yield of.permutation(P, letter, image)

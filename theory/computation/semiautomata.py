@@ -1,0 +1,174 @@
+"""Semiautomata: finitely many states, and for each letter a map of them.
+
+    q · a = transitions[a][q],        q · (a₁ … a_T) = (… (q · a₁) · a₂ …) · a_T
+
+A semiautomaton has no accepting states: the question is which state a word leads to, after each of
+its letters. Shape glossary: words (…, T) of letters 0, …, n_letters − 1; states 0, …, n_states − 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+Map = tuple[int, ...]
+"""A map of the states to themselves: entry q is where q goes."""
+
+
+def identity(n: int) -> Map:
+    """The map of n states that leaves each where it is."""
+    return tuple(range(n))
+
+
+def then(first: Map, second: Map) -> Map:
+    """q ↦ second(first(q)): words act from left to right."""
+    return tuple(second[q] for q in first)
+
+
+@dataclass(frozen=True)
+class Semiautomaton:
+    """transitions[a][q] is the state to which letter a leads from state q.
+
+    `start` is the state before the first letter. Raises `ValueError` for a table without letters or
+    states, for rows of different lengths, and for entries that are no states.
+    """
+
+    transitions: tuple[Map, ...]
+    name: str = "semiautomaton"
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        rows = self.transitions
+        if not isinstance(rows, Sequence) or isinstance(rows, str) or not len(rows):
+            raise InputError(f"{self.name} has no letters: give a row of states for each")
+        for a, row in enumerate(rows):
+            if not isinstance(row, Sequence | np.ndarray) or isinstance(row, str) or not len(row):
+                raise InputError(f"letter {a} of {self.name} has no row of states: give one")
+            if len(row) != len(rows[0]):
+                raise InputError(
+                    f"letter {a} of {self.name} maps {len(row)} states and letter 0 maps "
+                    f"{len(rows[0])}: give each a state for every state"
+                )
+            for q, to in enumerate(row):
+                whole = isinstance(to, int | np.integer) and not isinstance(to, bool)
+                if not whole or not 0 <= to < len(row):
+                    raise InputError(
+                        f"letter {a} of {self.name} leads from state {q} to {to!r}: give a state "
+                        f"from 0 to {len(row) - 1}"
+                    )
+        object.__setattr__(self, "transitions", tuple(tuple(map(int, row)) for row in rows))
+        if checks.step_count("start", self.start) >= self.n_states:
+            raise InputError(
+                f"start is {self.start}: give a state of {self.name}, 0 to {self.n_states - 1}"
+            )
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return len(self.transitions[0])
+
+    @property
+    def n_letters(self) -> int:
+        """The number of letters."""
+        return len(self.transitions)
+
+    def map_of(self, word: Iterable[int]) -> Map:
+        """The map of a word, the composition of those of its letters; the empty word's is id."""
+        found = identity(self.n_states)
+        for letter in word:
+            found = then(found, self.transitions[letter])
+        return found
+
+    def run(self, words: ArrayLike) -> np.ndarray:
+        """The states (…, T) after each letter of words (…, T), from `start`.
+
+        Raises `ValueError` for letters that the automaton has not, and for an empty word.
+        """
+        letters = checks.tokens("words", words, self.n_letters)
+        table = np.array(self.transitions)
+        state, states = np.full(letters.shape[:-1], self.start), np.empty_like(letters)
+        for i in range(letters.shape[-1]):
+            state = table[letters[..., i], state]
+            states[..., i] = state
+        return states
+
+    def reachable(self) -> list[int]:
+        """The states to which words lead from `start`, in the order of breadth-first search."""
+        found = [self.start]
+        for q in found:
+            found += [
+                r for r in dict.fromkeys(row[q] for row in self.transitions) if r not in found
+            ]
+        return found
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.n_states} states, {self.n_letters} letters)"
+
+
+def product(*automata: Semiautomaton) -> Semiautomaton:
+    """Automata side by side on one word: state (q₁, q₂, …) is number (q₁ n₂ + q₂) n₃ + ….
+
+    Raises `ValueError` unless all have the same number of letters.
+    """
+    letters = {automaton.n_letters for automaton in automata}
+    if len(letters) != 1:
+        raise InputError(f"the automata have {sorted(letters)} letters: give some of one alphabet")
+    sizes = [automaton.n_states for automaton in automata]
+    states = np.unravel_index(np.arange(int(np.prod(sizes))), sizes)
+    rows = tuple(
+        tuple(
+            np.ravel_multi_index(
+                [np.array(A.transitions[a])[q] for A, q in zip(automata, states, strict=True)],
+                sizes,
+            ).tolist()
+        )
+        for a in range(letters.pop())
+    )
+    start = int(np.ravel_multi_index([A.start for A in automata], sizes))
+    return Semiautomaton(rows, " × ".join(A.name for A in automata), start)
+
+
+def random_semiautomaton(
+    n_states: int, n_letters: int, seed: int | np.random.Generator
+) -> Semiautomaton:
+    """Independent uniform maps for the letters. Raises `ValueError` for sizes below 1."""
+    n, letters = checks.dimension("n_states", n_states), checks.dimension("n_letters", n_letters)
+    rows = np.random.default_rng(seed).integers(n, size=(letters, n)).tolist()
+    return Semiautomaton(tuple(map(tuple, rows)), f"random({n}, {letters})")
+
+
+def read_automaton(path: Path) -> Semiautomaton:
+    """An automaton from JSON: `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or
+    the table of transitions alone.
+
+    Raises `ValueError` for a file that cannot be read, for what is not JSON, and for a table that
+    is no automaton.
+    """
+    try:
+        given: Any = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        where = " ".join(str(error).split())
+        raise InputError(f"{path} is not JSON ({where}): give a table of transitions") from None
+    fields = given if isinstance(given, dict) else {"transitions": given}
+    unknown = sorted(fields.keys() - {"transitions", "start", "name"})
+    if unknown or "transitions" not in fields:
+        raise InputError(
+            f"{path} has {', '.join(unknown) or 'no transitions'}: give 'transitions', and "
+            "'start' and 'name' if wanted"
+        )
+    rows = fields["transitions"]
+    if not isinstance(rows, list):
+        raise InputError(f"the transitions in {path} are {rows!r}: give a row for each letter")
+    table = tuple(tuple(row) if isinstance(row, list) else row for row in rows)
+    return Semiautomaton(table, str(fields.get("name", path.stem)), fields.get("start", 0))

@@ -1,0 +1,114 @@
+"""A small zoo of semiautomata, by name: groups, latches, stacks of bounded height, all maps.
+
+cyclic(m)            letters 0: stay, 1: add 1 mod m; `parity` is m = 2
+flip_flop(n)         letters 0: stay, 1 … n: go to state 0 … n − 1
+cyclic_with_reset(m) letters 0: add 1 mod m, 1: go to 0
+S3, D4, A4, S4, A5   permutations of 3, 4, 4, 4 and 5 states, two generators each
+Q8                   the quaternion group on its 8 elements, generators i and j
+bounded_dyck(D)      letters 0: open, 1: close; the depth 0 … D, and D + 1 for an error
+gridworld(S)         letters 0: left, 1: right on 0 … S, with walls at both ends
+all_maps(n)          generators of all nⁿ maps of n states
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from theory import checks
+from theory.checks import InputError
+from theory.computation.semiautomata import Map, Semiautomaton, identity
+
+
+def cyclic(m: int) -> Semiautomaton:
+    """Letters 0: stay, 1: add 1 mod m. Raises `ValueError` for m < 1."""
+    m = checks.dimension("m", m)
+    turn = tuple((q + 1) % m for q in range(m))
+    return Semiautomaton((identity(m), turn), "parity" if m == 2 else f"mod {m}")
+
+
+def flip_flop(n: int = 2) -> Semiautomaton:
+    """Letter 0 stays, letter 1 + q goes to q. Raises `ValueError` for n < 1."""
+    n = checks.dimension("n", n)
+    name = "flip-flop" if n == 2 else f"flip-flop of {n}"
+    return Semiautomaton((identity(n), *((q,) * n for q in range(n))), name)
+
+
+def cyclic_with_reset(m: int) -> Semiautomaton:
+    """Letter 0 adds 1 mod m, letter 1 goes to 0. Raises `ValueError` for m < 1."""
+    return Semiautomaton((cyclic(m).transitions[1], (0,) * m), f"mod {m} with reset")
+
+
+S3 = Semiautomaton(((1, 0, 2), (1, 2, 0)), "S3")
+D4 = Semiautomaton(((1, 2, 3, 0), (0, 3, 2, 1)), "D4")
+A4 = Semiautomaton(((1, 2, 0, 3), (1, 0, 3, 2)), "A4")
+S4 = Semiautomaton(((1, 0, 2, 3), (1, 2, 3, 0)), "S4")
+A5 = Semiautomaton(((1, 2, 0, 3, 4), (1, 2, 3, 4, 0)), "A5")
+
+
+def _quaternions() -> Semiautomaton:
+    """Right multiplication by i and j of ±1, ±i, ±j, ±k, numbered 0, 1, …, 7 in this order."""
+    by_i = (2, 3, 1, 0, 7, 6, 4, 5)  # 1·i = i, i·i = −1, j·i = −k, k·i = j
+    by_j = (4, 5, 6, 7, 1, 0, 3, 2)  # 1·j = j, i·j = k, j·j = −1, k·j = −i
+    return Semiautomaton((by_i, by_j), "Q8")
+
+
+Q8 = _quaternions()
+
+
+def bounded_dyck(depth: int) -> Semiautomaton:
+    """The depth of a word of brackets, letters 0: open and 1: close; state depth + 1 once it is
+    negative or more than `depth`. Raises `ValueError` for a depth below 1."""
+    D = checks.dimension("depth", depth)
+    up = (*range(1, D + 2), D + 1)
+    down = (D + 1, *range(D), D + 1)
+    return Semiautomaton((up, down), f"Dyck-1 to depth {D}")
+
+
+def gridworld(steps: int) -> Semiautomaton:
+    """Left and right on 0, …, S = steps, where a wall stops a move [Liu2023, section 3.2]. Raises
+    `ValueError` for S < 1."""
+    S = checks.dimension("steps", steps)
+    left: Map = (0, *range(S))
+    right: Map = (*range(1, S + 1), S)
+    return Semiautomaton((left, right), f"gridworld of {S + 1}")
+
+
+def all_maps(n: int) -> Semiautomaton:
+    """Generators of all maps of n states: two of them exchanged, a cycle, and state 0 sent to 1.
+    Raises `ValueError` for n < 2."""
+    if checks.dimension("n", n) < 2:
+        raise InputError("all maps of 1 state are one: give n of at least 2")
+    swap = (1, 0, *range(2, n))
+    merge = (1, 1, *range(2, n))
+    letters = (swap, merge) if n == 2 else (swap, cyclic(n).transitions[1], merge)
+    return Semiautomaton(letters, f"all maps on {n}")
+
+
+ZOO: dict[str, Callable[[], Semiautomaton]] = {
+    "parity": lambda: cyclic(2),
+    "mod-3": lambda: cyclic(3),
+    "mod-6": lambda: cyclic(6),
+    "flip-flop": flip_flop,
+    "mod-3-with-reset": lambda: cyclic_with_reset(3),
+    "S3": lambda: S3,
+    "D4": lambda: D4,
+    "A4": lambda: A4,
+    "Q8": lambda: Q8,
+    "S4": lambda: S4,
+    "A5": lambda: A5,
+    "dyck-2": lambda: bounded_dyck(2),
+    "dyck-4": lambda: bounded_dyck(4),
+    "gridworld-3": lambda: gridworld(2),
+    "gridworld-4": lambda: gridworld(3),
+    "gridworld-6": lambda: gridworld(5),
+    "all-maps-2": lambda: all_maps(2),
+    "all-maps-3": lambda: all_maps(3),
+    "all-maps-4": lambda: all_maps(4),
+}
+"""The automata of the claims, by the names that their options take."""
+
+
+def named(name: str) -> Semiautomaton:
+    """The automaton of this name in the zoo; `ValueError`, with all names, for another."""
+    checks.one_of("automaton", name, tuple(ZOO))
+    return ZOO[name]()

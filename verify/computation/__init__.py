@@ -1,0 +1,1 @@
+"""Claims about computation: automata and what transformers make of them."""
