@@ -14,6 +14,7 @@ from verify.evidence.statistics import (
     agreed,
     agreeing,
     below,
+    errors_for,
     estimated,
     resampled,
     sign_of,
@@ -30,9 +31,23 @@ def test_the_sign_of_a_mean():
     assert sign_of(math.nan, 1.0) is sign_of(1.0, math.nan) is UNDECIDED
 
 
+def test_few_values_take_more_standard_errors():
+    # P(t > x) for 2 degrees of freedom is ½ − x/(2√(2 + x²)).
+    chance = math.erfc(3 / math.sqrt(2)) / 2
+    x = errors_for(2)
+    assert 0.5 - x / (2 * math.sqrt(2 + x * x)) == pytest.approx(chance, rel=1e-9)
+    assert errors_for(4) == pytest.approx(6.62, abs=0.01)
+    assert errors_for(math.inf) == pytest.approx(3)
+    assert sign_of(3.1, 1.0, 4) is UNDECIDED
+    assert sign_of(6.7, 1.0, 4) is HOLDS
+    assert sign_of(-6.7, 1.0, 4) is FAILS
+    found = above("id", "name", Mean(5.0, 1.0, 4), 0.0, words="", wanted="")
+    assert found.verdict is UNDECIDED
+
+
 def test_a_mean_and_its_error():
     mean = estimated(np.array([1.0, 2.0, 3.0, 6.0]))
-    assert mean == pytest.approx((3.0, np.sqrt(14 / 3 / 4)))
+    assert mean == pytest.approx((3.0, np.sqrt(14 / 3 / 4), 3))
     assert f"{mean:.2f}" == "3.00 ± 1.08"
 
 

@@ -17,7 +17,12 @@ from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
 from verify.retrieval import induction_trained as module
 from verify.retrieval.circuits import attended, attention_of
-from verify.retrieval.induction_trained import induction_trained, interventions, transition
+from verify.retrieval.induction_trained import (
+    induction_trained,
+    interventions,
+    share_of,
+    transition,
+)
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 ONE, TWO = "induction-small-1-layer-seed0", "induction-small-2-layers-seed0"
@@ -47,10 +52,39 @@ def test_what_the_shipped_checkpoints_say(tmp_path):
     claim = induction_trained.findings(Run(seed=1, quick=True, plot=picture), samples=40)
     found = {finding.id: finding.verdict for finding in claim}
     lost = {id for id, verdict in found.items() if verdict is not HOLDS}
-    # Which copy is the latest the trained model tells by the carried place as well.
     assert lost == {id for id in found if id.endswith("intervention/layer-1")}
     assert len(lost) == 3
     assert picture.stat().st_size > 10_000
+
+
+def test_the_error_of_a_ratio():
+    # Hits and counts that rise together: the ratio is known better than either.
+    rng = np.random.default_rng(0)
+    counted = rng.random((500, 20)) < rng.random((500, 1))
+    right = counted & (rng.random((500, 20)) < 0.5)
+    hits, count = right.sum(1), counted.sum(1)
+    found = share_of(right, counted)
+    assert found.mean == hits.sum() / count.sum()
+    again = [rng.integers(0, 500, 500) for _ in range(400)]
+    spread = np.std([hits[rows].sum() / count[rows].sum() for rows in again])
+    assert found.error == pytest.approx(spread, rel=0.15)
+    assert found.freedom == 499
+
+
+def test_places_of_interventions_are_any_before(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        module, "looking_at", lambda model, layer, places: seen.append(places) or model
+    )
+    tokens = np.random.default_rng(0).integers(0, 16, (300, 64))
+    built = induction_heads(16, 64)
+    words = [each.words for each in interventions(Run(seed=0), built, built, tokens)]
+    for places in seen:
+        assert (places < np.maximum(np.arange(64), 1)).all()
+        assert abs(places[:, 1:].mean(0) - (np.arange(1, 64) - 1) / 2).max() < 5
+        assert places[:, 40:].max() > 55
+    # What answers after any copy is told beside it.
+    assert "where one that answers after any copy has" in words[0]
 
 
 def test_untrained_models_do_not_pass(verdicts):
@@ -110,7 +144,7 @@ def test_interventions_tell_models_apart_that_answer_the_same():
     assert words.startswith("100.00%")
     verdicts, words = found(induction_heads(16, 64, match="first"))
     assert verdicts == [FAILS, HOLDS]
-    assert words.endswith("100.00% ± 0.00% of its answers follow some copy")
+    assert "100.00% ± 0.00% of its answers follow some copy" in words
     assert found(untrained(configuration_of(TWO)).requires_grad_(False))[0] == [FAILS, FAILS]
 
 

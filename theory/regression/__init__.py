@@ -7,7 +7,13 @@ Notation: examples x (…, n, d), labels y (…, n), S = XᵀX, b = Xᵀy; every
 from theory.regression.chebyshev import chebyshev, chebyshev_iterates
 from theory.regression.conjugate_gradient import conjugate_gradient, conjugate_gradient_iterates
 from theory.regression.depth import newton_degree, newton_lower_bound
-from theory.regression.filters import Filter, filter_residual, fitted_filter, unfiltered
+from theory.regression.filters import (
+    Filter,
+    filter_residual,
+    fitted_filter,
+    fitted_ridge,
+    unfiltered,
+)
 from theory.regression.gradient_descent import gradient_descent, gradient_descent_iterates
 from theory.regression.hyperpower import hyperpower, hyperpower_inverses
 from theory.regression.least_errors import best_step_size, descent_error, polynomial_errors
@@ -83,6 +89,7 @@ __all__ = [
     "error_similarity",
     "filter_residual",
     "fitted_filter",
+    "fitted_ridge",
     "gaussian_prompts",
     "gradient_descent",
     "gradient_descent_fitted",

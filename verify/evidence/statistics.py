@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from verify.finding import Finding, Verdict
 
-ERRORS = 3.0  # standard errors
+ERRORS = 3.0  # standard errors; of few values, as many as Student's t takes for the same chance
 BY = f"by {ERRORS:g} standard errors"
 NOTHING = 0.01  # of what there is to learn, from saying nothing to the best predictor
 RESAMPLED, LEVEL = 200, 0.025  # sets of prompts drawn again, and the share that may disagree
 
 
 class Mean(NamedTuple):
-    """A mean over independent prompts and its standard error; formatted, both: "0.21 ± 0.01"."""
+    """A mean over independent prompts and its standard error, which is known to so many degrees of
+    freedom; formatted, both: "0.21 ± 0.01"."""
 
     mean: float
     error: float
+    freedom: float = np.inf
 
     def __format__(self, digits: str) -> str:
         return f"{self.mean:{digits}} ± {self.error:{digits}}"
@@ -31,27 +35,36 @@ class Mean(NamedTuple):
 
 def estimated(values: np.ndarray) -> Mean:
     """The mean of values (m,) of independent prompts, and its standard error."""
-    return Mean(float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)))
+    error = float(values.std(ddof=1) / np.sqrt(values.size))
+    return Mean(float(values.mean()), error, values.size - 1)
 
 
-def sign_of(mean: float, spread: float) -> Verdict:
-    """Whether a mean with this standard error is above 0: by `ERRORS` of them, or undecided."""
-    if mean - ERRORS * spread > 0:
+@cache
+def errors_for(freedom: float) -> float:
+    """The standard errors that a mean is off by as rarely as one of a normal law is by `ERRORS`:
+    3 for many values, 6.6 for five of them, 19 for three."""
+    return float(stats.t.isf(stats.norm.sf(ERRORS), freedom))
+
+
+def sign_of(mean: float, spread: float, freedom: float = np.inf) -> Verdict:
+    """Whether a mean with this standard error is above 0: by `errors_for` of them, or undecided."""
+    reach = errors_for(freedom) * spread
+    if mean - reach > 0:
         return Verdict.HOLDS
-    return Verdict.FAILS if mean + ERRORS * spread < 0 else Verdict.UNDECIDED
+    return Verdict.FAILS if mean + reach < 0 else Verdict.UNDECIDED
 
 
 def above(
     id: str, name: str, found: Mean, bound: float = 0.0, *, words: str, wanted: str
 ) -> Finding:
     """That a mean of trained models is above a bound, by `ERRORS` standard errors."""
-    verdict = sign_of(found.mean - bound, found.error)
+    verdict = sign_of(found.mean - bound, *found[1:])
     return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
 
 
 def below(id: str, name: str, found: Mean, bound: float, *, words: str, wanted: str) -> Finding:
     """That it is below, as `above`."""
-    verdict = sign_of(bound - found.mean, found.error)
+    verdict = sign_of(bound - found.mean, *found[1:])
     return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
 
 

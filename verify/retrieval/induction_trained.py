@@ -123,7 +123,8 @@ def interventions(
     answers stay the same, where the built one has one.
 
     For layer 1 it is told, too, how often the answer follows some token that was made to carry a
-    copy, not the latest of them: the latest one can be told by its own place or by the one carried.
+    copy, not the latest of them; and of both shares what a model has that answers after one of the
+    copies, whichever, and what one has that says any token.
     """
     earlier = np.maximum(np.arange(tokens.shape[1]), 1)
     for layer in (1, 2):
@@ -135,17 +136,33 @@ def interventions(
             f"made to look elsewhere in layer {layer}, it answers as the built model then does",
             share,
             SAME,
-            words=f"{share:.2%}" + (_after_some_copy(tokens, places, said) if layer == 1 else ""),
+            words=f"{share:.2%}"
+            + (_after_some_copy(run, tokens, places, said, wanted) if layer == 1 else ""),
             wanted=f"above {SAME:.0%}, {BY}; by chance {1 / len(model.embed.W_E):.1%}",
         )
 
 
-def _after_some_copy(tokens: np.ndarray, places: np.ndarray, said: np.ndarray) -> str:
-    """In words, how many answers are a token, up to here, that was made to carry this one."""
+def _after_some_copy(
+    run: Run, tokens: np.ndarray, places: np.ndarray, said: np.ndarray, wanted: np.ndarray
+) -> str:
+    """In words, how many answers are a token, up to here, that was made to carry this one; and what
+    those do that are drawn from these tokens, and from all."""
+    T, V = tokens.shape[1], int(tokens.max()) + 1
     carried = np.take_along_axis(tokens, places, axis=1)
-    copies = (carried[:, None] == tokens[..., None]) & np.tri(tokens.shape[1], dtype=bool)
-    some = share_of((copies & (tokens[:, None] == said[..., None])).any(-1), copies.any(-1))
-    return f"; {some:.2%} of its answers follow some copy"
+    copies = (carried[:, None] == tokens[..., None]) & np.tri(T, dtype=bool)
+
+    def follow(answers: np.ndarray) -> Mean:
+        after = (copies & (tokens[:, None] == answers[..., None])).any(-1)
+        return share_of(after, copies.any(-1))
+
+    drawn = (copies * run.rng.random(copies.shape)).argmax(-1)
+    after_any = np.take_along_axis(tokens, drawn, axis=1)
+    agree = share_of(after_any == wanted, wanted >= 0)
+    random = follow(run.rng.integers(0, V, said.shape))
+    return (
+        f", where one that answers after any copy has {agree.mean:.0%}; {follow(said):.2%} of its "
+        f"answers follow some copy, of random ones {random.mean:.0%}"
+    )
 
 
 def share_of(right: np.ndarray, counted: np.ndarray) -> Mean:
@@ -155,7 +172,8 @@ def share_of(right: np.ndarray, counted: np.ndarray) -> Mean:
     """
     hits, count = (right & counted).sum(1), counted.sum(1)
     mean = hits.sum() / count.sum()
-    return Mean(float(mean), float(estimated(hits - mean * count).error / count.mean()))
+    _, error, freedom = estimated(hits - mean * count)
+    return Mean(float(mean), float(error / count.mean()), freedom)
 
 
 def transition(name: str) -> Finding:

@@ -8,6 +8,7 @@ from theory.regression import (
     PrefixSpectrum,
     filter_residual,
     fitted_filter,
+    fitted_ridge,
     gaussian_prompts,
     newton_residual,
     unfiltered,
@@ -15,7 +16,7 @@ from theory.regression import (
 from verify.claim import Run
 from verify.evidence.statistics import Mean
 from verify.finding import Verdict
-from verify.regression.trained.filters import Errors, filters, over_seeds
+from verify.regression.trained.filters import GROUPS, Errors, filters, jackknifed, over_seeds
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.similarities import Tables
 
@@ -151,5 +152,60 @@ def test_seeds_are_the_unit():
 
     assert verdict(0.7, 0.8) == []
     assert verdict(0.7, 0.8, 0.75) == [HOLDS]
-    assert verdict(2.0, 2.0, 1.9) == [FAILS]
+    assert verdict(2.0, 2.0, 1.9) == [UNDECIDED]  # three seeds, so 19 standard errors
+    assert verdict(2.0, 2.0, 1.9, 1.95, 2.0) == [FAILS]
     assert verdict(0.5, 1.4, 2.3) == [UNDECIDED]
+
+
+def test_a_jackknifed_mean_has_the_error_of_a_mean():
+    values = np.random.default_rng(0).standard_normal(GROUPS * 5)
+    group = np.arange(len(values)) % GROUPS
+    found = jackknifed(lambda out: values[group != out].mean())
+    means = np.array([values[group == g].mean() for g in range(GROUPS)])
+    assert found.mean == pytest.approx(values.mean())
+    assert found.error == pytest.approx(means.std(ddof=1) / np.sqrt(GROUPS))
+    assert found.freedom == GROUPS - 1
+
+
+def test_the_last_layer_is_judged_and_each_length_for_itself():
+    def bent(algorithms):
+        return np.cbrt(newton(6, "identity")(algorithms))
+
+    found, _ = said_of(newton(6, "identity"), bent, samples=800)
+    assert found["filter/none"].verdict is HOLDS
+    assert "of layer 2's squared error" in found["filter/none"].name
+    exchanged, _ = said_of(bent, newton(6, "identity"), samples=800)
+    assert exchanged["filter/none"].verdict is FAILS
+    lengths, _ = said_of(newton(5), newton(6))
+    assert lengths["filter/by-length"].verdict is FAILS
+    assert list(lengths["filter/by-length"].measured) == [f"t = {t}" for t in range(3, 7)]
+
+
+def test_short_prefixes_have_most_of_the_error_or_not():
+    # Newton's method errs where labels are not determined, and what only errs elsewhere does not.
+    found, _ = said_of(newton(25), samples=400)
+    assert found["short-prefixes"].verdict is HOLDS
+    few, _ = said_of(newton(2), samples=400)
+    assert few["short-prefixes"].verdict is FAILS
+
+
+def test_doublings_are_judged_without_each_group(monkeypatch):
+    # A law that holds for all prompts, and not without one of the groups, decides nothing.
+    laws = iter(["exponential"] * GROUPS + ["linear"])
+    monkeypatch.setattr("verify.regression.trained.filters.growth_of", lambda steps: next(laws))
+    found, _ = said_of(*(newton(k, "identity") for k in (2, 3, 4, 5)), samples=200)
+    assert found["filter/doublings"].verdict is UNDECIDED
+    assert next(laws, None) is None
+
+
+def test_ridge_is_found_again(spectrum):
+    _, _, shares, z = spectrum
+    errors = (0.03 / (z + 0.03) * shares).sum(-1)
+    mu, left = fitted_ridge(errors, shares, z)
+    assert mu == pytest.approx(0.03, rel=1e-4)
+    assert left < 1e-8
+    fit = fitted_filter(errors, shares, z)
+    assert fit.power < 0.8  # not every p below 1 is gradient descent
+    assert fitted_ridge((shares * (1 - z) ** 8).sum(-1), shares, z)[1] > 1e-3
+    with pytest.raises(ValueError, match="nothing to fit"):
+        fitted_ridge(0 * errors, shares, z)

@@ -58,8 +58,9 @@ def test_newton_or_gradient_descent(verdicts):
     def found(*rules):
         return verdicts(newton_or_gd, {"a": Planted(*rules)}, checkpoint="a", samples=200)
 
+    # After 18 steps both starts have come to least squares.
+    assert found(*map(newton, (2, 4, 6)))["a/last-layer"] is HOLDS
     by_newton = found(*map(newton, (2, 6, 10, 14, 18)))
-    assert by_newton["a/last-layer"] is HOLDS
     assert by_newton["a/newton"] is by_newton["a/newton/squares"] is HOLDS
     by_descent = found(*(descent(k, 1.0) for k in (1, 4, 16, 64, 256)))
     assert by_descent["a/last-layer"] is FAILS

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from theory.regression import error_cosines
-from theory.regression.filters import Filter, fitted_filter, unfiltered
+from theory.regression.filters import Filter, fitted_filter, fitted_ridge, unfiltered
 from verify.evidence.statistics import BY, ERRORS, Mean, above, below, estimated, sign_of
 from verify.finding import Finding, Verdict, at_most
 from verify.regression.trained.probes import Probed
@@ -51,13 +51,25 @@ class Errors:
 
     def fitted(self, layer: int, power: float | None = None, without: int | None = None) -> Filter:
         """The filter nearest to a layer, without one of the groups of prompts."""
+        return fitted_filter(*self._rows(layer, without), power)
+
+    def _rows(self, layer: int, without: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         kept = np.arange(len(self.z)) % GROUPS != without
         d = self.z.shape[-1]
         shares, z = (part[kept].reshape(-1, d) for part in (self.shares, self.z))
-        return fitted_filter(self.errors[layer, kept].ravel(), shares, z, power)
+        return self.errors[layer, kept].ravel(), shares, z
+
+    def ridge(self, layer: int) -> float:
+        """What the best ridge filter leaves of a layer's squared error."""
+        return fitted_ridge(*self._rows(layer, None))[1]
+
+    def after(self, more: int) -> Errors:
+        """Those on prefixes of d + `more` examples alone."""
+        at = slice(more, more + 1)
+        return Errors(self.errors[..., at], self.shares[:, at], self.z[:, at])
 
     def no_filter(self, layer: int, without: int | None = None) -> float:
-        """The share of a layer's squared error that no function of S and t explains."""
+        """The share of a layer's squared error that no R_t(λ/λmax) explains."""
         kept = np.arange(len(self.z)) % GROUPS != without
         knots = min(MOST_KNOTS, int(kept.sum()) // FOR_EACH)
         left = total = 0.0
@@ -73,7 +85,7 @@ def jackknifed(value: Any) -> Mean:
     """value(None), and its standard error from leaving out each group of prompts in turn."""
     without = np.array([value(group) for group in range(GROUPS)])
     spread = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean()) ** 2).sum())
-    return Mean(float(value(None)), float(spread))
+    return Mean(float(value(None)), float(spread), GROUPS - 1)
 
 
 def planted(probed: Probed) -> Finding:
@@ -113,11 +125,12 @@ def filters(probed: Probed, tables: Tables) -> tuple[list[Finding], Mean | None]
     found.append(_power(layers, powers))
     found.append(_doublings(layers, errors))
     found.append(_no_filter(layers[-1], errors))
+    found.append(_by_length(layers[-1], errors))
     return found, powers[-1]
 
 
 def _power(layers: Sequence[int], powers: Sequence[Mean]) -> Finding:
-    verdicts = [sign_of(BETWEEN - power.mean, power.error) for power in powers]
+    verdicts = [sign_of(BETWEEN - power.mean, *power[1:]) for power in powers]
     return Finding(
         "filter/power",
         f"residual filter (1 − z^p)^m of layers {layers[0]} to {layers[-1]}: p nearer to 1 than 2",
@@ -138,6 +151,7 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
     steps = [np.array([each.steps for each in row]) for row in fits]
     laws = {growth_of(row) for row in steps}
     decided = len(laws - {"exponential"}) in (0, len(laws)) and "unclear" not in laws
+    decided = decided and len(layers) >= 4
     verdict = Verdict.of(laws == {"exponential"}) if decided else Verdict.UNDECIDED
     doublings = np.log2(steps[-1])
     return Finding(
@@ -155,19 +169,48 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
 
 
 def _no_filter(layer: int, errors: Errors) -> Finding:
-    name = f"of layer {layer}'s squared error, what no filter R(S, t) explains"
+    name = f"of layer {layer}'s squared error, what no filter R(λ/λmax) of each length t explains"
     if len(errors.z) < 4 * FOR_EACH:
         words = f"{len(errors.z)} prompts are too few: take {4 * FOR_EACH} or more"
         return Finding("filter/none", name, "trained", None, NO_FILTER, Verdict.UNDECIDED, words)
     share = jackknifed(lambda group: errors.no_filter(layer, group))
+    left = {f"p = {p:g}": errors.fitted(layer, p).unexplained for p in (1.0, 2.0)}
+    left |= {"any p": errors.fitted(layer).unexplained, "ridge": errors.ridge(layer)}
+    said = ", ".join(f"{name} {value:.0%}" for name, value in left.items())
     return above(
         "filter/none",
         name,
         share,
         NO_FILTER,
-        words=f"{share.mean:.0%} ± {share.error:.0%}",
+        words=f"{share.mean:.0%} ± {share.error:.0%} (one for all lengths: {said})",
         wanted=f"above {NO_FILTER:.0%} {BY}: neither gradient descent nor Newton, whatever the "
         "steps",
+    )
+
+
+def _by_length(layer: int, errors: Errors) -> Finding:
+    """p for each length: most of the squared error, and so of what decides above, is at t = d."""
+    d, lengths = errors.z.shape[-1], range(errors.z.shape[1])
+    squares = (errors.errors[layer] ** 2).sum(0)
+    share = squares / squares.sum()
+    alone = {d + more: errors.after(more) for more in lengths}
+    powers = {
+        t: jackknifed(lambda group, at=at: at.fitted(layer, without=group).power)
+        for t, at in alone.items()
+    }
+    said = ", ".join(
+        f"t = {t}: {power:.2f} ({share[t - d]:.0%} of the squared error)"
+        for t, power in powers.items()
+    )
+    return Finding(
+        "filter/by-length",
+        f"p of layer {layer} is nearer to 1 than 2 after t = {d}, …, {max(powers)} examples",
+        "trained",
+        {f"t = {t}": power.value for t, power in powers.items()},
+        BETWEEN,
+        Verdict.together(sign_of(BETWEEN - power.mean, *power[1:]) for power in powers.values()),
+        said,
+        f"below {BETWEEN} {BY}, for each t",
     )
 
 

@@ -129,14 +129,18 @@ class Tables:
 
 
 def closer(tables: Tables, published: str) -> Finding:
-    """The last layer, each algorithm after the steps that match it best; paired by prompt."""
-    compared = tables.newton, tables.gradient_descent, tables.newton_from_identity
-    difference = estimated(tables.newton.last - tables.gradient_descent.last)
+    """The last layer, each algorithm after the steps that match it best; paired by prompt.
+
+    Newton from αI is gradient descent of 2^k steps, and is searched as Newton from αS is, k being
+    at most 30; gradient descent of any number of steps, and of five step sizes, stands beside.
+    """
+    compared = tables.newton, tables.newton_from_identity, tables.gradient_descent
+    difference = estimated(tables.newton.last - tables.newton_from_identity.last)
     similarities = ", ".join(f"{each.last.mean():.4f} ({each.algorithm})" for each in compared)
     apart = ", ".join(f"{-each.by_squares.mean[:, -1].max():.4f}" for each in compared)
     return above(
         "last-layer",
-        "the last layer is more like Newton than gradient descent",
+        "the last layer is more like Newton from αS than from αI, 2^k gradient steps",
         difference,
         words=f"similarity of errors {similarities}; the first two differ by {difference:.4f}; "
         f"squared differences {apart}",
@@ -161,11 +165,14 @@ def growth_of(steps: np.ndarray) -> str:
 
     The law under which they are straightest against the layer: as they are, their square or cube
     roots, their logarithms, or as they are against the logarithm of the layer.  Unclear if that is
-    no straighter than the straightest of 19 in 20 random increasing sequences of as many numbers.
-    None if they fall from a layer to the next, or are not four numbers at least.
+    no straighter than the straightest of 19 in 20 random increasing sequences of as many numbers,
+    or if there are fewer than four different ones.  None if they fall from a layer to the next, or
+    are all the same.
     """
-    if len(np.unique(steps)) < 4 or (np.diff(steps) < 0).any():
+    if (np.diff(steps) < 0).any() or len(np.unique(steps)) == 1:
         return "none"
+    if len(np.unique(steps)) < 4:
+        return "unclear"
     straight = straightness(np.asarray(steps, dtype=np.float64)[None])[0]
     return LAWS[int(straight.argmax())] if straight.max() > by_chance(len(steps)) else "unclear"
 
