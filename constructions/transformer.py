@@ -287,7 +287,8 @@ class Transformer(Model):
         """The same weights with softmax attention at this sharpness β in every layer that compares
         scores, or with hardmax, its limit β → ∞, for None.
 
-        Weights are shared, not copied: a later `.to(dtype)` of one model converts both.  A hardmax
+        In a trained model the sharpness takes the place of its own, 1/√d_head.  Weights are shared,
+        not copied: a later `.to(dtype)` of one model converts both.  A hardmax
         model at None is returned as it is.  Raises ValueError for a sharpness that is not a finite
         number above 0, or at which answers could be wrong, with the smallest that works.
         """

@@ -39,6 +39,8 @@ def test_numbers_that_fit():
     assert checks.positive("alpha", 2) == 2.0
     assert checks.nonnegative("eigenvalue", [0.0, 1.0]).tolist() == [0, 1]
     assert checks.per_prompt("alpha", [[1.0], [2.0]], (2, 3)).shape == (2, 1)
+    assert checks.nonnegative_number("noise", 0) == 0
+    assert checks.step_size("alpha", 2.3e-308) == 2.3e-308
     assert checks.step_count("k", 0) == 0
     assert checks.step_counts("k", [0, 3]).tolist() == [0, 3]
     assert checks.dimension("d", 1) == 1
@@ -60,6 +62,10 @@ def test_numbers_that_fit():
         (lambda: checks.positive("alpha", [1.0, -2.0]), r"^alpha contains -2.0"),
         (lambda: checks.nonnegative("eigenvalue", [-2.0]), r"^eigenvalue contains -2.0"),
         (lambda: checks.nonnegative("eigenvalue", np.inf), r"^eigenvalue contains inf"),
+        (lambda: checks.nonnegative_number("noise", True), "^noise is True: give one number"),
+        (lambda: checks.nonnegative_number("noise", [0.5]), r"^noise is \[0.5\]: give one number"),
+        (lambda: checks.step_size("alpha", 1e-320), "^alpha is 9.99.*e-321, below the normal"),
+        (lambda: checks.step_size("alpha", 0.0), "^alpha is 0.0: give a finite number"),
         (lambda: checks.per_prompt("alpha", [1.0, 2.0], (3,)), r"^alpha has shape \(2,\)"),
         (lambda: checks.per_prompt("alpha", [[1.0], [2.0]], (3,)), r"^alpha has shape \(2, 1\)"),
         (lambda: checks.step_count("k", -1), "^k is -1: give an integer that is at least 0"),

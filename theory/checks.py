@@ -125,6 +125,27 @@ def positive_number(name: str, value: Real) -> float:
     return float(array)
 
 
+def step_size(name: str, value: Real) -> float:
+    """`positive_number`, and one of the normal numbers of float64; else `ValueError`.
+
+    Below these, products are rounded to what is left of their digits.
+    """
+    number = positive_number(name, value)
+    if number < np.finfo(np.float64).smallest_normal:
+        raise InputError(
+            f"{name} is {number:g}, below the normal numbers of float64 (2.2e-308): rescale inputs"
+        )
+    return number
+
+
+def nonnegative_number(name: str, value: Real) -> float:
+    """`value` as a float, one finite number ≥ 0 (a bool is none); else `ValueError`."""
+    array = nonnegative(name, value)
+    if array.ndim or isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} is {_shown(value)}: give one number that is at least 0")
+    return float(array)
+
+
 def per_prompt(name: str, value: Real, leading: Sequence[int]) -> np.ndarray:
     """`positive(name, value)`, checked to broadcast to the `leading` dimensions of the prompts."""
     array = positive(name, value)

@@ -98,9 +98,8 @@ class Claim:
             for note in notes:
                 least = getattr(note, "least", None)
                 if isinstance(options[name], int) and options[name] > MOST:
-                    raise InputError(
-                        f"{name} is {options[name]:.3g}: a claim takes at most {MOST:g}"
-                    )
+                    shown = f"{options[name]:.3g}" if options[name] < 1e300 else "above 1e300"
+                    raise InputError(f"{name} is {shown}: a claim takes at most {MOST:g}")
                 if least is not None and not options[name] >= least:
                     raise InputError(f"{name} is {options[name]}: give a number at least {least}")
                 for other, allowed in (getattr(note, "only", None) or {}).items():

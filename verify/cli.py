@@ -51,8 +51,9 @@ Quick = Annotated[bool, option("smaller sizes and fewer samples", "--quick")]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; every error is one line on standard error."""
-    words = _with_json_target(list(sys.argv[1:] if arguments is None else arguments))
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        words = _with_json_target(words)
         return _app(words)(args=words, prog_name="verify", standalone_mode=False) or 0
     except TyperException as error:
         return _complain(" ".join(error.format_message().split()))
@@ -85,6 +86,8 @@ def _with_json_target(words: list[str]) -> list[str]:
     """`--json` may stand alone; then it means the screen, written `--json -`."""
     for i, word in enumerate(words):
         following = words[i + 1] if i + 1 < len(words) else "--"
+        if word == "--json" and not following:
+            raise InputError("--json names no file: give one, or leave the name out for the screen")
         if word == "--json" and following.startswith("-") and following != "-":
             return [*words[: i + 1], "-", *words[i + 1 :]]
     return words

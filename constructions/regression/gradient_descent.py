@@ -60,7 +60,7 @@ def gradient_descent(
     Source: [vonOswald2023, Proposition 1] for "direct"; the others are proved in this package.
     """
     d, k = checks.dimension("d", d), checks.step_count("k", k)
-    step_size = checks.positive_number("step_size", step_size)
+    step_size = checks.step_size("step_size", step_size)
     name = f"gradient_descent(d={d}, k={k}, step_size={step_size!r}"
     if layout == "ladder":
         if causal:

@@ -35,7 +35,7 @@ def hyperpower(d: int, k: int, order: int, alpha: float, *, start: Start = "gram
     if order < 2:
         raise InputError(f"order is {order}: a hyperpower step needs order 2 (Newton) or more")
     checks.one_of("start", start, ("gram", "identity"))
-    alpha = checks.positive_number("alpha", alpha)
+    alpha = checks.step_size("alpha", alpha)
     name = f"hyperpower(d={d}, k={k}, order={order}, alpha={alpha!r}, start='{start}')"
     room_for(d, k * log(order, 3))
     return power_ladder(d, order**k, alpha, start, name)

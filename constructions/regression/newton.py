@@ -80,9 +80,11 @@ def newton(
     proved here.  The recursion is due to [Schulz1933] and [BenIsrael1965].
     """
     d, k = checks.dimension("d", d), checks.step_count("k", k)
-    alpha = checks.positive_number("alpha", alpha)
+    alpha = checks.step_size("alpha", alpha)
     if start not in ("gram", "identity"):
         raise InputError(f"start is {start!r}: choose 'gram' (M₀ = αS) or 'identity' (M₀ = αI)")
+    if not isinstance(causal, bool):
+        raise InputError(f"causal is {causal!r}: give True or False")
     if layout not in ("direct", "ladder", "paper"):
         raise InputError(f"layout is {layout!r}: choose 'direct', 'ladder' or 'paper'")
     if n is not None and layout != "paper":
@@ -102,7 +104,7 @@ def newton(
         return newton_paper(d, k, alpha, checks.dimension("n", n))
     if layout == "ladder":
         name = f"newton(d={d}, k={k}, alpha={alpha!r}, layout='ladder', start='{start}')"
-        room_for(d, k * log(2, 3))  # before 2^k is computed
+        room_for(d, min(k, 10**15) * log(2, 3))  # before 2^k is computed
         if causal:
             return ladder_causal(d, k, alpha, start)
         return power_ladder(d, 2**k, alpha, start, name)

@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer.exceptions import TyperException
 
 from constructions.trained.checkpoint import configuration_of, load, shipped, sidecar
-from constructions.trained.configuration import Configuration
+from constructions.trained.configuration import SEEDS, Configuration
 from constructions.trained.models import untrained
 from constructions.trained.presets import name_of, preset
 from constructions.trained.process import is_first
@@ -31,7 +31,6 @@ from theory.terminal import run
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
 DAY = 86_400
-SEEDS = 2**63 - 1  # the largest that torch and numpy take
 
 app = typer.Typer(
     add_completion=False,

@@ -26,6 +26,7 @@ from constructions.trained.models import untrained
 from theory.checks import InputError
 
 SHIPPED = Path(__file__).parent / "checkpoints"
+KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # of every sidecar
 
 
 def shipped() -> list[str]:
@@ -42,13 +43,13 @@ def load(name: str | Path) -> Model:
     sidecar was written for or are no numbers, or whose configuration is of another version.
     """
     record, weights = _read(name)
-    configuration = Configuration.from_json(record["configuration"])
+    configuration = _configuration(name, record)
     try:
         model = untrained(configuration)
         tensors = load_tensors(weights)
         model.load_state_dict(tensors)
     except (SafetensorError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
+        reason = " ".join(" ".join(str(error).splitlines()[:2]).split())
         raise InputError(
             f"{path_of(name).name} does not hold weights of its configuration ({reason}): "
             "restore both files"
@@ -68,7 +69,14 @@ def load(name: str | Path) -> Model:
 
 def configuration_of(name: str | Path) -> Configuration:
     """What a checkpoint was trained on, its shape, and how it was trained; errors as `load`."""
-    return Configuration.from_json(sidecar(name)["configuration"])
+    return _configuration(name, sidecar(name))
+
+
+def _configuration(name: str | Path, record: Mapping[str, Any]) -> Configuration:
+    try:
+        return Configuration.from_json(record["configuration"])
+    except InputError as error:
+        raise InputError(f"{path_of(name).with_suffix('.json').name}: {error}") from None
 
 
 def sidecar(name: str | Path) -> dict[str, Any]:
@@ -86,7 +94,7 @@ def log_of(name: str | Path) -> list[dict[str, Any]]:
         return []
     try:
         records = [json.loads(line) for line in path.read_bytes().splitlines()]
-    except ValueError:
+    except (ValueError, RecursionError):
         records = [None]
     if not all(isinstance(record, dict) and {"step", "loss"} <= {*record} for record in records):
         raise InputError(f"{path.name} is not the log of a training: restore it or remove it")
@@ -95,13 +103,17 @@ def log_of(name: str | Path) -> list[dict[str, Any]]:
 
 def path_of(name: str | Path) -> Path:
     """Where the weights of a checkpoint are; ValueError if there are none."""
-    path = Path(name) if str(name).endswith(".safetensors") else SHIPPED / f"{name}.safetensors"
-    if not os.path.isfile(path):  # not path.is_file(), which fails for a name that is too long
-        raise InputError(
-            f"no checkpoint {name}: shipped are {', '.join(shipped()) or 'none'}; "
-            "`python -m constructions.trained train` makes others"
-        )
-    return path
+    a_file = str(name).endswith(".safetensors")
+    path = Path(name) if a_file else SHIPPED / f"{name}.safetensors"
+    if os.path.isfile(path):  # not path.is_file(), which fails for a name that is too long
+        return path
+    if a_file:
+        raise InputError(f"there is no file {name}: give the weights of a run, model.safetensors")
+    seeds = [other for other in shipped() if other.startswith(f"{name}-seed")]
+    raise InputError(
+        f"no checkpoint {name}: shipped are {', '.join(seeds or shipped()) or 'none'}; "
+        "`python -m constructions.trained train` makes others"
+    )
 
 
 def is_whole(path: Path) -> bool:
@@ -139,8 +151,8 @@ def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
         )
     try:
         record = json.loads(beside.read_text("utf-8"))
-        expected, _ = record["sha256"], record["configuration"]
-    except (ValueError, KeyError, TypeError, OSError):
+        expected, *_ = (record[key] for key in KEYS)
+    except (ValueError, KeyError, TypeError, OSError, RecursionError):
         raise InputError(f"{beside.name} is not the sidecar of a checkpoint: restore it") from None
     try:
         weights = path.read_bytes()

@@ -17,6 +17,7 @@ from theory import checks
 from theory.checks import InputError
 
 VERSION = 1  # of the record; another one is refused
+SEEDS = 2**63 - 1  # the largest that torch and numpy take
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,14 @@ class Configuration:
                 raise InputError(f"{name} is {getattr(self, name)!r}: give {words}")
         for name in ("seed", "warmup"):
             checks.step_count(name, getattr(self, name))
+        if self.seed > SEEDS:
+            raise InputError(f"seed is above {SEEDS}, the largest that torch takes: give less")
         for name in ("steps", "batch_size"):
             checks.dimension(name, getattr(self, name))
         for name in ("learning_rate", "clip"):
-            checks.positive(name, getattr(self, name))
+            checks.positive_number(name, getattr(self, name))
         for name in ("final_rate", "weight_decay"):
-            checks.nonnegative(name, getattr(self, name))
+            checks.nonnegative_number(name, getattr(self, name))
         if self.shape.kind not in self.task.models:
             raise InputError("an LSTM is for regression: give a transformer's shape")
         if self.curriculum is not None and not self.task.taught:
@@ -97,7 +100,7 @@ class Configuration:
         """
         if not isinstance(record, Mapping):
             raise InputError(f"not a configuration of version {VERSION}: {record!r}")
-        if record.get("version") != VERSION:
+        if record.get("version") != VERSION or isinstance(record["version"], bool):
             raise InputError(
                 f"the configuration is of version {record.get('version')!r} and this is version "
                 f"{VERSION}: train the model again, or use the release that wrote it"

@@ -22,6 +22,7 @@ from constructions.trained.checkpoint import is_whole, save, write
 from constructions.trained.configuration import Configuration
 from constructions.trained.process import Process
 from constructions.trained.state import State
+from theory import checks
 from theory.checks import InputError
 
 AT_ONCE = 20  # steps whose prompts are drawn together
@@ -40,7 +41,7 @@ class Diverged(RuntimeError):
 
 def train(
     configuration: Configuration,
-    folder: Path,
+    folder: str | Path,
     *,
     device: str = "cpu",
     progress: Progress = lambda step, loss: None,
@@ -60,7 +61,12 @@ def train(
     among the processes, and as `Process.join`; and Diverged, naming the step, if the loss becomes
     infinite or NaN: the last state before that stays.
     """
-    process = Process.join(device)
+    if not isinstance(configuration, Configuration):
+        raise InputError(f"a {type(configuration).__name__} is no configuration: give preset(…)")
+    for step in keep:
+        if not 1 <= checks.step_count("keep", step) <= configuration.steps:
+            raise InputError(f"keep is {step}: give steps from 1 to {configuration.steps}")
+    process, folder = Process.join(device), Path(folder)
     if configuration.batch_size % process.size:
         raise InputError(
             f"batch_size is {configuration.batch_size} and there are {process.size} processes: "
@@ -70,8 +76,6 @@ def train(
     with _alone(folder) if process.rank == 0 else nullcontext():
         run = State.begin(configuration, folder, process)
         for step in keep:
-            if not 1 <= step <= configuration.steps:
-                raise InputError(f"keep is {step}: give steps from 1 to {configuration.steps}")
             if step <= run.step and not is_whole(_kept(folder, step)):
                 raise InputError(
                     f"{folder} is at step {run.step} and holds no model of step {step}: do not "

@@ -126,7 +126,15 @@ def test_sidecars_that_are_none(copy):
     record = json.loads(beside.read_text())
     record["configuration"]["version"] = 99
     beside.write_text(json.dumps(record))
-    with pytest.raises(InputError, match="of version 99 and this is version 1: train the model"):
+    with pytest.raises(InputError, match=r"^model\.json: .*of version 99 and this is version 1"):
+        load(path)
+    for key in ("steps", "loss", "bytes"):
+        left = {name: value for name, value in record.items() if name != key}
+        beside.write_text(json.dumps(left))
+        with pytest.raises(InputError, match=r"^model\.json is not the sidecar of a checkpoint"):
+            load(path)
+    beside.write_text("[" * 100_000)
+    with pytest.raises(InputError, match=r"^model\.json is not the sidecar of a checkpoint"):
         load(path)
     beside.write_text("{}")
     with pytest.raises(InputError, match=r"^model\.json is not the sidecar of a checkpoint"):
@@ -138,14 +146,27 @@ def test_sidecars_that_are_none(copy):
 
 BROKEN = {
     "missing": ({"configuration": ...}, "is not the sidecar of a checkpoint"),
-    "null": ({"configuration": None}, "^not a configuration of version 1: None"),
-    "a word": ({"configuration": "small"}, "^not a configuration of version 1: 'small'"),
-    "task": ({"task": 3}, "^not a configuration of version 1"),
-    "kind": ({"task": {"kind": "chess"}}, "^not a configuration of version 1: 'chess'"),
+    "null": ({"configuration": None}, r"^model\.json: not a configuration of version 1: None"),
+    "a word": (
+        {"configuration": "small"},
+        "not a configuration of version 1: 'small'",
+    ),
+    "task": ({"task": 3}, r"^model\.json: not a configuration of version 1"),
+    "kind": (
+        {"task": {"kind": "chess"}},
+        "not a configuration of version 1: 'chess'",
+    ),
     "noise": (
         {"task": {"kind": "regression", "d": 5, "points": 11, "noise": "x"}},
-        "^not a configuration of version 1: noise is of type",
+        r"^model\.json: not a configuration of version 1: noise is of type",
     ),
+    "a noise that is a truth": (
+        {"task": {"kind": "regression", "d": 5, "points": 11, "noise": True}},
+        "noise is True: give one number",
+    ),
+    "rates": ({"learning_rate": [0.001]}, r"learning_rate is \[0.001\]: give one number"),
+    "seed": ({"seed": 2**70}, "seed is above 9223372036854775807"),
+    "a version that is a truth": ({"version": True}, "of version True and this is version 1"),
     "a shape as task": ({"task": {"kind": "lstm", "n_layers": 1, "width": 2}}, "task is LSTMShape"),
     "a task as shape": (
         {"shape": {"kind": "bigrams", "vocabulary_size": 2, "length": 2}},
@@ -206,23 +227,25 @@ def test_weights_that_are_none(copy):
 
 
 def test_a_log_that_is_none(copy):
-    for content in (b"\xff\n", b"{}\n", b"[3]\n", b"{\n"):
+    for content in (b"\xff\n", b"{}\n", b"[3]\n", b"{\n", b"[" * 100_000):
         (copy / "model.jsonl").write_bytes(content)
         with pytest.raises(InputError, match=r"^model\.jsonl is not the log of a training"):
             log_of(copy / "model.safetensors")
 
 
 def test_a_folder_that_is_called_a_checkpoint(tmp_path):
-    with pytest.raises(InputError, match=r"^no checkpoint xxx"):
+    with pytest.raises(InputError, match=r"^there is no file xxx"):
         load("x" * 300 + ".safetensors")
     (tmp_path / "x.safetensors").mkdir()
-    with pytest.raises(InputError, match=r"^no checkpoint .*x\.safetensors: shipped are"):
+    with pytest.raises(InputError, match=r"^there is no file .*x\.safetensors: give"):
         load(tmp_path / "x.safetensors")
 
 
 def test_a_checkpoint_that_does_not_exist():
     with pytest.raises(InputError, match=r"^no checkpoint nothing: shipped are"):
         load("nothing")
+    with pytest.raises(InputError, match=r"shipped are regression-small-seed0, regression-small-s"):
+        load("regression-small")
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):

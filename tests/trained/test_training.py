@@ -18,7 +18,15 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import save as save_tensors
 
-from constructions.trained import Configuration, Diverged, load, sidecar, train, training
+from constructions.trained import (
+    Configuration,
+    Diverged,
+    load,
+    preset,
+    sidecar,
+    train,
+    training,
+)
 from constructions.trained.__main__ import main
 from constructions.trained.configuration import Curriculum
 from constructions.trained.models import LSTMShape, TransformerShape
@@ -567,3 +575,24 @@ def test_two_processes_train_the_model_of_one(tmp_path):
     # Rounding grows along training; the first line sums up 20 steps.
     assert abs(one[0] - two[0]) < 1e-4 * one[0]
     assert abs(one[-1] - two[-1]) < 1e-2 * one[-1]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda folder: train(None, folder), "a NoneType is no configuration: give preset"),
+        (lambda folder: train(preset("regression"), folder, keep=[1.0]), "keep is 1.0: give an"),
+        (
+            lambda folder: train(preset("regression"), folder, keep=[0]),
+            "keep is 0: give steps from 1",
+        ),
+        (lambda folder: train(preset("regression"), folder, keep=[10**6]), "give steps from 1 to"),
+        (lambda folder: preset("regression", seed=2**70), "seed is above"),
+        (lambda folder: preset("regression", noise=True), "noise is True"),
+    ],
+)
+def test_what_cannot_be_trained_leaves_no_folder(call, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        call(tmp_path / "run")
+    assert not (tmp_path / "run").exists()

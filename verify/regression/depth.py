@@ -71,6 +71,11 @@ def depth(
             f"largest_k is {largest_k}: the table would take models of some {layers:.1e} layers in "
             f"all, a few milliseconds each; take at most {LARGEST_K}"
         )
+    if largest_condition > CONDITIONS[-1]:
+        raise InputError(
+            f"largest_condition is {largest_condition:g}: give a number from 1 to "
+            f"{CONDITIONS[-1]:g}"
+        )
     for start in LAYOUTS:
         yield _degree_is_attained(run, start, min(largest_k, 5))
     for layout in LAYOUTS["gram"]:

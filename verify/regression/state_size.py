@@ -249,7 +249,7 @@ def one_pass_examples(
             error -= x * ((error * x).sum(-1) / (x * x).sum(-1))[:, None]
             taken += active
             active &= np.linalg.norm(error, axis=-1) > goal
-        found[condition] = estimated(taken)
+        found[condition] = estimated(taken)[:2]
     return found
 
 

@@ -51,7 +51,7 @@ class Regression(Task, kind="regression"):
         checks.dimension("points", self.points)
         checks.one_of("covariance", self.covariance, ("isotropic", "ill-conditioned"))
         low, high = NOISE
-        if checks.nonnegative("noise", self.noise) and not low <= self.noise <= high:
+        if checks.nonnegative_number("noise", self.noise) and not low <= self.noise <= high:
             raise InputError(f"noise is {self.noise}: give 0, or a number from {low:g} to {high:g}")
 
     @property

@@ -36,16 +36,18 @@ def ill_conditioned(
     Σ has eigenvalues 100 and 1, half of each, in a basis of each prompt's own.  Counted are steps
     of largest similarity of errors with the last layer, which is more like Newton than descent.
     """
-    newton, descent = published("ill_conditioned")
-    yield steps_in_published_tables(newton, descent)
-    steps = sorted({*DESCENT_STEPS, *descent.steps.tolist()})
-    found = {}
-    for trained in models_of(checkpoint, TRANSFORMER):
+    models = models_of(checkpoint, TRANSFORMER)
+    for trained in models:
         if trained.task.covariance != "ill-conditioned":
             raise InputError(
                 f"{trained.name} was trained on {trained.task.covariance} prompts: give another "
                 "checkpoint"
             )
+    newton, descent = published("ill_conditioned")
+    yield steps_in_published_tables(newton, descent)
+    steps = sorted({*DESCENT_STEPS, *descent.steps.tolist()})
+    found = {}
+    for trained in models:
         tables = found[trained.name] = Tables.of(Probed.of(run, trained, samples), steps)
         last_layer = steps_that_match(run, tables), closer(tables, "0.988 and 0.986")
         yield from labelled(trained.name, last_layer)

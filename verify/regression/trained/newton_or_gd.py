@@ -36,10 +36,10 @@ def newton_or_gd(
     the others the residual filter (1 − z^p)^m is fitted, z = λ/λmax: p = 2 is Newton from αS, p = 1
     gradient descent or Newton from αI.
     """
+    models, found, powers = models_of(checkpoint, TRANSFORMER), {}, list[Mean]()
     yield same_polynomials(run)
     yield from growth_in_published_tables()
-    found, powers = {}, list[Mean]()
-    for trained in models_of(checkpoint, TRANSFORMER):
+    for trained in models:
         probed = Probed.of(run, trained, samples)
         tables = found[trained.name] = Tables.of(probed)
         yield from labelled(trained.name, growth_by_layer(run, tables))
