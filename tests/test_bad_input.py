@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import constructions
-from theory import computation, memory, regression, retrieval
+from theory import memory, regression, retrieval
 from theory.checks import InputError
 
 BAD = {
@@ -47,8 +47,6 @@ MODELS = {
         ([[1.0, 0.0], [0.0, 1.0]],) * 3,
         ([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]),
     ),
-    "semiautomaton": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
-    "shortcut": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
     "sphere_dynamics": ((2, 1.0, 0.5, 2), ([[1.0, 0.0], [0.0, 1.0]],)),
 }
 ARRAYS = {"ArrayLike", "Any", "Real", "ArrayLike | None"}

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions import semiautomaton, shortcut
+from constructions.computation import semiautomaton, shortcut
 from theory.computation import (
     A5,
     S3,
