@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import constructions
+import constructions.computation
+import theory.computation
 from theory.checks import InputError
 from verify.claim import Run, installed
 from verify.finding import Verdict
@@ -24,7 +26,8 @@ from verify.theorems import (
 )
 
 ROOT = Path(__file__).parent.parent
-NAMES = {**{name: getattr(constructions, name) for name in constructions.__all__}, "np": np}
+ROOMS = constructions, constructions.computation, theory.computation
+NAMES = {name: getattr(room, name) for room in ROOMS for name in room.__all__} | {"np": np}
 BUILT = [entry for entry in ledger().values() if entry.build]
 
 

@@ -44,9 +44,9 @@ def test_a_degree_that_more_than_triples_fails(degrees, verdict, monkeypatch):
 
 def test_layers_that_grow_faster_than_stated_fail():
     """½ log₃κ + O(1) and log₃κ + O(1): a layer more for each factor of 4 in κ is too many."""
-    for finding, layers in (
-        (state_size._ladder, [4, 4, 5, 6, 6, 7]),
-        (state_size._causal_ladder, [7, 8, 9, 11, 12, 13]),
-    ):
-        assert finding(layers).verdict is HOLDS
-        assert finding([count + 2 for count in layers]).verdict is FAILS
+    layers = {"chebyshev": [4, 4, 5, 6, 6, 7], state_size.CAUSAL: [7, 8, 9, 11, 12, 13]}
+    assert [finding.verdict for finding in state_size._few_layers(layers)] == [HOLDS, HOLDS]
+    for index, name in enumerate(layers):
+        more = {**layers, name: [count + 2 for count in layers[name]]}
+        verdicts = [finding.verdict for finding in state_size._few_layers(more)]
+        assert [i for i, verdict in enumerate(verdicts) if verdict is FAILS] == [index]

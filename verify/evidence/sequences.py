@@ -39,11 +39,13 @@ def _agreement(
     run: Run, statement: OverTokens, V: int, n: int, samples: int, exhaustive: tuple[int, int]
 ) -> Iterator[Finding]:
     most, longest = (3, 4) if run.quick else exhaustive
+    least, most = (1, most) if statement.symbols is None else (statement.symbols,) * 2
+    few = range(least, most + 1)
     yield answers_equal(
         "all-short",
         f"every sequence of at most {longest} tokens, at most {most} symbols",
         statement,
-        _all_short(statement, most, longest),
+        _all_short(statement, few, longest),
     )
     families = families_of(run, V, n, 8 if run.quick else samples)
     model = statement.build(V, n)
@@ -54,7 +56,7 @@ def _agreement(
         ((model, rows) for rows in run.progress(list(families.values()), statement.label)),
         f" of {len(families)} families",
     )
-    yield margin_kept(statement, _for_margins(statement, most, longest, model, families))
+    yield margin_kept(statement, _for_margins(statement, few, longest, model, families))
     length = min(n, 32 if run.quick else 128)
     model = statement.build(V, length)
     rows = np.concatenate([r[:1] for r in families_of(run, V, length, 2).values()])[:6]
@@ -64,13 +66,13 @@ def _agreement(
 
 
 def _all_short(
-    statement: OverTokens, most: int, longest: int
+    statement: OverTokens, symbols: range, longest: int
 ) -> Iterator[tuple[Transformer, np.ndarray]]:
-    """All sequences of at most `longest` tokens of at most `most` symbols, with their models.
+    """All sequences of at most `longest` tokens of so many symbols, with their models.
 
     Without BOS in front a model could tell lengths apart, so all of them are run.
     """
-    for v in range(1, most + 1):
+    for v in symbols:
         model, sequences = statement.build(v, longest), all_sequences(longest, v)
         for T in range(1, longest + 1):
             yield model, sequences[:: v ** (longest - T), :T]
@@ -78,13 +80,13 @@ def _all_short(
 
 def _for_margins(
     statement: OverTokens,
-    most: int,
+    symbols: range,
     longest: int,
     model: Transformer,
     families: dict[str, np.ndarray],
 ) -> Iterator[tuple[Transformer, np.ndarray]]:
     """All sequences of these sizes, with their models, and some long ones."""
-    for v in range(1, most + 1):
+    for v in symbols:
         yield statement.build(v, longest), all_sequences(longest, v)
     yield from ((model, rows[:8]) for rows in families.values())
 

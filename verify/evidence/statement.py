@@ -57,6 +57,7 @@ class OverTokens:
     holds    (model, tokens (…, T)) → for what a stage of the model's proof says it holds, the
              register at these tokens (…, T, width), the prefix left out
     shown    tokens (T,) → how they are shown to a reader
+    symbols  how many symbols there are, where V is not free: of a given automaton, say
     """
 
     label: str
@@ -64,6 +65,7 @@ class OverTokens:
     answers: Callable[[np.ndarray], np.ndarray]
     holds: Callable[[Transformer, np.ndarray], dict[Any, np.ndarray]]
     shown: Callable[[np.ndarray], str] = lambda row: str(row.tolist())
+    symbols: int | None = None
 
 
 def prompt_of(model: Transformer, domain: Domain, X: Rows, y: Rows, Q: Rows) -> Prompt:

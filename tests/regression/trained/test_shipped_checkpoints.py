@@ -111,7 +111,7 @@ def test_untrained_models_do_not_pass(name, monkeypatch, random_probed):
             {"checkpoint": "regression-small"},
             "is a softmax transformer trained on regression: this claim is about an LSTM",
         ),
-        (layers, {"checkpoint": "no/such.safetensors"}, "^no checkpoint no/such.safetensors"),
+        (layers, {"checkpoint": "no/such.safetensors"}, "^there is no file no/such.safetensors"),
         (layers, {"samples": 1}, "^samples is 1: give a number at least 20"),
         (noisy, {"checkpoint": ONE}, "seed0 was trained without noise: give"),
         (noisy, {"noiseless": "regression-small-noise0.5"}, "was not trained on the prompts of"),

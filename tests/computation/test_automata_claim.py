@@ -1,0 +1,131 @@
+"""The claim `automata`, and the evidence that MLPs restore what they say."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from constructions.computation import semiautomaton, shortcut
+from constructions.margins import Restores
+from theory.checks import InputError
+from theory.computation import S3, random_semiautomaton
+from verify.claim import Run
+from verify.computation.automata import automata, composes, windows
+from verify.computation.options import chosen
+from verify.evidence.restoring import all_maps_of, leak_bound, restored, sharpness_at_all_lengths
+from verify.finding import Verdict
+
+HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
+
+
+def verdicts(run=None, **options):
+    findings = automata.findings(run or Run(quick=True), length=5, samples=3, **options)
+    return {finding.id: finding.verdict for finding in findings}
+
+
+def test_it_holds_for_automata_of_the_zoo_and_random_ones():
+    found = verdicts(states=3)
+    assert {id.split("/")[0] for id in found} == {"S3", "random(3,-2)"}
+    assert {*found.values()} == {HOLDS}
+    assert {*verdicts(automaton="flip-flop").values()} == {HOLDS}
+
+
+def test_the_seed_draws_the_automaton():
+    first, second = (chosen(Run(seed=s), None, None, (), 4)[0] for s in (1, 2))
+    assert first != second
+    assert first == chosen(Run(seed=1), None, None, (), 4)[0]
+
+
+def test_an_automaton_of_ones_own(tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([[1, 2, 0], [0, 0, 0]]), encoding="utf-8")
+    found = verdicts(file=path)
+    assert {id.split("/")[0] for id in found} == {"mine"}
+    assert {*found.values()} == {HOLDS}
+    path.write_text("[[0]]", encoding="utf-8")  # one state: nothing to tell apart
+    assert FAILS not in verdicts(file=path).values()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"automaton": "S9"}, "automaton is 'S9': give 'parity' or"),
+        ({"automaton": "S3", "file": "x.json"}, "automaton S3 and file x.json: give one of the"),
+        ({"states": 0}, "states is 0: give a number at least 1"),
+        ({"length": 1}, "length is 1: give a number at least 2"),
+        ({"samples": 0}, "samples is 0: give a number at least 1"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        list(automata.findings(Run(quick=True), **options))
+
+
+def test_maps_of_windows_are_composed_letter_by_letter():
+    words = np.array([[0, 1, 1]])
+    maps = [S3.map_of(word) for word in ([0], [0, 1], [1, 1])]
+    assert windows(S3, words, 2).tolist() == [[list(p) for p in maps]]
+
+
+def states_of(n):
+    f = all_maps_of(n)
+    fetched = np.tile(np.arange(n)[:, None] * np.ones(n), (len(f), 1))
+    return {"map": np.repeat(f, n, axis=0), "fetched": fetched}
+
+
+def test_lean_units_restore_nothing_and_robust_ones_no_more_than_a_quarter():
+    robust = semiautomaton(S3, 5, form="robust")
+    assert restored("id", "name", robust, 1, states_of(3)).verdict is HOLDS
+    lean = semiautomaton(S3, 5)
+    assert restored("id", "name", lean, 1, states_of(3)).verdict is UNDECIDED  # it says none
+    lean.blocks[0].restores = robust.blocks[0].restores
+    assert restored("id", "name", lean, 1, states_of(3)).verdict is FAILS
+    robust.blocks[0].restores = (Restores(("map", "fetched"), {"map": 0.0, "fetched": 0.5}),)
+    assert restored("id", "name", robust, 1, states_of(3)).verdict is FAILS
+
+
+def test_a_kink_between_the_ends_is_a_trace():
+    """relu(x − 1 − 1/8) − … that is 0 at both ends of an error and not between."""
+    model = semiautomaton(S3, 5, form="robust")
+    mlp = model.blocks[0].mlp
+    bump = torch.zeros(3, model.d_model, dtype=torch.float64)
+    bump[:, model.stream["fetched"].start] = 1.0
+    at = torch.tensor([-0.875, -1.0, -1.125], dtype=torch.float64)
+    added = torch.zeros(3, model.d_model, dtype=torch.float64)
+    added[:, model.stream["map"].start] = torch.tensor([1.0, -2.0, 1.0], dtype=torch.float64)
+    mlp.W_in.data = torch.cat([mlp.W_in, bump.T], dim=1)
+    mlp.b_in.data = torch.cat([mlp.b_in, at])
+    mlp.W_out.data = torch.cat([mlp.W_out, added])
+    assert restored("id", "name", model, 1, states_of(3)).verdict is FAILS
+
+
+def test_pairs_of_maps_that_are_not_composed():
+    model = semiautomaton(S3, 5)
+    assert composes(model, 3).verdict is HOLDS
+    model.blocks[1].mlp.b_in.data[0] += 1
+    assert composes(model, 3).verdict is FAILS
+
+
+def test_a_sharpness_above_the_bound_fails():
+    def found(build):
+        bound = leak_bound(1 / 16)
+        return sharpness_at_all_lengths("id", build, 20, bound, "bound").verdict
+
+    assert found(lambda T: semiautomaton(S3, T, form="robust")) is HOLDS
+    assert found(lambda T: shortcut(S3, T, form="robust")) is FAILS  # more registers are read
+
+
+def test_the_bound_on_what_leaks():
+    for graded in (0.5, 0.1, 1e-3):
+        q = np.exp(-leak_bound(graded))
+        assert 0.9 * graded < 4 * q / (1 - q) ** 2 <= graded
+
+
+def test_what_is_restored_is_exact_only_within_its_bounds():
+    model = semiautomaton(random_semiautomaton(4, 2, 0), 33, form="robust")
+    assert model.softmax_error(model.least_sharpness()).logits == 0
+    assert model.softmax_error(1.0).logits > 1

@@ -1,0 +1,37 @@
+"""Which automata a claim is about: of the zoo, random ones, or one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.computation import Semiautomaton, named, random_semiautomaton, read_automaton
+from verify.claim import Run, option
+
+Automaton = Annotated[
+    str | None, option("one of the zoo, such as S3, instead of several", metavar="NAME")
+]
+File = Annotated[
+    Path | None, option("an automaton of your own, as JSON: a row of states for each letter")
+]
+States = Annotated[int, option("states of a random automaton, drawn by the seed", min=1)]
+Length = Annotated[int, option("letters in a word", min=2)]
+Samples = Annotated[int, option("random words", min=1)]
+
+
+def chosen(
+    run: Run, automaton: str | None, file: Path | None, names: Sequence[str], states: int
+) -> list[Semiautomaton]:
+    """The one that was asked for; or those of these names, and a random one."""
+    if automaton is not None and file is not None:
+        raise InputError(f"automaton {automaton} and file {file}: give one of the two")
+    if file is not None:
+        return [read_automaton(file)]
+    if automaton is not None:
+        return [named(automaton)]
+    drawn = random_semiautomaton(states, 2, np.random.default_rng(run.seed))
+    return [*map(named, names[:1] if run.quick else names), drawn]
