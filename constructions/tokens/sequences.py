@@ -12,8 +12,10 @@ from constructions.assembly import unembed
 from constructions.interface import Interface, Model, Prompt, as_many
 from constructions.stream import Map, Reading, Stream
 from constructions.transformer import Unembed
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
+
+LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 
 
 class Tokens(Interface):
@@ -71,6 +73,9 @@ class Tokens(Interface):
                 f"the sequence has {n_tokens} tokens but the model was built for max_length = "
                 f"{self.max_length}: build it again with max_length={n_tokens}"
             )
+        if (scores := 16 * array.size * (n_tokens + len(self.prefix))) > LARGE:
+            what = f"the scores of {array.size / n_tokens:.4g} sequences of {n_tokens} tokens"
+            machine.fits_in_memory(what, scores, "give fewer or shorter ones")
         return (torch.from_numpy(np.ascontiguousarray(array)).to(like.device),)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:

@@ -352,3 +352,10 @@ def test_too_small_a_sharpness_is_refused_with_one_that_works(name):
     assert_refused_with_one_that_works(model.sharpened, model, 0.99 * least, least)
     if name in ("latest", "skip-gram"):
         assert_refused_with_one_that_works(BUILD[name], model, 1e-3 * least, least)
+
+
+def test_scores_that_do_not_fit_are_refused():
+    model = induction_heads(3, 2_000_000)
+    tokens = np.zeros(2_000_000, dtype=np.int64)
+    with pytest.raises(ValueError, match="the scores of 1 sequences of 2000000 tokens need"):
+        model(tokens)
