@@ -33,6 +33,7 @@ FAILING = {
         "published/newton",
         *("/newton", "/newton/squares", "/gradient-descent", "/gradient-descent/squares"),
         *("last-layer", "momentum-10", "momentum-30", "momentum-100", "filter/doublings"),
+        "filter/by-length",
     ),
     "lstm": ("first-layer", "online/Newton", "online/gradient-descent"),
     "ill-conditioned": ("last-layer",),
