@@ -38,10 +38,10 @@ from typing import Literal
 
 import numpy as np
 
-from constructions.assembly import Head, block, rows, unembed
-from constructions.margins import Margin, Restores
+from constructions.assembly import block, rows, unembed
+from constructions.margins import Restores
 from constructions.stream import Map, Stream, one
-from constructions.tokens import Tokens, sizes
+from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Embed, PosEmbed, Stage, Transformer
 from constructions.words import Unit, Word
 from theory import checks
@@ -105,13 +105,7 @@ def semiautomaton(
     blocks = []
     for layer in range(layers):
         heads = [
-            Head(
-                (2.0 * j - 2.0 * w * radix**layer * one, -one),
-                (j, norm),
-                carried,
-                fetched[w],
-                margin=Margin(1.0),
-            )
+            placed(j - float(w * radix**layer) * one, (j, norm), carried, fetched[w])
             for w in windows
         ]
         blocks.append(

@@ -40,9 +40,9 @@ from torch import Tensor
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.computation.semiautomaton import Form
-from constructions.margins import Margin, Restores
+from constructions.margins import Restores
 from constructions.stream import Map, Reading, Stream, one
-from constructions.tokens import Tokens, sizes
+from constructions.tokens import Tokens, average, counted, latest, sizes
 from constructions.transformer import Block, Embed, PosEmbed, Transformer
 from constructions.transformer import Stage as Line
 from constructions.words import Table as TableWord
@@ -214,25 +214,23 @@ class _Built:
         first = min(reached(s.table, self.depths) for s in self.of.stages if s.kind == "counter")
         if number - 1 == first:
             carried["inverse"] = "bos"
-        values = tuple(map(self.stream.read, carried.values()))
-        constant = 0 * one
-        yield Head(constant, constant, values, tuple(carried), margin=Margin(np.inf, ties=True))
+        yield average(tuple(map(self.stream.read, carried.values())), tuple(carried))
 
     def lookups(self, number: int) -> Iterator[Head]:
         """The counts, mod m, from the positions of their numbers."""
-        read, c = self.stream.read, float(self.T + 1)
+        read = self.stream.read
         for i in self.given_at("counter", number - 2):
-            asks = (2 * c * read(f"share{i}"), -c * read("inverse"))
-            answers, residue = (read("j"), read("square")), read(f"mod{self.stages[i].size}")
-            yield Head(asks, answers, residue, f"is{i}", margin=Margin(1.0), mask="causal")
+            share, inverse = read(f"share{i}"), read("inverse")
+            line, residue = (read("j"), read("square")), read(f"mod{self.stages[i].size}")
+            yield counted(share, inverse, line, residue, f"is{i}", self.T, mask="causal")
 
     def latches(self, number: int) -> Iterator[Head]:
         """The latest that was given before each token."""
         read = self.stream.read
         for i in self.given_at("latch", number - 1):
-            flag = Map(np.full((self.stages[i].size, 1), self.T + 2.0), "flag")
-            latest = read(f"in{i}") @ flag + read("j")
-            yield Head(one, latest, read(f"in{i}"), f"is{i}", margin=Margin(1.0))
+            given = read(f"in{i}")
+            flag = given @ Map(np.ones((self.stages[i].size, 1)), "flag")
+            yield latest(flag, read("j"), given, f"is{i}", self.T)
 
     def table(
         self, table: Table, entries: dict[tuple[int, ...], np.ndarray], into: str

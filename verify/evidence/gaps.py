@@ -32,6 +32,8 @@ class States:
     preference     (queries, keys): the visible key of largest preference is the right one, those of
                    equal preference share; −inf marks keys that are never right
     position       (keys,): states of one position exclude each other
+    over           (queries,): queries are these values over so much, where they are averages of so
+                   many tokens; whole numbers stay whole
     """
 
     layer: int
@@ -40,6 +42,7 @@ class States:
     preference: np.ndarray
     position: np.ndarray
     head: int = 0
+    over: np.ndarray | None = None
 
 
 def at_positions(model: Transformer, *registers: str, at: slice | np.ndarray = ALL) -> Values:
@@ -63,6 +66,25 @@ def looking_up(
     keys = at_positions(model, "place", "norm", at=slice(model.interface.n_examples or None))
     here = np.arange(len(keys["norm"]))
     return States(layer, queries, keys, np.where(wanted[:, None] == here, 0.0, -np.inf), here, head)
+
+
+def counting(
+    model: Transformer, layer: int, share: str, inverse: str, line: tuple[str, str], head: int = 0
+) -> States:
+    """The states of a head that finds position k by the shares k/N and 1/N (`tokens/heads.py`), for
+    all N up to the number of positions and all k < N."""
+    keys = at_positions(model, *line)
+    here = np.arange(len(keys[line[0]]))
+    N, k = np.divmod(np.arange(len(here) * len(here)), len(here))
+    N, k = N[k <= N] + 1, k[k <= N]
+    queries = {share: k.astype(np.float64), inverse: np.ones(len(k))}
+    preference = np.where(k[:, None] == here, 0.0, -np.inf)
+    return States(layer, queries, keys, preference, here, head, N)
+
+
+def averaging(model: Transformer, layer: int, head: int = 0) -> States:
+    """The state of a head that averages whatever it sees."""
+    return States(layer, {}, {}, np.zeros((1, 1)), np.zeros(1), head)
 
 
 def gap_finding(label: str, model: Transformer, states: States) -> Finding:
@@ -109,7 +131,8 @@ def _measured(
     a right one (over what is allowed), and whether any keys should tie."""
     gap, tie, crowd, shared = np.inf, 0.0, 0.0, False
     _, place = np.unique(states.position, return_inverse=True)
-    for row, preference in zip(scores, states.preference, strict=True):
+    over = np.ones(len(scores)) if states.over is None else states.over
+    for row, preference, N in zip(scores, states.preference, over, strict=True):
         # Of the states of one position only one is there: the one with the largest score counts.
         below = np.full(place.max() + 1, -np.inf)
         never = preference == -np.inf
@@ -120,8 +143,8 @@ def _measured(
             right, lower = row[keys], below[below > -np.inf]
             tie, shared = max(tie, float(np.ptp(right))), shared or len(keys) > 1
             if lower.size:
-                gap = min(gap, float(right.min() - lower.max()))
-                crowd = max(crowd, _crowd((right.min() - lower) / declared))
+                gap = min(gap, float((right.min() - lower.max()) / N))
+                crowd = max(crowd, _crowd((right.min() - lower) / N / declared))
             np.maximum.at(below, place[keys], right)
     return gap, tie, crowd, shared
 
@@ -134,7 +157,7 @@ def _scores(model: Transformer, states: States) -> tuple[np.ndarray, bool]:
     queries, keys = (states.queries, attn.W_Q, attn.b_Q), (states.keys, attn.W_K, attn.b_K)
     for count, (values, W, b) in zip(states.preference.shape, (queries, keys), strict=True):
         rows = np.zeros((count, model.d_model + 1))
-        rows[:, -1] = 1
+        rows[:, -1] = 1 if states.over is None or values is not states.queries else states.over
         for name, held in values.items():
             rows[:, model.stream[name]] = held.reshape(count, -1)
         weights = np.vstack([W[states.head].numpy(), b[states.head].numpy()])
