@@ -9,13 +9,19 @@ from constructions import induction_heads
 model = induction_heads(vocabulary_size=8, max_length=128)
 model(tokens)               # (…, T) → (…, T), −1 for "no answer"
 
+from constructions import shortcut
+from theory.computation import S4
+model = shortcut(S4, max_length=1000)   # six layers, whatever the length
+model(words)                # letters (…, T) → the state after each, (…, T)
+
 from constructions import modern_hopfield_update, retrieve
 model = modern_hopfield_update(patterns, beta=8.0)      # (N, d)
 model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
 """
 
-from constructions import memory, regression, retrieval
+from constructions import computation, memory, regression, retrieval
+from constructions.computation import *  # noqa: F403
 from constructions.memory import *  # noqa: F403
 from constructions.regression import *  # noqa: F403
 from constructions.retrieval import *  # noqa: F403
@@ -23,4 +29,4 @@ from constructions.stream import Stream
 from constructions.transformer import Stage, Transformer
 
 __all__ = ["Stage", "Stream", "Transformer"]
-__all__ += memory.__all__ + regression.__all__ + retrieval.__all__
+__all__ += computation.__all__ + memory.__all__ + regression.__all__ + retrieval.__all__

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import constructions
-from theory import memory, regression, retrieval
+from theory import computation, memory, regression, retrieval
 from theory.checks import InputError
 
 BAD = {
@@ -39,6 +39,8 @@ MODELS = {
     "in_context_ngram": ((3, 2, 4), ([[0, 1], [1, 2]],)),
     "composition": ((1,), ([[0, 0, 0], [0, 0, 0]],)),
     "fact_lookup": ((), ([[0, 1], [1, 2]],)),
+    "semiautomaton": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
+    "shortcut": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
     "skip_gram": (([[0.0, 1.0], [1.0, 0.0]],), ([[0, 1], [1, 1]],)),
     "hopfield_update": (([[0.0, 1.0], [1.0, 0.0]],), ([[1, -1], [1, 1]],)),
     "hebbian_attention": (([[1, -1], [1, 1]],), ([[1, -1], [1, 1]],)),
@@ -111,7 +113,11 @@ def in_first_place(module):
 
 @pytest.mark.parametrize(
     "function",
-    [each for module in (memory, regression, retrieval) for each in in_first_place(module)],
+    [
+        each
+        for module in (computation, memory, regression, retrieval)
+        for each in in_first_place(module)
+    ],
 )
 def test_theory_refuses_it_in_the_first_place(function, unchecked):
     """Whatever the other arguments are: good ones for most, by their kind."""

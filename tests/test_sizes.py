@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import constructions
-from constructions import memory, regression, retrieval
+from constructions import computation, memory, regression, retrieval
 from theory import machine
 from theory.checks import InputError
+from theory.computation import S3
 
 HUGE = 10**12
 SMALL = {
@@ -27,6 +28,8 @@ SMALL = {
     "induction_heads": {"vocabulary_size": 2, "max_length": 3},
     "nearest_neighbour": {"d": 1},
     "previous_token": {"vocabulary_size": 2, "max_length": 3},
+    "semiautomaton": {"automaton": S3, "max_length": 3},
+    "shortcut": {"automaton": S3, "max_length": 3},
     "skip_gram": {"table": [[0.0]], "max_length": 3},
     "hopfield_update": {"weights": np.zeros((2, 2)), "steps": 1},
     "hebbian_attention": {"patterns": [[1, -1]], "steps": 1},
@@ -59,7 +62,7 @@ MORE = [
 
 
 def test_every_builder_is_here():
-    public = {*memory.__all__, *regression.__all__, *retrieval.__all__}
+    public = {*computation.__all__, *memory.__all__, *regression.__all__, *retrieval.__all__}
     assert set(SMALL) == {n for n in public if n not in ("retrieve", "Inverse", "Prediction")}
     for name, given in SMALL.items():
         build = getattr(constructions, name)

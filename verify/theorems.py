@@ -86,6 +86,9 @@ class Formula:
             "min": sympy.Min,
             "max": sympy.Max,
         }
+        # Single letters are symbols, also those that SymPy has for something else.
+        letters = re.findall(r"\b[a-zA-Z]\b", self.text)
+        names |= {letter: sympy.Symbol(letter) for letter in letters}
         stated = sympy.sympify(self.text.removeprefix("≤ "), locals=names, evaluate=False)
         return r"\le " * self.text.startswith("≤") + sympy.latex(stated)
 

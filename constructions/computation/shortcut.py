@@ -254,7 +254,8 @@ class _Built:
 
 
 def _forgiven(word: TableWord) -> dict[str, float]:
-    """How far each of k registers may be off: by 1/(4k), which is a quarter in all."""
+    """How far each of k registers may be off: by 1/(4k), which is a quarter in all, rounded down to
+    a multiple of 2^−20."""
     reads = word.reads if isinstance(word.reads, tuple) else (word.reads,)
     names = [term.register for each in reads for term in each.without_constant.terms]
-    return dict.fromkeys(names, 0.25 / len(reads))
+    return dict.fromkeys(names, np.floor(2.0**18 / len(reads)) / 2**20)

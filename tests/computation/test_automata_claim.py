@@ -15,7 +15,7 @@ from theory.computation import S3, random_semiautomaton
 from verify.claim import Run
 from verify.computation.automata import automata, composes, windows
 from verify.computation.options import chosen
-from verify.evidence.restoring import all_maps_of, leak_bound, restored, sharpness_at_all_lengths
+from verify.evidence.restoring import all_maps_of, leak_bound, makes, sharpness_at_all_lengths
 from verify.finding import Verdict
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
@@ -71,21 +71,38 @@ def test_maps_of_windows_are_composed_letter_by_letter():
     assert windows(S3, words, 2).tolist() == [[list(p) for p in maps]]
 
 
-def states_of(n):
-    f = all_maps_of(n)
-    fetched = np.tile(np.arange(n)[:, None] * np.ones(n), (len(f), 1))
-    return {"map": np.repeat(f, n, axis=0), "fetched": fetched}
+def composed_in(model, n=3):
+    """`makes` for the first layer of a composing model: all maps, all states."""
+    f, g = np.repeat(all_maps_of(n), n, axis=0), np.tile(np.arange(n)[:, None], (n**n, n))
+    after = {"map": np.take_along_axis(f, g, axis=1), "fetched": np.zeros_like(g)}
+    return makes("id", "name", model, {1: ({"map": f, "fetched": g}, after)})
 
 
 def test_lean_units_restore_nothing_and_robust_ones_no_more_than_a_quarter():
     robust = semiautomaton(S3, 5, form="robust")
-    assert restored("id", "name", robust, 1, states_of(3)).verdict is HOLDS
+    assert composed_in(robust).verdict is HOLDS
+    assert composed_in(robust).words == "0 of 81 states wrong, also where registers are off as said"
     lean = semiautomaton(S3, 5)
-    assert restored("id", "name", lean, 1, states_of(3)).verdict is UNDECIDED  # it says none
+    assert composed_in(lean).words == "0 of 81 states wrong"  # it says that it restores none
     lean.blocks[0].restores = robust.blocks[0].restores
-    assert restored("id", "name", lean, 1, states_of(3)).verdict is FAILS
+    assert composed_in(lean).verdict is FAILS
     robust.blocks[0].restores = (Restores(("map", "fetched"), {"map": 0.0, "fetched": 0.5}),)
-    assert restored("id", "name", robust, 1, states_of(3)).verdict is FAILS
+    assert composed_in(robust).verdict is FAILS
+
+
+def test_what_may_be_off_by_any_amount_is_not_restored():
+    robust = semiautomaton(S3, 5, form="robust")
+    robust.blocks[0].restores = (Restores(("map", "fetched"), {"fetched": 0.25}),)
+    assert composed_in(robust).verdict is FAILS  # of map nothing is said, and units read it
+
+
+def test_a_register_that_is_not_listed_or_not_to_be_changed_fails():
+    model = semiautomaton(S3, 5)
+    model.blocks[0].mlp.W_in.data[model.stream["j"], 0] = 1.0
+    assert "reads register j" in composed_in(model).words
+    model = semiautomaton(S3, 5)
+    model.blocks[0].mlp.b_out.data[model.stream["norm"]] = 1.0
+    assert composed_in(model).verdict is FAILS
 
 
 def test_a_kink_between_the_ends_is_a_trace():
@@ -100,7 +117,7 @@ def test_a_kink_between_the_ends_is_a_trace():
     mlp.W_in.data = torch.cat([mlp.W_in, bump.T], dim=1)
     mlp.b_in.data = torch.cat([mlp.b_in, at])
     mlp.W_out.data = torch.cat([mlp.W_out, added])
-    assert restored("id", "name", model, 1, states_of(3)).verdict is FAILS
+    assert composed_in(model).verdict is FAILS
 
 
 def test_pairs_of_maps_that_are_not_composed():
@@ -108,6 +125,9 @@ def test_pairs_of_maps_that_are_not_composed():
     assert composes(model, 3).verdict is HOLDS
     model.blocks[1].mlp.b_in.data[0] += 1
     assert composes(model, 3).verdict is FAILS
+    model = semiautomaton(S3, 5)
+    model.blocks[2].mlp.W_out.data[-1, model.stream["map"].start] = 1.0
+    assert composes(model, 3).words == "layer 3: a coordinate of fetched goes into others"
 
 
 def test_a_sharpness_above_the_bound_fails():

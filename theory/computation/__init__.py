@@ -6,11 +6,13 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     zoo            parity, counters, latches, groups, bounded stacks, all maps
     permutations   small groups: derived series, cyclic factors
     holonomy       image sets, their classes, heights and tiles
+    products       a running product in a solvable group, as counters
     cascade        counters and latches that say the state, if all groups are solvable
 """
 
-from theory.computation.cascade import Cascade, NotSolvable, cascade
+from theory.computation.cascade import Cascade, cascade
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
+from theory.computation.products import NotSolvable
 from theory.computation.semiautomata import (
     Semiautomaton,
     product,

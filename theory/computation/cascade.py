@@ -11,15 +11,8 @@ and its input is a table of the letter and of the values of earlier stages. The 
 letter is one more table of these. So every stage is one sum or one "latest" over the letters before
 [Liu2023, Theorem 2], and the number of stages does not depend on the number of letters.
 
-**How.** Of the holonomy decomposition (`holonomy.py`) a class C at height h has a solvable group
-G = G₀ > G₁ > … > {id}, its derived series. For the product g of the permutations so far and G₁ with
-cyclic factors of G₀/G₁, write g = n·t(e), where t(e) = a₁^{e₁}a₂^{e₂} … are the representatives of
-the cosets and n ∈ G₁. When x is multiplied to g,
-
-    e′ = e + e(x)   mod the orders,          n′ = n·[t(e) x t(e′)⁻¹],
-
-so that e is what counters hold, and the bracket is the next product's input, in G₁. An exponent
-mod m takes a counter for each value v ≠ 0 that is added, mod m/gcd(m, v).
+**How.** Of the holonomy decomposition (`holonomy.py`) a class at height h has a group, with a
+running product g; it stands in counters (`products.py`) if the group is solvable.
 
 A reset to tile c, when the product so far is g, is a latch whose input is the place c·g⁻¹; the
 place at height h is then latch·g. Classes of one height have one latch and products of their own:
@@ -28,17 +21,15 @@ nothing and reads 0.
 
 Which stages matter to a table is found by trying: the automaton of all stages is walked from its
 start to its end, and a variable is dropped as long as the others decide what is wanted. That walk
-is also the certificate (`differs`): state after state, for words of every length, the cascade says
-where the automaton is.
+is also the certificate (`disagreements`): state after state, for words of every length, the cascade
+says where the automaton is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
-from math import gcd
 from typing import Literal
 
 import numpy as np
@@ -46,33 +37,15 @@ from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
-from theory.computation.holonomy import Class, Holonomy, States, holonomy, moved
-from theory.computation.permutations import (
-    cyclic_factors,
-    derived_series,
-    inverse,
-    powers,
-)
-from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+from theory.computation.holonomy import Holonomy, States, holonomy, moved
+from theory.computation.permutations import inverse
+from theory.computation.products import Product
+from theory.computation.semiautomata import Map, Semiautomaton, identity
 
 MOST_STATES = 2**16  # of the automaton of all stages
 NONE = -1  # the input of a latch that keeps what it has
 
 Kind = Literal["counter", "latch", "table"]
-
-
-class NotSolvable(InputError):
-    """A holonomy group is not solvable: `tiles` are what it permutes, `order` is its order, and
-    `core` that of its perfect core, the largest subgroup that is its own commutator subgroup."""
-
-    def __init__(self, automaton: Semiautomaton, of: Class, core: int) -> None:
-        self.tiles, self.order, self.core = of.tiles, len(of.group), core
-        shown = ", ".join("{" + ", ".join(map(str, sorted(tile))) + "}" for tile in of.tiles)
-        super().__init__(
-            f"{automaton.name} is no cascade of counters and latches: its words permute {shown} in "
-            f"a group of order {self.order} with a perfect core of order {core}; take "
-            "semiautomaton(…), of ⌈log₂T⌉ layers"
-        )
 
 
 @dataclass(frozen=True)
@@ -85,8 +58,12 @@ class Table:
     reads: tuple[int, ...]
     rows: dict[tuple[int, ...], int]
 
+    def key(self, variables: Sequence[int]) -> tuple[int, ...]:
+        """The values of what it reads, of those of all variables."""
+        return tuple(variables[v] for v in self.reads)
+
     def __call__(self, variables: Sequence[int]) -> int:
-        return self.rows[tuple(variables[v] for v in self.reads)]
+        return self.rows[self.key(variables)]
 
 
 @dataclass(frozen=True)
@@ -150,27 +127,27 @@ class Cascade:
             found.append(self.after(found[-1], letter))
         return found
 
-    def differs(self) -> tuple[int, int] | None:
-        """A state and a letter after which the cascade says another state than the automaton, or
-        None: for words of every length they then say the same.
-
-        Pairs (state, values) are walked from the start until nothing new comes up.
-        """
+    def walk(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """All pairs (state of the automaton, values of the stages) that words of any length lead
+        to, each once, from the start on. Raises `KeyError` at a row that no table has."""
         start = self.automaton.start, self.first()
         seen, left = {start}, [start]
         while left:
             q, values = left.pop()
+            yield q, values
             for a, row in enumerate(self.automaton.transitions):
-                try:
-                    said, following = self.answer((a, *values)), self.after(values, a)
-                except KeyError:  # a row that no table has
-                    return q, a
-                if said != row[q]:
-                    return q, a
-                if (after := (row[q], following)) not in seen:
+                if (after := (row[q], self.after(values, a))) not in seen:
                     seen.add(after)
                     left.append(after)
-        return None
+
+    def disagreements(self) -> int:
+        """After how many of these pairs and a letter the cascade says another state than the
+        automaton, or none. If it is 0, they say the same for words of every length."""
+        wrong = 0
+        for q, values in self.walk():
+            for a, row in enumerate(self.automaton.transitions):
+                wrong += self.answer.rows.get(self.answer.key((a, *values))) != row[q]
+        return wrong
 
 
 def cascade(automaton: Semiautomaton, *, compact: bool = False) -> Cascade:
@@ -187,69 +164,6 @@ def cascade(automaton: Semiautomaton, *, compact: bool = False) -> Cascade:
     return _reduced(automaton, heights, _walk(automaton, decomposition, heights), compact)
 
 
-class _Product:
-    """The running product in the group of one class, as exponents and what they count."""
-
-    def __init__(self, automaton: Semiautomaton, of: Class) -> None:
-        series = derived_series(of.group)
-        if len(series[-1]) > 1:
-            raise NotSolvable(automaton, of, len(series[-1]))
-        self.number, self.points = of.number, len(of.tiles)
-        # For each step of the series its orders, and exponents ↔ representatives of cosets.
-        self.steps = []
-        for group, below in pairwise(series):
-            factors = cyclic_factors(group, below)
-            exponents = {coset: e for e, coset in powers(factors, below)}
-            self.steps.append(([m for _, m in factors], factors, below, exponents))
-        # Counters: step, factor, value.
-        self.counters = [
-            (j, i, v)
-            for j, (orders, *_) in enumerate(self.steps)
-            for i, m in enumerate(orders)
-            for v in range(1, m)
-        ]
-        self.sizes = [
-            self.steps[j][0][i] // gcd(self.steps[j][0][i], v) for j, i, v in self.counters
-        ]
-
-    def exponents(self, counts: Sequence[int], j: int) -> tuple[int, ...]:
-        """e of step j from what the counters hold."""
-        orders = self.steps[j][0]
-        sums = [0] * len(orders)
-        for (step, i, v), count in zip(self.counters, counts, strict=True):
-            if step == j:
-                sums[i] += v * count
-        return tuple(total % m for total, m in zip(sums, orders, strict=True))
-
-    def representative(self, j: int, exponents: Sequence[int]) -> Map:
-        """t(e) = a₁^{e₁}a₂^{e₂} …."""
-        found = identity(self.points)
-        for (a, _), e in zip(self.steps[j][1], exponents, strict=True):
-            for _ in range(e):
-                found = then(found, a)
-        return found
-
-    def element(self, counts: Sequence[int]) -> Map:
-        """The product g = … t₁(e) t₀(e)."""
-        found = identity(self.points)
-        for j in reversed(range(len(self.steps))):
-            found = then(found, self.representative(j, self.exponents(counts, j)))
-        return found
-
-    def inputs(self, counts: Sequence[int], x: Map) -> list[int]:
-        """What every counter is given when x is multiplied."""
-        given = dict.fromkeys(self.counters, 0)
-        for j, (orders, _, below, exponents) in enumerate(self.steps):
-            coset = min(then(n, x) for n in below)
-            added, e = exponents[coset], self.exponents(counts, j)
-            for i, v in enumerate(added):
-                if v:
-                    given[j, i, v] = 1
-            after = [(a + b) % m for a, b, m in zip(e, added, orders, strict=True)]
-            x = then(then(self.representative(j, e), x), inverse(self.representative(j, after)))
-        return [given[counter] for counter in self.counters]
-
-
 class _Height:
     """The counters and the latch of one height.
 
@@ -259,7 +173,7 @@ class _Height:
     def __init__(self, decomposition: Holonomy, h: int) -> None:
         self.h, self.decomposition = h, decomposition
         classes = [c for c in decomposition.classes if c.height == h]
-        self.products = [_Product(decomposition.automaton, c) for c in classes if len(c.group) > 1]
+        self.products = [Product(decomposition.automaton, c) for c in classes if len(c.group) > 1]
         self.tiles = max(len(c.tiles) for c in classes)
         self.kinds: list[tuple[Kind, int]] = [
             *(("counter", m) for product in self.products for m in product.sizes),
@@ -267,7 +181,7 @@ class _Height:
         ]
         self.place, self.inputs = cache(self._place), cache(self._inputs)
 
-    def counts(self, values: Sequence[int]) -> Iterator[tuple[_Product, Sequence[int]]]:
+    def counts(self, values: Sequence[int]) -> Iterator[tuple[Product, Sequence[int]]]:
         """The products and their counters, of the values of this height."""
         at = 0
         for product in self.products:
@@ -421,7 +335,25 @@ def _reduced(
             add("table", height.tiles, place, table, height.h)
             raw += mine
     answer = tabled(walk.states.ravel(), list(range(len(columns))))
-    return Cascade(automaton, tuple(stages), answer)
+    return _needed(Cascade(automaton, tuple(stages), answer))
+
+
+def _needed(of: Cascade) -> Cascade:
+    """Without the stages on which the answer does not depend."""
+    needed, left = set[int](), [*of.answer.reads]
+    while left:
+        if (v := left.pop()) not in needed:
+            needed.add(v)
+            left += of.stages[v - 1].table.reads if v else ()
+    kept = sorted(needed - {0})
+    number = {0: 0} | {v: i for i, v in enumerate(kept, start=1)}
+
+    def renumbered(table: Table) -> Table:
+        return Table(tuple(number[v] for v in table.reads), table.rows)
+
+    stages = [of.stages[v - 1] for v in kept]
+    stages = [replace(stage, table=renumbered(stage.table)) for stage in stages]
+    return Cascade(of.automaton, tuple(stages), renumbered(of.answer))
 
 
 def _decide(columns: list[np.ndarray], wanted: np.ndarray) -> bool:

@@ -19,6 +19,7 @@ File = Annotated[
     Path | None, option("an automaton of your own, as JSON: a row of states for each letter")
 ]
 States = Annotated[int, option("states of a random automaton, drawn by the seed", min=1)]
+Compact = Annotated[bool, option("fewer units and more layers")]
 Length = Annotated[int, option("letters in a word", min=2)]
 Samples = Annotated[int, option("random words", min=1)]
 

@@ -1,0 +1,102 @@
+"""The running product in a solvable group, as counters.
+
+A class C of the holonomy decomposition (`holonomy.py`) has a solvable group
+G = G₀ > G₁ > … > {id}, its derived series. For the product g of the permutations so far and G₁ with
+cyclic factors of G₀/G₁, write g = n·t(e), where t(e) = a₁^{e₁}a₂^{e₂} … are the representatives of
+the cosets and n ∈ G₁. When x is multiplied to g,
+
+    e′ = e + e(x)   mod the orders,          n′ = n·[t(e) x t(e′)⁻¹],
+
+so that e is what counters hold, and the bracket is the next product's input, in G₁. An exponent
+mod m takes a counter for each value v ≠ 0 that is added, mod m/gcd(m, v).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import gcd
+
+from theory.checks import InputError
+from theory.computation.holonomy import Class
+from theory.computation.permutations import cyclic_factors, derived_series, inverse, powers
+from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+
+
+class NotSolvable(InputError):
+    """A holonomy group is not solvable: `tiles` are what it permutes, `group` are its permutations,
+    `order` is how many, and `core` the order of its perfect core, the largest subgroup that is its
+    own commutator subgroup."""
+
+    def __init__(self, automaton: Semiautomaton, of: Class, core: int) -> None:
+        self.tiles, self.group = of.tiles, of.group
+        self.order, self.core = len(of.group), core
+        shown = ", ".join("{" + ", ".join(map(str, sorted(tile))) + "}" for tile in of.tiles)
+        super().__init__(
+            f"{automaton.name} is no cascade of counters and latches: its words permute {shown} in "
+            f"a group of order {self.order} with a perfect core of order {core}; take "
+            "semiautomaton(…), of ⌈log₂T⌉ layers"
+        )
+
+
+class Product:
+    """The running product in the group of one class, as exponents and what they count."""
+
+    def __init__(self, automaton: Semiautomaton, of: Class) -> None:
+        series = derived_series(of.group)
+        if len(series[-1]) > 1:
+            raise NotSolvable(automaton, of, len(series[-1]))
+        self.number, self.points = of.number, len(of.tiles)
+        # For each step of the series its orders, and exponents ↔ representatives of cosets.
+        self.steps = []
+        for group, below in pairwise(series):
+            factors = cyclic_factors(group, below)
+            exponents = {coset: e for e, coset in powers(factors, below)}
+            self.steps.append(([m for _, m in factors], factors, below, exponents))
+        # Counters: step, factor, value.
+        self.counters = [
+            (j, i, v)
+            for j, (orders, *_) in enumerate(self.steps)
+            for i, m in enumerate(orders)
+            for v in range(1, m)
+        ]
+        self.sizes = [
+            self.steps[j][0][i] // gcd(self.steps[j][0][i], v) for j, i, v in self.counters
+        ]
+
+    def exponents(self, counts: Sequence[int], j: int) -> tuple[int, ...]:
+        """e of step j from what the counters hold."""
+        orders = self.steps[j][0]
+        sums = [0] * len(orders)
+        for (step, i, v), count in zip(self.counters, counts, strict=True):
+            if step == j:
+                sums[i] += v * count
+        return tuple(total % m for total, m in zip(sums, orders, strict=True))
+
+    def representative(self, j: int, exponents: Sequence[int]) -> Map:
+        """t(e) = a₁^{e₁}a₂^{e₂} …."""
+        found = identity(self.points)
+        for (a, _), e in zip(self.steps[j][1], exponents, strict=True):
+            for _ in range(e):
+                found = then(found, a)
+        return found
+
+    def element(self, counts: Sequence[int]) -> Map:
+        """The product g = … t₁(e) t₀(e)."""
+        found = identity(self.points)
+        for j in reversed(range(len(self.steps))):
+            found = then(found, self.representative(j, self.exponents(counts, j)))
+        return found
+
+    def inputs(self, counts: Sequence[int], x: Map) -> list[int]:
+        """What every counter is given when x is multiplied."""
+        given = dict.fromkeys(self.counters, 0)
+        for j, (orders, _, below, exponents) in enumerate(self.steps):
+            coset = min(then(n, x) for n in below)
+            added, e = exponents[coset], self.exponents(counts, j)
+            for i, v in enumerate(added):
+                if v:
+                    given[j, i, v] = 1
+            after = [(a + b) % m for a, b, m in zip(e, added, orders, strict=True)]
+            x = then(then(self.representative(j, e), x), inverse(self.representative(j, after)))
+        return [given[counter] for counter in self.counters]

@@ -1,0 +1,246 @@
+"""The claim `shortcut`: automata with solvable groups in a depth that is free of the length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.computation import NotSolvable, Semiautomaton, cascade
+from theory.computation.cascade import Cascade
+from theory.computation.semiautomata import Map
+from theory.sequences import random_sequences
+from verify.claim import Run, claim
+from verify.computation.options import Automaton, Compact, File, Length, Samples, States, chosen
+from verify.evidence.gaps import States as HeadStates
+from verify.evidence.gaps import at_positions, averaging, counting, gap_finding
+from verify.evidence.restoring import leak_bound, makes, same_as_hardmax, sharpness_at_all_lengths
+from verify.evidence.sequences import agreement
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, labelled, same
+
+if TYPE_CHECKING:
+    from constructions.computation.semiautomaton import Form
+    from constructions.transformer import Transformer
+
+NAMES = "mod-3-with-reset", "S3", "gridworld-4", "dyck-4", "S4", "all-maps-3", "A5"
+
+
+@claim(
+    source="[Liu2023, Theorem 2]; proved in theory/computation/cascade.py and "
+    "constructions/computation/shortcut.py",
+    draws=True,
+    faults_seen=[
+        {"length": 4, "samples": 4},
+        {"automaton": "A5"},
+    ],
+)
+def shortcut(
+    run: Run,
+    *,
+    automaton: Automaton = None,
+    file: File = None,
+    states: States = 3,
+    compact: Compact = False,
+    length: Length = 40,
+    samples: Samples = 30,
+) -> Iterator[Finding]:
+    """An automaton whose holonomy groups are solvable is simulated in a depth free of the length.
+
+    It is a cascade of counters and latches, for words of every length; a counter takes two layers
+    and a latch one, those that do not read each other side by side.  Width, heads and units are
+    free of the length, too, and the sharpness from which softmax gives the same answers has a bound
+    that is.  Of an automaton with another group, such as A5, it is said why there is no cascade.
+    """
+    drawn = False
+    for A in chosen(run, automaton, file, NAMES, states):
+        try:
+            cascaded = cascade(A, compact=compact)
+        except NotSolvable as reason:
+            yield from labelled(A.name, [refused(reason)])
+            continue
+        yield from labelled(A.name, [walked(cascaded)])
+        for form in ("lean", "robust"):
+            statement = simulates(run, cascaded, form, compact)
+            model = statement.build(A.n_letters, length)
+            yield from labelled(statement.label, [free_of_length(statement, model)])
+            yield from agreement(run, statement, A.n_letters, length, samples)
+            for states_of_head in head_states(model, cascaded):
+                yield gap_finding(statement.label, model, states_of_head)
+            yield from labelled(statement.label, [tabled(model, cascaded)])
+        if model.n_layers:  # without any nothing leaks
+            yield from labelled(A.name, softmax(run, statement, A, length))
+        if run.plot and not drawn:
+            from verify.computation.cascade_picture import LETTERS, draw_cascade
+
+            word = run.rng.integers(A.n_letters, size=min(length, LETTERS))
+            draw_cascade(run.plot, model, cascaded, word)
+            drawn = True
+    if run.plot and not drawn:
+        raise InputError(f"{A.name} has no cascade to draw: leave --plot out")
+
+
+def walked(of: Cascade) -> Finding:
+    """The certificate: cascade and automaton, side by side, through all that words lead to."""
+    kinds = ", ".join(f"{stage.kind} of {stage.size}" for stage in of.stages) or "none"
+    return same(
+        "cascade",
+        f"the cascade says the state, for words of every length; stages: {kinds}",
+        of.disagreements(),
+        0,
+        evidence="proved",
+        words=f"equal at all {len(list(of.walk()))} pairs of a state and values of the stages",
+    )
+
+
+def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
+    """The construction of this form beside the automaton's own run."""
+    from constructions.computation import shortcut
+
+    A = of.automaton
+
+    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        flat = words.reshape(-1, words.shape[-1]).tolist()
+        values = np.array([of.values(word) for word in flat], dtype=int)
+        values = values.reshape(*words.shape, len(of.stages))
+        held: dict[Any, np.ndarray] = {"state": np.eye(A.n_states)[A.run(words)]}
+        for i, stage in enumerate(of.stages, start=1):
+            held["before", i] = np.eye(stage.size)[values[..., i - 1]]
+        return held
+
+    return OverTokens(
+        f"{A.name}/{form}",
+        lambda V, n: run.build(shortcut, A, n, form=form, compact=compact),
+        A.run,
+        holds,
+        symbols=A.n_letters,
+    )
+
+
+def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
+    """Layers, heads, width and units are the same at this length and at 8 times it."""
+    V, T = model.interface.vocabulary_size, model.interface.max_length
+    short, long = sizes({f"T = {n}": statement.build(V, n) for n in (T, 8 * T)}).values()
+    said = ", ".join(f"{what} {count}" for what, count in short.items())
+    return same("depth", f"size at {8 * T} letters", long, short, words=said, wanted=f"as at {T}")
+
+
+def sizes(models: dict[str, Transformer]) -> dict[str, dict[str, int]]:
+    """Layers, heads, width and units in all."""
+    return {
+        name: {
+            "layers": model.n_layers,
+            "heads": model.n_heads,
+            "width": model.d_model,
+            "units": sum(len(block.mlp.b_in) for block in model.blocks if block.mlp is not None),
+        }
+        for name, model in models.items()
+    }
+
+
+def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
+    """What every head can be asked by and can find: in each layer one that averages, then those
+    that look counts up, then the latches."""
+    given = given_after(model, of)
+    for layer in range(1, model.n_layers + 1):
+        kinds = {i: stage.kind for i, stage in enumerate(of.stages, start=1)}
+        averages = [i for i in kinds if kinds[i] == "counter" and given[i] == layer - 1]
+        counters = [i for i in kinds if kinds[i] == "counter" and given[i] == layer - 2]
+        latches = [i for i in kinds if kinds[i] == "latch" and given[i] == layer - 1]
+        heads = [averaging(model, layer)] if averages else []
+        line = "j", "square"
+        for i in counters:
+            heads.append(counting(model, layer, f"share{i}", "inverse", line, len(heads)))
+        for i in latches:
+            heads.append(latest_states(model, layer, len(heads), i, of.stages[i - 1].size))
+        yield from heads
+
+
+def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
+    """After how many layers the input of each stage is there, by the model's proof: the stage
+    itself is there two layers later if it is a counter, and one if it is a latch."""
+    there = [stage.after for stage in model.stages if stage.holds != "state"]
+    takes = {"counter": 2, "latch": 1, "table": 0}
+    pairs = zip(of.stages, there, strict=True)
+    return {i: after - takes[stage.kind] for i, (stage, after) in enumerate(pairs, start=1)}
+
+
+def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) -> HeadStates:
+    """A latch looks for the latest token that gave something; BOS, in front, always has."""
+    here = at_positions(model, "j")["j"].ravel()
+    given = np.vstack([np.eye(size), np.zeros(size)])
+    position, what = (part.ravel() for part in np.meshgrid(here, np.arange(size + 1)))
+    kept = (position > 0) | (what < size)
+    position, what = position[kept], what[kept]
+    keys = {"j": position, f"in{i}": given[what]}
+    preference = np.where(what < size, position, -np.inf)[None]
+    return HeadStates(layer, {}, keys, preference, position, head)
+
+
+def tabled(model: Transformer, of: Cascade) -> Finding:
+    """The MLPs give every stage its input and say the state, in all states of the cascade, and so
+    for words of every length."""
+    rows = list({values for _, values in of.walk()})
+    rows = [(a, *values) for values in rows for a in range(of.automaton.n_letters)]
+    given, layers = given_after(model, of), dict[int, Any]()
+    there = {line.register: line.after for line in model.stages}
+    letters = np.eye(of.automaton.n_letters)[[row[0] for row in rows]]
+    for layer, block in enumerate(model.blocks, start=1):
+        if block.mlp is None:
+            continue
+        before, wanted = {"letter": letters, "bos": np.zeros((len(rows), 1))}, dict[str, Any]()
+        for i, stage in enumerate(of.stages, start=1):
+            one_hot = np.eye(stage.size + 1, stage.size)  # NONE, the last row, is 0
+            values, inputs = one_hot[[row[i] for row in rows]], [stage.table(row) for row in rows]
+            if stage.kind == "table" and there[f"is{i}"] == layer:
+                wanted[f"is{i}"] = values
+            elif there[f"is{i}"] <= layer:
+                before[f"is{i}"] = values
+            if stage.kind == "counter" and given[i] == layer:
+                wanted[f"in{i}"] = np.array(inputs)
+            if stage.kind == "latch" and given[i] == layer:
+                wanted[f"in{i}"] = one_hot[inputs]
+        if layer == model.n_layers:
+            wanted["state"] = np.eye(of.automaton.n_states)[[of.answer(row) for row in rows]]
+        layers[layer] = before, wanted
+    return makes("tables", "every MLP gives the inputs and the state", model, layers)
+
+
+def softmax(run: Run, statement: OverTokens, A: Semiautomaton, length: int) -> Iterator[Finding]:
+    """The sharpness for softmax has a bound free of the length, and nothing of its leak is left."""
+
+    def build(T: int) -> Transformer:
+        return statement.build(A.n_letters, T)
+
+    # A value may be off by twice what leaks, and by 1/(4k) where a table reads k registers.
+    restores = [made.within for block in build(1).blocks for made in block.restores]
+    bound = leak_bound(min(min(within.values()) for within in restores) / 2)
+    wanted = f"ln(32·{max(map(len, restores))} + 2)"
+    yield sharpness_at_all_lengths("softmax/sharpness", build, length, bound, wanted)
+    rows = random_sequences(2, min(length, 12), A.n_letters, run.rng)
+    yield same_as_hardmax("softmax/same", build(min(length, 12)), rows)
+
+
+def refused(reason: NotSolvable) -> Finding:
+    """Why there is no cascade: a perfect group, as sympy finds it, too."""
+    core = perfect_core(reason.group)
+    return same(
+        "refused",
+        "no cascade of counters and latches: the order of a perfect group of its words",
+        reason.core,
+        core,
+        words=str(reason),
+        wanted=f"{core}, by sympy",
+    )
+
+
+def perfect_core(permutations: Iterable[Map]) -> int:
+    """The order of the last group of the derived series of what these generate, by sympy."""
+    from sympy.combinatorics import Permutation, PermutationGroup
+
+    group = PermutationGroup(*(Permutation(list(each)) for each in permutations))
+    while (below := group.derived_subgroup()).order() < group.order():
+        group = below
+    return int(group.order())
