@@ -39,6 +39,7 @@ MODELS = {
     "in_context_ngram": ((3, 2, 4), ([[0, 1], [1, 2]],)),
     "composition": ((1,), ([[0, 0, 0], [0, 0, 0]],)),
     "fact_lookup": ((), ([[0, 1], [1, 2]],)),
+    "gridworld_walk": ((2, 4), ([[0, 1], [1, 0]],)),
     "semiautomaton": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
     "shortcut": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
     "skip_gram": (([[0.0, 1.0], [1.0, 0.0]],), ([[0, 1], [1, 1]],)),

@@ -28,6 +28,7 @@ SMALL = {
     "induction_heads": {"vocabulary_size": 2, "max_length": 3},
     "nearest_neighbour": {"d": 1},
     "previous_token": {"vocabulary_size": 2, "max_length": 3},
+    "gridworld_walk": {"steps": 1, "max_length": 3, "start": 0},
     "semiautomaton": {"automaton": S3, "max_length": 3},
     "shortcut": {"automaton": S3, "max_length": 3},
     "skip_gram": {"table": [[0.0]], "max_length": 3},

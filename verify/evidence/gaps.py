@@ -69,15 +69,21 @@ def looking_up(
 
 
 def counting(
-    model: Transformer, layer: int, share: str, inverse: str, line: tuple[str, str], head: int = 0
+    model: Transformer,
+    layer: int,
+    shares: Mapping[str, float],
+    inverse: str,
+    line: tuple[str, str],
+    head: int = 0,
 ) -> States:
     """The states of a head that finds position k by the shares k/N and 1/N (`tokens/heads.py`), for
-    all N up to the number of positions and all k < N."""
+    all N up to the number of positions and all k < N; `shares` has what registers hold, over k/N.
+    """
     keys = at_positions(model, *line)
     here = np.arange(len(keys[line[0]]))
     N, k = np.divmod(np.arange(len(here) * len(here)), len(here))
     N, k = N[k <= N] + 1, k[k <= N]
-    queries = {share: k.astype(np.float64), inverse: np.ones(len(k))}
+    queries = {name: factor * k for name, factor in shares.items()} | {inverse: np.ones(len(k))}
     preference = np.where(k[:, None] == here, 0.0, -np.inf)
     return States(layer, queries, keys, preference, here, head, N)
 

@@ -1,0 +1,99 @@
+"""A walk between walls in three layers, whatever the number of states.
+
+On the states 0 … S letter 0 steps to the left and letter 1 to the right, unless a wall stops it:
+the automaton of [Liu2023, Theorem 3].  Let z be the displacement of the same steps without walls,
+and q the state.  The walls then stand at the ends of a window W = [z − q, z − q + S], which moves
+only when a wall is pushed: by one level, onto the level just visited.
+
+Lemma.  A level of W was visited later than those at a distance of S + 1 from it, if it was so at
+the start.  For the level visited last is in W, and is not S + 1 from another one there; the level
+that W gains is the one just visited.
+
+W has S + 1 levels, so of z − b and z − b + S + 1 one is in W; it is the first one if q ≥ b. Hence
+
+    q = #{ b in 1 … S : level z − b was visited later than level z − b + S + 1 }.
+
+In front of the letters stand BOS, S steps to the left and `start` steps to the right: they visit
+all of the window.
+
+Layer 1   averages the steps ±1 and BOS's flag into `share` = z/N and `inverse` = 1/N; the MLP adds
+          `plus` = relu(share).
+Layer 2   Positions max(z, 0) and max(−z, 0) are found by the shares plus and plus − share
+          (`tokens/heads.py`), and give (j, j²) and (−j, j²) to (`level`, `square`): z and z².
+Layer 3   For each b two heads find the latest visits of the two levels, of a = z − b with
+          a² = z² − 2bz + b², and carry j and −j into `later`: an unvisited level gives BOS, j = 0.
+          The MLP adds [later_b ≥ 1] to `state`, with a quarter to spare on both sides.
+
+3 layers, 2S heads, width S + 10, 2S units; the read-out is 2s·q − s² for each state s.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.assembly import block, rows, unembed
+from constructions.stream import Map, Stream, one
+from constructions.tokens import Tokens, average, counted, sizes, written
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.words import Step, Unit
+from theory import checks
+from theory.checks import InputError
+
+
+def gridworld_walk(
+    steps: int, max_length: int, *, start: int = 0, sharpness: float | None = None
+) -> Transformer:
+    """The state 0 … S = `steps` after each of at most `max_length` letters, 0: left and 1: right.
+
+    Raises ValueError for sizes below 1, a start that is no state, a sharpness that is too small.
+    """
+    S = checks.dimension("steps", steps)
+    if checks.step_count("start", start) > S:
+        raise InputError(f"start is {start}: give a state, 0 to {S}")
+    _, length = sizes(2, max_length)
+    registers = dict.fromkeys(
+        ("step", "bos", "j", "norm", "share", "inverse", "plus", "level", "square"), 1
+    )
+    later = [f"later{b}" for b in range(1, S + 1)]
+    stream = Stream(**registers, **dict.fromkeys(later, 1), state=1)
+    stream.fits(3, heads=2 * S)
+    read, front = stream.read, (2, *[0] * S, *[1] * start)
+    T = length + len(front) - 1  # the largest position
+    j, norm, z, square = map(read, ("j", "norm", "level", "square"))
+    plus, minus = read("plus"), read("plus") - read("share")
+    averages = [average((read("step"), read("bos")), ("share", "inverse"))]
+    levels = [
+        counted(share, read("inverse"), (j, norm), (sign * j, norm), ("level", "square"), T)
+        for share, sign in ((plus, 1.0), (minus, -1.0))
+    ]
+    visits = [
+        written(
+            (z - b * one, square - 2.0 * b * z + float(b * b) * one),
+            (z, square), j, read("bos"), sign * j, into, T,
+        )
+        for b, into in enumerate(later, start=1)
+        for b, sign in ((b, 1.0), (b - S - 1, -1.0))
+    ]  # fmt: skip
+    counts = [Step(read(into), 0.75, "state", margin=0.5) for into in later]
+    here, states = np.arange(T + 1), np.arange(S + 1)
+    return Transformer(
+        Embed(rows(stream, step=np.array([-1.0, 1.0, 0.0]), bos=np.array([0.0, 0.0, 1.0]))),
+        [
+            block(stream, heads, words, normalise="hardmax", mask="causal")
+            for heads, words in (
+                (averages, [Unit(read("share"), "plus")]),
+                (levels, []),
+                (visits, counts),
+            )
+        ],
+        unembed(stream, read("state") @ Map(2.0 * states[None], "2s"), bias=-(states**2.0)),
+        pos_embed=PosEmbed(rows(stream, j=here, norm=here**2)),
+        interface=Tokens(2, length, prefix=front, answers=S + 1, margin=1.0),
+        stream=stream,
+        stages=(Stage(2, "level", "displacement"), Stage(3, "state", "state")),
+        at_most={"share": 1.0, "inverse": 1.0, "plus": 1.0, "level": T, "square": T * T}
+        | dict.fromkeys(later, T)
+        | {"state": S},
+        name=f"gridworld_walk({S}, {length}" + f", start={start}" * (start > 0) + ")",
+        source="proved in constructions/computation/gridworld.py; the automaton is [Liu2023]'s",
+    ).sharpened(sharpness)

@@ -1,0 +1,124 @@
+"""The claim `gridworld`: a walk between walls in three layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.computation import gridworld as automaton_of
+from verify.claim import Run, claim, option
+from verify.computation.options import Length, Samples
+from verify.evidence.gaps import States, at_positions, averaging, counting, gap_finding
+from verify.evidence.sequences import agreement
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, Verdict, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+LISTED = 24  # letters of the model whose heads are asked all that they can be
+
+
+@claim(
+    source="proved in constructions/computation/gridworld.py; the automaton is that of "
+    "[Liu2023, Theorem 3]",
+    faults_seen=[{"steps": 2, "length": 4, "samples": 4}],
+)
+def gridworld(
+    run: Run,
+    *,
+    steps: Annotated[int, option("states 0 … S, with walls at both ends", min=1)] = 3,
+    start: Annotated[int, option("the state before the first letter", min=0)] = 0,
+    length: Length = 40,
+    samples: Samples = 30,
+) -> Iterator[Finding]:
+    """A walk to the left and right between two walls is simulated in three layers, for any S.
+
+    Which levels are between the walls is told by when they were visited: the state is at least b if
+    the level b below the walk's displacement was visited later than the one S + 1 above that.
+    """
+    if start > steps:
+        raise InputError(f"start is {start}: give a state, 0 to {steps}")
+    statement = walks(run, steps, start)
+    model = statement.build(2, length)
+    found = size(model, "gridworld-walk", S=steps, T=length)
+    yield from labelled(statement.label, [found, later(model, steps)])
+    yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 8))
+    for states in head_states(statement.build(2, min(length, LISTED)), steps):
+        yield gap_finding(statement.label, model, states)
+
+
+def walks(run: Run, S: int, start: int) -> OverTokens:
+    """The construction beside the automaton, from this state on."""
+    from constructions import gridworld_walk
+
+    A = replace(automaton_of(S), start=start)
+
+    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        displacement = start - S + np.cumsum(2 * words - 1, axis=-1)
+        return {"displacement": displacement[..., None], "state": A.run(words)[..., None]}
+
+    return OverTokens(
+        f"S={S}/start={start}",
+        lambda V, n: run.build(gridworld_walk, S, n, start=start),
+        A.run,
+        holds,
+        symbols=2,
+    )
+
+
+def later(model: Transformer, S: int) -> Finding:
+    """The units of the last layer tell d ≥ 1 from d ≤ 0, also if d is off by a quarter: at the ends
+    of what may be met, d = 0 and d = 1, and no unit bends beyond."""
+    mlp = model.blocks[2].mlp
+    assert mlp is not None
+    W_in, b_in, W_out = (W.detach().numpy() for W in (mlp.W_in, mlp.b_in, mlp.W_out))
+    state, wrong = model.stream["state"].start, 0
+    for b in range(1, S + 1):
+        row = W_in[model.stream[f"later{b}"]][0]
+        units = row != 0
+        bends = -b_in[units] / row[units]
+        wrong += int(((bends < 0.25) | (bends > 0.75)).any())
+        for d, wanted in ((-1.0, 0.0), (0.25, 0.0), (0.75, 1.0), (2.0, 1.0)):
+            said = np.maximum(d * row[units] + b_in[units], 0.0) @ W_out[units, state]
+            wrong += int(said != wanted)
+    return Finding(
+        "steps",
+        "the MLP of the last layer counts the levels that were visited later",
+        "proved",
+        wrong,
+        0,
+        Verdict.of(wrong == 0),
+        f"{wrong} wrong of {S} steps, each constant below 1/4 and above 3/4",
+        "none",
+    )
+
+
+def head_states(model: Transformer, S: int) -> Iterator[States]:
+    """What the heads meet: averages, displacements by their shares, and visits of levels."""
+    yield averaging(model, 1)
+    line = "j", "norm"
+    yield counting(model, 2, {"plus": 1.0}, "inverse", line, 0)
+    yield counting(model, 2, {"plus": 0.0, "share": -1.0}, "inverse", line, 1)
+    places = [place for b in range(1, S + 1) for place in (b, b - S - 1)]
+    for head, place in enumerate(places):
+        yield visits(model, place, head)
+
+
+def visits(model: Transformer, place: int, head: int) -> States:
+    """At displacement z a head looks for the latest visit of level z − place, or for BOS: tokens at
+    j ≥ 1 are on levels −j … j."""
+    here = at_positions(model, "j")["j"].ravel()
+    z = np.arange(-here[-1], here[-1] + 1)
+    j, level = (part.ravel() for part in np.meshgrid(here, z))
+    kept = abs(level) <= j  # at j = 0 it is BOS, on level 0
+    j, level = j[kept], level[kept]
+    keys = {"j": j, "level": level, "square": level**2, "bos": 1.0 * (j == 0)}
+    asked = (z - place)[:, None]
+    preference = np.where((level == asked) | (j == 0), j, -np.inf)
+    return States(3, {"level": z, "square": z**2}, keys, preference, j, head)
