@@ -33,10 +33,10 @@ import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.stream import Map, Stream, one
-from constructions.tokens import Tokens, average, counted, sizes, written
+from constructions.tokens import Tokens, average, counted, rows_fit, sizes, written
 from constructions.transformer import Embed, PosEmbed, Stage, Transformer
 from constructions.words import Step, Unit
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 
@@ -51,12 +51,15 @@ def gridworld_walk(
     if checks.step_count("start", start) > S:
         raise InputError(f"start is {start}: give a state, 0 to {S}")
     _, length = sizes(2, max_length)
+    # Before so many registers have names: heads read 4 numbers of the stream, and carry one.
+    heads = f"the weights of {2 * S:.4g} heads of width {S + 10:.4g}"
+    machine.fits_in_memory(heads, 8 * 2 * S * 12 * (S + 10), "take fewer steps")
+    rows_fit(length + 2 * S)
     registers = dict.fromkeys(
         ("step", "bos", "j", "norm", "share", "inverse", "plus", "level", "square"), 1
     )
     later = [f"later{b}" for b in range(1, S + 1)]
     stream = Stream(**registers, **dict.fromkeys(later, 1), state=1)
-    stream.fits(3, heads=2 * S)
     read, front = stream.read, (2, *[0] * S, *[1] * start)
     T = length + len(front) - 1  # the largest position
     j, norm, z, square = map(read, ("j", "norm", "level", "square"))
