@@ -34,7 +34,7 @@ def verdicts(run=None, **options):
 
 def test_it_holds_for_automata_of_the_zoo_and_random_ones():
     found = verdicts(states=3)
-    assert {id.split("/")[0] for id in found} == {"mod-3-with-reset", "random(3,-2)"}
+    assert {id.split("/")[0] for id in found} == {"mod-3-with-reset", "random(3,-2)", "smallest"}
     assert {*found.values()} == {HOLDS}
     assert {*verdicts(automaton="S3", compact=True).values()} == {HOLDS}
 
