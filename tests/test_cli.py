@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
@@ -484,6 +484,25 @@ def test_all_keeps_what_it_found_when_interrupted(claims, tmp_path):
         ("a", "holds"),
         ("b", "undecided"),
     ]
+
+
+def test_claims_in_processes_of_their_own_say_the_same(monkeypatch, capsys, tmp_path):
+    few = {
+        name: point for name, point in cli.installed().items() if name in ("ogd", "facts", "hop")
+    }
+    monkeypatch.setattr(cli, "installed", lambda: few)
+    shown, documents = list[str](), list[Any]()
+    for jobs in ("1", "2"):
+        file = tmp_path / f"{jobs}.json"
+        assert run("all", "--quick", "--jobs", jobs, "--json", str(file)) == 0
+        shown.append(re.sub(r"[\d.]+ s\b", "", capsys.readouterr().out))
+        documents.append([part["findings"] for part in strict(file.read_text())["claims"]])
+    assert shown[0] == shown[1]
+    assert [[f["id"] for f in part] for part in documents[0]] == [
+        [f["id"] for f in part] for part in documents[1]
+    ]
+    assert run("all", "--jobs", "0") == 2
+    assert "jobs is 0" in capsys.readouterr().err
 
 
 def test_quick_reaches_the_claims(claims):

@@ -19,11 +19,13 @@ from rich.console import Console
 from rich.progress import track
 from typer.exceptions import TyperException
 
+from theory import checks
 from theory.checks import InputError
 from verify.checking import Output, check, news, summary
 from verify.claim import Claim, Run, installed, option
 from verify.finding import Verdict
 from verify.output import SCREEN, drawn, json_target, picture_target, write
+from verify.parallel import Task, at_once
 from verify.report import environment
 from verify.theorems import (
     described,
@@ -189,6 +191,7 @@ def show(
 
 def check_all(
     quick: Quick = False,
+    jobs: Annotated[int, option("claims at once, each in a process of its own")] = 1,
     seed: Seed = 0,
     json: Json = "",
     quiet: Quiet = False,
@@ -196,24 +199,33 @@ def check_all(
 ) -> int:
     """Check every claim, with the options that the ledger names; not those that need one."""
     outcomes, documents = list[tuple[str, Verdict, list[str]]](), list[str]()
+    jobs = checks.dimension("jobs", jobs)
     output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
+    claims: dict[str, Claim] = {name: point.load() for name, point in installed().items()}
+    tasks = [
+        Task(name, options, quick, seed, output)
+        for name, claim in claims.items()
+        if not claim.asks
+        for options in option_sets(name)
+    ]
     try:
-        for name, point in installed().items():
-            claim: Claim = point.load()
-            if claim.asks:
-                continue
-            for options in option_sets(name):
-                run = Run(seed=seed, quick=quick, progress=_progress(quiet))
-                chosen = {**claim.defaults, **options}
-                done = check(name, claim, run, chosen, output, documents.append)
-                outcomes.append((name, *news(done, strictly=not quick and seed == 0)))
+        if jobs == 1:
+            for task in tasks:
+                claim, run = claims[task.name], Run(seed, quick, progress=_progress(quiet))
+                chosen = {**claim.defaults, **task.options}
+                done = check(task.name, claim, run, chosen, output, documents.append)
+                outcomes.append((task.name, *news(done, strictly=not quick and seed == 0)))
+        else:
+            for task, done in zip(tasks, at_once(jobs, tasks), strict=True):
+                documents.append(done.document)
+                outcomes.append((task.name, *news(done, strictly=not quick and seed == 0)))
     finally:
         if json:
             write(json, '{"schema": 2, "claims": [' + ",\n".join(documents) + "]}")
     verdict = Verdict.together(verdict for _, verdict, _ in outcomes)
     if not output.silent:
-        claims = len({name for name, _, _ in outcomes})
-        print(*summary(outcomes), f"all: {verdict}, {claims} claims", sep="\n")
+        count = len({name for name, _, _ in outcomes})
+        print(*summary(outcomes), f"all: {verdict}, {count} claims", sep="\n")
     return EXIT[verdict]
 
 
