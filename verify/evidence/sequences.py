@@ -212,7 +212,8 @@ def first_difference(statement: OverTokens, model: Transformer, rows: np.ndarray
         differs = model(part).numpy() != statement.answers(part)
         if differs.any():
             position = int(differs.any(0).argmax())
-            row = part[int(differs[:, position].argmax()), : position + 1]
+            row = part[int(differs[:, position].argmax())]
+            row = row[: position + 1] if differs.shape[1] == len(row) else row
             return difference(statement, model, row)
     return None
 
