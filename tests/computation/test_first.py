@@ -19,6 +19,8 @@ from verify.computation.first import first as claim
 from verify.computation.first import least_logit
 from verify.finding import Verdict
 
+KINDS = [("letter", "short"), ("bounded", "words")]
+
 
 @pytest.mark.parametrize("T", [1, 2, 3, 8])
 @pytest.mark.parametrize("sharpness", [None, 0.7, 8])
@@ -68,8 +70,10 @@ def test_refusals(call, message):
 
 
 def test_the_claim_holds():
-    found = [f.verdict for f in claim.findings(Run(quick=True), length=5, samples=3)]
-    assert {*found} == {Verdict.HOLDS}
+    found = {f.id: f for f in claim.findings(Run(quick=True), length=5, samples=3)}
+    assert {f.verdict for f in found.values()} == {Verdict.HOLDS}
+    kinds = [found[f"{label}/all-{what}"].evidence for label, what in KINDS]
+    assert kinds == ["exact", "float"]  # hardmax, and softmax
 
 
 @pytest.mark.usefixtures("unchecked")
