@@ -26,7 +26,7 @@ from verify.theorems import (
 )
 
 ROOT = Path(__file__).parent.parent
-ROOMS = constructions, constructions.computation, theory.computation
+ROOMS = theory.computation, constructions, constructions.computation
 NAMES = {name: getattr(room, name) for room in ROOMS for name in room.__all__} | {"np": np}
 BUILT = [entry for entry in ledger().values() if entry.build]
 

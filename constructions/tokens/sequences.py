@@ -24,7 +24,8 @@ class Tokens(Interface):
     `prefix` holds the tokens that the model puts in front of every sequence, numbered from
     `vocabulary_size` on: a token BOS that stands for ⊥, or virtual observations.  `length` fixes
     the number of tokens; otherwise any number up to `max_length` is taken.  `n_examples` tokens are
-    examples, for the mask of that name.
+    examples, for the mask of that name.  With `whole` there is one answer (…, 1) for the sequence,
+    at the first token of the prompt.
 
     Answers are tokens of the vocabulary, or numbers below `answers` if that is given.  Logits
     (…, T, columns) have a column for each of them and, with `bottom`, a last one for ⊥.  Answers
@@ -51,6 +52,7 @@ class Tokens(Interface):
         margin: float | None = None,
         bottom: bool = False,
         frequencies: bool = False,
+        whole: bool = False,
     ) -> None:
         super().__init__()
         self.vocabulary_size, self.max_length = vocabulary_size, max_length
@@ -58,6 +60,7 @@ class Tokens(Interface):
         self.n_answers = vocabulary_size if answers is None else answers
         self.context, self.bottom, self.frequencies = len(prefix) + max_length, bottom, frequencies
         self.margin = 0.5 / self.context if frequencies else margin
+        self.answered = slice(1) if whole else slice(len(prefix), None)
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         (tokens,) = as_many(inputs, "one array of tokens")
@@ -83,7 +86,7 @@ class Tokens(Interface):
         ahead = xp.asarray(self.prefix, dtype=xp.int64, device=tokens.device)
         ahead = xp.broadcast_to(ahead, (*tokens.shape[:-1], len(self.prefix)))
         written = xp.concat([ahead, tokens], axis=-1)
-        return Prompt(written, self.n_examples, slice(len(self.prefix), None))
+        return Prompt(written, self.n_examples, self.answered)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         if self.frequencies:

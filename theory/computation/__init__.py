@@ -8,10 +8,14 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     holonomy       image sets, their classes, heights and tiles
     products       a running product in a solvable group, as counters
     cascade        counters and latches that say the state, if all groups are solvable
+    parity, first, majority    of words of 0 and 1, and how sure transformers are of them
 """
 
 from theory.computation.cascade import Cascade, cascade
+from theory.computation.first import first_letter
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
+from theory.computation.majority import majority
+from theory.computation.parity import parity
 from theory.computation.products import NotSolvable
 from theory.computation.semiautomata import (
     Semiautomaton,
@@ -53,11 +57,14 @@ __all__ = [
     "cascade",
     "cyclic",
     "cyclic_with_reset",
+    "first_letter",
     "flip_flop",
     "gridworld",
     "holonomy",
     "image_sets",
+    "majority",
     "named",
+    "parity",
     "product",
     "random_semiautomaton",
     "read_automaton",

@@ -196,11 +196,12 @@ def families_of(run: Run, V: int, n: int, samples: int) -> dict[str, np.ndarray]
 
 
 def exact_evidence(model: Transformer) -> Evidence:
-    """Evidence of a float64 run: exact if no partial sum of it is rounded, and no average over
-    tokens that share the largest score."""
+    """Evidence of a float64 run: exact if no partial sum of it is rounded, no softmax, and no
+    average over tokens that share the largest score."""
     from constructions.margins import exact_in
 
     averages = any(margin.ties for block in model.blocks for margin in block.margins)
+    averages = averages or any(attn.normalise == "softmax" for attn in model.attentions)
     return "float" if averages or exact_in(model).bits > FLOAT64_BITS else "exact"
 
 
@@ -212,7 +213,8 @@ def first_difference(statement: OverTokens, model: Transformer, rows: np.ndarray
         differs = model(part).numpy() != statement.answers(part)
         if differs.any():
             position = int(differs.any(0).argmax())
-            row = part[int(differs[:, position].argmax()), : position + 1]
+            row = part[int(differs[:, position].argmax())]
+            row = row[: position + 1] if differs.shape[1] == len(row) else row
             return difference(statement, model, row)
     return None
 

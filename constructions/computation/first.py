@@ -1,0 +1,59 @@
+"""The first letter of a word, from CLS, in one layer of one head without an MLP.
+
+CLS stands at position 0, letters 0 and 1 at 1 … n ≤ T, as −1 and +1 in `letter`; `late` is j, and
+T + 1 at CLS.
+
+Layer 1.  CLS looks at what is earliest: the score −late is largest at position 1, by at least 1,
+and its letter goes into `letter` of CLS, which is 0.  This is the logit.
+
+Softmax at sharpness β leaves weights e^{−βm} at m letters from the first: the logit is at least
+1 − 2e^{−β} on its side, for all words of all lengths
+(`theory.computation.first.least_signed_first`).  No weight depends on n (T + 1 only keeps CLS away
+from itself), but positions reach n: with bounded ones, as in `first_bounded.py`, the first letter
+gets a share of Θ(1/n).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.attention import Normalise
+from constructions.computation.parity import CLS, LEAST
+from constructions.margins import Margin
+from constructions.stream import Map, Stream, one
+from constructions.tokens import Tokens, sizes
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from theory import checks
+from theory.checks import InputError
+
+
+def first_letter(max_length: int, *, sharpness: float | None = None) -> Transformer:
+    """The first of at most max_length = T letters 0 and 1: one answer for the word, (…, 1).
+
+    1 layer, 1 head, width 2, no MLP.  The logits are 0 and ±1; at a softmax `sharpness` β the
+    second one is at least 1 − 2e^{−β} on its side.  Raises ValueError for a length below 1, and for
+    a sharpness of at most ln 2, at which that says nothing.
+    """
+    _, T = sizes(2, max_length)
+    beta = 1.0 if sharpness is None else checks.positive_number("sharpness", sharpness)
+    if sharpness is not None and beta <= LEAST:
+        raise InputError(f"sharpness is {beta:g}: give more than ln 2 = {LEAST:.4f}")
+    late = np.arange(T + 1)
+    late[0] = T + 1
+    stream = Stream(letter=1, late=1)
+    letter = stream.read("letter")
+    earliest = Head(one, -stream.read("late"), letter, "letter", margin=Margin(1.0))
+    normalise: Normalise = "hardmax" if sharpness is None else "softmax"
+    called = f", sharpness={sharpness}" * (sharpness is not None)
+    return Transformer(
+        Embed(rows(stream, letter=np.array([-1.0, 1.0, 0.0]))),
+        [block(stream, [earliest], normalise=normalise, mask="full", scale=beta)],
+        unembed(stream, letter @ Map(np.array([[0.0, 1.0]]), "(0, 1)")),
+        pos_embed=PosEmbed(rows(stream, late=late)),
+        interface=Tokens(2, T, prefix=(CLS,), answers=2, margin=1.0, whole=True),
+        stream=stream,
+        stages=(Stage(1, "letter", "x₁"),) if sharpness is None else (),
+        name=f"first_letter({T}{called})",
+        source="proved in constructions/computation/first.py; after [ChiangCholak2022]",
+    )

@@ -1,0 +1,55 @@
+"""Whether there are more ones than zeros, after each letter, in one layer of one head.
+
+Letters 0 and 1 are −1 and +1 in `letter`, and BOS is −½.  The head has constant scores: a token
+that sees N of them, itself among them, gets the mean (z − ½)/N, z the number of ones less that of
+zeros.  It is above 0 if z ≥ 1 and below if z ≤ 0, by at least 1/(2N) either way.  Softmax is exact
+at any sharpness.
+
+The logit is 2·mean, at least 1/N ≥ 1/(T + 1) on its side: no weight and no position depends on the
+length, but the margin does.  A gate of two units, whose weights do, makes it ±1:
+
+    gate = [4(T + 1)·mean ≥ 1],  a step that is exact as |4(T + 1)·mean| ≥ 2(T + 1)/N ≥ 2,
+
+and the logit is 2·gate − 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.assembly import block, rows, unembed
+from constructions.stream import Map, Stream
+from constructions.tokens import Tokens, average, sizes
+from constructions.transformer import Embed, Stage, Transformer
+from constructions.words import Step
+
+
+def majority(max_length: int, *, gate: bool = False) -> Transformer:
+    """[more ones than zeros] after each of at most max_length = T letters.
+
+    | gate | layers | heads | width | MLP units | margin    |
+    |------|--------|-------|-------|-----------|-----------|
+    | no   | 1      | 1     | 2     | 0         | 1/(T + 1) |
+    | yes  | 1      | 1     | 3     | 2         | 1         |
+
+    Raises ValueError for a length below 1.
+    """
+    _, T = sizes(2, max_length)
+    stream = Stream(letter=1, mean=1, **({"gate": 1} if gate else {}))
+    mean = stream.read("mean")
+    step = Step(4.0 * (T + 1) * mean, at=1.0, into="gate")
+    answer, stages = mean, [Stage(1, "mean", "(z − ½)/N")]
+    if gate:
+        answer, stages = stream.read("gate"), [*stages, Stage(1, "gate", "z ≥ 1")]
+    bias = np.array([0.0, -1.0]) if gate else None
+    mix = average(stream.read("letter"), "mean")
+    return Transformer(
+        Embed(rows(stream, letter=np.array([-1.0, 1.0, -0.5]))),
+        [block(stream, [mix], [step] * gate, normalise="hardmax", mask="causal")],
+        unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "(0, 2)"), bias=bias),
+        interface=Tokens(2, T, prefix=(2,), answers=2, margin=1.0 if gate else 1 / (T + 1)),
+        stream=stream,
+        stages=tuple(stages),
+        name=f"majority({T}{', gate=True' * gate})",
+        source="proved in constructions/computation/majority.py",
+    )

@@ -1,0 +1,111 @@
+"""The parity of the number of ones in two layers of one head, without an MLP.
+
+A flag and its table, read at the place that is counted: nothing is divided, and no unit is needed.
+CLS stands at position 0, letters 0 and 1 at 1 … n, N = n + 1 ≤ T + 1; k of them are ones.  Each
+position holds j, j² (`norm`) and (−1)^j (`sign`); CLS has a flag of its own, `inverse` = 1.
+
+Layer 1.  One head with constant scores averages all tokens: it carries `one` and `inverse`, and
+leaves the shares k/N and 1/N.
+Layer 2.  CLS asks for position k by its shares (`tokens.counted`),
+
+    score (T + 1)(2(k/N)j − (1/N)j²) = (T + 1)/N · (k² − (k − j)²)    largest at j = k, by ≥ 1.
+
+That position is there, as 0 ≤ k ≤ n, and carries its sign (−1)^k.
+
+whole    the mask is full and CLS answers for the word.  Each head carries into what it read: `one`
+         of CLS is 0 and becomes k/N, `inverse` becomes 1 + 1/N, of which 1 is taken off where it
+         asks, and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  What other tokens
+         ask for, and find, is not read.
+causal   every token answers for the letters up to its own, of which it sees no others; position k
+         is not after it.  As a letter of its own would be in the way, shares stand in `share` and
+         `inverse` (0 at letters), and the sign goes into `cls`, which is 0 at letters.
+
+Softmax at sharpness β leaves weight q^{d²} at distance d from k, q ≤ e^{−β} (a shorter word has a
+larger gap).  The logit is then off by no more than to (1 − 2q)/(1 + 2q) of its size, for all words
+of all lengths, and it is on the right side if q < ½: proved at
+`theory.computation.parity.least_signed_count`.  Layer 1 compares nothing and is exact.
+
+That one letter moves the logit by O(1/n) and no more ([Hahn2020], as quoted in [ChiangCholak2022])
+takes scores that stay bounded as n grows, so that every weight is O(1/n): positions in a bounded
+set, and weights that do not depend on n.  Here positions reach n², and scores are multiplied by
+T + 1.  `parity_bounded.py` keeps both.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from constructions.assembly import block, rows, unembed
+from constructions.attention import Mask, Normalise
+from constructions.stream import Map, Stream, one
+from constructions.tokens import Tokens, average, counted, sizes
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from theory import checks
+from theory.checks import InputError
+
+CLS = 2
+LEAST = math.log(2)
+
+
+def parity(max_length: int, *, causal: bool = False, sharpness: float | None = None) -> Transformer:
+    """Whether the ones among at most max_length = T letters are odd in number: 1, else 0.
+
+    | form   | layers | heads | width | MLP units | answers                       |
+    |--------|--------|-------|-------|-----------|-------------------------------|
+    | whole  | 2      | 1     | 5     | 0         | one for the word, (…, 1)      |
+    | causal | 2      | 1     | 7     | 0         | one after each letter, (…, n) |
+
+    The logits are 0 and ±1; at a softmax `sharpness` β the second one is at least
+    (1 − 2e^{−β})/(1 + 2e^{−β}) on its side.  Raises ValueError for a length below 1, and for a
+    sharpness of at most ln 2, at which the word 01 is not decided if T = 2.
+    """
+    _, T = sizes(2, max_length)
+    here = np.arange(T + 1)
+    table = {"j": here, "norm": here**2, "sign": (-1.0) ** here}
+    stream = Stream(**dict.fromkeys(REGISTERS[causal], 1))
+    ones, flag = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    line, sign = (stream.read("j"), stream.read("norm")), stream.read("sign")
+    if causal:
+        cls = stream.read("cls")
+        shares = average((stream.read("one"), cls), ("share", "inverse"))
+        found = counted(stream.read("share"), stream.read("inverse"), line, sign, "cls", T)
+        embedded, answer, bias = {"one": ones, "cls": flag}, cls, None
+        stages = Stage(1, "share", "k/N"), Stage(1, "inverse", "1/N"), Stage(2, "cls", "sign")
+    else:
+        shares = average((stream.read("one"), stream.read("inverse")), ("one", "inverse"))
+        inverse = stream.read("inverse") - one
+        found = counted(stream.read("one"), inverse, line, sign, "sign", T)
+        embedded, answer, bias = {"one": ones, "inverse": flag}, sign, np.array([0.0, 1.0])
+        stages = (
+            Stage(1, "one", "k/N"),
+            Stage(1, "inverse", "1 + 1/N"),
+            Stage(2, "sign", "1 + sign"),
+        )
+    beta = 1.0 if sharpness is None else checks.positive_number("sharpness", sharpness)
+    if sharpness is not None and beta <= LEAST:
+        raise InputError(f"sharpness is {beta:g}: give more than ln 2 = {LEAST:.4f}")
+    mask: Mask = "causal" if causal else "full"
+    normalise: Normalise = "hardmax" if sharpness is None else "softmax"
+    called = ", causal=True" * causal + f", sharpness={sharpness}" * (sharpness is not None)
+    return Transformer(
+        Embed(rows(stream, **embedded)),
+        [
+            block(stream, [head], normalise=normalise, mask=mask, scale=beta)
+            for head in (shares, found)
+        ],
+        unembed(stream, answer @ Map(np.array([[0.0, -1.0]]), "(0, −1)"), bias=bias),
+        pos_embed=PosEmbed(rows(stream, **table)),
+        interface=Tokens(2, T, prefix=(CLS,), answers=2, margin=1.0, whole=not causal),
+        stream=stream,
+        stages=stages if sharpness is None else stages[:2],
+        name=f"parity({T}{called})",
+        source="proved in constructions/computation/parity.py; after [ChiangCholak2022]",
+    )
+
+
+REGISTERS = {
+    False: ("one", "inverse", "j", "norm", "sign"),
+    True: ("one", "cls", "share", "inverse", "j", "norm", "sign"),
+}

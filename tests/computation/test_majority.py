@@ -1,0 +1,89 @@
+"""Majority: the mean, its gate, and the claim."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions.computation import majority
+from theory.checks import InputError
+from theory.computation import majority as definition
+from theory.computation.majority import signed_mean
+from theory.sequences import all_sequences, random_sequences
+from verify.claim import Run
+from verify.computation.majority import exact_softmax
+from verify.computation.majority import majority as claim
+from verify.finding import Verdict
+
+
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=12))
+def test_majority_by_definition(word):
+    parts = [word[: i + 1] for i in range(len(word))]
+    assert definition(word).tolist() == [part.count(1) > part.count(0) for part in parts]
+
+
+@pytest.mark.parametrize("gate", [False, True])
+@pytest.mark.parametrize("T", [1, 2, 7, 8])
+def test_majority_on_all_short_words(T, gate):
+    model, words = majority(T, gate=gate), all_sequences(T, 2)
+    assert (model(words).numpy() == definition(words)).all()
+    assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, 3 if gate else 2)
+    assert model.pos_embed is None
+    mlp = model.blocks[0].mlp
+    assert (0 if mlp is None else len(mlp.b_in)) == 2 * gate
+
+
+@pytest.mark.parametrize("sharpness", [None, 1e-3, 7.0])
+def test_gated_logits_are_exact_at_every_sharpness(sharpness):
+    words = np.concatenate([random_sequences(20, 300, 2, 0), np.arange(300)[None] % 2])
+    logits = majority(300, gate=True).sharpened(sharpness).logits(words)[..., 1].numpy()
+    assert np.array_equal(logits, 2.0 * definition(words) - 1)
+
+
+@given(st.integers(1, 9), st.integers(0, 4), st.data())
+def test_logits_without_a_gate(n, more, data):
+    word = data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    logit = majority(n + more).logits(word)[-1, 1].item()
+    signed = signed_mean(n, sum(word))
+    assert np.isclose(abs(logit), float(signed), rtol=1e-12)
+    assert (logit > 0) == (2 * sum(word) > n)
+    assert signed >= Fraction(1, n + 1)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: majority(0), "max_length is 0"),
+        (lambda: majority(False), "max_length is False"),
+        (lambda: majority(3)([1, 2]), "tokens contain 2"),
+        (lambda: definition([0, -1]), "words contain -1"),
+        (lambda: signed_mean(0, 0), "n is 0"),
+        (lambda: signed_mean(2, 3), "k is 3 and n is 2"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_the_claim_holds():
+    found = [f.verdict for f in claim.findings(Run(quick=True), length=5, samples=3)]
+    assert {*found} == {Verdict.HOLDS}
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_bad_options_are_refused():
+    with pytest.raises(InputError, match="samples is 0: give a number at least 1"):
+        list(claim.findings(Run(quick=True), samples=0))
+
+
+def test_softmax_is_exact_only_where_nothing_is_compared():
+    model = majority(4)
+    assert exact_softmax(model).verdict is Verdict.HOLDS
+    model.blocks[0].attn.b_Q[0, 0] = 1
+    assert exact_softmax(model).verdict is Verdict.UNDECIDED

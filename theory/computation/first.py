@@ -1,0 +1,41 @@
+"""The first letter of a word, and how sure two transformers are of it.
+
+As in `parity.py`, signed logits are those of the right answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+
+
+def first_letter(words: ArrayLike) -> np.ndarray:
+    """x₁ of words (…, n), (…, 1).
+
+    Raises `ValueError` for letters other than 0 and 1, and for an empty word.
+    """
+    return checks.tokens("words", words, 2)[..., :1]
+
+
+def least_signed_first(q: Any) -> Any:
+    """1 − 2q: what softmax attention with scores −βj, q = e^{−β} ≤ ½, finds of the letter ±1 at
+    position 1 is at least that much on its side, whatever the others and however many.
+
+    They have weights q^m, m = 1 … n − 1, and a token of letter 0 another one, at most qⁿ: so it is
+    at least (1 − Σ_{m≥1} q^m) / Σ_{m≥0} q^m, the sums over all m.
+    """
+    return 1 - 2 * q
+
+
+def bounded_first_logit(n: int, e: Any) -> Any:
+    """½ e/(e + n): the signed logit of [ChiangCholak2022], whose scores are c at position 1 and 0
+    at n others, e = e^c; the value ±½ is carried from position 1 alone.
+
+    Raises `ValueError` unless n ≥ 1.
+    """
+    n = checks.dimension("n", n)
+    return e / (2 * (e + n))

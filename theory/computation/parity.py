@@ -1,0 +1,84 @@
+"""The parity of the number of ones, and how sure two transformers are of it.
+
+Words are arrays (…, n) of 0 and 1; k is the number of ones of one of them. Signed logits are those
+of the right answer: positive where it is given. The functions of q, e and s are written for floats,
+fractions and balls alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+
+def parity(words: ArrayLike) -> np.ndarray:
+    """(x₁ + … + x_i) mod 2 for each letter of words (…, n), (…, n).
+
+    Raises `ValueError` for letters other than 0 and 1, and for an empty word.
+    """
+    return np.cumsum(checks.tokens("words", words, 2), axis=-1) % 2
+
+
+def signed_counts(n: int, q: Any) -> list[Any]:
+    """Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²} over j = 0 … n, for k = 0 … n: (−1)^k times the
+    sign (−1)^j that softmax attention with scores −β(j − k)², q = e^{−β}, finds.
+
+    At least (1 − 2q)/(1 + 2q), for all n and k: see `least_signed_count`.
+    """
+    n = checks.step_count("n", n)
+    even, odd = [0 * q], [0 * q]  # the weights at even and at odd distances 1 … m
+    for m in range(1, n + 1):
+        power = q ** (m * m)
+        even.append(even[-1] + (0 if m % 2 else power))
+        odd.append(odd[-1] + (power if m % 2 else 0))
+    found = []
+    for k in range(n + 1):
+        near, far = 1 + even[k] + even[n - k], odd[k] + odd[n - k]
+        found.append((near - far) / (near + far))
+    return found
+
+
+def least_signed_count(q: Any) -> Any:
+    """(1 − 2q)/(1 + 2q), the least of `signed_counts` over all n and k, 0 ≤ q ≤ 1, reached at
+    n = 2, k = 1.
+
+    With E and O the sums of the weights at even and at odd distances it says O ≤ 2qE.  On either
+    side of k there is one weight q at distance 1, half of 2q·1; each of distance m = 3, 5, … has
+    m − 1 before it, and q^{m²} ≤ 2q·q^{(m−1)²}, as m² ≥ 1 + (m − 1)².  So it is positive at every
+    length if, and for n = 2 only if, q < ½, that is β > ln 2.
+    """
+    return (1 - 2 * q) / (1 + 2 * q)
+
+
+def bounded_logit(n: int, k: int, e: Any) -> Any:
+    """The signed logit of the parity of k ones among n letters, n ≥ 1, of [ChiangCholak2022].
+
+    Two heads of scores ±c·cos jπ over positions 0 … n carry (1/N)[j = k], N = n + 1, and the answer
+    is the difference of what they find. With e = e^c, A even and B odd ones among the N positions,
+    and Z₊Z₋ = (Ae + B/e)(A/e + Be), it is
+
+        (e² − e⁻²)/(N Z₊Z₋) · {B if k is even, A if k is odd} > 0        for c > 0.
+
+    Raises `ValueError` unless n ≥ 1 and 0 ≤ k ≤ n.
+    """
+    n, k = checks.dimension("n", n), checks.step_count("k", k)
+    if k > n:
+        raise InputError(f"k is {k} and n is {n}: no word has more ones than letters")
+    N = n + 1
+    A, B = (N + 1) // 2, N // 2
+    both = (A * e + B / e) * (A / e + B * e)
+    return (A if k % 2 else B) * (e * e - 1 / (e * e)) / (N * both)
+
+
+def by_ones(n: int, value: Callable[[int], Any]) -> Any:
+    """Σ_k C(n, k) 2⁻ⁿ value(k): the mean over all 2ⁿ words of n letters of what depends on their
+    number k of ones alone, for fractions and balls (floats up to n = 1000)."""
+    n = checks.step_count("n", n)
+    return sum(comb(n, k) * value(k) for k in range(n + 1)) / 2**n

@@ -1,0 +1,179 @@
+"""The claim `first`: one head finds the first letter, and bounded positions lose it by and by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb
+
+from theory.computation.first import bounded_first_logit, least_signed_first
+from theory.computation.first import first_letter as definition
+from theory.sequences import all_sequences
+from verify.claim import Run, claim
+from verify.computation.ones import bits_lost, digits
+from verify.computation.options import Length, Samples
+from verify.domains import Ball, outputs
+from verify.evidence.enclosure import below, exactly, interval
+from verify.evidence.gaps import States, at_positions, gap_finding
+from verify.evidence.sequences import agreement, answers_equal
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, Verdict, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+SHARPNESS = 2, 4, 8
+LENGTHS = 10, 100, 1000
+LONGEST = 16  # of the worst words, which come within e^{−βn} of the bound
+BITS = 512  # tell that apart at all β here
+
+
+@claim(
+    source="[ChiangCholak2022], [Hahn2020]; proved in constructions/computation/first.py",
+    faults_seen=[{"length": 6, "samples": 4}],
+)
+def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
+    """One layer of one head and width 2 say the first letter, sure of it at every length.
+
+    CLS looks at the least of the numbers j.  At softmax sharpness β its logit is at least
+    1 − 2e^{−β} of ±1 on the right side, for all words of all lengths.  With positions in [0, 1] and
+    weights free of n [ChiangCholak2022] are right too, and 1 − Θ(1/n) bits are left of one.
+    """
+    from constructions.computation import first_letter as construction
+    from constructions.computation import first_letter_bounded
+
+    statement = OverTokens(
+        "letter",
+        lambda V, n: run.build(construction, n),
+        definition,
+        lambda model, words: {"x₁": 2.0 * words[..., :1, None] - 1},
+        symbols=2,
+    )
+    model = statement.build(2, length)
+    yield from labelled(statement.label, [size(model, "first")])
+    yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 10))
+    yield gap_finding(statement.label, model, looking_first(model))
+    for beta in SHARPNESS:
+        found = least_logit(partial(_sharp, run, beta), beta, 5 if run.quick else LONGEST)
+        yield from labelled("softmax", [found])
+    paper = OverTokens(
+        "", lambda V, n: run.build(first_letter_bounded, n), definition, lambda *_: {}, symbols=2
+    )
+    lengths = range(1, 5 if run.quick else 11)
+    whole = [
+        size(paper.build(2, 4), "first-bounded"),
+        answers_equal(
+            "all-words",
+            f"all words of at most {lengths[-1]} letters",
+            paper,
+            ((paper.build(2, n), all_sequences(n, 2)) for n in lengths),
+        ),
+    ]
+    yield from labelled("bounded", whole)
+    with Ball.precision(BITS):
+        yield from labelled("bounded", [closed_form(paper, 3 if run.quick else 6)])
+        yield from labelled("cross-entropy", cross_entropies())
+
+
+def _sharp(run: Run, beta: int, n: int) -> Transformer:
+    from constructions.computation import first_letter
+
+    return run.build(first_letter, n, sharpness=beta)
+
+
+def looking_first(model: Transformer) -> States:
+    """CLS asks for position 1, whatever it holds."""
+    places = at_positions(model, "late")
+    here = np.arange(len(places["late"]))
+    preference = np.where(here == 1, 0.0, -np.inf)[None]
+    return States(1, {}, places, preference, here)
+
+
+def least_logit(build: Callable[[int], Transformer], beta: int, longest: int) -> Finding:
+    """Attention reads no letters, so the worst words are those whose others are all opposite: the
+    logit is linear in the letters, with weights above 0."""
+    verdicts, blind = list[Verdict](), True
+    with Ball.precision(BITS):
+        bound, least = least_signed_first((-arb(beta)).exp()), arb("inf")
+        for n in range(1, longest + 1):
+            model = build(n)
+            attn, letter = model.blocks[0].attn, model.stream["letter"]
+            assert attn is not None
+            blind = blind and not any(bool(W[:, letter].any()) for W in (attn.W_Q, attn.W_K))
+            for x in (0, 1):
+                word = np.full(n, 1 - x)
+                word[0] = x
+                signed = (2 * x - 1) * logit(model, word)
+                verdicts.append(below(bound, signed))
+                least = least.min(signed)
+        found, said = interval(least), digits(bound, 5)
+    return Finding(
+        f"β={beta}",
+        f"softmax at β = {beta}: least logit on its side, all words of n ≤ {longest}",
+        "enclosure",
+        found,
+        float(bound),
+        Verdict.together([*verdicts, Verdict.of(blind)]),
+        f"{found[0]:.5g}, where all letters but the first are opposite",
+        f"1 − 2e^−β = {said}",
+    )
+
+
+def logit(model: Transformer, word: np.ndarray) -> arb:
+    """The difference of the two logits, as a ball."""
+    low, high = outputs(model, model.prompt(word), Ball()).tolist()[-1]
+    difference: arb = high - low
+    return difference
+
+
+def closed_form(paper: OverTokens, longest: int) -> Finding:
+    """±½ e/(e + n) on all words: their scores are multiples of a float64, which is read exactly."""
+    verdicts, count, words = list[Verdict](), 0, ""
+    for n in range(1, longest + 1):
+        model = paper.build(2, n)
+        attn = model.blocks[1].attn
+        assert attn is not None
+        e = (10 * exactly(attn.scale)).exp()
+        wanted = bounded_first_logit(n, e)
+        for word in all_sequences(n, 2):
+            signed = (2 * int(word[0]) - 1) * logit(model, word)
+            verdicts.append(Verdict.of(bool(signed.overlaps(wanted) and signed.rad() < 2.0**-100)))
+        count, words = count + 2**n, f"{digits(wanted, 4)} at n = {n}"
+    return Finding(
+        "logits",
+        f"logits of all words of n ≤ {longest}",
+        "enclosure",
+        sum(verdict is Verdict.HOLDS for verdict in verdicts),
+        count,
+        Verdict.together(verdicts),
+        words,
+        "½ e/(e + n), e = e^(10/√6), on the right side",
+    )
+
+
+def cross_entropies() -> Iterator[Finding]:
+    """In bits a word; s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2 at their signed logit s."""
+    e = (10 / arb(6).sqrt()).exp()
+    verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
+    for n in LENGTHS:
+        signed = bounded_first_logit(n, e)
+        lost = bits_lost(signed)
+        rest = (1 - lost) * arb(2).log()
+        half = e / (4 * (e + n))
+        verdicts += [below(rest, half), below(half - half * half / 2, rest)]
+        found[f"n = {n}"] = interval(lost)
+        words.append(f"n = {n}: {digits(lost, 4)}")
+    yield Finding(
+        "bounded",
+        "with bounded positions and weights free of n, for every word",
+        "enclosure",
+        found,
+        "1 − CE between s/2 − s²/8 and s/2, over ln 2",
+        Verdict.together(verdicts),
+        "; ".join(words) + " bits",
+        "s = ½ e/(e + n): 1 − Θ(1/n)",
+    )

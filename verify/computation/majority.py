@@ -1,0 +1,143 @@
+"""The claim `majority`: one average, and what its margin is without a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb
+
+from theory.computation.majority import majority as definition
+from theory.computation.majority import signed_mean
+from verify.claim import Run, claim
+from verify.computation.ones import cross_entropy, digits, extremes, logits_by_ones
+from verify.computation.options import Length, Samples
+from verify.domains import Ball
+from verify.evidence.enclosure import below, interval
+from verify.evidence.gaps import averaging, gap_finding
+from verify.evidence.sequences import agreement, answers_equal
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, Verdict, at_most, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+LENGTHS = 10, 100, 1000
+BITS = 192
+ANY = 1e-3  # a sharpness at which nothing that is compared would be told apart
+
+
+@claim(
+    source="proved in constructions/computation/majority.py",
+    faults_seen=[{"length": 6, "samples": 4}],
+)
+def majority(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
+    """One layer of one head and width 2 say after each letter whether ones are the majority.
+
+    All scores are 0, so softmax at any sharpness is exact; weights and positions do not depend on
+    the length.  The logit of a word of n letters is at least 1/(n + 1) on its side; two ReLU units,
+    whose weights do depend on the length, make it ±1.
+    """
+    for gate in (False, True):
+        statement = averages(run, gate)
+        model, label = statement.build(2, length), statement.label
+        yield from labelled(label, [size(model, "majority-gate" if gate else "majority")])
+        yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 10))
+        yield gap_finding(label, model, averaging(model, 1))
+        yield from labelled(label, [exact_softmax(model), _extremes(statement, length)])
+    yield from labelled("mean", cross_entropies(run))
+
+
+def averages(run: Run, gate: bool) -> OverTokens:
+    """The construction beside the definition."""
+    from constructions.computation import majority as construction
+
+    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        z = np.cumsum(2 * words - 1, axis=-1)
+        held = {"(z − ½)/N": (z - 0.5) / np.arange(2, words.shape[-1] + 2)}
+        held["z ≥ 1"] = (z >= 1).astype(float)
+        return {name: values[..., None] for name, values in held.items()}
+
+    return OverTokens(
+        "gate" if gate else "mean",
+        lambda V, n: run.build(construction, n, gate=gate),
+        definition,
+        holds,
+        symbols=2,
+    )
+
+
+def exact_softmax(model: Transformer) -> Finding:
+    """Scores that are all 0 are 0 at every sharpness."""
+    error = model.softmax_error(ANY).logits
+    attn = model.blocks[0].attn
+    assert attn is not None
+    compared = any(bool(W.any()) for W in (attn.W_Q, attn.b_Q))
+    return at_most(
+        "softmax",
+        "distance of softmax logits from those of hardmax, at any sharpness",
+        "proved",
+        float("nan") if compared else error,
+        0.0,
+    )
+
+
+def _extremes(statement: OverTokens, length: int) -> Finding:
+    return answers_equal(
+        "extremes",
+        f"words of {length} letters with 0, 1, n − 1 or n ones",
+        statement,
+        [(statement.build(2, length), extremes(length))],
+    )
+
+
+def cross_entropies(run: Run) -> Iterator[Finding]:
+    """The logits of words by their number of ones, and what these leave of a bit.
+
+    ln 2 − ln(1 + e^{−s}) ≤ s/2, and the mean of s = |2z − 1|/N over all words is at most
+    (2√n + 1)/N, as that of z² is n.
+    """
+    statement = averages(run, gate=False)
+    with Ball.precision(BITS):
+        right, count = 0, 0
+        for n in range(1, 5 if run.quick else 11):
+            for k, logit in enumerate(logits_by_ones(statement.build(2, n), n)):
+                side, wanted = (1 if 2 * k > n else -1), signed_mean(n, k)
+                form = arb(wanted.numerator) / wanted.denominator
+                right += bool((side * logit).overlaps(form) and logit.rad() < 2.0**-100)
+                count += 1
+        yield Finding(
+            "logits",
+            f"logits of all words of n ≤ {n}, by number of ones",
+            "enclosure",
+            right,
+            count,
+            Verdict.of(right == count),
+            f"{right} of {count} as their closed form",
+            "|2z − 1|/(n + 1)",
+        )
+        verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
+        for n in LENGTHS:
+            lost = cross_entropy(n, partial(_ball, n))
+            most = (2 * arb(n).sqrt() + 1) / (2 * (n + 1) * arb(2).log())
+            verdicts.append(below(1 - lost, most))
+            found[f"n = {n}"] = interval(lost)
+            words.append(f"n = {n}: {digits(lost, 4)}")
+        yield Finding(
+            "cross-entropy",
+            "cross-entropy without a gate, over all words",
+            "enclosure",
+            found,
+            "1 − CE ≤ (2√n + 1)/(2(n + 1) ln 2)",
+            Verdict.together(verdicts),
+            "; ".join(words) + " bits",
+            "1 − O(1/√n)",
+        )
+
+
+def _ball(n: int, k: int) -> arb:
+    signed = signed_mean(n, k)
+    return arb(signed.numerator) / signed.denominator

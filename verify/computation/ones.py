@@ -1,0 +1,98 @@
+"""Words by their number of ones: answers that depend on it alone are known from n + 1 words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb
+
+from theory.computation.parity import by_ones
+from verify.domains import Ball, outputs
+from verify.finding import Finding, Verdict
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+PLACES = 64
+
+
+def words_by_ones(n: int) -> np.ndarray:
+    """1^k 0^{n−k} for k = 0 … n, (n + 1, n)."""
+    return (np.arange(n) < np.arange(n + 1)[:, None]).astype(np.int64)
+
+
+def extremes(n: int) -> np.ndarray:
+    """The words with 0, 1, n − 1 and n ones: all 2n + 2 of them up to n = 64, and beyond those with
+    the odd one out at 64 places."""
+    places = np.unique(np.linspace(0, n - 1, min(n, PLACES)).astype(int))
+    one = np.eye(n, dtype=np.int64)[places]
+    return np.concatenate([np.zeros_like(one[:1]), one, 1 - one, np.ones_like(one[:1])])
+
+
+def only_counts(model: Transformer) -> Finding:
+    """The logits that CLS gives depend on the number of ones alone, by the very weights.
+
+    The two letters differ by d in the embedding.  The first head has constant scores: it adds to
+    all tokens the same, a function of how many there are of each letter.  So a token is the
+    letter's embedding and what does not depend on it, as long as MLPs do not read d; and CLS sees
+    nothing of d where no later head reads it from a key or a value.  A unit norm divides both
+    letters by the same if they are as long and nothing else is written where they are.
+    """
+    W_E = model.embed.W_E.numpy()
+    d = W_E[1] - W_E[0]
+    first, *later = model.attentions
+    reads: dict[str, list[Any]] = {"the scores of layer 1": [first.W_Q, first.b_Q]}
+    for number, attn in enumerate(later, start=2):
+        for what, W in (("a key", attn.W_K), ("a value", attn.W_V)):
+            reads[f"{what} of layer {number}"] = [d @ each.numpy() for each in W]
+    for number, block in enumerate(model.blocks[:-1], start=1):
+        if (mlp := block.mlp) is not None:
+            reads[f"the MLP of layer {number}"] = [d @ mlp.W_in.numpy()]
+        if block.norm is not None:
+            at = (W_E[:2] != 0).any(0)
+            longer = (W_E[0] ** 2).sum() - (W_E[1] ** 2).sum()
+            writes = [table.W_pos for table in [model.pos_embed] if table is not None]
+            writes += [block.attn.W_O] if block.attn is not None else []
+            writes += [mlp.W_out, mlp.b_out] if mlp is not None else []
+            reads[f"the norm of layer {number}"] = [longer, *(W[..., at] for W in writes)]
+    wrong = [
+        what for what, parts in reads.items() if any(np.any(np.asarray(part)) for part in parts)
+    ]
+    return Finding(
+        "counts",
+        "logits depend on the number of ones alone, for all words",
+        "proved",
+        len(wrong),
+        0,
+        Verdict.of(not wrong),
+        f"{len(reads)} products are 0" if not wrong else f"{wrong[0]} depends on the letter",
+        "no head but the first, which averages, and no MLP reads a letter",
+    )
+
+
+def logits_by_ones(model: Transformer, n: int, ones: list[int] | None = None) -> list[arb]:
+    """The difference of the two logits at the last answer, as balls, for words with k = 0 … n ones
+    (or these k)."""
+    found = []
+    for word in words_by_ones(n)[slice(None) if ones is None else ones]:
+        low, high = outputs(model, model.prompt(word), Ball()).tolist()[-1]
+        found.append(high - low)
+    return found
+
+
+def bits_lost(signed: Any) -> arb:
+    """The cross-entropy log₂(1 + e^{−s}) in bits of an answer with signed logit s."""
+    return (-arb(signed)).exp().log1p() / arb(2).log()
+
+
+def cross_entropy(n: int, signed: Callable[[int], Any]) -> arb:
+    """The mean of `bits_lost` over all 2ⁿ words, signed(k) being the signed logit at k ones."""
+    lost: arb = by_ones(n, lambda k: bits_lost(signed(k)))
+    return lost
+
+
+def digits(value: arb, count: int) -> str:
+    """A ball's decimals, all of which are certain up to the last."""
+    return str(value.str(count, radius=False))

@@ -1,0 +1,336 @@
+"""The claim `parity`: two layers of one head, and what softmax and bounded positions cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb
+
+from theory.computation.parity import (
+    bounded_logit,
+    least_signed_count,
+    signed_counts,
+)
+from theory.computation.parity import parity as definition
+from theory.sequences import all_sequences
+from verify.claim import Run, claim
+from verify.computation.ones import (
+    bits_lost,
+    cross_entropy,
+    digits,
+    extremes,
+    logits_by_ones,
+    only_counts,
+)
+from verify.computation.options import Length, Samples
+from verify.domains import Ball
+from verify.evidence.enclosure import below, exactly, interval
+from verify.evidence.gaps import averaging, counting, gap_finding
+from verify.evidence.sequences import agreement, answers_equal
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, Verdict, at_most, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+SHARPNESS = 2, 4, 8
+LENGTHS = 10, 100, 1000
+LONG = 40  # letters, where all states of a head are listed, or words are run in balls
+SIDES = 200  # letters on a side of position k, for which the bound is added up
+BITS = 192
+ROUNDED = 2.0**-50  # see `closed_form`
+
+
+@claim(
+    source="[ChiangCholak2022], [Hahn2020]; proved in constructions/computation/parity.py",
+    draws=True,
+    faults_seen=[{"length": 6, "samples": 4}],
+)
+def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
+    """Two layers of one head say the parity of a word, sure of it at every length.
+
+    CLS reads the sign of position k, the number of ones: width 5, no MLP, and width 7 with an
+    answer after each letter.  At softmax sharpness β its logit is at least
+    (1 − 2e^{−β})/(1 + 2e^{−β}) of ±1 on the right side, for all words of all lengths.  Positions
+    reach n² and scores are multiplied by n + 1.  With positions in [−1, 1] and weights free of n
+    [ChiangCholak2022] are right too, 1 − Θ(1/n²) bits being left of one; layer norms without an ε
+    make that a constant, log₂(1 + e^−√10) = 0.0598 bits.
+    """
+    for causal in (False, True):
+        statement = counts_ones(run, causal)
+        model, label = statement.build(2, length), statement.label
+        theorem = "parity-causal" if causal else "parity"
+        mlps = at_most("mlps", "layers with an MLP", "exact", layers_with_mlp(model), 0)
+        yield from labelled(label, [size(model, theorem), mlps])
+        yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 10))
+        short = statement.build(2, min(length, LONG))
+        yield gap_finding(label, short, averaging(short, 1))
+        yield gap_finding(label, short, counting_states(short, causal))
+    whole = counts_ones(run, causal=False)
+    yield from labelled(
+        whole.label, [_extremes(whole, length, run.quick), only_counts(whole.build(2, length))]
+    )
+    yield from labelled("softmax", softmax(run))
+    for layer_norm in (False, True):
+        label = "layer-norm" if layer_norm else "bounded"
+        yield from labelled(label, bounded(run, layer_norm))
+    yield from labelled("cross-entropy", cross_entropies(run))
+    if run.plot:
+        from verify.computation.parity_picture import draw
+
+        draw(run.plot)
+
+
+def counts_ones(run: Run, causal: bool) -> OverTokens:
+    """The construction beside the definition: for the whole word, or after each letter."""
+    from constructions.computation import parity as construction
+
+    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        ones = np.cumsum(words, axis=-1)
+        N = np.arange(2, words.shape[-1] + 2)
+        answered = slice(None) if causal else slice(-1, None)
+        held = {
+            "k/N": ones / N,
+            "1/N": np.broadcast_to(1 / N, ones.shape),
+            "1 + 1/N": np.broadcast_to(1 + 1 / N, ones.shape),
+            "sign": (-1.0) ** ones,
+            "1 + sign": 1 + (-1.0) ** ones,
+        }
+        return {name: values[..., answered, None] for name, values in held.items()}
+
+    return OverTokens(
+        "causal" if causal else "whole",
+        lambda V, n: run.build(construction, n, causal=causal),
+        lambda words: definition(words)[..., slice(None) if causal else slice(-1, None)],
+        holds,
+        symbols=2,
+    )
+
+
+def layers_with_mlp(model: Transformer) -> int:
+    """How many layers have an MLP."""
+    return sum(block.mlp is not None for block in model.blocks)
+
+
+def counting_states(model: Transformer, causal: bool) -> Any:
+    """What layer 2 is asked by and finds; CLS holds k/N in `one` and 1 + 1/N in `inverse`."""
+    share = "share" if causal else "one"
+    states = counting(model, 2, {share: 1.0}, "inverse", ("j", "norm"))
+    if causal:
+        return states
+    assert states.over is not None
+    return replace(states, queries={**states.queries, "inverse": 1.0 + states.over})
+
+
+def _extremes(statement: OverTokens, length: int, quick: bool) -> Finding:
+    lengths = sorted({1, 2, 3, length - 1, length, *(() if quick else (2 * LONG - 1,))})
+    return answers_equal(
+        "extremes",
+        f"words with 0, 1, n − 1 or n ones, n = {', '.join(map(str, lengths))}",
+        statement,
+        ((statement.build(2, n), extremes(n)) for n in lengths),
+    )
+
+
+def softmax(run: Run) -> Iterator[Finding]:
+    """The bound, term by term; and the model's own logits in balls, beside it and its form."""
+    from constructions.computation import parity as construction
+
+    yield bound_holds(SIDES)
+    few = range(1, 5 if run.quick else 11)
+    sizes = {n: list(range(n + 1)) for n in few}
+    if not run.quick:
+        sizes[LONG] = [0, 1, LONG // 2, LONG - 1, LONG]
+    for beta in SHARPNESS:
+        with Ball.precision(BITS):
+            least, verdicts = arb("inf"), list[Verdict]()
+            q = (-arb(beta)).exp()
+            bound = least_signed_count(q)
+            for n, ones in sizes.items():
+                model = run.build(construction, n, sharpness=beta)
+                wanted = signed_counts(n, q)
+                for k, logit in zip(ones, logits_by_ones(model, n, ones), strict=True):
+                    signed = logit if k % 2 else -logit
+                    close = signed.overlaps(wanted[k]) and signed.rad() < 2.0**-100
+                    tight = signed.overlaps(bound) if (n, k) == (2, 1) else signed > bound
+                    verdicts += [Verdict.of(bool(close)), Verdict.of(bool(tight))]
+                    least = least.min(signed)
+            found, said = interval(least), digits(bound, 5)
+        yield Finding(
+            f"β={beta}",
+            f"softmax at β = {beta}: least logit on its side, all words of n ≤ {few[-1]}"
+            + f", some of {LONG}" * (not run.quick),
+            "enclosure",
+            found,
+            float(bound),
+            Verdict.together(verdicts),
+            f"{found[0]:.5g}, and each as its closed form",
+            f"(1 − 2e^−β)/(1 + 2e^−β) = {said}, reached at n = 2, k = 1, exceeded elsewhere",
+        )
+
+
+def bound_holds(most: int) -> Finding:
+    """2qE − O ≥ 0 for q in [0, 1], which is the bound of `least_signed_count`, side by side.
+
+    Where the sums of a polynomial's coefficients up to every power are at least 0, so is it: it is
+    Σ_i (c_0 + … + c_i)(q^i − q^{i+1}) (Abel).  Words of n ≤ `most` letters have sides r ≤ most.
+    """
+    wrong = 0
+    for r in range(most + 1):
+        side = one_side(r)
+        wrong += min(accumulate(side[power] for power in sorted(side))) < 0
+    return Finding(
+        "bound",
+        f"the bound at every β > 0, for all words of n ≤ {most}",
+        "proved",
+        wrong,
+        0,
+        Verdict.of(wrong == 0),
+        f"{wrong} of {most + 1} polynomials could be negative",
+        "2qE − O ≥ 0 on [0, 1], by partial sums of coefficients; beyond, the same pairs",
+    )
+
+
+def one_side(r: int) -> dict[int, int]:
+    """q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, m = 1 … r, as coefficients by power: a half of
+    2qE − O, of the positions on one side of k."""
+    found = {1: 1}
+    for m in range(1, r + 1):
+        power, change = (m * m, -1) if m % 2 else (1 + m * m, 2)
+        found[power] = found.get(power, 0) + change
+    return found
+
+
+def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
+    """[ChiangCholak2022]'s weights: right on all words of n ≤ 10, of the size stated, and what
+    their logits are."""
+    from constructions.computation import parity_bounded
+
+    def build(n: int) -> Transformer:
+        return run.build(parity_bounded, n, layer_norm=layer_norm)
+
+    statement = OverTokens(
+        "", lambda V, n: build(n), lambda words: definition(words)[..., -1:], lambda *_: {}
+    )
+    lengths = range(1, 5 if run.quick else 11)
+    yield size(build(4), "parity-layer-norm" if layer_norm else "parity-bounded")
+    yield answers_equal(
+        "all-words",
+        f"all words of at most {lengths[-1]} letters",
+        statement,
+        ((build(n), all_sequences(n, 2)) for n in lengths),
+    )
+    yield only_counts(build(4))
+    yield closed_form(build, [*lengths, *(() if run.quick else (31,))], layer_norm)
+
+
+def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
+    """The logits in balls beside their closed forms.
+
+    j/N is off by at most u = 2^−53 in the tables, so a hat by 4u and the difference of two averages
+    of hats by 8u = 2^−50.  The layer norm's √20/√2 is off by less.
+    """
+    verdicts, apart = list[Verdict](), 0.0
+    with Ball.precision(BITS):
+        e = exactly(build(1).blocks[1].attn.scale).exp()
+        for n in lengths:
+            for k, logit in enumerate(logits_by_ones(build(n), n)):
+                signed = logit if k % 2 else -logit
+                wanted = arb(10).sqrt() if layer_norm else bounded_logit(n, k, e)
+                off = abs(signed - wanted)
+                apart = max(apart, float(off.upper()))
+                verdicts += [below(off, arb(ROUNDED)), below(arb(0), signed)]
+    return Finding(
+        "logits",
+        f"logits of all words of n = {', '.join(map(str, lengths))}, by number of ones, have "
+        "the right sign",
+        "enclosure",
+        apart,
+        ROUNDED,
+        Verdict.together(verdicts),
+        f"off their closed form by at most {apart:.1e}",
+        "√10" if layer_norm else "(1/N)|a⁺ − a⁻|; 2^−50 for the rounding of j/N",
+    )
+
+
+def cross_entropies(run: Run) -> Iterator[Finding]:
+    """In bits a word, over all 2ⁿ words, by the closed forms that the logits have."""
+    lengths = LENGTHS[: 1 if run.quick else None]
+    with Ball.precision(BITS):
+        yield _of_bounded(lengths)
+        yield _of_ours(lengths)
+        lost = bits_lost(arb(10).sqrt())
+        yield Finding(
+            "layer-norm",
+            "with layer norms, at every length",
+            "enclosure",
+            interval(lost),
+            (0.0598, 0.0599),
+            Verdict.together([below(arb("0.0598"), lost), below(lost, arb("0.0599"))]),
+            f"log₂(1 + e^−√10) = {digits(lost, 6)} bits",
+            "0.0598",
+        )
+
+
+def _of_bounded(lengths: tuple[int, ...]) -> Finding:
+    """1 − CE = Θ(1/n²): with s the signed logits, s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2, and
+    their mean is sinh 2c/(N² cosh² c − [n even] sinh² c), c = 1/√5."""
+    verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
+    for n in lengths:
+        lost = cross_entropy(n, partial(bounded_logit, n, e=score().exp()))
+        rest = (1 - lost) * arb(2).log()
+        mean = mean_logit(n)
+        verdicts += [below(rest, mean / 2), below(mean / 2 - mean * mean / 4, rest)]
+        found[f"n = {n}"] = interval(lost)
+        words.append(f"n = {n}: {digits(lost, 5 if n < 1000 else 8)}")
+    return Finding(
+        "bounded",
+        "with bounded positions and weights free of n",
+        "enclosure",
+        found,
+        "1 − CE between m/2 − m²/4 and m/2, over ln 2",
+        Verdict.together(verdicts),
+        "; ".join(words) + " bits",
+        "1 − tanh(c)/(n² ln 2) and smaller terms",
+    )
+
+
+def score() -> arb:
+    """c = 1/√5: the scores of [ChiangCholak2022] are ±c."""
+    return 1 / arb(5).sqrt()
+
+
+def mean_logit(n: int) -> arb:
+    """sinh 2c/(N² cosh² c − [n even] sinh² c): the mean of their signed logits over all words."""
+    c, N = score(), n + 1
+    return (2 * c).sinh() / (N * N * c.cosh() ** 2 - (1 - n % 2) * c.sinh() ** 2)
+
+
+def _of_ours(lengths: tuple[int, ...]) -> Finding:
+    """At most log₂(1 + e^{−(1−2q)/(1+2q)}) bits at every length."""
+    verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
+    for beta in SHARPNESS:
+        q = (-arb(beta)).exp()
+        most = bits_lost(least_signed_count(q))
+        for n in lengths:
+            signed = signed_counts(n, q)
+            lost = cross_entropy(n, signed.__getitem__)
+            found[f"β = {beta}, n = {n}"] = interval(lost)
+            verdicts.append(below(lost, most))
+        words.append(f"β = {beta}: {digits(lost, 4)} (≤ {digits(most, 4)})")
+    return Finding(
+        "ours",
+        f"with j², at n = {', '.join(map(str, lengths))}",
+        "enclosure",
+        found,
+        "log₂(1 + e^−ρ), ρ = (1 − 2e^−β)/(1 + 2e^−β)",
+        Verdict.together(verdicts),
+        "; ".join(words) + f" bits at n = {lengths[-1]}",
+        "a constant below 1 at every length; with logits ×c, log₂(1 + e^−cρ)",
+    )

@@ -1,0 +1,74 @@
+"""The picture of `parity`: cross-entropy against length, and where CLS looks for the count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from flint import arb
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from constructions.computation import parity
+from theory.computation.parity import bounded_logit, signed_counts
+from verify.computation.ones import bits_lost, cross_entropy, words_by_ones
+from verify.domains import Ball
+
+SHARPNESS, LETTERS, BITS = (2, 4, 8), 12, 128
+LENGTHS = [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256]
+
+
+def draw(path: Path) -> None:
+    """Left: bits left of a word's parity, by length, ours at three β and those of bounded
+    positions; middle: what these miss to one bit; right: the attention of CLS for every k."""
+    figure = Figure(figsize=(14.5, 4.3), layout="constrained")
+    left, middle, right = figure.subplots(1, 3, width_ratios=(1.15, 1, 1.1))
+    with Ball.precision(BITS):
+        e = (1 / arb(5).sqrt()).exp()
+        bounded = {n: [bounded_logit(n, k, e) for k in range(n + 1)] for n in LENGTHS}
+        _lost(left, bounded, "bounded", color="C3", marker="s")
+        for beta, colour in zip(SHARPNESS, ("C9", "C0", "black"), strict=True):
+            ours = {n: signed_counts(n, (-arb(beta)).exp()) for n in LENGTHS}
+            _lost(left, ours, f"positions j, j², β = {beta}", color=colour, marker="o")
+        for signed, colour in ((bounded, "C3"), (ours, "black")):
+            larger = {n: [8 * s for s in values] for n, values in signed.items()}
+            _lost(left, larger, "the same, logits × 8", color=colour, ls=":")
+        missing = [float(1 - cross_entropy(n, bounded[n].__getitem__)) for n in LENGTHS]
+        normed = float(bits_lost(arb(10).sqrt()))
+    left.axhline(normed, color="C1", lw=1.5, ls="--", label="bounded, layer norms with ε = 0")
+    left.set(
+        xscale="log", ylim=(-0.03, 1.05), xlabel="letters n", ylabel="cross-entropy, bits a word"
+    )
+    left.set_title("mean over all words of n letters", fontsize=10)
+    left.legend(frameon=False, fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 0.06), ncols=2)
+    law = np.tanh(1 / np.sqrt(5)) / np.log(2) / (np.array(LENGTHS) + 1.0) ** 2
+    middle.loglog(LENGTHS, law, color="0.5", lw=1, label="tanh(1/√5)/(N² ln 2)")
+    middle.loglog(LENGTHS, missing, "s", ms=3, color="C3", label="bounded: 1 − cross-entropy")
+    middle.set(xlabel="letters n, N = n + 1", ylabel="bits")
+    middle.set_title("what bounded positions know of the parity", fontsize=10)
+    middle.legend(frameon=False, fontsize=8)
+    _attention(right)
+    figure.savefig(path, dpi=150)
+
+
+def _lost(panel: Axes, signed: dict[int, list[arb]], label: str, **style: Any) -> None:
+    """The cross-entropy of signed logits by length and number of ones."""
+    values = [float(cross_entropy(n, logits.__getitem__)) for n, logits in signed.items()]
+    panel.plot(list(signed), values, ms=3, label=label, **style)
+
+
+def _attention(panel: Axes) -> None:
+    """A row for each number of ones: the weights of CLS in layer 2 at the least of the β."""
+    beta = SHARPNESS[0]
+    model = parity(LETTERS, sharpness=beta)
+    _, before, _ = model.streams(words_by_ones(LETTERS))
+    attn = model.blocks[1].attn
+    assert attn is not None
+    shown = panel.imshow(attn.pattern(before, 0)[:, 0, 0].numpy(), cmap="Blues", vmin=0, vmax=1)
+    panel.set(xlabel="position j, with sign (−1)^j", ylabel="ones k")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
+    panel.set_title(f"where CLS looks: {LETTERS} letters, β = {beta}", fontsize=10)
+    panel.figure.colorbar(shown, ax=panel, shrink=0.8)
