@@ -1,8 +1,8 @@
 """The layers of trained transformers beside steps of Newton's method and of gradient descent.
 
 Prints, layer by layer, the similarity of errors and which steps match best, on isotropic prompts
-(all seeds) and on ill-conditioned ones; then whole models, a transformer and an LSTM, beside
-algorithms, transformers that were built, and the published figures.  In the folder
+and on ill-conditioned ones; then whole models, transformers and LSTMs, beside algorithms,
+transformers that were built, and the published figures; all seeds of each.  In the folder
 newton_vs_trained, or the one that is given, are saved the heat maps, isotropic.png and
 ill_conditioned.png, and every cell with its standard error, isotropic.csv and ill_conditioned.csv.
 """
@@ -59,37 +59,28 @@ for prompts, name in (
     similarities_picture(folder / f"{prompts}.png", found, prompts)
     save_cells(folder / f"{prompts}.csv", found)
 
-(transformer,) = models_of("regression-small-seed0", TRANSFORMER)
-(recurrent,) = models_of("regression-small-lstm-seed0", LSTM)
-p = prompts_of(transformer.task, 1000, np.random.default_rng(0))
+models = [*models_of("regression-small", TRANSFORMER), *models_of("regression-small-lstm", LSTM)]
+p = prompts_of(models[0].task, 1000, np.random.default_rng(0))
 algorithms = Algorithms(p)
-said = np.stack([predictions_of(each.model, p) for each in (transformer, recurrent)])[..., 1:]
+said = np.stack([predictions_of(each.model, p) for each in models])[..., 1:]
 alpha = float(1 / algorithms.spectrum.largest.max() ** 2)  # one for all prompts, in the weights
-built = {
-    "built: newton(5, k, α), k = 10, 14, …, 26": [newton(5, k, alpha) for k in range(10, 27, 4)],
-    "built: online_gradient_descent(5, 10)": [online_gradient_descent(5, 10)],
+descent = [algorithms.gradient_descent(DESCENT_STEPS, factor) for factor in FACTORS]
+built = [predictions_of(newton(5, k, alpha), p) for k in range(10, 27, 4)]
+rules = {
+    "Newton, best steps": algorithms.newton(NEWTON_STEPS),
+    "descent, best steps": np.concatenate(descent),
+    "online descent": algorithms.online_gradient_descent()[0],
+    "built Newton": np.stack(built),
+    "built online": predictions_of(online_gradient_descent(5, 10), p)[None],
 }
-head = "Similarity of errors, whole models", "transformer", "LSTM", "published, d = 20"
-print("{:44}{:16}{:16}{}".format(*head))
-for label, predictions, published in (
-    ("Newton, steps that match best", algorithms.newton(NEWTON_STEPS), "0.991, 0.920"),
-    (
-        "gradient descent, steps and step size",
-        np.concatenate([algorithms.gradient_descent(DESCENT_STEPS, each) for each in FACTORS]),
-        "0.957, 0.916",
-    ),
-    (
-        "online gradient descent",
-        algorithms.online_gradient_descent()[0],
-        "0.806, 0.954",
-    ),
-    *(
-        (label, np.stack([predictions_of(model, p) for model in models]), "")
-        for label, models in built.items()
-    ),
-):
-    alike = error_similarity(predictions[..., 1:], said, algorithms.labels[:, 1:])
-    best = alike.mean.argmax(axis=0)
-    cells = [f"{alike.mean[k, i]:.3f} ± {alike.error[k, i]:.3f}" for i, k in enumerate(best)]
-    print(f"{label:44}{cells[0]:16}{cells[1]:16}{published}".rstrip())
+print("Similarity of errors, whole models (built Newton: best of 10, 14, …, 26 steps)")
+rows = {"": list(rules)}
+alike = [error_similarity(rule[..., 1:], said, algorithms.labels[:, 1:]) for rule in rules.values()]
+for column, each in enumerate(models):
+    best = [(found, found.mean[:, column].argmax()) for found in alike]
+    rows[each.name] = [f"{a.mean[k, column]:.3f} ± {a.error[k, column]:.3f}" for a, k in best]
+rows["published transformer, d = 20"] = ["0.991", "0.957", "0.806"]
+rows["published LSTM, d = 20"] = ["0.920", "0.916", "0.954"]
+for name, cells in rows.items():
+    print(f"{name:30}", *(f"{cell:20}" for cell in cells[:-1]), cells[-1])
 print(f"\nheat maps and every cell: {folder}/")

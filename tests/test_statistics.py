@@ -103,17 +103,18 @@ def test_shares_of_resampled_sets(share, verdict):
 
 def test_all_seeds_of_a_name():
     name = "regression-small-noise0.5"
-    assert seeds_of(name) == seeds_of(f"{name}-seed0") == [f"{name}-seed0"]
-    assert len(seeds_of("regression-small")) > 1
+    assert seeds_of(name) == [f"{name}-seed{seed}" for seed in range(3)]
+    assert seeds_of(f"{name}-seed1") == [f"{name}-seed1"]
+    assert len(seeds_of("regression-small")) == 5  # and none of noise, nor of the LSTM
     assert seeds_of("some/file.safetensors") == ["some/file.safetensors"]
     with pytest.raises(InputError, match=r"^no checkpoint nothing: shipped are .*regression-small"):
         seeds_of("nothing")
 
 
 def test_models_know_their_task():
-    (found,) = models_of("regression-small-lstm", "an LSTM trained on regression")
-    assert found.name == "regression-small-lstm-seed0"
-    assert found.task == preset("regression", "small").task
+    found = models_of("regression-small-lstm", "an LSTM trained on regression")
+    assert [each.name for each in found] == [f"regression-small-lstm-seed{i}" for i in range(3)]
+    assert {each.task for each in found} == {preset("regression", "small").task}
     with pytest.raises(
         InputError, match="an LSTM trained on regression: this claim is about a dog"
     ):

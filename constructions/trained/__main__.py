@@ -57,7 +57,7 @@ def train_command(
     keep: Annotated[
         list[int] | None, typer.Option(help="a step whose model is kept too; can be repeated")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="folder of the run, if not runs/NAME")] = None,
+    out: Annotated[str | None, typer.Option(help="folder of the run, if not runs/NAME")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto")] = "auto",
 ) -> None:
     """Train a model, or go on where an earlier run in the same folder stopped."""
@@ -66,13 +66,15 @@ def train_command(
     options: Iterable[Any] = (size, model, covariance, noise, layers, k, seed, steps)
     chosen = zip(names, options, strict=True)
     given = {name: value for name, value in chosen if value != usual[name].default}
+    if out == "":  # which Path takes for the folder that one is in
+        raise InputError("--out is empty: give a folder, or leave it out for runs/NAME")
     configuration = preset(task, **given)
     name, kept = name_of(task, size, configuration), keep or []
     words = [f"--{'preset' if name == 'size' else name} {value}" for name, value in given.items()]
     words += [f"--keep {step}" for step in kept]
     command = " ".join(["python -m constructions.trained train", task, *words])
     on = _device(device, size, configuration)
-    folder = Path("runs") / name if out is None else out
+    folder = Path("runs") / name if out is None else Path(out)
     with _bar(name, configuration.steps) as show:
         path = train(configuration, folder, device=on, progress=show, command=command, keep=kept)
     if is_first():

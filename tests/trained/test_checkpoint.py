@@ -319,6 +319,7 @@ def test_evaluate_tokens(task, tmp_path, capsys):
         (["train", "chess"], "task is 'chess': give"),
         (["train", "regression", "--preset", "huge"], "preset is 'huge': give"),
         (["train", "regression", "--device", "tpu"], "device is 'tpu': give"),
+        (["train", "regression", "--out", ""], "--out is empty: give a folder, or leave it out"),
         (["train", "regression", "--seed", "x"], "Invalid value for '--seed'"),
         (["train", "regression", "--seed", "-1"], "Invalid value for '--seed'"),
         (["train", "regression", "--seed", str(2**64)], "Invalid value for '--seed'"),

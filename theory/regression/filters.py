@@ -39,7 +39,8 @@ class Filter(NamedTuple):
 
 def filter_residual(z: np.ndarray, power: float, steps: float) -> np.ndarray:
     """R(z) = (1 − z^p)^m for 0 ≤ z ≤ 1, p and m > 0."""
-    return _with_slopes(z, power, steps)[0]
+    inside, _, log = _logarithms(z, power)
+    return np.where(inside, np.exp(steps * log), 0.0)
 
 
 def fitted_filter(
@@ -118,13 +119,18 @@ def _left(
 def _with_slopes(
     z: np.ndarray, power: float, steps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """R(z) and its derivatives by p and by m; all 0 at z = 1."""
+    """R(z) and its derivatives by p and by m, for z > 0; all 0 at z = 1."""
+    inside, raised, log = _logarithms(z, power)
+    R = np.where(inside, np.exp(steps * log), 0.0)
+    return R, -R * steps * raised * np.log(z) / (1 - raised), R * log
+
+
+def _logarithms(z: np.ndarray, power: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where z^p < 1, and z^p and log(1 − z^p); elsewhere those of 1/2."""
     raised = z**power
     inside = raised < 1
     raised = np.where(inside, raised, 0.5)
-    log = np.log1p(-raised)
-    R = np.where(inside, np.exp(steps * log), 0.0)
-    return R, -R * steps * raised * np.log(z) / (1 - raised), R * log
+    return inside, raised, np.log1p(-raised)
 
 
 def _checked(errors: np.ndarray, shares: np.ndarray, z: np.ndarray) -> float:

@@ -66,7 +66,7 @@ def test_gradient_steps_are_found_again_and_chebyshev_is_another_filter(spectrum
 
 
 def test_the_family_is_newton_s():
-    z = np.linspace(0.01, 1, 50)
+    z = np.linspace(0, 1, 50)
     for k in (0, 3, 8):
         assert np.allclose(filter_residual(z, 2, 2**k), newton_residual(z, k, 1.0), atol=1e-12)
         wanted = newton_residual(z, k, 1.0, "identity")

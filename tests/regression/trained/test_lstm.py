@@ -1,11 +1,20 @@
 """The claim `lstm` on models whose answers are known."""
 
+from dataclasses import fields, replace
+from functools import partial
+
 import numpy as np
-from planted import Planted, least_squares, mixed, newton, online, silent
+import pytest
+from planted import TASK, Planted, descent, least_squares, mixed, newton, online, silent
 
+from theory.regression import Prompts
+from verify.evidence.statistics import estimated
 from verify.finding import Verdict
-from verify.regression.trained.lstm import lstm
+from verify.regression.trained.lstm import at_error_of, lstm
+from verify.regression.trained.predictors import prompts_of
+from verify.regression.trained.probes import Probed
 
+RULES = "Newton", "gradient-descent"
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 
 
@@ -16,13 +25,14 @@ def test_lstm(verdicts):
 
     as_claimed = found(Planted(online, online), Planted(least_squares))
     assert {*as_claimed.values()} == {HOLDS}
-    assert len(as_claimed) == 8
+    assert len(as_claimed) == 10
     reverse = found(Planted(newton(2), least_squares), Planted(online))
     for id in ("a/online", "a/online/b0", "a/least-squares/b0", "a/first-layer", "a/forgets/b0"):
         assert reverse[id] is FAILS, id
     assert reverse["a/forgets"] is not HOLDS
     by_newton = found(Planted(newton(2), newton(4)), Planted(online))
     assert by_newton["a/online/Newton"] is FAILS
+    assert by_newton["a/online/gradient-descent"] is FAILS
     shares = {0.1: HOLDS, 0.5: FAILS}  # of the error a hundredth, and a quarter
     partly = (Planted(mixed(least_squares, online, share)) for share in shares)
     several = found(Planted(online, online), Planted(least_squares), *partly, samples=1000)
@@ -37,3 +47,72 @@ def test_lstm(verdicts):
         assert uncertain["a/forgets/b0"] is UNDECIDED
     alone = found(Planted(online), Planted(least_squares))
     assert alone["a/first-layer"] is UNDECIDED
+
+
+def asked(rule, samples, seed=0):
+    """A planted model and what it says of fresh prompts; of its layers nothing is known."""
+    p = prompts_of(TASK, samples, np.random.default_rng(seed))
+    nothing = np.zeros((1, 1, 1))
+    own = Probed(Planted(rule).named(), p, nothing, nothing[None])
+    return own, rule(own.algorithms)
+
+
+@pytest.mark.parametrize(
+    ("rule", "power", "doublings"),
+    [(newton(4), 2, 4), (descent(11, 1.0), 1, np.log2(11)), (descent(1, 1.0), 1, 0)],
+)
+def test_steps_of_equal_error_are_found_again(rule, power, doublings):
+    own, said = asked(rule, 200)
+    found, similar = at_error_of(said, own, power, said)
+    assert found == pytest.approx(doublings, abs=1e-4)
+    assert similar == pytest.approx(1, abs=1e-4)
+
+
+def test_between_whole_steps_errors_are_equal_too():
+    half = partial(lambda a, power: a.filtered(power, 3.5), power=2)
+    own, said = asked(half, 200)
+    for power in (1, 2):
+        found, _ = at_error_of(said, own, power, said)
+        error = own.error(own.algorithms.filtered(power, found)).mean()
+        assert error == pytest.approx(own.error(said).mean(), rel=1e-4)
+
+
+def test_the_error_of_a_similarity_at_equal_error():
+    """Steps are found from the same prompts, which adds to it: leaving out one after the other,
+    and finding them anew, tells by how much."""
+    own, said = asked(mixed(online, newton(4), 0.5), 40)
+    _, similar = at_error_of(said, own, 1, said)
+
+    def without(i):
+        p = own.prompts
+        parts = (np.delete(getattr(p, f.name), i, axis=0) for f in fields(p))
+        left = replace(own, prompts=Prompts(*parts))
+        kept = np.delete(said, i, axis=0)
+        return at_error_of(kept, left, 1, kept)[1].mean()
+
+    means, m = np.array([without(i) for i in range(40)]), 40
+    jackknifed = np.sqrt((m - 1) / m * ((means - means.mean()) ** 2).sum())
+    assert estimated(similar).error == pytest.approx(jackknifed, rel=0.03)
+
+
+def test_what_errs_as_much_as_no_number_of_steps():
+    """The nearest number of steps is taken."""
+    own, said = asked(silent, 100)
+    found, similar = at_error_of(said, own, 1, said)
+    assert found == pytest.approx(0, abs=1e-3)
+    assert np.isfinite(similar).all()
+
+
+def test_seeds_are_the_unit(verdicts):
+    def found(*recurrent):
+        models = {f"a{i}": each for i, each in enumerate(recurrent)}
+        models["b"] = Planted(least_squares)
+        said = verdicts(lstm, models, checkpoint="a", transformer="b", samples=200)
+        return {id: verdict for id, verdict in said.items() if id.startswith("seeds/")}
+
+    like, unlike = Planted(online, online), Planted(newton(2), newton(4))
+    assert found(like, like) == {}
+    equal = [f"{kind}/{rule}" for kind in ("online", "as-online") for rule in RULES]
+    assert found(like, like, like) == {f"seeds/{id}": HOLDS for id in ("online", *equal)}
+    assert found(like, like, unlike)["seeds/online/Newton"] is UNDECIDED
+    assert found(*[unlike] * 5)["seeds/online/Newton"] is FAILS

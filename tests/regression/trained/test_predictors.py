@@ -94,3 +94,5 @@ def test_algorithms_against_their_definitions():
     assert a.newton([3])[0, i, t] == pytest.approx(w @ query)
     w = r.chebyshev(x, y, 5, largest / 30, largest)
     assert a.momentum([5], 30)[0, i, t] == pytest.approx(w @ query)
+    np.testing.assert_allclose(a.filtered(2, 3), a.newton([3])[0], atol=1e-12)
+    np.testing.assert_allclose(a.filtered(1, 3), a.gradient_descent([8], 1.0)[0], atol=1e-12)

@@ -22,7 +22,7 @@ CLAIMS = {
     "newton-or-gd": (newton_or_gd, {"samples": 2000, **SEED0}),
     "ill-conditioned": (ill_conditioned, {"samples": 300}),
     "induced-weights": (induced, {"samples": 20, **SEED0}),
-    "noisy": (noisy, {"samples": 500, "noiseless": ONE}),
+    "noisy": (noisy, {"noiseless": ONE}),
     "lstm": (lstm, {"samples": 300, "transformer": ONE}),
     "linear-depth": (linear_depth, {"samples": 4000}),
 }

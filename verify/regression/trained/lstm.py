@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Annotated
@@ -13,15 +13,24 @@ from theory.checks import InputError
 from theory.regression import error_cosines
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of
-from verify.evidence.statistics import BY, NOTHING, above, below, estimated, sign_of
+from verify.evidence.statistics import (
+    BY,
+    NOTHING,
+    above,
+    below,
+    errors_for,
+    estimated,
+    sign_of,
+)
 from verify.finding import Finding, Verdict, labelled
 from verify.regression.trained.options import LSTM, TRANSFORMER, Samples
 from verify.regression.trained.pictures import forgetting_picture
 from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
-from verify.regression.trained.similarities import DESCENT_STEPS, NEWTON_STEPS
 
-PUBLISHED = " (published, d = 20: 0.954 and 0.806)"
+ONLINE = "online gradient descent"
+POWERS = {"Newton": 2, "gradient descent": 1}  # p of their residual filters (1 − z^p)^m
+DOUBLINGS, NEARBY = 16, 1 / 16  # log₂ m, at most; and what it is varied by
 
 
 @claim(source="[Fu2024]", draws=True)
@@ -39,9 +48,14 @@ def lstm(
     """A trained LSTM is nearer to online gradient descent than a transformer, and forgets.
 
     Nearer: its similarity of errors with online gradient descent is larger than the transformer's,
-    and than its own with least squares, and with gradient descent and Newton's method after as many
-    steps as make its own error.  Forgetting: asked for an example again, it errs the more
-    the longer ago it was; the transformer does not.  Its first layer says as much as its last.
+    and than its own with least squares; and, at equal error, than its own with Newton's method and
+    with gradient descent: after as many steps as make its own error, and after as many as make that
+    of online gradient descent, which need not be whole.  Forgetting: asked for an example again, it
+    errs the more the longer ago it was; the transformer does not.  Its first layer says as much as
+    its last.
+
+    Each LSTM is set beside algorithms on prompts of its own, so that seeds are independent, and
+    beside transformers on those of the first.
     """
     recurrent, attentive = models_of(checkpoint, LSTM), models_of(transformer, TRANSFORMER)
     for each, other in product(recurrent, attentive):
@@ -50,58 +64,118 @@ def lstm(
                 f"{each.name} and {other.name} were trained on different prompts: give two of the "
                 "same task"
             )
-    forgotten: dict[str, np.ndarray] = {}
-    for own in [Probed.of(run, trained, samples) for trained in recurrent]:
-        yield from labelled(own.trained.name, nearer(own, attentive))
-        yield from labelled(own.trained.name, [first_layer(own)])
-        errors = {each.name: forgetting(each, own) for each in (own.trained, *attentive)}
-        yield from forgets(errors)
-        forgotten.update(errors)
+    probed = [Probed.of(run, trained, samples) for trained in recurrent]
+    similar = [[*like_online(own)] for own in probed]
+    together = [*over_seeds(similar)]
+    models = [*recurrent, *attentive]
+    cosines = similarities(models, probed[0])
+    errors = {each.name: forgetting(each, probed[0]) for each in models}
+    for own, found in zip(probed, similar, strict=True):
+        yield from labelled(own.trained.name, [*found, first_layer(own)])
+        names = [own.trained.name, *(other.name for other in attentive)]
+        yield from nearer({name: cosines[name] for name in names})
+        yield from forgets({name: errors[name] for name in names})
+    yield from together
     if run.plot:
-        forgetting_picture(run.plot, forgotten)
+        forgetting_picture(run.plot, errors)
 
 
-def nearer(own: Probed, others: list[Trained]) -> Iterator[Finding]:
-    """Paired by prompt: the same prompts for all models and the algorithms."""
-    online, step_size = own.algorithms.online_gradient_descent()
-    equal = at_equal_error(own)
-    rules = np.stack([online[0], own.algorithms.least_squares(), *equal.values()])
-    said = np.stack([predictions_of(each.model, own.prompts) for each in (own.trained, *others)])
-    (online_cosine, *their_online), (exact_cosine, *their_exact), *equally = error_cosines(
-        rules[..., 1:], said[..., 1:], own.algorithms.labels[:, 1:]
+def like_online(own: Probed) -> Iterator[Finding]:
+    """Beside least squares, and beside Newton and gradient descent at equal error: that of the
+    model, and that of online gradient descent itself."""
+    algorithms, said = own.algorithms, predictions_of(own.trained.model, own.prompts)
+    (online,), step_size = algorithms.online_gradient_descent()
+    more = alike(own, online, said)
+    size = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
+    label = f"more like {ONLINE} (step size {size}) than"
+    exact = alike(own, algorithms.least_squares(), said)
+    yield more_like("online", f"{label} least squares", more, exact)
+    for name, power in POWERS.items():
+        for kind, whose, equal in ("online", "the model", said), ("as-online", ONLINE, online):
+            doublings, less = at_error_of(equal, own, power, said)
+            id = f"{kind}/{name.replace(' ', '-')}"
+            how = f" (after {doublings if power == 2 else 2**doublings:.1f} steps)"
+            yield more_like(id, f"{label} {name} at {whose}'s error", more, less, how)
+
+
+def at_error_of(
+    equal: np.ndarray, own: Probed, power: float, said: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """log₂ m of the filter (1 − z^p)^m that errs as much, and how alike it is to what a model said,
+    by prompt (m,).
+
+    That m is known from these prompts only: by how much each of them moves it stands in its
+    similarity, to first order, which leaves the mean as it is and makes its error the right one.
+    """
+    from scipy.optimize import minimize_scalar
+
+    def at(doublings: float) -> tuple[np.ndarray, np.ndarray]:
+        rule = own.algorithms.filtered(power, doublings)
+        return own.error(rule), alike(own, rule, said)
+
+    def off(doublings: float) -> float:
+        return abs(float(np.log(at(doublings)[0].mean() / wanted.mean())))
+
+    wanted = own.error(equal)
+    found = float(minimize_scalar(off, bounds=(0, DOUBLINGS), method="bounded").x)
+    errors, similar = at(found)
+    by_error, by_similarity = (
+        float((after - before).mean())
+        for before, after in zip(at(found - NEARBY), at(found + NEARBY), strict=True)
     )
-
-    rule = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
-    first, second = f"online gradient descent (step size {rule})", "least squares"
-    compared = [("online", f"more like {first} than {second}", online_cosine, exact_cosine, "")]
-    for name, theirs, exact in zip(
-        [o.name for o in others], their_online, their_exact, strict=True
-    ):
-        compared += [
-            (f"online/{name}", f"more like {first} than {name}", online_cosine, theirs, PUBLISHED),
-            (f"least-squares/{name}", f"less like {second} than {name}", exact, exact_cosine, ""),
-        ]
-    for name, (theirs, *_) in zip(equal, equally, strict=True):
-        id = f"online/{name.split(' after')[0].replace(' ', '-')}"
-        compared.append((id, f"more like {first} than {name}", online_cosine, theirs, ""))
-    for id, name, more, less, published in compared:
-        difference = estimated(more - less)
-        words = f"similarity of errors {more.mean():.3f} and {less.mean():.3f}, the difference "
-        words += f"{difference:.3f}"
-        yield above(id, name, difference, words=words, wanted=f"above 0 {BY}{published}")
+    moved = wanted - errors
+    slope = by_similarity / by_error if by_error else 0.0
+    return found, similar + slope * (moved - moved.mean())
 
 
-def at_equal_error(own: Probed) -> dict[str, np.ndarray]:
-    """Newton's method and gradient descent after the steps that err most nearly as much as the
-    model does, by what they are called: predictions (m, n + 1)."""
-    error, found = own.error(predictions_of(own.trained.model, own.prompts)).mean(), {}
-    for name, steps, said in (
-        ("Newton", NEWTON_STEPS, own.algorithms.newton(NEWTON_STEPS)),
-        ("gradient descent", DESCENT_STEPS, own.algorithms.gradient_descent(DESCENT_STEPS, 1.0)),
-    ):
-        nearest = int(np.abs(np.log(own.error(said).mean(-1) / error)).argmin())
-        found[f"{name} after {steps[nearest]} steps, which err as much"] = said[nearest]
-    return found
+def alike(own: Probed, rule: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """Similarities of errors by prompt, (m,)."""
+    labels = own.algorithms.labels
+    return error_cosines(rule[None, :, 1:], said[None, :, 1:], labels[:, 1:])[0, 0]
+
+
+def over_seeds(similar: Sequence[Sequence[Finding]]) -> Iterator[Finding]:
+    """What `like_online` says of each, seeds as the unit; nothing is said of fewer than three."""
+    if len(similar) < 3:
+        return
+    for seeds in zip(*similar, strict=True):
+        values = np.array([each.measured["mean"] for each in seeds])
+        mean = estimated(values)
+        yield above(
+            f"seeds/{seeds[0].id}",
+            f"{len(seeds)} seeds: {seeds[0].name}",
+            mean,
+            words=f"the difference {mean:.4f}; each {', '.join(f'{each:.4f}' for each in values)}",
+            wanted=f"above 0 by {errors_for(mean.freedom):.3g} standard errors between seeds",
+        )
+
+
+def similarities(models: Sequence[Trained], probed: Probed) -> dict[str, np.ndarray]:
+    """Of every model's errors with those of online gradient descent and least squares, (2, m)."""
+    algorithms, labels = probed.algorithms, probed.algorithms.labels
+    rules = np.stack([algorithms.online_gradient_descent()[0][0], algorithms.least_squares()])
+    said = np.stack([predictions_of(each.model, probed.prompts) for each in models])
+    cosines = error_cosines(rules[..., 1:], said[..., 1:], labels[:, 1:]).swapaxes(0, 1)
+    return {each.name: cosine for each, cosine in zip(models, cosines, strict=True)}
+
+
+def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
+    """The first model, which is the LSTM, beside each of the others; paired by prompt."""
+    name, *others = cosines
+    for other in others:
+        online, exact = zip(cosines[name], cosines[other], strict=True)
+        found = more_like(f"online/{other}", f"more like {ONLINE} than {other}", *online)
+        found.wanted += " (published, d = 20: 0.954 and 0.806)"
+        label = f"less like least squares than {other}"
+        less = more_like(f"least-squares/{other}", label, *reversed(exact))
+        yield from labelled(name, [found, less])
+
+
+def more_like(id: str, name: str, more: np.ndarray, less: np.ndarray, how: str = "") -> Finding:
+    """Similarities by prompt (m,), the first the larger; paired."""
+    difference = estimated(more - less)
+    words = f"similarity of errors {more.mean():.3f} and {less.mean():.3f}{how}, the difference "
+    return above(id, name, difference, words=f"{words}{difference:.3f}", wanted=f"above 0 {BY}")
 
 
 def first_layer(own: Probed) -> Finding:

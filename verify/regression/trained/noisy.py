@@ -38,26 +38,23 @@ def noisy(
     For w ~ N(0, I) and labels with independent noise N(0, σ²) the Bayes predictor is ridge
     regression with penalty σ².  Nearest is the penalty of least mean squared difference between
     predictions, over all prefixes, among σ² times powers of 2.  A transformer trained without noise
-    is nearest to a smaller penalty on the very same prompts.
+    is nearest to a smaller penalty on the very same prompts, which all models are asked.
     """
-    others = models_of(noiseless, TRANSFORMER)
-    for trained in models_of(checkpoint, TRANSFORMER):
+    models, others = models_of(checkpoint, TRANSFORMER), models_of(noiseless, TRANSFORMER)
+    for trained in models:
         refuse_other_prompts(trained, others)
-        noise = trained.task.noise
-        p = prompts_of(trained.task, samples, run.rng)
-        algorithms, penalties = Algorithms(p), noise**2 * 2.0**POWERS
-        ridge = algorithms.spectrum.ridge(penalties)
-        own = predictions_of(trained.model, p)
-        yield from labelled(trained.name, [as_good(own, algorithms.labels, ridge)])
-        squares = {}
-        for each in (trained, *others):
-            said = own if each is trained else predictions_of(each.model, p)
-            wanted = algorithms.labels[:, 1:]
-            apart = error_distances(ridge[..., 1:], said[None, :, 1:], wanted)[:, 0]
-            squares[each.name] = apart.mean(-1)
-            yield from labelled(each.name, [nearest(run, noise, apart, own=each is trained)])
-        if run.plot:
-            penalties_picture(run.plot, penalties, noise, squares)
+    noise, p = models[0].task.noise, prompts_of(models[0].task, samples, run.rng)
+    algorithms, penalties = Algorithms(p), noise**2 * 2.0**POWERS
+    ridge, squares = algorithms.spectrum.ridge(penalties), {}
+    for trained in (*models, *others):
+        own, said = trained.task.noise > 0, predictions_of(trained.model, p)
+        wanted = algorithms.labels[:, 1:]
+        apart = error_distances(ridge[..., 1:], said[None, :, 1:], wanted)[:, 0]
+        squares[trained.name] = apart.mean(-1)
+        found = [as_good(said, algorithms.labels, ridge)] if own else []
+        yield from labelled(trained.name, [*found, nearest(run, noise, apart, own=own)])
+    if run.plot:
+        penalties_picture(run.plot, penalties, noise, squares)
 
 
 def refuse_other_prompts(trained: Trained, others: list[Trained]) -> None:

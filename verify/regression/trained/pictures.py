@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 Named = Mapping[str, np.ndarray]
+LEAST = 0.4  # similarity that has a colour of its own; a colour bar says where some are below
 
 
 def layers_picture(path: Path, probed: Sequence[Probed]) -> None:
@@ -120,14 +121,15 @@ def _heat_maps(path: Path, rows: Sequence[tuple[str, Likeness, Likeness]], label
     for (name, *both), row_panels in zip(rows, panels, strict=True):
         for each, panel in zip(both, row_panels, strict=True):
             shown = _heat_map(panel, f"{name}: {each.algorithm}", each.steps, each.mean)
-            figure.colorbar(shown, ax=panel, label=label)
+            extend = "min" if each.mean.min() < LEAST else "neither"
+            figure.colorbar(shown, ax=panel, label=label, extend=extend)
     figure.savefig(path, dpi=130)
 
 
 def _heat_map(panel: Axes, title: str, steps: np.ndarray, mean: np.ndarray) -> AxesImage:
     from matplotlib.patches import Rectangle
 
-    shown = panel.imshow(mean, cmap="viridis", aspect="auto", vmin=0.4, vmax=1)
+    shown = panel.imshow(mean, cmap="viridis", aspect="auto", vmin=LEAST, vmax=1)
     rows, columns = mean.shape
     for layer, best in enumerate(mean.argmax(axis=0)):
         for row in range(rows):

@@ -14,6 +14,7 @@ import numpy as np
 from theory.regression import (
     PrefixSpectrum,
     Prompts,
+    filter_residual,
     gaussian_prompts,
     ill_conditioned_prompts,
     online_gradient_descent_iterates,
@@ -92,6 +93,16 @@ class Algorithms:
         """The Chebyshev semi-iteration on [λmax/condition, λmax] of each prefix."""
         largest = self.spectrum.largest
         return self.spectrum.chebyshev(steps, largest / condition, largest)
+
+    def filtered(self, power: float, doublings: float) -> np.ndarray:
+        """What leaves (1 − z^power)^steps of each eigendirection, steps = 2^doublings, (m, n + 1).
+
+        Power 2 is Newton from αS after `doublings` steps, power 1 gradient descent at step size
+        1/λmax of each prefix after 2^doublings; neither need be whole.
+        """
+        z = self.spectrum.eigenvalues / self.spectrum.largest[..., None]
+        left = filter_residual(z, power, 2**doublings)
+        return np.vecdot(1 - left, self.spectrum.shares)
 
     def online_gradient_descent(self) -> tuple[np.ndarray, float | None]:
         """One pass, a step for each example, (1, m, n + 1), and its step size.
