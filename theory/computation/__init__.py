@@ -7,10 +7,23 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     permutations   small groups: derived series, cyclic factors
     holonomy       image sets, their classes, heights and tiles
     cascade        counters and latches that say the state, if all groups are solvable
+
+Parallel machines, whose registers are integer arrays (…, N), processors numbered from 1:
+
+    pram              programs of reads, writes of the least value, and local work
+    components        least labels of a graph
+    list_ranking      how far it is to the end of a list
+    prefix_sums       x₁ + … + x_i
+    attention_rounds  an attention head in rounds of message passing
 """
 
+from theory.computation.attention_rounds import attention_in_rounds, rounds_of_a_layer
 from theory.computation.cascade import Cascade, NotSolvable, cascade
+from theory.computation.components import components, least_labels, shuffled_path
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
+from theory.computation.list_ranking import list_ranking, ranks
+from theory.computation.pram import Program, Read, Set, Step, Write
+from theory.computation.prefix_sums import window_sums
 from theory.computation.semiautomata import (
     Semiautomaton,
     product,
@@ -45,18 +58,31 @@ __all__ = [
     "Cascade",
     "Holonomy",
     "NotSolvable",
+    "Program",
+    "Read",
     "Semiautomaton",
+    "Set",
+    "Step",
+    "Write",
     "all_maps",
+    "attention_in_rounds",
     "bounded_dyck",
     "cascade",
+    "components",
     "cyclic",
     "cyclic_with_reset",
     "flip_flop",
     "gridworld",
     "holonomy",
     "image_sets",
+    "least_labels",
+    "list_ranking",
     "named",
     "product",
     "random_semiautomaton",
+    "ranks",
     "read_automaton",
+    "rounds_of_a_layer",
+    "shuffled_path",
+    "window_sums",
 ]
