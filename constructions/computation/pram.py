@@ -10,17 +10,17 @@ Read, of_a for a = Σ at + shift: the head `placed` finds position a by
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; cut off at both ends
 
 and at BOS, whose shift is left out, BOS.  Write: the head `written` finds, of the tokens k with
-to_k = i, one of least value, by M = 2·most + 2,
+to_k = a = cells·i + cell, one of least value, by M = 2·most + 2,
 
-    score M(2i·c_k − c_k²) − value_k + (M i² − M/2)·bos_k,        c = to
+    score M(2a·c_k − c_k²) − value_k + (M a² − M/2)·bos_k,        c = to
 
-which is M i² − value at those with c = i, at least 1 more than M i² − M/2 at BOS, and this at least
-1 more than all others; those of the same value carry the same.  BOS carries `most`.  At BOS itself,
-which asks with 1 for its i², the score of BOS is M/2 and all others are at most 0.
+which is M a² − value at those with c = a, at least 1 more than M a² − M/2 at BOS, and this at least
+1 more than all others; those of the same value carry the same.  BOS carries `empty`.  At BOS, which
+asks with a = 0 and 1 for a², the score of BOS is M/2 and all others are at most 0.
 
 Set, in the MLP, by relus of sums; numbers are never negative, so that relu(x) = x:
 
-    copy x     relu(x)                          plus x y    relu(x + y) − relu(x + y − most)
+    copy x     relu(x)                          plus x y …  relu(x + y + …) − relu(x + y + … − most)
     min x y    relu(x) − relu(x − y)            minus x y   relu(x − y)
     max x y    relu(y) + relu(x − y)
     where f x y    relu(x + K(f − 1)) − relu(K(f − 1)) + relu(y − K f),   K = most, f = 0, 1, …
@@ -182,12 +182,15 @@ class _Compiled:
 
     def writes(self, step: Step) -> Iterator[Head]:
         """A head for everything that is written."""
-        index, bos = (self.value(INDEX), self.square(INDEX)), self.value("bos")
+        index, square, bos = self.value(INDEX), self.square(INDEX), self.value("bos")
         for write in step.writes:
             parts = self.parts(write.into, write.value)
-            carried = [self.part(x, power) + self.most**power * bos for _, x, power in parts]
+            empty = float(self.program.empty(write))
+            carried = [self.part(x, power) + empty**power * bos for _, x, power in parts]
+            s, k = float(write.cells), float(write.cell)
+            place = s * index + k * (one - bos)
             yield written(
-                (index[0], index[1] + bos),
+                (place, s**2 * square + 2 * s * k * index + k**2 * (one - bos) + bos),
                 (self.value(write.to), self.square(write.to)),
                 -self.value(write.value),
                 bos,
@@ -230,17 +233,18 @@ class _Compiled:
     def new(self, each: Set, power: int) -> list[tuple[Reading, float]]:
         """The relus of an operation, and their signs, of numbers or of their squares."""
         if each.op == "where":
-            flag, (x, y) = each.operands[0], each.operands[1:]
+            flag, x, *rest = each.operands
         else:
-            flag, (x, *rest) = 0, each.operands
-            y = rest[0] if rest else 0
+            flag, x, *rest = 0, *each.operands
+        y = rest[0] if rest else 0
         X, Y, most = self.part(x, power), self.part(y, power), float(self.most**power)
+        total = sum((self.part(each, power) for each in rest[1:]), start=X + Y)
         f = most * self.part(flag, 1)
         relus = {
             "copy": [(X, 1.0)],
             "min": [(X, 1.0), (X - Y, -1.0)],
             "max": [(Y, 1.0), (X - Y, 1.0)],
-            "plus": [(X + Y, 1.0), (X + Y - most * one, -1.0)],
+            "plus": [(total, 1.0), (total - most * one, -1.0)],
             "minus": [(X - Y, 1.0)],
             "where": [(X + f - most * one, 1.0), (f - most * one, -1.0), (Y - f, 1.0)],
         }
@@ -251,7 +255,7 @@ class _Compiled:
         than 0."""
         if each.at is not None:
             return one - self.value(each.at)
-        loud = {write.into for write in step.writes}
+        loud = {write.into for write in step.writes if self.program.empty(write)}
         makes = any(x in loud if isinstance(x, str) else x > 0 for x in each.operands)
         return self.value("bos") if makes else 0.0 * one
 

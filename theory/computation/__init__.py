@@ -14,6 +14,7 @@ Parallel machines, whose registers are integer arrays (…, N), processors numbe
     components        least labels of a graph
     list_ranking      how far it is to the end of a list
     prefix_sums       x₁ + … + x_i
+    message_passing   rounds in which machines send messages to each other's slots
     attention_rounds  an attention head in rounds of message passing
 """
 
@@ -22,6 +23,7 @@ from theory.computation.cascade import Cascade, NotSolvable, cascade
 from theory.computation.components import components, least_labels, shuffled_path
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
 from theory.computation.list_ranking import list_ranking, ranks
+from theory.computation.message_passing import message_round, transpose, tree_sum
 from theory.computation.pram import Program, Read, Set, Step, Write
 from theory.computation.prefix_sums import window_sums
 from theory.computation.semiautomata import (
@@ -77,6 +79,7 @@ __all__ = [
     "image_sets",
     "least_labels",
     "list_ranking",
+    "message_round",
     "named",
     "product",
     "random_semiautomaton",
@@ -84,5 +87,7 @@ __all__ = [
     "read_automaton",
     "rounds_of_a_layer",
     "shuffled_path",
+    "transpose",
+    "tree_sum",
     "window_sums",
 ]

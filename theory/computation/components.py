@@ -26,7 +26,7 @@ from scipy.sparse.csgraph import connected_components as components_of
 
 from theory import checks
 from theory.checks import InputError
-from theory.computation.pram import Program, Read, Set, Step, Write
+from theory.computation.pram import Program, Read, Set, Step, Write, processors_fit
 
 LOOK_UP = Read("p", ("u", "p"), "a"), Read("p", ("v", "p"), "b")
 """Edges look up p(u) and p(v), as their p is 0; vertices p(p(v)) twice, as their u and v are 0."""
@@ -45,6 +45,7 @@ def components(
     sizes below 1 vertex, below 0 edges or below 0 steps, and an odd number of steps in turn.
     """
     n, m = checks.dimension("vertices", vertices), checks.step_count("edges", edges)
+    processors_fit(n + m)
     steps = enough_steps(n) if steps is None else checks.step_count("steps", steps)
     if overlapped:
         least = Set("p", "min", ("a", "m"), at="vertex")

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
-from theory.computation.pram import Program, Read, Set, Step
+from theory.computation.pram import Program, Read, Set, Step, processors_fit
 
 
 def list_ranking(length: int) -> Program:
@@ -24,6 +24,7 @@ def list_ranking(length: int) -> Program:
     Raises `ValueError` for a length below 1.
     """
     N = checks.dimension("length", length)
+    processors_fit(N)
     jump = Step(
         reads=(Read("rank", ("next",), "a"), Read("next", ("next",), "b")),
         sets=(Set("rank", "plus", ("rank", "a")), Set("next", "copy", ("b",))),
@@ -54,5 +55,7 @@ def ranks(successors: ArrayLike) -> np.ndarray:
         rank += place > 0
         place = following[place]
     if place.any():
-        raise InputError(f"the successors of {place.argmax() + 1} run in a circle: give lists")
+        raise InputError(
+            f"the successors of {np.flatnonzero(place)[0] + 1} run in a circle: give lists"
+        )
     return rank

@@ -5,7 +5,8 @@ cell of the shared memory: everybody may read it. A program is a list of steps t
 in each all processors do at once
 
     Read   into_i = of_a,   a = the sum of the registers `at` of i, and a shift
-    Write  into_i = min { value_k : to_k = i },   `most` if nobody has written to i (MIN-CRCW)
+    Write  into_i = min { value_k : to_k = i },   `most` if nobody has written to i (MIN-CRCW);
+           or to cell c of the s cells of i, those with to_k = s·i + c
     Set    into_i = op(…),  of registers, and of what the step has read and what was written
 
 Reads and writes see what registers held before the step. What they bring stands in registers of its
@@ -24,11 +25,14 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 INDEX = "index"
 """The register that holds a processor's own number."""
+
+RESERVED = ("bos", "1")
+BYTES = 512  # of a processor, about: its registers
 
 Registers = dict[str, np.ndarray]
 Operand = str | int
@@ -37,11 +41,18 @@ OPS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "copy": (1, lambda x: x),
     "min": (2, np.minimum),
     "max": (2, np.maximum),
-    "plus": (2, np.add),
+    "plus": (2, lambda *x: np.asarray(sum(x))),
     "minus": (2, np.subtract),
     "where": (3, lambda flag, x, y: np.asarray(np.where(flag > 0, x, y))),
 }
-"""Local work, by name: how many operands, and of what. Results are cut off at 0 and `most`."""
+"""Local work, by name: how many operands (for plus, at least), and of what. Results are cut off at
+0 and `most`."""
+
+
+def processors_fit(count: int) -> None:
+    """Raise `ValueError` unless the memory holds the registers of so many processors."""
+    what = f"the registers of {count:.4g} processors"
+    machine.fits_in_memory(what, BYTES * count, "take fewer")
 
 
 @dataclass(frozen=True)
@@ -56,20 +67,23 @@ class Read:
 
 @dataclass(frozen=True)
 class Write:
-    """into_i is the least `value` of the processors whose register `to` is i, `most` if there is
-    none."""
+    """into_i is the least `value` of the processors whose register `to` is cells·i + cell, and
+    `empty` if there is none (None: `most`)."""
 
     value: str
     to: str
     into: str
+    cell: int = 0
+    cells: int = 1
+    empty: int | None = None
 
 
 @dataclass(frozen=True)
 class Set:
     """into_i = op(operands), registers or whole numbers, at the processors of kind `at` (or all).
 
-    The operations are those of `OPS`: copy, min, max, plus, minus (cut off at `most` and at 0), and
-    where(flag, x, y), which is x where flag > 0.
+    The operations are those of `OPS`: copy, min, max, minus (cut off at 0), plus (of two or more,
+    cut off at `most`) and where(flag, x, y), which is x where flag > 0.
     """
 
     into: str
@@ -118,13 +132,12 @@ class Program:
 
     def __post_init__(self) -> None:
         N = checks.dimension("processors", self.processors)
+        processors_fit(N)
         checks.step_count("repeat", self.repeat)
         checks.step_count("most", self.most)
         object.__setattr__(self, "most", self.most or N)
         if self.most < N:
-            raise InputError(
-                f"most is {self.most}, less than the {N} processors: give at least {N}"
-            )
+            raise InputError(f"most is {self.most}, below the {N} processors: give at least {N}")
         for name, values in self.initial.items():
             if len(values) > N or not all(self.holds(value) for value in values):
                 raise InputError(
@@ -193,6 +206,10 @@ class Program:
             )
         return given
 
+    def empty(self, write: Write) -> int:
+        """What stands where nobody has written."""
+        return self.most if write.empty is None else write.empty
+
     def _after(self, step: Step, held: Registers) -> Registers:
         shape = next(iter(held.values())).shape
         here = np.broadcast_to(np.arange(1, shape[-1] + 1), shape)
@@ -204,10 +221,12 @@ class Program:
             cells = np.concatenate([np.zeros((*shape[:-1], 1), int), seen[read.of]], axis=-1)
             now[read.into] = np.take_along_axis(cells, place.clip(0, shape[-1]), axis=-1)
         for write in step.writes:
-            cells = np.full((*shape[:-1], self.most + 1), self.most)
+            last, nothing = write.cells * shape[-1] + write.cell, self.most + 1
+            cells = np.full((*shape[:-1], max(self.most, last) + 1), nothing)
             batch = np.indices(shape, sparse=True)[:-1]
             np.minimum.at(cells, (*batch, seen[write.to]), seen[write.value])
-            now[write.into] = cells[..., 1 : shape[-1] + 1]
+            come = cells[..., write.cells + write.cell : last + 1 : write.cells]
+            now[write.into] = np.where(come == nothing, self.empty(write), come)
         after = dict(held)
         for each in step.sets:
             operands = (now[x] if isinstance(x, str) else np.int64(x) for x in each.operands)
@@ -218,6 +237,13 @@ class Program:
 
     def _check_names(self) -> None:
         fixed, sources = {INDEX, *self.kinds}, {*self.inputs, *self.initial}
+        if not self.inputs:
+            raise InputError(f"{self.name} has no inputs: give at least one register")
+        if twice := [name for name in self.inputs if self.inputs.count(name) > 1]:
+            raise InputError(f"register {twice[0]} is given twice: take two names")
+        for name in (*fixed, *self.state, *self.brought):
+            if name in RESERVED or name.endswith("²"):
+                raise InputError(f"{name} is no name for a register: take another one")
         for one, other, what in (
             (set(self.inputs), set(self.initial), "given and has an initial value"),
             (fixed, {*self.state, *self.brought}, "the processors' number or kind and a register"),
@@ -240,16 +266,21 @@ class Program:
         for name, allowed in asked:
             if name not in allowed:
                 raise InputError(f"a step reads {name}, which is not a register at that time")
+        for write in step.writes:
+            checks.dimension("cells", write.cells)
+            if not 0 <= write.cell < write.cells:
+                raise InputError(f"cell is {write.cell}: give one of 0 … {write.cells - 1}")
+            if not self.holds(self.empty(write)):
+                raise InputError(f"empty is {write.empty}: give a number from 0 to {self.most}")
         for names in (step.brought, [f"{each.into} at {each.at}" for each in step.sets]):
             if twice := [name for name in names if names.count(name) > 1]:
                 raise InputError(f"{twice[0]} is filled twice in a step: take two steps")
         whole = {each.into for each in step.sets if each.at is None}
         for each in step.sets:
             checks.one_of("op", each.op, tuple(OPS))
-            if len(each.operands) != OPS[each.op][0]:
-                raise InputError(
-                    f"{each.op} is given {len(each.operands)} operands: give {OPS[each.op][0]}"
-                )
+            count, wanted = len(each.operands), OPS[each.op][0]
+            if count < wanted or (count > wanted and each.op != "plus"):
+                raise InputError(f"{each.op} is given {count} operands: give {wanted}")
             if bad := [x for x in each.operands if not isinstance(x, str) and not self.holds(x)]:
                 raise InputError(f"operand {bad[0]!r}: give a whole number from 0 to {self.most}")
             if each.at is not None and (each.at not in self.kinds or each.into in whole):

@@ -64,7 +64,12 @@ def _step(rng: np.random.Generator, most: int) -> Step:
 
     places = (*PLACES, *KINDS, INDEX)
     reads = [read(anything, "a"), read(anything, "b"), read(places, "e")]
-    writes = [Write(pick(anything), pick((*PLACES, INDEX)), "v"), Write("d", "c", "w")]
+    cells = int(rng.integers(1, 4))
+    cell, empty = int(rng.integers(cells)), int(rng.integers(most + 1))
+    writes = [
+        Write(pick(anything), pick((*PLACES, INDEX)), "v", cell, cells, empty),
+        Write("d", "c", "w"),
+    ]
     reads = [each for each in reads if rng.random() < 0.6]
     writes = [each for each in writes if rng.random() < 0.6]
     brought = (*(each.into for each in reads), *(each.into for each in writes))

@@ -51,9 +51,9 @@ def connected_components(
     model = built(run, n, n)
     found = [size(model, "connected-components", n=n, m=n), units([(model, UNITS)])]
     yield from labelled(LABEL, [*found, small_graphs(run), *large_graphs(run, model, n, samples)])
-    smallest = built(run, 3, 2)
-    yield from labelled(LABEL, [rational(run, smallest)])
-    yield from gaps(LABEL, smallest, components(3, 2))
+    few = built(run, 4, 4)
+    yield from labelled(LABEL, [rational(run, few)])
+    yield from gaps(LABEL, few, components(4, 4))
     tiny = built(run, 2, 1)
     yield from labelled(LABEL, [works_locally(tiny, components(2, 1)), enough(run), steps(run)])
     if run.plot:
@@ -154,9 +154,9 @@ def graphs(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
 
 
 def rational(run: Run, model: Transformer) -> Finding:
-    """Random graphs of 3 vertices over Q."""
-    edges = run.rng.integers(1, 4, (3, 2, 2))
-    return over_q(model, components(3, 2), as_inputs(edges, 3))
+    """Random graphs of 4 vertices over Q."""
+    edges = run.rng.integers(1, 5, (3, 4, 2))
+    return over_q(model, components(4, 4), as_inputs(edges, 4))
 
 
 def enough(run: Run) -> Finding:

@@ -39,7 +39,7 @@ def prefix_sums(
     for words in (w for w in WORDS if w <= length):
         model = run.build(construction, length, words)
         small = run.build(construction, min(length, 16), min(words, length, 16))
-        found = size(model, "prefix-sums", N=length, s=words)
+        found = size(model, "prefix-sums", n=length, s=words)
         of_numbers = registers(model, run.rng.integers(-(10**6), 10**6, (20, length)))
         yield from labelled(f"s={words}", [found, identity(small), of_numbers])
         for layer in range(1, model.n_layers + 1):

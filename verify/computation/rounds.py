@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from theory.computation import components, list_ranking, ranks
+from theory.computation import components, list_ranking, ranks, transpose, tree_sum
 from theory.computation.attention_rounds import (
     Rows,
     attention_by_definition,
@@ -16,6 +16,7 @@ from theory.computation.attention_rounds import (
     rounds_of_a_layer,
 )
 from theory.computation.components import as_inputs
+from theory.computation.message_passing import block_sums
 from theory.computation.random_program import random_inputs, random_program
 from verify.claim import Run, claim, option
 from verify.computation.steps import (
@@ -37,8 +38,8 @@ FANS = 2, 3, 8
 
 
 @claim(
-    source="[Sanford2024]; proved in constructions/computation/pram.py and "
-    "theory/computation/attention_rounds.py",
+    source="proved in constructions/computation/pram.py and "
+    "theory/computation/attention_rounds.py; compare [Sanford2024]",
     faults_seen=[{"length": 4, "programs": 3}],
 )
 def rounds(
@@ -47,25 +48,29 @@ def rounds(
     length: Annotated[int, option("elements of a list to rank", min=2)] = 100,
     programs: Annotated[int, option("random programs", min=1)] = 100,
 ) -> Iterator[Finding]:
-    """A step of a PRAM with writes of the least value is one layer, of constant width.
+    """A step of a PRAM with writes of the least value is a layer, and so is a round of messages.
 
     All processors read and write at once, with a head for each place that is read and each write;
-    their local work is the MLP.  List ranking takes ⌈log₂N⌉ layers of one head and width 7.
-    Conversely N² machines with fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which are
-    carried out.  [Sanford2024] has such theorems for any rounds of s words, with width and heads
-    that grow with s; here local work is a few operations, and what grows is the size of numbers.
+    their local work is the MLP.  List ranking takes ⌈log₂N⌉ layers of one head and width 7; a round
+    in which machines send messages to each other's s slots takes s heads for each message that one
+    sends.  Conversely N² machines with fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which
+    are carried out.  Messages name a slot here, and local work is a few operations.  [Sanford2024]
+    relates layers and rounds for any local work and for messages that name a machine alone, which
+    is more than is shown here.
     """
     from constructions.computation import pram
 
     model = run.build(pram, list_ranking(length))
     yield from labelled("list-ranking", _ranking(run, model, length))
     few = run.build(pram, list_ranking(4))
-    yield from gaps("list-ranking", few, list_ranking(4))
+    yield from gaps("list-ranking", run.build(pram, list_ranking(12)), list_ranking(12))
     yield from labelled("list-ranking", [works_locally(few, list_ranking(4))])
     in_turn = run.build(pram, components(2, 1, overlapped=False))
     two = [works_locally(in_turn, components(2, 1, overlapped=False), step) for step in (1, 2)]
     yield from labelled("in-turn", two)
     yield from gaps("in-turn", in_turn, components(2, 1, overlapped=False))
+    yield from labelled("tree-sum", _messages(run, length))
+    yield from gaps("tree-sum", run.build(pram, tree_sum(3, 2)), tree_sum(3, 2))
     yield from labelled("random", _random(run, programs))
     yield from labelled("layer", _in_rounds(run))
 
@@ -73,7 +78,7 @@ def rounds(
 def _ranking(run: Run, model: Transformer, length: int) -> Iterator[Finding]:
     from constructions.computation import pram
 
-    yield size(model, "pram", N=length)
+    yield size(model, "pram", n=length)
     most, count, wrong = 3 if run.quick else 5, 0, None
     for n in range(1, most + 1):
         short = run.build(pram, list_ranking(n))
@@ -113,6 +118,40 @@ def random_list(n: int, rng: np.random.Generator) -> np.ndarray:
     successors = np.zeros(n, dtype=np.int64)
     successors[order[:-1] - 1] = order[1:]
     return successors
+
+
+def _messages(run: Run, length: int) -> Iterator[Finding]:
+    """Rounds of messages to numbered slots: a tree that adds, and a matrix that is transposed."""
+    from constructions.computation import pram
+
+    s = 4
+    program = tree_sum(length, s, 9)
+    model, x = run.build(pram, program), run.rng.integers(0, 10, (10, length))
+    yield size(model, "mpc-rounds", n=length, s=s)
+    wrong = (model(x).numpy() != block_sums(x, s**model.n_layers)).any()
+    yield equal(
+        "sums",
+        f"the sums of {length} numbers, in a tree of fan-in {s}",
+        f"{model.name} is wrong" if wrong else None,
+        evidence=whole_evidence(model),
+        words=f"equal on {len(x)} rows",
+    )
+    yield registers_follow(
+        f"every register is the program's (N = {length})", [(model, program, [x])]
+    )
+    across = transpose(3, 9)
+    model, M = run.build(pram, across), run.rng.integers(0, 10, (10, 3, 3))
+    *_, H = model.residual_stream(prompt_of(model, [*np.moveaxis(M, 2, 0)]))
+    columns = [H[:, 1:, model.stream[name]].numpy() for name in across.inputs]
+    found = {"heads": model.n_heads, "layers": model.n_layers}
+    found["wrong"] = int((np.concatenate(columns, axis=2) != np.swapaxes(M, 1, 2)).sum())
+    yield same(
+        "transpose",
+        "a 3 × 3 matrix is transposed in one round of s = 3 messages each",
+        found,
+        {"heads": 9, "layers": 1, "wrong": 0},
+        wanted="s² heads",
+    )
 
 
 def _random(run: Run, count: int) -> Iterator[Finding]:

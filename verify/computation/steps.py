@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.checks import InputError
 from theory.computation.pram import INDEX, Program, Read, Registers, Step, Write
 from verify.domains import Rational, streams
 from verify.evidence.gaps import States, at_positions, exact_product, gap_finding
@@ -126,10 +127,11 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
     step = program.steps[number - 1]
     read = sorted(_touched(step) - {INDEX, *program.kinds})
     kinds = [np.array([i in members for members in program.kinds.values()]) for i in _each(program)]
+    states = (program.most + 1) ** len(read) * len(kinds)
+    if states > MOST_STATES:
+        raise InputError(f"{states} contents of registers: take a program of fewer processors")
     values = np.array(list(product(range(program.most + 1), repeat=len(read))))
     count, wrong, exact = 0, 0, True
-    if len(values) * len(kinds) > MOST_STATES:
-        raise ValueError(f"{len(values)} values of {len(kinds)} processors: take a smaller program")
     alone = replace(
         program,
         inputs=(*read,),
@@ -243,7 +245,8 @@ def writing(
         "bos": np.append(1, 0 * c).astype(float),
     }
     here = np.arange(program.processors + 1)
-    preference = np.where(c == here[:, None], -value.astype(float), -np.inf)
+    wanted = write.cells * here + write.cell
+    preference = np.where(c == wanted[:, None], -value.astype(float), -np.inf)
     preference[0] = -np.inf  # what is written to BOS is lost
     preference = np.hstack([np.full((len(here), 1), -most - 1.0), preference])
     return States(layer, queries, keys, preference, np.arange(len(c) + 1), head)
