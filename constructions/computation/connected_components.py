@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -67,6 +68,14 @@ class Graph(Processors):
                 f"{self.edges}: build it again with edges={pairs.shape[-2]}"
             )
         return super().check(like, *as_inputs(pairs, self.vertices))
+
+    def choices(self) -> tuple[np.ndarray, range]:
+        """All edges (n², 2), and how many there may be."""
+        pairs = 1 + np.indices((self.vertices,) * 2).reshape(2, -1).T
+        return pairs, range(self.edges + 1)
+
+    def called(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (rows,)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         labels = super().read(outputs)[..., : self.vertices]

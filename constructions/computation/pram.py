@@ -100,6 +100,15 @@ class Processors(Interface):
         tokens = xp.concat([columns[..., :1, :] * 0, columns], axis=-2)
         return Prompt(tokens, 0, slice(1, None))
 
+    def choices(self) -> tuple[np.ndarray, range]:
+        """What a processor may be given (choices, inputs), and how many processors there may be."""
+        given = np.indices((self.program.most + 1,) * len(self.program.inputs))
+        return given.reshape(len(given), -1).T, range(1, self.program.processors + 1)
+
+    def called(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The inputs of the model that give processors these (…, N', inputs)."""
+        return tuple(np.moveaxis(rows, -1, 0))
+
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].double().round().to(torch.int64)
 
