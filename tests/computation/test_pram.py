@@ -95,7 +95,7 @@ def test_a_faulty_layer_is_told_with_register_and_processor():
     model = pram(program)
     model.blocks[0].mlp.b_out.data[model.stream["rank"]] += 1
     wrong = first_difference(model, program, [np.array([2, 3, 4, 5, 0])])
-    assert "after layer 1 register rank of processor 1 is 3, in the program 2" in wrong
+    assert "after layer 1 register rank of processor 0 is 1, in the program 0" in wrong
 
 
 @given(st.integers(1, 40), st.integers(0, 1000))

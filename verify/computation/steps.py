@@ -40,8 +40,8 @@ def whole_evidence(model: Transformer) -> Evidence:
 def registers_follow(
     name: str, cases: Iterable[tuple[Transformer, Program, Inputs]], id: str = "registers"
 ) -> Finding:
-    """After every layer every register of every processor is that of the program, its square the
-    square of it, and the read-out the answer, for models, their programs and inputs of these."""
+    """After every layer all of the stream is as the program has it, and the read-out is the answer,
+    for models, their programs and inputs of these."""
     count, layers, wrong = 0, 0, None
     for model, program, inputs in cases:
         wrong = wrong or first_difference(model, program, inputs)
@@ -57,20 +57,20 @@ def registers_follow(
 
 
 def first_difference(model: Transformer, program: Program, inputs: Inputs) -> str | None:
-    """The first layer, register and processor that is not as the program has it; None if all is."""
+    """The first layer, register and token that is not as the program has it; None if all is."""
     passed = (H.numpy() for H in model.residual_stream(prompt_of(model, inputs)))
     for after, (H, held) in enumerate(zip(passed, program.run(*inputs), strict=True)):
-        for name, part, power in parts(model, program):
-            wanted, found = held[name] ** power, H[..., 1:, model.stream[part]][..., 0]
-            if (found != wanted).any():
-                at = tuple(map(int, np.argwhere(found != wanted)[0]))
-                return (
-                    f"{model.name}, inputs {[x[at[:-1]].tolist() for x in inputs]}: after layer "
-                    f"{after} register {part} of processor {at[-1] + 1} is {found[at]:g}, in the "
-                    f"program {wanted[at]}"
-                )
-    said = model.run(prompt_of(model, inputs)).numpy()[..., 0]
-    if (said != held[program.answer]).any():
+        wanted = stream_of(model, program, held)
+        if (differs := wanted != H).any():
+            *row, token, column = map(int, np.argwhere(differs)[0])
+            part = list(model.stream)[column]
+            return (
+                f"{model.name}, inputs {[x[tuple(row)].tolist() for x in inputs]}: after layer "
+                f"{after} register {part} of processor {token} is {H[*row, token, column]:g}, in "
+                f"the program {wanted[*row, token, column]}"
+            )
+    said = model.run(prompt_of(model, inputs)).numpy()
+    if (said != wanted[..., 1:, model.stream[program.answer]]).any():
         return f"{model.name}: the read-out is not register {program.answer}"
     return None
 
@@ -81,11 +81,8 @@ def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rati
     for row in zip(*inputs, strict=True):
         passed = streams(model, prompt_of(model, row), Rational())
         for after, (H, held) in enumerate(zip(passed, program.run(*row), strict=True)):
-            rows = H.tolist()[1:]
-            for name, part, power in parts(model, program):
-                at = model.stream[part].start
-                if [line[at] for line in rows] != (held[name] ** power).tolist():
-                    wrong = wrong or f"{model.name}: register {part} after layer {after}, on {row}"
+            if H.tolist() != stream_of(model, program, held).tolist():
+                wrong = wrong or f"{model.name}: a register after layer {after}, on {row}"
     return equal(
         id,
         "every register is the program's, over Q",
@@ -94,12 +91,19 @@ def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rati
     )
 
 
-def parts(model: Transformer, program: Program) -> Iterator[tuple[str, str, int]]:
-    """The registers that steps keep, and their squares where they have one, by name."""
-    for name in program.state:
+def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarray:
+    """The stream (…, 1 + N', width) between two steps: what processors hold, with squares, their
+    numbers and kinds; 0 at BOS, and wherever something is brought."""
+    shape = next(iter(held.values())).shape
+    here = np.arange(1, shape[-1] + 1)
+    kinds = {kind: np.isin(here, [*members]) for kind, members in program.kinds.items()}
+    H = np.zeros((*shape[:-1], shape[-1] + 1, model.d_model), dtype=np.int64)
+    H[..., 0, model.stream["bos"]] = 1
+    for name, values in {**held, **kinds, INDEX: here}.items():
         for part, power in ((name, 1), (f"{name}²", 2)):
             if part in model.stream.widths:
-                yield name, part, power
+                H[..., 1:, model.stream[part].start] = values**power
+    return H
 
 
 def prompt_of(model: Transformer, inputs: Inputs) -> Prompt:
