@@ -93,7 +93,7 @@ class Formula:
         return r"\le " * self.text.startswith("≤") + sympy.latex(stated)
 
     def __str__(self) -> str:
-        text = re.sub(r"ceil_log\((\d), ((?:[^()]|\([^()]*\))+)\)", _log, self.text)
+        text = re.sub(r"ceil_log\(([\ds]), ((?:[^()]|\([^()]*\))+)\)", _log, self.text)
         text = re.sub(r"floor_log2\((\w+)\)", r"⌊log₂\1⌋", text)
         text = re.sub(r"bits\((\w+)\)", r"⌈log₂\1⌉", text)
         text = re.sub(r"bits\(([^()]+)\)", r"⌈log₂(\1)⌉", text)
@@ -102,7 +102,7 @@ class Formula:
 
 
 def _log(match: re.Match[str]) -> str:
-    base, value = match[1].translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")), match[2]
+    base, value = match[1].translate(str.maketrans("0123456789s", "₀₁₂₃₄₅₆₇₈₉ₛ")), match[2]
     return f"⌈log{base}({value})⌉"
 
 

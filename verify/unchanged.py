@@ -8,7 +8,8 @@ and nothing else.  Hardmax and softmax do not see the last column of B, which is
 of all keys alike, nor hardmax a positive factor of B; a ReLU unit that adds nothing is not seen at
 all; and if answers are the largest of several logits, a positive factor of the read-out is not.
 
-Else by running both.  Models over tokens on every sequence that they take.  Those over examples at
+Else by running both.  Models over tokens on every sequence that they take, and programs of parallel
+machines on all inputs.  Those over examples at
 random points mod a random 61-bit prime (equal there means equal for all inputs, as in
 `verify/evidence/identity.py`), or at random rational points if they are not polynomials; memories
 and particles on random states over Q, or in balls narrower than 2^−80 if they have a softmax.
@@ -51,6 +52,8 @@ def same_answers(healthy: Transformer, faulty: Transformer, rng: np.random.Gener
         return "all inputs, by the products of its weights"
     if hasattr(healthy.interface, "vocabulary_size"):
         return _on_all_sequences(healthy, faulty)
+    if hasattr(healthy.interface, "program"):
+        return _on_all_inputs(healthy, faulty)
     for where, domain in _domains(healthy, rng):
         try:
             with Ball.precision(192):
@@ -122,6 +125,23 @@ def _on_all_sequences(healthy: Transformer, faulty: Transformer) -> str:
     return f"all {count} sequences"
 
 
+def _on_all_inputs(healthy: Transformer, faulty: Transformer) -> str:
+    """By logits, as a model may refuse an input when its answer is not there yet."""
+    choices, lengths = healthy.interface.choices()
+    V = len(choices)
+    count = sum(V**length for length in lengths)
+    if count > SEQUENCES:
+        return ""
+    for length in lengths:
+        for start in range(0, V**length, CHUNK):
+            numbers = np.arange(start, min(start + CHUNK, V**length))
+            rows = choices[numbers[:, None] // V ** np.arange(length) % V]
+            given = healthy.interface.called(rows)
+            if not bool((healthy.logits(*given) == faulty.logits(*given)).all()):
+                return ""
+    return f"all {count} inputs"
+
+
 def _domains(model: Transformer, rng: np.random.Generator) -> Iterator[tuple[str, Domain]]:
     if hasattr(model.interface, "encode"):
         yield "random points mod p", Modular(random_prime(rng))
@@ -159,6 +179,8 @@ def _inputs(model: Transformer, domain: Domain, rng: np.random.Generator) -> lis
         stored = [] if interface.patterns is None else [_read(domain, interface.patterns)]
         signs = type(interface).__name__ == "Signs"
         return [_signs(domain, rng, interface.d) if signs else draw(ROWS, interface.d), *stored]
+    if hasattr(interface, "length"):  # numbers in a row
+        return [draw(1, interface.length)[0]]
     if hasattr(interface, "widths"):  # what is stored, and states that find it
         return [draw(ROWS, d) for d in interface.widths.values()]
     return [draw(ROWS, interface.d)]

@@ -9,13 +9,28 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     products       a running product in a solvable group, as counters
     cascade        counters and latches that say the state, if all groups are solvable
     parity, first, majority    of words of 0 and 1, and how sure transformers are of them
+
+Parallel machines, whose registers are integer arrays (…, N), processors numbered from 1:
+
+    pram              programs of reads, writes of the least value, and local work
+    components        least labels of a graph
+    list_ranking      how far it is to the end of a list
+    prefix_sums       x₁ + … + x_i
+    message_passing   rounds in which machines send messages to each other's slots
+    attention_rounds  an attention head in rounds of message passing
 """
 
+from theory.computation.attention_rounds import attention_in_rounds, rounds_of_a_layer
 from theory.computation.cascade import Cascade, cascade
+from theory.computation.components import components, least_labels, shuffled_path
 from theory.computation.first import first_letter
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
+from theory.computation.list_ranking import list_ranking, ranks
 from theory.computation.majority import majority
+from theory.computation.message_passing import message_round, transpose, tree_sum
 from theory.computation.parity import parity
+from theory.computation.pram import Program, Read, Set, Step, Write
+from theory.computation.prefix_sums import window_sums
 from theory.computation.products import NotSolvable
 from theory.computation.semiautomata import (
     Semiautomaton,
@@ -51,10 +66,17 @@ __all__ = [
     "Cascade",
     "Holonomy",
     "NotSolvable",
+    "Program",
+    "Read",
     "Semiautomaton",
+    "Set",
+    "Step",
+    "Write",
     "all_maps",
+    "attention_in_rounds",
     "bounded_dyck",
     "cascade",
+    "components",
     "cyclic",
     "cyclic_with_reset",
     "first_letter",
@@ -62,10 +84,19 @@ __all__ = [
     "gridworld",
     "holonomy",
     "image_sets",
+    "least_labels",
+    "list_ranking",
     "majority",
+    "message_round",
     "named",
     "parity",
     "product",
     "random_semiautomaton",
+    "ranks",
     "read_automaton",
+    "rounds_of_a_layer",
+    "shuffled_path",
+    "transpose",
+    "tree_sum",
+    "window_sums",
 ]

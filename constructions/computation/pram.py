@@ -1,0 +1,339 @@
+"""Parallel machines: one layer for each step of a program (`theory/computation/pram.py`).
+
+BOS stands at position 0 and is nobody: all registers that steps keep are 0 there.  Processor i is
+the token at position i.  Each register is a register of the stream; those by which a write may have
+to find its place have a second one, r², which holds their squares.  Position j has `index` = j and
+`index²` = j².
+
+Read, of_a for a = Σ at + shift: the head `placed` finds position a by
+
+    score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; cut off at both ends
+
+and at BOS, whose shift is left out, BOS.  Write: the head `written` finds, of the tokens k with
+to_k = a = cells·i + cell, one of least value, by M = 2·most + 2,
+
+    score M(2a·c_k − c_k²) − value_k + (M a² − M/2)·bos_k,        c = to
+
+which is M a² − value at those with c = a, at least 1 more than M a² − M/2 at BOS, and this at least
+1 more than all others; those of the same value carry the same.  BOS carries `empty`.  At BOS, which
+asks with a = 0 and 1 for a², the score of BOS is M/2 and all others are at most 0.
+
+Set, in the MLP, by relus of sums; numbers are never negative, so that relu(x) = x:
+
+    copy x     relu(x)                          plus x y …  relu(x + y + …) − relu(x + y + … − most)
+    min x y    relu(x) − relu(x − y)            minus x y   relu(x − y)
+    max x y    relu(y) + relu(x − y)
+    where f x y    relu(x + K(f − 1)) − relu(K(f − 1)) + relu(y − K f),   K = most, f = 0, 1, …
+
+and −relu(old).  At the processors of one kind alone, each relu reads G·(1 − kind) less, where G is
+the most that it may be.  What choose (copy, min, max, where) does to numbers, it does to their
+squares by the same formulas, as r ↦ r² is increasing: no number is ever squared.  What was brought
+is taken away, −relu(brought), so that heads of later steps find 0 where they add.
+
+All numbers are whole, and shares among writers of one value are of equal numbers: hardmax is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.interface import Interface, Prompt, as_many
+from constructions.margins import exact_in
+from constructions.stream import Map, Reading, Stream, one
+from constructions.tokens import placed, rows_fit, written
+from constructions.transformer import Block, PosEmbed, Stage, Transformer
+from constructions.words import Unit
+from theory import machine
+from theory.checks import InputError
+from theory.computation.pram import INDEX, Operand, Program, Read, Set, Step
+
+LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
+CHOOSE = ("copy", "min", "max", "where")
+FLOAT64_BITS = 53
+
+Units = dict[tuple[tuple[str, float], ...], tuple[Reading, dict[str, float]]]
+
+
+def pram(program: Program) -> Transformer:
+    """`pram(program)(*inputs)`: the answer register after all steps, one layer for each.
+
+    Inputs and the answer are whole numbers (…, N') for N' ≤ N processors, as in `program.run`.  A
+    layer has a head for every place that is read and for every write, all tokens see each other.
+
+    Raises ValueError for what is no program; for a write that goes to a place whose square is not
+    at hand (an input, or what was added: read `index` there first); for a program too large for
+    the memory, or for scores of more than 53 bits.
+    """
+    return _Compiled(program).model(Processors(program), f"pram({program.name})")
+
+
+class Processors(Interface):
+    """Registers (…, N') of whole numbers 0 … most, one for each input of the program, N' ≤ N → the
+    answer register (…, N'), int64.
+
+    Outputs are whole numbers: they are right as long as each is within ½ of its exact value.
+    Raises ValueError as `Program.run` does.
+    """
+
+    margin = 1.0
+
+    def __init__(self, program: Program) -> None:
+        super().__init__()
+        self.program, self.context = program, program.processors + 1
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
+        given = self.program.checked(*as_many(inputs, *self.program.inputs))
+        count = given[0].shape[-1] + 1
+        if (scores := 16 * given[0].size * count) > LARGE:
+            what = f"the scores of {given[0].size / (count - 1):.4g} prompts of {count} tokens"
+            machine.fits_in_memory(what, scores, "give fewer or smaller ones")
+        return tuple(torch.from_numpy(each).to(like.device, like.dtype) for each in given)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        columns = xp.stack(inputs, axis=-1)
+        tokens = xp.concat([columns[..., :1, :] * 0, columns], axis=-2)
+        return Prompt(tokens, 0, slice(1, None))
+
+    def choices(self) -> tuple[np.ndarray, range]:
+        """What a processor may be given (choices, inputs), and how many processors there may be."""
+        given = np.indices((self.program.most + 1,) * len(self.program.inputs))
+        return given.reshape(len(given), -1).T, range(1, self.program.processors + 1)
+
+    def called(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The inputs of the model that give processors these (…, N', inputs)."""
+        return tuple(np.moveaxis(rows, -1, 0))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs[..., 0].double().round().to(torch.int64)
+
+
+class _Compiled:
+    """The layers of a program."""
+
+    def __init__(self, program: Program) -> None:
+        if not isinstance(program, Program):
+            raise InputError(f"a {type(program).__name__} is no program: give Program(…)")
+        rows_fit(program.processors)
+        self.program, self.most = program, program.most
+        self.squared = squared(program)
+        names = [INDEX, *program.kinds, *program.state, *program.brought]
+        widths = {"bos": 1}
+        for name in names:
+            widths |= {name: 1} | ({f"{name}²": 1} if name in self.squared else {})
+        self.stream = Stream(**widths)
+        self.stream.fits(len(program.steps) * program.repeat, heads=4, shared=True)
+
+    def model(self, interface: Interface, called: str) -> Transformer:
+        """The transformer, under this name."""
+        program, stream = self.program, self.stream
+        layers = [self.layer(step) for step in program.steps] * program.repeat
+        held = [
+            Stage(after, part, (name, power, after))
+            for after in range(len(layers) + 1)
+            for name in program.state
+            for part, power in ((name, 1), (f"{name}²", 2))
+            if part in stream.widths
+        ]
+        model = Transformer(
+            embed(stream, **{name: {name: 1.0} for name in program.inputs}),
+            layers,
+            unembed(stream, self.value(program.answer)),
+            pos_embed=self.positions(),
+            interface=interface,
+            stream=stream,
+            stages=tuple(held),
+            at_most={name: self.bound(name) for name in stream},
+            name=called,
+            source="proved in constructions/computation/pram.py",
+        )
+        if (bits := exact_in(model).bits) > FLOAT64_BITS:
+            raise InputError(
+                f"scores of {program.name} take {bits} bits, and float64 has 53: "
+                f"take fewer than {program.processors} processors, or most below {self.most}"
+            )
+        return model
+
+    def positions(self) -> PosEmbed:
+        """Numbers, kinds, and what registers hold at first, with squares; BOS is nobody."""
+        N = self.program.processors
+        here = np.arange(N + 1)
+        at = {INDEX: here, "bos": here == 0}
+        at |= {kind: np.isin(here, [*members]) for kind, members in self.program.kinds.items()}
+        for name, values in self.program.initial.items():
+            at[name] = np.array([0, *values, *[0] * (N - len(values))])
+        squares = {f"{name}²": at[name] ** 2 for name in self.squared if name in at}
+        return PosEmbed(rows(self.stream, **at, **squares))
+
+    def layer(self, step: Step) -> Block:
+        """The heads of its reads and writes, and the units of what it sets."""
+        heads = [*self.reads(step), *self.writes(step)]
+        units = [self.unit(*each) for each in self.units(step).values()]
+        words = [unit for unit in units if unit is not None]
+        return block(self.stream, heads, words, normalise="hardmax", mask="full")
+
+    def reads(self, step: Step) -> Iterator[Head]:
+        """A head for every place."""
+        places = dict[tuple[tuple[str, ...], int], list[Read]]()
+        for read in step.reads:
+            places.setdefault((tuple(sorted(read.at)), read.shift), []).append(read)
+        line = self.value(INDEX), self.square(INDEX)
+        for (at, shift), alike in places.items():
+            place = sum(map(self.value, at), start=float(shift) * (one - self.value("bos")))
+            parts = [part for read in alike for part in self.parts(read.into, read.of)]
+            carried = tuple(self.part(x, power) for _, x, power in parts)
+            yield placed(place, line, carried, tuple(part for part, *_ in parts))
+
+    def writes(self, step: Step) -> Iterator[Head]:
+        """A head for everything that is written."""
+        index, square, bos = self.value(INDEX), self.square(INDEX), self.value("bos")
+        for write in step.writes:
+            parts = self.parts(write.into, write.value)
+            empty = float(self.program.empty(write))
+            carried = [self.part(x, power) + empty**power * bos for _, x, power in parts]
+            s, k = float(write.cells), float(write.cell)
+            place = s * index + k * (one - bos)
+            yield written(
+                (place, s**2 * square + 2 * s * k * index + k**2 * (one - bos) + bos),
+                (self.value(write.to), self.square(write.to)),
+                -self.value(write.value),
+                bos,
+                tuple(carried),
+                tuple(part for part, *_ in parts),
+                self.most,
+                ties=True,
+            )
+
+    def units(self, step: Step) -> Units:
+        """What each relu reads, and where it goes with which factor; alike ones are one."""
+        found: Units = {}
+
+        def add(reading: Reading, into: str, times: float) -> None:
+            key = tuple(sorted((term.register, term.factor) for term in reading.terms))
+            _, goes = found.setdefault(key, (reading, {}))
+            goes[into] = goes.get(into, 0.0) + times
+
+        for each in step.sets:
+            for part, power in self.powers(each.into):
+                gate = self.gate(step, each)
+                for reading, times in (*self.new(each, power), (self.value(part), -1.0)):
+                    add(reading - self.largest(reading) * gate, part, times)
+        for name in step.brought:
+            for part, _ in self.powers(name):
+                add(self.value(part), part, -1.0)
+        return found
+
+    def unit(self, reading: Reading, goes: dict[str, float]) -> Unit | None:
+        """relu(reading) to where it goes; None if that is nowhere, or it is always 0."""
+        goes = {into: times for into, times in goes.items() if times}
+        if not goes or self.largest(reading) <= 0:
+            return None
+        if len(goes) == 1:
+            ((into, times),) = goes.items()
+            return Unit(reading, into, times)
+        signs = ", ".join(f"{times:+g}" for times in goes.values()).replace("-", "−")
+        return Unit(reading, tuple(goes), Map(np.array([[*goes.values()]]), f"({signs})"))
+
+    def new(self, each: Set, power: int) -> list[tuple[Reading, float]]:
+        """The relus of an operation, and their signs, of numbers or of their squares."""
+        if each.op == "where":
+            flag, x, *rest = each.operands
+        else:
+            flag, x, *rest = 0, *each.operands
+        y = rest[0] if rest else 0
+        X, Y, most = self.part(x, power), self.part(y, power), float(self.most**power)
+        total = sum((self.part(each, power) for each in rest[1:]), start=X + Y)
+        f = most * self.part(flag, 1)
+        relus = {
+            "copy": [(X, 1.0)],
+            "min": [(X, 1.0), (X - Y, -1.0)],
+            "max": [(Y, 1.0), (X - Y, 1.0)],
+            "plus": [(total, 1.0), (total - most * one, -1.0)],
+            "minus": [(X - Y, 1.0)],
+            "where": [(X + f - most * one, 1.0), (f - most * one, -1.0), (Y - f, 1.0)],
+        }
+        return relus[each.op]
+
+    def gate(self, step: Step, each: Set) -> Reading:
+        """1 where nothing is to be set: at other kinds, and at BOS where that could make it other
+        than 0."""
+        if each.at is not None:
+            return one - self.value(each.at)
+        loud = {write.into for write in step.writes if self.program.empty(write)}
+        makes = any(x in loud if isinstance(x, str) else x > 0 for x in each.operands)
+        return self.value("bos") if makes else 0.0 * one
+
+    def value(self, name: str) -> Reading:
+        """A register of the stream."""
+        return self.stream.read(name)
+
+    def square(self, name: str) -> Reading:
+        """The square of a register; of a kind, which is 0 or 1, it is itself."""
+        return self.value(name if name in self.program.kinds else f"{name}²")
+
+    def part(self, x: Operand, power: int) -> Reading:
+        """An operand, or its square."""
+        if not isinstance(x, str):
+            return float(x**power) * one
+        return self.value(x) if power == 1 else self.square(x)
+
+    def powers(self, name: str) -> list[tuple[str, int]]:
+        """The register, and its square if it has one."""
+        both = (name, 1), (f"{name}²", 2)
+        return [(part, power) for part, power in both if part in self.stream.widths]
+
+    def parts(self, into: str, source: str) -> list[tuple[str, str, int]]:
+        """`powers`, with what goes there."""
+        return [(part, source, power) for part, power in self.powers(into)]
+
+    def bound(self, part: str) -> float:
+        """What a register of the stream is at most."""
+        name, power = (part[:-1], 2) if part.endswith("²") else (part, 1)
+        if name in ("bos", *self.program.kinds):
+            return 1.0
+        return float((self.program.processors if name == INDEX else self.most) ** power)
+
+    def largest(self, reading: Reading) -> float:
+        """What a reading is at most."""
+        return float(reading.constant.sum()) + sum(
+            max(term.factor, 0.0) * self.bound(term.register)
+            for term in reading.without_constant.terms
+        )
+
+
+def squared(program: Program) -> set[str]:
+    """The registers whose squares are needed: places of writes, and what these are made of.
+
+    Raises ValueError where a square is needed that nothing provides.
+    """
+    needed = {INDEX} | {write.to for step in program.steps for write in step.writes}
+    while True:
+        sources = set(needed)
+        for step in program.steps:
+            sources |= {read.of for read in step.reads if read.into in needed}
+            sources |= {write.value for write in step.writes if write.into in needed}
+            for each in step.sets:
+                if each.into not in needed:
+                    continue
+                if each.op not in CHOOSE:
+                    raise _no_square(program, each.into, f"is set by {each.op}")
+                chosen = each.operands[1:] if each.op == "where" else each.operands
+                sources |= {x for x in chosen if isinstance(x, str)}
+        sources -= {*program.kinds}
+        if given := sorted(sources & {*program.inputs}):
+            raise _no_square(program, given[0], "is an input")
+        if sources == needed:
+            return needed
+        needed = sources
+
+
+def _no_square(program: Program, name: str, reason: str) -> InputError:
+    return InputError(
+        f"{program.name} writes to places made of {name}, which {reason}, and its square is not "
+        f"at hand: read {INDEX!r} at {name} first, and write to what that brings"
+    )

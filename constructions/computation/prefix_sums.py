@@ -1,0 +1,98 @@
+"""Prefix sums in ⌈log_s N⌉ layers of s − 1 heads and width 3, without an MLP.
+
+BOS stands at position 0 and holds 0, x_i at position i.  After layer ℓ token i holds in `sum` the
+sum of the last s^ℓ numbers up to its own (of all, if there are fewer).  In layer ℓ + 1 head w, of
+w = 1, …, s − 1, finds position a = i − w·s^ℓ by
+
+    score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at BOS
+
+and adds its sum: that of the window before, or 0.  Heads of the last layer that would only look
+before the first number are left out.  Scores are of positions alone, so that a layer is linear in
+x, and right for all numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from constructions.assembly import block, embed, rows, unembed
+from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.stream import Stream, one
+from constructions.tokens import placed, rows_fit
+from constructions.transformer import PosEmbed, Stage, Transformer
+from theory import checks, machine
+from theory.checks import InputError
+from theory.computation.prefix_sums import tree_depth
+
+LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
+
+
+class Numbers(Interface):
+    """Numbers (…, N') → numbers (…, N'), N' ≤ N, behind a token BOS of 0.
+
+    Raises ValueError for more than N, for none, and for NaN or infinite entries.
+    """
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.length, self.context = length, length + 1
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        (x,) = finite_tensors(like, inputs, "x")
+        checks.vector_shape("x", tuple(x.shape))
+        if x.shape[-1] > self.length:
+            raise InputError(
+                f"x has {x.shape[-1]} numbers but the model was built for length = {self.length}: "
+                f"build it again with length={x.shape[-1]}"
+            )
+        if (scores := 16 * x.numel() * (x.shape[-1] + 1)) > LARGE:
+            what = f"the scores of {x.numel() / x.shape[-1]:.4g} rows of {x.shape[-1]} numbers"
+            machine.fits_in_memory(what, scores, "give fewer or shorter ones")
+        return (x,)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        (x,) = inputs
+        column = x.reshape(*x.shape, 1)
+        return Prompt(xp.concat([column[..., :1, :] * 0, column], axis=-2), 0, slice(1, None))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs[..., 0]
+
+
+def prefix_sums(length: int, s: int = 2) -> Transformer:
+    """`prefix_sums(N, s)(x)`: x₁ + … + x_i for every i, of at most N numbers (…, N').
+
+    ⌈log_s N⌉ layers, s − 1 heads, width 3.  Sums of whole numbers are exact below 2^53.
+
+    Raises ValueError for a length below 1, and for s below 2 or above max(N, 2), whose last heads
+    would have nothing to add.
+    """
+    N, s = checks.dimension("length", length), checks.dimension("s", s)
+    rows_fit(N)
+    if not 2 <= s <= max(N, 2):
+        raise InputError(f"s is {s}: give a number from 2 to {max(N, 2)}, of {N} numbers to add")
+    layers = tree_depth(N, s)
+    stream = Stream(sum=1, j=1, norm=1)
+    stream.fits(layers, heads=s - 1)
+    total, j, norm = map(stream.read, stream)
+    here = np.arange(N + 1)
+    blocks = []
+    for layer in range(layers):
+        behind = (w * s**layer for w in range(1, s))
+        places = [j - float(far) * one for far in behind if far < N]
+        heads = [placed(place, (j, norm), total, "sum") for place in places]
+        blocks.append(block(stream, heads, normalise="hardmax", mask="causal"))
+    return Transformer(
+        embed(stream, x={"sum": 1.0}),
+        blocks,
+        unembed(stream, total),
+        pos_embed=PosEmbed(rows(stream, j=here, norm=here**2)),
+        interface=Numbers(N),
+        stream=stream,
+        stages=tuple(Stage(after, "sum", s**after) for after in range(layers + 1)),
+        name=f"prefix_sums({N}, {s})",
+        source="proved in constructions/computation/prefix_sums.py",
+    )

@@ -1,0 +1,70 @@
+"""An attention head in rounds: the same values, the rounds counted, no machine too busy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from theory.checks import InputError
+from theory.computation import attention_in_rounds, rounds_of_a_layer
+from theory.computation.attention_rounds import Cluster, attention_by_definition
+
+ONE = [[1]]
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 11), st.integers(2, 6), st.sampled_from([None, 2, 3]), st.integers(0, 99))
+def test_rounds_give_what_attention_gives(N, fan, base, seed):
+    rng = np.random.default_rng(seed)
+    Q, K, V = (rng.integers(-3, 4, (N, 2)).tolist() for _ in range(3))
+    seen = rng.random((N, N)) < 0.7
+    np.fill_diagonal(seen, val=True)
+    found, cluster = attention_in_rounds(Q, K, V, seen.tolist(), fan, base)
+    assert found == attention_by_definition(Q, K, V, seen.tolist(), base)
+    assert cluster.rounds == rounds_of_a_layer(N, fan)
+    assert cluster.busiest <= fan
+
+
+def test_the_definition_by_hand():
+    Q, K, V, seen = [[1]], [[0], [1], [1]], [[4], [2], [3]], [[True] * 3]
+    assert attention_by_definition(Q * 3, K, V, seen * 3)[0] == [Fraction(5, 2)]
+    assert attention_by_definition(Q * 3, K, V, seen * 3, 2)[0] == [Fraction(4 + 4 + 6, 5)]
+    hidden = [[True, False, True]] * 3
+    assert attention_by_definition(Q * 3, K, V, hidden, 2)[0] == [Fraction(4 + 6, 3)]
+
+
+def test_a_machine_that_is_too_busy_is_told():
+    cluster = Cluster(2)
+    with pytest.raises(InputError, match="a machine has 3 messages in a round: fan-in 2"):
+        cluster.exchange([((0, 0), (0, k), "word") for k in range(3)])
+    with pytest.raises(InputError, match="a machine has 3 messages"):
+        Cluster(2).exchange([((0, k), (0, 0), "word") for k in range(3)])
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: attention_in_rounds([], [], [], [], 2), "0 queries, 0 keys, 0 values"),
+        (lambda: attention_in_rounds(ONE, ONE, [], [[True]], 2), "1 queries, 1 keys, 0 values"),
+        (lambda: attention_in_rounds(ONE, ONE, ONE, [[True]], 1), "fan-in 1 has no end"),
+        (lambda: attention_in_rounds(ONE, ONE, ONE, [[False]], 2), "a token sees no token"),
+        (lambda: attention_in_rounds(ONE, ONE, ONE, [[True]], 2, base=1), "base is 1"),
+        (
+            lambda: attention_in_rounds([[Fraction(1, 2)]], ONE, ONE, [[True]], 2, base=2),
+            "a score is 1/2: give whole ones",
+        ),
+        (
+            lambda: attention_in_rounds(ONE * 400, ONE * 400, ONE * 400, [[True] * 400] * 400, 2),
+            "400 tokens take 160000 machines",
+        ),
+        (lambda: rounds_of_a_layer(0, 2), "leaves is 0"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(call, says):
+    with pytest.raises(InputError, match=says):
+        call()

@@ -1,0 +1,225 @@
+"""Parallel machines: the simulator by definition, and the layers that programs become."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.computation import pram
+from constructions.computation.pram import squared
+from theory.checks import InputError
+from theory.computation import Program, Read, Set, Step, Write, list_ranking, ranks
+from theory.computation.pram import OPS
+from theory.computation.random_program import random_inputs, random_program
+from verify.computation.steps import first_difference
+
+
+def by_definition(program: Program, *inputs: list[int]) -> list[dict[str, list[int]]]:
+    """The program once more, processor by processor, in dictionaries."""
+    count = len(inputs[0])
+    held = {
+        name: dict.fromkeys(range(count + 1), 0)
+        for name in (*program.inputs, *program.initial, *program.assigned)
+    }
+    for name, values in program.initial.items():
+        held[name] |= {i: v for i, v in enumerate(values, start=1) if i <= count}
+    for name, values in zip(program.inputs, inputs, strict=True):
+        held[name] |= dict(enumerate(values, start=1))
+    fixed = {kind: {i: int(i in m) for i in range(count + 1)} for kind, m in program.kinds.items()}
+    fixed["index"] = {i: i for i in range(count + 1)}
+    passed = [held]
+    for step in program.steps * program.repeat:
+        seen, now = {**held, **fixed}, {}
+        for read in step.reads:
+            at = {i: sum(seen[r][i] for r in read.at) + read.shift for i in range(1, count + 1)}
+            now[read.into] = {i: seen[read.of][min(max(a, 0), count)] for i, a in at.items()}
+        for write in step.writes:
+            now[write.into] = {}
+            for i in range(1, count + 1):
+                place = write.cells * i + write.cell
+                come = [
+                    seen[write.value][k] for k in range(1, count + 1) if seen[write.to][k] == place
+                ]
+                empty = program.most if write.empty is None else write.empty
+                now[write.into][i] = min(come, default=empty)
+        after = {name: dict(values) for name, values in held.items()}
+        for each in step.sets:
+            for i in range(1, count + 1):
+                if each.at is not None and i not in program.kinds[each.at]:
+                    continue
+                x = [{**seen, **now}[o][i] if isinstance(o, str) else o for o in each.operands]
+                value = {
+                    "copy": lambda x: x[0],
+                    "min": min,
+                    "max": max,
+                    "plus": sum,
+                    "minus": lambda x: x[0] - x[1],
+                    "where": lambda x: x[1] if x[0] > 0 else x[2],
+                }[each.op](x)
+                after[each.into][i] = min(max(value, 0), program.most)
+        held = after
+        passed.append(held)
+    return [{name: list(values.values())[1:] for name, values in h.items()} for h in passed]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6))
+def test_random_programs_run_as_defined_and_as_layers(seed):
+    program = random_program(seed)
+    inputs = random_inputs(program, 3, seed)
+    for row in zip(*inputs, strict=True):
+        found = [{n: v.tolist() for n, v in held.items()} for held in program.run(*row)]
+        assert found == by_definition(program, *(x.tolist() for x in row))
+    model = pram(program)
+    assert first_difference(model, program, inputs) is None
+    assert model.n_layers == len(program.steps) * program.repeat
+    *_, last = program.run(*inputs)
+    assert (model(*inputs).numpy() == last[program.answer]).all()
+
+
+def test_every_operation_is_tried_by_random_programs():
+    programs = [random_program(seed) for seed in range(30)]
+    steps = [step for program in programs for step in program.steps]
+    assert {each.op for step in steps for each in step.sets} == {*OPS}
+    assert any(read.shift < 0 for step in steps for read in step.reads)
+    assert any(write.cell for step in steps for write in step.writes)
+
+
+def test_a_faulty_layer_is_told_with_register_and_processor():
+    program = list_ranking(5)
+    model = pram(program)
+    model.blocks[0].mlp.b_out.data[model.stream["rank"]] += 1
+    wrong = first_difference(model, program, [np.array([2, 3, 4, 5, 0])])
+    assert "after layer 1 register rank of processor 0 is 1, in the program 0" in wrong
+
+
+@given(st.integers(1, 40), st.integers(0, 1000))
+def test_ranks_of_lists(length, seed):
+    rng = np.random.default_rng(seed)
+    order = 1 + rng.permutation(length)
+    successors = np.zeros(length, dtype=int)
+    successors[order[:-1] - 1] = order[1:]
+    model = pram(list_ranking(length))
+    wanted = np.empty(length, dtype=int)
+    wanted[order - 1] = np.arange(length, 0, -1)
+    assert ranks(successors).tolist() == wanted.tolist()
+    assert model(successors).tolist() == wanted.tolist()
+
+
+def test_fewer_processors_than_built_for_and_batches():
+    model = pram(list_ranking(9))
+    assert model([2, 0]).tolist() == [2, 1]
+    assert model([[[2, 3, 0]] * 2] * 2).shape == (2, 2, 3)
+    assert model(torch.tensor([0, 1])).tolist() == [1, 2]
+
+
+def test_short_formats_answer_where_they_are_exact():
+    successors = [2, 3, 4, 5, 0]
+    assert pram(list_ranking(5)).to(torch.float16)(successors).tolist() == [5, 4, 3, 2, 1]
+    with pytest.raises(InputError, match="its answers could be wrong"):
+        pram(list_ranking(5000)).to(torch.float16)
+
+
+def test_softmax_at_its_sharpness_gives_the_same_answers():
+    model = pram(list_ranking(8))
+    soft = model.sharpened(model.least_sharpness())
+    rows = np.random.default_rng(0).integers(0, 9, (20, 8))
+    assert torch.equal(soft(rows), model(rows))
+    with pytest.raises(InputError, match="too small"):
+        model.sharpened(0.1)
+
+
+MOVE = Set("x", "copy", ("y",))
+
+
+def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
+    given = {"inputs": ("x", "y"), "answer": "x", **fields}
+    return Program("mine", 3, steps=(Step(tuple(reads), tuple(writes), sets),), **given)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: program(MOVE, most=2), "most is 2, below the 3 processors"),
+        (lambda: program(MOVE, most=-1), "most is -1"),
+        (lambda: program(MOVE, repeat=True), "repeat is True"),
+        (lambda: replace(program(MOVE), processors=0), "processors is 0"),
+        (lambda: program(MOVE, inputs=()), "mine has no inputs"),
+        (lambda: program(MOVE, inputs=("x", "x")), "register x is given twice"),
+        (lambda: program(MOVE, inputs=("x", "y", "bos")), "bos is no name for a register"),
+        (lambda: program(MOVE, inputs=("x", "y", "z²")), "z² is no name for a register"),
+        (lambda: program(MOVE, initial={"z": (4,)}), r"register z starts as \(4,\)"),
+        (lambda: program(MOVE, initial={"z": (1, 1, 1, 1)}), "give at most 3 numbers"),
+        (lambda: program(MOVE, initial={"z": (True,)}), "register z starts as"),
+        (lambda: program(MOVE, initial={"x": (1,)}), "x is given and has an initial value"),
+        (lambda: program(MOVE, kinds={"even": frozenset({4})}), "kind even has processors beyond"),
+        (lambda: program(MOVE, kinds={"y": frozenset({1})}), "y is the processors' number or kind"),
+        (lambda: program(Set("index", "copy", ("y",))), "index is the processors' number"),
+        (lambda: program(MOVE, reads=[Read("y", ("y",), "x")]), "x is kept by steps and is where"),
+        (lambda: program(MOVE, answer="z"), "the answer z is not a register"),
+        (lambda: program(MOVE, reads=[Read("z", ("y",), "a")]), "a step reads z"),
+        (lambda: program(MOVE, reads=[Read("y", ("a",), "a")]), "a step reads a"),
+        (lambda: program(MOVE, writes=[Write("y", "z", "a")]), "a step reads z"),
+        (lambda: program(Set("x", "copy", ("z",))), "a step reads z"),
+        (lambda: program(MOVE, reads=[Read("y", ("y",), "a")] * 2), "a is filled twice"),
+        (lambda: program(MOVE, MOVE), "x at None is filled twice"),
+        (lambda: program(Set("x", "times", ("y",))), "op is 'times': give 'copy' or"),
+        (lambda: program(Set("x", "min", ("y",))), "min is given 1 operands: give 2"),
+        (lambda: program(Set("x", "copy", ("y", "y"))), "copy is given 2 operands: give 1"),
+        (lambda: program(Set("x", "copy", (4,))), "operand 4: give a whole number from 0 to 3"),
+        (lambda: program(Set("x", "copy", (0.5,))), "operand 0.5"),
+        (lambda: program(Set("x", "copy", (True,))), "operand True"),
+        (lambda: program(Set("x", "copy", ("y",), "even")), "x is set at even: give a kind"),
+        (lambda: program(MOVE, writes=[Write("y", "index", "a", 2, 2)]), "cell is 2: give one of"),
+        (lambda: program(MOVE, writes=[Write("y", "index", "a", 0, 0)]), "cells is 0"),
+        (lambda: program(MOVE, writes=[Write("y", "index", "a", empty=4)]), "empty is 4"),
+        (lambda: list(program(MOVE).run([1])), "was given 1 inputs: give x, y"),
+        (lambda: list(program(MOVE).run([1], [4])), "register y contains 4"),
+        (lambda: list(program(MOVE).run([1], [-1])), "register y contains -1"),
+        (lambda: list(program(MOVE).run([1], [1, 2])), "give all of them one shape"),
+        (
+            lambda: list(program(MOVE).run([0] * 4, [0] * 4)),
+            "4 processors are given and mine has 3",
+        ),
+        (lambda: pram("mine"), "a str is no program: give Program"),
+        (lambda: pram(program(MOVE))([1]), "was given 1 inputs: give x and y"),
+        (lambda: pram(program(MOVE))([0.5], [1]), "register x has dtype float64"),
+        (lambda: pram(program(MOVE))([[]], [[]]), "an empty sequence"),
+        (
+            lambda: pram(program(MOVE, writes=[Write("x", "y", "a")])),
+            "made of y, which is an input",
+        ),
+        (
+            lambda: pram(program(Set("z", "plus", ("x", "y")), writes=[Write("x", "z", "a")])),
+            "made of z, which is set by plus",
+        ),
+        (lambda: pram(replace(program(MOVE), processors=10**10, most=10**10)), "memory"),
+        (lambda: pram(program(MOVE, repeat=10**12)), "memory"),
+        (
+            lambda: pram(program(MOVE, writes=[Write("x", "index", "a")], most=2**50)),
+            r"scores of mine take \d+ bits, and float64 has 53",
+        ),
+        (lambda: ranks([2, 1]), "the successors of 1 run in a circle"),
+        (lambda: ranks([3, 0]), "successors contain 3: give numbers from 0 to 2"),
+        (lambda: list_ranking(0), "length is 0"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(call, says):
+    with pytest.raises(InputError, match=says):
+        call()
+
+
+def test_squares_are_carried_where_places_are_made():
+    chain = program(
+        Set("c", "min", ("a", "d")),
+        reads=[Read("index", ("x",), "a")],
+        writes=[Write("y", "c", "m")],
+        initial={"d": (1,)},
+    )
+    assert squared(chain) == {"index", "c", "a", "d"}

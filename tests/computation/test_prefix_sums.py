@@ -1,0 +1,79 @@
+"""Prefix sums as layers of a tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions.computation import prefix_sums
+from theory.checks import InputError
+from theory.computation import window_sums
+from theory.computation.prefix_sums import tree_depth
+
+
+@given(st.integers(1, 40), st.integers(2, 9), st.integers(0, 1000))
+def test_sums_of_whole_numbers(N, s, seed):
+    s = min(s, max(N, 2))
+    model = prefix_sums(N, s)
+    for count in {1, (N + 1) // 2, N}:
+        x = np.random.default_rng(seed).integers(-50, 50, (3, count))
+        assert (model(x).numpy() == x.cumsum(1)).all()
+        for H, stage in zip(model.streams(x), model.stages, strict=True):
+            sums = H[:, 1:, model.stream["sum"]][..., 0].numpy()
+            assert (sums == window_sums(x, stage.holds)).all()
+
+
+@pytest.mark.parametrize(("N", "s", "layers"), [(64, 2, 6), (64, 4, 3), (64, 8, 2), (65, 8, 3)])
+def test_sizes(N, s, layers):
+    model = prefix_sums(N, s)
+    assert (model.n_layers, model.n_heads, model.d_model) == (layers, s - 1, 3)
+    assert all(block.mlp is None for block in model.blocks)
+
+
+@given(st.integers(1, 10**6), st.integers(2, 50))
+def test_the_depth_of_a_tree(leaves, fan):
+    depth = tree_depth(leaves, fan)
+    assert fan**depth >= leaves
+    assert depth == 0 or fan ** (depth - 1) < leaves
+
+
+def test_windows_by_hand():
+    assert window_sums([1, 2, 3, 4], 2).tolist() == [1, 3, 5, 7]
+    assert window_sums([[1, 2, 3]], 5).tolist() == [[1, 3, 6]]
+
+
+def test_real_numbers_and_tensors():
+    x = torch.randn(4, 20, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    assert torch.allclose(prefix_sums(20, 3)(x), x.cumsum(1), rtol=0, atol=1e-13)
+    assert prefix_sums(4)([0.5]).tolist() == [0.5]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: prefix_sums(0), "length is 0"),
+        (lambda: prefix_sums(True), "length is True"),
+        (lambda: prefix_sums(8, 1), "s is 1: give a number from 2 to 8"),
+        (lambda: prefix_sums(8, 9), "s is 9: give a number from 2 to 8"),
+        (lambda: prefix_sums(8, 2.0), "s is 2.0"),
+        (lambda: prefix_sums(10**12), "memory"),
+        (lambda: prefix_sums(3)([1, 2, 3, 4]), "x has 4 numbers but the model was built for"),
+        (lambda: prefix_sums(3)([]), r"x has shape \(0,\)"),
+        (lambda: prefix_sums(3)(1.0), r"x has shape \(\)"),
+        (lambda: prefix_sums(3)([1.0, float("nan")]), "x contains NaN"),
+        (lambda: prefix_sums(3)([1j]), "complex|real numbers"),
+        (lambda: prefix_sums(3)([1], [2]), "was given 2 inputs: give x"),
+        (lambda: prefix_sums(3)([1e308, 1e308]), "overflows float64"),
+        (lambda: window_sums([1, 2], 0), "width is 0"),
+        (lambda: window_sums([], 1), r"x has shape \(0,\)"),
+        (lambda: tree_depth(4, 1), "a tree of fan-in 1 has no end"),
+        (lambda: tree_depth(0, 2), "leaves is 0"),
+    ],
+)
+def test_what_cannot_be_added_is_refused(call, says):
+    with pytest.raises(InputError, match=says):
+        call()

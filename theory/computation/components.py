@@ -1,0 +1,128 @@
+"""Connected components of a graph by least labels: union, hooking and jumping.
+
+Vertices are numbered 1, …, n. Each has a label p(v), at first its own number, and is to get the
+least number of its component. In a step
+
+    jump   every vertex looks up p(p(v))
+    hook   every edge uv looks up p(u) and p(v), and sends the smaller to the vertex of the larger
+    p(v) ← the least of p(p(v)) and of what was sent to v
+
+Labels are numbers of vertices of the same component and never grow, so p(v) ≤ v. Let m be the least
+vertex of a component and S the vertices with label m. If S is not all of it, some edge has u in S
+and v not in S; with x = p(v) ≠ m, the message m goes to x. Once it has come, either x is new in S;
+or x was in S before, and v, which looked up p(x), is. So S grows with every message, and after
+n − 1 of them all labels are right. Conversely labels are right as soon as no edge has two of them.
+
+Overlapped, a step sends what edges have looked up in the step before: one message in two steps, of
+one layer each. In turn, looking up and sending are two steps of a machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components as components_of
+
+from theory import checks
+from theory.checks import InputError
+from theory.computation.pram import Program, Read, Set, Step, Write, processors_fit
+
+LOOK_UP = Read("p", ("u", "p"), "a"), Read("p", ("v", "p"), "b")
+"""Edges look up p(u) and p(v), as their p is 0; vertices p(p(v)) twice, as their u and v are 0."""
+
+SORTED = Set("lo", "min", ("a", "b")), Set("hi", "max", ("a", "b"))
+SEND = Write("lo", "hi", "m")
+
+
+def components(
+    vertices: int, edges: int, steps: int | None = None, *, overlapped: bool = True
+) -> Program:
+    """The program for n vertices and at most so many edges: processors 1, …, n are the vertices,
+    the others the edges, whose inputs u and v are the vertices at their ends (0 at vertices).
+
+    By default it takes as many steps as are certain to be enough: 2(n − 1). Raises `ValueError` for
+    sizes below 1 vertex, below 0 edges or below 0 steps, and an odd number of steps in turn.
+    """
+    n, m = checks.dimension("vertices", vertices), checks.step_count("edges", edges)
+    processors_fit(n + m)
+    steps = enough_steps(n) if steps is None else checks.step_count("steps", steps)
+    if overlapped:
+        least = Set("p", "min", ("a", "m"), at="vertex")
+        body: tuple[Step, ...] = (Step(LOOK_UP, (SEND,), (*SORTED, least)),)
+    else:
+        least = Set("p", "min", ("lo", "m"), at="vertex")
+        body = Step(LOOK_UP, (), SORTED), Step((), (SEND,), (least,))
+        if steps % 2:
+            raise InputError(f"steps is {steps}: looking up and sending in turn take two each")
+    return Program(
+        f"components({n}, {m}, {steps}{'' if overlapped else ', overlapped=False'})",
+        n + m,
+        inputs=("u", "v"),
+        answer="p",
+        steps=body,
+        repeat=steps // len(body),
+        initial={"p": tuple(range(1, n + 1))},
+        kinds={"vertex": frozenset(range(1, n + 1))},
+    )
+
+
+def enough_steps(vertices: int) -> int:
+    """2(n − 1): a message takes two steps, and n − 1 of them settle all labels."""
+    return 2 * (vertices - 1)
+
+
+def checked_edges(edges: ArrayLike, vertices: int) -> np.ndarray:
+    """Edges (…, m, 2) as int64, numbers of vertices in 1 … n; `ValueError` for others."""
+    array = checks.array_of("edges", edges)
+    if array.shape == (0,):
+        return np.zeros((0, 2), dtype=np.int64)
+    if array.ndim < 2 or array.shape[-1] != 2:
+        raise InputError(f"edges have shape {array.shape}: give pairs of vertices (…, m, 2)")
+    if not np.issubdtype(array.dtype, np.integer) and array.size:
+        raise InputError(f"edges have dtype {array.dtype}: give integers from 1 to {vertices}")
+    bad = array[(array < 1) | (array > vertices)]
+    if bad.size:
+        raise InputError(f"an edge has vertex {bad.flat[0]}: give numbers from 1 to {vertices}")
+    return array.astype(np.int64)
+
+
+def as_inputs(edges: np.ndarray, vertices: int) -> tuple[np.ndarray, np.ndarray]:
+    """The registers u and v (…, n + m) of edges (…, m, 2)."""
+    at_vertices = np.zeros((*edges.shape[:-2], vertices, 2), dtype=np.int64)
+    both = np.concatenate([at_vertices, edges], axis=-2)
+    return both[..., 0], both[..., 1]
+
+
+def least_labels(edges: ArrayLike, vertices: int) -> np.ndarray:
+    """The least vertex of each vertex's component (n,), by a search of the graph.
+
+    Edges (m, 2), or (…, m, 2) for labels (…, n). Raises `ValueError` as `checked_edges`.
+    """
+    n = checks.dimension("vertices", vertices)
+    array = checked_edges(edges, n)
+    labels = np.empty((*array.shape[:-2], n), dtype=np.int64)
+    for at in np.ndindex(array.shape[:-2]):
+        u, v = array[at].T - 1
+        _, which = components_of(coo_array((np.ones(len(u)), (u, v)), shape=(n, n)), directed=False)
+        _, first = np.unique(which, return_index=True)
+        labels[at] = 1 + first[which]
+    return labels
+
+
+def settled_after(edges: ArrayLike, vertices: int, *, overlapped: bool = True) -> int:
+    """After how many steps the labels of a graph (m, 2) are right, by running the program."""
+    array = checked_edges(edges, vertices)
+    program = components(vertices, len(array), overlapped=overlapped)
+    right = least_labels(array, vertices)
+    return next(
+        after
+        for after, held in enumerate(program.run(*as_inputs(array, vertices)))
+        if np.array_equal(held["p"][:vertices], right)
+    )
+
+
+def shuffled_path(vertices: int, seed: int | np.random.Generator) -> np.ndarray:
+    """The edges (n − 1, 2) of a path through all vertices in random order."""
+    order = 1 + np.random.default_rng(seed).permutation(checks.dimension("vertices", vertices))
+    return np.stack([order[:-1], order[1:]], axis=1)

@@ -1,0 +1,61 @@
+"""List ranking by pointer jumping: how many elements there are from each to the end of its list.
+
+Every element has a successor, 0 at the end, and a rank, at first 1. In a step
+
+    rank ← rank + rank[next],   next ← next[next]
+
+so that after k steps next is 2^k elements on and rank counts those before it: all up to the end, or
+2^k where there are more. Elements may share a successor; ranks are then heights above the roots.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+from theory.computation.pram import Program, Read, Set, Step, processors_fit
+
+
+def list_ranking(length: int) -> Program:
+    """The program for at most `length` = N elements, with input `next`: ⌈log₂N⌉ steps.
+
+    Raises `ValueError` for a length below 1.
+    """
+    N = checks.dimension("length", length)
+    processors_fit(N)
+    jump = Step(
+        reads=(Read("rank", ("next",), "a"), Read("next", ("next",), "b")),
+        sets=(Set("rank", "plus", ("rank", "a")), Set("next", "copy", ("b",))),
+    )
+    return Program(
+        f"list_ranking({N})",
+        N,
+        inputs=("next",),
+        answer="rank",
+        steps=(jump,),
+        repeat=(N - 1).bit_length(),
+        initial={"rank": (1,) * N},
+    )
+
+
+def ranks(successors: ArrayLike) -> np.ndarray:
+    """How many elements there are from each of 1, …, N to its end, itself included, by walking.
+
+    Successors and ranks are (N,). Raises `ValueError` for successors outside 0 … N, and for some
+    that run in a circle.
+    """
+    following = np.array([0, *checks.one_sequence("successors", successors)])
+    N = len(following) - 1
+    if following.max() > N:
+        raise InputError(f"successors contain {following.max()}: give numbers from 0 to {N}")
+    place, rank = np.arange(1, N + 1), np.zeros(N, dtype=np.int64)
+    for _ in range(N):
+        rank += place > 0
+        place = following[place]
+    if place.any():
+        raise InputError(
+            f"the successors of {np.flatnonzero(place)[0] + 1} run in a circle: give lists"
+        )
+    return rank

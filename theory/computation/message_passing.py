@@ -1,0 +1,94 @@
+"""Rounds of massively parallel computation (MPC): machines of s words that send messages.
+
+In a round every machine works on its words and sends messages; word k of machine i becomes what was
+sent to place s·i + k, so that a message names a machine and one of its slots, and what a machine is
+sent has room in its s words. Each of the messages of a machine is a `Write` to every slot, s² of
+them if it sends s. Algorithms send one message to a slot; of several, the slot has a sum.
+
+tree_sum     machine i sends its sum to a slot of its own of machine ⌈i/s⌉, so that after r rounds
+             machine i has the sum of the i-th block of s^r numbers
+transpose    s machines have the rows of a matrix and get its columns, in one round
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+from theory.computation.pram import Program, Set, Step, Write, processors_fit
+from theory.computation.prefix_sums import tree_depth
+
+
+def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
+    """The step in which every machine sends `messages`, registers of values with the registers of
+    their places s·machine + slot, and then has `words`, one for each of its s slots; 0 where
+    nothing has come.
+
+    Raises `ValueError` for no messages and no words."""
+    if not messages or not words:
+        raise InputError(f"{len(messages)} messages to {len(words)} words: give at least one each")
+    s = len(words)
+    writes = [
+        Write(value, place, f"{value} in {word}", slot, s, empty=0)
+        for value, place in messages.items()
+        for slot, word in enumerate(words)
+    ]
+    brought = {word: tuple(f"{value} in {word}" for value in messages) for word in words}
+    op = "plus" if len(messages) > 1 else "copy"
+    return Step((), tuple(writes), tuple(Set(word, op, each) for word, each in brought.items()))
+
+
+def tree_sum(machines: int, s: int, largest: int = 1) -> Program:
+    """The sum of a number x ≤ `largest` at each of N machines, at machine 1 after ⌈log_s N⌉ rounds.
+
+    Raises `ValueError` for N < 1, s < 2 and largest < 1.
+    """
+    N, s = checks.dimension("machines", machines), checks.dimension("s", s)
+    depth, largest = tree_depth(N, s), checks.dimension("largest", largest)
+    processors_fit(N + s)
+    numbers = range(1, N + 1)
+    slots = [f"slot {k}" for k in range(s)]
+    writes = (Write("x", "up", into, k, s, empty=0) for k, into in enumerate(slots))
+    return Program(
+        f"tree_sum({N}, {s}, {largest})",
+        N,
+        inputs=("x",),
+        answer="x",
+        steps=(Step((), tuple(writes), (Set("x", "plus", tuple(slots)),)),),
+        repeat=depth,
+        initial={"up": tuple(s * (1 + (i - 1) // s) + (i - 1) % s for i in numbers)},
+        most=max(N * largest, s * N + s - 1),
+    )
+
+
+def transpose(s: int, largest: int = 1) -> Program:
+    """The columns of an s × s matrix of numbers up to `largest`, whose rows s machines are given:
+    inputs w1, …, ws, and machine i sends its word k to slot i of machine k. The answer is w1.
+
+    Raises `ValueError` for s < 1 and largest < 1.
+    """
+    s, largest = checks.dimension("s", s), checks.dimension("largest", largest)
+    processors_fit(s * s)
+    words = tuple(f"w{k}" for k in range(1, s + 1))
+    places = {f"place{k}": tuple(range(s * k, s * (k + 1))) for k in range(1, s + 1)}
+    return Program(
+        f"transpose({s}, {largest})",
+        s,
+        inputs=words,
+        answer="w1",
+        steps=(message_round(dict(zip(words, places, strict=True)), words),),
+        initial=places,
+        most=max(largest, s * s + s - 1),
+    )
+
+
+def block_sums(x: ArrayLike, width: int) -> np.ndarray:
+    """The sum of the i-th block of `width` numbers, i = 1, …, N, 0 beyond the last: (…, N).
+
+    Raises `ValueError` for no numbers and a width below 1.
+    """
+    array, width = checks.vectors("x", x), checks.dimension("width", width)
+    starts = range(0, array.shape[-1] * width, width)
+    return np.stack([array[..., start : start + width].sum(-1) for start in starts], axis=-1)

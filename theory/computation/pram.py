@@ -1,0 +1,289 @@
+"""Parallel random-access machines (PRAM): reads, writes of the least value, and local work.
+
+Processors are numbered 1, …, N. Register r of processor i is a whole number r_i in 0 … most, and a
+cell of the shared memory: everybody may read it. A program is a list of steps that is repeated, and
+in each all processors do at once
+
+    Read   into_i = of_a,   a = the sum of the registers `at` of i, and a shift
+    Write  into_i = min { value_k : to_k = i },   `most` if nobody has written to i (MIN-CRCW);
+           or to cell c of the s cells of i, those with to_k = s·i + c
+    Set    into_i = op(…),  of registers, and of what the step has read and what was written
+
+Reads and writes see what registers held before the step. What they bring stands in registers of its
+own, which are at hand until the step ends. Addresses are cut off at 0 and N; cell 0 holds 0 in
+every register, and what is written to it is lost.
+
+Shape glossary: a register is an int64 array (…, N), of processors 1, …, N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks, machine
+from theory.checks import InputError
+
+INDEX = "index"
+"""The register that holds a processor's own number."""
+
+RESERVED = ("bos", "1")
+BYTES = 512  # of a processor, about: its registers
+
+Registers = dict[str, np.ndarray]
+Operand = str | int
+
+OPS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
+    "copy": (1, lambda x: x),
+    "min": (2, np.minimum),
+    "max": (2, np.maximum),
+    "plus": (2, lambda *x: np.asarray(sum(x))),
+    "minus": (2, np.subtract),
+    "where": (3, lambda flag, x, y: np.asarray(np.where(flag > 0, x, y))),
+}
+"""Local work, by name: how many operands (for plus, at least), and of what. Results are cut off at
+0 and `most`."""
+
+
+def processors_fit(count: int) -> None:
+    """Raise `ValueError` unless the memory holds the registers of so many processors."""
+    what = f"the registers of {count:.4g} processors"
+    machine.fits_in_memory(what, BYTES * count, "take fewer")
+
+
+@dataclass(frozen=True)
+class Read:
+    """into_i = of_a with a = Σ_r r_i + shift over the registers r of `at`."""
+
+    of: str
+    at: tuple[str, ...]
+    into: str
+    shift: int = 0
+
+
+@dataclass(frozen=True)
+class Write:
+    """into_i is the least `value` of the processors whose register `to` is cells·i + cell, and
+    `empty` if there is none (None: `most`)."""
+
+    value: str
+    to: str
+    into: str
+    cell: int = 0
+    cells: int = 1
+    empty: int | None = None
+
+
+@dataclass(frozen=True)
+class Set:
+    """into_i = op(operands), registers or whole numbers, at the processors of kind `at` (or all).
+
+    The operations are those of `OPS`: copy, min, max, minus (cut off at 0), plus (of two or more,
+    cut off at `most`) and where(flag, x, y), which is x where flag > 0.
+    """
+
+    into: str
+    op: str
+    operands: tuple[Operand, ...]
+    at: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """Reads and writes, then local work."""
+
+    reads: tuple[Read, ...] = ()
+    writes: tuple[Write, ...] = ()
+    sets: tuple[Set, ...] = ()
+
+    @property
+    def brought(self) -> list[str]:
+        """The registers in which reads and writes stand."""
+        return [read.into for read in self.reads] + [write.into for write in self.writes]
+
+
+@dataclass(frozen=True)
+class Program:
+    """`steps`, `repeat` times, for at most `processors` = N processors.
+
+    inputs   registers that a run is given, numbers in 0 … most
+    initial  what other registers hold at first, by processor; 0 where nothing is said
+    kinds    processors of one kind, by their numbers: a register that is 1 at these and 0 elsewhere
+    answer   the register that is asked for in the end
+    most     the largest number, at least N, which is its default
+
+    Raises `ValueError` for a name that is not a register, or is used for two things, an unknown
+    operation or a wrong number of operands, and numbers outside 0 … most.
+    """
+
+    name: str
+    processors: int
+    inputs: tuple[str, ...]
+    answer: str
+    steps: tuple[Step, ...]
+    repeat: int = 1
+    initial: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    kinds: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    most: int = 0
+
+    def __post_init__(self) -> None:
+        N = checks.dimension("processors", self.processors)
+        processors_fit(N)
+        checks.step_count("repeat", self.repeat)
+        checks.step_count("most", self.most)
+        object.__setattr__(self, "most", self.most or N)
+        if self.most < N:
+            raise InputError(f"most is {self.most}, below the {N} processors: give at least {N}")
+        for name, values in self.initial.items():
+            if len(values) > N or not all(self.holds(value) for value in values):
+                raise InputError(
+                    f"register {name} starts as {values!r:.40}: give at most {N} numbers from 0 to "
+                    f"{self.most}"
+                )
+        for name, members in self.kinds.items():
+            if not all(1 <= i <= N for i in members):
+                raise InputError(f"kind {name} has processors beyond 1 … {N}: {sorted(members)}")
+        self._check_names()
+
+    def holds(self, value: object) -> bool:
+        """Whether a value is a whole number in 0 … most."""
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return whole and 0 <= int(value) <= self.most  # type: ignore[call-overload]
+
+    @property
+    def assigned(self) -> list[str]:
+        """The registers that some step sets."""
+        return list(dict.fromkeys(each.into for step in self.steps for each in step.sets))
+
+    @property
+    def state(self) -> list[str]:
+        """The registers that steps leave to each other: given, initial, and set."""
+        return list(dict.fromkeys([*self.inputs, *self.initial, *self.assigned]))
+
+    @property
+    def brought(self) -> list[str]:
+        """The registers in which reads and writes of some step stand."""
+        return list(dict.fromkeys(name for step in self.steps for name in step.brought))
+
+    def run(self, *inputs: ArrayLike) -> Iterator[Registers]:
+        """What the registers of `state` hold at first and after each of the steps.
+
+        Each input is (…, N') with one number for each of N' ≤ N processors. Raises `ValueError` for
+        more of them, other shapes, and numbers outside 0 … most.
+        """
+        given = self.checked(*inputs)
+        shape = given[0].shape if given else (self.processors,)
+        held = {name: np.zeros(shape, dtype=np.int64) for name in self.state}
+        for name, values in self.initial.items():
+            first = np.array([*values, *[0] * self.processors])[: shape[-1]]
+            held[name] = held[name] + first
+        held |= dict(zip(self.inputs, given, strict=True))
+        yield held
+        for _ in range(self.repeat):
+            for step in self.steps:
+                yield (held := self._after(step, held))
+
+    def checked(self, *inputs: ArrayLike) -> list[np.ndarray]:
+        """The inputs as int64 arrays of one shape; `ValueError` as in `run`."""
+        if len(inputs) != len(self.inputs):
+            wanted = ", ".join(self.inputs) or "none"
+            raise InputError(f"{self.name} was given {len(inputs)} inputs: give {wanted}")
+        given = [
+            checks.tokens(f"register {name}", values, self.most + 1)
+            for name, values in zip(self.inputs, inputs, strict=True)
+        ]
+        shapes = sorted({array.shape for array in given})
+        if len(shapes) > 1:
+            raise InputError(f"the inputs have shapes {shapes}: give all of them one shape")
+        if shapes and shapes[0][-1] > self.processors:
+            raise InputError(
+                f"{shapes[0][-1]} processors are given and {self.name} has {self.processors}: "
+                "give fewer, or a program of more"
+            )
+        return given
+
+    def empty(self, write: Write) -> int:
+        """What stands where nobody has written."""
+        return self.most if write.empty is None else write.empty
+
+    def _after(self, step: Step, held: Registers) -> Registers:
+        shape = next(iter(held.values())).shape
+        here = np.broadcast_to(np.arange(1, shape[-1] + 1), shape)
+        kinds = {kind: np.isin(here, [*members]) for kind, members in self.kinds.items()}
+        seen = {**held, INDEX: here, **{kind: at.astype(int) for kind, at in kinds.items()}}
+        now = dict(seen)
+        for read in step.reads:
+            place = sum((seen[name] for name in read.at), start=np.full(shape, read.shift))
+            cells = np.concatenate([np.zeros((*shape[:-1], 1), int), seen[read.of]], axis=-1)
+            now[read.into] = np.take_along_axis(cells, place.clip(0, shape[-1]), axis=-1)
+        for write in step.writes:
+            last, nothing = write.cells * shape[-1] + write.cell, self.most + 1
+            cells = np.full((*shape[:-1], max(self.most, last) + 1), nothing)
+            batch = np.indices(shape, sparse=True)[:-1]
+            np.minimum.at(cells, (*batch, seen[write.to]), seen[write.value])
+            come = cells[..., write.cells + write.cell : last + 1 : write.cells]
+            now[write.into] = np.where(come == nothing, self.empty(write), come)
+        after = dict(held)
+        for each in step.sets:
+            operands = (now[x] if isinstance(x, str) else np.int64(x) for x in each.operands)
+            value = np.clip(OPS[each.op][1](*operands), 0, self.most)
+            at = kinds[each.at] if each.at is not None else np.True_
+            after[each.into] = np.where(at, value, after[each.into])
+        return after
+
+    def _check_names(self) -> None:
+        fixed, sources = {INDEX, *self.kinds}, {*self.inputs, *self.initial}
+        if not self.inputs:
+            raise InputError(f"{self.name} has no inputs: give at least one register")
+        if twice := [name for name in self.inputs if self.inputs.count(name) > 1]:
+            raise InputError(f"register {twice[0]} is given twice: take two names")
+        for name in (*fixed, *self.state, *self.brought):
+            if name in RESERVED or name.endswith("²"):
+                raise InputError(f"{name} is no name for a register: take another one")
+        for one, other, what in (
+            (set(self.inputs), set(self.initial), "given and has an initial value"),
+            (fixed, {*self.state, *self.brought}, "the processors' number or kind and a register"),
+            ({*self.state}, {*self.brought}, "kept by steps and is where something is brought"),
+        ):
+            if both := sorted(one & other):
+                raise InputError(f"register {both[0]} is {what}: take two names")
+        if not sources | fixed | {*self.assigned} >= {self.answer}:
+            raise InputError(f"the answer {self.answer} is not a register of {self.name}")
+        for step in self.steps:
+            self._check_step(step, fixed | {*self.state})
+
+    def _check_step(self, step: Step, kept: set[str]) -> None:
+        known = kept | {*step.brought}
+        asked: Iterator[tuple[str, set[str]]] = chain(
+            ((name, kept) for read in step.reads for name in (read.of, *read.at)),
+            ((name, kept) for write in step.writes for name in (write.value, write.to)),
+            ((x, known) for each in step.sets for x in each.operands if isinstance(x, str)),
+        )
+        for name, allowed in asked:
+            if name not in allowed:
+                raise InputError(f"a step reads {name}, which is not a register at that time")
+        for write in step.writes:
+            checks.dimension("cells", write.cells)
+            if not 0 <= write.cell < write.cells:
+                raise InputError(f"cell is {write.cell}: give one of 0 … {write.cells - 1}")
+            if not self.holds(self.empty(write)):
+                raise InputError(f"empty is {write.empty}: give a number from 0 to {self.most}")
+        for names in (step.brought, [f"{each.into} at {each.at}" for each in step.sets]):
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise InputError(f"{twice[0]} is filled twice in a step: take two steps")
+        whole = {each.into for each in step.sets if each.at is None}
+        for each in step.sets:
+            checks.one_of("op", each.op, tuple(OPS))
+            count, wanted = len(each.operands), OPS[each.op][0]
+            if count < wanted or (count > wanted and each.op != "plus"):
+                raise InputError(f"{each.op} is given {count} operands: give {wanted}")
+            if bad := [x for x in each.operands if not isinstance(x, str) and not self.holds(x)]:
+                raise InputError(f"operand {bad[0]!r}: give a whole number from 0 to {self.most}")
+            if each.at is not None and (each.at not in self.kinds or each.into in whole):
+                raise InputError(
+                    f"{each.into} is set at {each.at}: give a kind, and each register one value"
+                )

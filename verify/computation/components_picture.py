@@ -1,0 +1,48 @@
+"""The picture of connected components: the label of every vertex of a path, layer by layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from theory.checks import InputError
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+MOST = 200  # vertices that can be told apart
+WRITTEN = 40  # of which so many have their labels written
+
+
+def draw(path: Path, model: Transformer, edges: np.ndarray) -> None:
+    """Saved to path: a row for each layer, a column for each vertex in the order of a shuffled path
+    (n − 1, 2), and its label as colour, and as a number where there is room.
+
+    Raises ValueError for more than 200 vertices.
+    """
+    order = np.append(edges[:, 0], edges[-1:, 1])
+    if len(order) > MOST:
+        raise InputError(f"a path of {len(order)} vertices is too long to draw: at most {MOST}")
+    register = model.stream["p"]
+    labels = np.array([H[order, register][:, 0].numpy() for H in model.streams(edges)])
+    layers, n = labels.shape
+    figure = Figure(figsize=(max(5.0, 0.24 * n + 1.6), 0.3 * layers + 1.6), layout="constrained")
+    panel = figure.subplots()
+    shown = panel.imshow(labels, cmap="viridis", vmin=1, vmax=n, aspect="auto")
+    if n <= WRITTEN:
+        for layer, row in enumerate(labels):
+            for column, label in enumerate(row):
+                colour = "black" if label > 0.6 * n else "white"
+                panel.text(
+                    column, layer, f"{label:g}", color=colour, fontsize=6, ha="center", va="center"
+                )
+    panel.set_yticks(range(layers), ["embedding", *map(str, range(1, layers))], fontsize=7)
+    panel.set_xticks([])
+    panel.set_ylabel("after layer")
+    panel.set_xlabel(f"the {n} vertices along a path in shuffled order")
+    panel.set_title(f"{model.name}: labels", fontsize=9)
+    figure.colorbar(shown, label="label")
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,103 @@
+"""The claim `prefix-sums`: a tree of fan-in s as ⌈log_s N⌉ layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.computation import window_sums
+from verify.claim import Run, claim, option
+from verify.domains import Symbolic, outputs, written
+from verify.evidence.gaps import States, at_positions, gap_finding
+from verify.evidence.size import size
+from verify.finding import Finding, Verdict, equal, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+WORDS = 2, 4, 8
+
+
+@claim(
+    source="proved in constructions/computation/prefix_sums.py",
+    faults_seen=[{"length": 5}, {"length": 9}],
+)
+def prefix_sums(
+    run: Run,
+    *,
+    length: Annotated[int, option("numbers to add", min=2)] = 64,
+) -> Iterator[Finding]:
+    """Prefix sums of N numbers take ⌈log_s N⌉ layers of s − 1 heads, at width 3 and without an MLP.
+
+    They are a round of a tree of fan-in s for each layer, for all numbers: as polynomials.
+    """
+    from constructions.computation import prefix_sums as construction
+
+    for words in (w for w in WORDS if w <= length):
+        model = run.build(construction, length, words)
+        small = run.build(construction, min(length, 16), min(words, length, 16))
+        found = size(model, "prefix-sums", n=length, s=words)
+        of_numbers = registers(model, run.rng.integers(-(10**6), 10**6, (20, length)))
+        yield from labelled(f"s={words}", [found, identity(small), of_numbers])
+        for layer in range(1, model.n_layers + 1):
+            yield gaps(words, model, layer)
+
+
+def identity(model: Transformer) -> Finding:
+    """Every answer is the sum of all numbers up to it, as a polynomial in them."""
+    N = model.interface.length
+    domain = Symbolic([f"x{i}" for i in range(1, N + 1)])
+    x = np.empty(N, dtype=object)
+    x[:] = domain.variables
+    said = [row[0] for row in outputs(model, written(model, domain, x), domain).tolist()]
+    wanted = [sum(domain.variables[:i], domain.number(0)) for i in range(1, N + 1)]
+    wrong = next((i for i in range(N) if said[i] != wanted[i]), None)
+    return equal(
+        "identity",
+        f"for all {N} numbers, as polynomials",
+        None if wrong is None else f"answer {wrong + 1} is {said[wrong]}",
+        evidence="identity",
+        words=f"{N} answers are the same polynomials",
+    )
+
+
+def registers(model: Transformer, x: np.ndarray) -> Finding:
+    """After each layer every token has the sum of its window, and the answers are prefix sums."""
+    wrong = None
+    passed = [H[..., 1:, model.stream["sum"]][..., 0].numpy() for H in model.streams(x)]
+    for stage in model.stages:
+        if (passed[stage.after] != window_sums(x, stage.holds)).any():
+            wrong = wrong or f"register {stage} is not the sum of {stage.holds} numbers"
+    if (model(x).numpy() != window_sums(x, x.shape[-1])).any():
+        wrong = wrong or "the answers are not prefix sums"
+    rounded = float(np.abs(x).sum(-1).max()) >= 2.0**53
+    return equal(
+        "registers",
+        f"windows of s^ℓ numbers after layer ℓ (N = {x.shape[-1]})",
+        wrong,
+        evidence="float" if rounded else "exact",
+        words=f"equal on {len(x)} rows of whole numbers, after {model.n_layers} layers",
+    )
+
+
+def gaps(s: int, model: Transformer, layer: int) -> Finding:
+    """The smallest gap of the heads of a layer."""
+    attn = model.blocks[layer - 1].attn
+    heads = range(0 if attn is None else attn.n_heads)
+    each = [gap_finding(f"s={s}", model, head_states(model, s, layer, head)) for head in heads]
+    together = replace(each[0], verdict=Verdict.together(found.verdict for found in each))
+    together.measured = min(found.measured for found in each)
+    together.words = f"{together.measured:g} in {len(each)} heads"
+    return together
+
+
+def head_states(model: Transformer, s: int, layer: int, head: int) -> States:
+    """Head w of layer ℓ looks up position i − w·s^{ℓ − 1}, or BOS if that is before it."""
+    place = at_positions(model, "j", "norm")
+    here = np.arange(len(place["j"]))
+    wanted = np.maximum(here - (head + 1) * s ** (layer - 1), 0)
+    preference = np.where(wanted[:, None] == here, 0.0, -np.inf)
+    return States(layer, {"j": place["j"]}, place, preference, here, head)

@@ -1,0 +1,219 @@
+"""The claim `rounds`: a step of a parallel machine is a layer, and a layer is a few rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.computation import components, list_ranking, ranks, transpose, tree_sum
+from theory.computation.attention_rounds import (
+    Rows,
+    attention_by_definition,
+    attention_in_rounds,
+    rounds_of_a_layer,
+)
+from theory.computation.components import as_inputs
+from theory.computation.message_passing import block_sums
+from theory.computation.random_program import random_inputs, random_program
+from verify.claim import Run, claim, option
+from verify.computation.steps import (
+    gaps,
+    over_q,
+    prompt_of,
+    registers_follow,
+    whole_evidence,
+    works_locally,
+)
+from verify.evidence.size import size
+from verify.finding import Finding, equal, labelled, same
+
+if TYPE_CHECKING:
+    from constructions.attention import Attention
+    from constructions.transformer import Transformer
+
+FANS = 2, 3, 8
+
+
+@claim(
+    source="proved in constructions/computation/pram.py and "
+    "theory/computation/attention_rounds.py; compare [Sanford2024]",
+    faults_seen=[{"length": 4, "programs": 3}],
+)
+def rounds(
+    run: Run,
+    *,
+    length: Annotated[int, option("elements of a list to rank", min=2)] = 100,
+    programs: Annotated[int, option("random programs", min=1)] = 100,
+) -> Iterator[Finding]:
+    """A step of a PRAM with writes of the least value is a layer, and so is a round of messages.
+
+    All processors read and write at once, with a head for each place that is read and each write;
+    their local work is the MLP.  List ranking takes ⌈log₂N⌉ layers of one head and width 7; a round
+    in which machines send messages to each other's s slots takes s heads for each message that one
+    sends.  Conversely N² machines with fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which
+    are carried out.  Messages name a slot here, and local work is a few operations.  [Sanford2024]
+    relates layers and rounds for any local work and for messages that name a machine alone, which
+    is more than is shown here.
+    """
+    from constructions.computation import pram
+
+    model = run.build(pram, list_ranking(length))
+    yield from labelled("list-ranking", _ranking(run, model, length))
+    few = run.build(pram, list_ranking(4))
+    yield from gaps("list-ranking", run.build(pram, list_ranking(12)), list_ranking(12))
+    yield from labelled("list-ranking", [works_locally(few, list_ranking(4))])
+    in_turn = run.build(pram, components(2, 1, overlapped=False))
+    two = [works_locally(in_turn, components(2, 1, overlapped=False), step) for step in (1, 2)]
+    yield from labelled("in-turn", two)
+    yield from gaps("in-turn", in_turn, components(2, 1, overlapped=False))
+    yield from labelled("tree-sum", _messages(run, length))
+    yield from gaps("tree-sum", run.build(pram, tree_sum(3, 2)), tree_sum(3, 2))
+    yield from labelled("random", _random(run, programs))
+    yield from labelled("layer", _in_rounds(run))
+
+
+def _ranking(run: Run, model: Transformer, length: int) -> Iterator[Finding]:
+    from constructions.computation import pram
+
+    yield size(model, "pram", n=length)
+    most, count, wrong = 3 if run.quick else 5, 0, None
+    for n in range(1, most + 1):
+        short = run.build(pram, list_ranking(n))
+        lists = all_lists(n)
+        differs = (short(lists).numpy() != np.array([ranks(row) for row in lists])).any(axis=1)
+        count += len(lists)
+        if differs.any():
+            wrong = wrong or f"{short.name}: successors {lists[differs.argmax()].tolist()}"
+    lists = np.stack([random_list(length, run.rng) for _ in range(10)])
+    if (model(lists).numpy() != np.array([ranks(row) for row in lists])).any():
+        wrong = wrong or f"{model.name}: a random list"
+    yield equal(
+        "ranks",
+        f"all lists and forests of at most {most} elements, and random lists of {length}",
+        wrong,
+        evidence=whole_evidence(model),
+        words=f"all ranks equal on {count} and {len(lists)}",
+    )
+    successors = run.rng.integers(0, length + 1, (10, length))
+    cases = [(model, list_ranking(length), (rows,)) for rows in (lists, successors)]
+    yield registers_follow(f"every register is the program's (N = {length})", cases)
+
+
+def all_lists(n: int) -> np.ndarray:
+    """All successors (…, n) of n elements that run in no circle."""
+    rows = np.moveaxis(np.indices((n + 1,) * n), 0, -1).reshape(-1, n)
+    place = np.broadcast_to(np.arange(1, n + 1), rows.shape)
+    following = np.concatenate([np.zeros((len(rows), 1), dtype=int), rows], axis=1)
+    for _ in range(n):
+        place = np.take_along_axis(following, place, axis=1)
+    return rows[(place == 0).all(axis=1)]
+
+
+def random_list(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Successors (n,) of one list of all n elements, in random order."""
+    order = 1 + rng.permutation(n)
+    successors = np.zeros(n, dtype=np.int64)
+    successors[order[:-1] - 1] = order[1:]
+    return successors
+
+
+def _messages(run: Run, length: int) -> Iterator[Finding]:
+    """Rounds of messages to numbered slots: a tree that adds, and a matrix that is transposed."""
+    from constructions.computation import pram
+
+    s = 4
+    program = tree_sum(length, s, 9)
+    model, x = run.build(pram, program), run.rng.integers(0, 10, (10, length))
+    yield size(model, "mpc-rounds", n=length, s=s)
+    wrong = (model(x).numpy() != block_sums(x, s**model.n_layers)).any()
+    yield equal(
+        "sums",
+        f"the sums of {length} numbers, in a tree of fan-in {s}",
+        f"{model.name} is wrong" if wrong else None,
+        evidence=whole_evidence(model),
+        words=f"equal on {len(x)} rows",
+    )
+    yield registers_follow(
+        f"every register is the program's (N = {length})", [(model, program, [x])]
+    )
+    across = transpose(3, 9)
+    model, M = run.build(pram, across), run.rng.integers(0, 10, (10, 3, 3))
+    *_, H = model.residual_stream(prompt_of(model, [*np.moveaxis(M, 2, 0)]))
+    columns = [H[:, 1:, model.stream[name]].numpy() for name in across.inputs]
+    found = {"heads": model.n_heads, "layers": model.n_layers}
+    found["wrong"] = int((np.concatenate(columns, axis=2) != np.swapaxes(M, 1, 2)).sum())
+    yield same(
+        "transpose",
+        "a 3 × 3 matrix is transposed in one round of s = 3 messages each",
+        found,
+        {"heads": 9, "layers": 1, "wrong": 0},
+        wanted="s² heads",
+    )
+
+
+def _random(run: Run, count: int) -> Iterator[Finding]:
+    """Random programs: every kind of step, every operation."""
+    from constructions.computation import pram
+
+    found = [random_program(run.rng) for _ in range(min(count, 10) if run.quick else count)]
+    pairs = [(pram(program), program) for program in found]
+    yield registers_follow(
+        f"{len(found)} random programs",
+        ((model, program, random_inputs(program, 20, run.rng)) for model, program in pairs),
+    )
+    model, program = pairs[0]
+    yield over_q(model, program, random_inputs(program, 2, run.rng))
+
+
+def _in_rounds(run: Run) -> Iterator[Finding]:
+    """A layer of components of a random graph, run by machines: what it adds, and the rounds."""
+    from constructions.computation import pram
+
+    n, m = (3, 3) if run.quick else (7, 8)
+    model = pram(components(n, m, 2))
+    inputs = as_inputs(run.rng.integers(1, n + 1, (m, 2)), n)
+    before, after = (H.numpy() for H in list(model.residual_stream(prompt_of(model, inputs)))[1:])
+    seen = [[True] * len(before)] * len(before)
+    attn, mlp = model.blocks[1].attn, model.blocks[1].mlp
+    assert attn is not None
+    assert mlp is not None
+    wrong, counts, softmax = None, dict[str, int](), None
+    for fan in FANS:
+        brought = before.copy()
+        for h in range(attn.n_heads):
+            Q, K, V = (_read(attn, x, h, before) for x in "QKV")
+            mixed, cluster = attention_in_rounds(Q, K, V, seen, fan)
+            brought += np.array(mixed, dtype=float) @ attn.W_O[h].numpy()
+            counts[f"f = {fan}"] = max(counts.get(f"f = {fan}", 0), cluster.rounds)
+            soft, _ = attention_in_rounds(Q, K, V, seen, fan, base=2)
+            if soft != attention_by_definition(Q, K, V, seen, base=2):
+                softmax = softmax or f"head {h + 1}, f = {fan}"
+        read = np.maximum(brought @ mlp.W_in.numpy() + mlp.b_in.numpy(), 0.0)
+        if (brought + read @ mlp.W_out.numpy() + mlp.b_out.numpy() != after).any():
+            wrong = wrong or f"with f = {fan} the stream differs"
+    N = len(before)
+    yield equal(
+        "hardmax",
+        f"N² machines of fan-in {', '.join(map(str, FANS))} run a layer (N = {N})",
+        wrong,
+        words=f"the stream of {model.name}",
+    )
+    yield equal(
+        "softmax",
+        "and with softmax weights 2^score, as fractions",
+        softmax,
+        words=f"equal to the definition, {attn.n_heads} heads",
+    )
+    wanted = {f"f = {fan}": rounds_of_a_layer(N, fan) for fan in FANS}
+    words = ", ".join(f"{fan}: {count}" for fan, count in counts.items())
+    yield same("rounds", "rounds of a head", counts, wanted, words=words, wanted="3⌈log_f N⌉")
+
+
+def _read(attn: Attention, x: str, h: int, H: np.ndarray) -> Rows:
+    """Queries, keys or values of a head, as fractions of what float64 holds exactly."""
+    bias = 0.0 if x == "V" else getattr(attn, f"b_{x}")[h].numpy()
+    rows = H @ getattr(attn, f"W_{x}")[h].numpy() + bias
+    return [[Fraction(value) for value in row] for row in rows.tolist()]

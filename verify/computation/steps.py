@@ -1,0 +1,256 @@
+"""A program of a parallel machine beside the layers that it becomes, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.computation.pram import INDEX, Program, Read, Registers, Step, Write
+from verify.domains import Rational, streams
+from verify.evidence.gaps import States, at_positions, exact_product, gap_finding
+from verify.evidence.sequences import FLOAT64_BITS
+from verify.finding import Evidence, Finding, Verdict, equal, same
+
+if TYPE_CHECKING:
+    from constructions.interface import Prompt
+    from constructions.transformer import Transformer
+
+Inputs = Sequence[np.ndarray]
+MOST_STATES = 10**6
+
+
+def whole_evidence(model: Transformer) -> Evidence:
+    """Evidence of a float64 run whose registers are compared with whole numbers, all of them.
+
+    No partial sum is rounded but averages of the k tokens that share the largest score.  One that
+    is rounded to the whole number p while k times it is a whole number is p, if p·k < 2^52.
+    """
+    from constructions.margins import exact_in
+
+    needs = exact_in(model)
+    small = needs.largest * model.interface.context < 2.0 ** (FLOAT64_BITS - 1)
+    return "exact" if needs.bits <= FLOAT64_BITS and small else "float"
+
+
+def registers_follow(
+    name: str, cases: Iterable[tuple[Transformer, Program, Inputs]], id: str = "registers"
+) -> Finding:
+    """After every layer all of the stream is as the program has it, and the read-out is the answer,
+    for models, their programs and inputs of these."""
+    count, layers, wrong = 0, 0, None
+    for model, program, inputs in cases:
+        wrong = wrong or first_difference(model, program, inputs)
+        prompts = int(np.prod(inputs[0].shape[:-1]))
+        count, layers = count + prompts, layers + prompts * model.n_layers
+    return equal(
+        id,
+        name,
+        wrong,
+        evidence=whole_evidence(model),
+        words=f"equal on {count} inputs, after {layers} layers in all",
+    )
+
+
+def first_difference(model: Transformer, program: Program, inputs: Inputs) -> str | None:
+    """The first layer, register and token that is not as the program has it; None if all is."""
+    passed = (H.numpy() for H in model.residual_stream(prompt_of(model, inputs)))
+    for after, (H, held) in enumerate(zip(passed, program.run(*inputs), strict=True)):
+        wanted = stream_of(model, program, held)
+        if (differs := wanted != H).any():
+            *row, token, column = map(int, np.argwhere(differs)[0])
+            part = list(model.stream)[column]
+            return (
+                f"{model.name}, inputs {[x[tuple(row)].tolist() for x in inputs]}: after layer "
+                f"{after} register {part} of processor {token} is {H[*row, token, column]:g}, in "
+                f"the program {wanted[*row, token, column]}"
+            )
+    said = model.run(prompt_of(model, inputs)).numpy()
+    if (said != wanted[..., 1:, model.stream[program.answer]]).any():
+        return f"{model.name}: the read-out is not register {program.answer}"
+    return None
+
+
+def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rational") -> Finding:
+    """The same over the rationals, on each row of inputs (rows, N')."""
+    wrong = None
+    for row in zip(*inputs, strict=True):
+        passed = streams(model, prompt_of(model, row), Rational())
+        for after, (H, held) in enumerate(zip(passed, program.run(*row), strict=True)):
+            if H.tolist() != stream_of(model, program, held).tolist():
+                wrong = wrong or f"{model.name}: a register after layer {after}, on {row}"
+    return equal(
+        id,
+        "every register is the program's, over Q",
+        wrong,
+        words=f"equal on {len(inputs[0])} inputs, {model.n_layers} layers",
+    )
+
+
+def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarray:
+    """The stream (…, 1 + N', width) between two steps: what processors hold, with squares, their
+    numbers and kinds; 0 at BOS, and wherever something is brought."""
+    shape = next(iter(held.values())).shape
+    here = np.arange(1, shape[-1] + 1)
+    kinds = {kind: np.isin(here, [*members]) for kind, members in program.kinds.items()}
+    H = np.zeros((*shape[:-1], shape[-1] + 1, model.d_model), dtype=np.int64)
+    H[..., 0, model.stream["bos"]] = 1
+    for name, values in {**held, **kinds, INDEX: here}.items():
+        for part, power in ((name, 1), (f"{name}²", 2)):
+            if part in model.stream.widths:
+                H[..., 1:, model.stream[part].start] = values**power
+    return H
+
+
+def prompt_of(model: Transformer, inputs: Inputs) -> Prompt:
+    """The prompt of a program's inputs, each (…, N')."""
+    import torch
+
+    return model.interface.write(
+        torch, *(torch.as_tensor(np.array(each, dtype=np.float64)) for each in inputs)
+    )
+
+
+def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
+    """ReLU units of each layer of models, beside how many are stated."""
+    counts, wanted = list[int](), list[int]()
+    for model, stated in models:
+        found = [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
+        counts, wanted = [*counts, *found], [*wanted, *[stated] * len(found)]
+    words = f"{counts[0]} in each of {len(counts)} layers" if len({*counts}) == 1 else ""
+    return same("units", "ReLU units of a layer", counts, wanted, words=words, wanted="as stated")
+
+
+def works_locally(model: Transformer, program: Program, number: int = 1) -> Finding:
+    """The MLP of a step sets registers as the program does, for all values that it reads and in
+    each kind of processor; what was brought is gone, BOS and squares are as they should be."""
+    step = program.steps[number - 1]
+    read = sorted(_touched(step) - {INDEX, *program.kinds})
+    kinds = [np.array([i in members for members in program.kinds.values()]) for i in _each(program)]
+    states = (program.most + 1) ** len(read) * len(kinds)
+    if states > MOST_STATES:
+        raise InputError(f"{states} contents of registers: take a program of fewer processors")
+    values = np.array(list(product(range(program.most + 1), repeat=len(read))))
+    count, wrong, exact = 0, 0, True
+    alone = replace(
+        program,
+        inputs=(*read,),
+        steps=(Step(sets=step.sets),),
+        repeat=1,
+        initial={},
+        answer=read[0],
+    )
+    for i, kind in zip(_each(program), kinds, strict=True):
+        given = np.zeros((len(read), len(values), program.processors), dtype=np.int64)
+        given[:, :, i - 1] = values.T
+        *_, after = alone.run(*given)
+        wanted = {name: after[name][:, i - 1] for name in read}
+        wanted |= dict.fromkeys(step.brought, np.zeros(len(values)))
+        registers = dict(zip(read, values.T, strict=True))
+        fixed = {INDEX: np.full(len(values), i)}
+        each = zip(program.kinds, kind, strict=True)
+        fixed |= {name: np.full(len(values), inside) for name, inside in each}
+        found, alike = _after_mlp(model, number, registers | fixed)
+        right = np.ones(len(values), dtype=bool)
+        for name in read:
+            for part, power in ((name, 1), (f"{name}²", 2)):
+                if part in model.stream.widths:
+                    right &= found[:, model.stream[part].start] == wanted[name] ** power
+        count, wrong = count + len(values), wrong + int((~right).sum())
+        exact = exact and alike
+    return Finding(
+        "local" if len(program.steps) == 1 else f"local/step-{number}",
+        f"the MLP does what the program does, for all numbers up to {program.most}",
+        "proved" if exact else "float",
+        wrong,
+        0,
+        Verdict.of(wrong == 0) if exact else Verdict.UNDECIDED,
+        f"{wrong} of {count} contents wrong",
+        "none",
+    )
+
+
+def _each(program: Program) -> list[int]:
+    """A processor for each set of kinds that there is."""
+    found = dict[tuple[bool, ...], int]()
+    for i in range(1, program.processors + 1):
+        found.setdefault(tuple(i in members for members in program.kinds.values()), i)
+    return list(found.values())
+
+
+def _touched(step: Step) -> set[str]:
+    """The registers that local work reads, sets or clears."""
+    names = {each.into for each in step.sets} | {*step.brought}
+    return names | {x for each in step.sets for x in each.operands if isinstance(x, str)}
+
+
+def _after_mlp(model: Transformer, layer: int, registers: Registers) -> tuple[np.ndarray, bool]:
+    """The stream after the MLP of a layer where registers have these values (states,), and their
+    squares; and whether nothing was rounded."""
+    count = len(next(iter(registers.values())))
+    H = np.zeros((count, model.d_model))
+    for name, values in registers.items():
+        for part, power in ((name, 1), (f"{name}²", 2)):
+            if part in model.stream.widths:
+                H[:, model.stream[part]] = values[:, None] ** power
+    mlp = model.blocks[layer - 1].mlp
+    assert mlp is not None
+    W_in, b_in, W_out, b_out = (
+        W.detach().numpy() for W in (mlp.W_in, mlp.b_in, mlp.W_out, mlp.b_out)
+    )
+    read, first = exact_product(np.hstack([H, np.ones((count, 1))]), np.vstack([W_in, b_in]))
+    added, second = exact_product(np.maximum(read, 0.0), W_out)
+    return H + added + b_out, first and second
+
+
+def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:
+    """The gap of every head, over all contents of the registers that it reads."""
+    for number, step in enumerate(program.steps, start=1):
+        places = list(dict.fromkeys((tuple(sorted(r.at)), r.shift) for r in step.reads))
+        for head, (at, shift) in enumerate(places):
+            states = reading(model, program, Read("", at, "", shift), number, head)
+            yield gap_finding(label, model, states)
+        for head, write in enumerate(step.writes, start=len(places)):
+            yield gap_finding(label, model, writing(model, program, write, number, head))
+
+
+def reading(model: Transformer, program: Program, read: Read, layer: int, head: int = 0) -> States:
+    """Every processor may ask for any place, from 0 to N after it is cut off; BOS asks for BOS."""
+    N, most = program.processors, program.most
+    keys = at_positions(model, INDEX, f"{INDEX}²")
+    here = np.arange(N + 1)
+    # BOS holds 0 in every register; the others whatever there is.
+    values = list(product(range(most + 1), repeat=len(read.at)))
+    columns = np.array([[0] * len(read.at), *values]).T
+    queries = dict(zip(read.at, columns.astype(float), strict=True))
+    bos = np.zeros(len(values) + 1)
+    bos[0] = 1
+    wanted = (columns.sum(0) + read.shift * (bos == 0)).clip(0, N)
+    if read.shift:
+        queries["bos"] = bos
+    return States(layer, queries, keys, np.where(wanted[:, None] == here, 0.0, -np.inf), here, head)
+
+
+def writing(
+    model: Transformer, program: Program, write: Write, layer: int, head: int = 0
+) -> States:
+    """Writers to any place of any value, two of each, and BOS; every place is asked for."""
+    most = program.most
+    queries = at_positions(model, INDEX, f"{INDEX}²", "bos")
+    c, value, _ = (each.ravel() for each in np.indices((most + 1, most + 1, 2)))
+    keys = {
+        write.to: np.append(0, c).astype(float),
+        f"{write.to}²": np.append(0, c**2).astype(float),
+        write.value: np.append(0, value).astype(float),
+        "bos": np.append(1, 0 * c).astype(float),
+    }
+    here = np.arange(program.processors + 1)
+    wanted = write.cells * here + write.cell
+    preference = np.where(c == wanted[:, None], -value.astype(float), -np.inf)
+    preference[0] = -np.inf  # what is written to BOS is lost
+    preference = np.hstack([np.full((len(here), 1), -most - 1.0), preference])
+    return States(layer, queries, keys, preference, np.arange(len(c) + 1), head)
