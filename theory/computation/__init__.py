@@ -2,6 +2,8 @@
 
 Words are integer arrays (…, T) of letters, numbered from 0, and states are numbers too.
 
+    boolean_circuits  gates of two earlier wires
+    turing         Turing machines, run by definition, and their histories
     semiautomata   maps of states, words, products, tables of one's own
     zoo            parity, counters, latches, groups, bounded stacks, all maps
     permutations   small groups: derived series, cyclic factors
@@ -9,6 +11,13 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     cascade        counters and latches that say the state, if all groups are solvable
 """
 
+from theory.computation.boolean_circuits import (
+    Circuit,
+    Gate,
+    adder,
+    all_circuits,
+    random_circuit,
+)
 from theory.computation.cascade import Cascade, NotSolvable, cascade
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
 from theory.computation.semiautomata import (
@@ -16,6 +25,14 @@ from theory.computation.semiautomata import (
     product,
     random_semiautomaton,
     read_automaton,
+)
+from theory.computation.turing import (
+    MACHINES,
+    Step,
+    TuringMachine,
+    machine_of,
+    random_machine,
+    read_machine,
 )
 from theory.computation.zoo import (
     A4,
@@ -38,14 +55,21 @@ __all__ = [
     "A4",
     "A5",
     "D4",
+    "MACHINES",
     "Q8",
     "S3",
     "S4",
     "ZOO",
     "Cascade",
+    "Circuit",
+    "Gate",
     "Holonomy",
     "NotSolvable",
     "Semiautomaton",
+    "Step",
+    "TuringMachine",
+    "adder",
+    "all_circuits",
     "all_maps",
     "bounded_dyck",
     "cascade",
@@ -55,8 +79,12 @@ __all__ = [
     "gridworld",
     "holonomy",
     "image_sets",
+    "machine_of",
     "named",
     "product",
+    "random_circuit",
+    "random_machine",
     "random_semiautomaton",
     "read_automaton",
+    "read_machine",
 ]

@@ -35,7 +35,7 @@ def restored(
     H = np.zeros((count, model.d_model))
     for register, values in states.items():
         H[:, model.stream[register]] = values
-    after, signs, exact = _after(model, layer, H)
+    after, signs, exact = after_mlp(model, layer, H)
     wrong, tried = 0, 0
     for made in block.restores:
         columns = np.concatenate([np.r_[model.stream[name]] for name in made.into])
@@ -49,7 +49,7 @@ def restored(
         for index, off in corners:
             moved = H.copy()
             moved[:, index] = np.clip(H[:, index] + off, H[:, index].min(), H[:, index].max())
-            now, seen, alike = _after(model, layer, moved)
+            now, seen, alike = after_mlp(model, layer, moved)
             kinks = (signs * seen < 0).any(axis=1)
             differs = (now[:, columns] != after[:, columns]).any(axis=1)
             wrong, tried = wrong + int((kinks | differs).sum()), tried + count
@@ -66,7 +66,7 @@ def restored(
     )
 
 
-def _after(model: Transformer, layer: int, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+def after_mlp(model: Transformer, layer: int, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     """The stream after the MLP, the signs of what its units read, whether nothing was rounded."""
     mlp = model.blocks[layer - 1].mlp
     assert mlp is not None
