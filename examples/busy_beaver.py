@@ -1,7 +1,7 @@
 """A busy beaver run by a transformer that was written by hand: 107 steps, one token each.
 
-Prints the model in words, the first and the last steps that it decodes, and how long it would have
-to be for others, and saves the space-time diagram: `python examples/busy_beaver.py [PICTURE]`.
+Prints the model in words, the tape after the first and the last steps that it decodes, and its size
+for other machines, and saves the space-time diagram: `python examples/busy_beaver.py [PICTURE]`.
 """
 
 import sys
@@ -23,19 +23,20 @@ steps = history.steps(said)
 assert steps == beaver.run(120)  # by the machine's own rules
 
 tape, heads, states, _ = space_time(beaver, steps)
-print("The blank tape, step by step (the head in brackets, under it the state):")
+print("The tape, step by step (the head in brackets):")
 for made in (*range(6), *range(len(steps) - 3, len(steps) + 1)):
     if made == len(steps) - 3:
-        print("  …")
-    cells = [f"{symbol}" for symbol in tape[made]]
+        print("   …")
+    cells = [f" {symbol} " for symbol in tape[made]]
     at = heads[made] - min(heads) + 1
-    cells[at] = f"[{cells[at]}]"
-    print(f"{made:4}  {' '.join(cells):42}  state {beaver.names[states[made]]}")
+    cells[at] = f"[{tape[made][at]}]"
+    print(f"{made:4}  {''.join(cells)}  state {beaver.names[states[made]]}")
 
+ones = int(tape[-1].sum())
 print(
-    f"\n{len(steps)} tokens, then ⊥: it halts with {int(tape[-1].sum())} ones on the tape, which no "
-    "machine of 4 states\nand 2 symbols that halts exceeds."
+    f"\n{len(steps)} tokens, then ⊥: it halts with {ones} ones on the tape.  No machine of 4 states"
 )
+print("and 2 symbols halts on a blank tape later, or with more of them [Brady1983].")
 
 print("\nThe same transformer, other machines (layers, heads, width, tokens; steps decoded):")
 for name, machine in MACHINES.items():

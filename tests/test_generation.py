@@ -143,15 +143,15 @@ def test_models_of_a_prompt_of_fixed_length_have_none():
 
 
 def test_long_texts_are_continued_in_memory_that_their_scores_do_not_fit(monkeypatch):
-    model = previous_token(3, 30_000)
-    tokens = np.arange(29_000) % 3
+    model = previous_token(3, 9_000)
+    tokens = np.arange(8_500) % 3
     # Enough for 256 rows of scores, not for all of them.
-    monkeypatch.setattr(machine, "available_memory", lambda: 2**29)
-    with pytest.raises(InputError, match="the scores of 1 sequences of 29000 tokens need"):
+    monkeypatch.setattr(machine, "available_memory", lambda: 2**28)
+    with pytest.raises(InputError, match="the scores of 1 sequences of 8500 tokens need"):
         model(tokens)
     assert model.generate(tokens, 3).tolist() == tokens[[-2, -1, -2]].tolist()
     monkeypatch.setattr(machine, "available_memory", lambda: 2**20)
-    with pytest.raises(InputError, match="keys and values of 1 sequences of 29003 tokens need"):
+    with pytest.raises(InputError, match="keys and values of 1 sequences of 8503 tokens need"):
         model.generate(tokens, 3)
 
 

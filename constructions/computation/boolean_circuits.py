@@ -25,8 +25,8 @@ of which one at most is on, and writes 2f(x, y) − 1 into `result`, whose sign 
 So tokens before the last one of the prompt answer f(0, 0) if they are a table, and else 0: nobody
 looks at it, since values are carried from the embedding.
 
-The width is a constant, and the numbers have O(log(n + G)) bits; [Li2024] has O(log) width and
-constant precision instead.
+The width is a constant, and the numbers have O(log(n + G)) bits; the theorem of [Li2024], recalled
+and not checked here, has a width of O(log) and constant precision instead.
 """
 
 from __future__ import annotations

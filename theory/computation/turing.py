@@ -26,7 +26,7 @@ from theory import checks
 from theory.checks import InputError
 
 LEFT, RIGHT = -1, 1
-STEP = re.compile(r"(\d+)([LR])(\w+)")
+STEP = re.compile(r"(\d{1,9})([LR])(\w+)")
 
 
 class Step(NamedTuple):
@@ -154,7 +154,7 @@ class TuringMachine:
         return f"{self.name} ({self.n_states} states, {self.n_symbols} symbols)"
 
 
-def machine_of(rules: dict[str, Any], name: str, start: str | None = None) -> TuringMachine:
+def machine_of(rules: Any, name: str, start: Any = None) -> TuringMachine:
     """A machine from rows of rules such as "1RB", by state: write 1, move right, go to state B.
 
     None is where it halts; a state that is led to and has no row halts whatever it reads. `start`
@@ -251,5 +251,6 @@ MACHINES = {
         _printed("1RB2LA1LA_2LA2RB0RA", "wolfram-2-3"),
     )
 }
-"""The busy beavers of 2, 3 and 4 states, which make 6, 21 and 107 steps on a blank tape and halt;
-and Wolfram's machine of 2 states and 3 symbols, which never halts."""
+"""The busy beavers of 2, 3 and 4 states: on a blank tape they halt after 6, 21 and 107 steps, and no
+machine of so many states and 2 symbols halts later (of 4 states: [Brady1983]). And Wolfram's
+machine of 2 states and 3 symbols, which has a rule for every pair."""

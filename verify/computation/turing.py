@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 MOST_HISTORIES = 10**4  # of a length, all of which are run
+MOST_STEPS = 10**4
 LISTED = 40  # steps up to which every write and every head is listed
 
 
@@ -54,6 +55,8 @@ def turing(
     layer of one head is enough.  After the last step comes ⊥: the busy beaver of 4 states halts
     after 107 steps.
     """
+    if steps > MOST_STEPS:
+        raise InputError(f"steps is {steps}: each takes longer than the last, give ≤ {MOST_STEPS}")
     machines = chosen(run, machine)
     for M in machines:
         for form in ("steps", "addressed"):
@@ -69,7 +72,7 @@ def turing(
     if run.plot:
         from verify.computation.space_time import draw
 
-        draw(run.plot, [(M, decoded_steps(continues(run, M, "steps"), steps)) for M in machines])
+        draw(run.plot, [(M, decoded_steps(run, M, steps)) for M in machines])
 
 
 def chosen(run: Run, machine: str | None) -> list[TuringMachine]:
@@ -78,8 +81,8 @@ def chosen(run: Run, machine: str | None) -> list[TuringMachine]:
         return [*MACHINES.values()][: 2 if run.quick else None]
     if machine in MACHINES:
         return [MACHINES[machine]]
-    if not Path(machine).exists():
-        raise InputError(f"no machine and no file {machine}: give {', '.join(MACHINES)} or a file")
+    if not machine.endswith(".json"):
+        raise InputError(f"no machine {machine}: give {', '.join(MACHINES)}, or a file in .json")
     return [read_machine(Path(machine))]
 
 
@@ -269,9 +272,9 @@ def _writes(model: Transformer, addressed: bool) -> States:
     return States(model.n_layers, queries, keys, preference, j)
 
 
-def decoded_steps(statement: OverTokens, steps: int) -> list[Step]:
-    """What the model itself decodes on a blank tape."""
-    model = statement.build(0, steps)
+def decoded_steps(run: Run, M: TuringMachine, steps: int) -> list[Step]:
+    """What the model itself decodes on a blank tape, in a vocabulary without cells."""
+    model = continues(run, M, "steps").build(0, steps)
     interface = model.interface
     found: list[Step] = interface.steps(model.generate(interface.prompt(), steps))
     return found
