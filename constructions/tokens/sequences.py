@@ -103,7 +103,8 @@ class Tokens(Interface):
             (tokens,) = inputs
             counted = tokens.shape[-1] + len(self.prefix)
             outputs = outputs >= outputs.amax(-1, keepdim=True) - 0.5 / counted
-        answers = outputs.to(torch.float32).argmax(-1)  # the first of equal ones
+        kind = torch.promote_types(outputs.dtype, torch.float32)
+        answers = outputs.to(kind).argmax(-1)  # the first of equal ones
         return answers.where(answers < self.n_answers, -1)
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
@@ -111,9 +112,9 @@ class Tokens(Interface):
 
         A model in which no token sees a later one holds the keys and values of those before, so
         that a step takes O(T).  Its sums are those of the whole sequence in another order: where no
-        partial sum is rounded (`margins.exact_in`), and so in hardmax, answers and logits are the
-        same.  Averages are rounded, and logits may then differ in their last bits, like those of
-        softmax; answers do not, as far as they keep their margin.
+        partial sum is rounded (`margins.exact_in`), as in hardmax without averages, answers and
+        logits are the same.  Averages are rounded, and logits may then differ in their last bits,
+        like those of softmax; answers do not, as far as they keep their margin.
         """
         if self.length is not None:
             return super().generate(model, tokens, steps)

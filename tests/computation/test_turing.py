@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.computation import turing_machine
+from constructions.tokens import Tokens
 from theory.computation import (
     MACHINES,
     Step,
@@ -148,6 +150,13 @@ def test_cells_that_were_never_written(addressed):
         kinds = model.interface.kinds
         left, here = 3 + 2 * kinds, 1 * kinds + 2  # a write at −1 and then one at 1, moving left
         assert model([3, left, here])[-1] == -1  # cell 0 holds what the first step wrote
+
+
+def test_cells_are_told_apart_beyond_the_squares_that_float32_holds():
+    """Logits of neighbouring cells differ by 1, at h² = 6000²; a model of so many tokens is large,
+    so that only its reading is looked at."""
+    logits = torch.tensor([6000.0**2 + 2, 6000.0**2 + 3], dtype=torch.float64)
+    assert Tokens(2, 1).read(logits[None]).tolist() == [1]
 
 
 @both

@@ -251,6 +251,6 @@ MACHINES = {
         _printed("1RB2LA1LA_2LA2RB0RA", "wolfram-2-3"),
     )
 }
-"""The busy beavers of 2, 3 and 4 states: on a blank tape they halt after 6, 21 and 107 steps, and no
-machine of so many states and 2 symbols halts later (of 4 states: [Brady1983]). And Wolfram's
+"""The busy beavers of 2, 3 and 4 states: on a blank tape they halt after 6, 21 and 107 steps, and
+no machine of so many states and 2 symbols halts later (of 4 states: [Brady1983]). And Wolfram's
 machine of 2 states and 3 symbols, which has a rule for every pair."""
