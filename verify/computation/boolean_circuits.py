@@ -53,8 +53,7 @@ def circuits_by_thoughts(
         f"every circuit of {', '.join(f'{n} inputs and {G} gates' for n, G in small)}, all inputs",
         (runs(statement.build(n, G), [*all_circuits(n, G)]) for n, G in small),
     )
-    few = 2 if run.quick else samples
-    drawn = [random_circuit(inputs, gates, run.rng) for _ in range(few)]
+    drawn = [random_circuit(inputs, gates, run.rng) for _ in range(2 if run.quick else samples)]
     hard = [*drawn, *adversarial(inputs, gates)]
     yield decoded(
         "large",
@@ -69,7 +68,9 @@ def circuits_by_thoughts(
     yield tabled("table", "the MLP says what every table says", model, *_cases(), layer=2)
     rows = histories(run, model, drawn)
     yield margin_kept(statement, [(model, rows)])
-    yield equal_over_q(statement, model, rows[:2], f"({gates} gates, any values before)")
+    few = statement.build(inputs, fewer := min(gates, 12))
+    some = histories(run, few, [random_circuit(inputs, fewer, run.rng) for _ in range(2)])
+    yield equal_over_q(statement, few, some, f"({fewer} gates, any values before)")
     yield registers_hold(statement, model, rows, f"({gates} gates, any values before)")
     short = statement.build(2, 2)
     some = histories(run, short, [random_circuit(2, 2, run.rng) for _ in range(2)])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MOST_HISTORIES = 10**4  # of a length, all of which are run
 MOST_STEPS = 10**4
-LISTED = 40  # steps up to which every write and every head is listed
+LISTED = 32  # steps up to which every write and every head is listed
 
 
 @claim(
@@ -112,7 +112,7 @@ def _runs(
         [(short, every_history(short)), (model, histories(run, model, samples))],
     )
     yield tabled("table", "the MLP follows every rule", model, *_cases(M), layer=model.n_layers)
-    few = statement.build(0, min(T, 12 if run.quick else 24))
+    few = statement.build(0, min(T, 8 if run.quick else 16))
     rows, said = histories(run, few, 2), f"({few.interface.max_length} steps)"
     yield margin_kept(statement, [(short, every_history(short)), (model, prompts[:, :T])])
     yield equal_over_q(statement, few, rows[:2], said)
