@@ -31,6 +31,9 @@ stream,
 
 so T enters only through HᵀH and the last product; the causal form is O(T) too, block after block
 with a running sum of Kᵀ V.
+
+Where no token sees a later one, a sequence can grow: keys and values of the tokens so far are held,
+and `following` tokens ask them.
 """
 
 from __future__ import annotations
@@ -112,6 +115,23 @@ class Attention(nn.Module):
             pattern[..., these, :, : seen.shape[-1]] = seen
         return pattern
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether no token sees a later one, nor how many there are."""
+        return set(self.masks) <= {"causal", "strict", "own"}
+
+    def held(self, leading: Sequence[int], context: int) -> list[Held]:
+        """Room for the keys and values of so many tokens, for the heads of each mask."""
+        return [Held(part, leading, context) for part in self.parts()]
+
+    def following(self, H: Tensor, held: list[Held]) -> Tensor:
+        """What the heads add to tokens (…, t, D) that follow those held; they are then held too.
+
+        The same sums as without, in another order: equal where no partial sum is rounded.
+        """
+        added = [part.following(H, each) for part, each in zip(self.parts(), held, strict=True)]
+        return sum(added[1:], start=added[0])
+
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
         """What the heads add to the stream, (…, T, D)."""
         one_map, added = self._added(H, n_examples)
@@ -162,10 +182,12 @@ class Heads(NamedTuple):
     def hidden(self, scores: Tensor) -> Tensor:
         """Which attended tokens (columns) each token (row) must not see."""
         hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+        before = scores.shape[-1] - scores.shape[-2]  # tokens held, which precede the first row
         if self.mask == "causal":
-            return hidden.triu_(1)
+            return hidden.triu_(before + 1)
         if self.mask == "strict":
-            hidden.triu_()[0, 0] = False
+            hidden.triu_(before)
+            hidden[: before == 0, 0] = False
             return hidden
         return hidden.fill_diagonal_(False) if self.mask == "own" else hidden.logical_not_()
 
@@ -180,6 +202,19 @@ class Heads(NamedTuple):
         else:
             weights, total = self._weights(Q, K)
             mixed = weights @ V / total
+        return self._placed(mixed)
+
+    def following(self, H: Tensor, held: Held) -> Tensor:
+        """What the heads add to tokens (…, t, D) that follow those held; they are then held too."""
+        if self.mask == "own":
+            return self.added(H, 0)
+        Q, K = self.queries_keys(H, 0)
+        K, V = held.extended(K, per_head(H, self.W_V))
+        weights, total = self._weights(Q, K)
+        return self._placed(weights @ V / total)
+
+    def _placed(self, mixed: Tensor) -> Tensor:
+        """What each head has mixed, (…, heads, T, d_value), through W_O."""
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
     def is_a_map(self, H: Tensor, n_examples: int) -> bool:
@@ -247,6 +282,25 @@ class Heads(NamedTuple):
         else:
             weights = scores.detach().eq_(largest)
         return weights, weights.sum(-1, keepdim=True)
+
+
+class Held:
+    """Keys (…, heads, tokens, d_head) and values of the tokens so far, of the heads of one mask,
+    in tensors that have room for `context` tokens."""
+
+    def __init__(self, heads: Heads, leading: Sequence[int], context: int) -> None:
+        context = 0 if heads.mask == "own" else context  # what only sees itself holds nothing
+        self.keys, self.values = (
+            W.new_empty(*leading, len(W), context, W.shape[-1]) for W in (heads.W_K, heads.W_V)
+        )
+        self.count = 0
+
+    def extended(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
+        """All keys and values, with these of the next tokens behind those held."""
+        start, self.count = self.count, self.count + K.shape[-2]
+        self.keys[..., start : self.count, :] = K
+        self.values[..., start : self.count, :] = V
+        return self.keys[..., : self.count, :], self.values[..., : self.count, :]
 
 
 def per_head(H: Tensor, W: Tensor) -> Tensor:

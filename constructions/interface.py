@@ -11,7 +11,7 @@ arrays of exact numbers: `xp` is the module torch or numpy.  The interfaces of t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -138,6 +138,11 @@ class Model(nn.Module, ABC):
         prompt = self.prompt(*inputs)
         for H in self.residual_stream(prompt):
             yield self.seen(H[..., prompt.answers, :])
+
+    def decoder(self, leading: Sequence[int], context: int) -> Callable[[Tensor], Tensor] | None:
+        """What says the outputs (…, 1, d_out) at the end of prompts that it is given piece by
+        piece, of `leading` dimensions and at most `context` tokens; None where there is no such."""
+        return None
 
     def generate(self, tokens: Any, steps: int) -> Tensor:
         """The next `steps` tokens (…, steps), each the answer to all before it; −1 from ⊥ on.

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
-from constructions.attention import Attention
+from constructions.attention import CAUSAL_BLOCK, Attention, Held
 from constructions.interface import Interface, Model, Prompt
 from constructions.margins import (
     Margin,
@@ -37,7 +37,7 @@ from constructions.margins import (
 )
 from constructions.stream import Stream
 from constructions.tensors import weight
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 
@@ -104,10 +104,13 @@ class Block(nn.Module):
         self.restores = restores
         self.ln1, self.ln2 = ln1, ln2
 
-    def forward(self, H: Tensor, n_examples: int) -> Tensor:
+    def forward(self, H: Tensor, n_examples: int, held: list[Held] | None = None) -> Tensor:
+        """The stream after the layer; of tokens that follow others, if those are `held`."""
         # What a part adds is a fresh tensor, so the stream is added to it in place: in long prompts
         # the memory traffic of one more tensor is a good part of a layer's cost.
-        if self.attn is not None and self.ln1 is None:
+        if self.attn is not None and held is not None:
+            H = self.attn.following(_normed(H, self.ln1), held).add_(H)
+        elif self.attn is not None and self.ln1 is None:
             H = self.attn.after(H, n_examples)
         elif self.attn is not None:
             H = self.attn(_normed(H, self.ln1), n_examples).add_(H)
@@ -149,14 +152,14 @@ class Embed(nn.Module):
 
 
 class PosEmbed(nn.Module):
-    """The first T rows of W_pos (positions, D), which are added to the embedded tokens."""
+    """T rows of W_pos (positions, D) from `first` on, which are added to the embedded tokens."""
 
     def __init__(self, W_pos: Tensor) -> None:
         super().__init__()
         self.W_pos = weight(W_pos)
 
-    def forward(self, n_tokens: int) -> Tensor:
-        return self.W_pos[:n_tokens]
+    def forward(self, n_tokens: int, first: int = 0) -> Tensor:
+        return self.W_pos[first : first + n_tokens]
 
 
 class Unembed(nn.Module):
@@ -270,6 +273,10 @@ class Transformer(Model):
         """H W_U + b_U, (…, d_out)."""
         return self.unembed(H)
 
+    def decoder(self, leading: Sequence[int], context: int) -> Decoder | None:
+        causal = all(attn.is_causal for attn in self.attentions)
+        return Decoder(self, leading, context) if causal else None
+
     def softmax_error(self, sharpness: float) -> SoftmaxError:
         """Bounds on the distance from hardmax to softmax at this sharpness, for every prompt."""
         return softmax_error(self, sharpness)
@@ -325,3 +332,40 @@ class Transformer(Model):
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+class Decoder:
+    """A model on prompts (…, T) that grow: called with their next tokens (…, t), it says what the
+    read-out says at the last of them, (…, 1, d_out).
+
+    It holds the keys and values of all tokens so far, and only of `CAUSAL_BLOCK` tokens at once the
+    scores: O(T) memory and, for each token, O(T) time.  Raises ValueError if the memory does not
+    hold those of `context` tokens.
+    """
+
+    def __init__(self, model: Transformer, leading: Sequence[int], context: int) -> None:
+        each = [(a.n_heads, a.W_K.shape[-1] + a.W_V.shape[-1]) for a in model.attentions]
+        scores = 3 * min(CAUSAL_BLOCK, context) * model.n_heads
+        numbers = sum(heads * width for heads, width in each) + scores
+        sequences = int(np.prod(leading, dtype=np.float64))
+        machine.fits_in_memory(
+            f"keys and values of {sequences:.4g} sequences of {context} tokens",
+            model.like.element_size() * numbers * context * sequences,
+            "give fewer or shorter ones",
+        )
+        self.model, self.count = model, 0
+        self.held = [
+            [] if block.attn is None else block.attn.held(leading, context)
+            for block in model.blocks
+        ]
+
+    @torch.no_grad()
+    def __call__(self, tokens: Tensor) -> Tensor:
+        for part in tokens.split(CAUSAL_BLOCK, dim=-1):
+            H = self.model.embed(part)
+            if self.model.pos_embed is not None:
+                H = H + self.model.pos_embed(part.shape[-1], self.count)
+            for block, held in zip(self.model.blocks, self.held, strict=True):
+                H = block(H, 0, held)
+            self.count += part.shape[-1]
+        return self.model.read_out(self.model.seen(H[..., -1:, :]))

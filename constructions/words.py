@@ -43,6 +43,15 @@ class Word(ABC):
     def constant(self) -> float | np.ndarray:
         return 0.0
 
+    @property
+    def registers(self) -> tuple[str, ...]:
+        """The registers that something is added to."""
+        return (self.into,) if isinstance(self.into, str) else self.into
+
+    @property
+    def _place(self) -> str:
+        return self.registers[0] if len(self.registers) == 1 else f"({', '.join(self.registers)})"
+
 
 @dataclass(frozen=True)
 class Unit(Word):
@@ -57,11 +66,10 @@ class Unit(Word):
         return (self,)
 
     def __str__(self) -> str:
-        into = self.into if isinstance(self.into, str) else f"({', '.join(self.into)})"
         if isinstance(self.times, Map):
-            return f"relu({self.reads})·{self.times.name} added to {into}"
+            return f"relu({self.reads})·{self.times.name} added to {self._place}"
         sign = {1.0: "", -1.0: "−"}.get(self.times, f"{number(self.times)}·")
-        return f"{sign}relu({self.reads}) added to {into}"
+        return f"{sign}relu({self.reads}) added to {self._place}"
 
 
 @dataclass(frozen=True)
@@ -215,7 +223,7 @@ class Table(Word):
     reads: Reading | tuple[Reading, ...]
     keys: np.ndarray
     entries: np.ndarray
-    into: str
+    into: Into
     flat: bool = False
 
     def __post_init__(self) -> None:
@@ -261,6 +269,6 @@ class Table(Word):
         reads = reads if len(self._reads) == 1 else f"({reads})"
         off = ", and if off by a quarter in all" if self.flat else ""
         return (
-            f"table of {len(self.keys)} entries at {reads} added to {self.into}, "
+            f"table of {len(self.keys)} entries at {reads} added to {self._place}, "
             f"exact for its keys and 0{off}"
         )

@@ -10,7 +10,7 @@ import constructions
 from constructions import computation, memory, regression, retrieval
 from theory import machine
 from theory.checks import InputError
-from theory.computation import S3
+from theory.computation import MACHINES, S3, list_ranking
 
 HUGE = 10**12
 SMALL = {
@@ -29,6 +29,12 @@ SMALL = {
     "nearest_neighbour": {"d": 1},
     "previous_token": {"vocabulary_size": 2, "max_length": 3},
     "gridworld_walk": {"steps": 1, "max_length": 3, "start": 0},
+    "circuit_evaluator": {"n_inputs": 1, "n_gates": 1},
+    "turing_machine": {"machine": MACHINES["busy-beaver-2"], "max_length": 3},
+    "scratchpad": {"automaton": S3, "length": 3},
+    "prefix_sums": {"length": 3, "s": 2},
+    "connected_components": {"vertices": 2, "edges": 1},
+    "pram": {"program": list_ranking(2)},
     "parity": {"max_length": 3},
     "parity_bounded": {"length": 3},
     "first_letter": {"max_length": 3},

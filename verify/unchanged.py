@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,16 +111,19 @@ def _without_factor(matrices: list[Any]) -> list[Any]:
 
 def _on_all_sequences(healthy: Transformer, faulty: Transformer) -> str:
     interface = healthy.interface
-    V, n = interface.vocabulary_size, interface.length or interface.max_length
-    causal = all(mask in ("causal", "strict") for attn in healthy.attentions for mask in attn.masks)
+    n = interface.length or interface.max_length
+    causal = all(attn.is_causal for attn in healthy.attentions)
     lengths = [n] if interface.length or causal else range(1, n + 1)
-    count = sum(V**length for length in lengths)
+    slots = interface.slots or [range(interface.vocabulary_size)] * n
+    sizes, first = [len(slot) for slot in slots], np.array([slot.start for slot in slots])
+    count = sum(prod(sizes[:length]) for length in lengths)
     if count > SEQUENCES:
         return ""
     for length in lengths:
-        for start in range(0, V**length, CHUNK):
-            numbers = np.arange(start, min(start + CHUNK, V**length))
-            rows = numbers[:, None] // V ** np.arange(length) % V
+        total = prod(sizes[:length])
+        for start in range(0, total, CHUNK):
+            numbers = np.arange(start, min(start + CHUNK, total))
+            rows = np.array(np.unravel_index(numbers, sizes[:length])).T + first[:length]
             if not bool((healthy(rows) == faulty(rows)).all()):
                 return ""
     return f"all {count} sequences"

@@ -1,6 +1,8 @@
-"""Computation: automata by composed maps, and by cascades of counters and latches; a walk between
-walls; parity, the first letter and majority; parallel machines, a step a layer."""
+"""Computation: automata by composed maps, by cascades of counters and latches, and state by state;
+a walk between walls; parity, the first letter and majority; parallel machines, a step a layer;
+circuits and Turing machines, decoded step by step."""
 
+from constructions.computation.boolean_circuits import circuit_evaluator
 from constructions.computation.connected_components import connected_components
 from constructions.computation.first import first_letter
 from constructions.computation.first_bounded import first_letter_bounded
@@ -10,10 +12,13 @@ from constructions.computation.parity import parity
 from constructions.computation.parity_bounded import parity_bounded
 from constructions.computation.pram import pram
 from constructions.computation.prefix_sums import prefix_sums
+from constructions.computation.scratchpad import scratchpad
 from constructions.computation.semiautomaton import semiautomaton
 from constructions.computation.shortcut import shortcut
+from constructions.computation.turing import turing_machine
 
 __all__ = [
+    "circuit_evaluator",
     "connected_components",
     "first_letter",
     "first_letter_bounded",
@@ -23,6 +28,8 @@ __all__ = [
     "parity_bounded",
     "pram",
     "prefix_sums",
+    "scratchpad",
     "semiautomaton",
     "shortcut",
+    "turing_machine",
 ]

@@ -191,7 +191,7 @@ class _Built:
             entries = {key: states[after] for key, after in self.of.answer.rows.items()}
             words.append(self.table(self.of.answer, entries, "state"))
         if self.robust:
-            restores = [Restores((word.into,), _forgiven(word)) for word in words]
+            restores = [Restores(word.registers, _forgiven(word)) for word in words]
         heads = [*self.averages(number), *self.lookups(number), *self.latches(number)]
         return block(
             self.stream, heads, words, normalise="hardmax", mask="strict", restores=restores

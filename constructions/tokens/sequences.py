@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,10 @@ class Tokens(Interface):
 
     `prefix` holds the tokens that the model puts in front of every sequence, numbered from
     `vocabulary_size` on: a token BOS that stands for ⊥, or virtual observations.  `length` fixes
-    the number of tokens; otherwise any number up to `max_length` is taken.  `n_examples` tokens are
-    examples, for the mask of that name.  With `whole` there is one answer (…, 1) for the sequence,
-    at the first token of the prompt.
+    the number of tokens; otherwise any number up to `max_length` is taken.  `slots` has, for each
+    place of a sequence, the range of the tokens that may stand there, if not all may.  `n_examples`
+    tokens are examples, for the mask of that name.  With `whole` there is one answer (…, 1) for the
+    sequence, at the first token of the prompt.
 
     Answers are tokens of the vocabulary, or numbers below `answers` if that is given.  Logits
     (…, T, columns) have a column for each of them and, with `bottom`, a last one for ⊥.  Answers
@@ -35,7 +37,8 @@ class Tokens(Interface):
     at least 1/T or are equal: those closer than 1/(2T) count as equal, and the smallest token wins.
     Their margin is half the smallest difference, because equal ones move apart too.
 
-    Raises ValueError for tokens outside the vocabulary, an empty or too long sequence.
+    Raises ValueError for tokens outside the vocabulary or in a place that is not theirs, an empty
+    or too long sequence.
     """
 
     context: int
@@ -47,6 +50,7 @@ class Tokens(Interface):
         *,
         prefix: tuple[int, ...] = (),
         length: int | None = None,
+        slots: Sequence[range] | None = None,
         answers: int | None = None,
         n_examples: int = 0,
         margin: float | None = None,
@@ -57,12 +61,22 @@ class Tokens(Interface):
         super().__init__()
         self.vocabulary_size, self.max_length = vocabulary_size, max_length
         self.prefix, self.length, self.n_examples = prefix, length, n_examples
+        self.slots = slots
         self.n_answers = vocabulary_size if answers is None else answers
         self.context, self.bottom, self.frequencies = len(prefix) + max_length, bottom, frequencies
         self.margin = 0.5 / self.context if frequencies else margin
         self.answered = slice(1) if whole else slice(len(prefix), None)
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
+        tokens = self._tokens(like, inputs)
+        n_tokens = tokens.shape[-1]
+        if (scores := 16 * tokens.numel() * (n_tokens + len(self.prefix))) > LARGE:
+            what = f"the scores of {tokens.numel() / n_tokens:.4g} sequences of {n_tokens} tokens"
+            machine.fits_in_memory(what, scores, "give fewer or shorter ones")
+        return (tokens,)
+
+    def _tokens(self, like: Tensor, inputs: tuple[Any, ...]) -> Tensor:
+        """The sequences, whose scores may be too many to be held at once."""
         (tokens,) = as_many(inputs, "one array of tokens")
         if isinstance(tokens, Tensor) and tokens.is_floating_point():  # bfloat16, which numpy lacks
             kind = str(tokens.dtype).removeprefix("torch.")
@@ -76,10 +90,9 @@ class Tokens(Interface):
                 f"the sequence has {n_tokens} tokens but the model was built for max_length = "
                 f"{self.max_length}: build it again with max_length={n_tokens}"
             )
-        if (scores := 16 * array.size * (n_tokens + len(self.prefix))) > LARGE:
-            what = f"the scores of {array.size / n_tokens:.4g} sequences of {n_tokens} tokens"
-            machine.fits_in_memory(what, scores, "give fewer or shorter ones")
-        return (torch.from_numpy(np.ascontiguousarray(array)).to(like.device),)
+        if self.slots is not None:
+            _in_place(array, self.slots[:n_tokens])
+        return torch.from_numpy(np.ascontiguousarray(array)).to(like.device)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (tokens,) = inputs
@@ -90,31 +103,64 @@ class Tokens(Interface):
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         if self.frequencies:
-            counted = outputs.shape[-2] + len(self.prefix)
+            (tokens,) = inputs
+            counted = tokens.shape[-1] + len(self.prefix)
             outputs = outputs >= outputs.amax(-1, keepdim=True) - 0.5 / counted
-        answers = outputs.to(torch.float32).argmax(-1)  # the first of equal ones
+        kind = torch.promote_types(outputs.dtype, torch.float32)
+        answers = outputs.to(kind).argmax(-1)  # the first of equal ones
         return answers.where(answers < self.n_answers, -1)
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
+        """`model.generate(tokens, steps)`.
+
+        A model in which no token sees a later one holds the keys and values of those before, so
+        that a step takes O(T).  Its sums are those of the whole sequence in another order: where no
+        partial sum is rounded (`margins.exact_in`), as in hardmax without averages, answers and
+        logits are the same.  Averages are rounded, and logits may then differ in their last bits,
+        like those of softmax; answers do not, as far as they keep their margin.
+        """
         if self.length is not None:
             return super().generate(model, tokens, steps)
+        if self.n_answers > self.vocabulary_size:
+            raise InputError(
+                f"{model.name} has {self.n_answers} answers and {self.vocabulary_size} tokens: its "
+                "answers are no tokens to go on with"
+            )
         steps = checks.step_count("steps", steps)
-        (sequence,) = self.check(model.like, tokens)
+        sequence = self._tokens(model.like, (tokens,))
         given, ended = sequence.shape[-1], torch.zeros(sequence.shape[:-1], dtype=torch.bool)
-        said = []
-        for _ in range(steps):
-            if sequence.shape[-1] > self.max_length:
-                raise InputError(
-                    f"{given} tokens and {steps} steps are more than max_length = "
-                    f"{self.max_length}: build the model again with "
-                    f"max_length={given + steps - 1}"
-                )
-            answer = model(sequence)[..., -1].cpu()
-            ended = ended | (answer < 0)
-            said.append(answer.where(~ended, -1))
-            following = said[-1].clamp(min=0).to(sequence.device)  # ⊥ is no token; nobody reads on
-            sequence = torch.cat([sequence, following.unsqueeze(-1)], dim=-1)
-        return torch.stack(said, dim=-1) if said else sequence[..., :0].cpu()
+        if given + steps - 1 > self.max_length:
+            raise InputError(
+                f"{given} tokens and {steps} steps are more than max_length = {self.max_length}: "
+                f"build the model again with max_length={given + steps - 1}"
+            )
+        said = torch.full((*sequence.shape[:-1], steps), -1)
+        decoder = model.decoder(ended.shape, len(self.prefix) + given + steps - 1)
+        following = self.write(torch, sequence).tokens
+        for step in range(steps):
+            if decoder is None:
+                answer = model(sequence)[..., -1].cpu()
+            else:
+                answer = self.read(decoder(following), sequence)[..., -1].cpu()
+            ended |= answer < 0
+            said[..., step] = answer.where(~ended, -1)
+            if ended.all():
+                break
+            # ⊥ is no token; nobody reads on.
+            following = said[..., step : step + 1].clamp(min=0).to(sequence.device)
+            sequence = torch.cat([sequence, following], dim=-1)
+        return said
+
+
+def _in_place(tokens: np.ndarray, slots: Sequence[range]) -> None:
+    """Raise ValueError for a token (…, T) outside the range of its place."""
+    low, end = np.array([(slot.start, slot.stop) for slot in slots]).T
+    if (astray := np.argwhere((tokens < low) | (tokens >= end))).size:
+        *_, place = where = tuple(astray[0].tolist())
+        raise InputError(
+            f"token {tokens[where]} stands at place {place + 1} of the sequence: give one from "
+            f"{low[place]} to {end[place] - 1} there"
+        )
 
 
 def decode(

@@ -8,6 +8,8 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     holonomy       image sets, their classes, heights and tiles
     products       a running product in a solvable group, as counters
     cascade        counters and latches that say the state, if all groups are solvable
+    boolean_circuits        gates of two earlier wires
+    turing         Turing machines, run by definition, and their histories
     parity, first, majority    of words of 0 and 1, and how sure transformers are of them
 
 Parallel machines, whose registers are integer arrays (…, N), processors numbered from 1:
@@ -21,6 +23,7 @@ Parallel machines, whose registers are integer arrays (…, N), processors numbe
 """
 
 from theory.computation.attention_rounds import attention_in_rounds, rounds_of_a_layer
+from theory.computation.boolean_circuits import Circuit, Gate, adder, all_circuits, random_circuit
 from theory.computation.cascade import Cascade, cascade
 from theory.computation.components import components, least_labels, shuffled_path
 from theory.computation.first import first_letter
@@ -37,6 +40,13 @@ from theory.computation.semiautomata import (
     product,
     random_semiautomaton,
     read_automaton,
+)
+from theory.computation.turing import (
+    MACHINES,
+    TuringMachine,
+    machine_of,
+    random_machine,
+    read_machine,
 )
 from theory.computation.zoo import (
     A4,
@@ -59,11 +69,14 @@ __all__ = [
     "A4",
     "A5",
     "D4",
+    "MACHINES",
     "Q8",
     "S3",
     "S4",
     "ZOO",
     "Cascade",
+    "Circuit",
+    "Gate",
     "Holonomy",
     "NotSolvable",
     "Program",
@@ -71,7 +84,10 @@ __all__ = [
     "Semiautomaton",
     "Set",
     "Step",
+    "TuringMachine",
     "Write",
+    "adder",
+    "all_circuits",
     "all_maps",
     "attention_in_rounds",
     "bounded_dyck",
@@ -86,14 +102,18 @@ __all__ = [
     "image_sets",
     "least_labels",
     "list_ranking",
+    "machine_of",
     "majority",
     "message_round",
     "named",
     "parity",
     "product",
+    "random_circuit",
+    "random_machine",
     "random_semiautomaton",
     "ranks",
     "read_automaton",
+    "read_machine",
     "rounds_of_a_layer",
     "shuffled_path",
     "transpose",

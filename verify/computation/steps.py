@@ -12,7 +12,8 @@ import numpy as np
 from theory.checks import InputError
 from theory.computation.pram import INDEX, Program, Read, Registers, Step, Write
 from verify.domains import Rational, streams
-from verify.evidence.gaps import States, at_positions, exact_product, gap_finding
+from verify.evidence.gaps import States, at_positions, gap_finding
+from verify.evidence.restoring import after_mlp
 from verify.evidence.sequences import FLOAT64_BITS
 from verify.finding import Evidence, Finding, Verdict, equal, same
 
@@ -154,7 +155,7 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
         fixed = {INDEX: np.full(len(values), i)}
         each = zip(program.kinds, kind, strict=True)
         fixed |= {name: np.full(len(values), inside) for name, inside in each}
-        found, alike = _after_mlp(model, number, registers | fixed)
+        found, alike = _after(model, number, registers | fixed)
         right = np.ones(len(values), dtype=bool)
         for name in read:
             for part, power in ((name, 1), (f"{name}²", 2)):
@@ -188,7 +189,7 @@ def _touched(step: Step) -> set[str]:
     return names | {x for each in step.sets for x in each.operands if isinstance(x, str)}
 
 
-def _after_mlp(model: Transformer, layer: int, registers: Registers) -> tuple[np.ndarray, bool]:
+def _after(model: Transformer, layer: int, registers: Registers) -> tuple[np.ndarray, bool]:
     """The stream after the MLP of a layer where registers have these values (states,), and their
     squares; and whether nothing was rounded."""
     count = len(next(iter(registers.values())))
@@ -199,12 +200,7 @@ def _after_mlp(model: Transformer, layer: int, registers: Registers) -> tuple[np
                 H[:, model.stream[part]] = values[:, None] ** power
     mlp = model.blocks[layer - 1].mlp
     assert mlp is not None
-    W_in, b_in, W_out, b_out = (
-        W.detach().numpy() for W in (mlp.W_in, mlp.b_in, mlp.W_out, mlp.b_out)
-    )
-    read, first = exact_product(np.hstack([H, np.ones((count, 1))]), np.vstack([W_in, b_in]))
-    added, second = exact_product(np.maximum(read, 0.0), W_out)
-    return H + added + b_out, first and second
+    return after_mlp(mlp, H)
 
 
 def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:

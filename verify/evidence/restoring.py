@@ -46,7 +46,7 @@ def makes(
             return Finding(
                 id, name, "proved", found, 0, Verdict.FAILS, found, "registers that are listed"
             )
-        after, alike = _after(block.mlp, H)
+        after, alike = after_mlp(block.mlp, H)
         right = _rows(stream, {**before, **wanted})
         bad = np.asarray((after != right).any(axis=1))
         exact = exact and alike
@@ -78,7 +78,7 @@ def _tensors(mlp: MLP) -> tuple[np.ndarray, ...]:
     return tuple(W.detach().numpy() for W in (mlp.W_in, mlp.b_in, mlp.W_out, mlp.b_out))
 
 
-def _after(mlp: MLP, H: np.ndarray) -> tuple[np.ndarray, bool]:
+def after_mlp(mlp: MLP, H: np.ndarray) -> tuple[np.ndarray, bool]:
     """The stream after the MLP, and whether nothing was rounded."""
     W_in, b_in, W_out, b_out = _tensors(mlp)
     ones = np.ones((len(H), 1))

@@ -64,12 +64,13 @@ def softmax(
         _in_float64(run, model, V, error, rows),
         _growth(model, larger, error),
         _scale(model, larger),
-        _enclosed(short, sharpness or short.least_sharpness(error), prompts, size),
+        enclosed(short, sharpness or short.least_sharpness(error), prompts, size),
     )
     yield from labelled(statement.label, found)
 
 
-def _enclosed(model: Transformer, beta: float, prompts: np.ndarray, size: str) -> Finding:
+def enclosed(model: Transformer, beta: float, prompts: np.ndarray, size: str) -> Finding:
+    """The real error of softmax logits at this sharpness, in balls, beside its bound."""
     real = max(enclosed_error(model, beta, row) for row in prompts)
     bound = model.softmax_error(beta).logits
     share = f", {real / bound:.0%} of its bound" if bound else ""

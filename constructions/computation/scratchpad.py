@@ -1,0 +1,99 @@
+"""A semiautomaton with a state written after each step: one layer, one head, any automaton.
+
+BOS stands at position 0, the letters x₁ … x_T at 1 … T, the start q₀ at T + 1, and behind it what
+is decoded, q_i at T + 1 + i.  At position t = T + 1 + i the next state q_i · x_{i+1} is wanted, and
+the letter stands at t − T: no pointer is needed.
+
+One head looks up place a = t − T, by positions j and their squares:
+
+    score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
+
+and adds the letter that stands there to `letter`, which is 0 at a state.  The MLP has a unit for
+each state q and letter x, relu([q] + [x] − 1), which is 1 where both are there and 0 elsewhere, and
+moves [q] to [q · x] in `state`.  At a letter a ≤ 0: BOS has none, so that no unit is on.
+
+The read-out is 2·state beside 1 for ⊥: letters are answered by ⊥.
+
+Every T-letter word takes T decoded states, and depth 1 whatever the automaton: also those that have
+no shortcut, such as A5.  With softmax at any sharpness at which the fetched letter keeps more than
+half of its weight the states are right; what is decoded is a token, and no error is carried on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from constructions.assembly import block, rows, unembed
+from constructions.stream import Map, Stream, one
+from constructions.tokens import Tokens, placed, sizes
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.words import Table
+from theory import checks
+from theory.checks import InputError
+from theory.computation.semiautomata import Semiautomaton
+
+
+class Scratchpad(Tokens):
+    """Letters 0 … |Σ| − 1, then states, which are the tokens |Σ| … |Σ| + |Q| − 1."""
+
+    def __init__(self, automaton: Semiautomaton, length: int) -> None:
+        letters, V = automaton.n_letters, automaton.n_letters + automaton.n_states
+        slots = [range(letters)] * length + [range(letters, V)] * length
+        super().__init__(V, 2 * length, prefix=(V,), slots=slots, margin=1.0, bottom=True)
+        self.automaton, self.letters = automaton, length
+
+    def prompt(self, words: ArrayLike) -> np.ndarray:
+        """The prompt (…, T + 1) of words (…, T): their letters, and the start.
+
+        Raises ValueError for letters that the automaton has not, and for another length than T.
+        """
+        array = checks.tokens("words", words, self.automaton.n_letters)
+        if array.shape[-1] != self.letters:
+            raise InputError(f"a word of {array.shape[-1]} letters: give {self.letters}")
+        start = np.full((*array.shape[:-1], 1), self.automaton.n_letters + self.automaton.start)
+        return np.concatenate([array, start], axis=-1)
+
+    def states(self, tokens: ArrayLike) -> np.ndarray:
+        """The states that decoded tokens are."""
+        return np.asarray(tokens) - self.automaton.n_letters
+
+
+def scratchpad(
+    automaton: Semiautomaton, length: int, sharpness: float | None = None
+) -> Transformer:
+    """The states after 1, …, T letters of words of T = length letters, decoded one by one:
+
+        model.interface.states(model.generate(model.interface.prompt(word), T))
+
+    1 layer, 1 head, width |Q| + |Σ| + 2, |Q||Σ| units.
+
+    Raises ValueError for a length below 1, and for a sharpness that is too small.
+    """
+    if not isinstance(automaton, Semiautomaton):
+        raise InputError(f"a {type(automaton).__name__} is no semiautomaton: give Semiautomaton(…)")
+    letters, n = automaton.n_letters, automaton.n_states
+    V, T = sizes(letters + n, length)
+    stream = Stream(letter=letters, state=n, j=1, square=1)
+    stream.fits(1)
+    letter, state, j, square = map(stream.read, stream)
+    here = np.arange(2 * T + 1)
+    head = placed(j - float(T) * one, (j, square), letter, "letter")
+    pairs = [(q, x) for q in range(n) for x in range(letters)]
+    at, by = np.array(pairs).T
+    to = np.array([automaton.transitions[x][q] for q, x in pairs])
+    moved = np.eye(n)[to] - np.eye(n)[at]
+    table = Table((state, letter), np.hstack([np.eye(n)[at], np.eye(letters)[by]]), moved, "state")
+    said = Map(np.pad(2.0 * np.eye(n), ((0, 0), (letters, 1))), "2·tokens")
+    return Transformer(
+        Embed(rows(stream, letter=np.eye(V + 1, letters), state=np.eye(V + 1, n, -letters))),
+        [block(stream, [head], [table], normalise="hardmax", mask="causal")],
+        unembed(stream, state @ said, bias=np.eye(V + 1)[V]),
+        pos_embed=PosEmbed(rows(stream, j=here, square=here**2)),
+        interface=Scratchpad(automaton, T),
+        stream=stream,
+        stages=(Stage(1, "state", "the next state, or none"),),
+        at_most={"letter": 2.0, "state": 1.0},
+        name=f"scratchpad({automaton.name}, {T})",
+        source="[Li2024]; sizes proved in constructions/computation/scratchpad.py",
+    ).sharpened(sharpness)

@@ -1,0 +1,156 @@
+"""Boolean circuits: their definition, and the transformer that evaluates all of one size."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.computation import circuit_evaluator
+from theory.computation import Circuit, Gate, adder, all_circuits, random_circuit
+from theory.computation.boolean_circuits import AND, NAND, NOR, OR, XNOR, XOR
+from verify.computation.boolean_circuits import adversarial, by_hand
+
+
+def every_input(n):
+    return np.array([*product((0, 1), repeat=n)])
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (AND, lambda x, y: x and y),
+        (OR, lambda x, y: x or y),
+        (XOR, lambda x, y: x != y),
+        (NAND, lambda x, y: not (x and y)),
+        (NOR, lambda x, y: not (x or y)),
+        (XNOR, lambda x, y: x == y),
+        (0, lambda x, y: 0),
+        (15, lambda x, y: 1),
+        (12, lambda x, y: x),
+        (10, lambda x, y: y),
+        (4, lambda x, y: x and not y),
+    ],
+)
+def test_tables(table, says):
+    gate = Circuit(2, (Gate(table, 0, 1),))
+    for x, y in product((0, 1), repeat=2):
+        assert gate.run([x, y]).tolist() == [int(says(x, y))]
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4])
+def test_an_adder_adds(bits):
+    circuit, inputs = adder(bits), every_input(2 * bits)
+    values, powers = circuit.run(inputs), 2 ** np.arange(bits)
+    sums = values[:, 4::6] @ powers + 2**bits * values[:, -1]
+    assert (sums == inputs[:, :bits] @ powers + inputs[:, bits:] @ powers).all()
+
+
+def test_there_are_so_many_circuits():
+    assert len({circuit.gates for circuit in all_circuits(2, 2)}) == 16 * 4 * 16 * 9
+    assert len(list(all_circuits(1, 1))) == 16
+
+
+@pytest.mark.parametrize(("n", "G"), [(1, 1), (2, 1), (3, 1), (1, 2)])
+def test_every_small_circuit_is_evaluated(n, G):
+    model, inputs = circuit_evaluator(n, G), every_input(n)
+    circuits = list(all_circuits(n, G))
+    prompts = np.array([model.interface.prompt(circuit, inputs) for circuit in circuits])
+    wanted = np.array([circuit.run(inputs) for circuit in circuits])
+    assert (model.generate(prompts, G).numpy() == wanted).all()
+
+
+@settings(max_examples=10)
+@given(n=st.integers(1, 5), G=st.integers(1, 12), seed=st.integers(0, 10**6))
+def test_random_circuits(n, G, seed):
+    circuit, inputs = random_circuit(n, G, seed), every_input(n)
+    model = circuit_evaluator(n, G)
+    assert (
+        model.generate(model.interface.prompt(circuit, inputs), G).numpy() == circuit.run(inputs)
+    ).all()
+    assert (model.n_layers, model.n_heads, model.d_model) == (2, 3, 13)
+    assert [len(block.mlp.b_in) for block in model.blocks if block.mlp] == [4]
+
+
+def test_extreme_circuits():
+    model, inputs = circuit_evaluator(3, 40), every_input(3)
+    for circuit in adversarial(3, 40):
+        prompts = model.interface.prompt(circuit, inputs)
+        assert (model.generate(prompts, 40).numpy() == circuit.run(inputs)).all(), circuit
+
+
+def test_values_before_are_read_as_they_stand():
+    """A gate is that of the values that stand there, right or wrong."""
+    circuit = Circuit(2, (Gate(XOR, 0, 1), Gate(OR, 2, 2), Gate(NAND, 3, 0)))
+    model = circuit_evaluator(2, 3)
+    for values in product((0, 1), repeat=2):
+        row = np.array([*model.interface.prompt(circuit, [1, 0]), *values])
+        said = model(row)[-3:].tolist()
+        assert said == [1, values[0], 1 - values[1]]
+        assert (model(row).numpy() == by_hand(row)["value"][..., 0]).all()
+
+
+def test_softmax_decodes_the_same():
+    circuit, inputs = random_circuit(3, 20, 0), every_input(3)
+    hard = circuit_evaluator(3, 20)
+    soft = circuit_evaluator(3, 20, sharpness=hard.least_sharpness())
+    prompts = hard.interface.prompt(circuit, inputs)
+    assert (soft.generate(prompts, 20) == hard.generate(prompts, 20)).all()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: Circuit(0, (Gate(1, 0, 0),)), "n_inputs is 0"),
+        (lambda: Circuit(True, (Gate(1, 0, 0),)), "n_inputs is True"),
+        (lambda: Circuit(1, ()), "circuit has no gates: give"),
+        (lambda: Circuit(1, "ab"), "circuit has no gates: give"),
+        (lambda: Circuit(1, ((1, 0),)), r"gate 0 of circuit is \(1, 0\): give \(table, left"),
+        (lambda: Circuit(1, (7,)), "gate 0 of circuit is 7: give"),
+        (lambda: Circuit(1, (Gate(16, 0, 0),)), "the table of gate 0 of circuit is 16: .* 0 to 15"),
+        (lambda: Circuit(1, (Gate(True, 0, 0),)), "the table of gate 0 of circuit is True"),
+        (lambda: Circuit(1, (Gate(8, 1, 0),)), "the left of gate 0 of circuit is 1: .* 0 to 0"),
+        (lambda: Circuit(2, (Gate(8, 0, -1),)), "the right of gate 0 of circuit is -1"),
+        (
+            lambda: Circuit(2, (Gate(8, 0, 1), Gate(8, 3, 0))),
+            "the left of gate 1 of circuit is 3: give an earlier wire, a number from 0 to 2",
+        ),
+        (lambda: Circuit(1, (Gate(8, 0.0, 0),)), r"the left of gate 0 of circuit is 0\.0"),
+        (lambda: adder(1).run([0, 2]), "inputs contain 2 but the vocabulary has 2"),
+        (lambda: adder(1).run([0]), "1 inputs for adder of 1 bits: give 2"),
+        (lambda: adder(0), "bits is 0"),
+        (lambda: random_circuit(1, 0, 0), "n_gates is 0"),
+        (lambda: circuit_evaluator(0, 1), "n_inputs is 0: give an integer that is at least 1"),
+        (lambda: circuit_evaluator(1, 2.0), "n_gates is 2.0"),
+        (lambda: circuit_evaluator(1, 10**12), "the weights of 5e.12 tokens and positions need"),
+        (lambda: circuit_evaluator(2, 2, 0.1), "sharpness 0.1 is too small"),
+        (
+            lambda: circuit_evaluator(2, 2).interface.prompt(adder(1), [0, 1]),
+            "2 inputs, 6 gates.: this model takes circuits of 2 inputs and 2 gates",
+        ),
+        (lambda: circuit_evaluator(2, 6).interface.prompt(adder(1), [0, 1, 1]), "3 inputs: give 2"),
+        (lambda: circuit_evaluator(2, 6).interface.prompt(adder(1), [0, 2]), "inputs contain 2"),
+        (lambda: circuit_evaluator(2, 6).interface.prompt("AND", [0, 1]), "a str is no circuit"),
+        (
+            lambda: circuit_evaluator(1, 1).generate([1, 2 + 8, 18, 19], 1),
+            "tokens contain 19 but the vocabulary has 19",
+        ),
+        (
+            lambda: circuit_evaluator(1, 2).generate([1, 2 + 8, 18, 19, 2, 18, 18], 2),
+            "token 19 stands at place 4 of the sequence: give one from 18 to 18 there",
+        ),
+        (
+            lambda: circuit_evaluator(1, 1)([1, 0, 18, 18]),
+            "token 0 stands at place 2 of the sequence: give one from 2 to 17 there",
+        ),
+        (
+            lambda: circuit_evaluator(1, 1).generate([1, 2, 18, 18], 2),
+            "4 tokens and 2 steps are more than max_length = 4",
+        ),
+    ],
+)
+def test_what_is_no_circuit_is_refused(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()

@@ -1,0 +1,86 @@
+"""Automata with a state written after each letter."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.computation import scratchpad
+from theory.computation import A5, S3, ZOO, NotSolvable, Semiautomaton, named, random_semiautomaton
+from theory.sequences import all_sequences
+
+
+def states(model, words):
+    interface = model.interface
+    said = model.generate(interface.prompt(words), np.shape(words)[-1])
+    return interface.states(said.numpy())
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_every_short_word(name):
+    A = named(name)
+    for T in (1, 2, 5):
+        model, words = scratchpad(A, T), all_sequences(T, A.n_letters)
+        assert (states(model, words) == A.run(words)).all()
+    n, letters = A.n_states, A.n_letters
+    assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, n + letters + 2)
+    assert len(model.blocks[0].mlp.b_in) == n * letters
+
+
+@settings(max_examples=20)
+@given(
+    n=st.integers(1, 7), letters=st.integers(1, 4), T=st.integers(1, 40), seed=st.integers(0, 10**6)
+)
+def test_random_automata_from_any_start(n, letters, T, seed):
+    drawn = random_semiautomaton(n, letters, seed)
+    A = Semiautomaton(drawn.transitions, "mine", seed % n)
+    words = np.random.default_rng(seed).integers(letters, size=(2, 3, T))
+    assert (states(scratchpad(A, T), words) == A.run(words)).all()
+
+
+def test_a5_on_long_words_where_no_shortcut_is():
+    from constructions.computation import shortcut
+
+    with pytest.raises(NotSolvable):
+        shortcut(A5, 20)
+    words = np.random.default_rng(0).integers(2, size=(4, 400))
+    assert (states(scratchpad(A5, 400), words) == A5.run(words)).all()
+
+
+def test_any_state_that_stands_there_goes_on():
+    """One state, right or wrong, and the letter: no more is read; letters have no answer."""
+    model = scratchpad(S3, 3)
+    for q in range(3):
+        for wrong in range(3):
+            said = model([0, 1, 1, 2 + q, 2 + wrong]).tolist()
+            assert said == [-1, -1, -1, 2 + S3.transitions[0][q], 2 + S3.transitions[1][wrong]]
+
+
+def test_softmax_decodes_the_same_at_a_sharpness_that_no_length_changes():
+    short, long = scratchpad(A5, 10), scratchpad(A5, 300)
+    assert long.least_sharpness() == short.least_sharpness() < 5
+    words = np.random.default_rng(1).integers(2, size=(3, 300))
+    soft = scratchpad(A5, 300, sharpness=5.0)
+    assert (states(soft, words) == A5.run(words)).all()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: scratchpad("A5", 3), "a str is no semiautomaton: give Semiautomaton"),
+        (lambda: scratchpad(A5, 0), "max_length is 0"),
+        (lambda: scratchpad(A5, True), "max_length is True"),
+        (lambda: scratchpad(A5, 10**13), "the weights of 1e.13 tokens and positions need"),
+        (lambda: scratchpad(A5, 3, 0.5), "sharpness 0.5 is too small"),
+        (lambda: scratchpad(A5, 3).interface.prompt([0, 1]), "a word of 2 letters: give 3"),
+        (lambda: scratchpad(A5, 3).interface.prompt([0, 1, 2]), "words contain 2"),
+        (lambda: scratchpad(A5, 3).interface.prompt([]), "an empty sequence has no answer"),
+        (lambda: scratchpad(A5, 2)([0, 2]), "token 2 stands at place 2 .* from 0 to 1 there"),
+        (lambda: scratchpad(A5, 2)([0, 1, 1]), "token 1 stands at place 3 .* from 2 to 6 there"),
+        (lambda: scratchpad(A5, 2).generate([0, 1, 2], 3), "3 tokens and 3 steps are more than"),
+    ],
+)
+def test_what_it_does_not_take_is_refused(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()

@@ -1,0 +1,258 @@
+"""Turing machines: their definition, tables in files, and the transformers that decode them."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.computation import turing_machine
+from constructions.tokens import Tokens
+from theory.computation import (
+    MACHINES,
+    TuringMachine,
+    machine_of,
+    random_machine,
+    read_machine,
+)
+from theory.computation.turing import LEFT, RIGHT, Step
+from verify.computation.turing import by_definition
+
+both = pytest.mark.parametrize("addressed", [False, True])
+
+
+def decoded(model, word, steps):
+    interface = model.interface
+    return interface.steps(model.generate(interface.prompt(word), steps))
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "ones"),
+    [("busy-beaver-2", 6, 4), ("busy-beaver-3", 21, 5), ("busy-beaver-4", 107, 13)],
+)
+def test_busy_beavers_of_the_literature(name, steps, ones):
+    machine = MACHINES[name]
+    made = machine.run(1000)
+    tape, _, state = machine.configuration([*machine.writing(), *made])
+    assert (len(made), sum(tape.values()), machine.names[state]) == (steps, ones, "H")
+
+
+@both
+@pytest.mark.parametrize("name", MACHINES)
+def test_machines_are_decoded_step_by_step(name, addressed):
+    machine = MACHINES[name]
+    model = turing_machine(machine, 120, addressed=addressed)
+    assert decoded(model, (), 120) == machine.run(120)
+    n, m = machine.n_states, machine.n_symbols
+    size = (1, 1, n + 2 * m + 7) if addressed else (3, 4, n + 2 * m + 15)
+    assert (model.n_layers, model.n_heads, model.d_model) == size
+    assert len(model.blocks[-1].mlp.b_in) == machine.n_rules
+    assert model.interface.vocabulary_size == 2 * n * m * (241 if addressed else 1)
+
+
+@pytest.mark.slow
+@both
+def test_a_thousand_steps(addressed):
+    machine = MACHINES["wolfram-2-3"]
+    model = turing_machine(machine, 1000, addressed=addressed)
+    assert decoded(model, (), 1000) == machine.run(1000)
+
+
+def test_what_is_decoded_after_the_end_is_no_token():
+    machine = MACHINES["busy-beaver-2"]
+    model = turing_machine(machine, 12)
+    said = model.generate(model.interface.prompt(), 12).tolist()
+    assert said[:6] == model.interface.tokens([*machine.writing(), *machine.run(6)])[1:]
+    assert said[6:] == [-1] * 6
+
+
+@both
+@settings(max_examples=15)
+@given(
+    n=st.integers(1, 4),
+    m=st.integers(1, 3),
+    seed=st.integers(0, 10**6),
+    length=st.integers(0, 5),
+    steps=st.integers(0, 25),
+)
+def test_random_machines_on_random_words(addressed, n, m, seed, length, steps):
+    machine = random_machine(n, m, seed)
+    word = np.random.default_rng(seed).integers(m, size=length).tolist()
+    model = turing_machine(machine, length + 1 + steps, addressed=addressed)
+    assert decoded(model, word, steps) == machine.run(steps, word)
+
+
+@both
+@settings(max_examples=15)
+@given(n=st.integers(1, 4), m=st.integers(1, 3), seed=st.integers(0, 10**6), T=st.integers(1, 12))
+def test_any_history_goes_on_as_the_rules_say(addressed, n, m, seed, T):
+    """Whatever steps stand there, whether the machine would have made them or not."""
+    machine, rng = random_machine(n, m, seed), np.random.default_rng(seed)
+    steps = [
+        Step(int(rng.integers(n)), int(rng.integers(m)), int(rng.choice([LEFT, RIGHT])))
+        for _ in range(T)
+    ]
+    model = turing_machine(machine, T, addressed=addressed)
+    tokens = model.interface.tokens(steps)
+    assert model.interface.steps(tokens) == steps
+    rule = machine.following(steps)
+    said = model.interface.steps(model(tokens)[-1:])
+    assert said == ([] if rule is None else [rule])
+    wanted = by_definition(machine, np.array(tokens), addressed)["answer"][..., 0]
+    assert model(tokens).tolist() == wanted.tolist()
+
+
+def increment():
+    """Adds one to a binary number: to its end, then ones become zeros."""
+    rules = {
+        "right": ["0Lcarry", "1Rright", "2Rright"],
+        "carry": ["2Ldone", "2Ldone", "1Lcarry"],
+    }
+    return machine_of(rules, "increment")
+
+
+@both
+def test_a_machine_that_counts(addressed):
+    """Symbols: 0 blank, 1 the digit 0, 2 the digit 1."""
+    machine = increment()
+    model = turing_machine(machine, 40, addressed=addressed)
+    for number in (0, 1, 5, 12, 63):
+        word = [1 + int(digit) for digit in f"{number:b}"]
+        steps = decoded(model, word, 20)
+        tape = machine.configuration([*machine.writing(word), *steps]).tape
+        digits = [tape[cell] - 1 for cell in sorted(tape) if tape[cell]]
+        assert int("".join(map(str, digits)), 2) == number + 1
+        assert len(steps) < 20
+
+
+@both
+def test_cells_that_were_never_written(addressed):
+    """To the right for ever; to and fro over one cell; a cell to the left as far as one to the
+    right; and a blank that was written where something else had been."""
+    right = TuringMachine(((Step(0, 1, RIGHT), None),), "right")
+    fro = TuringMachine(((Step(1, 1, RIGHT),) * 2, (Step(0, 1, LEFT),) * 2), "fro")
+    for machine in (right, fro):
+        model = turing_machine(machine, 60, addressed=addressed)
+        assert decoded(model, (), 60) == machine.run(60)
+        assert len(machine.run(60)) == 60
+    model = turing_machine(right, 9, addressed=addressed)
+    token = model.interface.tokens
+    R, L = Step(0, 1, RIGHT), Step(0, 1, LEFT)
+    # At cell 0, which nobody wrote, with writes at −1 and 1: seen where tokens say their cells.
+    assert model(token([R, R, L, L]))[-1] == -1  # the head reads 1 at cell 0
+    assert model(token([L, L, R]))[-1] == -1
+    assert model.interface.steps(model(token([R, L, L]))[-1:]) == [R]  # −1 is blank
+    assert model.interface.steps(model(token([R, L, Step(0, 0, RIGHT), L]))[-1:]) == [R]
+    if addressed:
+        kinds = model.interface.kinds
+        left, here = 3 + 2 * kinds, 1 * kinds + 2  # a write at −1 and then one at 1, moving left
+        assert model([3, left, here])[-1] == -1  # cell 0 holds what the first step wrote
+
+
+def test_cells_are_told_apart_beyond_the_squares_that_float32_holds():
+    """Logits of neighbouring cells differ by 1, at h² = 6000²; a model of so many tokens is large,
+    so that only its reading is looked at."""
+    logits = torch.tensor([6000.0**2 + 2, 6000.0**2 + 3], dtype=torch.float64)
+    assert Tokens(2, 1).read(logits[None]).tolist() == [1]
+
+
+@both
+def test_a_machine_that_halts_at_once(addressed):
+    """No rule for the blank in the start state: ⊥ is the first token."""
+    machine = machine_of({"A": [None, "1RA"]}, "stops")
+    assert machine.run(5) == []
+    model = turing_machine(machine, 5, addressed=addressed)
+    assert model.generate(model.interface.prompt(), 5).tolist() == [-1] * 5
+    assert decoded(model, [1, 1], 3) == [Step(0, 1, RIGHT)] * 2  # and on ones it goes on
+
+
+@both
+def test_softmax_decodes_the_same(addressed):
+    machine = MACHINES["busy-beaver-3"]
+    hard = turing_machine(machine, 30, addressed=addressed)
+    soft = turing_machine(machine, 30, addressed=addressed, sharpness=hard.least_sharpness())
+    assert decoded(soft, (), 30) == machine.run(30)
+
+
+def test_a_table_in_a_file(tmp_path):
+    path = tmp_path / "mine.json"
+    rows = {"A": ["1RB", "1LB"], "B": ["1LA", None]}
+    path.write_text(json.dumps({"rules": rows, "start": "B"}), encoding="utf-8")
+    machine = read_machine(path)
+    assert (machine.name, machine.start, machine.names) == ("mine", 1, ("A", "B"))
+    assert machine.rules[1] == (Step(0, 1, LEFT), None)
+    assert machine_of({"A": ["12RA"] + ["0LH"] * 12}, "wide").rules[0][0] == Step(0, 12, RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "has no 'rules': give a row"),
+        ('{"rules": {}}', "has no rules: give a row such as"),
+        ('{"rules": []}', "has no rules: give a row such as"),
+        ('{"rules": {"A": []}}', "state A of bad has no row of rules"),
+        ('{"rules": {"A": "1RB"}}', "state A of bad has no row of rules"),
+        ('{"rules": {"A": ["1RB"], "B": ["1UB"]}}', "state B of bad has the rule '1UB': write it"),
+        ('{"rules": {"A": [5]}}', "state A of bad has the rule 5"),
+        ('{"rules": {"A": [["1", "R", "A"]]}}', "state A of bad has the rule"),
+        ('{"rules": {"A": [false]}}', "state A of bad has the rule False"),
+        ('{"rules": {"A": ["1RA"]}}', "it writes symbol 1 and goes to state 0, and there are 1"),
+        ('{"rules": {"A": ["0RA"], "B": ["0RA", "0RA"]}}', "state 1 of bad has rules for 2 symb"),
+        ('{"rules": {"A": ["0RA"]}, "start": "C"}', "start is 'C': give a state of bad, A"),
+        ('{"rules": {"A": ["0RA"]}, "start": [0]}', "start is .0.: give a state of bad, A"),
+        ('{"rules": {"A": ["1111111111RA"]}}', "state A of bad has the rule '1111111111RA'"),
+        ('{"rules": {"A": ["0RA"]}, "blank": 0}', "has blank: give 'rules', 'start' and 'name'"),
+    ],
+)
+def test_tables_that_are_none_are_refused(tmp_path, text, says):
+    path = tmp_path / "bad.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=says):
+        read_machine(path)
+
+
+HALTS = TuringMachine(((None,),), "idle")
+BB2 = MACHINES["busy-beaver-2"]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: TuringMachine(()), "machine has no rules: give a row for each state"),
+        (lambda: TuringMachine("ab"), "machine has no rules"),
+        (lambda: TuringMachine(((),)), "machine has no rules"),
+        (lambda: TuringMachine(((None,), (None, None))), "state 1 of machine has rules for 2"),
+        (lambda: TuringMachine((((0, 0, 0),),)), "it moves by 0: give −1 .left. or 1 .right."),
+        (lambda: TuringMachine((((0, 0, True),),)), "is no rule: give .state, symbol, move."),
+        (lambda: TuringMachine((((0, 0),),)), "is no rule"),
+        (lambda: TuringMachine((((1, 0, 1),),)), "it writes symbol 0 and goes to state 1"),
+        (lambda: TuringMachine((((0, -1, 1),),)), "it writes symbol -1"),
+        (lambda: TuringMachine(((None,),), start=1), "start is 1: give a state of machine, 0 to 0"),
+        (lambda: TuringMachine(((None,),), start=-1), "start is -1"),
+        (lambda: TuringMachine(((None,),), names=("A", "B")), "1 states and 2 names"),
+        (lambda: BB2.run(-1), "steps is -1"),
+        (lambda: BB2.run(3, [2]), "word contains 2 but the vocabulary has 2"),
+        (lambda: random_machine(0, 1, 0), "n_states is 0"),
+        (lambda: turing_machine("BB2", 5), "a str is no machine: give TuringMachine"),
+        (lambda: turing_machine(HALTS, 5), "idle has no rule: it halts before its first step"),
+        (lambda: turing_machine(BB2, 0), "max_length is 0"),
+        (lambda: turing_machine(BB2, 5, addressed=1), "addressed is 1: give True or False"),
+        (lambda: turing_machine(BB2, 10**12), "the weights of 1e.12 tokens and positions need"),
+        (lambda: turing_machine(BB2, 10**9, addressed=True), "tokens and positions need"),
+        (lambda: turing_machine(BB2, 5, sharpness=0.1), "sharpness 0.1 is too small"),
+        (lambda: turing_machine(BB2, 5).interface.prompt([2]), "word contains 2"),
+        (lambda: turing_machine(BB2, 5)([12]), "tokens contain 12 but the vocabulary has 12"),
+        (
+            lambda: turing_machine(BB2, 5, addressed=True)([0, 36]),
+            "token 36 stands at place 2 of the sequence: give one from 0 to 35 there",
+        ),
+        (lambda: decoded(turing_machine(BB2, 5), (), 6), "1 tokens and 6 steps are more than"),
+    ],
+)
+def test_what_it_does_not_take_is_refused(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()

@@ -1,0 +1,180 @@
+"""The claim `circuits-by-thoughts`: every Boolean circuit in two layers, a gate after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.computation import Circuit, Gate, adder, all_circuits, random_circuit
+from theory.computation.boolean_circuits import TABLES
+from verify.claim import Run, claim, option
+from verify.computation.decoding import Runs, decoded, softened
+from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding
+from verify.evidence.restoring import makes
+from verify.evidence.sequences import equal_over_q, margin_kept, registers_hold
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+SMALL = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2))
+MOST = 2**12  # inputs of a circuit, all of which are run
+
+
+@claim(
+    source="[Li2024]; sizes proved in constructions/computation/boolean_circuits.py",
+    faults_seen=[{"inputs": 2, "gates": 2, "samples": 3}],
+)
+def circuits_by_thoughts(
+    run: Run,
+    *,
+    inputs: Annotated[int, option("input bits of the larger circuits", min=1)] = 4,
+    gates: Annotated[int, option("gates of the larger circuits", min=1)] = 60,
+    samples: Annotated[int, option("larger circuits, drawn by the seed", min=1)] = 10,
+) -> Iterator[Finding]:
+    """Two layers of at most three heads evaluate every Boolean circuit, a gate after the other.
+
+    The circuit stands in the prompt, and the values of its gates are decoded behind it.  Width 13
+    and four ReLU units are enough for every circuit; the sizes are in two biases.
+    """
+    if 2**inputs > MOST:
+        raise InputError(f"{inputs} inputs have 2^{inputs} values, which are all run: give ≤ 12")
+    statement = evaluates(run)
+    model = statement.build(inputs, gates)
+    yield size(model, "circuits-by-thoughts", n=inputs, G=gates)
+    small = SMALL[:2] if run.quick else SMALL
+    yield decoded(
+        "all-small",
+        f"every circuit of {', '.join(f'{n} inputs and {G} gates' for n, G in small)}, all inputs",
+        (runs(statement.build(n, G), [*all_circuits(n, G)]) for n, G in small),
+    )
+    drawn = [random_circuit(inputs, gates, run.rng) for _ in range(2 if run.quick else samples)]
+    hard = [*drawn, *adversarial(inputs, gates)]
+    yield decoded(
+        "large",
+        f"random and adversarial circuits of {inputs} inputs and {gates} gates, all inputs",
+        [runs(model, hard)],
+    )
+    added = adder(1 if run.quick else 4)
+    adds = statement.build(added.n_inputs, added.n_gates)
+    yield decoded("adder", f"an {added.name}, all inputs", [runs(adds, [added])])
+    for states in head_states(model):
+        yield gap_finding("circuits", model, states)
+    yield makes("table", "the MLP says what every table says", model, {2: _cases()})
+    rows = histories(run, model, drawn)
+    yield margin_kept(statement, [(model, rows)])
+    few = statement.build(inputs, fewer := min(gates, 12))
+    some = histories(run, few, [random_circuit(inputs, fewer, run.rng) for _ in range(2)])
+    yield equal_over_q(statement, few, some, f"({fewer} gates, any values before)")
+    yield registers_hold(statement, model, rows, f"({gates} gates, any values before)")
+    short = statement.build(2, 2)
+    some = histories(run, short, [random_circuit(2, 2, run.rng) for _ in range(2)])
+    yield from softened(model, *runs(model, hard[:4])[1:], short, some)
+
+
+def evaluates(run: Run) -> OverTokens:
+    """The construction beside the circuit: `build` takes inputs and gates, values may be any."""
+    from constructions.computation import circuit_evaluator
+
+    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
+        at = by_hand(tokens)
+        at["sign"] = 2 * at["value"] - 1
+        return {stage.holds: at[stage.holds] for stage in model.stages}
+
+    def answers(tokens: np.ndarray) -> np.ndarray:
+        return by_hand(tokens)["value"][..., 0].astype(int)
+
+    return OverTokens("circuits", lambda n, G: run.build(circuit_evaluator, n, G), answers, holds)
+
+
+def by_hand(tokens: np.ndarray) -> dict[str, np.ndarray]:
+    """What is read at each token of prompts and values behind them (…, T), by name (…, T, width):
+    the table, the places of its wires, their values, and the value of the gate."""
+    rows = [_read(row) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
+    names = ("table", "left", "right", "x", "y", "value")
+    columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(names)))
+    return {
+        name: column.reshape(*tokens.shape, -1) for name, column in zip(names, columns, strict=True)
+    }
+
+
+def _read(row: list[int]) -> list[list[Any]]:
+    """Of one prompt: those of `by_hand`, token by token."""
+    n = next((place for place, token in enumerate(row) if token > 1), len(row))
+    end = n + 3 * sum(1 < token < 2 + TABLES for token in row)  # the values are behind it
+    found = []
+    for place, token in enumerate(row):
+        at = n + 3 * (place + 1 - end)
+        if end > len(row) or at < n:  # a token of the prompt, at which no gate is due
+            table, wires, values = (token - 2 if 1 < token < 2 + TABLES else 0), [0, 0], [0, 0]
+        else:
+            table, *wires = row[at] - 2, row[at + 1] - 2 - TABLES, row[at + 2] - 2 - TABLES
+            wires = [wire if wire < n else wire - n + end for wire in wires]
+            values = [row[wire] for wire in wires]
+            wires = [wire + 1 for wire in wires]  # behind BOS
+        bits = [table >> case & 1 for case in range(4)]
+        found.append([bits, *wires, *values, bits[2 * values[0] + values[1]]])
+    return [list(column) for column in zip(*found, strict=True)]
+
+
+def adversarial(n: int, G: int) -> Iterator[Circuit]:
+    """Circuits in which something is extreme: chains, equal wires, unused inputs, constants."""
+    last = [max(n + g - 1, 0) for g in range(G)]
+    every, constant = range(G), (0, TABLES - 1)
+    yield Circuit(n, tuple(Gate(6, last[g], g % n) for g in every), "a chain of XOR")
+    yield Circuit(n, tuple(Gate(7, last[g], last[g]) for g in every), "NAND of equal wires")
+    yield Circuit(n, tuple(Gate(8 + 6 * (g % 2), 0, 0) for g in every), "the first input alone")
+    yield Circuit(n, tuple(Gate(constant[g % 2], last[g], 0) for g in every), "constant tables")
+    yield Circuit(n, tuple(Gate(14, 0, last[g]) for g in every), "the first and the last wire")
+
+
+def runs(model: Transformer, circuits: list[Circuit]) -> Runs:
+    """The prompts of circuits of one size on all inputs, and the values of their gates."""
+    bits = np.array([*product((0, 1), repeat=model.interface.n_inputs)])
+    prompts = np.concatenate([model.interface.prompt(circuit, bits) for circuit in circuits])
+    return model, prompts, np.concatenate([circuit.run(bits) for circuit in circuits])
+
+
+def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarray:
+    """Prompts, and behind them any values, whatever the gates would say."""
+    n, G = model.interface.n_inputs, model.interface.n_gates
+    bits = run.rng.integers(2, size=(len(circuits), n + G - 1))
+    prompts = [
+        model.interface.prompt(circuit, row[:n])
+        for circuit, row in zip(circuits, bits, strict=True)
+    ]
+    return np.concatenate([prompts, bits[:, n:]], axis=-1)
+
+
+def head_states(model: Transformer) -> Iterator[States]:
+    """Three heads that look up 3t − (2n + 9G) + c, and two that follow an address."""
+    place, interface = at_positions(model, "j", "square"), model.interface
+    here, addresses = np.arange(len(place["j"])), at_tokens(model, "address")["address"]
+    for c in range(1, 4):
+        due = 3 * here - 2 * interface.n_inputs - 9 * interface.n_gates + c
+        yield _looked_up(model, 1, {"j": place["j"]}, np.maximum(due, 0), c - 1)
+    for head, side in enumerate(("left", "right")):
+        yield _looked_up(model, 2, {side: addresses}, addresses[:, 0], head)
+
+
+def _looked_up(
+    model: Transformer, layer: int, queries: dict[str, np.ndarray], at: np.ndarray, head: int
+) -> States:
+    place = at_positions(model, "j", "square")
+    here = np.arange(len(place["j"]))
+    preference = np.where(at[:, None] == here, 0.0, -np.inf)
+    return States(layer, queries, place, preference, here, head)
+
+
+def _cases() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """All tables and values of two wires, and what the table says of them."""
+    table, x, y = np.indices((TABLES, 2, 2)).reshape(3, -1)
+    bits = table[:, None] >> np.arange(4) & 1
+    said = table >> (2 * x + y) & 1
+    return {"table": bits, "x": x[:, None], "y": y[:, None]}, {"result": 2 * said[:, None] - 1}

@@ -1,0 +1,152 @@
+"""The claim `scratchpad`: any semiautomaton in one layer, a state written after each letter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from theory.computation import Semiautomaton
+from theory.sequences import all_sequences
+from verify.claim import Run, claim
+from verify.computation.decoding import decoded, softened
+from verify.computation.options import Automaton, File, Length, Samples, States, chosen
+from verify.evidence.gaps import States as HeadStates
+from verify.evidence.gaps import at_positions, gap_finding
+from verify.evidence.restoring import leak_bound, makes, sharpness_at_all_lengths
+from verify.evidence.sequences import equal_over_q, families_of, margin_kept, registers_hold
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+NAMES = "A5", "all-maps-4"
+MOST_WORDS = 10**4  # decoded to be certain of a length
+
+
+@claim(
+    source="[Li2024]; sizes proved in constructions/computation/scratchpad.py",
+    faults_seen=[{"states": 2, "length": 3, "samples": 4}],
+)
+def scratchpad(
+    run: Run,
+    *,
+    automaton: Automaton = None,
+    file: File = None,
+    states: States = 4,
+    length: Length = 20,
+    samples: Samples = 50,
+) -> Iterator[Finding]:
+    """With a state written after each letter, one layer of one head simulates any semiautomaton.
+
+    The width is |Q| + |Σ| + 2, with |Q||Σ| units; T letters take T decoded tokens, and the depth
+    does not depend on them: also for A5, whose group is not solvable.  The sharpness that softmax
+    needs does not depend on T either, as what is decoded is a token, and no error is carried on.
+    """
+    for A in chosen(run, automaton, file, NAMES, states):
+        statement = writes(run, A)
+        model = statement.build(0, length)
+        yield gap_finding(A.name, model, head_states(model))
+        yield from labelled(A.name, _found(run, A, statement, model, samples))
+
+
+def _found(
+    run: Run, A: Semiautomaton, statement: OverTokens, model: Transformer, samples: int
+) -> Iterator[Finding]:
+    length = model.interface.letters
+    yield size(model, "scratchpad", _units(model), n=A.n_states, m=A.n_letters)
+    longest = max(T for T in range(1, length + 1) if A.n_letters**T <= _most(run))
+    short = [statement.build(0, T) for T in range(1, longest + 1)]
+    yield decoded(
+        "all-words",
+        f"every word of at most {longest} letters, each state decoded",
+        [runs(m, A, all_sequences(m.interface.letters, A.n_letters)) for m in short],
+    )
+    words = np.concatenate([*families_of(run, A.n_letters, length, samples).values()])
+    yield decoded(
+        "long", f"random and adversarial words of {length} letters", [runs(model, A, words)]
+    )
+    q, x = np.divmod(np.arange(A.n_states * A.n_letters), A.n_letters)
+    eye, to = np.eye(A.n_states), np.array(A.transitions)[x, q]
+    before = {"state": eye[q], "letter": np.eye(A.n_letters)[x]}
+    yield makes(
+        "table",
+        "the MLP leads every state to the next one, for every letter",
+        model,
+        {1: (before, {"state": eye[to]})},
+    )
+    rows = histories(run, model, A, words[:8])
+    yield margin_kept(statement, [(model, rows)])
+    yield equal_over_q(statement, model, rows[:4], f"({length} letters, any states)")
+    yield registers_hold(statement, model, rows, f"({length} letters, any states)")
+    few = statement.build(0, min(length, 4))
+    row = histories(run, few, A, words[:2, : few.interface.letters])
+    yield from softened(model, *runs(model, A, words[:8])[1:], few, row)
+    c = touched(A)
+    yield sharpness_at_all_lengths(
+        "softmax/sharpness",
+        lambda T: statement.build(0, T),
+        length,
+        leak_bound(0.499 / (4 * c)),
+        f"ln(16c/0.499 + 2), where c = {c} units at most change a state,",
+    )
+
+
+def writes(run: Run, A: Semiautomaton) -> OverTokens:
+    """The construction beside the automaton: of letters nothing is said, of state i the next."""
+    from constructions.computation import scratchpad as construction
+
+    def answers(tokens: np.ndarray) -> np.ndarray:
+        letters, table = A.n_letters, np.array(A.transitions)
+        length = int((tokens < letters).sum(-1).max())  # behind the letters are the states
+        states = tokens[..., length:] - letters
+        next_ones = table[tokens[..., : states.shape[-1]], states] + letters
+        return np.concatenate([np.full_like(tokens[..., :length], -1), next_ones], axis=-1)
+
+    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
+        codes = np.vstack([np.eye(A.n_states), np.zeros(A.n_states)])
+        said = answers(tokens)
+        (stage,) = model.stages
+        return {stage.holds: codes[np.where(said < 0, -1, said - A.n_letters)]}
+
+    return OverTokens(A.name, lambda _, T: run.build(construction, A, T), answers, holds)
+
+
+def runs(
+    model: Transformer, A: Semiautomaton, words: np.ndarray
+) -> tuple[Transformer, np.ndarray, np.ndarray]:
+    """The prompts of words, and the states that are to be written."""
+    return model, model.interface.prompt(words), A.run(words) + A.n_letters
+
+
+def histories(run: Run, model: Transformer, A: Semiautomaton, words: np.ndarray) -> np.ndarray:
+    """Words and behind them any states, whatever the automaton would have done."""
+    states = run.rng.integers(A.n_states, size=words.shape) + A.n_letters
+    return np.concatenate([words, states], axis=-1)
+
+
+def head_states(model: Transformer) -> HeadStates:
+    """Position t looks up t − T, or 0 if that is before the word."""
+    place = at_positions(model, "j", "square")
+    here = np.arange(len(place["j"]))
+    wanted = np.maximum(here - model.interface.letters, 0)
+    preference = np.where(wanted[:, None] == here, 0.0, -np.inf)
+    return HeadStates(1, {"j": place["j"]}, place, preference, here)
+
+
+def touched(A: Semiautomaton) -> int:
+    """How many units add to the state of which most do, at least 1."""
+    moved = [(q, to) for row in A.transitions for q, to in enumerate(row) if q != to]
+    return max([sum(state in pair for pair in moved) for state in range(A.n_states)] + [1])
+
+
+def _units(model: Transformer) -> str:
+    mlp = model.blocks[0].mlp
+    return "" if mlp is None else f", {len(mlp.b_in)} units"
+
+
+def _most(run: Run) -> int:
+    return 100 if run.quick else MOST_WORDS

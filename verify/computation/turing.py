@@ -1,0 +1,277 @@
+"""The claim `turing`: any Turing machine, a step decoded after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.computation import MACHINES, TuringMachine, read_machine
+from theory.computation.turing import Step
+from theory.sequences import all_sequences
+from verify.claim import Run, claim, option
+from verify.computation.decoding import decoded, softened
+from verify.evidence.gaps import States, averaging, counting, gap_finding
+from verify.evidence.restoring import makes
+from verify.evidence.sequences import (
+    answers_equal,
+    equal_over_q,
+    families_of,
+    margin_kept,
+    registers_hold,
+)
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+MOST_HISTORIES = 10**4  # of a length, all of which are run
+MOST_STEPS = 10**4
+LISTED = 32  # steps up to which every write and every head is listed
+
+
+@claim(
+    source="[MS2024]; sizes proved in constructions/computation/turing.py",
+    draws=True,
+    faults_seen=[{"machine": "busy-beaver-2", "steps": 4, "samples": 2}],
+)
+def turing(
+    run: Run,
+    *,
+    machine: Annotated[
+        str | None, option("one of these, or one of your own in a JSON file", metavar="NAME|FILE")
+    ] = None,
+    steps: Annotated[int, option("steps on a blank tape", min=1)] = 200,
+    samples: Annotated[int, option("random histories", min=1)] = 20,
+) -> Iterator[Finding]:
+    """Three layers of at most four heads decode the steps of any Turing machine, one by one.
+
+    The vocabulary of 2|Q||Γ| steps depends on neither time nor space, nor does the width |Q| + 2|Γ|
+    + 15; a step is a token, and there is a ReLU unit for each rule.  If tokens say the cell, one
+    layer of one head is enough.  After the last step comes ⊥: the busy beaver of 4 states halts
+    after 107 steps.
+    """
+    if steps > MOST_STEPS:
+        raise InputError(f"steps is {steps}: each takes longer than the last, give ≤ {MOST_STEPS}")
+    machines = chosen(run, machine)
+    for M in machines:
+        for form in ("steps", "addressed"):
+            statement = continues(run, M, form)
+            made = M.run(steps)
+            model = statement.build(0, min(len(made) + 1, steps))
+            yield from labelled(statement.label, _runs(run, M, statement, model, made, samples))
+            listed = statement.build(0, min(model.interface.max_length, LISTED))
+            for states in head_states(listed, form == "addressed"):
+                found = gap_finding(statement.label, listed, states)
+                found.words += f", of {listed.interface.max_length} steps"
+                yield found
+    if run.plot:
+        from verify.computation.space_time import draw
+
+        draw(run.plot, [(M, decoded_steps(run, M, steps)) for M in machines])
+
+
+def chosen(run: Run, machine: str | None) -> list[TuringMachine]:
+    """The one that was asked for, by its name or in a file; or several."""
+    if machine is None:
+        return [*MACHINES.values()][: 2 if run.quick else None]
+    if machine in MACHINES:
+        return [MACHINES[machine]]
+    if not machine.endswith(".json"):
+        raise InputError(f"no machine {machine}: give {', '.join(MACHINES)}, or a file in .json")
+    return [read_machine(Path(machine))]
+
+
+def _runs(
+    run: Run,
+    M: TuringMachine,
+    statement: OverTokens,
+    model: Transformer,
+    made: list[Step],
+    samples: int,
+) -> Iterator[Finding]:
+    T = model.interface.max_length
+    name = "turing-addressed" if model.interface.addressed else "turing"
+    yield size(model, name, n=M.n_states, m=M.n_symbols)
+    prompts, wanted = on_blank(model, M, made, T)
+    marked = sum(map(bool, M.configuration([*M.writing(), *made]).tape.values()))
+    halts = ", then ⊥: it halts" if wanted[0, -1] < 0 else ""
+    found = decoded("run", "on a blank tape, step by step", [(model, prompts, wanted)])
+    found.words = found.words and f"{len(made)} steps{halts}; {marked} cells not blank"
+    yield found
+    yield decoded("words", "on every word of at most 3 symbols", on_words(statement, M))
+    short = statement.build(0, longest(run, M))
+    yield answers_equal(
+        "histories",
+        f"the step after every history of at most {short.interface.max_length}, and after others",
+        statement,
+        [(short, every_history(short)), (model, histories(run, model, samples))],
+    )
+    yield makes("table", "the MLP follows every rule", model, {model.n_layers: _cases(M)})
+    few = statement.build(0, min(T, 8 if run.quick else 16))
+    rows, said = histories(run, few, 2), f"({few.interface.max_length} steps)"
+    yield margin_kept(statement, [(short, every_history(short)), (model, prompts[:, :T])])
+    yield equal_over_q(statement, few, rows[:2], said)
+    yield registers_hold(statement, few, rows, said)
+    yield from softened(model, prompts, wanted, few, rows[:2])
+
+
+def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
+    """The construction of this form beside the machine's own rules, after any history."""
+    from constructions.computation import turing_machine
+
+    addressed = form == "addressed"
+
+    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
+        at = by_definition(M, tokens, addressed)
+        N = np.arange(1, tokens.shape[-1] + 1)[:, None]  # tokens before each one, BOS included
+        at |= {"before": at["cell"] / N, "after": at["head"] / (N + 1)}
+        at |= {
+            "before_inverse": 1 / N + 0 * at["cell"],
+            "after_inverse": 1 / (N + 1) + 0 * at["cell"],
+        }
+        return {stage.holds: at[stage.holds] for stage in model.stages}
+
+    return OverTokens(
+        f"{M.name}/{form}",
+        lambda _, T: run.build(turing_machine, M, T, addressed=addressed),
+        lambda tokens: by_definition(M, tokens, addressed)["answer"][..., 0].astype(int),
+        holds,
+    )
+
+
+def by_definition(M: TuringMachine, tokens: np.ndarray, addressed: bool) -> dict[str, np.ndarray]:
+    """After every step of histories (…, T): the cell written, the head, state, symbol and move of
+    the rule that follows (without one, as they are, and no move), and its token or −1."""
+    rows = [_replayed(M, row, addressed) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
+    names = ("cell", "cell_square", "head", "head_square", "state", "symbol", "go", "answer")
+    columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(names)))
+    return {
+        name: column.reshape(*tokens.shape, -1) for name, column in zip(names, columns, strict=True)
+    }
+
+
+def _replayed(M: TuringMachine, row: list[int], addressed: bool) -> list[list[Any]]:
+    tape, head, kinds, found = dict[int, int](), 0, 2 * M.n_states * M.n_symbols, []
+    states, symbols = np.eye(M.n_states), np.eye(M.n_symbols)
+    for token in row:
+        number, kind = divmod(token, kinds)
+        cell = (number + 1) // 2 * (1 if number % 2 else -1) if addressed else head
+        state, symbol = divmod(kind // 2, M.n_symbols)
+        tape[cell], head = symbol, cell + (1 if kind % 2 else -1)
+        read = tape.get(head, 0)
+        rule = M.rules[state][read]
+        answer = -1
+        if rule is not None:
+            answer = 2 * (rule.state * M.n_symbols + rule.symbol) + (rule.move > 0)
+            answer += kinds * (2 * head - 1 if head > 0 else -2 * head) * addressed
+        after = Step(state, read, 0) if rule is None else rule
+        codes = states[after.state], symbols[after.symbol], after.move
+        found.append([cell, cell**2, head, head**2, *codes, answer])
+    return [list(column) for column in zip(*found, strict=True)]
+
+
+def on_blank(
+    model: Transformer, M: TuringMachine, made: list[Step], steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The prompt of a blank tape, and so many tokens that are to come, ⊥ when it has halted."""
+    prompt = model.interface.prompt()
+    tokens = model.interface.tokens([*M.writing(), *made])[len(prompt) :]
+    return np.array([prompt]), np.array([(tokens + [-1] * steps)[:steps]])
+
+
+def on_words(
+    statement: OverTokens, M: TuringMachine
+) -> Iterator[tuple[Transformer, np.ndarray, np.ndarray]]:
+    """20 steps on every word of at most 3 symbols, by length."""
+    for length in range(1, 4):
+        model = statement.build(0, length + 20)
+        words = all_sequences(length, M.n_symbols).tolist()
+        prompts = [model.interface.prompt(word) for word in words]
+        runs = [model.interface.tokens([*M.writing(word), *M.run(20, word)]) for word in words]
+        wanted = [(tokens[length + 1 :] + [-1] * 20)[:20] for tokens in runs]
+        yield model, np.array(prompts), np.array(wanted)
+
+
+def longest(run: Run, M: TuringMachine) -> int:
+    """The largest length, up to 4, at which every history is run."""
+    kinds, most = 2 * M.n_states * M.n_symbols, 200 if run.quick else MOST_HISTORIES
+    return max(T for T in range(1, 5) if kinds**T <= most or T == 1)
+
+
+def every_history(model: Transformer) -> np.ndarray:
+    """Every history of the length of a model that begins at cell 0, as tokens."""
+    interface = model.interface
+    return _placed(model, all_sequences(interface.max_length, interface.kinds))
+
+
+def histories(run: Run, model: Transformer, samples: int) -> np.ndarray:
+    """Random and adversarial histories, as tokens: all to the right, to and fro, and so on; and if
+    tokens say cells, some that jump."""
+    T, kinds = model.interface.max_length, model.interface.kinds
+    found = [_placed(model, rows) for rows in families_of(run, kinds, T, samples).values()]
+    if model.interface.addressed:
+        numbers = run.rng.integers(2 * np.arange(T) + 1, size=(samples, T))
+        found.append(run.rng.integers(kinds, size=(samples, T)) + kinds * numbers)
+    return run.rng.permutation(np.concatenate(found))
+
+
+def _placed(model: Transformer, rows: np.ndarray) -> np.ndarray:
+    """Rows of steps by their numbers, as the tokens of a history that begins at cell 0."""
+    if not model.interface.addressed:
+        return rows
+    moves = 2 * (rows % 2) - 1
+    cells = np.cumsum(moves, axis=-1) - moves
+    return rows + model.interface.kinds * np.where(cells > 0, 2 * cells - 1, -2 * cells)
+
+
+def _cases(M: TuringMachine) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Every state and symbol, and what the rules make of them; without one they stay."""
+    pairs = [(q, s) for q in range(M.n_states) for s in range(M.n_symbols)]
+    after = [M.rules[q][s] or Step(q, s, 0) for q, s in pairs]
+    states, symbols = np.eye(M.n_states), np.eye(M.n_symbols)
+    (q, s), (to, written, moves) = np.array(pairs).T, np.array(after).T
+    made = {"state": states[to], "symbol": symbols[written], "go": moves[:, None]}
+    return {"state": states[q], "symbol": symbols[s]}, made
+
+
+def head_states(model: Transformer, addressed: bool) -> Iterator[States]:
+    """Averages, positions by their counts, and the latest write at the head."""
+    if not addressed:
+        yield from (averaging(model, 1, head) for head in range(2))
+        for pair, name in enumerate(("before", "after")):
+            for sign in range(2):
+                # Of a negative share there is no positive part.
+                share = {name: -1.0, f"{name}_up": 0.0} if sign else {f"{name}_up": 1.0}
+                inverse, line = f"{name}_inverse", ("j", "square")
+                yield counting(model, 2, share, inverse, line, 2 * pair + sign)
+    yield _writes(model, addressed)
+
+
+def _writes(model: Transformer, addressed: bool) -> States:
+    """Every cell at which the head can be, every write that a token can have made, and BOS."""
+    T = model.interface.max_length
+    heads = np.arange(-T, T + 1)
+    found = [(0, 0, 1)]
+    for j in range(1, T + 1):
+        reach = range(1 - j, j, 1 if addressed else 2)
+        found += [(cell, j, 0) for cell in reach]
+    cell, j, bos = np.array(found).T
+    preference = np.where(cell == heads[:, None], j, -np.inf)
+    preference[:, 0] = 0  # BOS, if nobody wrote there
+    queries = {"head": heads, "head_square": heads**2}
+    keys = {"cell": cell, "cell_square": cell**2, "j": j, "bos": bos}
+    return States(model.n_layers, queries, keys, preference, j)
+
+
+def decoded_steps(run: Run, M: TuringMachine, steps: int) -> list[Step]:
+    """What the model itself decodes on a blank tape, in a vocabulary without cells."""
+    model = continues(run, M, "steps").build(0, steps)
+    interface = model.interface
+    found: list[Step] = interface.steps(model.generate(interface.prompt(), steps))
+    return found
