@@ -7,16 +7,28 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     permutations   small groups: derived series, cyclic factors
     holonomy       image sets, their classes, heights and tiles
     cascade        counters and latches that say the state, if all groups are solvable
+
+    languages             automata with accepting states, the least one, where two differ
+    regular_expressions   from text, by derivatives
+    monoids               the maps of words: aperiodic or not, the groups in them
+    temporal_logic        past formulas: from text, by definition, as automata, from latches
+    temporal_program      a formula as a row of truth tables
+    truth_tables          of a letter and bits, and their cubes
 """
 
 from theory.computation.cascade import Cascade, NotSolvable, cascade
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
+from theory.computation.languages import Language
+from theory.computation.monoids import Monoid, monoid
+from theory.computation.regular_expressions import regular_expression
 from theory.computation.semiautomata import (
     Semiautomaton,
     product,
     random_semiautomaton,
     read_automaton,
 )
+from theory.computation.temporal_logic import Formula, formula, from_cascade, random_formula
+from theory.computation.temporal_logic import language as language_of
 from theory.computation.zoo import (
     A4,
     A5,
@@ -43,7 +55,10 @@ __all__ = [
     "S4",
     "ZOO",
     "Cascade",
+    "Formula",
     "Holonomy",
+    "Language",
+    "Monoid",
     "NotSolvable",
     "Semiautomaton",
     "all_maps",
@@ -52,11 +67,17 @@ __all__ = [
     "cyclic",
     "cyclic_with_reset",
     "flip_flop",
+    "formula",
+    "from_cascade",
     "gridworld",
     "holonomy",
     "image_sets",
+    "language_of",
+    "monoid",
     "named",
     "product",
+    "random_formula",
     "random_semiautomaton",
     "read_automaton",
+    "regular_expression",
 ]

@@ -141,7 +141,8 @@ def _measured(
         levels = np.flatnonzero(np.diff(preference[by_preference])) + 1
         for keys in np.split(by_preference, levels):
             right, lower = row[keys], below[below > -np.inf]
-            tie, shared = max(tie, float(np.ptp(right))), shared or len(keys) > 1
+            tie = max(tie, float(np.ptp(right)))
+            shared = shared or len(np.unique(place[keys])) > 1
             if lower.size:
                 gap = min(gap, float((right.min() - lower.max()) / N))
                 crowd = max(crowd, _crowd((right.min() - lower) / N / declared))

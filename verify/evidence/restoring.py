@@ -14,6 +14,7 @@ from verify.evidence.softmax import enclosed_error
 from verify.finding import Finding, Verdict, at_most
 
 if TYPE_CHECKING:
+    from constructions.margins import Restores
     from constructions.transformer import Transformer
 
 SEARCHED = 1.001  # how far above the least the sharpness that is found may be
@@ -21,36 +22,47 @@ ENCLOSED = 2.0**-64  # softmax and hardmax logits are one number as far as balls
 
 
 def restored(
-    id: str, name: str, model: Transformer, layer: int, states: Mapping[str, np.ndarray]
+    id: str,
+    name: str,
+    model: Transformer,
+    layer: int,
+    states: Mapping[str, np.ndarray],
+    *,
+    only: Restores | None = None,
 ) -> Finding:
     """Registers that the layer says to restore are exact after its MLP, on all these states.
 
     `states` has the values (states, width) of every register that the MLP reads.  A coordinate that
     may be off by r is put at both ends, as far as they lie between its least and its largest value:
     softmax averages contents.  Where no unit changes sign between the ends, what the MLP makes is
-    linear there, and what is equal at the ends is equal between.
+    linear there, and what is equal at the ends is equal between.  Coordinates are moved one by one,
+    which is enough where no unit reads two that are off; for `only` one thing that is restored, all
+    corners of their box are tried.
     """
     block = model.blocks[layer - 1]
+    assert block.mlp is not None
     count = max(map(len, states.values()))
     H = np.zeros((count, model.d_model))
     for register, values in states.items():
         H[:, model.stream[register]] = values
-    after, signs, exact = _after(model, layer, H)
+    after, signs, exact = after_mlp(model, layer, H)
     wrong, tried = 0, 0
-    for made in block.restores:
+    for made in block.restores if only is None else (only,):
         columns = np.concatenate([np.r_[model.stream[name]] for name in made.into])
-        corners = [
-            (index, sign * off)
+        writes = (block.mlp.W_out[:, columns] != 0).any(1).numpy()
+        ends = [
+            ((index, -off), (index, off))
             for name, off in made.within.items()
             if off
             for index in range(*model.stream[name].indices(model.d_model))
-            for sign in (-1.0, 1.0)
         ]
-        for index, off in corners:
+        corners = product(*ends) if only is not None else ((end,) for pair in ends for end in pair)
+        for corner in corners:
             moved = H.copy()
-            moved[:, index] = np.clip(H[:, index] + off, H[:, index].min(), H[:, index].max())
-            now, seen, alike = _after(model, layer, moved)
-            kinks = (signs * seen < 0).any(axis=1)
+            for index, off in corner:
+                moved[:, index] = np.clip(H[:, index] + off, H[:, index].min(), H[:, index].max())
+            now, seen, alike = after_mlp(model, layer, moved)
+            kinks = (signs * seen < 0)[:, writes].any(axis=1)
             differs = (now[:, columns] != after[:, columns]).any(axis=1)
             wrong, tried = wrong + int((kinks | differs).sum()), tried + count
             exact = exact and alike
@@ -66,7 +78,7 @@ def restored(
     )
 
 
-def _after(model: Transformer, layer: int, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+def after_mlp(model: Transformer, layer: int, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     """The stream after the MLP, the signs of what its units read, whether nothing was rounded."""
     mlp = model.blocks[layer - 1].mlp
     assert mlp is not None
