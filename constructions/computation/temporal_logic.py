@@ -17,7 +17,7 @@ Layers are as many as `since` stand in one another, and those of a level are hea
 
 Boolean parts.  stop and ψ are truth tables of the letter and of other `since`
 (`theory/computation/temporal_program.py`).  One that is a matter of the letter alone is a column of
-`letter` and costs nothing; others are written into a register, `part1`, …, by the MLP of the layer
+`letter` and costs nothing, or a register of W_E; others are written into a register, `part1`, …, by the MLP of the layer
 after which all that they read is there.  A table is a sum of cubes that exclude each other, each an
 AND of literals, one unit.  A cube that would hold at BOS, where all bits are 0, has the literal
 "a letter" beside, so that parts are 0 at BOS.
@@ -84,8 +84,8 @@ def from_formula(
 class _Built:
     """The model of a formula, in parts."""
 
-    def __init__(self, of: Formula, by: Program, letters: int, length: int, robust: bool) -> None:
-        self.of, self.by, self.T, self.robust = of, by, length, robust
+    def __init__(self, of: Formula, by: Program, V: int, T: int, robust: bool) -> None:
+        self.of, self.by, self.V, self.T, self.robust = of, by, V, T, robust
         self.says = by.tables | {by.answer: of}
         self.parts = {
             table: f"part{number}"
@@ -99,18 +99,24 @@ class _Built:
                 f"the truth tables of {of} have {count} cubes, more than {MOST_CUBES}: give a "
                 "simpler formula"
             )
-        widths = {"letter": letters} | ({"j": 1} if by.steps else {})
+        widths = {"letter": V} | ({"j": 1} if by.steps else {})
         widths |= {f"since{v}": 1 for v in range(1, len(by.steps) + 1)}
         self.stream = Stream(**widths, **dict.fromkeys(self.parts.values(), 1))
         self.stream.fits(self.layers, heads=max(1, len(by.steps)))
 
     def is_written(self, table: TruthTable) -> bool:
-        """Whether a table has a register: all but those of the letter, and in the lean form those
-        that are another `since` as it is."""
-        if not any(table.reads):
-            return False
+        """Whether a table has a register: not if it is of the letter, or another `since` as it is;
+        in the robust form, it is if it reads any `since`, or is carried and true for several letters,
+        so that what is carried is known to be at most 1."""
+        carried = any(step.held == table for step in self.by.steps)
+        if self.robust:
+            return any(table.reads) or (carried and len(self.letters_of(table)) > 1)
         as_it_is = len(table.reads) == 1 and table.values.tolist() == [False, True]
-        return self.robust or not as_it_is
+        return any(table.reads) and not as_it_is
+
+    def letters_of(self, table: TruthTable) -> list[int]:
+        """For which letters a table that reads nothing else is true."""
+        return np.flatnonzero(np.broadcast_to(table.values, self.V)).tolist()
 
     def read(self, table: TruthTable) -> Reading:
         """What a table says, at every letter; 0 at BOS."""
@@ -118,22 +124,17 @@ class _Built:
             return self.stream.read(self.parts[table])
         if any(table.reads):
             return self.stream.read(f"since{table.reads[0]}")
-        return self.letter_in(np.flatnonzero(np.broadcast_to(table.values, self.letters)).tolist())
-
-    @property
-    def letters(self) -> int:
-        """How many there are."""
-        return self.stream.widths["letter"]
+        return self.letter_in(self.letters_of(table))
 
     def letter_in(self, letters: list[int]) -> Reading:
         """Whether the letter is one of these: 0 at BOS, also of all."""
-        column = np.isin(np.arange(self.letters), letters)[:, None].astype(np.float64)
-        name = "[any]" if len(letters) == self.letters else str(letters)
+        column = np.isin(np.arange(self.V), letters)[:, None].astype(np.float64)
+        name = "[any]" if len(letters) == self.V else str(letters)
         return self.stream.read("letter") @ Map(column, name)
 
     def model(self, called: str) -> Transformer:
         """The transformer, under this name."""
-        V, stream, here = self.letters, self.stream, np.arange(self.T + 1)
+        V, stream, here = self.V, self.stream, np.arange(self.T + 1)
         answer = self.read(self.by.answer)
         steps = enumerate(self.by.steps, start=1)
         held = [Stage(step.depth, f"since{v}", step.node) for v, step in steps]
@@ -141,14 +142,19 @@ class _Built:
             Stage(self.by.depth(table), name, self.says[table])
             for table, name in self.parts.items()
         ]
+        of_letters = {
+            name: np.isin(np.arange(V + 1), self.letters_of(table))
+            for table, name in self.parts.items()
+            if not any(table.reads)
+        }
         return Transformer(
-            Embed(rows(stream, letter=np.eye(V + 1, V))),
+            Embed(rows(stream, letter=np.eye(V + 1, V), **of_letters)),
             [self.layer(number) for number in range(1, self.layers + 1)],
             unembed(stream, -answer, answer, bias=np.array([1.0, 0.0])),
             pos_embed=PosEmbed(rows(stream, j=here)) if self.by.steps else None,
             interface=Tokens(V, self.T, prefix=(V,), answers=2, margin=1.0),
             stream=stream,
-            stages=(*held, *written),
+            stages=(Stage(0, "letter", "letter"), *held, *written),
             at_most={name: 1.0 for name in stream if name.startswith(("since", "part"))},
             name=called,
             source="[YCA2024]; proved in constructions/computation/temporal_logic.py",
@@ -179,7 +185,7 @@ class _Built:
         for cube in self.cubes[table]:
             literals = [self.literal(v, values) for v, values in cube.items()]
             if 0 not in cube and all(0 in values for values in cube.values()):
-                literals.append(self.letter_in([*range(self.letters)]))
+                literals.append(self.letter_in([*range(self.V)]))
             yield And(tuple(literals), self.parts[table], flat=self.robust)
 
     def literal(self, v: int, values: frozenset[int]) -> Reading:

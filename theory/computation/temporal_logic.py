@@ -42,6 +42,7 @@ from theory.computation.cascade import NONE, Cascade, Table
 from theory.computation.languages import Language, explored
 from theory.computation.reading import Reader, alphabet
 
+MOST_DRAWN = 20  # levels of a random formula
 MOST_SHOWN = 500  # letters and connectives of a formula that is written out
 
 
@@ -406,9 +407,10 @@ def from_cascade(of: Cascade, accepted: Iterable[int], letters: str) -> Formula:
 def random_formula(depth: int, letters: str, seed: int | np.random.Generator) -> Formula:
     """A formula of temporal depth at most `depth`, of connectives that are drawn uniformly.
 
-    Raises ValueError for a depth below 0.
+    Raises ValueError for a depth below 0 or above 20.
     """
-    depth = checks.step_count("depth", depth)
+    if checks.step_count("depth", depth) > MOST_DRAWN:
+        raise InputError(f"depth is {depth}: give one of at most {MOST_DRAWN}")
     alphabet(letters)
     rng = np.random.default_rng(seed)
 

@@ -10,9 +10,9 @@ from verify.finding import Finding, Verdict
 SLOW = "all-maps-4"  # whose cascade takes minutes
 
 
-def aperiodic_iff_latches() -> Finding:
-    """For all pairs of letters, up to their order, that are maps of three states, and the zoo."""
-    maps = list(product(range(3), repeat=3))
+def aperiodic_iff_latches(states: int) -> Finding:
+    """For all pairs of letters, up to their order, that are maps of so many states, and the zoo."""
+    maps = list(product(range(states), repeat=states))
     pairs = [Semiautomaton(pair) for pair in combinations_with_replacement(maps, 2)]
     automata = [*pairs, *(named(name) for name in ZOO if name != SLOW)]
     decided = [(is_aperiodic(A), has_latches_only(A)) for A in automata]
@@ -21,7 +21,7 @@ def aperiodic_iff_latches() -> Finding:
     return Finding(
         "aperiodic",
         "the monoid is aperiodic iff the cascade has latches only "
-        f"({len(pairs)} automata of two letters and three states, {len(automata) - len(pairs)} "
+        f"({len(pairs)} automata of two letters and {states} states, {len(automata) - len(pairs)} "
         "of the zoo)",
         "exact",
         len(wrong),

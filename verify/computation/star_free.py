@@ -85,7 +85,14 @@ def star_free(
     letters: Annotated[
         str | None, option("those of words; without it, ab or those of the expression")
     ] = None,
-    depth: Annotated[int, option("temporal depth of a formula drawn by the seed", min=0)] = 3,
+    depth: Annotated[
+        int,
+        option(
+            "temporal depth of a formula drawn by the seed",
+            min=0,
+            only={"formula": (None,), "regex": (None,)},
+        ),
+    ] = 3,
     length: Length = 40,
     samples: Samples = 20,
 ) -> Iterator[Finding]:
@@ -103,7 +110,7 @@ def star_free(
     for case in cases:
         yield from _shown(run, case, length, samples)
     if formula is None and regex is None:
-        yield aperiodic_iff_latches()
+        yield aperiodic_iff_latches(2 if run.quick else 3)
     if run.plot:
         from verify.retrieval.pictures import draw
 
@@ -117,13 +124,13 @@ def chosen(
     run: Run, text: str | None, regex: str | None, letters: str | None, depth: int
 ) -> list[Case]:
     """The language that was asked for; or those that have names, and one of a random formula."""
+    given = LETTERS if letters is None else letters
     if text is None and regex is None:
-        random = random_formula(depth, letters or LETTERS, np.random.default_rng(run.seed))
+        drawn = random_formula(depth, given, np.random.default_rng(run.seed))
         names = [*NAMED][:1] if run.quick else [*NAMED]
-        return [*(_case(name, *NAMED[name]) for name in names),
-                Case("random", random, letters or LETTERS)]  # fmt: skip
+        return [*(_case(name, *NAMED[name]) for name in names), Case("random", drawn, given)]
     if regex is None:
-        return [_case("formula", text, None, letters or LETTERS)]
+        return [_case("formula", text, None, given)]
     return [_case("regex" if text is None else "formula", text, regex, letters)]
 
 
@@ -160,8 +167,9 @@ def recognises(run: Run, case: Case, form: Form) -> OverTokens:
         return by_definition(case.formula, words, case.letters).astype(np.int64)
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        said = {stage.holds for stage in model.stages}
-        return {of: by_definition(of, words, case.letters)[..., None] for of in said}
+        said = {stage.holds for stage in model.stages} - {"letter"}
+        found = {of: by_definition(of, words, case.letters)[..., None] for of in said}
+        return found | {"letter": np.eye(len(case.letters))[words]}
 
     return OverTokens(
         f"{case.label}/{form}",
