@@ -17,10 +17,10 @@ Layers are as many as `since` stand in one another, and those of a level are hea
 
 Boolean parts.  stop and ψ are truth tables of the letter and of other `since`
 (`theory/computation/temporal_program.py`).  One that is a matter of the letter alone is a column of
-`letter` and costs nothing, or a register of W_E; others are written into a register, `part1`, …, by the MLP of the layer
-after which all that they read is there.  A table is a sum of cubes that exclude each other, each an
-AND of literals, one unit.  A cube that would hold at BOS, where all bits are 0, has the literal
-"a letter" beside, so that parts are 0 at BOS.
+`letter`, or a register of W_E; others are written into a register, `part1`, …, by the MLP of the
+layer after which all that they read is there.  A table is a sum of cubes that exclude each other,
+each an AND of literals, one unit.  A cube that would hold at BOS, where all bits are 0, has the
+literal "a letter" beside, so that parts are 0 at BOS.
 
 Robust.  Two units a cube are flat (`words.And`): bits that are off by 1/(4k), of which a cube has
 at most k, leave no trace, so that softmax errors do not add up, at whatever depth and length.
@@ -105,9 +105,11 @@ class _Built:
         self.stream.fits(self.layers, heads=max(1, len(by.steps)))
 
     def is_written(self, table: TruthTable) -> bool:
-        """Whether a table has a register: not if it is of the letter, or another `since` as it is;
-        in the robust form, it is if it reads any `since`, or is carried and true for several letters,
-        so that what is carried is known to be at most 1."""
+        """Whether a table has a register: not if it is of the letter, or another `since` as it is.
+
+        In the robust form it has one if it reads any `since`, or is carried and true for several
+        letters, so that what is carried is known to be at most 1.
+        """
         carried = any(step.held == table for step in self.by.steps)
         if self.robust:
             return any(table.reads) or (carried and len(self.letters_of(table)) > 1)

@@ -85,7 +85,8 @@ def tables_written(model: Transformer, of: Formula, by: Program) -> Iterator[Fin
         if stage.after:
             after, _, alike = after_mlp(model, stage.after, H)
             stray = stray or _reads_others(model, stage, states)
-        wanted = np.append(table.values[tuple(variables[:, v] for v in table.reads)], False)
+        entries = table.values[tuple(variables[:, v] for v in table.reads)]
+        wanted = np.append(np.broadcast_to(entries, len(variables)), False)
         wrong += int((after[:, model.stream[stage.register]][:, 0] != wanted).sum())
         count, exact = count + len(H), exact and alike
     if count:
