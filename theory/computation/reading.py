@@ -9,7 +9,6 @@ from typing import NoReturn
 
 from theory.checks import InputError
 
-MOST_CHARACTERS = 400  # of an expression: more is no expression that one reads
 MOST_NESTED = 50  # levels of parentheses and of operators before one operand
 
 
@@ -28,17 +27,16 @@ def alphabet(letters: str) -> str:
 class Reader:
     """The tokens of a text, one after the other; "" stands for its end.
 
-    `what` is what the text is meant to be, for errors, and `token` the pattern of one token.
-    Raises ValueError for what is no text, an empty one, and one of more than 400 characters.
+    `what` is what the text is meant to be, for errors, `token` the pattern of one token, and `most`
+    how many characters it may have. Raises ValueError for what is no text, an empty and a longer
+    one.
     """
 
-    def __init__(self, what: str, text: str, token: str) -> None:
+    def __init__(self, what: str, text: str, token: str, most: int) -> None:
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"the {what} is {text!r}: give one as text")
-        if len(text) > MOST_CHARACTERS:
-            raise InputError(
-                f"the {what} has {len(text)} characters: give one of at most {MOST_CHARACTERS}"
-            )
+        if len(text) > most:
+            raise InputError(f"the {what} has {len(text)} characters: give one of at most {most}")
         self.what, self.text, self.depth = what, text, 0
         found = [(match[0], match.start()) for match in re.finditer(token, text)]
         self.tokens = [*found, ("", len(text.rstrip()))]

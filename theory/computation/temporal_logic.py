@@ -42,6 +42,10 @@ from theory.computation.cascade import NONE, Cascade, Table
 from theory.computation.languages import Language, explored
 from theory.computation.reading import Reader, alphabet
 
+Truth = np.ndarray | np.bool_
+"""Truth values, in whatever shape."""
+
+MOST_CHARACTERS = 2000  # of a text
 MOST_DRAWN = 20  # levels of a random formula
 MOST_SHOWN = 500  # letters and connectives of a formula that is written out
 
@@ -138,7 +142,7 @@ def formula(text: str, letters: str) -> Formula:
     which character.
     """
     alphabet(letters)
-    reader = Reader("formula", text, r"\w+|\S")
+    reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
     found = _or(reader, letters)
     if reader.next:
         reader.fail("'since', 'and', 'or' or the end")
@@ -225,20 +229,20 @@ def _is_true(of: Formula) -> bool:
 
 def combined(
     of: Formula,
-    letter: Callable[[str], np.ndarray],
-    since: Callable[[Since], np.ndarray],
-    known: dict[Formula, np.ndarray] | None = None,
-) -> np.ndarray:
+    letter: Callable[[str], Truth],
+    since: Callable[[Since], Truth],
+    known: dict[Formula, Truth] | None = None,
+) -> Truth:
     """The truth values of a formula, from those of letters and of each since in it; what is in
     `known` is not asked for again."""
     known = {} if known is None else known
 
-    def value(of: Formula) -> np.ndarray:
+    def value(of: Formula) -> Truth:
         if of not in known:
             known[of] = found(of)
         return known[of]
 
-    def found(of: Formula) -> np.ndarray:
+    def found(of: Formula) -> Truth:
         if isinstance(of, Letter):
             return letter(of.letter)
         if isinstance(of, Since):
@@ -246,7 +250,7 @@ def combined(
         if isinstance(of, Not):
             return ~value(of.of)
         assert isinstance(of, And | Or)
-        total = np.array(isinstance(of, And))
+        total: Truth = np.bool_(isinstance(of, And))
         for part in of.parts:
             total = total & value(part) if isinstance(of, And) else total | value(part)
         return total
@@ -260,7 +264,7 @@ def holds(of: Formula, words: ArrayLike, letters: str) -> np.ndarray:
     Raises ValueError for words that are not of these letters.
     """
     array = checks.tokens("words", words, len(alphabet(letters)))
-    T, known = array.shape[-1], dict[Formula, np.ndarray]()
+    T, known = array.shape[-1], dict[Formula, Truth]()
 
     def value(of: Formula) -> np.ndarray:
         found = combined(of, lambda a: array == letters.index(a), since, known)
@@ -351,11 +355,11 @@ def language(of: Formula, letters: str, name: str = "") -> Language:
 
     def step(state: tuple[bool, ...], letter: str) -> tuple[bool, ...]:
         before = dict(zip(nodes, state[1:], strict=True))
-        known = dict[Formula, np.ndarray]()
+        known = dict[Formula, Truth]()
 
         def value(of: Formula) -> bool:
             return bool(
-                combined(of, lambda a: np.array(a == letter), lambda s: np.array(before[s]), known)
+                combined(of, lambda a: np.bool_(a == letter), lambda s: np.bool_(before[s]), known)
             )
 
         after = (value(s.then) or (value(s.throughout) and before[s]) for s in nodes)

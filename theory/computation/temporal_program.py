@@ -20,6 +20,7 @@ from theory.checks import InputError
 from theory.computation.temporal_logic import (
     Formula,
     Since,
+    Truth,
     combined,
     outermost,
     sinces,
@@ -78,9 +79,9 @@ def program(of: Formula, letters: str) -> Program:
             )
         places = np.indices(shape, sparse=True)
 
-        def since(node: Since) -> np.ndarray:
+        def since(node: Since) -> Truth:
             v = variable[node]
-            return np.array(False) if v is None else places[1 + reads.index(v)] == 1
+            return np.bool_(False) if v is None else places[1 + reads.index(v)] == 1
 
         values = combined(of, lambda a: places[0] == letters.index(a), since)
         return truth_table((0, *reads), np.broadcast_to(values, shape))

@@ -52,7 +52,7 @@ class TruthTable:
         found = dict[TruthTable, frozenset[int]]()
         others = tuple(v for v in self.reads if v != self.reads[axis])
         for value, rest in enumerate(np.moveaxis(self.values, axis, 0)):
-            table = truth_table(others, rest)
+            table = truth_table(others, np.asarray(rest))
             found[table] = found.get(table, frozenset()) | {value}
         return found
 
@@ -66,4 +66,4 @@ def truth_table(reads: tuple[int, ...], values: np.ndarray) -> TruthTable:
         if (values == first).all():
             values = first.squeeze(axis)
             kept.remove(v)
-    return TruthTable(tuple(kept), np.ascontiguousarray(values))
+    return TruthTable(tuple(kept), np.array(values, order="C"))

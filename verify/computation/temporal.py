@@ -12,7 +12,7 @@ from theory.computation import Formula, Language
 from theory.computation.languages import explored
 from theory.computation.temporal_program import Program
 from theory.computation.truth_tables import TruthTable
-from verify.evidence.gaps import States
+from verify.evidence.gaps import States, at_positions, at_tokens
 from verify.evidence.restoring import after_mlp, restored
 from verify.finding import Finding, Verdict
 
@@ -43,20 +43,21 @@ def language_of_program(by: Program, letters: str) -> Language:
 def head_states(model: Transformer, by: Program) -> Iterator[States]:
     """What a head can find: BOS at 0, where its flag is 0, then at each position all that its flag
     can be; what stops is preferred to what does not, and the later one of both."""
-    here, heads = np.arange(model.interface.max_length + 1), Counter[int]()
-    V = model.interface.vocabulary_size
+    heads, V = Counter[int](), model.interface.vocabulary_size
+    j, letter = at_positions(model, "j")["j"], at_tokens(model, "letter")["letter"]
+    here = np.arange(len(j))
     for step in by.steps:
         head, registers = heads[step.depth], _flag_registers(model, step.depth, heads[step.depth])
         heads[step.depth] += 1
         values, stops = np.zeros((1, 0)), np.zeros(1, dtype=bool)
         if registers == ["letter"]:
-            values, stops = np.eye(V), np.broadcast_to(step.stop.values, V)
+            values, stops = letter[:V], np.broadcast_to(step.stop.values, V)
         elif registers:
             values, stops = np.array([[0.0], [1.0]]), np.array([False, True])
         at = np.concatenate([[0], np.repeat(here[1:], len(values))])
         held = np.vstack([0 * values[:1], np.tile(values, (len(here) - 1, 1))])
         flags = np.concatenate([[False], np.tile(stops, len(here) - 1)])
-        keys = {"j": at.astype(np.float64)} | dict.fromkeys(registers, held)
+        keys = {"j": j[at]} | dict.fromkeys(registers, held)
         preference = (len(here) * flags + at)[None].astype(np.float64)
         yield States(step.depth, {}, keys, preference, at, head)
 
