@@ -152,6 +152,7 @@ def test_gaps_of_all_heads(text, form):
     for each in states:
         assert gap_finding("label", model, each).verdict is HOLDS
     model.pos_embed.W_pos.data *= 0.5
+    states = list(head_states(model, program(of, "abc")))
     assert {gap_finding("label", model, each).verdict for each in states} == {FAILS}
 
 

@@ -43,6 +43,8 @@ def language_of_program(by: Program, letters: str) -> Language:
 def head_states(model: Transformer, by: Program) -> Iterator[States]:
     """What a head can find: BOS at 0, where its flag is 0, then at each position all that its flag
     can be; what stops is preferred to what does not, and the later one of both."""
+    if not by.steps:
+        return
     heads, V = Counter[int](), model.interface.vocabulary_size
     j, letter = at_positions(model, "j")["j"], at_tokens(model, "letter")["letter"]
     here = np.arange(len(j))
