@@ -7,13 +7,13 @@ import pytest
 
 from constructions.computation import from_formula
 from theory.checks import InputError
-from theory.computation import formula, language_of, regular_expression
+from theory.computation import formula, formula_of, language_of, regular_expression
 from theory.computation.temporal_program import program
 from verify.claim import Run
 from verify.computation.aperiodic import aperiodic_iff_latches, has_latches_only
 from verify.computation.automata import automata
 from verify.computation.options import chosen
-from verify.computation.star_free import formula_of, star_free
+from verify.computation.star_free import star_free
 from verify.computation.temporal import (
     bits_restored,
     head_states,

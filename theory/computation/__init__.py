@@ -11,7 +11,8 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     languages             automata with accepting states, the least one, where two differ
     regular_expressions   from text, by derivatives
     monoids               the maps of words: aperiodic or not, the groups in them
-    temporal_logic        past formulas: from text, by definition, as automata, from latches
+    temporal_logic        past formulas: from text, by definition, as automata
+    star_free             from expressions to formulas, by latches
     temporal_program      a formula as a row of truth tables
     truth_tables          of a letter and bits, and their cubes
 """
@@ -27,7 +28,8 @@ from theory.computation.semiautomata import (
     random_semiautomaton,
     read_automaton,
 )
-from theory.computation.temporal_logic import Formula, formula, from_cascade, random_formula
+from theory.computation.star_free import formula_of, from_cascade
+from theory.computation.temporal_logic import Formula, formula, random_formula
 from theory.computation.temporal_logic import language as language_of
 from theory.computation.zoo import (
     A4,
@@ -68,6 +70,7 @@ __all__ = [
     "cyclic_with_reset",
     "flip_flop",
     "formula",
+    "formula_of",
     "from_cascade",
     "gridworld",
     "holonomy",

@@ -18,18 +18,11 @@ so that every formula is made of letters, not, and, or, since; its temporal dept
 A formula is an automaton: it remembers for each since whether it holds, and after a letter
 
     (φ since ψ)ᵢ₊₁ = ψᵢ ∨ (φᵢ ∧ (φ since ψ)ᵢ)
-
-A cascade of latches is a formula: a latch holds v ≠ its first value iff
-
-    no value was given since v was given
-
-so that a regular language is that of a formula iff its least automaton is aperiodic, and then the
-formula can be written down [Kamp1968], [YCA2024].
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,7 +31,6 @@ from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
-from theory.computation.cascade import NONE, Cascade, Table
 from theory.computation.languages import Language, explored
 from theory.computation.reading import Reader, alphabet
 
@@ -367,45 +359,6 @@ def language(of: Formula, letters: str, name: str = "") -> Language:
 
     start = (False,) * (len(nodes) + 1)
     return explored(start, step, lambda state: state[0], alphabet(letters), name or str(of))
-
-
-# ------------------------------------------------------------------------------------- from latches
-
-
-def from_cascade(of: Cascade, accepted: Iterable[int], letters: str) -> Formula:
-    """That the answer of a cascade of latches is one of those accepted.
-
-    Raises ValueError for a cascade that counts.
-    """
-    if any(stage.kind == "counter" for stage in of.stages):
-        raise InputError(
-            f"{of.automaton} counts, and no formula of past temporal logic does: give an automaton "
-            "whose monoid is aperiodic"
-        )
-    variables: list[list[Formula]] = [[*map(Letter, alphabet(letters))]]
-
-    def among(table: Table, *wanted: int) -> Formula:
-        """That the entry of a table is one of these."""
-        rows = [key for key, entry in table.rows.items() if entry in wanted]
-        if len(rows) == len(table.rows):
-            return TRUE
-        literals = (
-            (variables[v][a] for v, a in zip(table.reads, key, strict=True)) for key in rows
-        )
-        return Or(tuple(And(tuple(each)) for each in literals))
-
-    for stage in of.stages:
-        values = range(stage.size)
-        if stage.kind == "table":
-            variables.append([among(stage.table, v) for v in values])
-            continue
-        others = [v for v in values if v != stage.first]
-        held: dict[int, Formula] = {
-            v: Since(among(stage.table, NONE), among(stage.table, v)) for v in others
-        }
-        held[stage.first] = Not(Or(tuple(held[v] for v in others)))
-        variables.append([held[v] for v in values])
-    return among(of.answer, *accepted)
 
 
 def random_formula(depth: int, letters: str, seed: int | np.random.Generator) -> Formula:

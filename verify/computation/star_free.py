@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.computation import (
     Formula,
     Language,
-    cascade,
     formula,
-    from_cascade,
+    formula_of,
     language_of,
-    monoid,
     random_formula,
     regular_expression,
 )
@@ -143,18 +140,6 @@ def _case(label: str, text: str | None, regex: str | None, letters: str | None) 
         return Case(label, formula(text, letters), letters, expression)
     assert expression is not None
     return Case(label, formula_of(expression), letters, expression)
-
-
-def formula_of(of: Language) -> Formula:
-    """A formula of a star-free language; ValueError for another, with the word that shows it."""
-    if (circle := monoid(of.automaton).circle()) is not None:
-        word, states = circle
-        around = " → ".join(map(str, (*states, states[0])))
-        raise InputError(
-            f"{of.automaton.name} is not star-free: in its least automaton the word "
-            f"{of.spelled([*word])} leads states {around}; take automata --regex"
-        )
-    return from_cascade(cascade(of.automaton), of.accepting, of.letters)
 
 
 def recognises(run: Run, case: Case, form: Form) -> OverTokens:
