@@ -7,8 +7,8 @@
     And, Or times·(a and b and not c)                       exact on bits
     Table   the entry of the key that registers hold        exact for the keys
 
-A flat table also forgives: what its keys are compared with may be off by a quarter, and nothing of
-that comes through.  Each says in print what it adds and where it is exact; `assembly.py` makes
+Flat tables and gates also forgive: what they compare may be off by a quarter, and nothing of that
+comes through.  Each says in print what it adds and where it is exact; `assembly.py` makes
 tensors of them.
 """
 
@@ -182,14 +182,27 @@ class And(_Gate):
 
     `one − a` is the literal "not a".  One of them may be any number in [0, 1]: it is then what
     passes if the others are 1.
+
+    A `flat` one takes relu(2z − ½) − relu(2z − 3/2) for relu(z): its literals may be off by a
+    quarter in all; two units, and times is a number.
     """
+
+    flat: bool = False
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        return (Unit(self.total - (len(self.literals) - 1) * one, self.into, self.times),)
+        total = self.total - (len(self.literals) - 1) * one
+        if not self.flat:
+            return (Unit(total, self.into, self.times),)
+        assert not isinstance(self.times, Map)
+        low, high = 2.0 * total - 0.5 * one, 2.0 * total - 1.5 * one
+        return Unit(low, self.into, self.times), Unit(high, self.into, -self.times)
 
     def __str__(self) -> str:
-        return f"{super().__str__()}, one of which may be a fraction"
+        more = (
+            ", and if off by a quarter in all" if self.flat else ", one of which may be a fraction"
+        )
+        return f"{super().__str__()}{more}"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Computation: automata by composed maps, by cascades of counters and latches, and state by state;
-a walk between walls; parity, the first letter and majority; parallel machines, a step a layer;
-circuits and Turing machines, decoded step by step."""
+a walk between walls; parity, the first letter and majority; past temporal logic; parallel machines,
+a step a layer; circuits and Turing machines, decoded step by step."""
 
 from constructions.computation.boolean_circuits import circuit_evaluator
 from constructions.computation.connected_components import connected_components
@@ -15,6 +15,7 @@ from constructions.computation.prefix_sums import prefix_sums
 from constructions.computation.scratchpad import scratchpad
 from constructions.computation.semiautomaton import semiautomaton
 from constructions.computation.shortcut import shortcut
+from constructions.computation.temporal_logic import from_formula
 from constructions.computation.turing import turing_machine
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "connected_components",
     "first_letter",
     "first_letter_bounded",
+    "from_formula",
     "gridworld_walk",
     "majority",
     "parity",

@@ -12,6 +12,14 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     turing         Turing machines, run by definition, and their histories
     parity, first, majority    of words of 0 and 1, and how sure transformers are of them
 
+    languages             automata with accepting states, the least one, where two differ
+    regular_expressions   from text, by derivatives
+    monoids               the maps of words: aperiodic or not, the groups in them
+    temporal_logic        past formulas: from text, by definition, as automata
+    star_free             from expressions to formulas, by latches
+    temporal_program      a formula as a row of truth tables
+    truth_tables          of a letter and bits, and their cubes
+
 Parallel machines, whose registers are integer arrays (…, N), processors numbered from 1:
 
     pram              programs of reads, writes of the least value, and local work
@@ -28,19 +36,25 @@ from theory.computation.cascade import Cascade, cascade
 from theory.computation.components import components, least_labels, shuffled_path
 from theory.computation.first import first_letter
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
+from theory.computation.languages import Language
 from theory.computation.list_ranking import list_ranking, ranks
 from theory.computation.majority import majority
 from theory.computation.message_passing import message_round, transpose, tree_sum
+from theory.computation.monoids import Monoid, monoid
 from theory.computation.parity import parity
 from theory.computation.pram import Program, Read, Set, Step, Write
 from theory.computation.prefix_sums import window_sums
 from theory.computation.products import NotSolvable
+from theory.computation.regular_expressions import regular_expression
 from theory.computation.semiautomata import (
     Semiautomaton,
     product,
     random_semiautomaton,
     read_automaton,
 )
+from theory.computation.star_free import formula_of, from_cascade
+from theory.computation.temporal_logic import Formula, formula, random_formula
+from theory.computation.temporal_logic import language as language_of
 from theory.computation.turing import (
     MACHINES,
     TuringMachine,
@@ -76,8 +90,11 @@ __all__ = [
     "ZOO",
     "Cascade",
     "Circuit",
+    "Formula",
     "Gate",
     "Holonomy",
+    "Language",
+    "Monoid",
     "NotSolvable",
     "Program",
     "Read",
@@ -97,23 +114,30 @@ __all__ = [
     "cyclic_with_reset",
     "first_letter",
     "flip_flop",
+    "formula",
+    "formula_of",
+    "from_cascade",
     "gridworld",
     "holonomy",
     "image_sets",
+    "language_of",
     "least_labels",
     "list_ranking",
     "machine_of",
     "majority",
     "message_round",
+    "monoid",
     "named",
     "parity",
     "product",
     "random_circuit",
+    "random_formula",
     "random_machine",
     "random_semiautomaton",
     "ranks",
     "read_automaton",
     "read_machine",
+    "regular_expression",
     "rounds_of_a_layer",
     "shuffled_path",
     "transpose",

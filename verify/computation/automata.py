@@ -11,7 +11,7 @@ from theory.computation import Semiautomaton
 from theory.computation.semiautomata import identity, then
 from theory.sequences import random_sequences
 from verify.claim import Run, claim
-from verify.computation.options import Automaton, File, Length, Samples, States, chosen
+from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
 from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, gap_finding
 from verify.evidence.restoring import (
@@ -43,6 +43,7 @@ def automata(
     *,
     automaton: Automaton = None,
     file: File = None,
+    regex: Regex = None,
     states: States = 4,
     length: Length = 100,
     samples: Samples = 50,
@@ -54,7 +55,7 @@ def automata(
     quarter in what is fetched leaves no trace, so that the sharpness needed depends neither on T
     nor on the number of layers.
     """
-    for A in chosen(run, automaton, file, NAMES, states):
+    for A in chosen(run, automaton, file, NAMES, states, regex):
         for form in ("lean", "robust"):
             statement = simulates(run, A, form)
             model = statement.build(A.n_letters, length)

@@ -9,7 +9,13 @@ from typing import Annotated
 import numpy as np
 
 from theory.checks import InputError
-from theory.computation import Semiautomaton, named, random_semiautomaton, read_automaton
+from theory.computation import (
+    Semiautomaton,
+    named,
+    random_semiautomaton,
+    read_automaton,
+    regular_expression,
+)
 from verify.claim import Run, option
 
 Automaton = Annotated[
@@ -18,6 +24,10 @@ Automaton = Annotated[
 File = Annotated[
     Path | None, option("an automaton of your own, as JSON: a row of states for each letter")
 ]
+Regex = Annotated[
+    str | None,
+    option("the least automaton of a regular expression, such as '(ab)+'", metavar="EXPRESSION"),
+]
 States = Annotated[int, option("states of a random automaton, drawn by the seed", min=1)]
 Compact = Annotated[bool, option("fewer units and more layers")]
 Length = Annotated[int, option("letters in a word", min=2)]
@@ -25,13 +35,22 @@ Samples = Annotated[int, option("random words", min=1)]
 
 
 def chosen(
-    run: Run, automaton: str | None, file: Path | None, names: Sequence[str], states: int
+    run: Run,
+    automaton: str | None,
+    file: Path | None,
+    names: Sequence[str],
+    states: int,
+    regex: str | None = None,
 ) -> list[Semiautomaton]:
     """The one that was asked for; or those of these names, and a random one."""
-    if automaton is not None and file is not None:
-        raise InputError(f"automaton {automaton} and file {file}: give one of the two")
+    asked = {"automaton": automaton, "file": file, "regex": regex}
+    given = [f"{name} {value}" for name, value in asked.items() if value is not None]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)}: give one of them")
     if file is not None:
         return [read_automaton(file)]
+    if regex is not None:
+        return [regular_expression(regex).automaton]
     if automaton is not None:
         return [named(automaton)]
     drawn = random_semiautomaton(states, 2, np.random.default_rng(run.seed))

@@ -51,7 +51,7 @@ def makes(
         bad = np.asarray((after != right).any(axis=1))
         exact = exact and alike
         for made in block.restores:
-            traced, alike = _traces(block.mlp, stream, H, made)
+            traced, alike = traces(block.mlp, stream, H, made)
             bad, exact, forgiving = bad | traced, exact and alike, True
         wrong, tried = wrong + int(bad.sum()), tried + len(H)
     also = ", also where registers are off as said" if forgiving else ""
@@ -88,7 +88,7 @@ def after_mlp(mlp: MLP, H: np.ndarray) -> tuple[np.ndarray, bool]:
     return after, first and second
 
 
-def _traces(mlp: MLP, stream: Stream, H: np.ndarray, made: Restores) -> tuple[np.ndarray, bool]:
+def traces(mlp: MLP, stream: Stream, H: np.ndarray, made: Restores) -> tuple[np.ndarray, bool]:
     """Of which states something comes through that `made` says does not, and whether this is exact.
 
     Over the box of all errors each unit's reading has a least and a largest value.  If no unit that

@@ -77,6 +77,7 @@ def draw(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence[str]
             title = f"layer {number}" + (f", head {h + 1}" if len(snapshot.patterns) > 1 else "")
             _head(maps[h], snapshot, h, names, title, int(15 * (map_width - 0.2)))
         moves = [line for line in snapshot.block.lines if line.startswith("mlp")]
+        moves = [part for line in moves for part in textwrap.wrap(line, int(15 * stream_width))]
         title = "\n".join([f"after layer {number}", *moves])
         _stream(last, model, snapshot.after / scale, names, title)
     _legend(figure, panels[0, 0], model, values)

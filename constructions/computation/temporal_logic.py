@@ -1,0 +1,205 @@
+"""Past temporal logic as strict attention to the latest: a layer for each level of `since`.
+
+BOS stands at position 0, letters at 1 … T, one-hot in `letter`, which is 0 at BOS.  A formula is
+made of letters, Boolean connectives and
+
+    φ since ψ    at some j < i, ψ; and φ at all letters between j and i.
+
+*Going back from i, the first j at which ψ ∨ ¬φ decides*: it holds iff ψ does there [YCA2024].  So
+a `since` is one head with a strict mask, which sees the tokens before.  With stop = [ψ ∨ ¬φ],
+
+    score (T + 2)·stop_j + j
+
+is largest at the latest j < i with stop, by at least 1, and ψ_j is carried into `since1`, ….  If
+nothing stops it is largest at i − 1, where ψ, which implies stop, is 0; at BOS ψ reads 0.
+
+Layers are as many as `since` stand in one another, and those of a level are heads side by side.
+
+Boolean parts.  stop and ψ are truth tables of the letter and of other `since`
+(`theory/computation/temporal_program.py`).  One that is a matter of the letter alone is a column of
+`letter`, or a register of W_E; others are written into a register, `part1`, …, by the MLP of the
+layer after which all that they read is there.  A table is a sum of cubes that exclude each other,
+each an AND of literals, one unit.  A cube that would hold at BOS, where all bits are 0, has the
+literal "a letter" beside, so that parts are 0 at BOS.
+
+Robust.  Two units a cube are flat (`words.And`): bits that are off by 1/(4k), of which a cube has
+at most k, leave no trace, so that softmax errors do not add up, at whatever depth and length.
+
+In the theorem attention is to the rightmost of the best, without positions; hardmax is uniform over
+the best, so that "latest" takes a rank, the register j.  Nothing else reads positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from constructions.assembly import block, rows, unembed
+from constructions.computation.semiautomaton import Form
+from constructions.margins import Restores
+from constructions.stream import Map, Reading, Stream, one
+from constructions.tokens import Tokens, latest, sizes
+from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.words import And
+from theory import checks
+from theory.checks import InputError
+from theory.computation.reading import alphabet
+from theory.computation.temporal_logic import Formula, formula
+from theory.computation.temporal_program import Program, program
+from theory.computation.truth_tables import TruthTable
+
+MOST_CUBES = 10**5
+
+
+def from_formula(
+    of: Formula | str,
+    letters: str,
+    max_length: int,
+    *,
+    form: Form = "lean",
+    sharpness: float | None = None,
+) -> Transformer:
+    """Whether the formula holds, 1 or 0, at each letter of words of at most max_length letters.
+
+    Of temporal depth d, with s `since`, over V letters: at most d layers, s heads, and a width of
+    V + 3s + 2, whatever the length.  `robust` takes twice the units, and is for softmax.
+
+    Raises ValueError for a text that is no formula, a Boolean part of too many `since`, a length
+    below 1, and a sharpness without the robust form, or too small for it.
+    """
+    _, T = sizes(len(alphabet(letters)), max_length)
+    if isinstance(of, str):
+        of = formula(of, letters)
+    if not isinstance(of, Formula):
+        raise InputError(f"a {type(of).__name__} is no formula: give one, or its text")
+    checks.one_of("form", form, ("lean", "robust"))
+    if sharpness is not None and form == "lean":
+        raise InputError("softmax errors pass through lean units: take form='robust'")
+    called = f"from_formula({str(of)!r}, {letters!r}, {T}" + ", form='robust'" * (form == "robust")
+    built = _Built(of, program(of, letters), len(letters), T, form == "robust")
+    return built.model(f"{called})").sharpened(sharpness)
+
+
+class _Built:
+    """The model of a formula, in parts."""
+
+    def __init__(self, of: Formula, by: Program, V: int, T: int, robust: bool) -> None:
+        self.of, self.by, self.V, self.T, self.robust = of, by, V, T, robust
+        self.says = by.tables | {by.answer: of}
+        self.parts = {
+            table: f"part{number}"
+            for number, table in enumerate(filter(self.is_written, self.says), start=1)
+        }
+        self.layers = by.depth(by.answer)
+        self.cubes = {table: table.cubes() for table in self.parts}
+        count = sum(map(len, self.cubes.values()))
+        if count > MOST_CUBES:
+            raise InputError(
+                f"the truth tables of {of} have {count} cubes, more than {MOST_CUBES}: give a "
+                "simpler formula"
+            )
+        widths = {"letter": V} | ({"j": 1} if by.steps else {})
+        widths |= {f"since{v}": 1 for v in range(1, len(by.steps) + 1)}
+        self.stream = Stream(**widths, **dict.fromkeys(self.parts.values(), 1))
+        self.stream.fits(self.layers, heads=max(1, len(by.steps)))
+
+    def is_written(self, table: TruthTable) -> bool:
+        """Whether a table has a register: not if it is of the letter, or another `since` as it is.
+
+        In the robust form it has one if it reads any `since`, or is carried and true for several
+        letters, so that what is carried is known to be at most 1.
+        """
+        carried = any(step.held == table for step in self.by.steps)
+        if self.robust:
+            return any(table.reads) or (carried and len(self.letters_of(table)) > 1)
+        as_it_is = len(table.reads) == 1 and table.values.tolist() == [False, True]
+        return any(table.reads) and not as_it_is
+
+    def letters_of(self, table: TruthTable) -> list[int]:
+        """For which letters a table that reads nothing else is true."""
+        return np.flatnonzero(np.broadcast_to(table.values, self.V)).tolist()
+
+    def read(self, table: TruthTable) -> Reading:
+        """What a table says, at every letter; 0 at BOS."""
+        if table in self.parts:
+            return self.stream.read(self.parts[table])
+        if any(table.reads):
+            return self.stream.read(f"since{table.reads[0]}")
+        return self.letter_in(self.letters_of(table))
+
+    def letter_in(self, letters: list[int]) -> Reading:
+        """Whether the letter is one of these: 0 at BOS, also of all."""
+        column = np.isin(np.arange(self.V), letters)[:, None].astype(np.float64)
+        name = "[any]" if len(letters) == self.V else str(letters)
+        return self.stream.read("letter") @ Map(column, name)
+
+    def model(self, called: str) -> Transformer:
+        """The transformer, under this name."""
+        V, stream, here = self.V, self.stream, np.arange(self.T + 1)
+        answer = self.read(self.by.answer)
+        steps = enumerate(self.by.steps, start=1)
+        held = [Stage(step.depth, f"since{v}", step.node) for v, step in steps]
+        written = [
+            Stage(self.by.depth(table), name, self.says[table])
+            for table, name in self.parts.items()
+        ]
+        of_letters = {
+            name: np.isin(np.arange(V + 1), self.letters_of(table))
+            for table, name in self.parts.items()
+            if not any(table.reads)
+        }
+        return Transformer(
+            Embed(rows(stream, letter=np.eye(V + 1, V), **of_letters)),
+            [self.layer(number) for number in range(1, self.layers + 1)],
+            unembed(stream, -answer, answer, bias=np.array([1.0, 0.0])),
+            pos_embed=PosEmbed(rows(stream, j=here)) if self.by.steps else None,
+            interface=Tokens(V, self.T, prefix=(V,), answers=2, margin=1.0),
+            stream=stream,
+            stages=(Stage(0, "letter", "letter"), *held, *written),
+            at_most={name: 1.0 for name in stream if name.startswith(("since", "part"))},
+            name=called,
+            source="[YCA2024]; proved in constructions/computation/temporal_logic.py",
+        )
+
+    def layer(self, number: int) -> Block:
+        """The heads of a level, then the tables of which all is there."""
+        j = self.stream.read("j")
+        heads = [
+            latest(self.flag(step.stop), j, self.read(step.held), f"since{v}", self.T)
+            for v, step in enumerate(self.by.steps, start=1)
+            if step.depth == number
+        ]
+        tables = [table for table in self.parts if self.by.depth(table) == number]
+        words = [word for table in tables for word in self.words(table)]
+        restores = [self.restores(table) for table in tables] if self.robust else []
+        return block(
+            self.stream, heads, words, normalise="hardmax", mask="strict", restores=restores
+        )
+
+    def flag(self, stop: TruthTable) -> Reading:
+        """Whether a token stops the search; one that always does needs no flag."""
+        always = not stop.reads and bool(stop.values)
+        return 0 * one if always else self.read(stop)
+
+    def words(self, table: TruthTable) -> Iterator[And]:
+        """A table as the sum of its cubes."""
+        for cube in self.cubes[table]:
+            literals = [self.literal(v, values) for v, values in cube.items()]
+            if 0 not in cube and all(0 in values for values in cube.values()):
+                literals.append(self.letter_in([*range(self.V)]))
+            yield And(tuple(literals), self.parts[table], flat=self.robust)
+
+    def literal(self, v: int, values: frozenset[int]) -> Reading:
+        """Whether variable v has one of these values."""
+        if v == 0:
+            return self.letter_in(sorted(values))
+        held = self.stream.read(f"since{v}")
+        return held if 1 in values else one - held
+
+    def restores(self, table: TruthTable) -> Restores:
+        """A table is exact if bits, of which a cube has at most k, are off by at most 1/(4k), or
+        the multiple of 2^−20 below."""
+        k = max(sum(v > 0 for v in cube) for cube in self.cubes[table])
+        bits = dict.fromkeys([f"since{v}" for v in table.reads if v], 2.0**-20 * (2**18 // k))
+        return Restores((self.parts[table],), {"letter": 0.0, **bits})

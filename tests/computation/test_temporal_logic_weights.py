@@ -1,0 +1,163 @@
+"""Past temporal logic as transformers."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions.assembly import mlp
+from constructions.computation import from_formula
+from constructions.stream import Stream, one
+from constructions.words import And
+from theory.computation import cascade, formula, from_cascade, random_formula, regular_expression
+from theory.computation.temporal_logic import Formula, Or, Since, holds, sinces, temporal_depth
+from theory.sequences import all_sequences
+
+ALTERNATE = "b and yesterday a and historically (a and not yesterday a or b and yesterday a)"
+SIZES = {  # layers, heads, width, units: lean, then robust
+    "a": ((0, 0, 2, 0), (0, 0, 2, 0)),
+    "true": ((0, 0, 2, 0), (0, 0, 2, 0)),
+    "once a or not once a": ((0, 0, 2, 0), (0, 0, 2, 0)),
+    "a since b": ((1, 1, 4, 0), (1, 1, 5, 2)),
+    "not yesterday true": ((1, 1, 5, 1), (1, 1, 6, 2)),
+    "once a and once b": ((1, 2, 6, 1), (1, 2, 6, 2)),
+    "a and yesterday a or once (a and yesterday a)": ((2, 1, 7, 3), (2, 1, 7, 6)),
+    ALTERNATE: ((2, 1, 7, 3), (2, 1, 7, 6)),
+    "once (a and once (b and once a))": ((3, 1, 8, 2), (3, 1, 9, 6)),
+}
+
+
+def size(model) -> tuple[int, ...]:
+    units = sum(len(block.mlp.b_in) for block in model.blocks if block.mlp is not None)
+    return model.n_layers, model.n_heads, model.d_model, units
+
+
+@pytest.mark.parametrize("text", SIZES)
+@pytest.mark.parametrize("form", ["lean", "robust"])
+def test_all_words_of_at_most_eight_letters(text, form):
+    model = from_formula(text, "ab", 8, form=form)
+    words = all_sequences(8, 2)
+    wanted = holds(formula(text, "ab"), words, "ab")
+    assert (model(words).numpy() == wanted).all()
+    assert (model(words[:, :3]).numpy() == wanted[:, :3]).all()
+    assert size(model) == SIZES[text][form == "robust"]
+
+
+@given(st.integers(0, 10**6), st.integers(0, 3), st.sampled_from(["a", "ab", "abc"]))
+def test_random_formulas(seed, depth, letters):
+    of, V = random_formula(depth, letters, seed), len(letters)
+    words = np.random.default_rng(seed).integers(V, size=(20, 14))
+    for form in ("lean", "robust"):
+        model = from_formula(of, letters, 14, form=form)
+        assert (model(words).numpy() == holds(of, words, letters)).all()
+        assert model.n_layers <= temporal_depth(of)
+        assert model.d_model <= V + 3 * len(sinces(of)) + 2
+
+
+@pytest.mark.parametrize("text", ["(ab)+", "(a(ab)*b)*", ".*abba.*", "a*b*"])
+def test_star_free_expressions(text):
+    language = regular_expression(text, "ab")
+    of = from_cascade(cascade(language.automaton), language.accepting, "ab")
+    for form in ("lean", "robust"):
+        model = from_formula(of, "ab", 9, form=form)
+        words = all_sequences(9, 2)
+        assert (model(words).numpy() == language.contains(words)).all()
+
+
+def test_registers_hold_since_and_parts():
+    of = formula(ALTERNATE, "ab")
+    model = from_formula(of, "ab", 10)
+    word = np.random.default_rng(0).integers(2, size=10)
+    streams = list(model.streams(word))
+    assert {stage.register for stage in model.stages} == set(model.stream) - {"j"}
+    for stage in model.stages[1:]:
+        held = streams[stage.after][1:, model.stream[stage.register]].numpy()
+        assert (held[:, 0] == holds(stage.holds, word, "ab")).all(), stage
+
+
+def test_nothing_but_positions_and_the_flag_grows_with_the_length():
+    small, large = (from_formula(ALTERNATE, "ab", T) for T in (10, 1000))
+    assert size(small) == size(large)
+    assert torch.equal(small.embed.W_E, large.embed.W_E)
+    for a, b in zip(small.blocks, large.blocks, strict=True):
+        assert torch.equal(a.attn.W_V, b.attn.W_V)
+        assert torch.equal(a.mlp.W_in, b.mlp.W_in)
+    words = np.random.default_rng(1).integers(2, size=(3, 1000))
+    words[0] = np.arange(1000) % 2
+    assert (
+        large(words).numpy() == holds(formula(ALTERNATE, "ab"), words[:, :60], "ab").any()
+    ).any()
+    assert large(words[0])[1::2].all()
+
+
+@pytest.mark.parametrize("text", [ALTERNATE, "a since b", "once (a and once (b and once a))"])
+def test_softmax_leaves_no_trace_at_a_sharpness_that_no_length_changes(text):
+    short, long = (from_formula(text, "ab", T, form="robust") for T in (12, 400))
+    sharpness = short.least_sharpness()
+    assert long.least_sharpness() == sharpness < 5
+    assert long.softmax_error(sharpness).logits == 0
+    words = np.random.default_rng(5).integers(2, size=(10, 400))
+    soft = long.sharpened(sharpness)
+    assert max(max(layer) for layer in long.softmax_error(sharpness).leaks) > 1e-2
+    assert float((soft.logits(words) - long.logits(words)).abs().max()) < 1e-9
+    with pytest.raises(ValueError, match="too small"):
+        from_formula(text, "ab", 12, form="robust", sharpness=sharpness / 2)
+
+
+def test_what_is_carried_from_many_letters_is_at_most_one():
+    few, many = (
+        from_formula("yesterday true", letters, 9, form="robust") for letters in ("a", "abcdefgh")
+    )
+    assert few.least_sharpness() == many.least_sharpness()
+
+
+def test_flat_ands_forgive_a_quarter_in_all():
+    stream = Stream(a=1, b=1, out=1)
+    a, b = stream.read("a"), stream.read("b")
+    flat = mlp(stream, [And((a, one - b), "out", 2.0, flat=True)])
+    exact = {(0, 0): 0, (1, 0): 2, (0, 1): 0, (1, 1): 0}
+    for (p, q), wanted in exact.items():
+        for off in (0.0, 0.125):
+            H = torch.tensor([[abs(p - off), abs(q - off), 0.0]], dtype=torch.float64)
+            assert float(flat(H)[0, 2]) == wanted
+    assert "if off by a quarter in all" in str(And((a, b), "out", flat=True))
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: from_formula("a", "ab", 0), "max_length is 0"),
+        (lambda: from_formula("a", "ab", True), "max_length is True"),
+        (lambda: from_formula("a", "ab", 10**15), "take fewer"),
+        (lambda: from_formula("a", "", 5), "letters are ''"),
+        (lambda: from_formula("a and", "ab", 5), "the end at character 6"),
+        (lambda: from_formula(3, "ab", 5), "a int is no formula: give one, or its text"),
+        (lambda: from_formula("a", "ab", 5, form="flat"), "form is 'flat'"),
+        (lambda: from_formula("a", "ab", 5, sharpness=9.0), "take form='robust'"),
+        (lambda: from_formula("once a", "ab", 5, form="robust", sharpness=0.1), "give at least"),
+        (lambda: from_formula("once a", "ab", 5)([0, 2]), "tokens contain 2 but the vocabulary"),
+        (lambda: from_formula("once a", "ab", 5)([0] * 6), "built for max_length = 5"),
+        (lambda: from_formula("once a", "ab", 5)([]), "an empty sequence"),
+    ],
+)
+def test_what_cannot_be_built_is_refused(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_tables_that_are_too_large_are_refused(monkeypatch):
+    monkeypatch.setattr(sys.modules[from_formula.__module__], "MOST_CUBES", 2)
+    with pytest.raises(ValueError, match="have 3 cubes, more than 2: give a simpler"):
+        from_formula(ALTERNATE, "ab", 5)
+
+
+def test_a_formula_that_is_built_in_python():
+    a, b = formula("a", "ab"), formula("b", "ab")
+    of: Formula = Or((Since(a, b), b))
+    assert from_formula(of, "ab", 4)([0, 1, 0, 0]).tolist() == [0, 1, 1, 1]

@@ -1,0 +1,125 @@
+"""Regular languages: an automaton with accepting states, the least one, and where two differ.
+
+A word of letters leads from the start to a state; it is in the language iff that state accepts.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.checks import InputError
+from theory.computation.semiautomata import Semiautomaton
+
+MOST_STATES = 2000  # of an automaton that is made from a text
+
+S = TypeVar("S", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Language:
+    """The words that lead `automaton` to a state in `accepting`; letter a is written letters[a].
+
+    Raises ValueError for as many letters as the automaton has not, and for states that it has not.
+    """
+
+    automaton: Semiautomaton
+    accepting: frozenset[int]
+    letters: str
+
+    def __post_init__(self) -> None:
+        if len(self.letters) != self.automaton.n_letters:
+            raise InputError(
+                f"{self.automaton} is given the letters {self.letters!r}: give one for each"
+            )
+        if stray := [q for q in self.accepting if not 0 <= q < self.automaton.n_states]:
+            raise InputError(
+                f"state {stray[0]} accepts, and {self.automaton} has none of this number"
+            )
+
+    def contains(self, words: ArrayLike) -> np.ndarray:
+        """Whether the word up to each letter is in the language, (…, T) for words (…, T)."""
+        accepts = np.isin(np.arange(self.automaton.n_states), [*self.accepting])
+        return accepts[self.automaton.run(words)]
+
+    def spelled(self, word: list[int]) -> str:
+        """A word as it is written."""
+        return "".join(self.letters[a] for a in word)
+
+    def minimal(self) -> Language:
+        """The automaton of fewest states, numbered in the order of breadth-first search, so that
+        languages are equal iff these are (Moore's refinement of accepting or not)."""
+        states, rows = self.automaton.reachable(), self.automaton.transitions
+        block = {q: int(q in self.accepting) for q in states}
+        while True:
+            seen = {q: (block[q], *(block[row[q]] for row in rows)) for q in states}
+            numbers = {key: i for i, key in enumerate(dict.fromkeys(seen.values()))}
+            refined = {q: numbers[seen[q]] for q in states}
+            if len(numbers) == len({*block.values()}):
+                break
+            block = refined
+        # States come in the order of breadth-first search, and so do their blocks.
+        firsts = {refined[q]: q for q in reversed(states)}
+        table = tuple(tuple(refined[row[firsts[b]]] for b in range(len(firsts))) for row in rows)
+        automaton = Semiautomaton(table, self.automaton.name)
+        accepting = frozenset(refined[q] for q in states if q in self.accepting)
+        return Language(automaton, accepting, self.letters)
+
+    def differs(self, other: Language) -> str | None:
+        """A shortest word of at least one letter that is in one of the two and not in the other;
+        None if there is none, of any length: all pairs of states that a word leads to are walked.
+
+        Raises ValueError for languages over different letters.
+        """
+        if self.letters != other.letters:
+            raise InputError(
+                f"languages over {self.letters!r} and {other.letters!r}: give them the same letters"
+            )
+        start = self.automaton.start, other.automaton.start
+        words, left = {start: ""}, deque([start])
+        while left:
+            p, q = pair = left.popleft()
+            for a, letter in enumerate(self.letters):
+                after = self.automaton.transitions[a][p], other.automaton.transitions[a][q]
+                if (after[0] in self.accepting) != (after[1] in other.accepting):
+                    return words[pair] + letter
+                if after not in words:
+                    words[after] = words[pair] + letter
+                    left.append(after)
+        return None
+
+
+def explored(
+    start: S,
+    step: Callable[[S, str], S],
+    accepts: Callable[[S], bool],
+    letters: str,
+    name: str,
+) -> Language:
+    """The least automaton of the language whose states are those that `step` leads to.
+
+    Raises ValueError for more than 2000 states.
+    """
+    number, left, rows = {start: 0}, deque([start]), list[list[int]]()
+    while left:
+        state, row = left.popleft(), list[int]()
+        for letter in letters:
+            after = step(state, letter)
+            if after not in number:
+                number[after] = len(number)
+                left.append(after)
+            row.append(number[after])
+        rows.append(row)
+        if len(number) > MOST_STATES:
+            raise InputError(
+                f"the automaton of {name} has more than {MOST_STATES} states: give a simpler one"
+            )
+    table = tuple(tuple(row[a] for row in rows) for a in range(len(letters)))
+    accepting = frozenset(i for state, i in number.items() if accepts(state))
+    found = Language(Semiautomaton(table), accepting, letters).minimal()
+    return replace(found, automaton=replace(found.automaton, name=name))

@@ -1,0 +1,117 @@
+"""The transformation monoid of a semiautomaton: the maps of its states that words are.
+
+    M = { q ↦ q·w : all words w },      x·y first x, then y
+
+An element x is aperiodic if x^n = x^{n+1} for some n, and M is if all its elements are.  Else some
+word leads states around in a circle.  The groups in M: with p the period of x, x^{n+p} = x^n, some
+power of x is an idempotent e, and x lies in a group in M iff x·e = x; e is that group's one, and
+permutes the states of its image.  M is aperiodic iff all its groups are trivial.
+
+A regular language is star-free (made of finite languages by union, concatenation and complement)
+iff the monoid of its least automaton is aperiodic [Schutzenberger1965].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from theory.checks import InputError
+from theory.computation.permutations import derived_series
+from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+
+MOST_ELEMENTS = 10**5
+
+
+@dataclass(frozen=True)
+class Monoid:
+    """All maps of words, each with a shortest of its words; states are those that can be reached,
+    numbered in the order of breadth-first search."""
+
+    automaton: Semiautomaton
+    states: tuple[int, ...]
+    words: Mapping[Map, tuple[int, ...]]
+
+    @property
+    def periodic(self) -> Map | None:
+        """An element of a shortest word that leads states around in a circle, or None."""
+        return next((x for x in self.words if period(x) > 1), None)
+
+    @property
+    def is_aperiodic(self) -> bool:
+        """Whether x^n = x^{n+1} for some n, for all elements x."""
+        return self.periodic is None
+
+    def circle(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """A shortest word that leads states around, and the states of the automaton; or None."""
+        if (x := self.periodic) is None:
+            return None
+        # After as many steps as there are states, every state is on its circle.
+        q, around = next(r for r in power(x, len(x)) if x[r] != r), list[int]()
+        while q not in around:
+            around.append(q)
+            q = x[q]
+        return self.words[x], tuple(self.states[r] for r in around)
+
+    def groups(self) -> dict[Map, frozenset[Map]]:
+        """The largest groups in it, by their ones: permutations of the image of e, in its order."""
+        found: dict[Map, set[Map]] = {}
+        for x in self.words:
+            e = idempotent(x)
+            if then(x, e) == x:
+                image = sorted(set(e))
+                place = {q: i for i, q in enumerate(image)}
+                found.setdefault(e, set()).add(tuple(place[x[q]] for q in image))
+        return {e: frozenset(group) for e, group in found.items()}
+
+    @property
+    def is_solvable(self) -> bool:
+        """Whether all groups in it are solvable."""
+        return all(len(derived_series(group)[-1]) == 1 for group in self.groups().values())
+
+
+def monoid(automaton: Semiautomaton, most: int = MOST_ELEMENTS) -> Monoid:
+    """The transformation monoid, by breadth-first search over words.
+
+    Raises ValueError for more than `most` elements.
+    """
+    states = tuple(automaton.reachable())
+    number = {q: i for i, q in enumerate(states)}
+    letters = [tuple(number[row[q]] for q in states) for row in automaton.transitions]
+    words: dict[Map, tuple[int, ...]] = {identity(len(states)): ()}
+    left = list(words)
+    for x in left:
+        for a, letter in enumerate(letters):
+            if (y := then(x, letter)) not in words:
+                words[y] = (*words[x], a)
+                left.append(y)
+        if len(words) > most:
+            raise InputError(
+                f"the monoid of {automaton} has more than {most} elements: give fewer states"
+            )
+    return Monoid(automaton, states, words)
+
+
+def power(x: Map, n: int) -> Map:
+    """xⁿ."""
+    found = identity(len(x))
+    for _ in range(n):
+        found = then(found, x)
+    return found
+
+
+def period(x: Map) -> int:
+    """The least p ≥ 1 with x^{n+p} = x^n for large n."""
+    first = power(x, len(x))  # by then every state is on its circle
+    again, p = then(first, x), 1
+    while again != first:
+        again, p = then(again, x), p + 1
+    return p
+
+
+def idempotent(x: Map) -> Map:
+    """The power e of x with e·e = e."""
+    found = x
+    while then(found, found) != found:
+        found = then(found, x)
+    return found

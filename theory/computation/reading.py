@@ -1,0 +1,83 @@
+"""Formulas and expressions as text: tokens with their places, and errors that say where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from theory.checks import InputError
+
+MOST_NESTED = 50  # levels of parentheses and of operators before one operand
+
+
+def alphabet(letters: str) -> str:
+    """The letters as they are given; ValueError unless they are different letters or digits."""
+    if not isinstance(letters, str) or not letters:
+        raise InputError(f"letters are {letters!r}: give different letters or digits, such as 'ab'")
+    for a in letters:
+        if not a.isalnum():
+            raise InputError(f"letters contain {a!r}: give letters or digits, such as 'ab'")
+        if letters.count(a) > 1:
+            raise InputError(f"letters contain {a!r} {letters.count(a)} times: give it once")
+    return letters
+
+
+class Reader:
+    """The tokens of a text, one after the other; "" stands for its end.
+
+    `what` is what the text is meant to be, for errors, `token` the pattern of one token, and `most`
+    how many characters it may have. Raises ValueError for what is no text, an empty and a longer
+    one.
+    """
+
+    def __init__(self, what: str, text: str, token: str, most: int) -> None:
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"the {what} is {text!r}: give one as text")
+        if len(text) > most:
+            raise InputError(f"the {what} has {len(text)} characters: give one of at most {most}")
+        self.what, self.text, self.depth = what, text, 0
+        found = [(match[0], match.start()) for match in re.finditer(token, text)]
+        self.tokens = [*found, ("", len(text.rstrip()))]
+        self.at = 0
+
+    @property
+    def next(self) -> str:
+        """The token that comes next."""
+        return self.tokens[self.at][0]
+
+    def take(self) -> str:
+        """The next token, which is then behind."""
+        token = self.next
+        self.at += 1
+        return token
+
+    def skip(self, *tokens: str) -> bool:
+        """Whether one of these comes next; it is then behind."""
+        if self.next not in tokens:
+            return False
+        self.at += 1
+        return True
+
+    def fail(self, wanted: str) -> NoReturn:
+        """Raise ValueError: what was wanted where the next token is."""
+        token, place = self.tokens[self.at]
+        found = repr(token) if token else "the end"
+        raise InputError(
+            f"{self.what} {' '.join(self.text.split())!r}: {found} at character {place + 1}, "
+            f"where {wanted} should be"
+        )
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """One level deeper; ValueError below the 50th."""
+        self.depth += 1
+        if self.depth > MOST_NESTED:
+            place = self.tokens[self.at][1]
+            raise InputError(
+                f"the {self.what} is nested more than {MOST_NESTED} deep at character {place + 1}: "
+                "give a shallower one"
+            )
+        yield
+        self.depth -= 1

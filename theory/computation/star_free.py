@@ -1,0 +1,75 @@
+"""Star-free languages: a formula of past temporal logic for each regular language that has one.
+
+A language is star-free iff the monoid of its least automaton is aperiodic [Schutzenberger1965],
+iff a formula of past temporal logic says it [Kamp1968], [YCA2024].  The formula is written down
+from the cascade of the automaton, which then has latches only: a latch holds v ≠ its first value
+iff
+
+    no value was given since v was given
+
+where what is given is a table of the letter and of latches before, which are formulas already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from theory.checks import InputError
+from theory.computation.cascade import NONE, Cascade, Table, cascade
+from theory.computation.languages import Language
+from theory.computation.monoids import monoid
+from theory.computation.reading import alphabet
+from theory.computation.temporal_logic import TRUE, And, Formula, Letter, Not, Or, Since
+
+
+def formula_of(language: Language) -> Formula:
+    """A formula that holds at the last letter of the words of a language.
+
+    Raises ValueError for a language that is not star-free, with a word that leads states of its
+    automaton around in a circle.
+    """
+    least = language.minimal()
+    if (circle := monoid(least.automaton).circle()) is not None:
+        word, states = circle
+        around = " → ".join(map(str, (*states, states[0])))
+        raise InputError(
+            f"{least.automaton.name} is not star-free: in its least automaton the word "
+            f"{least.spelled([*word])} leads states {around}; take automata --regex"
+        )
+    return from_cascade(cascade(least.automaton), least.accepting, least.letters)
+
+
+def from_cascade(of: Cascade, accepted: Iterable[int], letters: str) -> Formula:
+    """That the answer of a cascade of latches is one of those accepted.
+
+    Raises ValueError for a cascade that counts.
+    """
+    if any(stage.kind == "counter" for stage in of.stages):
+        raise InputError(
+            f"{of.automaton} counts, and no formula of past temporal logic does: give an automaton "
+            "whose monoid is aperiodic"
+        )
+    variables: list[list[Formula]] = [[*map(Letter, alphabet(letters))]]
+
+    def among(table: Table, *wanted: int) -> Formula:
+        """That the entry of a table is one of these."""
+        rows = [key for key, entry in table.rows.items() if entry in wanted]
+        if len(rows) == len(table.rows):
+            return TRUE
+        literals = (
+            (variables[v][a] for v, a in zip(table.reads, key, strict=True)) for key in rows
+        )
+        return Or(tuple(And(tuple(each)) for each in literals))
+
+    for stage in of.stages:
+        values = range(stage.size)
+        if stage.kind == "table":
+            variables.append([among(stage.table, v) for v in values])
+            continue
+        others = [v for v in values if v != stage.first]
+        held: dict[int, Formula] = {
+            v: Since(among(stage.table, NONE), among(stage.table, v)) for v in others
+        }
+        held[stage.first] = Not(Or(tuple(held[v] for v in others)))
+        variables.append([held[v] for v in values])
+    return among(of.answer, *accepted)

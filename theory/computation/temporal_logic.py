@@ -1,0 +1,389 @@
+"""Past linear temporal logic: formulas about a letter of a word and those before it.
+
+    a             the letter is a            true, false
+    not φ         ¬φ, !φ, ~φ                 yesterday φ      φ at the letter before
+    φ and ψ       φ ∧ ψ, φ & ψ               once φ           φ at some letter before
+    φ or ψ        φ ∨ ψ, φ | ψ               historically φ   φ at all letters before
+    φ since ψ     at some j before, ψ; and φ at all letters between j and here
+
+`since` is strict: neither ψ nor φ is asked of the letter here, nor φ of j.  From the tightest: not,
+yesterday, once, historically; since (φ since ψ since χ is φ since (ψ since χ)); and; or.  The first
+letter has none before, so that there `yesterday true` is false and `historically false` is true.
+
+    yesterday φ = false since φ      once φ = true since φ      historically φ = ¬ once ¬φ
+
+so that every formula is made of letters, not, and, or, since; its temporal depth is how many
+`since` stand in one another.  A formula's language are the words at whose last letter it holds.
+
+A formula is an automaton: it remembers for each since whether it holds, and after a letter
+
+    (φ since ψ)ᵢ₊₁ = ψᵢ ∨ (φᵢ ∧ (φ since ψ)ᵢ)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+from theory.computation.languages import Language, explored
+from theory.computation.reading import Reader, alphabet
+
+Truth = np.ndarray | np.bool_
+"""Truth values, in whatever shape."""
+
+MOST_CHARACTERS = 2000  # of a text
+MOST_DRAWN = 20  # levels of a random formula
+MOST_SHOWN = 500  # letters and connectives of a formula that is written out
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A formula; parts may be shared, and two formulas are equal if they are one object.
+
+    As text it is what `formula` reads, unless it has more than 500 parts.
+    """
+
+    def __str__(self) -> str:
+        count = size(self)
+        return _written(self, 0) if count <= MOST_SHOWN else f"a formula of {count} parts"
+
+
+@dataclass(frozen=True, eq=False)
+class Letter(Formula):
+    """The letter is this one."""
+
+    letter: str
+    __str__ = Formula.__str__
+
+
+@dataclass(frozen=True, eq=False)
+class Not(Formula):
+    """¬of."""
+
+    of: Formula
+    __str__ = Formula.__str__
+
+
+@dataclass(frozen=True, eq=False)
+class And(Formula):
+    """All parts hold; of none, true."""
+
+    parts: tuple[Formula, ...]
+    __str__ = Formula.__str__
+
+
+@dataclass(frozen=True, eq=False)
+class Or(Formula):
+    """One of the parts holds; of none, false."""
+
+    parts: tuple[Formula, ...]
+    __str__ = Formula.__str__
+
+
+@dataclass(frozen=True, eq=False)
+class Since(Formula):
+    """then held at some letter before, and `throughout` at all letters since."""
+
+    throughout: Formula
+    then: Formula
+    __str__ = Formula.__str__
+
+    @cached_property
+    def stop(self) -> Formula:
+        """then ∨ ¬throughout: the latest letter before where it holds decides."""
+        return Or((self.then, Not(self.throughout)))
+
+
+TRUE, FALSE = And(()), Or(())
+
+
+def yesterday(of: Formula) -> Formula:
+    """It held at the letter before."""
+    return Since(FALSE, of)
+
+
+def once(of: Formula) -> Formula:
+    """It held at some letter before."""
+    return Since(TRUE, of)
+
+
+def historically(of: Formula) -> Formula:
+    """It held at all letters before."""
+    return Not(once(Not(of)))
+
+
+UNARY: dict[str, Callable[[Formula], Formula]] = {
+    "not": Not, "!": Not, "¬": Not, "~": Not,
+    "yesterday": yesterday, "once": once, "historically": historically,
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------ text
+
+
+def formula(text: str, letters: str) -> Formula:
+    """The formula that a text says, of words of these letters.
+
+    Raises ValueError for letters that are none, and for a text that is no formula, and says at
+    which character.
+    """
+    alphabet(letters)
+    reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
+    found = _or(reader, letters)
+    if reader.next:
+        reader.fail("'since', 'and', 'or' or the end")
+    return found
+
+
+def _or(reader: Reader, letters: str) -> Formula:
+    parts = [_and(reader, letters)]
+    while reader.skip("or", "|", "∨"):
+        parts.append(_and(reader, letters))
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+
+def _and(reader: Reader, letters: str) -> Formula:
+    parts = [_since(reader, letters)]
+    while reader.skip("and", "&", "∧"):
+        parts.append(_since(reader, letters))
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def _since(reader: Reader, letters: str) -> Formula:
+    with reader.nested():
+        left = _unary(reader, letters)
+        return Since(left, _since(reader, letters)) if reader.skip("since") else left
+
+
+def _unary(reader: Reader, letters: str) -> Formula:
+    with reader.nested():
+        if reader.next in UNARY:
+            return UNARY[reader.take()](_unary(reader, letters))
+        if reader.skip("("):
+            found = _or(reader, letters)
+            if not reader.skip(")"):
+                reader.fail("')'")
+            return found
+        if reader.next in ("true", "false"):
+            return TRUE if reader.take() == "true" else FALSE
+        if len(reader.next) != 1 or reader.next not in letters:
+            reader.fail(f"a letter of {letters!r}, an operator or '('")
+        return Letter(reader.take())
+
+
+LOOSE, MIDDLE, TIGHT = 1, 2, 4  # or, and, and what stands before one operand
+
+
+def _written(of: Formula, around: int) -> str:
+    """As `formula` reads it, in parentheses inside of what binds as tightly."""
+
+    def joined(word: str, parts: tuple[Formula, ...], level: int) -> str:
+        text = f" {word} ".join(_written(part, level) for part in parts)
+        return f"({text})" if around >= level and len(parts) > 1 else text
+
+    if isinstance(of, Letter):
+        return of.letter
+    if isinstance(of, And | Or) and len(of.parts) < 2:
+        if of.parts:
+            return _written(of.parts[0], around)
+        return "true" if isinstance(of, And) else "false"
+    if isinstance(of, And):
+        return joined("and", of.parts, MIDDLE)
+    if isinstance(of, Or):
+        return joined("or", of.parts, LOOSE)
+    if isinstance(of, Since) and not _is_constant(of.throughout):
+        return joined("since", (of.throughout, of.then), 3)
+    if isinstance(of, Not):
+        inner = of.of
+        if isinstance(inner, Since) and isinstance(inner.then, Not) and _is_true(inner.throughout):
+            return f"historically {_written(inner.then.of, TIGHT)}"
+        return f"not {_written(inner, TIGHT)}"
+    assert isinstance(of, Since)
+    return f"{'once' if _is_true(of.throughout) else 'yesterday'} {_written(of.then, TIGHT)}"
+
+
+def _is_constant(of: Formula) -> bool:
+    return isinstance(of, And | Or) and not of.parts
+
+
+def _is_true(of: Formula) -> bool:
+    return isinstance(of, And) and not of.parts
+
+
+# --------------------------------------------------------------------------------------- meaning
+
+
+def combined(
+    of: Formula,
+    letter: Callable[[str], Truth],
+    since: Callable[[Since], Truth],
+    known: dict[Formula, Truth] | None = None,
+) -> Truth:
+    """The truth values of a formula, from those of letters and of each since in it; what is in
+    `known` is not asked for again."""
+    known = {} if known is None else known
+
+    def value(of: Formula) -> Truth:
+        if of not in known:
+            known[of] = found(of)
+        return known[of]
+
+    def found(of: Formula) -> Truth:
+        if isinstance(of, Letter):
+            return letter(of.letter)
+        if isinstance(of, Since):
+            return since(of)
+        if isinstance(of, Not):
+            return ~value(of.of)
+        assert isinstance(of, And | Or)
+        total: Truth = np.bool_(isinstance(of, And))
+        for part in of.parts:
+            total = total & value(part) if isinstance(of, And) else total | value(part)
+        return total
+
+    return value(of)
+
+
+def holds(of: Formula, words: ArrayLike, letters: str) -> np.ndarray:
+    """Where a formula holds, (…, T) for words (…, T): by the definition, over all j before i.
+
+    Raises ValueError for words that are not of these letters.
+    """
+    array = checks.tokens("words", words, len(alphabet(letters)))
+    T, known = array.shape[-1], dict[Formula, Truth]()
+
+    def value(of: Formula) -> np.ndarray:
+        found = combined(of, lambda a: array == letters.index(a), since, known)
+        return np.broadcast_to(found, array.shape)
+
+    def since(of: Since) -> np.ndarray:
+        throughout, then = value(of.throughout), value(of.then)
+        found = np.zeros(array.shape, dtype=bool)
+        for i in range(T):
+            for j in range(i):
+                found[..., i] |= then[..., j] & throughout[..., j + 1 : i].all(-1)
+        return found
+
+    return value(of)
+
+
+def sinces(of: Formula) -> list[Since]:
+    """The since of a formula, each after those in it."""
+    found, seen = list[Since](), set[Formula]()
+
+    def visit(of: Formula) -> None:
+        if of in seen:
+            return
+        seen.add(of)
+        for part in _parts(of):
+            visit(part)
+        if isinstance(of, Since):
+            found.append(of)
+
+    visit(of)
+    return found
+
+
+def temporal_depth(of: Formula) -> int:
+    """How many since stand in one another."""
+    depths = dict[Formula, int]()
+
+    def depth(of: Formula) -> int:
+        if of not in depths:
+            inside = max(map(depth, _parts(of)), default=0)
+            depths[of] = inside + isinstance(of, Since)
+        return depths[of]
+
+    return depth(of)
+
+
+def size(of: Formula) -> int:
+    """Letters and connectives of a formula, written out."""
+    sizes = dict[Formula, int]()
+
+    def count(of: Formula) -> int:
+        if of not in sizes:
+            sizes[of] = 1 + sum(map(count, _parts(of)))
+        return sizes[of]
+
+    return count(of)
+
+
+def outermost(of: Formula) -> list[Since]:
+    """The since of a formula that stand in no other."""
+    found, seen, left = list[Since](), set[Formula](), [of]
+    while left:
+        part = left.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        if isinstance(part, Since):
+            found.append(part)
+        else:
+            left += reversed(_parts(part))
+    return found
+
+
+def _parts(of: Formula) -> Sequence[Formula]:
+    if isinstance(of, Not):
+        return (of.of,)
+    if isinstance(of, Since):
+        return of.throughout, of.then
+    return of.parts if isinstance(of, And | Or) else ()
+
+
+def language(of: Formula, letters: str, name: str = "") -> Language:
+    """The words at whose last letter it holds, with their least automaton.
+
+    Raises ValueError for an automaton that passes 2000 states.
+    """
+    nodes = sinces(of)
+
+    def step(state: tuple[bool, ...], letter: str) -> tuple[bool, ...]:
+        before = dict(zip(nodes, state[1:], strict=True))
+        known = dict[Formula, Truth]()
+
+        def value(of: Formula) -> bool:
+            return bool(
+                combined(of, lambda a: np.bool_(a == letter), lambda s: np.bool_(before[s]), known)
+            )
+
+        after = (value(s.then) or (value(s.throughout) and before[s]) for s in nodes)
+        return value(of), *after
+
+    start = (False,) * (len(nodes) + 1)
+    return explored(start, step, lambda state: state[0], alphabet(letters), name or str(of))
+
+
+def random_formula(depth: int, letters: str, seed: int | np.random.Generator) -> Formula:
+    """A formula of temporal depth at most `depth`, of connectives that are drawn uniformly.
+
+    Raises ValueError for a depth below 0 or above 20.
+    """
+    if checks.step_count("depth", depth) > MOST_DRAWN:
+        raise InputError(f"depth is {depth}: give one of at most {MOST_DRAWN}")
+    alphabet(letters)
+    rng = np.random.default_rng(seed)
+
+    def drawn(depth: int, size: int) -> Formula:
+        kind = rng.integers(6) if size else 0
+        if kind == 0:
+            return Letter(letters[rng.integers(len(letters))])
+        if kind == 1:
+            return Not(drawn(depth, size - 1))
+        if kind in (2, 3):
+            parts = drawn(depth, size - 1), drawn(depth, size - 1)
+            return And(parts) if kind == 2 else Or(parts)
+        if depth == 0:
+            return drawn(depth, size - 1)
+        if kind == 4:
+            return (yesterday, once)[rng.integers(2)](drawn(depth - 1, size))
+        return Since(drawn(depth - 1, size - 1), drawn(depth - 1, size - 1))
+
+    return drawn(depth, 4)

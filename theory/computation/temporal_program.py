@@ -1,0 +1,118 @@
+"""A formula of past temporal logic as a row of `since`, each with two truth tables.
+
+Going back from letter i, the first j at which ψ ∨ ¬φ decides φ since ψ: it holds iff ψ does there
+[YCA2024].  So a `since` is known from
+
+    stop = ψ ∨ ¬φ        held = ψ        tables of the letter and of the `since` in φ and ψ
+
+and a formula is a table of the letter and of the `since` in it.  Variables that do not matter are
+left out of tables, and `since` that never hold, equal an earlier one, or do not matter to the
+formula, out of the row: it is at most as deep as the formula, and may be less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.computation.temporal_logic import (
+    Formula,
+    Since,
+    Truth,
+    combined,
+    outermost,
+    sinces,
+)
+from theory.computation.truth_tables import TruthTable, truth_table
+
+MOST_ROWS = 2**16  # of a truth table
+
+
+@dataclass(frozen=True)
+class Step:
+    """Variable v of a program: `node` holds iff `held` does at the latest letter before where
+    `stop` does. `depth` is how many `since` stand in one another up to it."""
+
+    node: Since
+    stop: TruthTable
+    held: TruthTable
+    depth: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """Variable 0 is the letter, variable v the `since` of steps[v − 1]; `answer` the formula."""
+
+    steps: tuple[Step, ...]
+    answer: TruthTable
+
+    def depth(self, table: TruthTable) -> int:
+        """That of the deepest variable that a table reads."""
+        return max((self.steps[v - 1].depth for v in table.reads if v), default=0)
+
+    @property
+    def tables(self) -> dict[TruthTable, Formula]:
+        """The tables of all steps, each once, and a formula that says the same."""
+        found: dict[TruthTable, Formula] = {}
+        for step in self.steps:
+            found.setdefault(step.stop, step.node.stop)
+            found.setdefault(step.held, step.node.then)
+        return found
+
+
+def program(of: Formula, letters: str) -> Program:
+    """The row of `since` of a formula.
+
+    Raises ValueError for a table of more than 2^16 rows.
+    """
+    steps, variable = list[Step](), dict[Since, int | None]()  # None: it never holds
+
+    def table(of: Formula) -> TruthTable:
+        reads = sorted({v for node in outermost(of) if (v := variable[node]) is not None})
+        shape = (len(letters), *[2] * len(reads))
+        if len(letters) * 2 ** len(reads) > MOST_ROWS:
+            raise InputError(
+                f"a Boolean part has {len(reads)} different since, and its truth table "
+                f"{len(letters)}·2^{len(reads)} rows, more than {MOST_ROWS}: give a simpler formula"
+            )
+        places = np.indices(shape, sparse=True)
+
+        def since(node: Since) -> Truth:
+            v = variable[node]
+            return np.bool_(False) if v is None else places[1 + reads.index(v)] == 1
+
+        values = combined(of, lambda a: places[0] == letters.index(a), since)
+        return truth_table((0, *reads), np.broadcast_to(values, shape))
+
+    never = TruthTable((), np.array(False))
+    for node in sinces(of):
+        stop, held = table(node.stop), table(node.then)
+        alike = (v for v, s in enumerate(steps, start=1) if (s.stop, s.held) == (stop, held))
+        variable[node] = None if held == never else next(alike, len(steps) + 1)
+        if variable[node] == len(steps) + 1:
+            so_far = Program(tuple(steps), stop)
+            depth = 1 + max(so_far.depth(stop), so_far.depth(held))
+            steps.append(Step(node, stop, held, depth))
+    return _needed(Program(tuple(steps), table(of)))
+
+
+def _needed(of: Program) -> Program:
+    """Without the steps that do not matter to the answer."""
+    kept, left = set[int](), [v for v in of.answer.reads if v]
+    while left:
+        if (v := left.pop()) not in kept:
+            kept.add(v)
+            step = of.steps[v - 1]
+            left += [u for u in (*step.stop.reads, *step.held.reads) if u]
+    number = {0: 0} | {v: i for i, v in enumerate(sorted(kept), start=1)}
+
+    def renumbered(table: TruthTable) -> TruthTable:
+        return TruthTable(tuple(number[v] for v in table.reads), table.values)
+
+    steps = (of.steps[v - 1] for v in sorted(kept))
+    return Program(
+        tuple(Step(s.node, renumbered(s.stop), renumbered(s.held), s.depth) for s in steps),
+        renumbered(of.answer),
+    )

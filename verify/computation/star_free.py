@@ -1,0 +1,224 @@
+"""The claim `star-free`: past temporal logic as attention to the latest, and aperiodic monoids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from theory.computation import (
+    Formula,
+    Language,
+    formula,
+    formula_of,
+    language_of,
+    random_formula,
+    regular_expression,
+)
+from theory.computation.temporal_logic import holds as by_definition
+from theory.computation.temporal_logic import sinces, temporal_depth
+from theory.computation.temporal_program import Program, program
+from theory.sequences import random_sequences
+from verify.claim import Run, claim, option
+from verify.computation.aperiodic import aperiodic_iff_latches
+from verify.computation.options import Length, Samples
+from verify.computation.temporal import (
+    bits_restored,
+    head_states,
+    language_of_program,
+    tables_written,
+)
+from verify.evidence.gaps import gap_finding
+from verify.evidence.restoring import leak_bound, same_as_hardmax, sharpness_at_all_lengths
+from verify.evidence.sequences import agreement
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, equal, labelled
+
+if TYPE_CHECKING:
+    from constructions.computation.semiautomaton import Form
+    from constructions.transformer import Transformer
+
+LETTERS = "ab"
+ALTERNATE = "b and yesterday a and historically (a and not yesterday a or b and yesterday a)"
+NAMED = {  # formulas and regular expressions that say the same
+    "alternating": (ALTERNATE, "(ab)+", "ab"),
+    "aa": ("a and yesterday a or once (a and yesterday a)", ".*aa.*", "ab"),
+    "since": ("a since b", ".*ba*.", "abc"),
+    "nested": (None, "(a(ab)*b)*", "ab"),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A language: its formula, its expression if one was given, and how it is called."""
+
+    label: str
+    formula: Formula
+    letters: str
+    expression: Language | None = None
+
+
+@claim(
+    source="[YCA2024], [Schutzenberger1965]; proved in constructions/computation/temporal_logic.py",
+    draws=True,
+    faults_seen=[
+        {"length": 5, "samples": 4},
+        {"formula": "c since once a", "length": 4, "letters": "abc"},
+    ],
+)
+def star_free(
+    run: Run,
+    *,
+    formula: Annotated[
+        str | None, option("of past temporal logic, such as 'a since b'", metavar="FORMULA")
+    ] = None,
+    regex: Annotated[
+        str | None, option("a regular expression, such as '(ab)+'", metavar="EXPRESSION")
+    ] = None,
+    letters: Annotated[
+        str | None, option("those of words; without it, ab or those of the expression")
+    ] = None,
+    depth: Annotated[
+        int,
+        option(
+            "temporal depth of a formula drawn by the seed",
+            min=0,
+            only={"formula": (None,), "regex": (None,)},
+        ),
+    ] = 3,
+    length: Length = 40,
+    samples: Samples = 20,
+) -> Iterator[Finding]:
+    """A star-free language is recognised by attention to the latest, a layer for each level of
+    `since`.
+
+    φ since ψ is one head with a strict mask, which stops at the latest token with ψ or not φ;
+    Boolean parts are MLPs between.  After each letter the transformer says whether the formula
+    holds; its depth and width do not depend on the length, nor, with flat units, does the sharpness
+    at which softmax answers alike.  A regular language has such a formula if its automaton's monoid
+    is aperiodic, and that is so where the automaton is a cascade of latches alone, without
+    counters: on all two-letter automata of three states.
+    """
+    cases = chosen(run, formula, regex, letters, depth)
+    for case in cases:
+        yield from _shown(run, case, length, samples)
+    if formula is None and regex is None:
+        yield aperiodic_iff_latches(2 if run.quick else 3)
+    if run.plot:
+        from verify.retrieval.pictures import draw
+
+        case = cases[0]
+        row = run.rng.integers(len(case.letters), size=min(length, 12))
+        model = recognises(run, case, "lean").build(len(case.letters), len(row))
+        draw(run.plot, model, row, [case.letters[a] for a in row])
+
+
+def chosen(
+    run: Run, text: str | None, regex: str | None, letters: str | None, depth: int
+) -> list[Case]:
+    """The language that was asked for; or those that have names, and one of a random formula."""
+    given = LETTERS if letters is None else letters
+    if text is None and regex is None:
+        drawn = random_formula(depth, given, np.random.default_rng(run.seed))
+        names = [*NAMED][:1] if run.quick else [*NAMED]
+        return [*(_case(name, *NAMED[name]) for name in names), Case("random", drawn, given)]
+    if regex is None:
+        return [_case("formula", text, None, given)]
+    return [_case("regex" if text is None else "formula", text, regex, letters)]
+
+
+def _case(label: str, text: str | None, regex: str | None, letters: str | None) -> Case:
+    expression = None if regex is None else regular_expression(regex, letters)
+    if expression is not None:
+        letters = expression.letters
+    assert letters is not None
+    if text is not None:
+        return Case(label, formula(text, letters), letters, expression)
+    assert expression is not None
+    return Case(label, formula_of(expression), letters, expression)
+
+
+def recognises(run: Run, case: Case, form: Form) -> OverTokens:
+    """The construction beside the formula's definition, or beside the expression's automaton."""
+    from constructions.computation import from_formula
+
+    def answers(words: np.ndarray) -> np.ndarray:
+        if case.expression is not None:
+            return case.expression.contains(words).astype(np.int64)
+        return by_definition(case.formula, words, case.letters).astype(np.int64)
+
+    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        said = {stage.holds for stage in model.stages} - {"letter"}
+        found = {of: by_definition(of, words, case.letters)[..., None] for of in said}
+        return found | {"letter": np.eye(len(case.letters))[words]}
+
+    return OverTokens(
+        f"{case.label}/{form}",
+        lambda V, n: run.build(from_formula, case.formula, case.letters, n, form=form),
+        answers,
+        holds,
+        shown=lambda row: "".join(case.letters[a] for a in row),
+        symbols=len(case.letters),
+    )
+
+
+def _shown(run: Run, case: Case, length: int, samples: int) -> Iterator[Finding]:
+    """All that is shown of one language."""
+    V, by = len(case.letters), program(case.formula, case.letters)
+    yield from labelled(case.label, said_alike(case, by))
+    levels = Counter(temporal_depth(node) for node in sinces(case.formula))
+    sizes = {"d": len(levels), "h": max(levels.values(), default=0), "V": V}
+    for form in ("lean", "robust"):
+        statement = recognises(run, case, form)
+        model = statement.build(V, length)
+        units = sum(len(block.mlp.b_in) for block in model.blocks if block.mlp is not None)
+        entry = "star-free" if form == "lean" else "star-free-robust"
+        found = size(model, entry, f", {units} ReLU units in all", **sizes)
+        yield from labelled(statement.label, [found])
+        yield from agreement(run, statement, V, length, samples, (V, 8 if V == 2 else 5))
+        for states in head_states(model, by):
+            yield gap_finding(statement.label, model, states)
+        yield from labelled(statement.label, tables_written(model, case.formula, by))
+    if by.steps:
+        yield from labelled(case.label, robust(run, case, by, length))
+
+
+def robust(run: Run, case: Case, by: Program, length: int) -> Iterator[Finding]:
+    """Softmax errors leave no trace: in the tables, by length, and in balls."""
+    V, build = len(case.letters), recognises(run, case, "robust").build
+    yield from bits_restored(build(V, length), by)
+    k = max(sum(v > 0 for v in table.reads) for table in (*by.tables, by.answer))
+    yield sharpness_at_all_lengths(
+        "softmax/sharpness",
+        lambda T: build(V, T),
+        length,
+        leak_bound(1 / (8 * k)),
+        f"ln(32k + 2), k = {k} bits in a table",
+    )
+    rows = random_sequences(2, min(length, 12), V, run.rng)
+    yield same_as_hardmax("softmax/same", build(V, min(length, 12)), rows)
+
+
+def said_alike(case: Case, by: Program) -> Iterator[Finding]:
+    """The row of truth tables, and the expression, say what the formula does: all pairs of states
+    that words lead to are walked."""
+    language = language_of(case.formula, case.letters, case.label)
+    tabled = language_of_program(by, case.letters)
+    yield _same_language("tables/formula", "the row of truth tables", tabled, language)
+    if case.expression is not None:
+        yield _same_language("expression", "the regular expression", case.expression, language)
+
+
+def _same_language(id: str, what: str, one: Language, other: Language) -> Finding:
+    word = one.differs(other)
+    states = f"{one.automaton.n_states} and {other.automaton.n_states} states"
+    return equal(
+        id,
+        f"{what} says what the formula does, of words of every length",
+        None if word is None else f"not of {word}",
+        words=f"equal: automata of {states}",
+    )

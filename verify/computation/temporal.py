@@ -1,0 +1,170 @@
+"""What is shown of a formula's weights at every length: gaps, truth tables, restored bits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from theory.computation import Formula, Language
+from theory.computation.languages import explored
+from theory.computation.temporal_program import Program
+from theory.computation.truth_tables import TruthTable
+from verify.evidence.gaps import States, at_positions, at_tokens
+from verify.evidence.restoring import after_mlp, traces
+from verify.finding import Finding, Verdict
+
+if TYPE_CHECKING:
+    from constructions.transformer import Stage, Transformer
+
+MOST_STATES = 2**14  # of a letter and the bits of one table
+
+
+def language_of_program(by: Program, letters: str) -> Language:
+    """The automaton that goes along a word and remembers, for each step, what was held where it
+    last stopped."""
+
+    def step(state: tuple[bool, ...], letter: str) -> tuple[bool, ...]:
+        values = letters.index(letter), *map(int, state[1:])
+
+        def entry(table: TruthTable) -> bool:
+            return bool(table.values[tuple(values[v] for v in table.reads)])
+
+        pairs = zip(by.steps, state[1:], strict=True)
+        after = [entry(s.held) if entry(s.stop) else before for s, before in pairs]
+        return entry(by.answer), *after
+
+    start = (False,) * (len(by.steps) + 1)
+    return explored(start, step, lambda state: state[0], letters, "the row of truth tables")
+
+
+def head_states(model: Transformer, by: Program) -> Iterator[States]:
+    """What a head can find: BOS at 0, where its flag is 0, then at each position all that its flag
+    can be; what stops is preferred to what does not, and the later one of both."""
+    if not by.steps:
+        return
+    heads, V = Counter[int](), model.interface.vocabulary_size
+    j, letter = at_positions(model, "j")["j"], at_tokens(model, "letter")["letter"]
+    here = np.arange(len(j))
+    for step in by.steps:
+        head, registers = heads[step.depth], _flag_registers(model, step.depth, heads[step.depth])
+        heads[step.depth] += 1
+        values, stops = np.zeros((1, 0)), np.zeros(1, dtype=bool)
+        if registers == ["letter"]:
+            values, stops = letter[:V], np.broadcast_to(step.stop.values, V)
+        elif registers:
+            values, stops = np.array([[0.0], [1.0]]), np.array([False, True])
+        at = np.concatenate([[0], np.repeat(here[1:], len(values))])
+        held = np.vstack([0 * values[:1], np.tile(values, (len(here) - 1, 1))])
+        flags = np.concatenate([[False], np.tile(stops, len(here) - 1)])
+        keys = {"j": j[at]} | dict.fromkeys(registers, held)
+        preference = (len(here) * flags + at)[None].astype(np.float64)
+        yield States(step.depth, {}, keys, preference, at, head)
+
+
+def _flag_registers(model: Transformer, layer: int, head: int) -> list[str]:
+    """What a head's keys read beside the position."""
+    attn = model.blocks[layer - 1].attn
+    assert attn is not None
+    read = attn.W_K[head].abs().sum(1)
+    return [name for name in model.stream if name != "j" and read[model.stream[name]].any()]
+
+
+def tables_written(model: Transformer, of: Formula, by: Program) -> Iterator[Finding]:
+    """Each table is written as it is, for every letter and all values of the bits that its units
+    read, and as 0 at BOS, which is a row of zeros: with the gaps, all is as proved at every length.
+
+    A table of the letter alone is in W_E, others in MLPs.
+    """
+    wrong, count, exact, stray = 0, 0, True, ""
+    for stage, table in _written(model, of, by):
+        variables, states = _states(model, table)
+        H = np.zeros((len(variables) + 1, model.d_model))  # the last row is BOS
+        for register, values in states.items():
+            H[:-1, model.stream[register]] = values
+        after, alike = model.embed.W_E.numpy(), True
+        if stage.after:
+            mlp = model.blocks[stage.after - 1].mlp
+            assert mlp is not None
+            after, alike = after_mlp(mlp, H)
+            stray = stray or _reads_others(model, stage, states)
+        entries = table.values[tuple(variables[:, v] for v in table.reads)]
+        wanted = np.append(np.broadcast_to(entries, len(variables)), False)
+        wrong += int((after[:, model.stream[stage.register]][:, 0] != wanted).sum())
+        count, exact = count + len(H), exact and alike
+    if count:
+        yield Finding(
+            "tables/weights",
+            "the truth tables are written, of every letter and all bits, and 0 at BOS",
+            "proved" if exact else "float",
+            wrong,
+            0,
+            Verdict.of(wrong == 0 and not stray) if exact else Verdict.UNDECIDED,
+            f"{wrong} of {count} entries wrong",
+            "none",
+            stray,
+        )
+
+
+def bits_restored(model: Transformer, by: Program) -> Iterator[Finding]:
+    """Bits that are off by 1/(4k) leave no trace in any table."""
+    wrong, tried, exact, large = 0, 0, True, False
+    V = model.interface.vocabulary_size
+    for block in model.blocks:
+        for made in block.restores:
+            bits = sorted(int(n.removeprefix("since")) for n in made.within if n != "letter")
+            if V * 2 ** len(bits) > MOST_STATES:
+                large = True
+                continue
+            table = TruthTable((0, *bits), np.zeros((V, *[2] * len(bits))))
+            _, states = _states(model, table)
+            H = np.zeros((V * 2 ** len(bits), model.d_model))
+            for register, values in states.items():
+                H[:, model.stream[register]] = values
+            assert block.mlp is not None
+            bad, alike = traces(block.mlp, model.stream, H, made)
+            wrong, tried, exact = wrong + int(bad.sum()), tried + len(H), exact and alike
+    if tried or large:
+        told = exact and (wrong or not large)
+        yield Finding(
+            "restored",
+            "bits that are off by 1/(4k) leave no trace in a table of k",
+            "proved" if exact else "float",
+            wrong,
+            0,
+            Verdict.of(wrong == 0) if told else Verdict.UNDECIDED,
+            f"{wrong} of {tried} states leave a trace",
+            "none",
+        )
+
+
+def _written(model: Transformer, of: Formula, by: Program) -> Iterator[tuple[Stage, TruthTable]]:
+    """The tables that have a register, and where it is."""
+    tables: dict[Any, TruthTable] = {says: table for table, says in by.tables.items()}
+    for stage in model.stages:
+        if stage.register.startswith("part"):
+            yield stage, tables.get(stage.holds, by.answer)
+
+
+def _states(model: Transformer, table: TruthTable) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """All values (states, variables) of the letter and of the bits that a table reads, and what
+    stands in registers then."""
+    V, bits = model.interface.vocabulary_size, [v for v in table.reads if v]
+    every = np.indices((V, *[2] * len(bits))).reshape(1 + len(bits), -1)
+    variables = np.zeros((every.shape[1], max(bits, default=0) + 1), dtype=np.int64)
+    variables[:, [0, *bits]] = every.T
+    states = {"letter": np.eye(V)[variables[:, 0]]}
+    return variables, states | {f"since{v}": variables[:, [v]].astype(float) for v in bits}
+
+
+def _reads_others(model: Transformer, stage: Stage, states: dict[str, np.ndarray]) -> str:
+    """A register that units of a table read although it is not among these."""
+    mlp = model.blocks[stage.after - 1].mlp
+    assert mlp is not None
+    units = (mlp.W_out[:, model.stream[stage.register]] != 0).any(1)
+    for name in model.stream:
+        if name not in states and mlp.W_in[model.stream[name]][:, units].any():
+            return f"units of {stage.register} read {name}"
+    return ""
