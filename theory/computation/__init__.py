@@ -7,6 +7,10 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     permutations   small groups: derived series, cyclic factors
     holonomy       image sets, their classes, heights and tiles
     cascade        counters and latches that say the state, if all groups are solvable
+
+    threshold_circuits  AND, OR and threshold gates of unbounded fan-in: depth, size, evaluation
+    wiring              such circuits written as affine forms over wires and their comparisons
+    subcubes            the largest subcube on which a function of words is constant
 """
 
 from theory.computation.cascade import Cascade, NotSolvable, cascade
@@ -17,6 +21,8 @@ from theory.computation.semiautomata import (
     random_semiautomaton,
     read_automaton,
 )
+from theory.computation.subcubes import Subcube, largest_constant_subcube
+from theory.computation.threshold_circuits import Gate, ThresholdCircuit, unary
 from theory.computation.zoo import (
     A4,
     A5,
@@ -43,9 +49,12 @@ __all__ = [
     "S4",
     "ZOO",
     "Cascade",
+    "Gate",
     "Holonomy",
     "NotSolvable",
     "Semiautomaton",
+    "Subcube",
+    "ThresholdCircuit",
     "all_maps",
     "bounded_dyck",
     "cascade",
@@ -55,8 +64,10 @@ __all__ = [
     "gridworld",
     "holonomy",
     "image_sets",
+    "largest_constant_subcube",
     "named",
     "product",
     "random_semiautomaton",
     "read_automaton",
+    "unary",
 ]
