@@ -15,14 +15,15 @@ one AND; below a score at which some token is sure to be present nothing is list
 is a function of u and of the value that c carries, MLP and all: a new content, the OR over all
 (u; j, c) that give it.  Two levels a layer, whatever the length; after the last layer contents are
 the answers, so that the read-out takes none.  With several heads in a layer, each one's outcome is
-an OR of ANDs, and their conjunction is another AND: four levels.
+an OR of ANDs, and their conjunction is another AND: four levels.  Of more than two letters, one in
+the middle is an AND of two bits, and letters that look alike are an OR: at most two levels before.
 
 Where tokens that may be there together share the largest score, but not the value carried, the
 head averages.  No wire says what the mean is, and the model is refused.
 
-There are at most V contents of a token at first and (n + 1)·V of it after a layer with one head for
-each content V before it, so gates are polynomially many in n for every fixed number of layers, of a
-degree that doubles with each: the bound of the proof.  More than MOST_CONTENTS are refused.
+A token has at most V contents at first, and C contents of each of N tokens before a layer of one
+head are at most C·(N·C) after it: so gates are polynomially many for every fixed number of layers,
+of a degree that doubles with each.  More than MOST_CONTENTS contents are refused.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ Shape glossary: bits (…, n_inputs) of 0 and 1; words (…, T) of letters 0, �
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -147,7 +148,7 @@ class ThresholdCircuit:
             raise InputError(f"bits have shape {array.shape}: give rows of {self.n_inputs} bits")
         if array.size and not np.isin(array, (0, 1)).all():
             raise InputError("bits contain other numbers than 0 and 1: give unary(words, V)")
-        rows = array.reshape(-1, self.n_inputs)
+        rows = array.reshape(math.prod(array.shape[:-1]), self.n_inputs)
         found = np.empty((self.n_inputs + len(self.gates), len(rows)), dtype=bool)
         found[: self.n_inputs] = rows.T
         for wire, gate in enumerate(self.gates, start=self.n_inputs):
@@ -166,7 +167,7 @@ class ThresholdCircuit:
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
             raise InputError("not one output is 1 but none or several: read the outputs themselves")
-        return np.array(self.labels)[outputs.argmax(-1)]
+        return np.asarray(np.array(self.labels)[outputs.argmax(-1)])
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items() if count)

@@ -30,7 +30,7 @@ from theory.checks import InputError
 from theory.computation.threshold_circuits import Gate, ThresholdCircuit, reachable
 
 MOST_VALUES = 20_000  # that one form may take
-MOST_GATES = 200_000
+MOST_GATES = 20_000  # that are made, those that nothing depends on in the end among them
 
 Key = Any
 """A whole number whose comparisons are a chain: a letter, a sum of wires, or a mean."""
@@ -49,17 +49,18 @@ class Form:
     def __add__(self, other: Form) -> Form:
         terms = dict(self.terms)
         for wire, c in other.terms.items():
-            terms[wire] = terms.get(wire, Fraction(0)) + c
-        kept = {wire: c for wire, c in terms.items() if c}
-        return Form(self.constant + other.constant, kept)
+            total = terms.pop(wire, 0) + c
+            if total:
+                terms[wire] = total
+        return Form(self.constant + other.constant, terms)
 
     def __rmul__(self, factor: Fraction | int) -> Form:
-        factor = Fraction(factor)
-        terms = {wire: factor * c for wire, c in self.terms.items()} if factor else {}
-        return Form(factor * self.constant, terms)
+        if not factor:
+            return ZERO
+        return Form(factor * self.constant, {w: factor * c for w, c in self.terms.items()})
 
     def __sub__(self, other: Form) -> Form:
-        return self + -1 * other
+        return self + Form(-other.constant, {wire: -c for wire, c in other.terms.items()})
 
     @property
     def is_constant(self) -> bool:
@@ -170,14 +171,14 @@ class Wiring:
 
     def product(self, a: Form, b: Form) -> Form:
         """a·b: the products of two wires are ANDs, or of one chain the later wire."""
-        if b.is_constant or len(b.terms) < len(a.terms):
-            a, b = b, a
-        found = a.constant * b
+        terms: dict[int, Fraction] = defaultdict(Fraction)
         for wire, c in a.terms.items():
-            found += (c * b.constant) * self._wire(wire)
+            terms[wire] += c * b.constant
             for other, d in b.terms.items():
-                found += (c * d) * self.all_of([self._wire(wire), self._wire(other)])
-        return found
+                terms[self._both(wire, other)] += c * d
+        for other, d in b.terms.items():
+            terms[other] += a.constant * d
+        return Form(a.constant * b.constant, {wire: c for wire, c in terms.items() if c})
 
     def relu(self, form: Form) -> Form:
         """max(form, 0) = Σ (v_m − v_{m−1})·[form ≥ v_m], v_0 = 0 and then its positive values."""
@@ -189,15 +190,20 @@ class Wiring:
 
     def staircase(self, steps: list[Fraction], reached: list[Form]) -> Form:
         """steps[0] + Σ (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0], of conditions each of which
-        implies the one before it."""
-        found, fresh = number(steps[0]), len(self._chain)
+        implies the one before it: a chain of their own, if they are of different sums."""
+        found, first = number(steps[0]), len(self._chain)
+        made = list[tuple[int, Form]]()
         for m, condition in enumerate(reached, start=1):
-            wire = len(self._chain)
+            before = len(self._chain)
             said = self.indicator(self.at_least_zero(condition))
-            if {*said.terms} == {wire} and len(self._chain) == wire + 1:  # a gate made for this
-                turned = -1 if said.constant else 1  # ¬[value ≥ m] is a chain that falls with −m
-                self._named(("stairs", fresh, turned), turned * m, wire)
             found += (steps[m] - steps[m - 1]) * said
+            if {*said.terms} == {before} == {len(self._chain) - 1}:  # a gate made for this
+                made.append((m, said))
+        if len({self._chain[wire][0] for _, said in made for wire in said.terms}) > 1:
+            for m, said in made:
+                (wire,) = said.terms
+                turned = -1 if said.constant else 1  # ¬[value ≥ m] is a chain that falls with −m
+                self._named(("stairs", first, turned), turned * m, wire)
         return found
 
     def bounds(self, form: Form) -> tuple[Fraction, Fraction]:
@@ -248,7 +254,7 @@ class Wiring:
     def _named(self, key: Key, t: int, wire: int) -> None:
         """Wire says [key ≥ t]."""
         self._wires[key, t] = wire
-        self._chain[wire:] = [(key, t)]
+        self._chain[wire : wire + 1] = [(key, t)]
 
     def _from(self, key: Key, t: float) -> Form:
         """[key ≥ t], for a t that may be infinite."""
@@ -269,6 +275,15 @@ class Wiring:
             self.gates.append(Gate(wires, weights, t))
             self._named(key, t, len(self._chain))
         return self._wires[key, t]
+
+    def _both(self, a: int, b: int) -> int:
+        """The wire of a ∧ b."""
+        (key, s), (other, t) = self._chain[a], self._chain[b]
+        if key == other:
+            return a if s >= t else b
+        pair = tuple(sorted(((a, 1), (b, 1))))
+        self._ends.setdefault(pair, (Fraction(0), Fraction(2)))
+        return self._gate(pair, 2)
 
     def _compared(self, form: Form) -> Form:
         """[form ≥ 0] as one literal."""
