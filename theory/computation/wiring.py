@@ -29,7 +29,7 @@ from theory import checks
 from theory.checks import InputError
 from theory.computation.threshold_circuits import Gate, ThresholdCircuit, reachable
 
-MOST_VALUES = 20_000  # that one form may take
+MOST_VALUES = 2_000  # that one form may take
 MOST_GATES = 20_000  # that are made, those that nothing depends on in the end among them
 
 Key = Any
