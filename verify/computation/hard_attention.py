@@ -40,7 +40,8 @@ PARITY_ALONE = 9  # letters up to which parity is looked at, on all subcubes
 def hard_attention_cannot(
     run: Run, *, length: Letters = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
-    """Unique-hard attention is a circuit of AND, OR and NOT, two levels a layer at every length.
+    """Unique-hard attention is a circuit of AND, OR and NOT, two levels a layer of one head, at
+    every length (and at most two before, for more than two letters).
 
     So a fixed number of layers does not compute parity, where contents are polynomially many.  What
     is shown: the tensors of four models become such circuits, which answer all words of at most 10

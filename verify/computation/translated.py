@@ -237,7 +237,8 @@ def draw(path: Path, title: str, families: Mapping[str, list[Circuits]]) -> None
             style: dict[str, Any] = {"mfc": "none", "ms": 12 - 1.8 * place, "lw": 1, "label": label}
             left.semilogy(*zip(*sorted(sizes(found).items()), strict=True), "o-", **style)
             right.plot(*zip(*sorted(depths(found).items()), strict=True), "o-", **style)
-        right.yaxis.set_major_locator(MaxNLocator(integer=True))
+        for axis in (left.xaxis, right.xaxis, right.yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True))
         top = max(max(depths(found).values()) for found in families.values())
         left.set(xlabel="letters n", ylabel="gates", title=f"Gates: {title}")
         left.set_ylim(top=left.get_ylim()[1] ** 1.5)
