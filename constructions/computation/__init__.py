@@ -1,6 +1,6 @@
 """Computation: automata by composed maps, by cascades of counters and latches, and state by state;
 a walk between walls; parity, the first letter and majority; past temporal logic; parallel machines,
-a step a layer; circuits and Turing machines, decoded step by step."""
+a step a layer; circuits and Turing machines, decoded step by step; and transformers as circuits."""
 
 from constructions.computation.boolean_circuits import circuit_evaluator
 from constructions.computation.connected_components import connected_components
@@ -16,6 +16,7 @@ from constructions.computation.scratchpad import scratchpad
 from constructions.computation.semiautomaton import semiautomaton
 from constructions.computation.shortcut import shortcut
 from constructions.computation.temporal_logic import from_formula
+from constructions.computation.to_circuit import to_circuit
 from constructions.computation.turing import turing_machine
 
 __all__ = [
@@ -33,5 +34,6 @@ __all__ = [
     "scratchpad",
     "semiautomaton",
     "shortcut",
+    "to_circuit",
     "turing_machine",
 ]

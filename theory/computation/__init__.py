@@ -20,6 +20,10 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     temporal_program      a formula as a row of truth tables
     truth_tables          of a letter and bits, and their cubes
 
+    threshold_circuits  AND, OR and threshold gates of unbounded fan-in: depth, size, evaluation
+    wiring              such circuits written as affine forms over wires and their comparisons
+    subcubes            the largest subcube on which a function of words is constant
+
 Parallel machines, whose registers are integer arrays (…, N), processors numbered from 1:
 
     pram              programs of reads, writes of the least value, and local work
@@ -53,8 +57,10 @@ from theory.computation.semiautomata import (
     read_automaton,
 )
 from theory.computation.star_free import formula_of, from_cascade
+from theory.computation.subcubes import Subcube, largest_constant_subcube
 from theory.computation.temporal_logic import Formula, formula, random_formula
 from theory.computation.temporal_logic import language as language_of
+from theory.computation.threshold_circuits import ThresholdCircuit, unary
 from theory.computation.turing import (
     MACHINES,
     TuringMachine,
@@ -101,6 +107,8 @@ __all__ = [
     "Semiautomaton",
     "Set",
     "Step",
+    "Subcube",
+    "ThresholdCircuit",
     "TuringMachine",
     "Write",
     "adder",
@@ -121,6 +129,7 @@ __all__ = [
     "holonomy",
     "image_sets",
     "language_of",
+    "largest_constant_subcube",
     "least_labels",
     "list_ranking",
     "machine_of",
@@ -142,5 +151,6 @@ __all__ = [
     "shuffled_path",
     "transpose",
     "tree_sum",
+    "unary",
     "window_sums",
 ]

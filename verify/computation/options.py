@@ -32,6 +32,8 @@ States = Annotated[int, option("states of a random automaton, drawn by the seed"
 Compact = Annotated[bool, option("fewer units and more layers")]
 Length = Annotated[int, option("letters in a word", min=2)]
 Samples = Annotated[int, option("random words", min=1)]
+Letters = Annotated[int, option("letters up to which all words are run", min=4)]
+LongWords = Annotated[int, option("random words of each longer length", min=1)]
 
 
 def chosen(

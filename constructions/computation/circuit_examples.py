@@ -1,0 +1,122 @@
+"""Small transformers that the claims on circuits translate: two with unique-hard attention, and
+one that averages over tokens which the word chooses.
+
+Letters stand at positions 1 … T behind BOS at position 0; every position is answered with a bit.
+
+contains_aa     [two 1s in a row so far].  Layer 1 looks up position j − 1; the MLP writes
+                [this letter and that one are 1] into `pair`; layer 2 takes it from the latest
+                token where it is 1, or, if there is none, from the token itself, which has 0.
+since           [φ since ψ] strictly before, of letters 0: φ, 1: ψ, 2: neither.  One strict head
+                looks at the latest token that is not 0, or at BOS, and carries [it is a 1].
+marked_majority [of the 1s so far, more stand at odd positions than at even ones].  One head
+                averages ±1 by position over the 1s alone, which share the largest score; BOS, half
+                as high, has 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.margins import Margin
+from constructions.stream import Map, Reading, Stream, one
+from constructions.tokens import Tokens, latest, placed, sizes
+from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer, Unembed
+from constructions.words import And
+
+SOURCE = "proved in constructions/computation/circuit_examples.py"
+
+
+def contains_aa(max_length: int) -> Transformer:
+    """Whether 1 1 stands in the word so far: 2 layers, 1 head, width 6, 1 unit.
+
+    Raises ValueError for a length below 1.
+    """
+    _, T = sizes(2, max_length)
+    stream = Stream(x=1, before=1, pair=1, j=1, norm=1, answer=1)
+    x, before, pair, j, norm, answer = map(stream.read, stream)
+    blocks = [
+        block(
+            stream,
+            [placed(j - one, (j, norm), x, "before")],
+            [And((x, before), "pair")],
+            normalise="hardmax",
+            mask="causal",
+        ),
+        block(stream, [latest(pair, j, pair, "answer", T)], normalise="hardmax", mask="causal"),
+    ]
+    stages = (Stage(1, "pair", "pair here"), Stage(2, "answer", "answer"))
+    letters = {"x": (0, 1, 0)}
+    return _model(f"contains_aa({T})", stream, letters, blocks, _bit(stream, answer), stages, T)
+
+
+def since(max_length: int) -> Transformer:
+    """Whether 0s alone stand since the last 1, before each letter: 1 layer, 1 head, width 4.
+
+    Raises ValueError for a length below 1.
+    """
+    _, T = sizes(3, max_length)
+    stream = Stream(stop=1, psi=1, j=1, answer=1)
+    stop, psi, j, answer = map(stream.read, stream)
+    head = latest(stop, j, psi, "answer", T)
+    blocks = [block(stream, [head], normalise="hardmax", mask="strict")]
+    letters = {"stop": (0, 1, 1, 1), "psi": (0, 1, 0, 0)}
+    stages = (Stage(1, "answer", "answer"),)
+    return _model(f"since({T})", stream, letters, blocks, _bit(stream, answer), stages, T)
+
+
+def marked_majority(max_length: int) -> Transformer:
+    """Whether more of the 1s so far stand at odd positions than at even ones: 1 layer, 1 head,
+    width 3.
+
+    Raises ValueError for a length below 1.
+    """
+    _, T = sizes(2, max_length)
+    stream = Stream(mark=1, side=1, answer=1)
+    mark, side, answer = map(stream.read, stream)
+    head = Head(one, mark, side, "answer", margin=Margin(1.0, ties=True))
+    blocks = [block(stream, [head], normalise="hardmax", mask="causal")]
+    letters = {"mark": (0, 2, 1)}
+    here = np.arange(T + 1)
+    sides = {"side": np.where(here == 0, 0.0, -((-1.0) ** here))}
+    # The mean is above 0 by at least 1/(T + 1), or not at all: logits δ and 2·mean.
+    delta = 2.0 ** -(T + 1).bit_length() / 2
+    said = unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "bit"), bias=np.array([delta, 0.0]))
+    stages = (Stage(1, "answer", "answer"),)
+    return _model(f"marked_majority({T})", stream, letters, blocks, said, stages, T, delta, sides)
+
+
+def _bit(stream: Stream, answer: Reading) -> Unembed:
+    """The bit that the register holds: logits 1 and 2·answer."""
+    return unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "bit"), bias=np.array([1.0, 0.0]))
+
+
+def _model(
+    name: str,
+    stream: Stream,
+    letters: Mapping[str, Sequence[int]],
+    blocks: list[Block],
+    said: Unembed,
+    stages: tuple[Stage, ...],
+    T: int,
+    margin: float = 1.0,
+    positions: dict[str, np.ndarray] | None = None,
+) -> Transformer:
+    embed = rows(stream, **{name: np.array(column) for name, column in letters.items()})
+    here, V = np.arange(T + 1), len(embed) - 1
+    line = {"j": here, "norm": here**2}
+    placed_at = {n: values for n, values in line.items() if n in stream} | (positions or {})
+    pos_embed = PosEmbed(rows(stream, **placed_at)) if placed_at else None
+    return Transformer(
+        Embed(embed),
+        blocks,
+        said,
+        pos_embed=pos_embed,
+        interface=Tokens(V, T, prefix=(V,), answers=2, margin=margin),
+        stream=stream,
+        stages=stages,
+        name=name,
+        source=SOURCE,
+    )

@@ -1,0 +1,173 @@
+"""Unique-hard attention is AND, OR and NOT: a wire for each possible content of a token.
+
+[Hao2022] show that languages of unique-hard-attention transformers are in AC⁰; this is their
+argument on the very tensors of a model, made smaller.  A content is what a token may hold after a
+layer, as exact rationals, of the coordinates that a later layer reads.  Its wire says that the
+token holds it.  Contents of one token exclude each other, and a letter's is the letter itself.
+
+A layer.  A token that holds u asks; its scores of all contents of the tokens that it sees are
+numbers, known when the circuit is built.  So it attends to token j with content c
+
+    attends(u; j, c) = present(u) ∧ present(j, c) ∧ ¬present(b) for every b of another token
+                       of larger score
+
+one AND; below a score at which some token is sure to be present nothing is listed.  What u becomes
+is a function of u and of the value that c carries, MLP and all: a new content, the OR over all
+(u; j, c) that give it.  Two levels a layer, whatever the length; after the last layer contents are
+the answers, so that the read-out takes none.  With several heads in a layer, each one's outcome is
+an OR of ANDs, and their conjunction is another AND: four levels.  Of more than two letters, one in
+the middle is an AND of two bits, and letters that look alike are an OR: at most two levels before.
+
+Where tokens that may be there together share the largest score, but not the value carried, the
+head averages.  No wire says what the mean is, and the model is refused.
+
+A token has at most V contents at first, and C contents of each of N tokens before a layer of one
+head are at most C·(N·C) after it: so gates are polynomially many for every fixed number of layers,
+of a degree that doubles with each.  More than MOST_CONTENTS contents are refused.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+from constructions.computation.exact_weights import ExactHead, ExactLayer, ExactModel
+from theory.checks import InputError
+from theory.computation.threshold_circuits import ThresholdCircuit
+from theory.computation.wiring import ONE, Form, Wiring
+
+MOST_CONTENTS = 512  # of one token after one layer
+
+Row = tuple[Fraction, ...]
+Contents = dict[Row, Form]
+Terms = list[list[Form]]
+"""An OR of ANDs."""
+
+
+def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
+    """The circuit, of AND, OR and NOT, that says the answer at the last token.
+
+    Raises `ValueError` for a head that averages different values, and for more contents of a token
+    than MOST_CONTENTS.
+    """
+    built = _Built(model)
+    said = built.contents(len(model.layers), model.answer_at)
+    outputs = [said.get((Fraction(answer),), 0 * ONE) for answer in model.answers]
+    return built.wiring.circuit(outputs, model.answers)
+
+
+class _Built:
+    def __init__(self, model: ExactModel) -> None:
+        self.model, self.wiring = model, Wiring(model.length, model.vocabulary_size)
+        self.contents = cache(self._contents)
+
+    def _contents(self, layer: int, token: int) -> Contents:
+        """What a token may hold after so many layers, and the wires that say it does."""
+        model, wiring = self.model, self.wiring
+        found: dict[Row, Terms] = defaultdict(list)
+        if layer == 0:
+            for x, row in enumerate(model.first[token]):
+                here = wiring.letter(token - model.front, x) if token >= model.front else ONE
+                found[self._kept(row, 0)].append([here])
+        else:
+            step = model.layers[layer - 1]
+            for u, here, own in self._asking(step, layer, token):
+                for value, terms in self._mixed(step, layer, token, u, here, own):
+                    after = _after_mlp(step, [a + b for a, b in zip(u, value, strict=True)])
+                    found[self._kept(after, layer)] += terms
+        if len(found) > MOST_CONTENTS:
+            raise InputError(
+                f"a token of {model.name} has {len(found)} contents after layer {layer}, more than "
+                f"{MOST_CONTENTS}: give a smaller length"
+            )
+        return {row: self._any_of(terms) for row, terms in found.items()}
+
+    def _asking(self, step: ExactLayer, layer: int, token: int) -> list[tuple[Row, Form, Contents]]:
+        """What a token may hold that asks, its wire, and what it then finds at itself."""
+        own = self.contents(layer - 1, token)
+        asked = step.read_by_itself
+        if len({tuple(u[i] for i in asked) for u in own}) == 1:
+            return [(next(iter(own)), ONE, own)]  # what it holds makes no difference
+        return [(u, here, {u: ONE}) for u, here in own.items()]
+
+    def _kept(self, row: list[Fraction], layer: int) -> Row:
+        """What is left of a row: the coordinates that are read later, or the answer."""
+        model = self.model
+        if layer == len(model.layers):
+            logits = model.read_out(row, Fraction(1))
+            return (Fraction(model.answers[logits.index(max(logits))]),)
+        kept = model.layers[layer].read
+        return tuple(value if i in kept else Fraction(0) for i, value in enumerate(row))
+
+    def _mixed(
+        self, step: ExactLayer, layer: int, token: int, u: Row, here: Form, own: Contents
+    ) -> Iterator[tuple[Row, Terms]]:
+        """What the heads together add to a token that holds u, and when."""
+        each = [self._head(head, layer, token, u, own) for head in step.heads]
+        if not each:
+            yield (Fraction(0),) * len(u), [[here]]
+        elif len(each) == 1:
+            yield from ((value, [[here, *t] for t in terms]) for value, terms in each[0].items())
+        else:
+            said = [{v: self._any_of(terms) for v, terms in found.items()} for found in each]
+            for values in product(*said):
+                parts = [found[v] for found, v in zip(said, values, strict=True)]
+                total = (sum(column, start=Fraction(0)) for column in zip(*values, strict=True))
+                yield tuple(total), [[here, *parts]]
+
+    def _head(
+        self, head: ExactHead, layer: int, token: int, u: Row, own: Contents
+    ) -> dict[Row, Terms]:
+        """What a head adds to a token that holds u, and when: values and their ORs of ANDs."""
+        asks = head.asks(u, Fraction(1))
+        levels: dict[Fraction, list[tuple[int, Form, Row, int]]] = defaultdict(list)
+        for j in head.seen(token, len(self.model.first)):
+            held = own if j == token else self.contents(layer - 1, j)
+            given = [(*self._answers(head, c), present) for c, present in held.items()]
+            if all(each[:2] == given[0][:2] for each in given):
+                given = [(*given[0][:2], ONE)]  # what it holds makes no difference
+            for key, carried, present in given:
+                score = sum((a * b for a, b in zip(asks, key, strict=True)), start=Fraction(0))
+                levels[score].append((j, present, carried, len(given)))
+        found: dict[Row, Terms] = defaultdict(list)
+        better, listed = list[tuple[int, Form]](), dict[int, int]()
+        for score in sorted(levels, reverse=True):
+            level = levels[score]
+            self._no_mean(level)
+            for j, present, value, _ in level:
+                absent = [ONE - other for i, other in better if i != j]
+                found[value].append([present, *absent])
+            for j, present, _, _ in level:
+                better.append((j, present))
+                listed[j] = listed.get(j, 0) + 1
+            if any(listed[j] == count for j, _, _, count in level):
+                break  # this token is there, whatever it holds: no lower score counts
+        return found
+
+    def _answers(self, head: ExactHead, c: Row) -> tuple[list[Fraction], Row]:
+        one = Fraction(1)
+        return head.answers(c, one), tuple(head.carries(c, one))
+
+    def _no_mean(self, level: list[tuple[int, Form, Row, int]]) -> None:
+        for place, (j, _, value, _) in enumerate(level):
+            if any(i != j and other != value for i, _, other, _ in level[:place]):
+                raise InputError(
+                    f"a head of {self.model.name} averages tokens that share the largest score, "
+                    "which AND and OR do not say: give gates='threshold'"
+                )
+
+    def _any_of(self, terms: Terms) -> Form:
+        """The OR of ANDs, as a wire or the negation of one."""
+        wiring = self.wiring
+        return wiring.literal(wiring.any_of(wiring.literal(wiring.all_of(t)) for t in terms))
+
+
+def _after_mlp(step: ExactLayer, row: list[Fraction]) -> list[Fraction]:
+    if step.mlp is None:
+        return row
+    first, second = step.mlp
+    hidden = [max(value, Fraction(0)) for value in first(row, Fraction(1))]
+    return [a + b for a, b in zip(row, second(hidden, Fraction(1)), strict=True)]

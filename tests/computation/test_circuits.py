@@ -1,0 +1,302 @@
+"""Transformers as circuits: both translations beside the model, over the rationals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions import (
+    induction_heads,
+    modern_hopfield_update,
+    newton,
+    previous_token,
+    skip_gram,
+)
+from constructions.attention import Attention
+from constructions.computation import (
+    averaging_circuit,
+    circuit_examples,
+    hard_attention_circuit,
+    majority,
+    parity,
+    semiautomaton,
+    shortcut,
+    to_circuit,
+)
+from constructions.computation.circuit_examples import (
+    contains_aa,
+    marked_majority,
+    since,
+)
+from constructions.stream import Stream
+from constructions.tokens import Tokens
+from constructions.transformer import (
+    MLP,
+    Block,
+    Embed,
+    LayerNorm,
+    PosEmbed,
+    Transformer,
+    Unembed,
+    UnitNorm,
+)
+from theory.checks import InputError
+from theory.computation import S3, cyclic, unary
+from theory.sequences import all_sequences
+from verify.domains import Rational, outputs
+
+MASKS = "full", "causal", "strict", "own"
+
+
+def random_model(seed: int, V: int, masks: tuple[str, ...], layers: int, ranked: bool):
+    """Small whole-number weights; `ranked`: scores in which no two positions tie."""
+    rng = np.random.default_rng(seed)
+    D, T = 3, 4
+
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.as_tensor(rng.integers(-1, 2, size=shape).astype(np.float64))
+
+    blocks = []
+    for _ in range(layers):
+        heads = len(masks)
+        W = [draw(heads, D, 2), draw(heads, D, 2), draw(heads, D, 1), draw(heads, 1, D)]
+        b = [draw(heads, 2), draw(heads, 2)]
+        if ranked:  # one more coordinate, 8·(the rest) + position, is what answers and what is kept
+            for tensor in (W[0], W[1], b[0], b[1]):
+                tensor[..., 1:] = 0
+            W[0][:, :, 0] *= 8
+            W[0][:, 2], W[3][:, :, 2], b[0][:, 0], b[0][:, 1] = 0, 0, 8, 1
+            W[1][:, 2, 0], W[1][:, 2, 1] = 0, 1
+        attn = Attention(*W, *b, normalise="hardmax", mask=masks)
+        W_out = draw(2, D)
+        if ranked:
+            W_out[:, 2] = 0
+        mlp = MLP(draw(D, 2), draw(2), W_out, 0 * draw(D)) if rng.random() < 0.7 else None
+        blocks.append(Block(attn, mlp))
+    W_E, W_pos = draw(V + 1, D), draw(T + 1, D)
+    if ranked:
+        W_E[:, 2], W_pos[:, 2] = 0, torch.arange(T + 1)
+    return Transformer(
+        Embed(W_E),
+        blocks,
+        Unembed(draw(D, 3), draw(3)),
+        pos_embed=PosEmbed(W_pos),
+        interface=Tokens(V, T, prefix=(V,), answers=2, bottom=True),
+        stream=Stream(x=D),
+        name="random",
+        source="",
+    )
+
+
+def exact_answers(model: Transformer, words: np.ndarray) -> list[int]:
+    """The last answers over the rationals, the first of equal logits."""
+    found = []
+    for word in words:
+        *_, logits = outputs(model, model.prompt(word), Rational()).tolist()
+        best = logits.index(max(logits))
+        found.append(-1 if best == model.interface.n_answers else best)
+    return found
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([(2, 3), (2, 2), (3, 1), (1, 2)]),
+    st.sampled_from([*((mask,) for mask in MASKS), ("causal", "strict"), ("own", "full")]),
+    st.integers(1, 2),
+)
+@settings(max_examples=30, deadline=None)
+def test_any_averaging_transformer_is_a_threshold_circuit(seed, size, masks, layers):
+    V, n = size
+    model, words = random_model(seed, V, masks, layers, ranked=False), all_sequences(n, V)
+    try:
+        circuit = to_circuit(model, n)
+    except InputError as error:  # means of several heads, multiplied in the scores of layer 2
+        if "more than" not in str(error):
+            raise
+        return
+    assert circuit.answers(unary(words, V)).tolist() == exact_answers(model, words)
+    assert circuit.depth <= averaging_circuit.LEVELS * layers + averaging_circuit.LEVELS_TO_ANSWER
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([(2, 3), (2, 2), (3, 2), (1, 2)]),
+    st.sampled_from([*((mask,) for mask in MASKS), ("causal", "strict"), ("own", "full")]),
+    st.integers(1, 2),
+)
+@settings(max_examples=30, deadline=None)
+def test_any_unique_hard_transformer_is_and_or_not(seed, size, masks, layers):
+    V, n = size
+    model = random_model(seed, V, masks, layers, ranked=True)
+    circuit, words = to_circuit(model, n, "and-or"), all_sequences(n, V)
+    assert circuit.kinds["threshold"] == 0
+    assert circuit.answers(unary(words, V)).tolist() == exact_answers(model, words)
+    assert circuit.depth <= 2 * len(masks) * layers + 2 * (V > 2)
+    assert to_circuit(model, n).answers(unary(words, V)).tolist() == exact_answers(model, words)
+
+
+def test_parity_is_the_circuit_of_textbooks():
+    """n thresholds of the count and an alternating sum of them, weights ±1, in depth 2."""
+    circuit = to_circuit(counted_parity(7), 7)
+    *counts, last = circuit.gates
+    assert [gate.threshold for gate in counts] == [1, 2, 3, 4, 5, 6, 7]
+    assert {gate.wires for gate in counts} == {tuple(range(7))}
+    assert {gate.weights for gate in counts} == {(1,) * 7}
+    assert sorted(last.wires) == list(range(7, 14))
+    assert {abs(weight) for weight in last.weights} == {1}
+    assert circuit.depth == 2
+    words = all_sequences(7, 2)
+    assert (circuit.answers(words) == words.sum(1) % 2).all()
+
+
+def counted_parity(length):
+    return parity(length, causal=True)
+
+
+def test_majority_is_one_gate():
+    circuit = to_circuit(majority(9), 9)
+    (gate,) = circuit.gates
+    assert (gate.weights, gate.threshold) == ((1,) * 9, 5)
+
+
+def test_a_letter_that_is_copied_takes_no_gate():
+    for gates in ("and-or", "threshold"):
+        circuit = to_circuit(previous_token(2, 5), 5, gates)
+        assert circuit.size == 0
+        assert circuit.outputs[:2] == (~3, 3)
+
+
+@pytest.mark.parametrize("length", [2, 5])
+def test_a_model_for_longer_words_gives_the_circuits_of_shorter_ones(length):
+    words = all_sequences(length, 2)
+    wanted = words.sum(1) % 2
+    for model in (counted_parity(9), semiautomaton(cyclic(2), 8), shortcut(cyclic(2), 8)):
+        assert (to_circuit(model, length).answers(words) == wanted).all()
+
+
+@pytest.mark.parametrize("model", [shortcut(S3, 5), semiautomaton(S3, 4)], ids=["cascade", "maps"])
+def test_library_models_over_s3(model):
+    n = model.interface.max_length
+    words = all_sequences(n, 2)
+    circuit = to_circuit(model, n)
+    assert (circuit.answers(words) == S3.run(words)[:, -1]).all()
+
+
+@pytest.mark.parametrize("V", [1, 2, 3])
+def test_induction_heads_both_ways(V):
+    model, words = induction_heads(V, 4), all_sequences(4, V)
+    wanted = model(words)[:, -1].numpy()
+    for gates in ("and-or", "threshold"):
+        assert (to_circuit(model, 4, gates).answers(unary(words, V)) == wanted).all()
+
+
+@pytest.mark.parametrize(
+    ("build", "wanted"),
+    [
+        (contains_aa, lambda w: "11" in w),
+        (since, lambda w: w[:-1].rstrip("0").endswith("1")),
+        (counted_parity, lambda w: w.count("1") % 2),
+        (majority, lambda w: 2 * w.count("1") > len(w)),
+        (marked_majority, lambda w: w[::2].count("1") > w[1::2].count("1")),
+    ],
+)
+def test_the_examples_answer_every_prefix(build, wanted):
+    model = build(6)
+    words = all_sequences(6, model.interface.vocabulary_size)
+    said = model(words).numpy()
+    for word, answers in zip(words.tolist(), said.tolist(), strict=True):
+        text = "".join(map(str, word))
+        assert answers == [int(wanted(text[: i + 1])) for i in range(6)]
+    assert isinstance(circuit_examples.SOURCE, str)
+
+
+def test_means_over_tokens_that_the_word_chooses_have_all_denominators():
+    circuit = to_circuit(marked_majority(8), 8)
+    assert circuit.largest_weight > 100
+    assert circuit.depth == 4
+
+
+def changed(**parts) -> Transformer:
+    model = contains_aa(3)
+    for name, part in parts.items():
+        setattr(model, name, part)
+    return model
+
+
+def normed(model: Transformer, **norms) -> Transformer:
+    for name, norm in norms.items():
+        setattr(model.blocks[0], name, norm)
+    return model
+
+
+def frequencies(model: Transformer) -> Transformer:
+    model.interface.frequencies = True
+    return model
+
+
+def infinite(model: Transformer) -> Transformer:
+    model.unembed.W_U.data[0, 0] = torch.inf
+    return model
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("model", "length", "gates", "message"),
+    [
+        (lambda: newton(2, 1, 0.25), 2, "threshold", "newton.* is no transformer over tokens"),
+        (
+            lambda: modern_hopfield_update(np.eye(2), 1.0),
+            2,
+            "threshold",
+            "is no transformer over tokens",
+        ),
+        (lambda: "model", 2, "threshold", "a str is no transformer over tokens"),
+        (
+            lambda: contains_aa(3),
+            4,
+            "threshold",
+            "length is 4: contains_aa.3. takes 1 to 3 letters",
+        ),
+        (lambda: contains_aa(3), 0, "threshold", "length is 0: give an integer"),
+        (lambda: contains_aa(3), True, "threshold", "length is True: give an integer"),
+        (lambda: contains_aa(3), -1, "and-or", "length is -1: give an integer"),
+        (lambda: contains_aa(3), 2.0, "and-or", "length is 2.0: give an integer"),
+        (lambda: contains_aa(3), 10**30, "and-or", "takes 1 to 3 letters"),
+        (lambda: contains_aa(3), 2, "nand", "gates is 'nand': give 'and-or' or 'threshold'"),
+        (lambda: contains_aa(3).sharpened(30.0), 2, "threshold", "has softmax attention"),
+        (lambda: changed(ln_final=LayerNorm(6)), 2, "threshold", "has a norm"),
+        (lambda: normed(contains_aa(3), norm=UnitNorm()), 2, "threshold", "has a norm"),
+        (lambda: normed(contains_aa(3), ln1=LayerNorm(6)), 2, "and-or", "has a norm"),
+        (lambda: frequencies(contains_aa(3)), 2, "threshold", "has frequencies for answers"),
+        (lambda: skip_gram(np.eye(2)), 2, "threshold", "skip_gram.* has "),
+        (lambda: infinite(contains_aa(3)), 2, "threshold", "weights contains NaN or infinite"),
+        (lambda: counted_parity(3), 3, "and-or", "averages tokens that share the largest score"),
+    ],
+)
+def test_what_has_no_circuit_is_refused(model, length, gates, message):
+    with pytest.raises(InputError, match=message):
+        to_circuit(model(), length, gates)
+
+
+def test_too_many_contents_are_refused(monkeypatch):
+    monkeypatch.setattr(hard_attention_circuit, "MOST_CONTENTS", 5)
+    with pytest.raises(InputError, match="contents after layer 1, more than 5: give a smaller"):
+        to_circuit(induction_heads(4, 4), 4, "and-or")
+
+
+def test_weights_are_read_as_they_are():
+    """A threshold that float32 would round: 1/3 of float64 is no third."""
+    model = majority(3)
+    third = 1 / 3
+    bias = torch.tensor([2 * third, 0.0], dtype=torch.float64)
+    model.unembed.b_U = torch.nn.Parameter(bias)  # logits: the float next to 2/3, and 2·mean
+    words = all_sequences(3, 2)
+    circuit = to_circuit(model, 3)
+    means = [Fraction(4 * int(word.sum()) - 7, 8) for word in words]
+    wanted = [int(2 * mean > Fraction(2 * third)) for mean in means]
+    assert circuit.answers(words).tolist() == wanted

@@ -1,0 +1,102 @@
+"""The claims `hard-attention-cannot` and `constant-depth-circuits`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from constructions.computation import parity as parity_by_hand
+from constructions.computation.circuit_examples import contains_aa
+from theory.checks import InputError
+from verify.claim import Run
+from verify.computation import constant_depth, hard_attention, translated
+from verify.computation.constant_depth import constant_depth_circuits
+from verify.computation.hard_attention import hard_attention_cannot
+from verify.computation.translated import Translated, free_letters, translate
+from verify.finding import Verdict
+
+CLAIMS = hard_attention_cannot, constant_depth_circuits
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=["hard", "averaging"])
+def test_they_hold_and_draw(claim, tmp_path):
+    path = tmp_path / "circuits.png"
+    run = Run(quick=True, plot=path)
+    found = {f.id: f.verdict for f in claim.findings(run, length=4, samples=4)}
+    assert {*found.values()} == {Verdict.HOLDS}
+    assert path.stat().st_size > 10_000
+    labels = {id.split("/")[0] for id in found}
+    assert labels >= {"induction", "parity"}
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("claim", CLAIMS, ids=["hard", "averaging"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"length": 3}, "length is 3: give a number at least 4"),
+        ({"length": -1}, "length is -1: give a number at least 4"),
+        ({"samples": 0}, "samples is 0: give a number at least 1"),
+        ({"length": 10**12}, "length is 1e.12: a claim takes at most"),
+    ],
+)
+def test_bad_options_are_refused(claim, options, message):
+    with pytest.raises(InputError, match=message):
+        list(claim.findings(Run(quick=True), **options))
+
+
+def contains(answers) -> Translated:
+    return Translated("contains", 2, contains_aa, answers, "and-or", "2*n + 3", "3")
+
+
+def in_a_row(words: np.ndarray) -> np.ndarray:
+    return ((words[:, 1:] == 1) & (words[:, :-1] == 1)).any(1).astype(int)
+
+
+def test_a_word_that_is_answered_otherwise_is_told():
+    wrong = translate(contains(lambda words: words[:, 0]), range(1, 4))
+    definition, model = translated.on_all_words([wrong])
+    assert definition.verdict is Verdict.FAILS
+    assert "contains_aa(3) on [1]: circuit 0, by definition 1" in definition.detail
+    assert model.verdict is Verdict.HOLDS
+    right = translate(contains(in_a_row), range(1, 4))
+    assert next(translated.on_all_words([right])).verdict is Verdict.HOLDS
+
+
+def test_sizes_and_depths_other_than_stated_fail():
+    found = [translate(contains(in_a_row), range(4, 6))]
+    assert translated.size(found).verdict is Verdict.HOLDS
+    assert translated.depth(found).measured == {4: 3, 5: 3}
+    found = [replace(found[0], of=replace(found[0].of, size="2*n + 2", depth="≤ 2"))]
+    assert translated.size(found).verdict is Verdict.FAILS
+    assert translated.depth(found).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("n", [3, 5, 7])
+def test_free_letters_of_two_in_a_row(n):
+    """Fix 1 1, or every second letter to 0."""
+    found = translate(contains(in_a_row), [n])
+    assert free_letters(found) == {n: max(n - 2, (n + 1) // 2)}
+
+
+def test_thresholds_are_counted():
+    def counted(n):
+        return parity_by_hand(n, causal=True)
+
+    parity = Translated("p", 2, counted, lambda w: w.sum(1) % 2, "threshold", "n + 1", "2")
+    found = [translate(parity, [5])]
+    assert translated.only_and_or(found).verdict is Verdict.FAILS
+    assert translated.largest_weight(found, "≤ 1").verdict is Verdict.HOLDS
+    assert translated.largest_weight(found, "≤ 0").verdict is Verdict.FAILS
+    assert constant_depth.levels(found).verdict is Verdict.HOLDS
+    assert hard_attention.refused(Run(), 3) == 1
+
+
+def test_long_words_have_all_densities():
+    rows = translated.long_words(Run(), 40, 2, 100)
+    assert rows.shape == (102, 40)
+    ones = rows.sum(1)
+    assert {0, 40} <= {*ones.tolist()}
+    assert (abs(ones[:100] - 20) > 12).sum() > 10

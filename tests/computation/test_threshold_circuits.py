@@ -1,0 +1,283 @@
+"""Circuits of threshold gates, forms over their wires, and constant subcubes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from theory.checks import InputError
+from theory.computation import ThresholdCircuit, largest_constant_subcube, unary, wiring
+from theory.computation.threshold_circuits import Gate
+from theory.computation.wiring import ONE, ZERO, Form, Wiring, number
+from theory.sequences import all_sequences
+
+AND, OR = Gate((0, 1), (1, 1), 2), Gate((0, 1), (1, 1), 1)
+XOR = ThresholdCircuit(2, (OR, AND, Gate((2, 3), (1, -1), 1)), (4, ~4), (1, 0))
+
+
+def test_a_circuit_says_one_of_its_labels():
+    words = all_sequences(2, 2)
+    assert XOR(words).tolist() == [[False, True], [True, False], [True, False], [False, True]]
+    assert XOR.answers(words).tolist() == [0, 1, 1, 0]
+    assert XOR.answers([1, 0]) == 1
+    assert (XOR.size, XOR.depth, XOR.largest_weight, XOR.connections) == (3, 2, 1, 6)
+    assert XOR.kinds == {"and": 2, "or": 1, "threshold": 0}
+    assert str(XOR) == "2 bits, 3 gates (2 and, 1 or), depth 2"
+    assert str(XOR.gates[2]) == "[1·w2 − 1·w3 ≥ 1]"
+
+
+@pytest.mark.parametrize(
+    ("weights", "threshold", "kind"),
+    [
+        ((1, 1, 1), 3, "and"),
+        ((1, -1, 1), 2, "and"),
+        ((-1, -1), 0, "and"),
+        ((1, 1), 1, "or"),
+        ((1, -1, -1), -1, "or"),
+        ((1, 1, 1), 2, "threshold"),
+        ((2, 1), 3, "threshold"),
+    ],
+)
+def test_kinds_of_gates_are_what_they_compute(weights, threshold, kind):
+    gate = Gate(tuple(range(len(weights))), weights, threshold)
+    assert gate.kind == kind
+    bits = all_sequences(len(weights), 2)
+    literals = np.where(np.array(weights) > 0, bits, 1 - bits)
+    said = ThresholdCircuit(len(weights), (gate,), (len(weights),), (1,))(bits)[:, 0]
+    if kind != "threshold":
+        assert (said == (literals.all(1) if kind == "and" else literals.any(1))).all()
+
+
+def test_constants_are_no_gates_and_have_no_depth():
+    circuit = ThresholdCircuit(1, (Gate((), (), 0), Gate((), (), 1)), (1, 2, 0), (1, 2, 3))
+    assert (circuit.size, circuit.depth, circuit.largest_weight) == (0, 0, 0)
+    assert circuit([[0], [1]]).tolist() == [[True, False, False], [True, False, True]]
+    with pytest.raises(InputError, match="not one output is 1 but none or several"):
+        circuit.answers([1])
+
+
+def test_weights_beyond_int64_are_exact():
+    gate = Gate((0, 1), (2**70, -(2**70) + 1), 1)
+    circuit = ThresholdCircuit(2, (gate,), (2,), (1,))
+    assert circuit(all_sequences(2, 2))[:, 0].tolist() == [False, False, True, True]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Gate((0,), (1, 1), 1), r"wires \(0,\) with weights \(1, 1\): give each wire once"),
+        (lambda: Gate((0, 0), (1, 1), 1), "give each wire once"),
+        (lambda: Gate((0,), (0,), 1), "a weight 0: leave out the wire"),
+        (lambda: Gate((0,), (0.5,), 1), "weight or threshold 0.5: give integers"),
+        (lambda: Gate((0,), (True,), 1), "weight or threshold True: give integers"),
+        (lambda: Gate((0,), (1,), float("nan")), "threshold nan: give integers"),
+        (lambda: ThresholdCircuit(1, (Gate((1,), (1,), 1),), (1,), (1,)), "give wires before it"),
+        (lambda: ThresholdCircuit(-1, (), (0,), (1,)), "n_inputs is -1: give an integer"),
+        (lambda: ThresholdCircuit(1, (), (1,), (1,)), r"outputs are \(1,\): give wires w or ~w"),
+        (lambda: ThresholdCircuit(1, (), (0,), ()), "1 outputs and 0 labels: give as many"),
+        (lambda: ThresholdCircuit(1, (), (), ()), "0 outputs and 0 labels"),
+        (lambda: XOR([0, 1, 0]), r"bits have shape \(3,\): give rows of 2 bits"),
+        (lambda: XOR([0, 2]), "other numbers than 0 and 1: give unary"),
+        (lambda: XOR(1), r"bits have shape \(\): give rows"),
+        (lambda: unary([0, 3], 3), "words contain 3"),
+        (lambda: Wiring(0, 2), "length is 0: give an integer"),
+        (lambda: Wiring(1, 0), "V is 0: give an integer"),
+    ],
+)
+def test_bad_circuits_are_refused(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_letters_are_bits_in_unary():
+    assert unary([[0, 1, 2]], 3).astype(int).tolist() == [[0, 0, 1, 0, 1, 1]]
+    words = all_sequences(3, 2)
+    assert (unary(words, 2) == words).all()
+
+
+def evaluated(made: Wiring, form: Form, V: int, length: int) -> list[Fraction]:
+    """The form's value on all words, by evaluating every gate."""
+    bits = unary(all_sequences(length, V), V).astype(object)
+    wires = list(bits.T)
+    for gate in made.gates:
+        read = [c * wires[w] for c, w in zip(gate.weights, gate.wires, strict=True)]
+        total = sum(read, start=np.zeros(len(bits), dtype=object))
+        wires.append((total >= gate.threshold).astype(int).astype(object))
+    total = np.full(len(bits), form.constant, dtype=object)
+    for wire, c in form.terms.items():
+        total = total + c * wires[wire]
+    return total.tolist()
+
+
+coefficients = st.fractions(min_value=-3, max_value=3, max_denominator=3)
+
+
+KINDS = "sum", "compare", "strictly", "product", "relu"
+steps = st.tuples(
+    st.sampled_from(KINDS), st.integers(0, 99), st.integers(0, 99), *[coefficients] * 3
+)
+programs = st.tuples(
+    st.sampled_from([(2, 3), (3, 2), (2, 1), (4, 2)]), st.lists(steps, min_size=1, max_size=5)
+)
+
+
+def run(program):
+    """A wiring, and forms over it, some of which compare, multiply or rectify earlier ones."""
+    (V, length), steps = program
+    made = Wiring(length, V)
+    forms, wanted = [], []
+    words = all_sequences(length, V)
+    for token in range(length):
+        for x in range(V):
+            forms.append(made.letter(token, x))
+            wanted.append([Fraction(int(word[token] == x)) for word in words])
+    for kind, i, j, a, b, k in steps:
+        i, j = i % len(forms), j % len(forms)
+        total = a * forms[i] + b * forms[j] + number(k)
+        values = [a * x + b * y + k for x, y in zip(wanted[i], wanted[j], strict=True)]
+        if kind == "product":
+            total = made.product(forms[i], forms[j])
+            values = [x * y for x, y in zip(wanted[i], wanted[j], strict=True)]
+        elif kind == "relu":
+            total, values = made.relu(total), [max(v, Fraction(0)) for v in values]
+        elif kind in ("compare", "strictly"):
+            strictly = kind == "strictly"
+            total = made.indicator(made.at_least_zero(total, strictly=strictly))
+            values = [Fraction(int(v > 0 or (v == 0 and not strictly))) for v in values]
+        forms.append(total)
+        wanted.append(values)
+    return made, V, length, forms, wanted
+
+
+@given(programs)
+@settings(max_examples=50, deadline=None)
+def test_forms_are_what_they_say_and_lie_within_their_bounds(program):
+    made, V, length, forms, wanted = run(program)
+    for form, values in zip(forms, wanted, strict=True):
+        assert evaluated(made, form, V, length) == values
+        least, most = made.bounds(form)
+        assert least <= min(values)
+        assert max(values) <= most
+        assert {*values} <= {*made.values(form)}
+
+
+@given(programs, st.tuples(*[st.integers(0, 99)] * 4))
+@settings(max_examples=30, deadline=None)
+def test_conjunctions_and_what_is_seen_to_exclude(program, drawn):
+    made, V, length, forms, wanted = run(program)
+    picks = [each % len(forms) for each in drawn]
+    conditions = [made.at_least_zero(forms[i] - number(Fraction(1, 2))) for i in picks]
+    truths = [[v >= Fraction(1, 2) for v in wanted[i]] for i in picks]
+    one, other = (made.together(conditions[at : at + 2]) for at in (0, 2))
+    truth = [all(row) for row in zip(*truths[:2], strict=True)]
+    rest = [all(row) for row in zip(*truths[2:], strict=True)]
+    assert evaluated(made, made.indicator(one), V, length) == truth
+    if made.exclude(one, other):
+        assert not any(a and b for a, b in zip(truth, rest, strict=True))
+    bits = [made.indicator(c) for c in conditions]
+    either = [any(row) for row in zip(*truths, strict=True)]
+    assert evaluated(made, made.any_of(bits), V, length) == either
+    circuit = made.circuit([made.any_of(bits), made.indicator(one)], (0, 1))
+    said = circuit(unary(all_sequences(length, V), V))
+    assert said[:, 0].tolist() == either
+    assert said[:, 1].tolist() == truth
+
+
+def test_comparisons_of_one_sum_share_their_gates():
+    made = Wiring(4, 2)
+    count = sum((made.letter(i, 1) for i in range(4)), start=ZERO)
+    half = made.indicator(made.at_least_zero(count - number(2)))
+    assert made.indicator(made.at_least_zero(3 * count - number(4))) == half  # rounded up
+    assert made.indicator(made.at_least_zero(number(1) - count)) == ONE - half
+    three = made.indicator(made.at_least_zero(count - number(3)))
+    assert made.product(half, three) == three  # of one chain: no AND
+    assert made.all_of([half, ONE - three]) == half - three  # exactly two
+    assert len(made.gates) == 2
+    assert made.values(half + three) == [0, 1, 2]
+
+
+def test_a_clipped_count_has_a_gate_for_each_value():
+    made = Wiring(5, 2)
+    count = sum((made.letter(i, 1) for i in range(5)), start=ZERO)
+    made.relu(count - number(2))
+    assert [gate.threshold for gate in made.gates] == [3, 4, 5]
+    assert made.relu(count) == count
+    assert made.relu(ZERO - count) == ZERO
+
+
+def test_forms_and_circuits_that_explode_are_refused(monkeypatch):
+    made = Wiring(20, 2)
+    spread = sum((3**i * made.letter(i, 1) for i in range(20)), start=ZERO)
+    with pytest.raises(InputError, match="takes more than 2000 values"):
+        made.relu(spread - number(1))
+    monkeypatch.setattr(wiring, "MOST_GATES", 3)
+    count = sum((made.letter(i, 1) for i in range(20)), start=ZERO)
+    with pytest.raises(InputError, match="more than 3 gates"):
+        made.relu(count - number(1))
+
+
+def brute_force(values: np.ndarray, n: int, V: int) -> int:
+    best = 0
+    words = all_sequences(n, V)
+    for fixed in product([*range(V), None], repeat=n):
+        inside = np.ones(len(words), dtype=bool)
+        for i, letter in enumerate(fixed):
+            inside &= True if letter is None else words[:, i] == letter
+        if len({*values[inside].tolist()}) == 1:
+            best = max(best, fixed.count(None))
+    return best
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([(1, 2), (3, 2), (4, 2), (2, 3), (3, 3)]))
+@settings(max_examples=40, deadline=None)
+def test_the_largest_subcube_by_brute_force(seed, size):
+    n, V = size
+    rng = np.random.default_rng(seed)
+    values = (rng.random(V**n) < rng.random()) * rng.integers(1, 3, size=V**n)
+    found = largest_constant_subcube(values, V)
+    assert found.dimension == brute_force(values, n, V)
+    words = all_sequences(n, V)
+    inside = np.ones(len(words), dtype=bool)
+    for i, letter in enumerate(found.letters):
+        inside &= True if letter is None else words[:, i] == letter
+    assert {*values[inside].tolist()} == {found.value}
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 10])
+def test_parity_and_its_negation_alone_are_constant_on_no_subcube(n):
+    parity = all_sequences(n, 2).sum(1) % 2
+    assert largest_constant_subcube(parity).dimension == 0
+    assert largest_constant_subcube(1 - parity).dimension == 0
+    changed = parity.copy()
+    changed[-1] = 1 - changed[-1]
+    assert largest_constant_subcube(changed).dimension >= (n > 1)
+
+
+def test_a_subcube_is_shown_with_stars():
+    assert str(largest_constant_subcube([0, 1, 0, 0])) in ("1 *", "* 0")
+    assert largest_constant_subcube([3, 3]).letters == (None,)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("values", "V", "message"),
+    [
+        ([0, 1, 1], 2, r"values have shape \(3,\): give those on all 2\^n words"),
+        ([0], 2, r"values have shape \(1,\)"),
+        ([], 2, r"values have shape \(0,\)"),
+        ([[0, 1], [1, 0]], 2, r"values have shape \(2, 2\)"),
+        ([0.5, 1.0], 2, "values are of type float64: give whole numbers"),
+        ([0, 1], 1, "V is 1: one letter leaves nothing free"),
+        ([0, 1], True, "V is True: give an integer"),
+        (np.zeros(2**15, dtype=int), 2, r"15 letters have 3\^15 subcubes"),
+    ],
+)
+def test_bad_values_are_refused(values, V, message):
+    with pytest.raises(InputError, match=message):
+        largest_constant_subcube(values, V)

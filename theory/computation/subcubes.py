@@ -1,0 +1,73 @@
+"""Constant subcubes of a function of words: what shows that it is not parity.
+
+A subcube fixes some letters of a word and leaves the others free.  Parity, and its negation, change
+with every bit, so a function of bits that is constant on a subcube of dimension 1 or more is
+neither; and every other function is constant on one.  How large the largest is says how far from
+parity it is: functions in AC⁰ become constant where few bits are left out, parity never [FSS1984].
+
+All (V + 1)^n subcubes are looked at.  The values on a subcube with a free letter are those on its V
+parts, so the smallest and the largest of them come axis by axis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+MOST_SUBCUBES = 5_000_000  # 3^14 of bits
+
+
+@dataclass(frozen=True)
+class Subcube:
+    """The words with these letters, `None` where any may stand; the function is `value` there."""
+
+    letters: tuple[int | None, ...]
+    value: int
+
+    @property
+    def dimension(self) -> int:
+        """The number of free letters."""
+        return self.letters.count(None)
+
+    def __str__(self) -> str:
+        return " ".join("*" if letter is None else str(letter) for letter in self.letters)
+
+
+def largest_constant_subcube(values: ArrayLike, V: int = 2) -> Subcube:
+    """One of the largest subcubes on which a function of n letters is constant.
+
+    values (V^n,) are whole numbers in the order of `all_sequences(n, V)`: the first letter counts
+    most.  Raises `ValueError` for V < 2, unless there are V^n values, n ≥ 1, and for more than
+    5 000 000 subcubes.
+    """
+    if checks.dimension("V", V) < 2:
+        raise InputError("V is 1: one letter leaves nothing free; give at least 2")
+    array = checks.array_of("values", values)
+    n = 0
+    while V**n < array.size:
+        n += 1
+    if array.ndim != 1 or n < 1 or V**n != array.size:
+        raise InputError(f"values have shape {array.shape}: give those on all {V}^n words, n ≥ 1")
+    if array.dtype.kind not in "biu":
+        raise InputError(f"values are of type {array.dtype}: give whole numbers")
+    if (V + 1) ** n > MOST_SUBCUBES:
+        raise InputError(
+            f"{n} letters have {V + 1}^{n} subcubes, more than {MOST_SUBCUBES}: give fewer letters"
+        )
+    least = most = array.astype(np.int64).reshape((V,) * n)
+    for axis in range(n):
+        least, most = _freed(least, axis, np.minimum), _freed(most, axis, np.maximum)
+    constant = np.argwhere(least == most)
+    at = tuple(constant[(constant == V).sum(1).argmax()].tolist())
+    return Subcube(tuple(None if x == V else x for x in at), int(least[at]))
+
+
+def _freed(values: np.ndarray, axis: int, joined: np.ufunc) -> np.ndarray:
+    """With one more entry along the axis: all of its letters, joined."""
+    both = joined.reduce(values, axis=axis, keepdims=True)
+    return np.concatenate([values, both], axis=axis)

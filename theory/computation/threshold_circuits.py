@@ -1,0 +1,204 @@
+"""Circuits of threshold gates of unbounded fan-in; AND, OR and NOT are special cases.
+
+A gate says [Σ c_w·w ≥ t] of wires w that are 0 or 1, for whole weights c_w ≠ 0 and a whole t.  With
+weights ±1, p of them +1 and m of them −1, it is
+
+    t = p        the AND of its wires, those of weight −1 negated
+    t = 1 − m    their OR
+
+so that NOT costs nothing: it is the sign of a weight, or stands at an output.  Wires are numbered:
+inputs 0, …, n_inputs − 1, then the gates in an order in which each reads only what is before it.
+An output is a wire w, or ~w for its negation.
+
+Depth is the largest number of gates on a way from an input to an output, as it is counted for AC⁰
+(AND and OR of unbounded fan-in) and TC⁰ (thresholds): negations are not gates.
+
+Shape glossary: bits (…, n_inputs) of 0 and 1; words (…, T) of letters 0, …, V − 1, whose bits are
+`unary(words, V)`, [x_i ≥ v] for v = 1, …, V − 1: for two letters, the words themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+Kind = Literal["and", "or", "threshold"]
+INT64 = 2**62  # sums below it are exact in int64
+
+
+@dataclass(frozen=True)
+class Gate:
+    """[Σ weights·wires ≥ threshold].
+
+    Raises `ValueError` for wires and weights that are not as many, for a wire that is read twice,
+    and for a weight that is 0 or no whole number.
+    """
+
+    wires: tuple[int, ...]
+    weights: tuple[int, ...]
+    threshold: int
+
+    def __post_init__(self) -> None:
+        if len(self.wires) != len(self.weights) or len({*self.wires}) != len(self.wires):
+            raise InputError(
+                f"a gate reads wires {self.wires} with weights {self.weights}: give each wire "
+                "once, and a weight for each"
+            )
+        for value in (*self.weights, self.threshold):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise InputError(f"a gate has the weight or threshold {value!r}: give integers")
+        if 0 in self.weights:
+            raise InputError("a gate has a weight 0: leave out the wire")
+
+    @property
+    def kind(self) -> Kind:
+        """What it is: an AND or OR of wires and negated ones, or neither."""
+        if all(weight in (1, -1) for weight in self.weights):
+            if self.threshold == self.weights.count(1):
+                return "and"
+            if self.threshold == 1 - self.weights.count(-1):
+                return "or"
+        return "threshold"
+
+    def __str__(self) -> str:
+        terms = zip(self.weights, self.wires, strict=True)
+        total = " + ".join(f"{weight}·w{wire}" for weight, wire in terms) or "0"
+        return f"[{total} ≥ {self.threshold}]".replace("+ -", "− ").replace("-", "−")
+
+
+@dataclass(frozen=True)
+class ThresholdCircuit:
+    """Gates over `n_inputs` bits; output m is 1 where the circuit says `labels[m]`.
+
+    Raises `ValueError` for a gate that reads itself or a later one, for outputs that are no wires,
+    and for outputs and labels that are not as many.
+    """
+
+    n_inputs: int
+    gates: tuple[Gate, ...]
+    outputs: tuple[int, ...]
+    labels: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        checks.step_count("n_inputs", self.n_inputs)
+        for wire, gate in enumerate(self.gates, start=self.n_inputs):
+            if any(not 0 <= read < wire for read in gate.wires):
+                raise InputError(f"gate {wire} reads wires {gate.wires}: give wires before it")
+        wires = self.n_inputs + len(self.gates)
+        if any(not -wires <= output < wires for output in self.outputs):
+            raise InputError(f"outputs are {self.outputs}: give wires w or ~w, w < {wires}")
+        if len(self.labels) != len(self.outputs) or not self.outputs:
+            raise InputError(
+                f"{len(self.outputs)} outputs and {len(self.labels)} labels: give as many, at "
+                "least one"
+            )
+
+    @property
+    def size(self) -> int:
+        """The number of gates; one that reads no wire is a constant and does not count."""
+        return sum(bool(gate.wires) for gate in self.gates)
+
+    @property
+    def kinds(self) -> dict[Kind, int]:
+        """How many gates of each kind there are."""
+        counts: dict[Kind, int] = {"and": 0, "or": 0, "threshold": 0}
+        for gate in self.gates:
+            counts[gate.kind] += bool(gate.wires)
+        return counts
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """For each wire, the largest number of gates on a way to it; constants have depth 0."""
+        found = [0] * self.n_inputs
+        for gate in self.gates:
+            found.append(1 + max((found[wire] for wire in gate.wires), default=-1))
+        return tuple(found)
+
+    @property
+    def depth(self) -> int:
+        """The largest number of gates on a way from an input to an output."""
+        return max(self.depths[max(output, ~output)] for output in self.outputs)
+
+    @property
+    def largest_weight(self) -> int:
+        """The largest size of a weight, 0 if there is no gate."""
+        return max((abs(c) for gate in self.gates for c in gate.weights), default=0)
+
+    @property
+    def connections(self) -> int:
+        """The number of wires into gates."""
+        return sum(len(gate.wires) for gate in self.gates)
+
+    def __call__(self, bits: ArrayLike) -> np.ndarray:
+        """The outputs (…, outputs) on bits (…, n_inputs), as booleans.
+
+        Raises `ValueError` for other numbers than 0 and 1, and for another number of bits.
+        """
+        array = checks.array_of("bits", bits)
+        if array.ndim < 1 or array.shape[-1] != self.n_inputs:
+            raise InputError(f"bits have shape {array.shape}: give rows of {self.n_inputs} bits")
+        if array.size and not np.isin(array, (0, 1)).all():
+            raise InputError("bits contain other numbers than 0 and 1: give unary(words, V)")
+        rows = array.reshape(math.prod(array.shape[:-1]), self.n_inputs)
+        found = np.empty((self.n_inputs + len(self.gates), len(rows)), dtype=bool)
+        found[: self.n_inputs] = rows.T
+        for wire, gate in enumerate(self.gates, start=self.n_inputs):
+            small = sum(map(abs, gate.weights), start=abs(gate.threshold)) < INT64
+            weights = np.array(gate.weights, dtype=np.int64 if small else object)
+            read = found[list(gate.wires)]
+            found[wire] = weights @ read.astype(weights.dtype) >= gate.threshold
+        said = [found[output] if output >= 0 else ~found[~output] for output in self.outputs]
+        return np.stack(said, axis=-1).reshape(*array.shape[:-1], len(said))
+
+    def answers(self, bits: ArrayLike) -> np.ndarray:
+        """The label (…) of the one output that is 1, on bits (…, n_inputs).
+
+        Raises `ValueError` where none is or several are, and as a call does.
+        """
+        outputs = self(bits)
+        if (outputs.sum(-1) != 1).any():
+            raise InputError("not one output is 1 but none or several: read the outputs themselves")
+        return np.asarray(np.array(self.labels)[outputs.argmax(-1)])
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items() if count)
+        return f"{self.n_inputs} bits, {self.size} gates ({counts}), depth {self.depth}"
+
+
+def unary(words: ArrayLike, V: int) -> np.ndarray:
+    """The bits [x_i ≥ v], v = 1 … V − 1, of words (…, T), token after token: (…, T·(V − 1)).
+
+    Raises `ValueError` for letters that are not among V.
+    """
+    letters = checks.tokens("words", words, V)
+    bits = letters[..., None] >= np.arange(1, V)
+    return bits.reshape(*letters.shape[:-1], -1)
+
+
+def reachable(
+    gates: Sequence[Gate], n_inputs: int, outputs: Iterable[int]
+) -> tuple[list[Gate], list[int]]:
+    """The gates that outputs depend on, renumbered, and the outputs with the new numbers."""
+    outputs = list(outputs)
+    needed = {max(output, ~output) for output in outputs}
+    for wire in range(n_inputs + len(gates) - 1, n_inputs - 1, -1):
+        if wire in needed:
+            needed.update(gates[wire - n_inputs].wires)
+    kept = [wire for wire in sorted(needed) if wire >= n_inputs]
+    number = {wire: wire for wire in range(n_inputs)}
+    number |= {wire: n_inputs + place for place, wire in enumerate(kept)}
+    found = []
+    for wire in kept:
+        gate = gates[wire - n_inputs]
+        read = tuple(number[each] for each in gate.wires)
+        found.append(Gate(read, gate.weights, gate.threshold))
+    return found, [number[w] if w >= 0 else ~number[~w] for w in outputs]

@@ -1,0 +1,329 @@
+"""Circuits written as numbers: affine forms over wires, and the thresholds of them.
+
+A number that depends on the input is held as k + Σ c_w·w over wires w that are 0 or 1, k and c_w
+rational.  Sums and multiples cost no gate.  A gate is spent on a comparison alone:
+
+    [form ≥ 0] = [Σ weights·wires ≥ t]      weights whole, without a common divisor, the first one
+                                            positive; t is rounded up to a whole number
+
+Rounding up, and turning [S ≤ t] into ¬[S ≥ t + 1], makes comparisons that are the same function of
+the same wires one gate.  All gates of one sum S are a *chain*: [S ≥ t] falls as t grows.  So
+
+    a conjunction of comparisons of one S is lo ≤ S ≤ hi, the number [S ≥ lo] − [S ≥ hi + 1],
+    without an AND, and two of them exclude each other if their ranges do not meet;
+    what a chain adds to a form takes one value more than the chain has gates, not 2^gates.
+
+The letters of a word are chains too: [x_i ≥ 1], …, [x_i ≥ V − 1].
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, gcd, inf, lcm
+from typing import Any
+
+from theory import checks
+from theory.checks import InputError
+from theory.computation.threshold_circuits import Gate, ThresholdCircuit, reachable
+
+MOST_VALUES = 2_000  # that one form may take
+MOST_GATES = 20_000  # that are made, those that nothing depends on in the end among them
+
+Key = Any
+"""A whole number whose comparisons are a chain: a letter, a sum of wires, or a mean."""
+
+Ranges = Mapping[Key, tuple[float, float]]
+"""Keys, and between which whole numbers each lies: a conjunction.  None is one that never holds."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """constant + Σ terms[w]·w over wires w; no coefficient is 0."""
+
+    constant: Fraction
+    terms: Mapping[int, Fraction]
+
+    def __add__(self, other: Form) -> Form:
+        terms = dict(self.terms)
+        for wire, c in other.terms.items():
+            total = terms.pop(wire, 0) + c
+            if total:
+                terms[wire] = total
+        return Form(self.constant + other.constant, terms)
+
+    def __rmul__(self, factor: Fraction | int) -> Form:
+        if not factor:
+            return ZERO
+        return Form(factor * self.constant, {w: factor * c for w, c in self.terms.items()})
+
+    def __sub__(self, other: Form) -> Form:
+        return self + Form(-other.constant, {wire: -c for wire, c in other.terms.items()})
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it reads no wire."""
+        return not self.terms
+
+
+def number(value: Fraction | int) -> Form:
+    """The form that is this number for all inputs."""
+    return Form(Fraction(value), {})
+
+
+ZERO, ONE = number(0), number(1)
+
+
+class Wiring:
+    """Gates over words of `length` letters 0, …, V − 1, made as forms are compared.
+
+    Raises `ValueError` for a length or a V below 1; the methods, for a circuit of more than
+    MOST_GATES gates or a form of more than MOST_VALUES values.
+    """
+
+    def __init__(self, length: int, V: int) -> None:
+        checks.dimension("V", V)
+        self.n_inputs = checks.dimension("length", length) * (V - 1)
+        self.gates: list[Gate] = []
+        self._wires: dict[tuple[Key, int], int] = {}  # [key ≥ t]
+        self._chain: list[tuple[Key, int]] = []  # of each wire, what it says
+        self._ends: dict[Key, tuple[Fraction, Fraction]] = {}
+        for wire in range(self.n_inputs):
+            token, below = divmod(wire, V - 1)
+            self._named(("letter", token), below + 1, wire)
+        self._V = V
+
+    def letter(self, token: int, letter: int) -> Form:
+        """[x_token = letter] = [x ≥ letter] − [x ≥ letter + 1]."""
+        key = "letter", token
+        above, over = (self._wires.get((key, v)) for v in (letter, letter + 1))
+        found = ONE if letter == 0 else self._wire(above)
+        return found if letter == self._V - 1 else found - self._wire(over)
+
+    def at_least_zero(self, form: Form, *, strictly: bool = False) -> Ranges | None:
+        """[form ≥ 0], or [form > 0]."""
+        if form.is_constant:
+            holds = form.constant > 0 or (form.constant == 0 and not strictly)
+            return {} if holds else None
+        if found := self._on_one_chain(form, strictly):
+            return found[0]
+        wires = sorted(form.terms)
+        scale = Fraction(lcm(*(c.denominator for c in form.terms.values())))
+        scale /= gcd(*(int(c * scale) for c in form.terms.values()))
+        if form.terms[wires[0]] < 0:
+            scale = -scale
+        key = tuple((wire, int(scale * form.terms[wire])) for wire in wires)
+        at = -scale * form.constant
+        low: float
+        high: float
+        if scale > 0:
+            low, high = (floor(at) + 1 if strictly else ceil(at)), inf
+        else:
+            low, high = -inf, (ceil(at) - 1 if strictly else floor(at))
+        least, most = self._ends.get(key) or self._ends.setdefault(
+            key, self.bounds(scale * (form - number(form.constant)))
+        )
+        if low > most or high < least:
+            return None
+        if low <= least and high >= most:
+            return {}
+        return {key: (low, high)}
+
+    def holds(self, form: Form) -> Ranges | None:
+        """[form = 1] of a form that is 0 or 1."""
+        return self.at_least_zero(form - ONE)
+
+    def together(self, parts: Iterable[Ranges | None]) -> Ranges | None:
+        """The conjunction."""
+        found: dict[Key, tuple[float, float]] = {}
+        for part in parts:
+            if part is None:
+                return None
+            for key, (low, high) in part.items():
+                least, most = found.get(key, (-inf, inf))
+                found[key] = max(low, least), min(high, most)
+                if found[key][0] > found[key][1]:
+                    return None
+        return found
+
+    def indicator(self, ranges: Ranges | None) -> Form:
+        """1 where a conjunction holds, else 0: of one key free of ANDs, of several one AND."""
+        if not ranges:
+            return ZERO if ranges is None else ONE
+        if len(ranges) == 1:
+            ((key, (low, high)),) = ranges.items()
+            return self._from(key, low) - self._from(key, high + 1)
+        literals = []
+        for key, (low, high) in ranges.items():
+            literals += [self._from(key, low)] if low > -inf else []
+            literals += [ONE - self._from(key, high + 1)] if high < inf else []
+        return self._compared(sum(literals, start=number(-len(literals))))
+
+    def all_of(self, forms: Iterable[Form]) -> Form:
+        """The AND of forms that are 0 or 1."""
+        return self.indicator(self.together(map(self.holds, forms)))
+
+    def any_of(self, forms: Iterable[Form]) -> Form:
+        """The OR of forms that are 0 or 1."""
+        return ONE - self.all_of(ONE - form for form in forms)
+
+    def product(self, a: Form, b: Form) -> Form:
+        """a·b: the products of two wires are ANDs, or of one chain the later wire."""
+        terms: dict[int, Fraction] = defaultdict(Fraction)
+        for wire, c in a.terms.items():
+            terms[wire] += c * b.constant
+            for other, d in b.terms.items():
+                terms[self._both(wire, other)] += c * d
+        for other, d in b.terms.items():
+            terms[other] += a.constant * d
+        return Form(a.constant * b.constant, {wire: c for wire, c in terms.items() if c})
+
+    def relu(self, form: Form) -> Form:
+        """max(form, 0) = Σ (v_m − v_{m−1})·[form ≥ v_m], v_0 = 0 and then its positive values."""
+        least, most = self.bounds(form)
+        if least >= 0 or most <= 0:
+            return form if least >= 0 else ZERO
+        steps = [Fraction(0), *(value for value in self.values(form) if value > 0)]
+        return self.staircase(steps, [form - number(value) for value in steps[1:]])
+
+    def staircase(self, steps: list[Fraction], reached: list[Form]) -> Form:
+        """steps[0] + Σ (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0], of conditions each of which
+        implies the one before it: a chain of their own, if they are of different sums."""
+        found, first = number(steps[0]), len(self._chain)
+        made = list[tuple[int, Form]]()
+        for m, condition in enumerate(reached, start=1):
+            before = len(self._chain)
+            said = self.indicator(self.at_least_zero(condition))
+            found += (steps[m] - steps[m - 1]) * said
+            if {*said.terms} == {before} == {len(self._chain) - 1}:  # a gate made for this
+                made.append((m, said))
+        if len({self._chain[wire][0] for _, said in made for wire in said.terms}) > 1:
+            for m, said in made:
+                (wire,) = said.terms
+                turned = -1 if said.constant else 1  # ¬[value ≥ m] is a chain that falls with −m
+                self._named(("stairs", first, turned), turned * m, wire)
+        return found
+
+    def bounds(self, form: Form) -> tuple[Fraction, Fraction]:
+        """Numbers between which a form lies."""
+        parts = self._parts(form)
+        least, most = (sum(map(end, parts), start=form.constant) for end in (min, max))
+        return least, most
+
+    def values(self, form: Form) -> list[Fraction]:
+        """Numbers, in order, among which are all values of a form."""
+        found = {form.constant}
+        for part in self._parts(form):
+            found = {value + more for value in found for more in part}
+            if len(found) > MOST_VALUES:
+                raise InputError(
+                    f"a number of the model takes more than {MOST_VALUES} values: give a smaller "
+                    "length, or a model that holds fewer"
+                )
+        return sorted(found)
+
+    def exclude(self, a: Ranges | None, b: Ranges | None) -> bool:
+        """Whether two conjunctions are seen never to hold together."""
+        return self.together([a, b]) is None
+
+    def circuit(self, outputs: Iterable[Form], labels: tuple[int, ...]) -> ThresholdCircuit:
+        """The circuit that says outputs, each 0 or 1, without gates on which none depends."""
+        literals = list(map(self._literal, outputs))
+        gates, literals = reachable(self.gates, self.n_inputs, literals)
+        return ThresholdCircuit(self.n_inputs, tuple(gates), tuple(literals), labels)
+
+    def literal(self, form: Form) -> Form:
+        """A form that is 0 or 1 as a wire, or 1 minus one, or a constant."""
+        if form.is_constant or (form.constant, *form.terms.values()) in ((0, 1), (1, -1)):
+            return form
+        return self._compared(form - ONE)
+
+    def _literal(self, form: Form) -> int:
+        form = self.literal(form)
+        if form.is_constant:
+            return self._gate((), 1 - int(form.constant))
+        (wire,) = form.terms
+        return ~wire if form.constant else wire
+
+    def _wire(self, wire: int | None) -> Form:
+        assert wire is not None
+        return Form(Fraction(0), {wire: Fraction(1)})
+
+    def _named(self, key: Key, t: int, wire: int) -> None:
+        """Wire says [key ≥ t]."""
+        self._wires[key, t] = wire
+        self._chain[wire : wire + 1] = [(key, t)]
+
+    def _from(self, key: Key, t: float) -> Form:
+        """[key ≥ t], for a t that may be infinite."""
+        if t in (-inf, inf):
+            return ONE if t < 0 else ZERO
+        if (key, t) not in self._wires:
+            least, most = self._ends[key]
+            if t <= least or t > most:
+                return ONE if t <= least else ZERO
+            self._gate(key, int(t))
+        return self._wire(self._wires[key, int(t)])
+
+    def _gate(self, key: Key, t: int) -> int:
+        if (key, t) not in self._wires:
+            if len(self.gates) >= MOST_GATES:
+                raise InputError(f"the circuit has more than {MOST_GATES} gates: give less length")
+            wires, weights = tuple(wire for wire, _ in key), tuple(weight for _, weight in key)
+            self.gates.append(Gate(wires, weights, t))
+            self._named(key, t, len(self._chain))
+        return self._wires[key, t]
+
+    def _both(self, a: int, b: int) -> int:
+        """The wire of a ∧ b."""
+        (key, s), (other, t) = self._chain[a], self._chain[b]
+        if key == other:
+            return a if s >= t else b
+        pair = tuple(sorted(((a, 1), (b, 1))))
+        self._ends.setdefault(pair, (Fraction(0), Fraction(2)))
+        return self._gate(pair, 2)
+
+    def _compared(self, form: Form) -> Form:
+        """[form ≥ 0] as one literal."""
+        ranges = self.at_least_zero(form)
+        found = self.indicator(ranges)
+        if len(found.terms) < 2:
+            return found
+        # A range of one chain, [S ≥ low] − [S ≥ high + 1]: the AND of the first and not the second.
+        key = tuple(sorted((wire, int(c)) for wire, c in found.terms.items()))
+        return self._wire(self._gate(key, 1))
+
+    def _parts(self, form: Form) -> list[list[Fraction]]:
+        """What each chain may add to a form: its first gates are on, the others off."""
+        chains: dict[Key, list[tuple[int, Fraction]]] = defaultdict(list)
+        for wire, c in form.terms.items():
+            key, t = self._chain[wire]
+            chains[key].append((t, c))
+        found = []
+        for links in chains.values():
+            sums = [Fraction(0)]
+            for _, c in sorted(links):
+                sums.append(sums[-1] + c)
+            found.append(sums)
+        return found
+
+    def _on_one_chain(self, form: Form, strictly: bool) -> tuple[Ranges | None] | None:
+        """[form ≥ 0] as a range of the one chain that the form reads, if it is one; else None."""
+        keys = {self._chain[wire][0] for wire in form.terms}
+        if len(keys) > 1:
+            return None
+        links = sorted((self._chain[wire][1], c) for wire, c in form.terms.items())
+        starts, value = [-inf, *(t for t, _ in links), inf], form.constant
+        held = []
+        for _, c in [*links, (0, Fraction(0))]:
+            held.append(value > 0 or (value == 0 and not strictly))
+            value += c
+        if not any(held):
+            return (None,)
+        first, last = held.index(True), len(held) - 1 - held[::-1].index(True)
+        if not all(held[first : last + 1]):
+            return None
+        low, high = starts[first], starts[last + 1] - 1
+        return ({} if (low, high) == (-inf, inf) else {keys.pop(): (low, high)},)

@@ -1,0 +1,137 @@
+"""The claim `constant-depth-circuits`: averaging hard attention is thresholds in constant depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from theory.computation import cyclic
+from theory.retrieval import induction
+from verify.claim import Run, claim
+from verify.computation.hard_attention import parity_in_log_layers
+from verify.computation.options import Letters, LongWords
+from verify.computation.translated import (
+    QUICK,
+    Circuits,
+    Translated,
+    depth,
+    depths,
+    draw,
+    largest_weight,
+    on_all_words,
+    on_long_words,
+    shortest_words,
+    size,
+    translate,
+)
+from verify.finding import Finding, at_most, labelled
+
+FURTHER = [16, 32]
+
+
+@claim(
+    source="[MSS2022], [Chiang2025]; proved in constructions/computation/averaging_circuit.py",
+    draws=True,
+    faults_seen=[{"length": 5, "samples": 8}],
+)
+def constant_depth_circuits(
+    run: Run, *, length: Letters = 10, samples: LongWords = 200
+) -> Iterator[Finding]:
+    """A transformer with averaging hard attention is a threshold circuit of at most 6·layers + 2
+    levels, at every length; parity in two layers becomes n + 1 gates of weights ±1 in depth 2.
+
+    What is shown: the translation, from the very tensors; its circuits answer all words of at most
+    10 letters, and samples of 32, as models and definitions do, and their depth does not depend on
+    the length.  What is cited: languages of saturated transformers are in TC⁰ [MSS2022], also with
+    exact rationals [Chiang2025], and those of softmax transformers of logarithmic precision
+    [MS2023]; softmax is not translated here.  That such transformers cannot do what is complete for
+    NC¹, as the word problem of A5 is, holds if TC⁰ ≠ NC¹, which is not known.
+    """
+    drawn = {}
+    length = min(length, QUICK) if run.quick else length
+    for of, weights in models(run):
+        found = [translate(of, shortest_words(of, length))]
+        found += [translate(of, [12] if run.quick else FURTHER)]
+        yield from labelled(of.label, on_all_words(found[:1]))
+        yield from labelled(of.label, [on_long_words(run, found[1], samples)])
+        yield from labelled(of.label, [depth(found), levels(found), size(found)])
+        yield from labelled(of.label, [largest_weight(found, weights)] if weights else [])
+        drawn[of.label] = found
+    if run.plot:
+        of = parity_in_log_layers(run)
+        drawn["parity by AND, OR"] = [translate(of, [n]) for n in (4, 5, 8, 9, 16, 17)]
+        draw(run.plot, "thresholds", drawn)
+
+
+def models(run: Run) -> list[tuple[Translated, str]]:
+    """Models that average, or look at one token; with a bound on the weights, where one is stated.
+
+    The parity is the smallest for this; `marked-majority` averages over tokens that the word
+    chooses, so that its means have all denominators up to n.
+    """
+    from constructions import induction_heads
+    from constructions.computation import majority, parity, shortcut
+    from constructions.computation.circuit_examples import marked_majority
+
+    odd = Translated(
+        "parity",
+        2,
+        lambda n: run.build(parity, n, causal=True),
+        lambda words: words.sum(1) % 2,
+        "threshold",
+        "n + 1",
+        "2",
+    )
+    more = Translated(
+        "majority",
+        2,
+        lambda n: run.build(majority, n),
+        lambda words: (2 * words.sum(1) > words.shape[1]).astype(int),
+        "threshold",
+        "1",
+        "1",
+    )
+    marked = Translated(
+        "marked-majority",
+        2,
+        lambda n: run.build(marked_majority, n),
+        lambda words: (words[:, ::2].sum(1) > words[:, 1::2].sum(1)).astype(int),
+        "threshold",
+        "≤ 2*n**2",
+        "4",
+    )
+    mod_3 = Translated(
+        "mod-3",
+        2,
+        lambda n: run.build(shortcut, cyclic(3), n),
+        lambda words: words.sum(1) % 3,
+        "threshold",
+        "n + 11",
+        "4",
+    )
+    heads = Translated(
+        "induction",
+        2,
+        lambda n: run.build(induction_heads, 2, n),
+        lambda words: np.asarray(induction(words)[:, -1]),
+        "threshold",
+        "n*(n + 5)/2",
+        "6",
+    )
+    return [(odd, "≤ 1"), (more, "≤ 1"), (marked, ""), (mod_3, ""), (heads, "≤ 2")]
+
+
+def levels(found: list[Circuits]) -> Finding:
+    """At most so many levels for each layer, and for the read-out."""
+    from constructions.computation.averaging_circuit import LEVELS, LEVELS_TO_ANSWER
+
+    layers = found[0].model.n_layers
+    return at_most(
+        "levels",
+        f"depth for {layers} layers",
+        "exact",
+        max(depths(found).values()),
+        LEVELS * layers + LEVELS_TO_ANSWER,
+        wanted=f"≤ {LEVELS}·layers + {LEVELS_TO_ANSWER}, by the proof",
+    )
