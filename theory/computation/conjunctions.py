@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from theory.checks import InputError
 from theory.computation.counting import FALSE, TRUE, And, Count, Formula, Letter, Not, Or
 
-MOST = 10_000  # conjunctions of a formula
+MOST = 2_000  # conjunctions of a formula
 START = ""  # stands for the letter before the first one, which is none
 
 
@@ -42,7 +42,7 @@ class Conjunctions:
     def __call__(self, formula: Formula) -> list[Conjunction]:
         """The disjoint conjunctions of a Boolean combination, the earliest comparisons first.
 
-        Raises `ValueError` for more than 10 000 of them.
+        Raises `ValueError` for more than 2000 of them.
         """
         if formula not in self._of:
             by_rest = dict[Formula, set[str]]()

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -215,9 +215,10 @@ def counting_words(
     "one letter exchanged"  equal runs, and one letter somewhere
     "shuffled"              equal counts in random order
 
-    Raises `ValueError` for sizes below 1.
+    Raises `ValueError` for sizes below 1, and for more than the memory holds.
     """
     T, V = checks.dimension("length", length), checks.dimension("letters", letters)
+    machine.fits_in_memory(f"words of {T} letters", 8 * T * (4 * V + 32), "give shorter ones")
     generator, turns = np.random.default_rng(seed), np.arange(T) * V // T
     equal = (turns + np.arange(V)[:, None]) % V
     uneven = np.sort(generator.integers(T + 1, size=(8, V - 1)), axis=1)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 PAIRS = "()", "[]", "{}", "<>"
@@ -80,11 +80,12 @@ def random_dyck(batch: int, length: int, k: int, seed: int | np.random.Generator
     """Uniform Dyck words (batch, T) of k types; for odd T their first T of T + 1 letters.
 
     With r letters to come and h brackets open, (r − h)(h + 2) of 2r(h + 1) words go on by opening
-    one.  Raises `ValueError` for sizes below 1.
+    one.  Raises `ValueError` for sizes below 1, and for more than the memory holds.
     """
     batch, T = checks.dimension("batch", batch), checks.dimension("length", length)
     k, generator = checks.dimension("k", k), np.random.default_rng(seed)
     even = T + T % 2
+    machine.fits_in_memory(f"{batch} words of {T} letters", 8 * batch * even, "give fewer")
     words = np.empty((batch, even), dtype=np.int64)
     for row in words:
         stack = list[int]()
@@ -139,6 +140,7 @@ def adversarial_words(
         crossing = _with_inside(even, k, generator, lambda a, b: [a, b, k + a, k + b])
         families["crossing"] = crossing
     if depth is not None:
+        depth = checks.dimension("depth", depth)
         families["as deep as allowed"] = np.array([_deep(even, k, D) for D in (depth, depth + 1)])
     return {name: made[:, :T] for name, made in families.items()}
 

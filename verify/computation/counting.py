@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -42,29 +42,8 @@ if TYPE_CHECKING:
 ALL = {1: 9, 2: 9, 3: 7, 4: 5}  # letters of all words, by the size of the alphabet
 
 
-def majority(words: np.ndarray) -> np.ndarray:
-    """More a than b, by sorting: the letter in the middle of each prefix is a, without a tie."""
-    found = np.empty(words.shape, dtype=bool)
-    for i in range(words.shape[-1]):
-        found[..., i] = np.sort(words[..., : i + 1])[..., (i + 1) // 2] == 0
-    return found
-
-
-def abc(words: np.ndarray) -> np.ndarray:
-    """aⁿbⁿcⁿ, letter by letter."""
-    found = np.zeros(words.shape, dtype=bool)
-    for i in range(2, words.shape[-1], 3):
-        wanted = np.repeat([0, 1, 2], (i + 1) // 3)
-        found[..., i] = (words[..., : i + 1] == wanted).all(-1)
-    return found
-
-
-NAMED: dict[str, tuple[Formula, str, Callable[[np.ndarray], np.ndarray]]] = {
-    "majority": (MAJORITY, "ab", majority),
-    "dyck-1": (DYCK_1, "ab", lambda words: is_dyck(words, 1)),
-    "abc": (ABC, "abc", abc),
-}
-"""Formulas, their alphabets, and the languages that they define."""
+NAMED = {"majority": (MAJORITY, "ab"), "dyck-1": (DYCK_1, "ab"), "abc": (ABC, "abc")}
+"""Formulas and their alphabets."""
 
 
 @claim(
@@ -107,6 +86,8 @@ def counting(
         for number, block in enumerate(model.blocks, start=1):
             if block.attn is not None:
                 yield gap_finding(name, model, averaging(model, number))
+        if model.n_layers == 0:  # of the letter alone
+            continue
         short = statement.build(len(signs), min(length, 8))
         rows = np.concatenate([r[:1] for r in words_of(run, name, len(signs), min(length, 8), 1)])
         yield from labelled(name, [same_as_hardmax("softmax/same", short, rows)])
@@ -121,12 +102,9 @@ def _chosen(
         formula = parse(text)
         given = "".join(sorted(letters(formula))) or "a" if alphabet is None else alphabet
         return {"formula": (formula, checked(given, formula))}
-    named = {name: (formula, signs) for name, (formula, signs, _) in NAMED.items()}
-    if alphabet is not None:
-        named = {}
-    drawn = ("ab", "abc") if alphabet is None else (alphabet,)
+    named, drawn = (NAMED, ("ab", "abc")) if alphabet is None else ({}, (alphabet,))
     rng = np.random.default_rng(run.seed)
-    return named | {
+    return dict(named) | {
         f"random-{signs}": (random_formula(signs, depth, rng), signs) for signs in drawn
     }
 
@@ -177,16 +155,30 @@ def layers_stated(d: int) -> tuple[float, float]:
 
 def _language(name: str, V: int, quick: bool) -> Finding:
     """The formula defines the language, on all short words."""
-    formula, signs, language = NAMED[name]
-    words = all_sequences(5 if quick else ALL[V], V)
-    wrong = (language(words) != by_definition(formula, words, signs)).any(-1)
-    first = None if not wrong.any() else f"on {words[wrong.argmax()].tolist()}"
+    words = all_sequences(6 if quick else ALL[V], V)
+    wrong = (in_language(name, words) != by_definition(NAMED[name][0], words, NAMED[name][1])).any(
+        -1
+    )
     return equal(
         "language",
         f"the formula defines the language, on all words of {words.shape[1]} letters",
-        first,
+        f"on {words[wrong.argmax()].tolist()}" if wrong.any() else None,
         words=f"equal at all prefixes of {len(words)} words",
     )
+
+
+def in_language(name: str, words: np.ndarray) -> np.ndarray:
+    """Which prefixes of words (…, T) are in the language: without counting, letter by letter."""
+    if name == "dyck-1":
+        return is_dyck(words, 1)
+    found = np.zeros(words.shape, dtype=bool)
+    for i in range(words.shape[-1]):
+        prefix = words[..., : i + 1]
+        if name == "majority":  # the letter in the middle, without a tie
+            found[..., i] = np.sort(prefix)[..., (i + 1) // 2] == 0
+        elif i % 3 == 2:
+            found[..., i] = (prefix == np.repeat([0, 1, 2], (i + 1) // 3)).all(-1)
+    return found
 
 
 def _agreement(
@@ -207,19 +199,26 @@ def _agreement(
         [(model, rows) for rows in run.progress(families, statement.label)],
         f" of {len(families)} families",
     )
-    logits = short.logits(words).numpy()
     yield at_least(
-        "margin",
+        "apart",
         "smallest distance of the logits",
         exact_evidence(short),
-        float(abs(logits[..., 1] - logits[..., 0]).min()),
+        apart(short, words),
         short.interface.margin,
         wanted="the margin declared",
     )
     rows = np.concatenate([rows[:1] for rows in families])[:6]
     yield equal_over_q(statement, model, rows, f"({n} letters)")
+    if not model.stages:  # a formula of the letter alone has no other register
+        return
     rows = np.concatenate([rows[:4] for rows in families])
     yield registers_hold(statement, model, rows, f"({n} letters)")
+
+
+def apart(model: Transformer, words: np.ndarray) -> float:
+    """The smallest distance of the two logits on words (…, T)."""
+    logits = model.logits(words).numpy()
+    return float(abs(logits[..., 1] - logits[..., 0]).min())
 
 
 def words_of(run: Run, name: str, V: int, n: int, samples: int) -> list[np.ndarray]:

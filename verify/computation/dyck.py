@@ -35,8 +35,10 @@ LEAST = 2.0**-20  # the least sharpness that is tried
     source="proved in constructions/computation/dyck.py; bounded depth as in [Yao2021]",
     draws=True,
     faults_seen=[
-        {"types": k, "depth": depth, "length": 6, "samples": 4}
-        for k, depth in ((1, None), (1, 1), (2, None), (3, 1))
+        {"types": 1, "length": 6, "samples": 4},
+        {"types": 1, "depth": 1, "length": 6, "samples": 4},
+        {"types": 2, "length": 6, "samples": 4},
+        {"types": 3, "depth": 1, "length": 6, "samples": 4},
     ],
 )
 def dyck(
