@@ -337,7 +337,8 @@ def test_the_claim_holds_for_several_and_for_ones_own():
     found = {f.id: f.verdict for f in counting.findings(Run(quick=True), length=6, samples=2)}
     assert {id.split("/")[0] for id in found} == {*NAMED, "random-ab", "random-abc"}
     assert {*found.values()} == {Verdict.HOLDS}
-    for options in ({"formula": MORE}, {"formula": "a", "alphabet": "ba"}, {"alphabet": "abcd"}):
+    own = [{"formula": text} for text in (MORE, "a", "#a > 1 | true")]
+    for options in (*own, {"formula": "a", "alphabet": "ba"}, {"alphabet": "abcd"}):
         run = Run(quick=True)
         assert counting.verdict(run, length=5, samples=2, **options) is Verdict.HOLDS
 
