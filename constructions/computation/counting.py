@@ -18,9 +18,9 @@ conjunction has two comparisons of one layer: then it waits for their bits, for 
 the whole formula takes none at all: the read-out adds up the bits of its parts, and tells whether
 all, or some, are there.
 
-Layers are at most 2d for a formula of counting depth d, and d if none has to wait.  As all scores are 0, softmax is
-exact at every sharpness; steps are flat to a quarter on both sides, so that rounded averages come
-out as bits.
+Layers are at most 2d for a formula of counting depth d, and at most d if no combination waits.  As
+all scores are 0, softmax is exact at every sharpness; steps are flat to a quarter on both sides, so
+that rounded averages come out as bits.
 """
 
 from __future__ import annotations

@@ -70,9 +70,9 @@ def counting(
 ) -> Iterator[Finding]:
     """Each formula of past counting logic is a transformer of uniform attention, at any sharpness.
 
-    Of counting depth d it has at most 2d layers of one head, whose scores are all 0: majority has 1,
-    Dyck-1 and aⁿbⁿcⁿ have 2.  It says after each of T letters whether the formula holds there; a
-    comparison is a step of slope Θ(T).
+    Of counting depth d it has at most 2d layers of one head, whose scores are all 0: majority has
+    1, Dyck-1 and aⁿbⁿcⁿ have 2.  It says after each of T letters whether the formula holds there;
+    a comparison is a step of slope Θ(T).
     """
     for name, (chosen, signs) in _chosen(run, formula, alphabet, depth).items():
         statement = says(run, name, chosen, signs)
