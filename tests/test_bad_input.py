@@ -40,6 +40,8 @@ MODELS = {
     "composition": ((1,), ([[0, 0, 0], [0, 0, 0]],)),
     "fact_lookup": ((), ([[0, 1], [1, 2]],)),
     "gridworld_walk": ((2, 4), ([[0, 1], [1, 0]],)),
+    "dyck": ((1, 4), ([[0, 1], [1, 0]],)),
+    "from_counting": (("#a >= #b", 4), ([[0, 1], [1, 0]],)),
     "from_formula": (("once a", "ab", 4), ([[0, 1], [1, 0]],)),
     "circuit_evaluator": ((1, 1), ([[0, 2, 18, 18]],)),
     "turing_machine": ((computation.MACHINES["busy-beaver-2"], 4), ([[0, 1], [1, 0]],)),

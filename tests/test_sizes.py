@@ -29,6 +29,8 @@ SMALL = {
     "nearest_neighbour": {"d": 1},
     "previous_token": {"vocabulary_size": 2, "max_length": 3},
     "gridworld_walk": {"steps": 1, "max_length": 3, "start": 0},
+    "dyck": {"k": 1, "max_length": 3},
+    "from_counting": {"formula": "#a >= #b", "max_length": 3},
     "from_formula": {"of": "a", "letters": "ab", "max_length": 3},
     "circuit_evaluator": {"n_inputs": 1, "n_gates": 1},
     "turing_machine": {"machine": MACHINES["busy-beaver-2"], "max_length": 3},

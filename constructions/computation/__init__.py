@@ -1,9 +1,12 @@
 """Computation: automata by composed maps, by cascades of counters and latches, and state by state;
-a walk between walls; parity, the first letter and majority; past temporal logic; parallel machines,
-a step a layer; circuits and Turing machines, decoded step by step; and transformers as circuits."""
+a walk between walls; parity, the first letter and majority; brackets; past temporal logic and
+comparisons of counts; parallel machines, a step a layer; circuits and Turing machines, decoded step
+by step; and transformers as circuits."""
 
 from constructions.computation.boolean_circuits import circuit_evaluator
 from constructions.computation.connected_components import connected_components
+from constructions.computation.counting import from_counting
+from constructions.computation.dyck import dyck
 from constructions.computation.first import first_letter
 from constructions.computation.first_bounded import first_letter_bounded
 from constructions.computation.gridworld import gridworld_walk
@@ -22,8 +25,10 @@ from constructions.computation.turing import turing_machine
 __all__ = [
     "circuit_evaluator",
     "connected_components",
+    "dyck",
     "first_letter",
     "first_letter_bounded",
+    "from_counting",
     "from_formula",
     "gridworld_walk",
     "majority",

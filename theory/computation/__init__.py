@@ -20,6 +20,10 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     temporal_program      a formula as a row of truth tables
     truth_tables          of a letter and bits, and their cubes
 
+    dyck                  words of brackets, random and adversarial ones
+    counting              formulas that compare prefix counts; counting_syntax reads them as text
+    conjunctions          Boolean combinations as sums of disjoint conjunctions, and their levels
+
     threshold_circuits  AND, OR and threshold gates of unbounded fan-in: depth, size, evaluation
     wiring              such circuits written as affine forms over wires and their comparisons
     subcubes            the largest subcube on which a function of words is constant
@@ -38,6 +42,15 @@ from theory.computation.attention_rounds import attention_in_rounds, rounds_of_a
 from theory.computation.boolean_circuits import Circuit, Gate, adder, all_circuits, random_circuit
 from theory.computation.cascade import Cascade, cascade
 from theory.computation.components import components, least_labels, shuffled_path
+from theory.computation.counting_syntax import ABC, DYCK_1, MAJORITY
+from theory.computation.dyck import (
+    adversarial_words,
+    balances,
+    brackets,
+    is_dyck,
+    random_dyck,
+    read_brackets,
+)
 from theory.computation.first import first_letter
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
 from theory.computation.languages import Language
@@ -88,8 +101,11 @@ from theory.computation.zoo import (
 __all__ = [
     "A4",
     "A5",
+    "ABC",
     "D4",
+    "DYCK_1",
     "MACHINES",
+    "MAJORITY",
     "Q8",
     "S3",
     "S4",
@@ -112,10 +128,13 @@ __all__ = [
     "TuringMachine",
     "Write",
     "adder",
+    "adversarial_words",
     "all_circuits",
     "all_maps",
     "attention_in_rounds",
+    "balances",
     "bounded_dyck",
+    "brackets",
     "cascade",
     "components",
     "cyclic",
@@ -128,6 +147,7 @@ __all__ = [
     "gridworld",
     "holonomy",
     "image_sets",
+    "is_dyck",
     "language_of",
     "largest_constant_subcube",
     "least_labels",
@@ -140,11 +160,13 @@ __all__ = [
     "parity",
     "product",
     "random_circuit",
+    "random_dyck",
     "random_formula",
     "random_machine",
     "random_semiautomaton",
     "ranks",
     "read_automaton",
+    "read_brackets",
     "read_machine",
     "regular_expression",
     "rounds_of_a_layer",

@@ -67,6 +67,28 @@ def makes(
     )
 
 
+def restored(id: str, name: str, model: Transformer, layer: int, states: Values) -> Finding:
+    """What the layer says to restore is the same wherever registers are off by as much as it
+    allows, as in `makes`; `states` has what those that the MLP reads hold, (states, width)."""
+    block, H = model.blocks[layer - 1], _rows(model.stream, states)
+    assert block.mlp is not None
+    bad, exact = np.zeros(len(H), dtype=bool), True
+    for made in block.restores:
+        traced, alike = traces(block.mlp, model.stream, H, made)
+        bad, exact = bad | traced, exact and alike
+    wrong = int(bad.sum())
+    return Finding(
+        id,
+        name,
+        "proved" if exact else "float",
+        wrong,
+        0,
+        Verdict.of(wrong == 0) if exact and block.restores else Verdict.UNDECIDED,
+        f"{wrong} of {len(H)} states leave a trace",
+        "none",
+    )
+
+
 def _rows(stream: Stream, values: Values) -> np.ndarray:
     H = np.zeros((max(map(len, values.values())), stream.d_model))
     for register, held in values.items():

@@ -1,0 +1,220 @@
+"""Formulas of past counting logic as transformers with uniform attention [YangChiang2024].
+
+BOS stands at position 0 and letters at 1 … T; N is the number of tokens that a token sees, C > N a
+power of two.  `letter` has the letter one-hot, and each formula that is needed has a `bit`.
+
+A comparison  low ≤ Z ≤ high  of Z = Σ a_k #φ_k takes a layer.  Its head, whose scores are all 0,
+averages Σ a_k φ_k over all tokens into `sum` = Z/N, and BOS's flag into `inverse` = 1/N; what holds
+before the first letter, at BOS, is not counted.  Its MLP has the steps
+
+    [Z > t] from C·(sum − t·inverse) = C(Z − t)/N,   [Z < t] from the negative,
+
+which is beyond 1 or at most 0, as Z is a whole number.
+
+A Boolean combination is a sum of disjoint conjunctions (`theory/computation/conjunctions.py`).  One
+of bits alone is one unit; one of bits and a comparison is a step whose reading is K lower for each
+bit that is 0, K above all that it can reach.  So a combination takes no layer of its own, unless a
+conjunction has two comparisons of one layer: then it waits for their bits, for one MLP.  That of
+the whole formula takes none at all: the read-out adds up the bits of its parts, and tells whether
+all, or some, are there.
+
+Layers are at most 2d for a formula of counting depth d, and at most d if no combination waits.  As
+all scores are 0, softmax is exact at every sharpness; steps are flat to a quarter on both sides, so
+that rounded averages come out as bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from constructions.assembly import block, rows, unembed
+from constructions.stream import Map, Reading, Stream, one
+from constructions.tokens import Tokens, average, sizes
+from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.words import And as AllOf
+from constructions.words import Move, Step, Word
+from theory.checks import InputError
+from theory.computation.conjunctions import START, Conjunctions, stripped
+from theory.computation.counting import And, Count, Formula, Or, checked_alphabet, letters
+from theory.computation.counting_syntax import parse
+
+Terms = tuple[tuple[int, Formula], ...]
+LARGEST = 2.0**45  # of what a step reads, so that it is rounded by far less than a quarter
+
+
+def from_counting(
+    formula: Formula | str, max_length: int, *, alphabet: str | None = None
+) -> Transformer:
+    """1 after each of at most max_length = T letters at which the formula holds, else 0.
+
+    A formula is one of `theory.computation.counting` or its text, `#a = #b & #(#a < #b) = 0`.
+    Letter 0 of a word is the first of the alphabet, by default the formula's letters from a to z.
+
+    Layers: `Conjunctions(alphabet).level` of the formula or, of one that is a conjunction or a
+    disjunction, the largest of its parts; one head in those that count.
+
+    Raises ValueError for a text that is no formula, a letter that the alphabet lacks, a length
+    below 1, and a formula that is too large.
+    """
+    formula = parse(formula) if not isinstance(formula, Formula) else formula
+    if alphabet is None:
+        alphabet = "".join(sorted(letters(formula))) or "a"
+    _, T = sizes(len(checked_alphabet(alphabet, formula)), max_length)
+    return _Compiled(formula, alphabet, T).model()
+
+
+class _Compiled:
+    """A formula's registers, and its layers."""
+
+    def __init__(self, formula: Formula, alphabet: str, length: int) -> None:
+        self.formula, self.alphabet, self.T = formula, alphabet, length
+        self.split, self.C = Conjunctions(alphabet), 2.0 ** (length + 1).bit_length()
+        self.level = self.split.level
+        self.top, self.negated = stripped(formula)
+        parts = self.top.parts if isinstance(self.top, And | Or) else ()
+        self.parts = [stripped(part) for part in parts or (self.top,)]
+        self.layers = max(self.level(part) for part, _ in self.parts)
+        self.bits, self.sums = dict[Formula, str](), dict[Terms, str]()
+        self.inverse = False
+        for part, _ in self.parts:
+            self.bit(part)
+        names = [*["inverse"] * self.inverse, *self.sums.values(), *self.bits.values()]
+        self.stream = Stream(letter=len(alphabet) + 1, **dict.fromkeys(names, 1))
+        self.stream.fits(max(self.layers, 1))
+
+    def prepare(self, formula: Formula) -> None:
+        """Registers for what the conjunctions of a formula read."""
+        for case in self.split(formula):
+            for comparison, holds in case.literals:
+                if self.level(comparison) < self.level(formula):
+                    self.bit(comparison)
+                    continue
+                self.inverse |= any(t for _, t, _ in steps(comparison, holds)[1])
+                if comparison.terms not in self.sums:
+                    self.sums[comparison.terms] = f"sum{len(self.sums) + 1}"
+                    for _, counted in comparison.terms:
+                        self.bit(counted)
+
+    def bit(self, formula: Formula) -> None:
+        """A register that says whether a formula holds, unless the letter does."""
+        formula, _ = stripped(formula)
+        if self.level(formula) and formula not in self.bits:
+            self.bits[formula] = f"bit{len(self.bits) + 1}"
+            self.prepare(formula)
+
+    def model(self) -> Transformer:
+        """The transformer."""
+        V = len(self.alphabet)
+        # All n parts hold, or some: of those that have to fail, 1 less what is counted.
+        held = 0.0 * one
+        for part, no in self.parts:
+            held += -self.here(part) if no else self.here(part)
+        failing = sum(no for _, no in self.parts)
+        wanted = 1 - failing if isinstance(self.top, Or) else len(self.parts) - failing
+        sign = -1.0 if self.negated else 1.0
+        bias = np.array([0.0, sign * (1.0 - 2.0 * wanted)])
+        stages = [Stage(self.level_of(terms), name, terms) for terms, name in self.sums.items()]
+        stages += [Stage(self.level(bit), name, bit) for bit, name in self.bits.items()]
+        stages += [Stage(1, "inverse", "1/N")] * self.inverse
+        bounds = {name: float(sum(abs(a) for a, _ in terms)) for terms, name in self.sums.items()}
+        ones = dict.fromkeys([*self.bits.values(), *["inverse"] * self.inverse], 1.0)
+        return Transformer(
+            Embed(rows(self.stream, letter=np.eye(V + 1))),
+            [self.layer(number) for number in range(1, self.layers + 1)],
+            unembed(self.stream, 0.0 * one, 2.0 * sign * held, bias=bias),
+            interface=Tokens(V, self.T, prefix=(V,), answers=2, margin=1.0),
+            stream=self.stream,
+            stages=tuple(stages),
+            at_most={**bounds, **ones},
+            name=f"from_counting('{self.formula}', {self.T}, alphabet='{self.alphabet}')",
+            source="[YangChiang2024]; proved in constructions/computation/counting.py",
+        )
+
+    def level_of(self, terms: Terms) -> int:
+        """The layer that adds these terms up."""
+        return 1 + max((self.level(counted) for _, counted in terms), default=0)
+
+    def layer(self, number: int) -> Block:
+        """Sums of what is known before this layer, and the bits that it makes known."""
+        words = list[Word]()
+        for formula, name in self.bits.items():
+            if self.level(formula) == number:
+                words += self.cases(formula, name)
+        sums = {n: self.sum(t) for t, n in self.sums.items() if self.level_of(t) == number}
+        if number == 1 and self.inverse:
+            sums["inverse"] = self.among({START})
+        heads = [average(tuple(sums.values()), tuple(sums))] if sums else []
+        return block(self.stream, heads, words, normalise="hardmax", mask="causal")
+
+    def sum(self, terms: Terms) -> Reading:
+        """Σ a·φ at a token, 0 at BOS."""
+        found = 0.0 * self.among({START})
+        for a, counted in terms:
+            formula, no = stripped(counted)
+            here = self.here(formula) - self.split.at_start(formula) * self.among({START})
+            found += a * (self.among({*self.alphabet}) - here if no else here)
+        return found
+
+    def here(self, formula: Formula) -> Reading:
+        """Whether a formula without negations in front of it holds at a token."""
+        if self.level(formula):
+            return self.stream.read(self.bits[formula])
+        return self.among({letter for case in self.split(formula) for letter in case.letters})
+
+    def cases(self, formula: Formula, into: str) -> list[Word]:
+        """[the formula holds], added to a register: some words for each of its conjunctions."""
+        found = list[Word]()
+        for case in self.split(formula):
+            guards, new = list[Reading](), None
+            if len(case.letters) <= len(self.alphabet):
+                guards.append(self.among(case.letters))
+            for comparison, holds in case.literals:
+                if self.level(comparison) == self.level(formula):
+                    new = comparison, holds
+                else:
+                    bit = self.stream.read(self.bits[comparison])
+                    guards.append(bit if holds else one - bit)
+            constant, gates = steps(*new) if new else (True, [])
+            if constant:
+                found.append(AllOf(tuple(guards), into) if guards else Move(one, into))
+            for side, t, factor in gates:
+                assert new is not None
+                reads = self.reading(new[0].terms, side, t, guards)
+                found.append(Step(reads, 0.75, into, margin=0.5, times=factor))
+        return found
+
+    def reading(self, terms: Terms, side: float, t: int, guards: list[Reading]) -> Reading:
+        """±C(Z − t)/N, less K for each guard that is 0."""
+        reach = self.C * (sum(abs(a) for a, _ in terms) + abs(t))
+        K = 2.0 ** int(reach + 1).bit_length()
+        if K * (1 + len(guards)) > LARGEST:
+            raise InputError(
+                f"the formula's coefficients reach {reach / self.C:.4g} in words of {self.T} "
+                "letters, too much for float64: take smaller ones, or shorter words"
+            )
+        found = side * self.C * self.stream.read(self.sums[terms])
+        if t:
+            found -= side * self.C * t * self.stream.read("inverse")
+        for guard in guards:
+            found -= K * (one - guard)
+        return found
+
+    def among(self, letters: Collection[str]) -> Reading:
+        """Whether the letter is one of these."""
+        name = f"[{', '.join(sorted(letter or 'BOS' for letter in letters))}]"
+        column = np.array([[float(letter in letters)] for letter in self.split.letters])
+        return self.stream.read("letter") @ Map(column, name)
+
+
+def steps(comparison: Count, holds: bool) -> tuple[bool, list[tuple[float, int, float]]]:
+    """Whether a comparison holds, or does not, as a constant and Σ factor·[side·(Z − t) ≥ 1]: by
+    triples (side, t, factor), with t = 0 if it can be."""
+    low, high = comparison.low, comparison.high
+    if holds and high is None and low:
+        return False, [(1.0, low - 1, 1.0)]
+    if holds and low is None and high:
+        return False, [(-1.0, high + 1, 1.0)]
+    outside = [(side, t) for side, t in ((-1.0, low), (1.0, high)) if t is not None]
+    return holds, [(side, t, -1.0 if holds else 1.0) for side, t in outside]

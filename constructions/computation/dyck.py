@@ -1,0 +1,180 @@
+"""Dyck languages of k types of brackets and any depth, in four layers of one head.
+
+After each letter the transformer says whether the prefix is a Dyck word: whether every bracket
+closes the latest one that is open, none closes nothing, and none is left open.  BOS stands at
+position 0, letters at 1 … T; N is the number of tokens that a token sees, C > N a power of two.
+
+Layer 1.  A head of constant scores averages `sign`, +1 for brackets that open and −1 for those that
+    close, into `share` = b/N, where b is the balance so far, and BOS's flag into `inverse` = 1/N.
+    The MLP adds [b < 0] to `error`: C·b/N is 0 or beyond ±1.
+Layer 2.  Scores s(T + 1)(2·share·j − inverse·j²) = s(T + 1)/N·(b² − (b − j)²) are largest at
+    position j = b, by at least s, and at 0 if b < 0; that position answers with b and b².
+Layer 3.  A bracket that closes looks for the latest bracket that opened and led to the balance
+    b + 1, one more than is left now: up to the first error it is the one that it closes.  With
+    M = 2T + 2 scores are M(b + 1)² less M(b_j − b − 1)², plus j, less M for brackets that close,
+    and at BOS M(b + 1)² − M/2: gap 1.  The type found is taken from the own `type`, a number, and
+    the MLP adds to `error` whether something is left, at brackets that close.
+Layer 4.  The average of `error` is added to it: it is 0 if there was none so far, and above 1/C if
+    there was.  The MLP says `rejected` if C·error + b ≥ 1.
+
+A bound D on the depth is one more step in layer 2: [b ≥ D + 1] is added to `error`.
+
+One type of brackets has no wrong ones: layers 1 and 4 suffice, without positions or BOS.  In place
+of b, C(2·error + b/N) ≥ 1 rejects: to come down to b < 0 takes |b| errors, so that 2·error + b/N is
+at least 1/N if there was any.
+
+Softmax.  Averages have constant scores and are exact.  All steps are flat to a quarter on both
+sides, so that neither b nor a type that is off by a quarter leaves a trace in the answer.  With
+s = Θ(log T) what layer 2 leaks does not move the scores of layer 3, so that the sharpness that is
+needed does not depend on T: layer 3 may leak 1/(8(k − 1)).
+
+Numbers take the place of codes, so that neither the width nor the number of units depends on k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from constructions.assembly import block, rows, unembed
+from constructions.margins import Margin, Restores, sharpening
+from constructions.stream import Map, Reading, Stream, one
+from constructions.tokens import Tokens, average, counted, sizes, written
+from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.words import Step
+from theory import checks
+
+YES = np.array([0.0, 1.0])  # logits of a word that is not rejected
+
+
+def dyck(
+    k: int, max_length: int, *, depth: int | None = None, sharpness: float | None = None
+) -> Transformer:
+    """1 after each letter up to which the word is a Dyck word of k types, else 0.
+
+    Letters are those of `theory.computation.dyck`: a opens and k + a closes type a < k; words have
+    at most max_length = T of them.  With a `depth` D at most D brackets may be open at once.
+
+    |              | layers | heads | width | MLP units of a layer |
+    |--------------|--------|-------|-------|----------------------|
+    | k = 1        | 2      | 1     | 4     | 2                    |
+    | k = 1, depth | 3      | 1     | 9     | 2                    |
+    | k > 1        | 4      | 1     | 11    | 4                    |
+
+    Hard attention of D + 1 layers recognises Dyck-(k, D) [Yao2021]; here the layers do not depend
+    on D, and weights of positions grow with T.
+
+    Raises ValueError for k, a length or a depth below 1, and a sharpness that is too small.
+    """
+    k = checks.dimension("k", k)
+    V, T = sizes(2 * k, max_length)
+    called = f"dyck({k}, {T}" + (f", depth={depth})" if depth is not None else ")")
+    depth = None if depth is None else checks.dimension("depth", depth)
+    counts, typed = k > 1 or depth is not None, k > 1
+    stream = Stream(
+        **dict.fromkeys(("sign", "share", "error", "rejected"), 1),
+        **dict.fromkeys(("bos", "inverse", "j", "square", "balance") * counts, 1),
+        **dict.fromkeys(("type", "balance_square") * typed, 1),
+    )
+    C = 2.0 ** (T + 1).bit_length()
+    blocks = [_shares(stream, C)]
+    if counts:
+        blocks.append(_lookup(stream, T, depth))
+    if typed:
+        blocks.append(_match(stream, k, T))
+    blocks.append(_verdict(stream, C))
+    here, types, prefix = np.arange(T + 1), np.arange(k), (V,) * counts
+    sign = np.repeat([1.0, -1.0, 0.0], [k, k, len(prefix)])
+    held = {"sign": sign, "bos": sign == 0, "type": np.hstack([types, types, 0])}
+    held = {name: values for name, values in held.items() if name in stream.widths}
+    line = PosEmbed(rows(stream, j=here, square=here**2)) if counts else None
+    return Transformer(
+        Embed(rows(stream, **held)),
+        blocks,
+        unembed(stream, stream.read("rejected") @ Map(np.array([[1.0, -1.0]]), "±"), bias=YES),
+        pos_embed=line,
+        interface=Tokens(V, T, prefix=prefix, answers=2, margin=1.0),
+        stream=stream,
+        stages=_stages(counts, typed),
+        at_most={name: bound for name, bound in _bounds(k, T).items() if name in stream.widths},
+        name=called,
+        source="proved in constructions/computation/dyck.py",
+    ).sharpened(sharpness)
+
+
+def _shares(stream: Stream, C: float) -> Block:
+    """Layer 1: b/N and 1/N, and whether b < 0."""
+    names = {"sign": "share"} | ({"bos": "inverse"} if "bos" in stream.widths else {})
+    head = average(tuple(map(stream.read, names)), tuple(names.values()))
+    below = _at_least(1, -C * stream.read("share"), "error")
+    return block(stream, [head], [below], normalise="hardmax", mask="causal")
+
+
+def _lookup(stream: Stream, T: int, depth: int | None) -> Block:
+    """Layer 2: b, and b² if brackets have types; whether b > D."""
+    read, typed = stream.read, "type" in stream.widths
+    s = sharpening((2 * T + 2) * T**2 if typed else T)
+    line = read("j"), read("square")
+    into = ("balance", "balance_square")[: 1 + typed]
+    head = counted(
+        read("share"), read("inverse"), line, line[: 1 + typed], into, int(s) * (T + 1) - 1
+    )
+    head = replace(head, margin=Margin(s))
+    deep, restores = list[Step](), list[Restores]()
+    if depth is not None:
+        deep.append(_at_least(depth + 1, read("balance"), "error"))
+        restores.append(Restores(("error",), {"balance": 0.25, "error": 0.0}))
+    return block(stream, [head], deep, normalise="hardmax", mask="causal", restores=restores)
+
+
+def _match(stream: Stream, k: int, T: int) -> Block:
+    """Layer 3: the own type less that of the bracket that is closed, and whether that is not 0."""
+    read = stream.read
+    b, square, sign, bos = map(read, ("balance", "balance_square", "sign", "bos"))
+    asked = b + one, square + 2.0 * b + one
+    closes = 0.5 * (one - bos - sign)
+    head = written(asked, (b, square + closes), read("j"), bos, -read("type"), "type", T)
+    off = float(k) * (one - closes)
+    words = [_at_least(1, side * read("type") - off, "error") for side in (1.0, -1.0)]
+    exact = {"type": 0.25, "sign": 0.0, "bos": 0.0, "error": 0.0}
+    restores = [Restores(("error",), exact)]
+    return block(stream, [head], words, normalise="hardmax", mask="causal", restores=restores)
+
+
+def _verdict(stream: Stream, C: float) -> Block:
+    """The last layer: whether there was an error so far, or a bracket is left open."""
+    read = stream.read
+    head = average(read("error"), "error")
+    if "balance" in stream.widths:
+        left, exact = C * read("error") + read("balance"), {"balance": 0.25, "error": 0.0}
+    else:
+        left, exact = 2 * C * read("error") + C * read("share"), {"share": 0.0, "error": 0.0}
+    restores = [Restores(("rejected",), exact)]
+    words = [_at_least(1, left, "rejected")]
+    return block(stream, [head], words, normalise="hardmax", mask="causal", restores=restores)
+
+
+def _at_least(number: int, reads: Reading, into: str) -> Step:
+    """[reads ≥ number] for whole numbers, or what is within a quarter of them."""
+    return Step(reads, number - 0.25, into, margin=0.5)
+
+
+def _stages(counts: bool, typed: bool) -> tuple[Stage, ...]:
+    """What stands where: b/N and 1/N, errors of the balance; b, b², those of the depth, …"""
+    last = 2 + counts + typed
+    found = [Stage(1, "share", "b/N"), Stage(1, "error", "b < 0"), Stage(last, "rejected", "no")]
+    if counts:
+        found += [Stage(1, "inverse", "1/N"), Stage(2, "balance", "b")]
+        found += [Stage(2, "error", "b < 0 or b > D")]
+    if typed:
+        found += [Stage(2, "balance_square", "b²"), Stage(3, "type", "type less that found")]
+        found += [Stage(3, "error", "any error")]
+    return tuple(found)
+
+
+def _bounds(k: int, T: int) -> dict[str, float]:
+    """What no register exceeds; of errors there are two at most at a letter, and their mean."""
+    largest = {"balance": T, "balance_square": T**2, "type": k - 1}
+    small = dict.fromkeys(("share", "inverse", "rejected"), 1.0)
+    return {"error": 4.0, **small, **{name: float(bound) for name, bound in largest.items()}}

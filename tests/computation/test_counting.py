@@ -1,0 +1,351 @@
+"""Past counting logic: formulas and their text, disjoint conjunctions, the weights, the claim."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.computation import from_counting
+from theory.checks import InputError
+from theory.computation import ABC, DYCK_1, MAJORITY, is_dyck
+from theory.computation.conjunctions import Conjunctions
+from theory.computation.counting import (
+    FALSE,
+    LARGEST,
+    TRUE,
+    And,
+    Count,
+    Letter,
+    Not,
+    Or,
+    counting_depth,
+    counting_words,
+    holds,
+    letters,
+    random_formula,
+)
+from theory.computation.counting_syntax import parse
+from theory.sequences import all_sequences
+from verify.claim import Run
+from verify.computation.counting import NAMED, counting, in_language
+from verify.finding import Verdict
+
+A, B = Letter("a"), Letter("b")
+MORE = "#(#a = 2 & #b > 0) - #b < 1 | b"
+
+
+def by_hand(formula, word, i):
+    """Whether a formula holds at position i of a word of letters: read off its definition."""
+    match formula:
+        case Letter(sign):
+            return word[i] == sign
+        case Not(of):
+            return not by_hand(of, word, i)
+        case And(parts):
+            return all(by_hand(part, word, i) for part in parts)
+        case Or(parts):
+            return any(by_hand(part, word, i) for part in parts)
+        case Count(terms, low, high):
+            total = sum(a * sum(by_hand(f, word, j) for j in range(i + 1)) for a, f in terms)
+            return (low is None or low <= total) and (high is None or total <= high)
+
+
+formulas = st.tuples(st.sampled_from(["ab", "abc"]), st.integers(0, 3), st.integers(0, 10**6))
+"""What random formulas are drawn from."""
+
+
+@settings(max_examples=30, deadline=None)
+@given(formulas, st.text("abc", min_size=1, max_size=5))
+def test_semantics_by_hand(drawn, word):
+    formula = random_formula(*drawn)
+    tokens = np.array(["abc".index(sign) for sign in word])
+    wanted = [by_hand(formula, word, i) for i in range(len(word))]
+    assert holds(formula, tokens, "abc").tolist() == wanted
+
+
+@settings(deadline=None)
+@given(formulas)
+def test_the_text_of_a_formula_says_the_same(drawn):
+    formula = random_formula(*drawn)
+    words = all_sequences(4, 3)
+    again = parse(str(formula))
+    assert (holds(again, words, "abc") == holds(formula, words, "abc")).all()
+    assert str(parse(str(again))) == str(again)
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("a", A),
+        (" !a&b | a ", Or((And((Not(A), B)), A))),
+        ("#a>#b", Count(((1, A), (-1, B)), 1, None)),
+        ("2#a + 3 <= 2*#b - #(a|b)", Count(((2, A), (-2, B), (1, Or((A, B)))), None, -3)),
+        ("#a == 1", Count(((1, A),), 1, 1)),
+        ("#a != 1", Not(Count(((1, A),), 1, 1))),
+        ("-#a < -2", Count(((-1, A),), None, -3)),
+        ("#a - #a >= 0", TRUE),
+        ("1 != 1", FALSE),
+        ("2 < 3", TRUE),
+        ("#true >= 1", Count(((1, TRUE),), 1, None)),
+        ("#false = 0", Count(((1, FALSE),), 0, 0)),
+    ],
+)
+def test_texts(text, formula):
+    assert parse(text) == formula
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "it ends, where a formula is wanted"),
+        ("   ", "it ends"),
+        ("a b", "sign 3 is 'b', where & or | or its end is wanted"),
+        ("a & $", r"sign 5 is '\$', which no formula has"),
+        ("A", "sign 1 is 'A'"),
+        ("#a", "it ends, where one of = != < <= > >= is wanted"),
+        ("#a > ", "it ends, where a number or a count such as #a is wanted"),
+        ("#a > #", r"where a letter or '\(' is wanted"),
+        ("#a > 1 > 2", "sign 8 is '>'"),
+        ("(a", r"it ends, where '\)' is wanted"),
+        ("a)", r"sign 2 is '\)'"),
+        ("a |", "it ends, where a formula is wanted"),
+        ("#a >= -", "it ends, where a number"),
+        ("a\n&\n&", "'a & &' does not parse: sign 5 is '&'"),
+        ("!" * 41 + "a", "nested more than 40 times"),
+        ("(" * 5000, "nested more than 40 times"),
+        ("9" * 5000 + "#a > 1", "a number has 5000 digits"),
+        ("#a > 1048577", r"1048577 is beyond ±2\^20"),
+        ("#a > " + "#a + " * 3000, "give at most 10000"),
+        (None, "a NoneType is no formula: give a text"),
+        (True, "a bool is no formula"),
+    ],
+)
+def test_what_is_no_formula(text, says):
+    with pytest.raises(InputError, match=says) as refusal:
+        parse(text)
+    assert "\n" not in str(refusal.value)
+
+
+def doubled(times):
+    formula = A
+    for _ in range(times):
+        formula = And((formula, formula))
+    return formula
+
+
+def negated(times):
+    formula = A
+    for _ in range(times):
+        formula = Not(formula)
+    return formula
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: Letter("ab"), "letter 'ab': give one from a to z"),
+        (lambda: Letter(1), "letter 1"),
+        (lambda: Not("a"), "Not of a str: give formulas"),
+        (lambda: And([A]), "And of a list: give a tuple"),
+        (lambda: Or((A, None)), "Or of a NoneType"),
+        (lambda: Count(((1, A),), None, None), "without a bound"),
+        (lambda: Count(((1, A),), 3, 1), "no number is from 3 to 1"),
+        (lambda: Count(((0.5, A),), 1, None), "0.5 in a comparison"),
+        (lambda: Count(((True, A),), 1, None), "True in a comparison"),
+        (lambda: Count(((1, A),), float("nan"), None), "nan in a comparison"),
+        (lambda: Count(((LARGEST + 1, A),), 1, None), r"up to ±2\^20"),
+        (lambda: doubled(100), "give at most 10000, nested 100 times"),
+        (lambda: negated(100), "nested 101 times"),
+        (lambda: holds(A, [2], "ab"), "words contain 2"),
+        (lambda: random_formula("ab", -1, 0), "depth is -1"),
+        (lambda: random_formula("ab", 1, 0, 0), "size is 0"),
+        (lambda: random_formula("", 1, 0), "the alphabet is ''"),
+        (lambda: counting_words(0, 2, 0), "length is 0"),
+        (lambda: counting_words(10**15, 2, 0), "words of 1000000000000000 letters"),
+        (lambda: from_counting("#a > ", 5), "does not parse"),
+        (lambda: from_counting(3, 5), "an int is no formula|a int is no formula"),
+        (lambda: from_counting(A, 0), "max_length is 0"),
+        (lambda: from_counting(A, True), "max_length is True"),
+        (lambda: from_counting("#a > #b", 5, alphabet="a"), "lacks 'b', a letter of the formula"),
+        (lambda: from_counting(A, 5, alphabet="aba"), "has a letter twice"),
+        (lambda: from_counting(A, 5, alphabet="a1"), "the alphabet is 'a1'"),
+        (lambda: from_counting(A, 5, alphabet=""), "the alphabet is ''"),
+        (lambda: from_counting(A, 5, alphabet=7), "the alphabet is 7"),
+        (lambda: from_counting(f"{2**20}#a > {2**20 - 1}", 2**24), "too much for float64"),
+        (lambda: from_counting(A, 5, alphabet="ab")([0, 2]), "tokens contain 2"),
+        (lambda: from_counting(MAJORITY, 5)([0] * 6), "built for max_length = 5"),
+        (lambda: list(counting.findings(Run(), formula="#a")), "does not parse"),
+        (lambda: list(counting.findings(Run(), formula="a", alphabet="b")), "lacks 'a'"),
+        (lambda: list(counting.findings(Run(), alphabet="!")), "the alphabet is '!'"),
+        (lambda: list(counting.findings(Run(), depth=-1)), "depth is -1"),
+        (lambda: list(counting.findings(Run(), length=1)), "length is 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, says):
+    with pytest.raises(InputError, match=says) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)
+
+
+def test_too_many_cases_are_refused():
+    counts = [parse(f"#a = {n}") for n in range(24)]
+    pairs = tuple(Or((counts[n], counts[n + 1])) for n in range(0, 24, 2))
+    assert len(Conjunctions("ab")(And(pairs[:6]))) == 2**6
+    with pytest.raises(InputError, match="more than 2000 cases: give one of fewer"):
+        Conjunctions("ab")(And(pairs))
+
+
+@settings(deadline=None)
+@given(formulas)
+def test_conjunctions_are_disjoint_and_say_the_same(drawn):
+    formula = random_formula(*drawn)
+    split, words = Conjunctions("abc"), all_sequences(4, 3)
+    total = np.zeros(words.shape, dtype=int)
+    for case in split(formula):
+        here = np.isin(words, ["abc".index(letter) for letter in case.letters if letter])
+        for comparison, value in case.literals:
+            here &= holds(comparison, words, "abc") == value
+        total += here
+    assert (total == holds(formula, words, "abc")).all()
+    assert counting_depth(formula) >= (split.level(formula) > 0)
+    assert split.level(formula) <= 2 * counting_depth(formula)
+
+
+def test_levels():
+    level = Conjunctions("ab").level
+    wanted = {
+        "a | !b": 0,
+        "#a > 1": 1,
+        "a & #a > 1": 1,
+        "a & #a > 1 | b & #b > 1": 1,  # one letter stands, so one comparison counts
+        "#a > 1 & #b > 1": 2,
+        "#a > 1 & (#b > 1 | #b > #a)": 2,
+        "#(a & #a > 1) = 0": 2,
+        "#(#a > 1 & #b > 1) = 0": 3,
+        "#a > 1 & #(#b > 1) = 0": 2,
+        "!(#a > 1)": 1,
+        "#a > 1 | true": 0,
+    }
+    assert {text: level(parse(text)) for text in wanted} == wanted
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_formulas_define_their_languages(name):
+    formula, alphabet = NAMED[name]
+    words = all_sequences({2: 9, 3: 7}[len(alphabet)], len(alphabet))
+    assert (holds(formula, words, alphabet) == in_language(name, words)).all()
+
+
+def test_languages_by_python():
+    """The languages once more, on the words themselves."""
+    words = all_sequences(6, 3)
+    texts = ["".join("abc"[a] for a in word) for word in words]
+    majority = [[2 * t[:i].count("a") > i for i in range(1, 7)] for t in texts]
+    abc = [[t[:i] == "a" * (i // 3) + "b" * (i // 3) + "c" * (i // 3) and i % 3 == 0
+            for i in range(1, 7)] for t in texts]  # fmt: skip
+    two = words[(words < 2).all(1)]
+    assert (in_language("abc", words) == abc).all()
+    assert (in_language("majority", two) == np.array(majority)[(words < 2).all(1)]).all()
+    assert (in_language("dyck-1", two) == is_dyck(two, 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("formula", "alphabet", "size"),
+    [
+        (MAJORITY, "ab", (1, 1, 5)),
+        (DYCK_1, "ab", (2, 1, 8)),
+        (ABC, "abc", (2, 1, 16)),
+        ("a", "ab", (0, 0, 3)),
+        ("!(a | #a > #b)", "abc", (1, 1, 6)),
+        ("#(#a > 1 & #b > 1) = 0", "ab", (3, 1, 11)),
+        (MORE, "ab", (3, 1, 11)),
+        ("true", "a", (0, 0, 2)),
+        ("false", "ab", (0, 0, 3)),
+        ("#true = 3 | #a = #true", "ab", (1, 1, 8)),
+        ("#(!(#a > #b)) > 2 & !(#a = 3)", "ab", (2, 1, 10)),
+    ],
+)
+def test_all_short_words(formula, alphabet, size):
+    T = {1: 9, 2: 9, 3: 6}[len(alphabet)]
+    model, words = from_counting(formula, T, alphabet=alphabet), all_sequences(T, len(alphabet))
+    wanted = holds(parse(formula) if isinstance(formula, str) else formula, words, alphabet)
+    assert (model(words).numpy() == wanted).all()
+    assert (model.n_layers, model.n_heads, model.d_model) == size
+
+
+@settings(max_examples=40, deadline=None)
+@given(formulas, st.sampled_from([1, 5, 40]), st.integers(0, 10**6))
+def test_random_formulas(drawn, T, seed):
+    formula = random_formula(*drawn)
+    alphabet = "abc" if "c" in letters(formula) or seed % 2 else "ab"
+    model = from_counting(formula, T, alphabet=alphabet)
+    rng = np.random.default_rng(seed)
+    words = [rng.integers(len(alphabet), size=(10, T))]
+    words = np.vstack([*words, *counting_words(T, len(alphabet), rng).values()])
+    assert (model(words).numpy() == holds(formula, words, alphabet)).all()
+    logits = model.logits(words).numpy()
+    assert (logits % 2 == [0, 1]).all()  # whole numbers, and odd where they differ
+    d = counting_depth(formula)
+    assert model.n_layers <= 2 * d
+    assert model.softmax_error(1e-3).logits == 0
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(formulas)
+def test_many_random_formulas_on_all_short_words(drawn):
+    formula = random_formula(*drawn)
+    words = all_sequences(6, 3)
+    model = from_counting(formula, 6, alphabet="abc")
+    assert (model(words).numpy() == holds(formula, words, "abc")).all()
+
+
+def test_softmax_at_any_sharpness():
+    words = np.vstack([*counting_words(60, 3, 0).values()])
+    model = from_counting(ABC, 60)
+    for sharpness in (1e-3, 1.0, 100.0):
+        soft = model.sharpened(sharpness)
+        assert (soft(words).numpy() == holds(ABC, words, "abc")).all()
+
+
+def test_in_float32():
+    words = np.vstack([*counting_words(60, 3, 0).values()])
+    model = from_counting(ABC, 60).to(torch.float32)
+    assert (model(words).numpy() == holds(ABC, words, "abc")).all()
+    with pytest.raises(InputError, match="its answers could be wrong"):
+        from_counting("1000#a > 999#b", 60).to(torch.bfloat16)
+
+
+@pytest.mark.parametrize(("T", "V"), [(1, 1), (1, 3), (2, 3), (7, 2), (12, 3)])
+def test_words_on_which_counts_nearly_tie(T, V):
+    families = counting_words(T, V, 0)
+    for words in families.values():
+        assert words.shape[1] == T
+        assert ((words >= 0) & (words < V)).all()
+    if T % V == 0:
+        assert (np.apply_along_axis(np.bincount, 1, families["shuffled"]) == T // V).all()
+    if (T, V) == (12, 3):
+        assert in_language("abc", families["equal runs"])[0, -1]
+
+
+def test_the_claim_holds_for_several_and_for_ones_own():
+    found = {f.id: f.verdict for f in counting.findings(Run(quick=True), length=6, samples=2)}
+    assert {id.split("/")[0] for id in found} == {*NAMED, "random-ab", "random-abc"}
+    assert {*found.values()} == {Verdict.HOLDS}
+    own = [{"formula": text} for text in (MORE, "a", "#a > 1 | true")]
+    for options in (*own, {"formula": "a", "alphabet": "ba"}, {"alphabet": "abcd"}):
+        run = Run(quick=True)
+        assert counting.verdict(run, length=5, samples=2, **options) is Verdict.HOLDS
+
+
+def test_the_seed_draws_the_formulas():
+    def random(seed):
+        found = counting.findings(Run(seed=seed, quick=True), length=3, samples=1, alphabet="ab")
+        return next(found).words
+
+    assert random(1) == random(1) != random(2)

@@ -1,0 +1,135 @@
+"""Boolean combinations of letters and comparisons as sums of disjoint conjunctions.
+
+At each position one letter stands; given it, a combination is one of comparisons alone, which a
+decision tree splits: each path to "holds" is a conjunction of some letters with comparisons that
+hold or do not, and of all paths one at most is taken.  So where the paths are computed side by
+side, their sum is the combination, without a gate in a gate.
+
+`level` says after how many layers of attention and MLP a formula can be known, if a layer counts
+what is known before it, and its MLP computes conjunctions of what is known before it with one
+comparison of what it counted: a comparison takes one layer more than what it counts, and a
+combination as many as its latest comparison, plus one if a conjunction has two of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from theory.checks import InputError
+from theory.computation.counting import FALSE, TRUE, And, Count, Formula, Letter, Not, Or
+
+MOST = 2_000  # conjunctions of a formula
+START = ""  # stands for the letter before the first one, which is none
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """The letter is one of these, and each of the comparisons holds or does not, as it says."""
+
+    letters: frozenset[str]
+    literals: tuple[tuple[Count, bool], ...]
+
+
+class Conjunctions:
+    """The conjunctions and levels of formulas over an alphabet."""
+
+    def __init__(self, alphabet: str) -> None:
+        self.letters = (*alphabet, START)
+        self._of: dict[Formula, list[Conjunction]] = {}
+        self._levels: dict[Formula, int] = {}
+
+    def __call__(self, formula: Formula) -> list[Conjunction]:
+        """The disjoint conjunctions of a Boolean combination, the earliest comparisons first.
+
+        Raises `ValueError` for more than 2000 of them.
+        """
+        if formula not in self._of:
+            by_rest = dict[Formula, set[str]]()
+            for letter in self.letters:
+                rest = simplified(formula, letter, {})
+                by_rest.setdefault(rest, set()).add(letter)
+            found = list[Conjunction]()
+            for rest, letters in by_rest.items():
+                for path in self._paths(rest):
+                    found.append(Conjunction(frozenset(letters), path))
+                    if len(found) > MOST:
+                        raise InputError(
+                            f"a Boolean combination in the formula has more than {MOST} cases: "
+                            "give one of fewer comparisons"
+                        )
+            self._of[formula] = found
+        return self._of[formula]
+
+    def _paths(self, rest: Formula) -> Iterator[tuple[tuple[Count, bool], ...]]:
+        if rest == TRUE:
+            yield ()
+        elif rest != FALSE:
+            first = min(comparisons(rest), key=self.level)
+            for value in (True, False):
+                for path in self._paths(simplified(rest, START, {first: value})):
+                    yield ((first, value), *path)
+
+    def level(self, formula: Formula) -> int:
+        """After how many layers it is known; 0 if it is about the letter alone."""
+        if formula not in self._levels:
+            if isinstance(formula, Count):
+                found = 1 + max((self.level(each) for _, each in formula.terms), default=0)
+            else:
+                paths = [path.literals for path in self(formula)]
+                levels = [[self.level(each) for each, _ in path] for path in paths]
+                found = max((max(path, default=0) for path in levels), default=0)
+                found += any(path.count(found) > 1 for path in levels) if found else 0
+            self._levels[formula] = found
+        return self._levels[formula]
+
+    def at_start(self, formula: Formula) -> bool:
+        """Whether it holds before the first letter, where all counts are 0."""
+        known = {each: (each.low or 0) <= 0 <= (each.high or 0) for each in comparisons(formula)}
+        return simplified(formula, START, known) == TRUE
+
+
+def stripped(formula: Formula) -> tuple[Formula, bool]:
+    """A formula without the negations in front of it, and whether they are odd in number."""
+    no = False
+    while isinstance(formula, Not):
+        formula, no = formula.of, not no
+    return formula, no
+
+
+def comparisons(formula: Formula) -> list[Count]:
+    """The comparisons that a combination is made of, in order, each once."""
+    match formula:
+        case Count():
+            return [formula]
+        case Not(of):
+            return comparisons(of)
+        case And(parts) | Or(parts):
+            return list(dict.fromkeys(each for part in parts for each in comparisons(part)))
+        case Letter():
+            return []
+
+
+def simplified(formula: Formula, letter: str, known: dict[Count, bool]) -> Formula:
+    """A combination where this letter stands, and some comparisons are known to hold or not."""
+    match formula:
+        case Letter(sign):
+            return TRUE if sign == letter else FALSE
+        case Count():
+            return formula if formula not in known else TRUE if known[formula] else FALSE
+        case Not(of):
+            inner = simplified(of, letter, known)
+            return FALSE if inner == TRUE else TRUE if inner == FALSE else Not(inner)
+        case And(parts):
+            return _joined(And, TRUE, FALSE, [simplified(each, letter, known) for each in parts])
+        case Or(parts):
+            return _joined(Or, FALSE, TRUE, [simplified(each, letter, known) for each in parts])
+
+
+def _joined(
+    kind: type[And] | type[Or], neutral: Formula, settles: Formula, parts: list[Formula]
+) -> Formula:
+    left = tuple(dict.fromkeys(part for part in parts if part != neutral))
+    if settles in left:
+        return settles
+    return left[0] if len(left) == 1 else kind(left)

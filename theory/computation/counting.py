@@ -1,0 +1,270 @@
+"""Past counting logic: what linear inequalities of prefix counts say of a word [YangChiang2024].
+
+A formula holds, or does not, at each position i of a word:
+
+    σ                       letter i is σ
+    ¬φ, φ ∧ ψ, φ ∨ ψ        Boolean connectives
+    low ≤ Σ_k a_k #φ_k ≤ high    #φ is the number of positions j ≤ i at which φ holds; the a_k and
+                            the bounds are whole numbers, and one of the bounds may be absent
+
+`counting_syntax.py` reads them as text, `conjunctions.py` splits their Boolean combinations.
+
+Shape glossary: words (…, T) are integer arrays; letter 0 of the alphabet "abc" is a, 1 is b, ….
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks, machine
+from theory.checks import InputError
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LARGEST = 2**20  # of a coefficient or a bound
+NESTED, LARGE = 100, 10_000  # formulas in each other, and in all
+
+
+@dataclass(frozen=True)
+class Letter:
+    """The letter is this one, of a … z."""
+
+    sign: str
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.sign, str) and len(self.sign) == 1 and self.sign in LETTERS):
+            raise InputError(f"letter {self.sign!r}: give one from a to z")
+        _made_of(self, ())
+
+    def __str__(self) -> str:
+        return self.sign
+
+
+@dataclass(frozen=True)
+class Not:
+    """The formula does not hold."""
+
+    of: Formula
+
+    def __post_init__(self) -> None:
+        _made_of(self, (self.of,))
+
+    def __str__(self) -> str:
+        return f"!{_inside(self.of)}"
+
+
+@dataclass(frozen=True)
+class And:
+    """All of the formulas hold; of none, true."""
+
+    parts: tuple[Formula, ...]
+
+    def __post_init__(self) -> None:
+        _made_of(self, self.parts)
+
+    def __str__(self) -> str:
+        return " & ".join(map(_inside, self.parts)) or "true"
+
+
+@dataclass(frozen=True)
+class Or:
+    """Some of the formulas hold; of none, false."""
+
+    parts: tuple[Formula, ...]
+
+    def __post_init__(self) -> None:
+        _made_of(self, self.parts)
+
+    def __str__(self) -> str:
+        return " | ".join(map(_inside, self.parts)) or "false"
+
+
+@dataclass(frozen=True)
+class Count:
+    """low ≤ Σ a·#φ ≤ high for terms (a, φ); None is no bound."""
+
+    terms: tuple[tuple[int, Formula], ...]
+    low: int | None
+    high: int | None
+
+    def __post_init__(self) -> None:
+        _made_of(self, tuple(counted for _, counted in self.terms))
+        for size in (self.low, self.high, *(a for a, _ in self.terms)):
+            whole = isinstance(size, int) and not isinstance(size, bool)
+            if not (size is None or whole) or abs(size or 0) > LARGEST:
+                raise InputError(f"{size!r} in a comparison: give whole numbers up to ±2^20")
+        if self.low is None and self.high is None:
+            raise InputError("a comparison without a bound always holds: give low or high")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise InputError(f"no number is from {self.low} to {self.high}: give low ≤ high")
+
+    def __str__(self) -> str:
+        total = ""
+        for a, counted in self.terms:
+            total += (" - " if a < 0 else " + ") if total else "-" * (a < 0)
+            total += f"{abs(a)}" * (abs(a) != 1) + "#"
+            total += str(counted) if isinstance(counted, Letter) else f"({counted})"
+        total = total or "0"
+        if self.low == self.high:
+            return f"{total} = {self.low}"
+        above = [f"{total} >= {self.low}"] if self.low is not None else []
+        return " & ".join(above + ([f"{total} <= {self.high}"] if self.high is not None else []))
+
+
+def _made_of(formula: Formula, parts: object) -> None:
+    if not isinstance(parts, tuple):
+        raise InputError(f"{type(formula).__name__} of a {type(parts).__name__}: give a tuple")
+    for part in parts:
+        if not isinstance(part, Formula):
+            kind = type(part).__name__
+            raise InputError(f"{type(formula).__name__} of a {kind}: give formulas, or parse(text)")
+    # Checked as it grows, so that none is too large for what walks through it.
+    deep = 1 + max((part.__dict__["nested"] for part in parts), default=0)
+    size = 1 + sum(part.__dict__["size"] for part in parts)
+    if deep > NESTED or size > LARGE:
+        raise InputError(
+            f"{size} formulas, nested {deep} times: give at most {LARGE}, nested {NESTED} times"
+        )
+    formula.__dict__.update(nested=deep, size=size)
+
+
+Formula = Letter | Not | And | Or | Count
+TRUE, FALSE = And(()), Or(())
+
+
+def _inside(part: Formula) -> str:
+    several = isinstance(part, And | Or) and bool(part.parts)
+    return f"({part})" if several or isinstance(part, Count) else str(part)
+
+
+def subformulas(formula: Formula) -> tuple[Formula, ...]:
+    """Those that a formula is directly made of, counted ones among them."""
+    match formula:
+        case Letter():
+            return ()
+        case Not(of):
+            return (of,)
+        case And(parts) | Or(parts):
+            return parts
+        case Count(terms):
+            return tuple(counted for _, counted in terms)
+
+
+def letters(formula: Formula) -> set[str]:
+    """The letters that occur in a formula."""
+    if isinstance(formula, Letter):
+        return {formula.sign}
+    return set[str]().union(*map(letters, subformulas(formula)))
+
+
+def counting_depth(formula: Formula) -> int:
+    """How deep counts are nested."""
+    return isinstance(formula, Count) + max(map(counting_depth, subformulas(formula)), default=0)
+
+
+def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
+    """At which positions of words (…, T) a formula holds (…, T), bool: by its definition.
+
+    Raises `ValueError` for letters that the alphabet has not, and an empty word.
+    """
+    tokens = checks.tokens("words", words, len(alphabet))
+    match formula:
+        case Letter(sign):
+            return tokens == alphabet.find(sign)
+        case Not(of):
+            return ~holds(of, tokens, alphabet)
+        case And(parts):
+            return np.all([tokens >= 0, *(holds(each, tokens, alphabet) for each in parts)], axis=0)
+        case Or(parts):
+            return np.any([tokens < 0, *(holds(each, tokens, alphabet) for each in parts)], axis=0)
+        case Count(low=low, high=high):
+            total = counted(formula, tokens, alphabet)
+            above = tokens >= 0 if low is None else total >= low
+            return above if high is None else above & (total <= high)
+
+
+def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
+    """Σ a·#φ at each position of words (…, T); raises `ValueError` as `holds` does."""
+    tokens = checks.tokens("words", words, len(alphabet))
+    total = np.zeros_like(tokens)
+    for a, each in formula.terms:
+        total += a * holds(each, tokens, alphabet).cumsum(-1)
+    return total
+
+
+def checked_alphabet(alphabet: str, formula: Formula) -> str:
+    """An alphabet that has the letters of a formula, each once; else `ValueError`."""
+    if not isinstance(alphabet, str) or not alphabet or not set(alphabet) <= set(LETTERS):
+        raise InputError(f"the alphabet is {alphabet!r}: give letters from a to z, such as 'abc'")
+    if len(set(alphabet)) < len(alphabet):
+        raise InputError(f"the alphabet {alphabet!r} has a letter twice: give each once")
+    if missing := sorted(letters(formula) - set(alphabet)):
+        raise InputError(f"the alphabet {alphabet!r} lacks {missing[0]!r}, a letter of the formula")
+    return alphabet
+
+
+def counting_words(
+    length: int, letters: int, seed: int | np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Families of words (some rows, T) on which counts nearly tie.
+
+    "equal runs"            each letter in turn, equally often, in every order of rotation
+    "runs of all lengths"   each letter in turn, of random lengths, and of nearly equal ones
+    "one letter exchanged"  equal runs, and one letter somewhere
+    "shuffled"              equal counts in random order
+
+    Raises `ValueError` for sizes below 1, and for more than the memory holds.
+    """
+    T, V = checks.dimension("length", length), checks.dimension("letters", letters)
+    machine.fits_in_memory(f"words of {T} letters", 8 * T * (4 * V + 32), "give shorter ones")
+    generator, turns = np.random.default_rng(seed), np.arange(T) * V // T
+    equal = (turns + np.arange(V)[:, None]) % V
+    uneven = np.sort(generator.integers(T + 1, size=(8, V - 1)), axis=1)
+    near = np.linspace(0, T, V + 1)[1:-1].round() + generator.integers(-2, 3, size=(8, V - 1))
+    exchanged = np.tile(turns % V, (8, 1))
+    exchanged[np.arange(8), generator.integers(T, size=8)] = generator.integers(V, size=8)
+    return {
+        "equal runs": equal,
+        "runs of all lengths": np.array(
+            [np.searchsorted(ends, np.arange(T), "right") for ends in (*uneven, *np.sort(near))]
+        ),
+        "one letter exchanged": exchanged,
+        "shuffled": generator.permuted(np.tile(turns % V, (8, 1)), axis=1),
+    }
+
+
+def random_formula(
+    alphabet: str, depth: int, seed: int | np.random.Generator, size: int = 3
+) -> Formula:
+    """A formula of this counting depth, drawn at random: at most `size` counts in a sum and parts
+    in a Boolean combination. Raises `ValueError` for a depth below 0 or a size below 1."""
+    depth, size = checks.step_count("depth", depth), checks.dimension("size", size)
+    checked_alphabet(alphabet, TRUE)
+    generator = np.random.default_rng(seed)
+
+    def drawn(deep: int) -> Formula:
+        """One part of counting depth `deep` and others of at most that."""
+        parts = [part(each) for each in depths(deep)]
+        if len(parts) == 1:
+            return parts[0]
+        return And(tuple(parts)) if generator.integers(2) else Or(tuple(parts))
+
+    def depths(deep: int) -> list[int]:
+        return [deep, *generator.integers(deep + 1, size=generator.integers(size)).tolist()]
+
+    def part(deep: int) -> Formula:
+        found: Formula = Letter(str(generator.choice([*alphabet])))
+        if deep:
+            terms = tuple((int(generator.choice(FACTORS)), drawn(e)) for e in depths(deep - 1))
+            low = int(generator.integers(-1, 3))
+            high = low + int(generator.integers(2))
+            sides = [(low, None), (None, high), (low, high)][generator.integers(3)]
+            found = Count(terms, *sides)
+        return Not(found) if generator.integers(4) == 0 else found
+
+    return drawn(depth)
+
+
+FACTORS = (-2, -1, -1, 1, 1, 2)

@@ -1,0 +1,228 @@
+"""The claim `counting`: formulas of past counting logic in uniform attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from theory.computation.counting import (
+    Count,
+    Formula,
+    counted,
+    counting_depth,
+    counting_words,
+    letters,
+    random_formula,
+)
+from theory.computation.counting import checked_alphabet as checked
+from theory.computation.counting import holds as by_definition
+from theory.computation.counting_syntax import ABC, DYCK_1, MAJORITY, parse
+from theory.computation.dyck import adversarial_words, is_dyck
+from theory.sequences import all_sequences
+from verify.claim import Run, claim, option
+from verify.computation.options import Length, Samples
+from verify.evidence.gaps import averaging, gap_finding
+from verify.evidence.restoring import same_as_hardmax
+from verify.evidence.sequences import (
+    answers_equal,
+    equal_over_q,
+    exact_evidence,
+    families_of,
+    registers_hold,
+)
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, at_least, at_most, equal, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+ALL = {1: 9, 2: 9, 3: 7, 4: 5}  # letters of all words, by the size of the alphabet
+
+
+NAMED = {"majority": (MAJORITY, "ab"), "dyck-1": (DYCK_1, "ab"), "abc": (ABC, "abc")}
+"""Formulas and their alphabets."""
+
+
+@claim(
+    source="[YangChiang2024]; proved in constructions/computation/counting.py",
+    faults_seen=[
+        {"length": 7, "samples": 4, "depth": 2},
+        {"formula": "#(#a = 2 & #b > 0) - #b < 1 | b", "length": 7, "samples": 4},
+    ],
+)
+def counting(
+    run: Run,
+    *,
+    formula: Annotated[
+        str | None, option("a formula, such as '#a = #b & #(#a < #b) = 0', instead of several")
+    ] = None,
+    alphabet: Annotated[
+        str | None, option("letters of the words, by default those of the formula")
+    ] = None,
+    depth: Annotated[
+        int, option("how deep counts are nested in formulas drawn by the seed", min=0)
+    ] = 2,
+    length: Length = 60,
+    samples: Samples = 50,
+) -> Iterator[Finding]:
+    """Each formula of past counting logic is a transformer of uniform attention, at any sharpness.
+
+    Of counting depth d it has at most 2d layers of one head, whose scores are all 0: majority has
+    1, Dyck-1 and aⁿbⁿcⁿ have 2.  It says after each of T letters whether the formula holds there;
+    a comparison is a step of slope Θ(T).
+    """
+    for name, (chosen, signs) in _chosen(run, formula, alphabet, depth).items():
+        statement = says(run, name, chosen, signs)
+        model = statement.build(len(signs), length)
+        found = [layers(model, chosen)]
+        if name in NAMED:
+            found.append(size(model, f"counting-{name}"))
+            found.append(_language(name, len(signs), run.quick))
+        yield from labelled(name, found)
+        yield from labelled(name, _agreement(run, statement, len(signs), model, samples))
+        for number, block in enumerate(model.blocks, start=1):
+            if block.attn is not None:
+                yield gap_finding(name, model, averaging(model, number))
+        if model.n_layers == 0:  # of the letter alone
+            continue
+        short = statement.build(len(signs), min(length, 8))
+        rows = np.concatenate([r[:1] for r in words_of(run, name, len(signs), min(length, 8), 1)])
+        yield from labelled(name, [same_as_hardmax("softmax/same", short, rows)])
+
+
+def _chosen(
+    run: Run, text: str | None, alphabet: str | None, depth: int
+) -> dict[str, tuple[Formula, str]]:
+    """The formula that was asked for, over its alphabet; or those with names, and two random ones,
+    one over each of two alphabets."""
+    if text is not None:
+        formula = parse(text)
+        given = "".join(sorted(letters(formula))) or "a" if alphabet is None else alphabet
+        return {"formula": (formula, checked(given, formula))}
+    named, drawn = (NAMED, ("ab", "abc")) if alphabet is None else ({}, (alphabet,))
+    rng = np.random.default_rng(run.seed)
+    return dict(named) | {
+        f"random-{signs}": (random_formula(signs, depth, rng), signs) for signs in drawn
+    }
+
+
+def says(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
+    """The construction beside the formula's definition."""
+    from constructions.computation.counting import from_counting
+
+    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        N = np.arange(2, words.shape[-1] + 2)  # BOS is one of those seen
+        found: dict[Any, np.ndarray] = {"1/N": np.broadcast_to(1 / N, words.shape)}
+        for stage in model.stages:
+            if isinstance(stage.holds, tuple):
+                found[stage.holds] = counted(Count(stage.holds, 0, None), words, alphabet) / N
+            elif not isinstance(stage.holds, str):
+                found[stage.holds] = by_definition(stage.holds, words, alphabet)
+        return {stage.holds: found[stage.holds][..., None] for stage in model.stages}
+
+    return OverTokens(
+        name,
+        lambda V, n: run.build(from_counting, formula, n, alphabet=alphabet),
+        lambda words: by_definition(formula, words, alphabet).astype(int),
+        holds,
+        symbols=len(alphabet),
+        shown=lambda word: "".join(alphabet[a] for a in word),
+    )
+
+
+def layers(model: Transformer, formula: Formula) -> Finding:
+    """At most 2d."""
+    d, shown = counting_depth(formula), str(formula)
+    return at_most(
+        "layers",
+        "layers for the counting depth",
+        "exact",
+        model.n_layers,
+        layers_stated(d),
+        words=f"{model.n_layers} for depth {d}: {shown if len(shown) < 99 else shown[:98] + '…'}",
+        wanted="at most 2d",
+    )
+
+
+def layers_stated(d: int) -> int:
+    """2d."""
+    return 2 * d
+
+
+def _language(name: str, V: int, quick: bool) -> Finding:
+    """The formula defines the language, on all short words."""
+    words = all_sequences(6 if quick else ALL[V], V)
+    wrong = (in_language(name, words) != by_definition(NAMED[name][0], words, NAMED[name][1])).any(
+        -1
+    )
+    return equal(
+        "language",
+        f"the formula defines the language, on all words of {words.shape[1]} letters",
+        f"on {words[wrong.argmax()].tolist()}" if wrong.any() else None,
+        words=f"equal at all prefixes of {len(words)} words",
+    )
+
+
+def in_language(name: str, words: np.ndarray) -> np.ndarray:
+    """Which prefixes of words (…, T) are in the language: without counting, letter by letter."""
+    if name == "dyck-1":
+        return is_dyck(words, 1)
+    found = np.zeros(words.shape, dtype=bool)
+    for i in range(words.shape[-1]):
+        prefix = words[..., : i + 1]
+        if name == "majority":  # the letter in the middle, without a tie
+            found[..., i] = np.sort(prefix)[..., (i + 1) // 2] == 0
+        elif i % 3 == 2:
+            found[..., i] = (prefix == np.repeat([0, 1, 2], (i + 1) // 3)).all(-1)
+    return found
+
+
+def _agreement(
+    run: Run, statement: OverTokens, V: int, model: Transformer, samples: int
+) -> Iterator[Finding]:
+    """All short words, random and adversarial ones, over Q, and the registers."""
+    longest = min(ALL.get(V, 3), 5 if run.quick else 9)
+    short, words = statement.build(V, longest), all_sequences(longest, V)
+    yield answers_equal(
+        "all-short", f"every word of at most {longest} letters", statement, [(short, words)]
+    )
+    n = model.interface.max_length
+    families = words_of(run, statement.label, V, n, 8 if run.quick else samples)
+    yield answers_equal(
+        "long",
+        f"random and adversarial words of {n} letters",
+        statement,
+        [(model, rows) for rows in run.progress(families, statement.label)],
+        f" of {len(families)} families",
+    )
+    yield at_least(
+        "apart",
+        "smallest distance of the logits",
+        exact_evidence(short),
+        apart(short, words),
+        short.interface.margin,
+        wanted="the margin declared",
+    )
+    rows = np.concatenate([rows[:1] for rows in families])[:6]
+    yield equal_over_q(statement, model, rows, f"({n} letters)")
+    if not model.stages:  # a formula of the letter alone has no other register
+        return
+    rows = np.concatenate([rows[:4] for rows in families])
+    yield registers_hold(statement, model, rows, f"({n} letters)")
+
+
+def apart(model: Transformer, words: np.ndarray) -> float:
+    """The smallest distance of the two logits on words (…, T)."""
+    logits = model.logits(words).numpy()
+    return float(abs(logits[..., 1] - logits[..., 0]).min())
+
+
+def words_of(run: Run, name: str, V: int, n: int, samples: int) -> list[np.ndarray]:
+    """Random words, and those on which counts nearly tie, or brackets nearly close."""
+    families = families_of(run, V, n, samples) | counting_words(n, V, run.rng)
+    if name == "dyck-1":
+        families |= adversarial_words(n, 1, run.rng)
+    return list(families.values())

@@ -1,0 +1,236 @@
+"""The claim `dyck`: words of brackets of k types in four layers, at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from theory import checks
+from theory.computation.dyck import adversarial_words, balances, brackets, is_dyck, random_dyck
+from verify.claim import Run, claim, option
+from verify.computation.options import Length, Samples
+from verify.evidence.gaps import States, at_positions, averaging, gap_finding
+from verify.evidence.restoring import (
+    leak_bound,
+    restored,
+    same_as_hardmax,
+    sharpness_at_all_lengths,
+)
+from verify.evidence.sequences import agreement, answers_equal, equal_over_q, registers_hold
+from verify.evidence.size import bits, size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+CASES = (1, None), (2, None), (3, None), (1, 3), (2, 3)  # types and depth
+LEAST = 2.0**-20  # the least sharpness that is tried
+
+
+@claim(
+    source="proved in constructions/computation/dyck.py; bounded depth as in [Yao2021]",
+    draws=True,
+    faults_seen=[
+        {"types": 1, "length": 6, "samples": 4},
+        {"types": 1, "depth": 1, "length": 6, "samples": 4},
+        {"types": 2, "length": 6, "samples": 4},
+        {"types": 3, "depth": 1, "length": 6, "samples": 4},
+    ],
+)
+def dyck(
+    run: Run,
+    *,
+    types: Annotated[int | None, option("types of brackets, instead of several")] = None,
+    depth: Annotated[
+        int | None, option("brackets that may be open at once, by default any number")
+    ] = None,
+    length: Length = 60,
+    samples: Samples = 50,
+) -> Iterator[Finding]:
+    """Four layers of one head say after each letter whether brackets of k types are a Dyck word.
+
+    At any depth, or with a bound on it that costs no layer, and at a width of 11 and 4 units a
+    layer whatever k.  One type takes two layers of width 4, without positions.  Softmax leaves no
+    trace from a sharpness that the length does not change.
+    """
+    asked = checks.dimension("types", 2 if types is None else types), depth
+    several = CASES[::2] if run.quick else CASES
+    for k, most in several if types is depth is None else (asked,):
+        statement = judges(run, k, most)
+        model = statement.build(2 * k, length)
+        entry = "dyck-bounded" if most is not None else "dyck" if k > 1 else "dyck-1"
+        yield from labelled(statement.label, [size(model, entry, bits(model, length, "T"), k=k)])
+        # All words of as many letters as keep their number below 50 000.
+        letters = {1: 12, 2: 7, 3: 6}.get(k, 3)
+        yield from agreement(run, statement, 2 * k, length, samples, (1, letters))
+        yield from labelled(f"{statement.label}/words", _words(run, statement, k, most, model))
+        for states in head_states(model):
+            yield gap_finding(statement.label, model, states)
+        yield from labelled(statement.label, softmax(run, statement, k, most, length))
+    if run.plot:
+        from verify.computation.dyck_picture import draw
+
+        k, most = asked
+        word = random_dyck(1, min(length, 24), k, run.rng)[0]
+        at = 2 * len(word) // 3
+        word[at] = k + (word[at] + 1) % k  # closes, most often what it should not
+        draw(run.plot, judges(run, k, most).build(2 * k, len(word)), word, k)
+
+
+def judges(run: Run, k: int, depth: int | None) -> OverTokens:
+    """The construction beside the stack."""
+    from constructions.computation import dyck as construction
+
+    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        b = balances(words, k)
+        N = np.arange(1, words.shape[-1] + 1) + len(model.interface.prefix)
+        open_now = np.maximum(b, 0)
+        off = words % k - match_types(words, open_now, k)
+        below, deep = b < 0, open_now > (np.inf if depth is None else depth)
+        found = {
+            "b/N": b / N,
+            "1/N": np.broadcast_to(1 / N, b.shape),
+            "b < 0": below,
+            "b": open_now,
+            "b²": open_now**2,
+            "b < 0 or b > D": below | deep,
+            "type less that found": off,
+            "any error": below.astype(int) + deep + ((words >= k) & (off != 0)),
+            "no": ~is_dyck(words, k, depth),
+        }
+        return {stage.holds: found[stage.holds][..., None] for stage in model.stages}
+
+    return OverTokens(
+        f"k={k}" + f",D={depth}" * (depth is not None),
+        lambda V, n: run.build(construction, k, n, depth=depth),
+        lambda words: is_dyck(words, k, depth).astype(int),
+        holds,
+        symbols=2 * k,
+        shown=lambda word: brackets(word, k),
+    )
+
+
+def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
+    """At each letter the type of the latest bracket so far that opened and led to a balance one
+    above that now, by going back; 0 if there is none."""
+    found = np.zeros_like(words)
+    for at in np.ndindex(words.shape):
+        *row, i = at
+        for j in range(i, -1, -1):
+            if words[(*row, j)] < k and b[(*row, j)] == b[at] + 1:
+                found[at] = words[(*row, j)]
+                break
+    return found
+
+
+def _words(
+    run: Run, statement: OverTokens, k: int, depth: int | None, model: Transformer
+) -> Iterator[Finding]:
+    """Words that are nearly Dyck words."""
+    n = model.interface.max_length
+    families = adversarial_words(n, k, run.rng, depth)
+    yield answers_equal(
+        "long",
+        f"Dyck words, and words that nearly are, of {n} letters",
+        statement,
+        [(model, rows) for rows in families.values()],
+        f" of {len(families)} families",
+    )
+    rows = np.concatenate([rows[:1] for rows in families.values()])
+    yield equal_over_q(statement, model, rows, f"({n} letters)")
+    rows = np.concatenate([rows[:4] for rows in families.values()])
+    yield registers_hold(statement, model, rows, f"({n} letters)")
+
+
+def head_states(model: Transformer) -> Iterator[States]:
+    """The queries and keys of every layer: averages, the balance looked up, brackets matched."""
+    yield averaging(model, 1)
+    if model.n_layers > 2:
+        yield looked_up(model)
+    if model.n_layers > 3:
+        yield matched(model)
+    yield averaging(model, model.n_layers)
+
+
+def looked_up(model: Transformer) -> States:
+    """Layer 2: balances −N < b < N of N tokens, those below 0 at position 0."""
+    keys = at_positions(model, "j", "square")
+    here = np.arange(len(keys["j"]))
+    N, b = map(np.array, zip(*((N, b) for N in here + 1 for b in range(1 - N, N)), strict=True))
+    preference = np.where(np.maximum(b, 0)[:, None] == here, 0.0, -np.inf)
+    queries = {"share": b.astype(np.float64), "inverse": np.ones(len(b))}
+    return States(2, queries, keys, preference, here, over=N)
+
+
+def matched(model: Transformer) -> States:
+    """Layer 3: of brackets that open and lead to b + 1 the latest, else BOS; balances b_j ≤ j."""
+    context = model.interface.context
+    b = np.arange(context, dtype=np.float64)
+    listed = [(0, 0, 0.0, 1.0)]
+    listed += [(j, c, s, 0.0) for j in range(1, context) for c in range(j + 1) for s in (1.0, -1.0)]
+    j, c, sign, bos = map(np.array, zip(*listed, strict=True))
+    right = (c == b[:, None] + 1) & (sign > 0)
+    preference = np.where(right, j, np.where(bos > 0, 0.0, -np.inf))
+    keys = {"balance": c, "balance_square": c**2, "sign": sign, "bos": bos, "j": j}
+    keys = {name: values.astype(np.float64) for name, values in keys.items()}
+    return States(3, {"balance": b, "balance_square": b**2}, keys, preference, j)
+
+
+def softmax(
+    run: Run, statement: OverTokens, k: int, depth: int | None, length: int
+) -> Iterator[Finding]:
+    """What softmax leaves inexact is made exact again, from a sharpness free of the length."""
+    model = statement.build(2 * k, length)
+    for layer, states in inexact(model, k).items():
+        yield restored(
+            f"softmax/restored/layer-{layer}",
+            f"what is off by a quarter leaves no trace in layer {layer}",
+            model,
+            layer,
+            states,
+        )
+    bound, wanted = sharpness_stated(k, depth)
+    build = lambda T: statement.build(2 * k, T)  # noqa: E731
+    yield sharpness_at_all_lengths("softmax/sharpness", build, length, bound, wanted)
+    short = min(length, 12)
+    rows = np.concatenate([r[:1] for r in adversarial_words(short, k, run.rng, depth).values()])
+    yield same_as_hardmax("softmax/same", build(short), rows[:4])
+
+
+def inexact(model: Transformer, k: int) -> dict[int, dict[str, np.ndarray]]:
+    """By layer, all states of the registers from which its MLP makes exact ones, where some may be
+    off: whole balances and differences of types, at brackets of both kinds and BOS; and averages
+    of errors, which are 0 or above 1/C, C > N (the step that reads them is monotone)."""
+    T = model.interface.max_length
+    b, least = range(T + 1), 2.0 ** -(T + 1).bit_length()
+    found = dict[int, dict[str, np.ndarray]]()
+    if model.n_layers > 2:
+        found[2] = _listed(("balance",), ((each,) for each in b))
+        rest = product((0.0, least, 1.0, 4.0), b)
+        found[model.n_layers] = _listed(("error", "balance"), rest)
+    if model.n_layers > 3:
+        kinds = (1.0, 0.0), (-1.0, 0.0), (0.0, 1.0)
+        states = ((s, bos, off) for s, bos in kinds for off in differences(k).tolist())
+        found[3] = _listed(("sign", "bos", "type"), states)
+    return {layer: found[layer] for layer in sorted(found) if model.blocks[layer - 1].restores}
+
+
+def differences(k: int) -> np.ndarray:
+    """Of two types."""
+    return np.arange(1 - k, k)
+
+
+def _listed(names: tuple[str, ...], states: Iterator[tuple[float, ...]]) -> dict[str, np.ndarray]:
+    columns = np.array([*states], dtype=np.float64)
+    return {name: columns[:, [i]] for i, name in enumerate(names)}
+
+
+def sharpness_stated(k: int, depth: int | None) -> tuple[float, str]:
+    """The sharpness that is enough, at every length: layer 3 may leak 1/(8(k − 1))."""
+    if k > 1:
+        return leak_bound(1 / (8 * (k - 1))), "ln(32(k − 1) + 2)"
+    return (1.0, "1") if depth is not None else (LEAST, "the least that is tried")
