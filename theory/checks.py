@@ -7,8 +7,10 @@ offending numbers, and what to do.
 Shape glossary: `…` leading (batch) dimensions, `n` examples, `d` features.
 """
 
+import json
 from collections.abc import Sequence
 from numbers import Real as Number
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -119,10 +121,7 @@ def positive(name: str, value: Real) -> np.ndarray:
 
 def positive_number(name: str, value: Real) -> float:
     """`value` as a float, one finite number > 0 (a bool is none); else `ValueError`."""
-    array = positive(name, value)
-    if array.ndim or isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} is {_shown(value)}: give one number greater than 0")
-    return float(array)
+    return _one(name, value, positive(name, value), "greater than 0")
 
 
 def step_size(name: str, value: Real) -> float:
@@ -140,10 +139,36 @@ def step_size(name: str, value: Real) -> float:
 
 def nonnegative_number(name: str, value: Real) -> float:
     """`value` as a float, one finite number ≥ 0 (a bool is none); else `ValueError`."""
-    array = nonnegative(name, value)
+    return _one(name, value, nonnegative(name, value), "that is at least 0")
+
+
+def _one(name: str, value: Real, array: np.ndarray, kind: str) -> float:
     if array.ndim or isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} is {_shown(value)}: give one number that is at least 0")
+        raise InputError(f"{name} is {_shown(value)}: give one number {kind}")
     return float(array)
+
+
+def table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
+    """The fields of a JSON file, of which the first of those `known` has to be there; a value that
+    is no object is that field alone.
+
+    Raises `ValueError` for a file that cannot be read, for what is not JSON, and for other fields.
+    """
+    try:
+        given: Any = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        where = " ".join(str(error).split())
+        raise InputError(f"{path} is not JSON ({where}): give {known[0]}") from None
+    fields = given if isinstance(given, dict) else {known[0]: given}
+    unknown = sorted(fields.keys() - set(known))
+    if unknown or known[0] not in fields:
+        raise InputError(
+            f"{path} has {', '.join(unknown) or f'no {known[0]}'}: give {known[0]!r}, and "
+            f"{' and '.join(map(repr, known[1:]))} if wanted"
+        )
+    return fields
 
 
 def per_prompt(name: str, value: Real, leading: Sequence[int]) -> np.ndarray:

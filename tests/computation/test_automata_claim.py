@@ -34,9 +34,9 @@ def test_it_holds_for_automata_of_the_zoo_and_random_ones():
 
 
 def test_the_seed_draws_the_automaton():
-    first, second = (chosen(Run(seed=s), None, None, (), 4)[0] for s in (1, 2))
+    first, second = (chosen(Run(seed=s), None, None, (), 4, None)[0] for s in (1, 2))
     assert first != second
-    assert first == chosen(Run(seed=1), None, None, (), 4)[0]
+    assert first == chosen(Run(seed=1), None, None, (), 4, None)[0]
 
 
 def test_an_automaton_of_ones_own(tmp_path):

@@ -50,6 +50,14 @@ def test_it_holds_for_automata_that_nobody_chose(seed):
     assert FAILS not in verdicts(Run(seed=seed, quick=True), states=2).values()
 
 
+def test_the_least_automaton_of_an_expression():
+    found = verdicts(regex="(ab)+")
+    assert len({id.split("/")[0] for id in found}) == 1
+    assert {*found.values()} == {HOLDS}
+    with pytest.raises(InputError, match=r"automaton S3 and regex \(ab\)\+: give one of them"):
+        verdicts(regex="(ab)+", automaton="S3")
+
+
 def test_one_state_is_known_without_looking(tmp_path):
     path = tmp_path / "one.json"
     path.write_text("[[0], [0]]", encoding="utf-8")

@@ -190,7 +190,7 @@ def test_a_table_in_a_file(tmp_path):
     ("text", "says"),
     [
         ("{", "is not JSON"),
-        ("[]", "has no 'rules': give a row"),
+        ("[]", "has no rules: give a row"),
         ('{"rules": {}}', "has no rules: give a row such as"),
         ('{"rules": []}', "has no rules: give a row such as"),
         ('{"rules": {"A": []}}', "state A of bad has no row of rules"),
@@ -204,7 +204,10 @@ def test_a_table_in_a_file(tmp_path):
         ('{"rules": {"A": ["0RA"]}, "start": "C"}', "start is 'C': give a state of bad, A"),
         ('{"rules": {"A": ["0RA"]}, "start": [0]}', "start is .0.: give a state of bad, A"),
         ('{"rules": {"A": ["1111111111RA"]}}', "state A of bad has the rule '1111111111RA'"),
-        ('{"rules": {"A": ["0RA"]}, "blank": 0}', "has blank: give 'rules', 'start' and 'name'"),
+        (
+            '{"rules": {"A": ["0RA"]}, "blank": 0}',
+            "has blank: give 'rules', and 'start'",
+        ),
     ],
 )
 def test_tables_that_are_none_are_refused(tmp_path, text, says):

@@ -8,11 +8,9 @@ its letters. Shape glossary: words (…, T) of letters 0, …, n_letters − 1; 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -153,20 +151,7 @@ def read_automaton(path: Path) -> Semiautomaton:
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and for a table that
     is no automaton.
     """
-    try:
-        given: Any = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        where = " ".join(str(error).split())
-        raise InputError(f"{path} is not JSON ({where}): give a table of transitions") from None
-    fields = given if isinstance(given, dict) else {"transitions": given}
-    unknown = sorted(fields.keys() - {"transitions", "start", "name"})
-    if unknown or "transitions" not in fields:
-        raise InputError(
-            f"{path} has {', '.join(unknown) or 'no transitions'}: give 'transitions', and "
-            "'start' and 'name' if wanted"
-        )
+    fields = checks.table(path, ("transitions", "start", "name"))
     rows = fields["transitions"]
     if not isinstance(rows, list):
         raise InputError(f"the transitions in {path} are {rows!r}: give a row for each letter")

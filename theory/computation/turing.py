@@ -13,7 +13,6 @@ A history is the row of steps (state, symbol, move) that were made. It says all:
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -211,17 +210,7 @@ def read_machine(path: Path) -> TuringMachine:
 
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and as `machine_of`.
     """
-    try:
-        given: Any = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        where = " ".join(str(error).split())
-        raise InputError(f"{path} is not JSON ({where}): give a table of rules") from None
-    if not isinstance(given, dict) or "rules" not in given:
-        raise InputError(f"{path} has no 'rules': give a row such as ['1RB', null] for each state")
-    if unknown := sorted(given.keys() - {"rules", "start", "name"}):
-        raise InputError(f"{path} has {', '.join(unknown)}: give 'rules', 'start' and 'name'")
+    given = checks.table(path, ("rules", "start", "name"))
     return machine_of(given["rules"], str(given.get("name", path.stem)), given.get("start"))
 
 

@@ -42,7 +42,7 @@ def chosen(
     file: Path | None,
     names: Sequence[str],
     states: int,
-    regex: str | None = None,
+    regex: str | None,
 ) -> list[Semiautomaton]:
     """The one that was asked for; or those of these names, and a random one."""
     asked = {"automaton": automaton, "file": file, "regex": regex}

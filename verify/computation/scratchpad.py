@@ -11,7 +11,7 @@ from theory.computation import Semiautomaton
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
 from verify.computation.decoding import decoded, softened
-from verify.computation.options import Automaton, File, Length, Samples, States, chosen
+from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
 from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, gap_finding
 from verify.evidence.restoring import leak_bound, makes, sharpness_at_all_lengths
@@ -36,6 +36,7 @@ def scratchpad(
     *,
     automaton: Automaton = None,
     file: File = None,
+    regex: Regex = None,
     states: States = 4,
     length: Length = 20,
     samples: Samples = 50,
@@ -46,7 +47,7 @@ def scratchpad(
     does not depend on them: also for A5, whose group is not solvable.  The sharpness that softmax
     needs does not depend on T either, as what is decoded is a token, and no error is carried on.
     """
-    for A in chosen(run, automaton, file, NAMES, states):
+    for A in chosen(run, automaton, file, NAMES, states, regex):
         statement = writes(run, A)
         model = statement.build(0, length)
         yield gap_finding(A.name, model, head_states(model))

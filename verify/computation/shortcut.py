@@ -15,7 +15,16 @@ from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import Map
 from theory.sequences import random_sequences
 from verify.claim import Run, claim
-from verify.computation.options import Automaton, Compact, File, Length, Samples, States, chosen
+from verify.computation.options import (
+    Automaton,
+    Compact,
+    File,
+    Length,
+    Regex,
+    Samples,
+    States,
+    chosen,
+)
 from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, averaging, counting, gap_finding
 from verify.evidence.restoring import leak_bound, makes, same_as_hardmax, sharpness_at_all_lengths
@@ -44,6 +53,7 @@ def shortcut(
     *,
     automaton: Automaton = None,
     file: File = None,
+    regex: Regex = None,
     states: States = 3,
     compact: Compact = False,
     length: Length = 40,
@@ -57,7 +67,7 @@ def shortcut(
     that is.  Of an automaton with another group, such as A5, it is said why there is no cascade.
     """
     drawn = False
-    for A in chosen(run, automaton, file, NAMES, states):
+    for A in chosen(run, automaton, file, NAMES, states, regex):
         try:
             cascaded = cascade(A, compact=compact)
         except NotSolvable as reason:
@@ -80,7 +90,7 @@ def shortcut(
             word = run.rng.integers(A.n_letters, size=min(length, LETTERS))
             draw_cascade(run.plot, model, cascaded, word)
             drawn = True
-    if automaton is None and file is None:
+    if automaton is None and file is None and regex is None:
         yield smallest()
     if run.plot and not drawn:
         raise InputError(f"{A.name} has no cascade to draw: leave --plot out")
