@@ -7,7 +7,7 @@ for other machines, and saves the space-time diagram: `python examples/busy_beav
 import sys
 from pathlib import Path
 
-from constructions.computation import turing_machine
+from constructions import turing_machine
 from theory.computation import MACHINES
 from verify.computation.space_time import draw, space_time
 
