@@ -128,6 +128,7 @@ def test_models_know_their_task():
         ("regression", {"size": "linear"}, "a linear transformer trained on regression"),
         ("regression", {"model": "lstm"}, "an LSTM trained on regression"),
         ("bigrams", {}, "a softmax transformer trained on bigrams"),
+        ("automata", {}, "a softmax transformer trained on automata"),
     ],
 )
 def test_kinds_of_models_in_words(task, options, words):

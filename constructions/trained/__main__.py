@@ -8,10 +8,10 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 import typer
@@ -41,7 +41,7 @@ app = typer.Typer(
 
 @app.command("train")
 def train_command(
-    task: Annotated[str, typer.Argument(help="regression, induction, bigrams or hop")],
+    task: Annotated[str, typer.Argument(help="regression, induction, bigrams, hop or automata")],
     size: Annotated[
         str, typer.Option("--preset", help="small, ten, medium, paper or linear (regression)")
     ] = "small",
@@ -52,6 +52,12 @@ def train_command(
     noise: Annotated[float, typer.Option(help="noise of the labels (regression)")] = 0.0,
     layers: Annotated[int | None, typer.Option(help="depth, if not the preset's")] = None,
     k: Annotated[int | None, typer.Option(help="hops, 4 if none are given (hop)")] = None,
+    automaton: Annotated[
+        str, typer.Option(help="one of the zoo, such as S3 or flip-flop (automata)")
+    ] = "parity",
+    stay: Annotated[
+        float | None, typer.Option(help="share of letters that change no state (automata)")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of weights and prompts")] = 0,
     steps: Annotated[int | None, typer.Option(help="if not the preset's")] = None,
     keep: Annotated[
@@ -61,11 +67,9 @@ def train_command(
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto")] = "auto",
 ) -> None:
     """Train a model, or go on where an earlier run in the same folder stopped."""
-    usual = inspect.signature(train_command).parameters
-    names = "size", "model", "covariance", "noise", "layers", "k", "seed", "steps"
-    options: Iterable[Any] = (size, model, covariance, noise, layers, k, seed, steps)
-    chosen = zip(names, options, strict=True)
-    given = {name: value for name, value in chosen if value != usual[name].default}
+    values, usual = locals(), inspect.signature(train_command).parameters
+    chosen = [name for name in values if name not in ("task", "keep", "out", "device")]
+    given = {name: values[name] for name in chosen if values[name] != usual[name].default}
     if out == "":  # which Path takes for the folder that one is in
         raise InputError("--out is empty: give a folder, or leave it out for runs/NAME")
     configuration = preset(task, **given)

@@ -14,7 +14,7 @@ from typing import Any
 
 from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
-from constructions.trained.tasks import bigrams, hop, regression
+from constructions.trained.tasks import automata, bigrams, hop, regression
 from constructions.transformer import plural
 from theory import checks
 from theory.checks import InputError
@@ -24,10 +24,15 @@ PRESETS = {
     "induction": hop.INDUCTION,
     "bigrams": bigrams.PRESETS,
     "hop": hop.PRESETS,
+    "automata": automata.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 
-OPTIONS = {"regression": ("covariance", "noise"), "hop": ("k",)}
+OPTIONS = {
+    "regression": ("covariance", "noise"),
+    "hop": ("k",),
+    "automata": ("automaton", "stay"),
+}
 """What of a task can be chosen besides."""
 
 
@@ -44,7 +49,8 @@ def preset(
     """The configuration of a task and a size.
 
     `model` is "transformer" or "lstm" (for regression); `options` are `covariance` and `noise` for
-    regression, `k` for hop; they, `layers` and `steps` are the preset's unless given.
+    regression, `k` for hop, `automaton` and `stay` for automata; they, `layers` and
+    `steps` are the preset's unless given.
 
     Raises ValueError for words that are not known, for sizes that a task does not have, and for
     what is for another task.

@@ -313,6 +313,22 @@ def test_evaluate_tokens(task, tmp_path, capsys):
     assert nats == 0 if task == "induction" else 1.7 < nats < np.log(8)
 
 
+def test_train_and_evaluate_automata(tmp_path, capsys):
+    words = ["--automaton", "flip-flop", "--stay", "0.8", "--steps", "20", "--seed", "1"]
+    assert main(["train", "automata", *words, "--out", str(tmp_path), "--device", "cpu"]) == 0
+    path = tmp_path / "model.safetensors"
+    made = configuration_of(path)
+    assert made == preset("automata", automaton="flip-flop", stay=0.8, steps=20, seed=1)
+    assert sidecar(path)["command"].endswith("--automaton flip-flop --stay 0.8 --seed 1 --steps 20")
+    assert main(["evaluate", str(path), "--prompts", "20"]) == 0
+    name, said, best, later, longer = capsys.readouterr().out.splitlines()
+    assert name.startswith("automata-small-4-layers-flip-flop-stay0.8-seed1: 20 steps")
+    assert "20 sequences: " in said
+    assert "letters 21 to 40" in later
+    for line in (best, longer):  # of two states, which come as often
+        assert 50 <= float(line.split()[-1].removesuffix("%")) < 80
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -334,6 +350,10 @@ def test_evaluate_tokens(task, tmp_path, capsys):
         (["train", "hop", "--covariance", "ill-conditioned"], "are for regression: leave them out"),
         (["train", "regression", "--noise", "1e200"], "noise is 1e+200: give 0, or a number from"),
         (["train", "regression", "--noise", "1e-200"], "noise is 1e-200: give 0, or a number"),
+        (["train", "automata", "--automaton", "chess"], "automaton is 'chess': give 'parity'"),
+        (["train", "automata", "--automaton", "S3", "--stay", "0.5"], "no letter of S3"),
+        (["train", "automata", "--stay", "nan"], "stay contains nan: give"),
+        (["train", "hop", "--stay", "0.5"], "automaton and stay are for automata: leave them"),
         (["train"], "Missing argument"),
         (["evaluate", "nothing"], "no checkpoint nothing: shipped are"),
         (["evaluate", "nothing", "--prompts", "0"], "should be greater than or equal to 2"),

@@ -47,7 +47,8 @@ def test_every_preset_is_a_model_with_an_interface():
             found = built.interface
             if task != "regression":
                 assert isinstance(found, Tokens)
-                assert built.pos_embed.W_pos.shape[0] == found.context == 64
+                context = 40 if task == "automata" else 64
+                assert built.pos_embed.W_pos.shape[0] == found.context == context
                 continue
             assert isinstance(found, Examples)
             wanted = (packed, False) if size == "linear" else (alternating, True)
@@ -174,6 +175,12 @@ def test_presets():
         ({"task": "hop", "k": 0}, "^k is 0"),
         ({"task": "induction", "size": "paper"}, "^induction has the preset small, a transformer:"),
         ({"task": "induction", "k": 1}, "^k is for hop: leave it out of induction"),
+        (
+            {"task": "hop", "automaton": "S3"},
+            "^automaton and stay are for automata: leave them out",
+        ),
+        ({"task": "automata", "automaton": "chess"}, "^automaton is 'chess'"),
+        ({"task": "automata", "automaton": "A5", "stay": 0.5}, "^no letter of A5"),
         ({"task": "hop", "noise": 1.0}, "^covariance and noise are for regression: leave them"),
     ],
 )
@@ -196,6 +203,13 @@ def test_presets_refuse(arguments, message):
         ("induction-small-1-layer-seed0", "induction", "small", {"layers": 1}),
         ("bigrams-small-2-layers-seed0", "bigrams", "small", {}),
         ("hop-small-4-layers-k2-seed0", "hop", "small", {"k": 2}),
+        ("automata-small-4-layers-parity-seed0", "automata", "small", {}),
+        (
+            "automata-small-2-layers-flip-flop-stay0.8-seed1",
+            "automata",
+            "small",
+            {"automaton": "flip-flop", "stay": 0.8, "layers": 2, "seed": 1},
+        ),
     ],
 )
 def test_names(name, task, size, options):
@@ -228,8 +242,8 @@ def test_the_learning_rate():
 def test_a_configuration_survives_json(name):
     made = preset("regression", name, noise=0.25, seed=3)
     assert Configuration.from_json(made.to_json()) == made
-    tokens = preset("bigrams")
-    assert Configuration.from_json(tokens.to_json()) == tokens
+    for tokens in (preset("bigrams"), preset("automata", automaton="flip-flop", stay=0.8)):
+        assert Configuration.from_json(tokens.to_json()) == tokens
 
 
 def test_records_that_are_none():

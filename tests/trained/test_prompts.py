@@ -7,10 +7,13 @@ import pytest
 import torch
 
 from constructions.trained import preset, untrained
+from constructions.trained.tasks.automata import SLIP, Automata
 from constructions.trained.tasks.bigrams import Bigrams
 from constructions.trained.tasks.hop import Hop
 from constructions.trained.tasks.regression import Regression
 from constructions.trained.tasks.task import Corpus, TokenTask
+from theory.checks import InputError
+from theory.computation import ZOO, named
 from theory.regression import gaussian_prompts, ill_conditioned_prompts
 from theory.retrieval import hop
 
@@ -88,6 +91,79 @@ def test_bigrams_follow_their_chain():
     # Uniform on (0, 1): mean 1/2 and variance 1/12, here of about 200 chains.
     assert np.abs(shares.mean(0) - 0.5).max() < 4 * np.sqrt(1 / 12 / 190)
     assert np.abs(shares.var(0) - 1 / 12).max() < 0.03
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_states_are_those_of_the_automaton(name):
+    """After the word's letters and nowhere else, wherever it begins: at all places, up to T."""
+    machine, T = named(name), 6
+    tokens, wanted = (each.numpy() for each in Automata(name, T).sequences(300, generator()))
+    assert tokens.shape == wanted.shape == (300, 2 * T)
+    begins = (tokens == machine.n_letters).sum(1)
+    assert sorted({*begins}) == [*range(T + 1)]
+    for letters, states, first in zip(tokens, wanted, begins, strict=True):
+        assert (letters[:first] == machine.n_letters).all()
+        assert (states[first : first + T] == machine.run(letters[first : first + T])).all()
+        assert (states[:first] == -1).all()
+        assert (states[first + T :] == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "stay"),
+    [("A5", None), ("flip-flop", None), ("flip-flop", 0.8), ("parity", 0.0), ("dyck-2", None)],
+)
+def test_letters_have_their_chances(name, stay):
+    """Shares of a letter in each state, by counting; within five standard errors."""
+    task = Automata(name, 10, stay)
+    machine = task.machine
+    letters, states = (each.numpy() for each in task.random_words(20_000, generator(1)))
+    assert (states == machine.run(letters)).all()
+    law = np.full((machine.n_states, machine.n_letters), 1 / machine.n_letters)
+    if stay is not None:
+        law[:] = [stay, *[(1 - stay) / (machine.n_letters - 1)] * (machine.n_letters - 1)]
+    if name == "dyck-2":  # depths 0, 1, 2, and 3 for an error; letters open and close
+        law[0], law[2] = (1 - SLIP, SLIP), (SLIP, 1 - SLIP)
+    np.testing.assert_allclose(task.law, law, rtol=1e-12)
+    before = np.pad(states[:, :-1], ((0, 0), (1, 0)), constant_values=machine.start)
+    for q in machine.reachable():
+        here = letters[before == q]
+        shares = np.bincount(here, minlength=machine.n_letters) / len(here)
+        assert (abs(shares - law[q]) <= 5 * np.sqrt(law[q] * (1 - law[q]) / len(here))).all()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (("chess", 20), "^automaton is 'chess': give 'parity' or"),
+        ((3, 20), "^automaton is 3: give"),
+        (([], 20), r"^automaton is \[\]: give"),
+        (("S3", 0), "^length is 0: give an integer that is at least 1"),
+        (("S3", True), "^length is True"),
+        (("S3", 2.0), "^length is 2.0"),
+        (("S3", 20, 0.5), r"^no letter of S3 \(3 states, 2 letters\) leaves all states as they"),
+        (("parity", 20, 1), "^stay is 1: give less than 1"),
+        (("parity", 20, -0.5), "^stay contains -0.5"),
+        (("parity", 20, float("nan")), "^stay contains nan"),
+        (("parity", 20, True), "^stay is True"),
+        (("parity", 20, "0.5"), "^stay is of type"),
+    ],
+)
+def test_automata_refuse(values, message):
+    with pytest.raises(InputError, match=message):
+        Automata(*values)
+
+
+def test_automata_are_measured_at_both_lengths():
+    """An untrained model, on words twice as long as those of training."""
+    task = Automata("parity", 5)
+    model = untrained(replace(preset("automata"), task=task)).requires_grad_(False)
+    lines = [*task.evaluate(model, 200, 0)]
+    letters, states = task.random_words(200, generator())
+    right = float((model(letters) == states)[:, 5:].double().mean())
+    assert lines[2] == f"letters 6 to 10 of a word: {right:.2%} right"
+    share = float(states[:, 5:].double().mean())
+    assert lines[3].endswith(f"always the same state: {max(share, 1 - share):.2%}")
 
 
 @pytest.mark.parametrize("covariance", ["isotropic", "ill-conditioned"])

@@ -32,6 +32,7 @@ from constructions.trained.configuration import Curriculum
 from constructions.trained.models import LSTMShape, TransformerShape
 from constructions.trained.process import Process
 from constructions.trained.state import State
+from constructions.trained.tasks.automata import Automata
 from constructions.trained.tasks.bigrams import Bigrams
 from constructions.trained.tasks.hop import Hop
 from constructions.trained.tasks.regression import Regression
@@ -69,6 +70,7 @@ KINDS = {
     "linear": LINEAR,
     "hop": replace(TINY, task=Hop(4, 8, 2)),
     "bigrams": replace(TINY, task=Bigrams(3, 8)),
+    "automata": replace(TINY, task=Automata("flip-flop", 4, 0.5)),
     "corpus": replace(TINY, task=Squares(13, 1)),
 }
 every = pytest.mark.parametrize("kind", KINDS)
@@ -482,6 +484,7 @@ LEARNERS = {
     "lstm": replace(TINY, task=Regression(1, 6), shape=LSTMShape(1, 16)),
     "linear": replace(LINEAR, task=Regression(1, 6)),
     "hop": replace(TINY, task=Hop(3, 8), shape=TransformerShape(2, 2, 16, 32)),
+    "automata": replace(TINY, task=Automata("S3", 3), shape=TransformerShape(2, 2, 16, 32)),
     "corpus": replace(TINY, task=Squares(13, 1), shape=TransformerShape(2, 2, 16, 32)),
 }
 

@@ -80,17 +80,9 @@ class Task(ABC):
         """Lines of a table: a model on so many fresh prompts, beside what is best possible."""
 
 
-@dataclass(frozen=True)
-class TokenTask(Task):
+class Labelling(Task):
     """Sequences of tokens; a batch is tokens (count, T) and what is wanted (count, T), −1 where
     nothing is."""
-
-    vocabulary_size: int
-    length: int
-
-    def __post_init__(self) -> None:
-        for name in ("vocabulary_size", "length"):
-            checks.dimension(name, getattr(self, name))
 
     @abstractmethod
     def sequences(self, count: int, generator: Generator) -> Batch:
@@ -102,10 +94,6 @@ class TokenTask(Task):
 
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers]
-
-    def form(self, shape: Shape) -> Form:
-        V, T = self.vocabulary_size, self.length
-        return Form(Tokens(V, T), V, V, positions=T)
 
     def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
         return self.sequences(count, generator)
@@ -126,6 +114,22 @@ class TokenTask(Task):
         right = (logits.argmax(-1) == wanted[counted]).double().mean()
         yield f"{prompts} sequences: {float(right):.2%} right, {float(entropy):.4f} nats a token"
         yield self.best(tokens, wanted)
+
+
+@dataclass(frozen=True)
+class TokenTask(Labelling):
+    """Sequences of `length` tokens, where tokens are wanted."""
+
+    vocabulary_size: int
+    length: int
+
+    def __post_init__(self) -> None:
+        for name in ("vocabulary_size", "length"):
+            checks.dimension(name, getattr(self, name))
+
+    def form(self, shape: Shape) -> Form:
+        V, T = self.vocabulary_size, self.length
+        return Form(Tokens(V, T), V, V, positions=T)
 
 
 class Corpus(Task):

@@ -1,0 +1,137 @@
+"""Random words over an automaton; wanted is the state after each letter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+
+from constructions.interface import Model
+from constructions.tokens import Tokens
+from constructions.trained.configuration import LEARNING, presets
+from constructions.trained.models import TransformerShape
+from constructions.trained.tasks.task import CHUNK, Batch, Form, Labelling
+from theory import checks
+from theory.checks import InputError
+from theory.computation.semiautomata import Semiautomaton, identity
+from theory.computation.zoo import named
+
+if TYPE_CHECKING:
+    from constructions.trained.models import Shape
+
+SLIP = 1 / 16  # the chance of a letter to a state that no letter leaves, where there is another
+
+
+@dataclass(frozen=True)
+class Automata(Labelling, kind="automata"):
+    """Words of T = `length` letters over an automaton of the zoo [Liu2023].
+
+    Letters are independent: uniform, or with the share `stay` of those that leave every state where
+    it is.  Only a state that no letter leaves, as after an error, is entered with chance `SLIP`
+    where that can be avoided: it would be the answer almost everywhere.
+
+    A model has 2T positions.  A word begins at a uniform one of the first T + 1; before it stands
+    the token V, no letter, where nothing is wanted, nor is anything after the word, which goes on.
+    So all positions are trained, while no answer is about more than T letters: words twice as long
+    are new by their length alone.
+    """
+
+    automaton: str
+    length: int
+    stay: float | None = None
+
+    def __post_init__(self) -> None:
+        checks.dimension("length", self.length)
+        machine = named(self.automaton)
+        if self.stay is None:
+            return
+        if checks.nonnegative_number("stay", self.stay) >= 1:
+            raise InputError(f"stay is {self.stay}: give less than 1, or no letter does anything")
+        if not _stays(machine).any():
+            raise InputError(f"no letter of {machine} leaves all states as they are: omit stay")
+
+    @property
+    def machine(self) -> Semiautomaton:
+        """The automaton."""
+        return named(self.automaton)
+
+    @property
+    def law(self) -> np.ndarray:
+        """The chances of the letters in each state, (states, letters)."""
+        machine = self.machine
+        table, stays = np.array(machine.transitions).T, _stays(machine)
+        weights = np.full(machine.n_letters, 1 / machine.n_letters)
+        if self.stay is not None:
+            weights = np.where(stays, self.stay / stays.sum(), (1 - self.stay) / (~stays).sum())
+        kept = (table == np.arange(machine.n_states)[:, None]).all(1)
+        law = np.tile(weights, (machine.n_states, 1))
+        for chances, errs in zip(law, kept[table] & ~kept[:, None], strict=True):
+            if errs.any() and not errs.all():
+                chances[errs] *= SLIP / chances[errs].sum()
+                chances[~errs] *= (1 - SLIP) / chances[~errs].sum()
+        return law
+
+    def form(self, shape: Shape) -> Form:
+        V, n, context = self.machine.n_letters, self.machine.n_states, 2 * self.length
+        return Form(Tokens(V + 1, context, answers=n), V + 1, n, positions=context)
+
+    def words(self, name: str, size: str, layers: str) -> list[str]:
+        return [layers, self.automaton, *[f"stay{self.stay}"] * (self.stay is not None)]
+
+    def random_words(self, count: int, generator: Generator) -> Batch:
+        """Words of 2T letters and the states after each, both (count, 2T), on its device."""
+        machine, device = self.machine, generator.device
+        # The last chance is left out: whatever rounding does, a letter is below V.
+        bounds = torch.tensor(self.law.cumsum(1)[:, :-1], device=device)
+        table = torch.tensor(machine.transitions, device=device)
+        drawn = torch.rand((2 * self.length, count, 1), generator=generator, device=device)
+        state = torch.full((count,), machine.start, device=device)
+        letters, states = [], []
+        for uniform in drawn:
+            letters.append((bounds[state] < uniform).sum(-1))
+            states.append(state := table[letters[-1], state])
+        return torch.stack(letters, dim=-1), torch.stack(states, dim=-1)
+
+    def sequences(self, count: int, generator: Generator) -> Batch:
+        T, device = self.length, generator.device
+        letters, states = self.random_words(count, generator)
+        begins = torch.randint(T + 1, (count, 1), generator=generator, device=device)
+        place = torch.arange(2 * T, device=device) - begins  # in the word, negative before it
+        tokens, wanted = (each.gather(-1, place.clamp(min=0)) for each in (letters, states))
+        inside = (place >= 0) & (place < T)
+        return tokens.where(place >= 0, self.machine.n_letters), wanted.where(inside, -1)
+
+    def best(self, tokens: Tensor, wanted: Tensor) -> str:
+        return f"best possible: 100.00% right, 0 nats; always the same state: {_commonest(wanted)}"
+
+    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+        """As other tasks over tokens; then the second half of words twice as long."""
+        yield from super().evaluate(model, prompts, seed)
+        T, (letters, states) = (
+            self.length,
+            self.random_words(prompts, Generator().manual_seed(seed)),
+        )
+        said = torch.cat([model(chunk) for chunk in letters.split(CHUNK)])
+        right, later = (said == states)[:, T:].double().mean(), states[:, T:]
+        yield f"letters {T + 1} to {2 * T} of a word: {float(right):.2%} right"
+        yield f"best possible: 100.00% right; always the same state: {_commonest(later)}"
+
+
+def _stays(machine: Semiautomaton) -> np.ndarray:
+    """Which letters leave every state where it is, (letters,)."""
+    return np.array([row == identity(machine.n_states) for row in machine.transitions])
+
+
+def _commonest(states: Tensor) -> str:
+    """The share of the most frequent state, where one is wanted."""
+    counts = states[states >= 0].bincount()
+    return f"{float(counts.max() / counts.sum()):.2%}"
+
+
+PRESETS = presets(
+    small=(Automata("parity", 20), LEARNING, TransformerShape(4, 4, 64, 256)),
+)
