@@ -6,6 +6,7 @@ import pytest
 from beartype.roar import BeartypeCallHintViolation
 
 from theory import checks, machine
+from theory.checks import InputError
 
 
 def test_shapes_that_fit():
@@ -122,3 +123,21 @@ def test_annotations_are_checked_while_tests_run():
         checks.step_count(1, "k")
     with annotations.unchecked():
         checks.finite(1, True)
+
+
+def test_a_table_is_a_file_of_some_size(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="is no file: give one with rows"):
+        checks.table(tmp_path, ("rows",))
+    large = tmp_path / "large.json"
+    large.write_text("[0, 1]", encoding="utf-8")
+    assert checks.table(large, ("rows",)) == {"rows": [0, 1]}
+    monkeypatch.setattr(checks, "MOST_BYTES", 5)
+    with pytest.raises(InputError, match="has more than 5 bytes"):
+        checks.table(large, ("rows",))
+
+
+@pytest.mark.parametrize("value", [None, 1, 0, "True", float("nan"), [True]])
+def test_what_is_no_truth_is_refused(value):
+    with pytest.raises(InputError, match="give True or False"):
+        checks.truth("flag", value)
+    assert checks.truth("flag", np.bool_(True)) is True

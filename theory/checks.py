@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+MOST_BYTES, MOST_LETTERS = 10**7, 60  # of a table in a file, and of a name in it
+
 
 class InputError(ValueError):
     """The caller's input is wrong: one line that says what was wrong and what to do."""
@@ -155,6 +157,10 @@ def table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and for other fields.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is no file: give one with {known[0]}")
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path} has more than {MOST_BYTES} bytes: give a smaller table")
         given: Any = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
@@ -168,7 +174,19 @@ def table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
             f"{path} has {', '.join(unknown) or f'no {known[0]}'}: give {known[0]!r}, and "
             f"{' and '.join(map(repr, known[1:]))} if wanted"
         )
+    name = fields.get("name", "")
+    if not isinstance(name, str) or not f"{name} ".isprintable() or len(name) > MOST_LETTERS:
+        raise InputError(
+            f"the name in {path} is {_shown(name)}: give at most {MOST_LETTERS} printable letters"
+        )
     return fields
+
+
+def truth(name: str, value: Any) -> bool:
+    """`value`, if it is True or False; else `ValueError`."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} is {_shown(value)}: give True or False")
+    return bool(value)
 
 
 def per_prompt(name: str, value: Real, leading: Sequence[int]) -> np.ndarray:

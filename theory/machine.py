@@ -23,7 +23,7 @@ def available_memory() -> int | None:
 def fits_in_memory(what: str, needed: int, instead: str) -> None:
     """Raise `ValueError` if `needed` bytes are more than there are; it says how many, and `instead`
     what to do."""
-    available = available_memory()
+    available, needed = available_memory(), min(needed, 10**300)
     if available is not None and needed > available:
         raise InputError(
             f"{what} need {needed / 2**30:.3g} GiB of memory and {available / 2**30:.3g} GiB are "

@@ -80,7 +80,7 @@ def dyck(
     C = 2.0 ** (T + 1).bit_length()
     blocks = [_shares(stream, C)]
     if counts:
-        blocks.append(_lookup(stream, T, depth))
+        blocks.append(_lookup(stream, T, None if depth is None else min(depth, T)))
     if typed:
         blocks.append(_match(stream, k, T))
     blocks.append(_verdict(stream, C))

@@ -24,7 +24,7 @@ Layer 3   For each b two heads find the latest visits of the two levels, of a = 
           a² = z² − 2bz + b², and carry j and −j into `later`: an unvisited level gives BOS, j = 0.
           The MLP adds [later_b ≥ 1] to `state`, with a quarter to spare on both sides.
 
-3 layers, 2S heads, width S + 10, 2S units; the read-out is 2s·q − s² for each state s.
+3 layers, 2S heads, width S + 10, 2S + 1 units; the read-out is 2s·q − s² for each state s.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def gridworld_walk(
     if checks.step_count("start", start) > S:
         raise InputError(f"start is {start}: give a state, 0 to {S}")
     _, length = sizes(2, max_length)
+    rows_fit(length + 2 * S)
     # Before so many registers have names: heads read 4 numbers of the stream, and carry one.
     heads = f"the weights of {2 * S:.4g} heads of width {S + 10:.4g}"
     machine.fits_in_memory(heads, 8 * 2 * S * 12 * (S + 10), "take fewer steps")
-    rows_fit(length + 2 * S)
     registers = dict.fromkeys(
         ("step", "bos", "j", "norm", "share", "inverse", "plus", "level", "square"), 1
     )

@@ -22,6 +22,7 @@ from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, sizes
 from constructions.transformer import Embed, Stage, Transformer
 from constructions.words import Step
+from theory import checks
 
 
 def majority(max_length: int, *, gate: bool = False) -> Transformer:
@@ -35,6 +36,7 @@ def majority(max_length: int, *, gate: bool = False) -> Transformer:
     Raises ValueError for a length below 1.
     """
     _, T = sizes(2, max_length)
+    gate = checks.truth("gate", gate)
     stream = Stream(letter=1, mean=1, **({"gate": 1} if gate else {}))
     mean = stream.read("mean")
     step = Step(4.0 * (T + 1) * mean, at=1.0, into="gate")

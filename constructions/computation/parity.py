@@ -62,6 +62,7 @@ def parity(max_length: int, *, causal: bool = False, sharpness: float | None = N
     sharpness of at most ln 2, at which the word 01 is not decided if T = 2.
     """
     _, T = sizes(2, max_length)
+    causal = checks.truth("causal", causal)
     here = np.arange(T + 1)
     table = {"j": here, "norm": here**2, "sign": (-1.0) ** here}
     stream = Stream(**dict.fromkeys(REGISTERS[causal], 1))

@@ -48,6 +48,7 @@ from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Embed, PosEmbed, Transformer
 from constructions.words import Times, Unit, Word
+from theory import checks
 
 REGISTERS = (
     *("zero", "one", "cls", "place", "cosine"),
@@ -66,6 +67,7 @@ def parity_bounded(length: int, *, layer_norm: bool = False) -> Transformer:
     j/N, 1/√5 and √20 are rounded to float64.  Raises ValueError for a length below 1.
     """
     _, n = sizes(2, length)
+    layer_norm = checks.truth("layer_norm", layer_norm)
     sides = np.array([[1.0, -1.0]]) if layer_norm else np.array([[1.0]])
     width: int = sides.shape[1]
     stream = Stream(**dict.fromkeys(REGISTERS, width))

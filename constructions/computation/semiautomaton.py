@@ -83,6 +83,8 @@ def semiautomaton(
     if sharpness is not None and form == "lean":
         raise InputError("softmax errors pass through lean units: take form='robust'")
     V, T = sizes(automaton.n_letters, max_length)
+    if radix > max(2, T):
+        raise InputError(f"radix is more than the {T} letters of a word: give at most {max(2, T)}")
     n, windows = automaton.n_states, range(1, radix)
     squared = radix > 2
     held = ("map", "square") if squared else ("map",)

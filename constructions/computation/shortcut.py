@@ -76,6 +76,7 @@ def shortcut(
     if not isinstance(automaton, Semiautomaton):
         raise InputError(f"a {type(automaton).__name__} is no semiautomaton: give Semiautomaton(…)")
     checks.one_of("form", form, ("lean", "robust"))
+    compact = checks.truth("compact", compact)
     if sharpness is not None and form == "lean":
         raise InputError("softmax errors pass through lean units: take form='robust'")
     _, T = sizes(automaton.n_letters, max_length)

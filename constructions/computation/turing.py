@@ -90,6 +90,8 @@ class Histories(Tokens):
         for token in np.asarray(tokens).tolist():
             if token < 0:
                 break
+            if token >= self.vocabulary_size:
+                raise InputError(f"token {token} is no step: give one below {self.vocabulary_size}")
             kind, right = divmod(token % self.kinds, 2)
             state, symbol = divmod(kind, self.machine.n_symbols)
             found.append(Step(state, symbol, RIGHT if right else LEFT))
@@ -133,8 +135,7 @@ def turing_machine(
         raise InputError(f"a {type(machine).__name__} is no machine: give TuringMachine(…)")
     if not machine.n_rules:
         raise InputError(f"{machine.name} has no rule: it halts before its first step")
-    if not isinstance(addressed, bool):
-        raise InputError(f"addressed is {addressed!r}: give True or False")
+    addressed = checks.truth("addressed", addressed)
     T = checks.dimension("max_length", max_length)
     kinds = 2 * machine.n_states * machine.n_symbols
     rows_fit(T + kinds * (2 * T + 1 if addressed else 1))

@@ -83,8 +83,7 @@ def newton(
     alpha = checks.step_size("alpha", alpha)
     if start not in ("gram", "identity"):
         raise InputError(f"start is {start!r}: choose 'gram' (M₀ = αS) or 'identity' (M₀ = αI)")
-    if not isinstance(causal, bool):
-        raise InputError(f"causal is {causal!r}: give True or False")
+    causal = checks.truth("causal", causal)
     if layout not in ("direct", "ladder", "paper"):
         raise InputError(f"layout is {layout!r}: choose 'direct', 'ladder' or 'paper'")
     if n is not None and layout != "paper":

@@ -32,6 +32,7 @@ def sizes(vocabulary_size: int, max_length: int) -> tuple[int, int]:
 
 def rows_fit(count: int) -> None:
     """Raise ValueError unless the memory holds the weights of so many tokens and positions."""
+    count = min(count, 10**300)  # which a float can show
     what = f"the weights of {count:.4g} tokens and positions"
     machine.fits_in_memory(what, BYTES * count, "take fewer")
 

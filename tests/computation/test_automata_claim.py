@@ -15,7 +15,7 @@ from theory.computation import S3, random_semiautomaton
 from verify.claim import Run
 from verify.computation.automata import automata, composes, windows
 from verify.computation.options import chosen
-from verify.evidence.restoring import all_maps_of, leak_bound, makes, sharpness_at_all_lengths
+from verify.evidence.restoring import all_maps_of, leak_bound, makes, sharpness_at_two_lengths
 from verify.finding import Verdict
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
@@ -133,7 +133,7 @@ def test_pairs_of_maps_that_are_not_composed():
 def test_a_sharpness_above_the_bound_fails():
     def found(build):
         bound = leak_bound(1 / 16)
-        return sharpness_at_all_lengths("id", build, 20, bound, "bound").verdict
+        return sharpness_at_two_lengths("id", build, 20, bound, "bound").verdict
 
     assert found(lambda T: semiautomaton(S3, T, form="robust")) is HOLDS
     assert found(lambda T: shortcut(S3, T, form="robust")) is FAILS  # more registers are read

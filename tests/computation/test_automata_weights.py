@@ -183,7 +183,7 @@ def test_letters_alone_need_no_layer():
         (lambda: shortcut(S3, 5, form=""), "form is ''"),
         (lambda: semiautomaton(S3, 5, radix=1), "radix is 1: give at least 2"),
         (lambda: semiautomaton(S3, 5, radix=3, form="robust"), "give radix=2"),
-        (lambda: semiautomaton(named("Q8"), 5, radix=9), "take a smaller radix"),
+        (lambda: semiautomaton(named("Q8"), 9, radix=9), "take a smaller radix"),
         (lambda: semiautomaton(S3, 5, sharpness=9.0), "take form='robust'"),
         (lambda: shortcut(S3, 5, sharpness=9.0), "take form='robust'"),
         (lambda: shortcut(S3, 5, form="robust", sharpness=0.1), "give at least"),
@@ -231,3 +231,9 @@ def test_the_mlp_composes_all_pairs_of_maps(n, form):
     after = H + model.blocks[0].mlp(H)
     assert (after[:, model.stream["map"]].numpy() == np.take_along_axis(f, g, axis=1)).all()
     assert (after[:, model.stream["fetched"]] == 0).all()
+
+
+@pytest.mark.parametrize("radix", [5, 10**9, 10**400])
+def test_a_radix_above_the_length_is_refused(radix):
+    with pytest.raises(ValueError, match="radix is more than the 4 letters of a word"):
+        semiautomaton(S3, 4, radix=radix)

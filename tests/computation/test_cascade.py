@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from theory.checks import InputError
 from theory.computation import (
     A5,
     S4,
@@ -58,6 +59,13 @@ def test_a_compact_cascade_has_fewer_rows():
         for compact in (False, True)
     ]
     assert rows[1] < rows[0] / 2
+
+
+def test_a_set_may_have_more_tiles_than_states():
+    automaton = Semiautomaton(((1, 0, 2, 3), (1, 2, 3, 0), (0, 0, 1, 1)))
+    assert max(len(of.tiles) for of in holonomy(automaton).classes) == 6
+    found = cascade(automaton)  # a group of order 24 on six tiles, of permutations of four states
+    assert found.disagreements() == 0
 
 
 def test_every_pair_of_maps_of_three_states():
@@ -144,3 +152,16 @@ def test_the_decomposition_is_what_it_says(seed, n, letters):
                 assert found.height(image) <= of.height
                 if len(image) > 1 and found.height(image) == of.height:
                     assert image in of.there
+
+
+@pytest.mark.parametrize(
+    ("automaton", "message"),
+    [
+        (cyclic(129), "mod 129 has more than 128 states, too many to decompose: take semi"),
+        (random_semiautomaton(12, 40, 3), "has more than 1000 image sets"),
+        (all_maps(8), "has more than 10000 permutations of a set"),
+    ],
+)
+def test_what_takes_too_long_to_decompose_is_refused(automaton, message):
+    with pytest.raises(InputError, match=message):
+        cascade(automaton)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from theory.checks import InputError
 from theory.computation import gridworld as automaton_of
 from theory.sequences import all_sequences
 from verify.claim import Run
-from verify.computation.gridworld import gridworld, head_states, later
+from verify.computation.gridworld import counted, gridworld, head_states, later
 from verify.evidence.gaps import gap_finding
 from verify.finding import Verdict
 
@@ -99,4 +100,25 @@ def test_heads_and_steps_that_are_wrong_are_noticed():
         assert gap_finding("", model, at).verdict is FAILS
     model = gridworld_walk(2, 6)
     model.blocks[2].mlp.b_in.data[0] += 0.25
+    assert later(model, 2).verdict is FAILS
+
+
+def test_units_of_the_last_layer_that_read_or_write_more_are_noticed():
+    model = gridworld_walk(2, 6)
+    assert later(model, 2).verdict is HOLDS
+    assert counted(model, 2).verdict is HOLDS
+    model.blocks[2].mlp.W_in.data[model.stream["step"], :2] = 0.4
+    assert counted(model, 2).verdict is FAILS
+    model = gridworld_walk(2, 6)
+    model.blocks[2].mlp.b_out.data[model.stream["state"]] += 1
+    assert counted(model, 2).verdict is FAILS
+    model = gridworld_walk(2, 6)  # a kink between −1 and ¼ that is gone at both
+    mlp, at = model.blocks[2].mlp, model.stream["later1"].start
+    bump = torch.zeros(model.d_model, 3, dtype=torch.float64)
+    bump[at] = 1.0
+    added = torch.zeros(3, model.d_model, dtype=torch.float64)
+    added[:, model.stream["state"]] = torch.tensor([[1.0], [-2.0], [1.0]], dtype=torch.float64)
+    mlp.W_in.data = torch.cat([mlp.W_in, bump], dim=1)
+    mlp.b_in.data = torch.cat([mlp.b_in, torch.tensor([0.75, 0.5, 0.25], dtype=torch.float64)])
+    mlp.W_out.data = torch.cat([mlp.W_out, added])
     assert later(model, 2).verdict is FAILS

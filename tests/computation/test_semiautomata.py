@@ -187,6 +187,9 @@ def test_an_automaton_from_a_file(tmp_path):
     [
         ("{", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
+        ('{"transitions": [[0]], "name": 5}', "the name in .* is 5: give at most 60 printable"),
+        ('{"transitions": [[0]], "name": "a\\nholds"}', "give at most 60 printable letters"),
+        ('{"transitions": [[0]], "name": "%s"}' % ("a" * 61), "give at most 60 printable letters"),
         ("{}", "has no transitions: give 'transitions'"),
         ('{"transitions": [[0]], "sart": 0}', "has sart: give"),
         ("5", "the transitions in .* are 5: give a row"),

@@ -259,3 +259,8 @@ BB2 = MACHINES["busy-beaver-2"]
 def test_what_it_does_not_take_is_refused(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+def test_a_token_that_is_no_step_is_refused():
+    with pytest.raises(ValueError, match="token 99 is no step: give one below 12"):
+        turing_machine(MACHINES["busy-beaver-2"], 10).interface.steps([0, 99])

@@ -24,8 +24,11 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from theory.checks import InputError
 from theory.computation.permutations import generated
 from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+
+MOST_STATES, MOST_SETS, MOST_PERMUTATIONS = 128, 1000, 10_000
 
 States = frozenset[int]
 
@@ -97,8 +100,13 @@ def image_sets(automaton: Semiautomaton) -> list[States]:
 
 
 def holonomy(automaton: Semiautomaton) -> Holonomy:
-    """The decomposition; see the module's formulas."""
+    """The decomposition; see the module's formulas.
+
+    Raises `ValueError` for automata of more states, image sets or permutations than are listed in
+    some seconds.
+    """
     everything = frozenset(automaton.reachable())
+    _few(automaton, len(everything), MOST_STATES, "states")
     sets = [P for P in image_sets(automaton) if len(P) > 1]
     orbits = {P: _orbit(automaton, P) for P in sets}
     below = {
@@ -120,11 +128,20 @@ def holonomy(automaton: Semiautomaton) -> Holonomy:
         for P in alike:
             there[P], back[P] = _bijections(automaton, R, P, orbits)
         found = Class(len(classes), heights[R], alike, _tiles(R, known), there, back)
-        group = generated(_permutations(automaton, found), len(found.tiles))
+        group = generated(_permutations(automaton, found), len(found.tiles), MOST_PERMUTATIONS)
+        _few(automaton, len(group), MOST_PERMUTATIONS, "permutations of a set")
         found = Class(found.number, found.height, alike, found.tiles, there, back, group)
         classes.append(found)
         of |= dict.fromkeys(alike, found)
     return Holonomy(automaton, everything, tuple(classes), of)
+
+
+def _few(automaton: Semiautomaton, count: int, most: int, of: str) -> None:
+    if count > most:
+        raise InputError(
+            f"{automaton.name} has more than {most} {of}, too many to decompose: take "
+            "semiautomaton(…), of ⌈log₂T⌉ layers"
+        )
 
 
 def _single(q: int) -> States:
@@ -135,6 +152,7 @@ def _orbit(automaton: Semiautomaton, P: States) -> dict[States, Map]:
     """The sets P·w, each with the map of a shortest word that leads there."""
     found, left = {P: identity(automaton.n_states)}, deque([P])
     while left:
+        _few(automaton, len(found), MOST_SETS, "image sets")
         R = left.popleft()
         for letter in automaton.transitions:
             if (image := moved(R, letter)) not in found:

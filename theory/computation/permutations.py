@@ -19,8 +19,9 @@ def inverse(p: Map) -> Map:
     return tuple(back)
 
 
-def generated(generators: Iterable[Map], points: int) -> frozenset[Map]:
-    """All products of the generators: the group of permutations of `points` that they generate."""
+def generated(generators: Iterable[Map], points: int, most: int | None = None) -> frozenset[Map]:
+    """All products of the generators: the group of permutations of `points` that they generate; or
+    more than `most` of them, if it has more."""
     generators = tuple(generators)
     found = [identity(points)]
     seen = set(found)
@@ -29,6 +30,8 @@ def generated(generators: Iterable[Map], points: int) -> frozenset[Map]:
             if (q := then(p, g)) not in seen:
                 seen.add(q)
                 found.append(q)
+        if most is not None and len(seen) > most:
+            break
     return frozenset(seen)
 
 

@@ -51,6 +51,7 @@ OPS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
 
 def processors_fit(count: int) -> None:
     """Raise `ValueError` unless the memory holds the registers of so many processors."""
+    count = min(count, 10**300)  # which a float can show
     what = f"the registers of {count:.4g} processors"
     machine.fits_in_memory(what, BYTES * count, "take fewer")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 Map = tuple[int, ...]
@@ -135,11 +135,19 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
     return Semiautomaton(rows, " × ".join(A.name for A in automata), start)
 
 
+def table_fits(n_states: int, n_letters: int) -> None:
+    """Raise `ValueError` unless the memory holds the table of so many states and letters."""
+    states, letters = min(n_states, 10**150), min(n_letters, 10**150)
+    what = f"maps of {states:.4g} states for {letters:.4g} letters"
+    machine.fits_in_memory(what, 200 * states * letters, "take fewer")
+
+
 def random_semiautomaton(
     n_states: int, n_letters: int, seed: int | np.random.Generator
 ) -> Semiautomaton:
     """Independent uniform maps for the letters. Raises `ValueError` for sizes below 1."""
     n, letters = checks.dimension("n_states", n_states), checks.dimension("n_letters", n_letters)
+    table_fits(n, letters)
     rows = np.random.default_rng(seed).integers(n, size=(letters, n)).tolist()
     return Semiautomaton(tuple(map(tuple, rows)), f"random({n}, {letters})")
 

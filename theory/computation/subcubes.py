@@ -3,7 +3,8 @@
 A subcube fixes some letters of a word and leaves the others free.  Parity, and its negation, change
 with every bit, so a function of bits that is constant on a subcube of dimension 1 or more is
 neither; and every other function is constant on one.  How large the largest is says how far from
-parity it is: functions in AC⁰ become constant where few bits are left out, parity never [FSS1984].
+parity it is: functions in AC⁰ become constant on subcubes where many bits are free, parity on none
+[FSS1984].
 
 All (V + 1)^n subcubes are looked at.  The values on a subcube with a free letter are those on its V
 parts, so the smallest and the largest of them come axis by axis.

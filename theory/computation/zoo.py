@@ -16,12 +16,13 @@ from collections.abc import Callable
 
 from theory import checks
 from theory.checks import InputError
-from theory.computation.semiautomata import Map, Semiautomaton, identity
+from theory.computation.semiautomata import Map, Semiautomaton, identity, table_fits
 
 
 def cyclic(m: int) -> Semiautomaton:
     """Letters 0: stay, 1: add 1 mod m. Raises `ValueError` for m < 1."""
     m = checks.dimension("m", m)
+    table_fits(m, 2)
     turn = tuple((q + 1) % m for q in range(m))
     return Semiautomaton((identity(m), turn), "parity" if m == 2 else f"mod {m}")
 
@@ -29,6 +30,7 @@ def cyclic(m: int) -> Semiautomaton:
 def flip_flop(n: int = 2) -> Semiautomaton:
     """Letter 0 stays, letter 1 + q goes to q. Raises `ValueError` for n < 1."""
     n = checks.dimension("n", n)
+    table_fits(n, n + 1)
     name = "flip-flop" if n == 2 else f"flip-flop of {n}"
     return Semiautomaton((identity(n), *((q,) * n for q in range(n))), name)
 
@@ -59,6 +61,7 @@ def bounded_dyck(depth: int) -> Semiautomaton:
     """The depth of a word of brackets, letters 0: open and 1: close; state depth + 1 once it is
     negative or more than `depth`. Raises `ValueError` for a depth below 1."""
     D = checks.dimension("depth", depth)
+    table_fits(D + 2, 2)
     up = (*range(1, D + 2), D + 1)
     down = (D + 1, *range(D), D + 1)
     return Semiautomaton((up, down), f"Dyck-1 to depth {D}")
@@ -68,6 +71,7 @@ def gridworld(steps: int) -> Semiautomaton:
     """Left and right on 0, …, S = steps, where a wall stops a move [Liu2023, section 3.2]. Raises
     `ValueError` for S < 1."""
     S = checks.dimension("steps", steps)
+    table_fits(S + 1, 2)
     left: Map = (0, *range(S))
     right: Map = (*range(1, S + 1), S)
     return Semiautomaton((left, right), f"gridworld of {S + 1}")
@@ -78,6 +82,7 @@ def all_maps(n: int) -> Semiautomaton:
     Raises `ValueError` for n < 2."""
     if checks.dimension("n", n) < 2:
         raise InputError("all maps of 1 state are one: give n of at least 2")
+    table_fits(n, 3)
     swap = (1, 0, *range(2, n))
     merge = (1, 1, *range(2, n))
     letters = (swap, merge) if n == 2 else (swap, cyclic(n).transitions[1], merge)

@@ -19,7 +19,7 @@ from verify.evidence.restoring import (
     leak_bound,
     makes,
     same_as_hardmax,
-    sharpness_at_all_lengths,
+    sharpness_at_two_lengths,
 )
 from verify.evidence.sequences import agreement
 from verify.evidence.size import size
@@ -157,7 +157,7 @@ def robust(run: Run, A: Semiautomaton, length: int) -> Iterator[Finding]:
     from constructions.computation import semiautomaton
 
     n = A.n_states
-    yield sharpness_at_all_lengths(
+    yield sharpness_at_two_lengths(
         "softmax/sharpness",
         lambda T: run.build(semiautomaton, A, T, form="robust"),
         length,

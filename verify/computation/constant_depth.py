@@ -41,6 +41,8 @@ def constant_depth_circuits(
     """A transformer with averaging hard attention is a threshold circuit of at most 6·layers + 2
     levels, at every length; parity in two layers becomes n + 1 gates of weights ±1 in depth 2.
 
+    Depth alone says little, as every function has circuits of two levels: gates are counted, too.
+
     What is shown: the translation, from the very tensors; its circuits answer all words of at most
     10 letters, and samples of 32, as models and definitions do, and their depth does not depend on
     the length.  What is cited: languages of saturated transformers are in TC⁰ [MSS2022], also with

@@ -13,6 +13,7 @@ from theory.computation import gridworld as automaton_of
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
 from verify.evidence.gaps import States, at_positions, averaging, counting, gap_finding
+from verify.evidence.restoring import makes
 from verify.evidence.sequences import agreement
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
@@ -47,10 +48,11 @@ def gridworld(
     statement = walks(run, steps, start)
     model = statement.build(2, length)
     found = size(model, "gridworld-walk", S=steps, T=length)
-    yield from labelled(statement.label, [found, later(model, steps)])
+    yield from labelled(statement.label, [found, later(model, steps), counted(model, steps)])
     yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 8))
-    for states in head_states(statement.build(2, min(length, LISTED)), steps):
-        yield gap_finding(statement.label, model, states)
+    short = statement.build(2, listed := min(length, LISTED))
+    for states in head_states(short, steps):
+        yield gap_finding(f"{statement.label}/T={listed}", short, states)
 
 
 def walks(run: Run, S: int, start: int) -> OverTokens:
@@ -73,8 +75,8 @@ def walks(run: Run, S: int, start: int) -> OverTokens:
 
 
 def later(model: Transformer, S: int) -> Finding:
-    """The units of the last layer tell d ≥ 1 from d ≤ 0, also if d is off by a quarter: at the ends
-    of what may be met, d = 0 and d = 1, and no unit bends beyond."""
+    """Of each d, alone, the units of the last layer tell d ≥ 1 from d ≤ 0, also if d is off by a
+    quarter: right at −1, ¼, ¾ and 2, and no unit bends but between ¼ and ¾."""
     mlp = model.blocks[2].mlp
     assert mlp is not None
     W_in, b_in, W_out = (W.detach().numpy() for W in (mlp.W_in, mlp.b_in, mlp.W_out))
@@ -82,6 +84,7 @@ def later(model: Transformer, S: int) -> Finding:
     for b in range(1, S + 1):
         row = W_in[model.stream[f"later{b}"]][0]
         units = row != 0
+        wrong += int((W_in[:, units] != 0).sum() != units.sum())  # it reads nothing else
         bends = -b_in[units] / row[units]
         wrong += int(((bends < 0.25) | (bends > 0.75)).any())
         for d, wanted in ((-1.0, 0.0), (0.25, 0.0), (0.75, 1.0), (2.0, 1.0)):
@@ -89,7 +92,7 @@ def later(model: Transformer, S: int) -> Finding:
             wrong += int(said != wanted)
     return Finding(
         "steps",
-        "the MLP of the last layer counts the levels that were visited later",
+        "the MLP of the last layer tells of each level whether it was visited later",
         "proved",
         wrong,
         0,
@@ -97,6 +100,15 @@ def later(model: Transformer, S: int) -> Finding:
         f"{wrong} wrong of {S} steps, each constant below 1/4 and above 3/4",
         "none",
     )
+
+
+def counted(model: Transformer, S: int) -> Finding:
+    """The MLP of the last layer adds to `state` how many levels were visited later, and changes
+    nothing else: units read one level each (`later`), so levels are tried one by one."""
+    tried = np.vstack([sign * np.eye(S) for sign in (-1, 0, 1, 2)] + [np.ones((1, S))])
+    before = {f"later{b}": tried[:, [b - 1]] for b in range(1, S + 1)}
+    wanted = {"state": (tried >= 1).sum(axis=1, keepdims=True)}
+    return makes("counts", "the MLP of the last layer counts them", model, {3: (before, wanted)})
 
 
 def head_states(model: Transformer, S: int) -> Iterator[States]:

@@ -41,7 +41,8 @@ def hard_attention_cannot(
     run: Run, *, length: Letters = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
     """Unique-hard attention is a circuit of AND, OR and NOT, two levels a layer of one head, at
-    every length (and at most two before, for more than two letters).
+    every length (and at most two before, for more than two letters), if tokens that share the best
+    score carry one value; with polynomially many gates for a fixed number of layers.
 
     So a fixed number of layers does not compute parity, where contents are polynomially many.  What
     is shown: the tensors of four models become such circuits, which answer all words of at most 10

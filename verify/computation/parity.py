@@ -70,8 +70,9 @@ def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[
         yield from labelled(label, [size(model, theorem), mlps])
         yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 10))
         short = statement.build(2, min(length, LONG))
-        yield gap_finding(label, short, averaging(short, 1))
-        yield gap_finding(label, short, counting_states(short, causal))
+        listed = f"{label}/T={short.interface.max_length}"
+        yield gap_finding(listed, short, averaging(short, 1))
+        yield gap_finding(listed, short, counting_states(short, causal))
     whole = counts_ones(run, causal=False)
     yield from labelled(
         whole.label, [_extremes(whole, length, run.quick), only_counts(whole.build(2, length))]

@@ -159,7 +159,7 @@ def _random(run: Run, count: int) -> Iterator[Finding]:
     from constructions.computation import pram
 
     found = [random_program(run.rng) for _ in range(min(count, 10) if run.quick else count)]
-    pairs = [(pram(program), program) for program in found]
+    pairs = [(run.build(pram, program), program) for program in found]
     yield registers_follow(
         f"{len(found)} random programs",
         ((model, program, random_inputs(program, 20, run.rng)) for model, program in pairs),
@@ -173,7 +173,7 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
     from constructions.computation import pram
 
     n, m = (3, 3) if run.quick else (7, 8)
-    model = pram(components(n, m, 2))
+    model = run.build(pram, components(n, m, 2))
     inputs = as_inputs(run.rng.integers(1, n + 1, (m, 2)), n)
     before, after = (H.numpy() for H in list(model.residual_stream(prompt_of(model, inputs)))[1:])
     seen = [[True] * len(before)] * len(before)

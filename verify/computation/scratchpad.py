@@ -14,7 +14,7 @@ from verify.computation.decoding import decoded, softened
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
 from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, gap_finding
-from verify.evidence.restoring import leak_bound, makes, sharpness_at_all_lengths
+from verify.evidence.restoring import leak_bound, makes, sharpness_at_two_lengths
 from verify.evidence.sequences import equal_over_q, families_of, margin_kept, registers_hold
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
@@ -87,7 +87,7 @@ def _found(
     row = histories(run, few, A, words[:2, : few.interface.letters])
     yield from softened(model, *runs(model, A, words[:8])[1:], few, row)
     c = touched(A)
-    yield sharpness_at_all_lengths(
+    yield sharpness_at_two_lengths(
         "softmax/sharpness",
         lambda T: statement.build(0, T),
         length,

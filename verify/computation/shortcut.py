@@ -27,7 +27,7 @@ from verify.computation.options import (
 )
 from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, averaging, counting, gap_finding
-from verify.evidence.restoring import leak_bound, makes, same_as_hardmax, sharpness_at_all_lengths
+from verify.evidence.restoring import leak_bound, makes, same_as_hardmax, sharpness_at_two_lengths
 from verify.evidence.sequences import agreement
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
@@ -232,17 +232,19 @@ def softmax(run: Run, statement: OverTokens, A: Semiautomaton, length: int) -> I
     restores = [made.within for block in build(1).blocks for made in block.restores]
     bound = leak_bound(min(min(within.values()) for within in restores) / 2)
     wanted = f"ln(32·{max(map(len, restores))} + 2)"
-    yield sharpness_at_all_lengths("softmax/sharpness", build, length, bound, wanted)
+    yield sharpness_at_two_lengths("softmax/sharpness", build, length, bound, wanted)
     rows = random_sequences(2, min(length, 12), A.n_letters, run.rng)
     yield same_as_hardmax("softmax/same", build(min(length, 12)), rows)
 
 
 def refused(reason: NotSolvable) -> Finding:
-    """Why there is no cascade: a perfect group, as sympy finds it, too."""
+    """Why there is no cascade: a holonomy group is not solvable.  It has a perfect core, of the
+    order that sympy finds, too; that there is no other cascade then is cited."""
     core = perfect_core(reason.group)
     return same(
         "refused",
-        "no cascade of counters and latches: the order of a perfect group of its words",
+        "its words have a group that is not solvable, so that it is no cascade "
+        "[KrohnRhodes1965]: the order of its perfect core",
         reason.core,
         core,
         words=str(reason),
@@ -251,8 +253,12 @@ def refused(reason: NotSolvable) -> Finding:
 
 
 def smallest() -> Finding:
-    """On at most four states every holonomy group is solvable, as a subgroup of all permutations of
-    at most four tiles; on five there is A5."""
+    """On at most four states every holonomy group is solvable; on five there is A5.
+
+    A holonomy group is what words make of the tiles of a set that they permute: a quotient of a
+    group of permutations of the set, of at most four states, however many tiles it has.  Subgroups
+    and quotients of solvable groups are solvable, and all permutations of four points are.
+    """
     points = range(1, 6)
     found = [len(derived_series(frozenset(permutations(range(n))))[-1]) for n in points]
     cycles = [(*range(1, n), 0) for n in points]
@@ -260,11 +266,10 @@ def smallest() -> Finding:
     by_sympy = [perfect_core(both) for both in zip(cycles, swaps, strict=True)]
     return same(
         "smallest",
-        "the perfect group in all permutations of n = 1 … 5 states has order",
+        "the order of the perfect core of all permutations of n = 1 … 5 points",
         found,
         by_sympy,
-        words=", ".join(map(str, found))
-        + ": five states are the fewest of an automaton that is no cascade",
+        words=", ".join(map(str, found)) + ": all of four are solvable, those of five are not",
         wanted="by sympy",
     )
 

@@ -32,7 +32,7 @@ from verify.computation.temporal import (
     tables_written,
 )
 from verify.evidence.gaps import gap_finding
-from verify.evidence.restoring import leak_bound, same_as_hardmax, sharpness_at_all_lengths
+from verify.evidence.restoring import leak_bound, same_as_hardmax, sharpness_at_two_lengths
 from verify.evidence.sequences import agreement
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
@@ -192,7 +192,7 @@ def robust(run: Run, case: Case, by: Program, length: int) -> Iterator[Finding]:
     V, build = len(case.letters), recognises(run, case, "robust").build
     yield from bits_restored(build(V, length), by)
     k = max(sum(v > 0 for v in table.reads) for table in (*by.tables, by.answer))
-    yield sharpness_at_all_lengths(
+    yield sharpness_at_two_lengths(
         "softmax/sharpness",
         lambda T: build(V, T),
         length,
