@@ -109,7 +109,7 @@ def exact_answers(model: Transformer, words: np.ndarray) -> list[int]:
     st.sampled_from([*((mask,) for mask in MASKS), ("causal", "strict"), ("own", "full")]),
     st.integers(1, 2),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_any_averaging_transformer_is_a_threshold_circuit(seed, size, masks, layers):
     V, n = size
     model, words = random_model(seed, V, masks, layers, ranked=False), all_sequences(n, V)

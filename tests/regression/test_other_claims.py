@@ -246,6 +246,7 @@ def test_a_rate_that_rounding_hides_is_undecided():
     assert rates_module._every_step("x", "x", both, [0.95] * 2, "").verdict is Verdict.HOLDS
 
 
+@pytest.mark.slow
 def test_rates_at_a_condition_number_that_float64_does_not_resolve():
     found = findings(rates, condition=9e7, d=2, digits=30)
     assert found["gradient-descent"].verdict is Verdict.UNDECIDED
@@ -347,6 +348,7 @@ def test_the_degree_is_that_of_the_polynomial(table):
         assert finding.measured == [2 ** (k + power) + 1 for k in range(6)]
 
 
+@pytest.mark.slow
 def test_fewer_layers_than_the_bound_fail(monkeypatch):
     monkeypatch.setattr("verify.regression.depth.newton_lower_bound", lambda k, start: 99)
     found = findings(depth, largest_k=1, domain="float")

@@ -41,7 +41,7 @@ FAILING = {
     "induced-weights": ("linear", "newton", "gradient-descent", "last-layer"),
 }
 # These run as commands of the README too; every finding is tested on planted models.
-SLOW = ("newton-or-gd", "ill-conditioned", "induced-weights")
+SLOW = ("newton-or-gd", "ill-conditioned", "induced-weights", "linear-depth", "lstm")
 
 
 @pytest.mark.parametrize(
