@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory.checks import InputError
-from theory.computation import NotSolvable, Semiautomaton, cascade
+from theory.computation import (
+    NotSolvable,
+    Semiautomaton,
+    bounded_dyck,
+    cascade,
+    cyclic,
+    gridworld,
+)
 from theory.computation.cascade import Cascade
 from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import Map
@@ -29,6 +36,7 @@ from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, averaging, counting, gap_finding
 from verify.evidence.restoring import leak_bound, makes, same_as_hardmax, sharpness_at_two_lengths
 from verify.evidence.sequences import agreement
+from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
 
@@ -78,6 +86,7 @@ def shortcut(
             statement = simulates(run, cascaded, form, compact)
             model = statement.build(A.n_letters, length)
             yield from labelled(statement.label, [free_of_length(statement, model)])
+            yield from labelled(statement.label, stated_size(A, model))
             yield from agreement(run, statement, A.n_letters, length, samples)
             for states_of_head in head_states(model, cascaded):
                 yield gap_finding(statement.label, model, states_of_head)
@@ -139,6 +148,17 @@ def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
     short, long = sizes({f"T = {n}": statement.build(V, n) for n in (T, 8 * T)}).values()
     said = ", ".join(f"{what} {count}" for what, count in short.items())
     return same("depth", f"size at {8 * T} letters", long, short, words=said, wanted=f"as at {T}")
+
+
+def stated_size(A: Semiautomaton, model: Transformer) -> Iterator[Finding]:
+    """The size of those automata of which the ledger states it, whatever their parameter."""
+    n, T = A.n_states, model.interface.max_length
+    if n > 1 and cyclic(n) == A:
+        yield size(model, "shortcut-counter", m=n, T=T)
+    elif n > 2 and gridworld(n - 1) == A:
+        yield size(model, "shortcut-gridworld", S=n - 1, T=T)
+    elif n > 2 and bounded_dyck(n - 2) == A:
+        yield size(model, "shortcut-dyck", D=n - 2, T=T)
 
 
 def sizes(models: dict[str, Transformer]) -> dict[str, dict[str, int]]:
