@@ -175,6 +175,19 @@ def within(
     return Finding(id, name, evidence, measured, bound, Verdict.together(verdicts), **said)
 
 
+def each_at_most(
+    id: str,
+    name: str,
+    evidence: Evidence,
+    measured: dict[str, float],
+    bounds: dict[str, float],
+    **said: Unpack[Said],
+) -> Finding:
+    """`at_most` for numbers by name: each against its own bound."""
+    each = (at_most(id, name, evidence, measured[key], bounds[key]).verdict for key in measured)
+    return Finding(id, name, evidence, measured, bounds, Verdict.together(each), **said)
+
+
 def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Findings of one of several things that a claim speaks of: `label` before name and id."""
     for finding in findings:

@@ -21,7 +21,7 @@ from verify.computation.steps import (
     works_locally,
 )
 from verify.evidence.size import size
-from verify.finding import Finding, at_most, equal, labelled
+from verify.finding import Finding, each_at_most, equal, labelled
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -161,11 +161,11 @@ def rational(run: Run, model: Transformer) -> Finding:
 
 def enough(run: Run) -> Finding:
     """The most steps that a small graph takes, beside 2(n − 1)."""
-    most, limits = dict[str, int](), dict[str, int]()
+    most, limits = dict[str, float](), dict[str, float]()
     for n in range(1, 4 if run.quick else 5):
         settled = (slowest(edges, n) for edges in all_graphs(n))
         most[f"n = {n}"], limits[f"n = {n}"] = max(settled), enough_steps(n)
-    return _each_at_most("enough", "steps of the slowest graph of n vertices", most, limits)
+    return _against_limit("enough", "steps of the slowest graph of n vertices", most, limits)
 
 
 def slowest(edges: np.ndarray, n: int) -> int:
@@ -182,21 +182,17 @@ def steps(run: Run) -> Finding:
     """Steps on shuffled paths, with looking up and sending at once, and in turn."""
     sizes = (8, 64, 512) if run.quick else (8, 64, 512, 4096)
     paths = {n: shuffled_path(n, run.rng) for n in sizes}
-    at_once = {f"n = {n}": settled_after(path, n) for n, path in paths.items()}
+    at_once: dict[str, float] = {f"n = {n}": settled_after(path, n) for n, path in paths.items()}
     in_turn = [settled_after(path, n, overlapped=False) for n, path in paths.items()]
-    found = _each_at_most(
-        "steps",
-        "steps on a shuffled path",
-        at_once,
-        {f"n = {n}": enough_steps(n) for n in sizes},
-    )
-    told = ", ".join(f"{n}: {count}" for n, count in at_once.items())
-    found.words = f"{told} (in turn {', '.join(map(str, in_turn))})"
+    limits: dict[str, float] = {f"n = {n}": enough_steps(n) for n in sizes}
+    found = _against_limit("steps", "steps on a shuffled path", at_once, limits)
+    found.words += f" (in turn {', '.join(map(str, in_turn))})"
     return found
 
 
-def _each_at_most(id: str, name: str, found: dict[str, int], bounds: dict[str, int]) -> Finding:
-    verdicts = [at_most(id, name, "exact", found[key], bounds[key]).verdict for key in found]
+def _against_limit(
+    id: str, name: str, found: dict[str, float], limits: dict[str, float]
+) -> Finding:
     words = ", ".join(f"{key}: {count}" for key, count in found.items())
-    together = type(verdicts[0]).together(verdicts)
-    return Finding(id, name, "exact", found, bounds, together, words, "≤ 2(n − 1), proved")
+    wanted = "≤ 2(n − 1), proved"
+    return each_at_most(id, name, "exact", found, limits, words=words, wanted=wanted)

@@ -9,7 +9,6 @@ import numpy as np
 from theory.computation import cyclic
 from theory.retrieval import induction
 from verify.claim import Run, claim
-from verify.computation.hard_attention import parity_in_log_layers
 from verify.computation.options import Letters, LongWords
 from verify.computation.translated import (
     QUICK,
@@ -21,6 +20,7 @@ from verify.computation.translated import (
     largest_weight,
     on_all_words,
     on_long_words,
+    parity_in_log_layers,
     shortest_words,
     size,
     translate,

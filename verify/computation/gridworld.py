@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from verify.finding import Finding, Verdict, labelled
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
+QUARTER = Fraction(1, 4)
 LISTED = 24  # letters of the model whose heads are asked all that they can be
 
 
@@ -82,14 +84,17 @@ def later(model: Transformer, S: int) -> Finding:
     W_in, b_in, W_out = (W.detach().numpy() for W in (mlp.W_in, mlp.b_in, mlp.W_out))
     state, wrong = model.stream["state"].start, 0
     for b in range(1, S + 1):
-        row = W_in[model.stream[f"later{b}"]][0]
-        units = row != 0
-        wrong += int((W_in[:, units] != 0).sum() != units.sum())  # it reads nothing else
-        bends = -b_in[units] / row[units]
-        wrong += int(((bends < 0.25) | (bends > 0.75)).any())
-        for d, wanted in ((-1.0, 0.0), (0.25, 0.0), (0.75, 1.0), (2.0, 1.0)):
-            said = np.maximum(d * row[units] + b_in[units], 0.0) @ W_out[units, state]
-            wrong += int(said != wanted)
+        read = model.stream[f"later{b}"].start
+        units = np.flatnonzero(W_in[read])
+        wrong += int((W_in[:, units] != 0).sum() != len(units))  # they read nothing else
+        written = [
+            tuple(Fraction(float(W)) for W in (W_in[read, unit], b_in[unit], W_out[unit, state]))
+            for unit in units
+        ]
+        wrong += any(not QUARTER <= -bias / slope <= 3 * QUARTER for slope, bias, _ in written)
+        for d, wanted in ((Fraction(-1), 0), (QUARTER, 0), (3 * QUARTER, 1), (Fraction(2), 1)):
+            said = sum(max(d * slope + bias, Fraction(0)) * out for slope, bias, out in written)
+            wrong += said != wanted
     return Finding(
         "steps",
         "the MLP of the last layer tells of each level whether it was visited later",

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from theory.checks import InputError
-from theory.computation import cyclic
 from theory.retrieval import induction, previous_token
 from verify.claim import Run, claim
 from verify.computation.options import Letters, LongWords
@@ -22,6 +21,7 @@ from verify.computation.translated import (
     on_all_words,
     on_long_words,
     only_and_or,
+    parity_in_log_layers,
     shortest_words,
     size,
     translate,
@@ -115,21 +115,6 @@ def models(run: Run) -> list[Translated]:
             "3",
         ),
     ]
-
-
-def parity_in_log_layers(run: Run) -> Translated:
-    """Maps composed in pairs: unique-hard, but the number of layers grows with the length."""
-    from constructions.computation import semiautomaton
-
-    return Translated(
-        "parity-in-log-layers",
-        2,
-        lambda n: run.build(semiautomaton, cyclic(2), n),
-        lambda words: words.sum(1) % 2,
-        "and-or",
-        "6*n - 6",
-        "2*ceil_log(2, n)",
-    )
 
 
 def _matches(pattern: str, words: np.ndarray) -> np.ndarray:

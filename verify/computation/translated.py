@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory.computation import ThresholdCircuit, largest_constant_subcube, unary
+from theory.computation import ThresholdCircuit, cyclic, largest_constant_subcube, unary
 from theory.sequences import all_sequences, random_sequences
 from verify.claim import Run
 from verify.evidence.sequences import exact_evidence
@@ -44,6 +44,21 @@ class Translated:
     gates: Gates
     size: str
     depth: str
+
+
+def parity_in_log_layers(run: Run) -> Translated:
+    """Maps composed in pairs: unique-hard, but the number of layers grows with the length."""
+    from constructions.computation import semiautomaton
+
+    return Translated(
+        "parity-in-log-layers",
+        2,
+        lambda n: run.build(semiautomaton, cyclic(2), n),
+        lambda words: words.sum(1) % 2,
+        "and-or",
+        "6*n - 6",
+        "2*ceil_log(2, n)",
+    )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from verify.domains import Ball, outputs
 from verify.evidence.formats import FORMATS, Format
 from verify.evidence.sequences import exact_evidence, families_of
 from verify.evidence.statement import OverTokens
-from verify.finding import Evidence, Finding, Said, Verdict, at_least, at_most, labelled, same
+from verify.finding import Finding, at_least, at_most, each_at_most, labelled, same
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -133,7 +133,7 @@ def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
         astray = crowd * bound.logits / leak if leak else 0.0
         limit = max(np.log(astray / error), 0.0) + 0.5 if astray else 0.5
         needed[f"n = {n}"], limits[f"n = {n}"] = beta, float(limit / min(gaps, default=1.0))
-    return _each_at_most(
+    return each_at_most(
         "softmax/growth",
         "sharpness as the length grows, for scores that grow",
         "float",
@@ -165,7 +165,7 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
             limits[f"n = {n}, layer {number}"] = limit
         c, most = _largest_gap(sized), max(map(max, score_sizes(sized)))
         words.append(f"n = {n}: up to {most:g}, c = {c:g}")
-    return _each_at_most(
+    return each_at_most(
         "softmax/scale",
         "scores as the length grows",
         exact_evidence(larger),
@@ -174,19 +174,6 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
         words="; ".join(words),
         wanted="c·max(r, 2)·(N + 1), or as before where tokens tie",
     )
-
-
-def _each_at_most(
-    id: str,
-    name: str,
-    evidence: Evidence,
-    measured: dict[str, float],
-    bounds: dict[str, float],
-    **said: Unpack[Said],
-) -> Finding:
-    """`at_most` for numbers by name."""
-    each = (at_most(id, name, evidence, measured[n], bounds[n]).verdict for n in measured)
-    return Finding(id, name, evidence, measured, bounds, Verdict.together(each), **said)
 
 
 def enclosed_error(model: Transformer, sharpness: float, row: np.ndarray) -> float:
