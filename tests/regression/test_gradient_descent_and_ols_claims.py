@@ -1,0 +1,118 @@
+"""The claims gd, ogd and ols: what each shows beside holding."""
+
+import numpy as np
+import pytest
+import sympy
+from by_id import findings
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verify.claim import Run
+from verify.domains import Rational
+from verify.faults import TensorFault
+from verify.finding import Verdict
+from verify.regression.algorithms import least_squares
+from verify.regression.gradient_descent import gradient_descent
+from verify.regression.ols import FAMILIES, METHODS, _reaches_least_squares, ols
+from verify.regression.online_gradient_descent import online_gradient_descent
+
+# gd
+
+
+@pytest.mark.parametrize("layout", ["direct", "causal", "ladder"])
+def test_gradient_descent_has_each_kind_of_evidence(layout):
+    found = findings(gradient_descent, k=4, d=2, n=3, layout=layout)
+    kinds = {
+        "size": "exact",
+        "float": "float",
+        "rational": "exact",
+        "modular": "identity",
+        "symbolic": "identity",
+        "registers": "identity",
+    }
+    for id, evidence in kinds.items():
+        finding = found[f"{layout}/{id}"]
+        assert (finding.evidence, finding.verdict) == (evidence, Verdict.HOLDS)
+
+
+@pytest.mark.parametrize(("factor", "holds"), [(1.99, True), (2.01, False)])
+def test_a_step_too_large_fails_to_converge_but_is_computed(factor, holds):
+    sizes = {"k": 3, "d": 2, "n": 4, "samples": 4, "layout": "direct"}
+    limit = findings(gradient_descent, **sizes)["converges"].bound
+    found = findings(gradient_descent, **sizes, step_size=limit * factor / 2)
+    failing = [f for f in found.values() if f.verdict is not Verdict.HOLDS]
+    assert [f.id for f in failing] == ([] if holds else ["converges"])
+    if failing:
+        assert "Choose η below" in failing[0].detail
+
+
+# ogd
+
+
+def test_online_gradient_descent_fits_the_last_example():
+    found = findings(online_gradient_descent, d=3, n=4)
+    assert found["fitted"].evidence == "exact"
+    assert found["fitted"].measured == found["fitted"].bound == "equal"
+    assert found["modular"].evidence == "identity"
+    assert float(found["modular"].words.split("≤ ")[1]) <= 1e-20
+    assert "symbolic" not in found, "no polynomial, no symbolic domain"
+
+
+# ols
+
+
+def test_least_squares_in_three_families_by_two_methods():
+    found = findings(ols, d=4)
+    for method in ("Newton", "gradient descent"):
+        for family in ("tall", "wide", "repeated rows"):
+            label = f"{method}, {family}".replace(" ", "-")
+            exact, reached = found[f"{label}/range"], found[f"{label}/reached"]
+            assert (exact.evidence, reached.evidence) == ("exact", "float")
+            assert reached.verdict is Verdict.HOLDS
+            assert reached.measured <= reached.bound < 1e-5
+    assert "rank 2" in found["Newton,-repeated-rows/range"].name
+
+
+def test_too_few_steps_reach_nothing(monkeypatch):
+    """With steps for a residual of ½ what is left is too much for least squares to be reached."""
+    monkeypatch.setattr("verify.regression.ols.ACCURACY", 0.5)
+    found = [f for id, f in findings(ols, d=3, domain="float").items() if id.endswith("reached")]
+    assert [f.verdict for f in found] == [Verdict.UNDECIDED] * 6
+    assert all("nothing is reached" in f.detail for f in found)
+
+
+def test_another_power_than_the_steps_say_is_missed(monkeypatch):
+    """One step more than the transformer makes leaves less of the residual, far above rounding."""
+    monkeypatch.setattr("verify.regression.ols.ACCURACY", 1e-4)
+    for name, method in METHODS.items():
+        further = method._replace(power=lambda k, right=method.power: right(k + 1))
+        monkeypatch.setitem(METHODS, name, further)
+    found = [f for id, f in findings(ols, d=3, domain="float").items() if id.endswith("reached")]
+    assert [f.verdict for f in found] == [Verdict.FAILS] * 6
+
+
+@given(
+    n=st.integers(1, 5),
+    d=st.integers(1, 4),
+    rank=st.integers(0, 4),
+    seed=st.integers(0, 99),
+)
+def test_least_squares_of_any_rank(n, d, rank, seed):
+    """Against the pseudo-inverse of SymPy, and as what minimises: S w = b, w in range(Xᵀ)."""
+    rng = np.random.default_rng(seed)
+    left, right = (
+        rng.integers(-2, 3, (n, min(n, d, rank))),
+        rng.integers(-2, 3, (min(n, d, rank), d)),
+    )
+    x, y = sympy.Matrix((left @ right).tolist()), sympy.Matrix(rng.integers(-3, 4, n).tolist())
+    domain = Rational()
+    X, Y = (domain.weights(np.array(m.tolist(), dtype=float)) for m in (x, y))
+    w = least_squares(domain, X, Y)
+    assert X.transpose() * X * w == X.transpose() * Y
+    assert [[str(e)] for (e,) in w.tolist()] == [[str(e)] for (e,) in (x.pinv() * y).tolist()]
+
+
+def test_a_mistake_that_newton_corrects_is_noticed():
+    run = Run(quick=True, fault=TensorFault("layer 8, head 2", "wrong sign"))
+    found = _reaches_least_squares(run, METHODS["Newton"], FAMILIES["tall"](3), 3)
+    assert {f.id: f.verdict for f in found} == {"reached": Verdict.HOLDS, "modular": Verdict.FAILS}

@@ -1,0 +1,100 @@
+"""The claim rates: what it shows beside holding, and what makes it fail."""
+
+from copy import deepcopy
+
+import pytest
+from by_id import findings
+
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.regression import rates as rates_module
+from verify.regression.rates import rates
+
+
+def test_rates_are_inequalities_of_every_step():
+    found = findings(rates, condition=1e4, d=2, digits=30)
+    assert [f.id for f in found.values() if f.verdict is not Verdict.HOLDS] == []
+    assert {f.evidence for id, f in found.items() if id != "chebyshev/modular"} == {"float"}
+    for id in ("gradient-descent", "newton/gram", "newton/identity", "chebyshev"):
+        assert 0 < found[id].measured <= found[id].bound == 1
+    for id in ("chebyshev", "conjugate-gradient"):  # the bounds are not ten times what they bound
+        assert found[id].measured > 0.2
+
+
+def test_a_rate_that_is_missed_fails():
+    """An error that shrinks by 0.6 where 0.5 is stated, far above rounding."""
+    errors = [(0.6**j, 1e-15) for j in range(5)]
+    for factor, verdict in ((0.5, Verdict.FAILS), (0.61, Verdict.HOLDS)):
+        finding = rates_module._every_step("x", "x", errors, [factor] * 4, "")
+        assert finding.verdict is verdict
+
+
+def test_a_rate_that_rounding_hides_is_undecided():
+    """A method that stands still, with rounding as large as a step; seen at half the steps, it is
+    told."""
+    still, factors = [(1.0, 1e-3)] * 5, [1 - 1e-3] * 4
+    hidden = rates_module._every_step("x", "x", still, factors, "")
+    assert hidden.verdict is Verdict.UNDECIDED
+    assert "at 4 of them the bound is that of rounding" in hidden.words
+    fine = [(1.0, 1e-9)] * 5
+    assert rates_module._every_step("x", "x", fine, factors, "").verdict is Verdict.FAILS
+    both = [(1.0, 1e-9), (0.9, 1e-9), (0.9, 0.1)]
+    assert rates_module._every_step("x", "x", both, [0.95] * 2, "").verdict is Verdict.HOLDS
+
+
+@pytest.mark.slow
+def test_rates_at_a_condition_number_that_float64_does_not_resolve():
+    found = findings(rates, condition=9e7, d=2, digits=30)
+    assert found["gradient-descent"].verdict is Verdict.UNDECIDED
+
+
+def test_a_method_that_is_slower_than_stated_fails(monkeypatch):
+    """Half the step size, half of α and twice the interval: each converges, but not as fast."""
+    import constructions as c
+
+    slower = {
+        "gradient_descent": lambda d, k, eta: gd(d, k, eta / 2),
+        "newton": lambda d, k, alpha, **start: n(d, k, alpha / 2, **start),
+        "chebyshev": lambda d, k, a, b: ch(d, k, a, 4 * b),
+    }
+    gd, n, ch = (getattr(c, name) for name in slower)
+    for name, made in slower.items():
+        monkeypatch.setattr(c, name, made)
+    found = findings(rates, condition=10.0, d=3, digits=30)
+    for id in ("gradient-descent", "newton/gram", "newton/identity", "chebyshev"):
+        assert found[id].verdict is Verdict.FAILS, id
+
+
+def test_an_error_far_above_rounding_fails_a_rate():
+    """Answers that are off by 10⁻⁸ of themselves, where Newton has converged to 10⁻¹²."""
+
+    def off(model):
+        faulty = deepcopy(model)
+        faulty.unembed.W_U *= 1 + 1e-8
+        return faulty
+
+    run = Run(quick=True, fault=off)
+    found = {f.id: f for f in rates.findings(run, condition=10.0, d=3, digits=30)}
+    for id in ("newton/gram", "newton/identity"):
+        assert found[id].verdict is Verdict.FAILS
+
+
+def test_stated_counts_that_are_wrong_fail():
+    for count in rates_module.COUNTS:
+        assert rates_module._stated_count(count).verdict is Verdict.HOLDS
+        if not count.least:
+            continue
+        for change, words in ((-1, "is too few"), (1, "is enough")):
+            wrong = count._replace(
+                steps=lambda c, e, right=count.steps, by=change: right(c, e) + by
+            )
+            finding = rates_module._stated_count(wrong)
+            assert finding.verdict is Verdict.FAILS
+            assert finding.detail.endswith(words)
+
+
+def test_digits_that_do_not_double_fail(monkeypatch):
+    monkeypatch.setattr(rates_module, "newton_digits", lambda *a, **b: [0.5, 1.0, 1.9, 3.9])
+    assert rates_module._digits_double(Run(), 3).verdict is Verdict.FAILS
+    monkeypatch.setattr(rates_module, "newton_digits", lambda *a, **b: [-1.0, -0.5])
+    assert rates_module._digits_double(Run(), 3).verdict is Verdict.FAILS
