@@ -13,7 +13,7 @@ from verify.claim import Run, claim
 from verify.computation.decoding import decoded, softened
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
 from verify.evidence.gaps import States as HeadStates
-from verify.evidence.gaps import at_positions, gap_finding
+from verify.evidence.gaps import at_positions, gap_finding, looking_up
 from verify.evidence.restoring import leak_bound, makes, sharpness_at_two_lengths
 from verify.evidence.sequences import equal_over_q, families_of, margin_kept, registers_hold
 from verify.evidence.size import size
@@ -131,11 +131,9 @@ def histories(run: Run, model: Transformer, A: Semiautomaton, words: np.ndarray)
 
 def head_states(model: Transformer) -> HeadStates:
     """Position t looks up t − T, or 0 if that is before the word."""
-    place = at_positions(model, "j", "square")
-    here = np.arange(len(place["j"]))
-    wanted = np.maximum(here - model.interface.letters, 0)
-    preference = np.where(wanted[:, None] == here, 0.0, -np.inf)
-    return HeadStates(1, {"j": place["j"]}, place, preference, here)
+    asking = at_positions(model, "j")
+    wanted = np.maximum(np.arange(len(asking["j"])) - model.interface.letters, 0)
+    return looking_up(model, 1, asking, wanted, line=("j", "square"))
 
 
 def touched(A: Semiautomaton) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from theory.checks import InputError
 from theory.computation.pram import INDEX, Program, Read, Registers, Step, Write
 from verify.domains import Rational, streams
-from verify.evidence.gaps import States, at_positions, gap_finding
+from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.restoring import after_mlp
 from verify.evidence.sequences import FLOAT64_BITS
 from verify.finding import Evidence, Finding, Verdict, equal, same
@@ -217,8 +217,6 @@ def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:
 def reading(model: Transformer, program: Program, read: Read, layer: int, head: int = 0) -> States:
     """Every processor may ask for any place, from 0 to N after it is cut off; BOS asks for BOS."""
     N, most = program.processors, program.most
-    keys = at_positions(model, INDEX, f"{INDEX}²")
-    here = np.arange(N + 1)
     # BOS holds 0 in every register; the others whatever there is.
     values = list(product(range(most + 1), repeat=len(read.at)))
     columns = np.array([[0] * len(read.at), *values]).T
@@ -228,7 +226,7 @@ def reading(model: Transformer, program: Program, read: Read, layer: int, head: 
     wanted = (columns.sum(0) + read.shift * (bos == 0)).clip(0, N)
     if read.shift:
         queries["bos"] = bos
-    return States(layer, queries, keys, np.where(wanted[:, None] == here, 0.0, -np.inf), here, head)
+    return looking_up(model, layer, queries, wanted, head, line=(INDEX, f"{INDEX}²"))
 
 
 def writing(
