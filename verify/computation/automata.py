@@ -22,7 +22,7 @@ from verify.evidence.restoring import (
     sharpness_at_two_lengths,
 )
 from verify.evidence.sequences import agreement
-from verify.evidence.size import size
+from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
 
@@ -101,7 +101,7 @@ def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
 
 def _units(model: Transformer, n: int, form: Form) -> Finding:
     """ReLU units of a layer."""
-    counts = [len(block.mlp.b_in) for block in model.blocks if block.mlp is not None]
+    counts = units(model)
     wanted = stated_units(n, form)
     return Finding(
         "units",

@@ -12,6 +12,7 @@ import numpy as np
 from theory.checks import InputError
 from theory.computation.pram import INDEX, Program, Read, Registers, Step, Write
 from verify.domains import Rational, streams
+from verify.evidence import size
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.restoring import after_mlp
 from verify.evidence.sequences import FLOAT64_BITS
@@ -120,8 +121,7 @@ def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
     """ReLU units of each layer of models, beside how many are stated."""
     counts, wanted = list[int](), list[int]()
     for model, stated in models:
-        found = [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
-        counts, wanted = [*counts, *found], [*wanted, *[stated] * len(found)]
+        counts, wanted = [*counts, *size.units(model)], [*wanted, *[stated] * model.n_layers]
     words = f"{counts[0]} in each of {len(counts)} layers" if len({*counts}) == 1 else ""
     return same("units", "ReLU units of a layer", counts, wanted, words=words, wanted="as stated")
 
