@@ -191,9 +191,7 @@ def _as_stated(
         "exact",
         measured,
         {n: stated(n=n) for n in lengths},
-        Verdict.of(all(stated.admits(value, n=n) for n, value in measured.items()))
-        if measured
-        else Verdict.UNDECIDED,
+        Verdict.of(all(stated.admits(value, n=n) for n, value in measured.items())),
         ", ".join(f"{measured[n]} at n = {n}" for n in shown),
         re.sub(r"-", "−", str(stated)),
     )
