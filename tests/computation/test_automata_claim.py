@@ -14,7 +14,7 @@ from constructions.stream import Stream
 from constructions.transformer import MLP
 from theory.checks import InputError
 from theory.computation import S3, random_semiautomaton
-from verify.claim import Run
+from verify.claim import Run, installed
 from verify.computation.automata import automata, composes, windows
 from verify.computation.options import chosen
 from verify.evidence.restoring import (
@@ -27,6 +27,7 @@ from verify.evidence.restoring import (
 )
 from verify.finding import Verdict
 
+IN_TOPIC = [name for name, point in installed().items() if ".computation." in point.module]
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 
 
@@ -72,6 +73,17 @@ def test_an_automaton_of_ones_own(tmp_path):
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         list(automata.findings(Run(quick=True), **options))
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("name", IN_TOPIC)
+def test_more_than_a_claim_can_draw_is_refused(name):
+    claim = installed()[name].load()
+    drawing = {"samples", "programs"} & claim.defaults.keys()
+    for option in drawing:
+        with pytest.raises(InputError, match=f"{option} is 10001: give at most 10000, and other"):
+            next(claim.findings(Run(), **{option: 10_001}))
+    assert drawing or name == "prefix-sums"
 
 
 def test_maps_of_windows_are_composed_letter_by_letter():

@@ -13,6 +13,7 @@ from theory.computation import Circuit, Gate, adder, all_circuits, random_circui
 from theory.computation.boolean_circuits import TABLES
 from verify.claim import Run, claim, option
 from verify.computation.decoding import Runs, decoded, softened
+from verify.computation.options import MOST_DRAWN
 from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding, looking_up
 from verify.evidence.restoring import makes
 from verify.evidence.sequences import equal_over_q, margin_kept, registers_hold
@@ -36,7 +37,9 @@ def circuits_by_thoughts(
     *,
     inputs: Annotated[int, option("input bits of the larger circuits", min=1)] = 4,
     gates: Annotated[int, option("gates of the larger circuits", min=1)] = 60,
-    samples: Annotated[int, option("larger circuits, drawn by the seed", min=1)] = 10,
+    samples: Annotated[
+        int, option("larger circuits, drawn by the seed", min=1, max=MOST_DRAWN)
+    ] = 10,
 ) -> Iterator[Finding]:
     """Two layers of at most three heads evaluate every Boolean circuit, a gate after the other.
 
