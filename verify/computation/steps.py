@@ -149,7 +149,7 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
         inputs = np.zeros((len(read), len(values), program.processors), dtype=np.int64)
         inputs[:, :, i - 1] = values.T
         *_, after = alone.run(*inputs)
-        fixed = {kind: i in members for kind, members in program.kinds.items()}
+        fixed = {kind: int(i in members) for kind, members in program.kinds.items()}
         fixed |= {INDEX: i, "bos": 0}
         before.append(given | {name: np.full(len(values), each) for name, each in fixed.items()})
         gone = dict.fromkeys(step.brought, np.zeros(len(values), dtype=np.int64))
