@@ -1,8 +1,12 @@
-"""What automata as transformers cost, in a minute: `python benchmarks/computation.py [THREADS]`.
+"""What automata as transformers cost, in minutes: `python benchmarks/computation.py [THREADS]`.
 
 Built (median of 20) and run in float64 on random words of T letters, 16 together, whose time is
 divided by 16, beside a loop over the automaton's table in Python.  The loop wins at any length that
 is run here; what its T steps buy is depth: the layers stand in the first columns.
+
+Then all automata of two letters on 2 and 3 states, built once each; and 1000 tokens decoded, with
+keys and values of earlier tokens kept, as `generate` does, beside a run of the whole sequence for
+each token.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -15,17 +19,19 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations_with_replacement, product
 from statistics import median
 
 import numpy as np
 import torch
-from timing import in_turn, ratio, seconds
+from timing import in_turn, once, ratio, seconds
 
-from constructions import semiautomaton, shortcut
+from constructions import scratchpad, semiautomaton, shortcut, turing_machine
 from constructions.transformer import Transformer
-from theory.computation import Semiautomaton, named
+from theory.computation import MACHINES, Semiautomaton, named
 
 BATCH = 16
+TOKENS = 1000  # decoded
 
 
 def looped(automaton: Semiautomaton, words: list[list[int]]) -> list[list[int]]:
@@ -55,6 +61,39 @@ def line(build: Callable[[], Transformer], automaton: Semiautomaton, T: int, kin
     return f"{automaton.name:18} {kind:14} {T:5} {size} {told}"
 
 
+def all_of_two_letters(states: int) -> list[Semiautomaton]:
+    """All pairs of maps of so many states, up to their order."""
+    maps = product(range(states), repeat=states)
+    return [Semiautomaton(pair) for pair in combinations_with_replacement(maps, 2)]
+
+
+def built(states: int, T: int, kind: str, build: Callable[[Semiautomaton, int], object]) -> str:
+    """How long building them takes, one by one."""
+    automata = all_of_two_letters(states)
+    times = [1e3 * once(partial(build, automaton, T)) for automaton in automata]
+    told = f"median {median(times):.2f}, longest {max(times):.1f}, together {sum(times):.0f}"
+    return f"{len(automata):4} automata, {states} states, T = {T}, {kind}: {told}"
+
+
+def decoded(model: Transformer, prompt: np.ndarray) -> str:
+    """Tokens decoded with and without what earlier tokens hold; they are the same."""
+
+    def whole() -> torch.Tensor:
+        sequence = torch.as_tensor(prompt)
+        for _ in range(TOKENS):
+            sequence = torch.cat([sequence, model(sequence)[..., -1:]], dim=-1)
+        return sequence[..., prompt.shape[-1] :]
+
+    kept = partial(model.generate, prompt, TOKENS)
+    with torch.no_grad():
+        assert kept().tolist() == whole().tolist()
+        times = in_turn({"kept": kept, "whole": whole}, 2)
+    a, b = (1e3 * median(times[name]) / TOKENS for name in ("kept", "whole"))
+    size = f"{model.n_layers} layers, width {model.d_model}, {prompt.shape[-1]} tokens before"
+    told = f"{a:.2f} a token, whole {b:.2f}, {ratio(times, 'whole', 'kept'):.1f} times as long"
+    return f"{model.name}: {size}: {told}"
+
+
 def main() -> None:
     torch.set_num_threads(THREADS)
     print(f"{THREADS} thread(s), torch {torch.__version__}; times in milliseconds per word")
@@ -68,6 +107,16 @@ def main() -> None:
             print(line(partial(semiautomaton, automaton, T), automaton, T, "composed maps"))
             if name != "A5":
                 print(line(partial(shortcut, automaton, T), automaton, T, "shortcut"), flush=True)
+    for states in (2, 3):
+        print(built(states, 64, "composed maps", semiautomaton))
+        print(built(states, 64, "shortcut", shortcut), flush=True)
+    print(f"{TOKENS} tokens decoded, one sequence, milliseconds:")
+    writes = scratchpad(named("A5"), TOKENS)
+    word = np.random.default_rng(0).integers(named("A5").n_letters, size=TOKENS)
+    print(decoded(writes, writes.interface.prompt(word)), flush=True)
+    for addressed in (False, True):
+        machine = turing_machine(MACHINES["wolfram-2-3"], TOKENS + 2, addressed=addressed)
+        print(decoded(machine, np.array(machine.interface.prompt())), flush=True)
 
 
 if __name__ == "__main__":

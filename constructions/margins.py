@@ -87,6 +87,12 @@ class Restores:
     within: Mapping[str, float]
 
 
+def share_of_a_quarter(k: int) -> float:
+    """By how much each of k values may be off, a quarter in all: 1/(4k), or the multiple of 2^−20
+    below."""
+    return 2**18 // k / 2**20
+
+
 @dataclass(frozen=True)
 class SoftmaxError:
     """Bounds for one sharpness: leaked weights by layer and head, register and logit errors."""

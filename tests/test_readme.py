@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 from readme import PAGES, README, ROOT, commands, examples, fences
@@ -18,7 +19,12 @@ def test_the_python_examples_print_what_is_shown(name, capsys):
 
 
 def test_all_pages_with_examples_are_read():
-    assert {name.rsplit("-", 1)[0] for name in examples()} == {"README", "constructions", "trained"}
+    assert {name.rsplit("-", 1)[0] for name in examples()} == {
+        "README",
+        "computation",
+        "constructions",
+        "trained",
+    }
 
 
 def test_the_readme_is_short():
@@ -41,6 +47,21 @@ def test_the_list_of_statements_is_the_ledger():
 def test_links_lead_to_files(page):
     links = re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.slow
+def test_the_commands_on_texts_and_files_run(tmp_path, monkeypatch, capsys):
+    from verify.cli import main
+
+    page = ROOT / "docs" / "computation.md"
+    automaton, machine = fences(page, "json")
+    (tmp_path / "automaton.json").write_text(automaton, encoding="utf-8")
+    (tmp_path / "machine.json").write_text(machine, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    lines = [line for block in fences(page, "sh") for line in block.splitlines()]
+    found = {line: main(shlex.split(line)[3:]) for line in lines}
+    assert found == dict.fromkeys(lines, 0)
+    assert len(lines) == 7
 
 
 @pytest.mark.parametrize("command", commands())

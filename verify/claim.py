@@ -102,6 +102,11 @@ class Claim:
                     raise InputError(f"{name} is {shown}: a claim takes at most {MOST:g}")
                 if least is not None and not options[name] >= least:
                     raise InputError(f"{name} is {options[name]}: give a number at least {least}")
+                most = getattr(note, "most", None)
+                if most is not None and not options[name] <= most:
+                    raise InputError(
+                        f"{name} is {options[name]}: give at most {most}, and other seeds for more"
+                    )
                 for other, allowed in (getattr(note, "only", None) or {}).items():
                     chosen = {**self.defaults, **options}.get(other)
                     if options[name] != parameters[name].default and chosen not in allowed:
@@ -141,18 +146,21 @@ def option(
     help_text: str,
     *names: str,
     min: int | None = None,
+    max: int | None = None,
     only: Mapping[str, Sequence[Any]] | None = None,
     **settings: Any,
 ) -> Any:
     """A command-line option: its help text, its names if not the parameter's, typer's settings.
 
-    `min` is the least value; it is checked here and not by typer, whose message leaves out the
-    value that was given and which Python callers would not see.  `only` names other options and the
-    values of theirs beside which this one is used: beside others it is refused, not ignored.
+    `min` is the least value, and `max` the largest of what is drawn by the seed; they are checked
+    here and not by typer, whose message leaves out the value that was given and which Python
+    callers would not see.  `only` names other options and the values of theirs beside which this
+    one is used: beside others it is refused, not ignored.
     """
     text = help_text if min is None else f"{help_text}, at least {min}"
+    text = text if max is None else f"{text} and at most {max}"
     made = typer.Option(*names, help=text, **settings)
-    made.least, made.only = min, only
+    made.least, made.most, made.only = min, max, only
     return made
 
 

@@ -23,7 +23,7 @@ earlier wires, and carry their values into `x` and `y`.  The MLP adds up four ga
 of which one at most is on, and writes 2f(x, y) − 1 into `result`, whose sign is the answer.
 
 So tokens before the last one of the prompt answer f(0, 0) if they are a table, and else 0: nobody
-looks at it, since values are carried from the embedding.
+looks at it, since values are carried from the embedding.  A prompt that ends there is refused.
 
 The width is a constant, and the numbers have O(log(n + G)) bits; the theorem of [Li2024], recalled
 and not checked here, has a width of O(log) and constant precision instead.
@@ -31,8 +31,11 @@ and not checked here, has a width of O(log) and constant precision instead.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
+from torch import Tensor
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.stream import Map, Reading, Stream, one
@@ -59,6 +62,22 @@ class Circuits(Tokens):
         V = first + wires
         super().__init__(V, len(slots), prefix=(V,), slots=slots, answers=BITS, margin=1.0)
         self.n_inputs, self.n_gates = n_inputs, n_gates
+
+    def _tokens(self, like: Tensor, inputs: tuple[Any, ...]) -> Tensor:
+        """The sequences, which have to hold the whole circuit: values come behind it."""
+        sequence = super()._tokens(like, inputs)
+        given, n, G = sequence.shape[-1], self.n_inputs, self.n_gates
+        if given < n + 3 * G:
+            gate, part = divmod(given - n, 3)
+            parts = "the table", "the left wire", "the right wire"
+            lacks = (
+                f"bit {given + 1} of {n}" if given < n else f"{parts[part]} of gate {gate} of {G}"
+            )
+            raise InputError(
+                f"the prompt has {given} of {n + 3 * G} tokens, and next would be {lacks}: give "
+                "all, as by model.interface.prompt(circuit, inputs)"
+            )
+        return sequence
 
     def prompt(self, circuit: Circuit, inputs: ArrayLike) -> np.ndarray:
         """The prompt (…, n + 3G) of a circuit and its inputs (…, n).

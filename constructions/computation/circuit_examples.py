@@ -1,4 +1,4 @@
-"""Small transformers that the claims on circuits translate: two with unique-hard attention, and
+"""Small transformers that the claims on circuits translate: one with unique-hard attention, and
 one that averages over tokens which the word chooses.
 
 Letters stand at positions 1 … T behind BOS at position 0; every position is answered with a bit.
@@ -6,8 +6,6 @@ Letters stand at positions 1 … T behind BOS at position 0; every position is a
 contains_aa     [two 1s in a row so far].  Layer 1 looks up position j − 1; the MLP writes
                 [this letter and that one are 1] into `pair`; layer 2 takes it from the latest
                 token where it is 1, or, if there is none, from the token itself, which has 0.
-since           [φ since ψ] strictly before, of letters 0: φ, 1: ψ, 2: neither.  One strict head
-                looks at the latest token that is not 0, or at BOS, and carries [it is a 1].
 marked_majority [of the 1s so far, more stand at odd positions than at even ones].  One head
                 averages ±1 by position over the 1s alone, which share the largest score; BOS, half
                 as high, has 0.
@@ -52,21 +50,6 @@ def contains_aa(max_length: int) -> Transformer:
     return _model(f"contains_aa({T})", stream, letters, blocks, _bit(stream, answer), stages, T)
 
 
-def since(max_length: int) -> Transformer:
-    """Whether 0s alone stand since the last 1, before each letter: 1 layer, 1 head, width 4.
-
-    Raises ValueError for a length below 1.
-    """
-    _, T = sizes(3, max_length)
-    stream = Stream(stop=1, psi=1, j=1, answer=1)
-    stop, psi, j, answer = map(stream.read, stream)
-    head = latest(stop, j, psi, "answer", T)
-    blocks = [block(stream, [head], normalise="hardmax", mask="strict")]
-    letters = {"stop": (0, 1, 1, 1), "psi": (0, 1, 0, 0)}
-    stages = (Stage(1, "answer", "answer"),)
-    return _model(f"since({T})", stream, letters, blocks, _bit(stream, answer), stages, T)
-
-
 def marked_majority(max_length: int) -> Transformer:
     """Whether more of the 1s so far stand at odd positions than at even ones: 1 layer, 1 head,
     width 3.
@@ -81,16 +64,16 @@ def marked_majority(max_length: int) -> Transformer:
     letters = {"mark": (0, 2, 1)}
     here = np.arange(T + 1)
     sides = {"side": np.where(here == 0, 0.0, -((-1.0) ** here))}
-    # The mean is above 0 by at least 1/(T + 1), or not at all: logits δ and 2·mean.
+    # The mean is above 0 by at least 1/(T + 1), or not at all.
     delta = 2.0 ** -(T + 1).bit_length() / 2
-    said = unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "bit"), bias=np.array([delta, 0.0]))
+    said = _bit(stream, answer, delta)
     stages = (Stage(1, "answer", "answer"),)
     return _model(f"marked_majority({T})", stream, letters, blocks, said, stages, T, delta, sides)
 
 
-def _bit(stream: Stream, answer: Reading) -> Unembed:
-    """The bit that the register holds: logits 1 and 2·answer."""
-    return unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "bit"), bias=np.array([1.0, 0.0]))
+def _bit(stream: Stream, answer: Reading, delta: float = 1.0) -> Unembed:
+    """Whether the register is above δ/2: logits δ and 2·answer."""
+    return unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "bit"), bias=np.array([delta, 0.0]))
 
 
 def _model(

@@ -40,7 +40,7 @@ from torch import Tensor
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.computation.semiautomaton import Form
-from constructions.margins import Restores
+from constructions.margins import Restores, share_of_a_quarter
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, counted, latest, sizes
 from constructions.transformer import Block, Embed, PosEmbed, Transformer
@@ -255,8 +255,7 @@ class _Built:
 
 
 def _forgiven(word: TableWord) -> dict[str, float]:
-    """How far each of k registers may be off: by 1/(4k), which is a quarter in all, rounded down to
-    a multiple of 2^−20."""
+    """How far each of k registers may be off: by 1/(4k), which is a quarter in all."""
     reads = word.reads if isinstance(word.reads, tuple) else (word.reads,)
     names = [term.register for each in reads for term in each.without_constant.terms]
-    return dict.fromkeys(names, np.floor(2.0**18 / len(reads)) / 2**20)
+    return dict.fromkeys(names, share_of_a_quarter(len(reads)))

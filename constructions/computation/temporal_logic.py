@@ -37,7 +37,7 @@ import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.computation.semiautomaton import Form
-from constructions.margins import Restores
+from constructions.margins import Restores, share_of_a_quarter
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, latest, sizes
 from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
@@ -198,8 +198,7 @@ class _Built:
         return held if 1 in values else one - held
 
     def restores(self, table: TruthTable) -> Restores:
-        """A table is exact if bits, of which a cube has at most k, are off by at most 1/(4k), or
-        the multiple of 2^−20 below."""
+        """A table is exact if bits, of which a cube has at most k, are off by at most 1/(4k)."""
         k = max(sum(v > 0 for v in cube) for cube in self.cubes[table])
-        bits = dict.fromkeys([f"since{v}" for v in table.reads if v], 2.0**-20 * (2**18 // k))
+        bits = dict.fromkeys([f"since{v}" for v in table.reads if v], share_of_a_quarter(k))
         return Restores((self.parts[table],), {"letter": 0.0, **bits})

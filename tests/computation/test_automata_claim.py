@@ -10,14 +10,24 @@ import torch
 
 from constructions.computation import semiautomaton, shortcut
 from constructions.margins import Restores
+from constructions.stream import Stream
+from constructions.transformer import MLP
 from theory.checks import InputError
 from theory.computation import S3, random_semiautomaton
-from verify.claim import Run
+from verify.claim import Run, installed
 from verify.computation.automata import automata, composes, windows
 from verify.computation.options import chosen
-from verify.evidence.restoring import all_maps_of, leak_bound, makes, sharpness_at_two_lengths
+from verify.evidence.restoring import (
+    all_maps_of,
+    leak_bound,
+    makes,
+    restored,
+    sharpness_at_two_lengths,
+    traces,
+)
 from verify.finding import Verdict
 
+IN_TOPIC = [name for name, point in installed().items() if ".computation." in point.module]
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 
 
@@ -63,6 +73,17 @@ def test_an_automaton_of_ones_own(tmp_path):
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         list(automata.findings(Run(quick=True), **options))
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("name", IN_TOPIC)
+def test_more_than_a_claim_can_draw_is_refused(name):
+    claim = installed()[name].load()
+    drawing = {"samples", "programs"} & claim.defaults.keys()
+    for option in drawing:
+        with pytest.raises(InputError, match=f"{option} is 10001: give at most 10000, and other"):
+            next(claim.findings(Run(), **{option: 10_001}))
+    assert drawing or name == "prefix-sums"
 
 
 def test_maps_of_windows_are_composed_letter_by_letter():
@@ -118,6 +139,71 @@ def test_a_kink_between_the_ends_is_a_trace():
     mlp.b_in.data = torch.cat([mlp.b_in, at])
     mlp.W_out.data = torch.cat([mlp.W_out, added])
     assert composed_in(model).verdict is FAILS
+
+
+STREAM = Stream(x=1, y=1, other=1, out=1)
+BITS = np.array([[0.0, 0, 0, 0], [1.0, 0, 0, 0]])  # what x holds in two states
+
+
+def units_of(*each: tuple[float, float, str, float]) -> MLP:
+    """relu(slope·x + b)·times into a register, for each (slope, b, into, times)."""
+    W_in, W_out = torch.zeros(4, len(each)).double(), torch.zeros(len(each), 4).double()
+    for unit, (slope, _, into, times) in enumerate(each):
+        W_in[0, unit], W_out[unit, STREAM[into].start] = slope, times
+    b_in = torch.tensor([b for _, b, _, _ in each]).double()
+    return MLP(W_in, b_in, W_out, torch.zeros(4).double())
+
+
+@pytest.mark.parametrize(
+    ("units", "into", "bad"),
+    [
+        # A kink within a quarter above 0, or below 1, of the first unit alone.
+        ([(1, -3 / 16, "out", 1), (1, -5 / 16, "out", -1)], "out", [True, False]),
+        ([(-1, 13 / 16, "out", 1), (-1, 11 / 16, "out", -1)], "out", [False, True]),
+        # No error takes x below the least of its values, or above the largest.
+        ([(1, 1 / 8, "out", 1), (1, 0, "out", -1)], "out", [False, False]),
+        ([(-1, 1, "out", 1), (-1, 9 / 8, "out", -1)], "out", [False, False]),
+        # Linear, and not 0, where x is 1, or where it is 0.
+        ([(1, -1 / 2, "out", 1)], "out", [False, True]),
+        ([(-1, 1 / 2, "out", 1)], "out", [True, False]),
+        ([(1, -1 / 2, "other", 1)], "out", [False, False]),
+        # What is to be restored itself has to be cleared.
+        ([], "x", [True, True]),
+        ([(1, -1 / 2, "x", -1)], "x", [True, False]),
+        ([(1, 0, "x", -1)], "x", [False, False]),
+    ],
+)
+def test_traces_state_by_state(units, into, bad):
+    for names in ((into,), (into, "y"), ("y", into)):
+        made = Restores(names, {"x": 0.25})
+        found, exact = traces(units_of(*units), STREAM, BITS, made)
+        assert found.tolist() == bad
+        assert exact
+
+
+@pytest.mark.parametrize(
+    "unit", [(2.0**60, 2.0**-10, "out", 1), (1 / 3, 0, "out", 1), (1, 0, "out", 1 / 3)]
+)
+def test_what_float64_rounds_is_not_said_to_leave_no_trace(unit):
+    slope, b, into, times = unit
+    both = units_of(unit, (slope, b, into, -times))
+    states = np.array([[0.0, 0, 0, 0], [1 - 2.0**-20, 0, 0, 0]])
+    _, exact = traces(both, STREAM, states, Restores(("out",), {"x": 0.25}))
+    assert not exact
+
+
+def test_where_nothing_is_restored_nothing_is_shown():
+    robust, lean = semiautomaton(S3, 5, form="robust"), semiautomaton(S3, 5)
+    states = {"map": all_maps_of(3), "fetched": all_maps_of(3)}
+    assert restored("id", "name", robust, 1, states).verdict is HOLDS
+    assert restored("id", "name", lean, 1, states).verdict is UNDECIDED
+    lean.blocks[0].restores = robust.blocks[0].restores
+    assert restored("id", "name", lean, 1, states).verdict is FAILS
+    right, wrong = Restores(("map",), {"map": 0.0, "fetched": 0.0}), robust.blocks[0].restores[0]
+    for several in ((right, wrong), (wrong, right)):
+        lean.blocks[0].restores = several
+        assert restored("id", "name", lean, 1, states).verdict is FAILS
+        assert composed_in(lean).verdict is FAILS
 
 
 def test_pairs_of_maps_that_are_not_composed():

@@ -146,6 +146,18 @@ def test_softmax_decodes_the_same():
             "token 0 stands at place 2 of the sequence: give one from 2 to 17 there",
         ),
         (
+            lambda: circuit_evaluator(2, 2).generate([1], 1),
+            "the prompt has 1 of 8 tokens, and next would be bit 2 of 2: give all, as by",
+        ),
+        (
+            lambda: circuit_evaluator(2, 2)([1, 0, 2, 18, 18]),
+            "5 of 8 tokens, and next would be the table of gate 1 of 2",
+        ),
+        (
+            lambda: circuit_evaluator(2, 2)([[1, 0, 2, 18, 18, 3, 20]]),
+            "7 of 8 tokens, and next would be the right wire of gate 1 of 2",
+        ),
+        (
             lambda: circuit_evaluator(1, 1).generate([1, 2, 18, 18], 2),
             "4 tokens and 2 steps are more than max_length = 4",
         ),

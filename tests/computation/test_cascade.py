@@ -18,6 +18,7 @@ from theory.computation import (
     NotSolvable,
     Semiautomaton,
     all_maps,
+    bounded_dyck,
     cascade,
     cyclic,
     holonomy,
@@ -122,6 +123,12 @@ def test_on_at_most_four_states_all_groups_are_solvable():
         for of in holonomy(random_semiautomaton(4, 3, seed)).classes:
             assert len(of.tiles) <= 4
             assert len(of.group) <= 24
+
+
+@pytest.mark.slow
+def test_many_latches_take_more_states_than_are_walked():
+    with pytest.raises(ValueError, match="Dyck-1 to depth 14 have more than 16384 states together"):
+        cascade(bounded_dyck(14))
 
 
 def test_what_would_explode_is_refused(monkeypatch):

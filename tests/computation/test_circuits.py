@@ -28,11 +28,7 @@ from constructions.computation import (
     shortcut,
     to_circuit,
 )
-from constructions.computation.circuit_examples import (
-    contains_aa,
-    marked_majority,
-    since,
-)
+from constructions.computation.circuit_examples import contains_aa, marked_majority
 from constructions.stream import Stream
 from constructions.tokens import Tokens
 from constructions.transformer import (
@@ -199,7 +195,6 @@ def test_induction_heads_both_ways(V):
     ("build", "wanted"),
     [
         (contains_aa, lambda w: "11" in w),
-        (since, lambda w: w[:-1].rstrip("0").endswith("1")),
         (counted_parity, lambda w: w.count("1") % 2),
         (majority, lambda w: 2 * w.count("1") > len(w)),
         (marked_majority, lambda w: w[::2].count("1") > w[1::2].count("1")),

@@ -26,7 +26,14 @@ from theory.computation import (
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation.dyck import dyck as dyck_claim
-from verify.computation.dyck import head_states, judges, match_types, sharpness_stated
+from verify.computation.dyck import (
+    head_states,
+    judges,
+    looked_up,
+    match_types,
+    matched,
+    sharpness_stated,
+)
 from verify.evidence.gaps import gap_finding
 from verify.finding import Verdict
 
@@ -214,6 +221,32 @@ def test_by_default_it_is_about_several():
 def test_a_type_is_that_of_the_bracket_that_is_closed():
     words = np.array([read_brackets("([]){", 3)])
     assert match_types(words, balances(words, 3), 3).tolist() == [[0, 0, 1, 0, 1]]
+
+
+def test_balances_of_all_numbers_of_tokens_are_looked_up():
+    T = 6
+    states = looked_up(judges(Run(), 2, None).build(4, T))
+    pairs = [(N, b) for N in range(1, T + 2) for b in range(1 - N, N)]
+    assert [*zip(states.over, states.queries["share"], strict=True)] == pairs
+    assert (states.queries["inverse"] == 1).all()
+    assert states.keys["j"].ravel().tolist() == [*range(T + 1)]
+    found = (states.preference > -np.inf).astype(int)
+    assert (found.sum(1) == 1).all()
+    assert found.argmax(1).tolist() == [max(b, 0) for _, b in pairs]
+
+
+def test_brackets_are_matched_at_all_balances():
+    T = 5
+    states = matched(judges(Run(), 2, None).build(4, T))
+    keys = {(j, c) for j in range(1, T + 1) for c in range(j + 1)}
+    opens = {(j, c) for j, c in keys if c > 0}
+    found = [*zip(states.position, states.keys["balance"], states.keys["sign"], strict=True)]
+    assert len(found) == 1 + 2 * len(keys)
+    assert {(j, c) for j, c, sign in found if sign > 0} == keys
+    assert {(j, c) for j, c, sign in found if sign < 0} == keys
+    assert states.queries["balance"].tolist() == [*range(T + 1)]
+    assert (states.preference > 0).sum() == len(opens)
+    assert (states.preference == 0).sum() == T + 1  # BOS, for every balance
 
 
 def test_a_gap_that_is_not_kept_is_noticed():

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +16,10 @@ from theory.computation import first_letter as definition
 from theory.computation.first import bounded_first_logit, least_signed_first
 from theory.sequences import all_sequences
 from verify.claim import Run
+from verify.computation.first import closed_form, cross_entropies, least_logit, looking_first
 from verify.computation.first import first as claim
-from verify.computation.first import least_logit
+from verify.domains import Ball
+from verify.evidence.statement import OverTokens
 from verify.finding import Verdict
 
 KINDS = [("letter", "short"), ("bounded", "words")]
@@ -72,6 +75,8 @@ def test_refusals(call, message):
 def test_the_claim_holds():
     found = {f.id: f for f in claim.findings(Run(quick=True), length=5, samples=3)}
     assert {f.verdict for f in found.values()} == {Verdict.HOLDS}
+    assert {id for id in found if "β" in id} == {f"softmax/β={beta}" for beta in (2, 4, 8)}
+    assert found["bounded/all-words"].words == "all answers equal on 30 sequences"
     kinds = [found[f"{label}/all-{what}"].evidence for label, what in KINDS]
     assert kinds == ["exact", "float"]  # hardmax, and softmax
 
@@ -83,10 +88,75 @@ def test_bad_options_are_refused():
 
 
 def test_worst_words_are_the_worst_only_where_attention_reads_no_letters():
-    def reads(n):
+    def reads(n, side):
         model = first_letter(n, sharpness=2)
-        model.blocks[0].attn.W_K[0, model.stream["letter"]] = 2.0**-20
+        getattr(model.blocks[0].attn, side)[0, model.stream["letter"]] = 2.0**-20
         return model
 
     assert least_logit(lambda n: first_letter(n, sharpness=2), 2, 3).verdict is Verdict.HOLDS
-    assert least_logit(reads, 2, 3).verdict is Verdict.FAILS
+    for side in ("W_Q", "W_K"):
+        assert least_logit(lambda n, side=side: reads(n, side), 2, 3).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("letter", [0, 1])
+def test_every_length_and_letter_has_to_be_sure(length, letter):
+    def build(n):
+        model = first_letter(n, sharpness=2)
+        if n == length:
+            model.embed.W_E.data[letter] *= 0.5
+        return model
+
+    assert least_logit(build, 2, 3).verdict is Verdict.FAILS
+
+
+def test_a_little_less_sharp_is_not_sure_enough():
+    assert least_logit(lambda n: first_letter(n, sharpness=1.9), 2, 3).verdict is Verdict.FAILS
+
+
+def bounded(less_at: int | None = None) -> OverTokens:
+    def build(V, n):
+        model = first_letter_bounded(n)
+        model.unembed.W_U.data *= 0.999 if n == less_at else 1.0
+        return model
+
+    return OverTokens("", build, definition, lambda *_: {}, symbols=2)
+
+
+def test_closed_forms_are_compared_at_all_lengths_in_narrow_balls():
+    with Ball.precision(512):
+        found = closed_form(bounded(), 3)
+        assert (found.verdict, found.measured, found.bound) == (Verdict.HOLDS, 14, 14)
+        for n in (1, 2, 3):
+            assert closed_form(bounded(less_at=n), 3).verdict is Verdict.FAILS
+    with Ball.precision(60):
+        assert closed_form(bounded(), 3).verdict is not Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("rest", "verdict"),
+    [
+        (lambda s: s / 2 - s * s / 16, Verdict.HOLDS),
+        (lambda s: s / 2 * (1 + 1e-6), Verdict.FAILS),
+        (lambda s: s / 2 - s * s / 8 * (1 + 1e-3), Verdict.FAILS),
+    ],
+)
+@pytest.mark.parametrize("place", range(3))
+def test_what_is_left_of_a_bit_has_two_bounds(monkeypatch, rest, verdict, place):
+    """Within them at all lengths, and at one of them as `rest` says, over ln 2."""
+    rests = [lambda s: s / 2 - s * s / 12] * 3
+    rests[place] = rest
+    said = iter(rests)
+    monkeypatch.setattr(
+        "verify.computation.first.bits_lost", lambda s: 1 - next(said)(s) / arb(2).log()
+    )
+    with Ball.precision(512):
+        (found,) = cross_entropies()
+    assert found.verdict is verdict
+    assert [*found.measured] == ["n = 10", "n = 100", "n = 1000"]
+
+
+def test_cls_looks_for_the_first_of_all_positions():
+    states = looking_first(first_letter(5))
+    assert states.preference.tolist() == [[-np.inf, 0, *[-np.inf] * 4]]
+    assert states.position.tolist() == [0, 1, 2, 3, 4, 5]

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from itertools import chain, combinations
+
 import numpy as np
 import pytest
+import torch
 
+from constructions.margins import Exactness
 from theory.checks import InputError
+from theory.computation.components import settled_after
+from theory.computation.pram import Program
 from verify.claim import Run
 from verify.computation.components_picture import draw
-from verify.computation.connected_components import all_graphs, connected_components, graphs
+from verify.computation.connected_components import (
+    all_graphs,
+    connected_components,
+    enough,
+    graphs,
+    slowest,
+)
 from verify.computation.prefix_sums import prefix_sums
 from verify.computation.rounds import all_lists, rounds
-from verify.computation.steps import works_locally
+from verify.computation.steps import (
+    first_difference,
+    gaps,
+    over_q,
+    reading,
+    registers_follow,
+    units,
+    whole_evidence,
+    works_locally,
+    writing,
+)
 from verify.finding import Verdict
 
 
@@ -66,6 +88,151 @@ def test_the_families_are_graphs_of_n_vertices(n):
         assert edges.shape[1] <= n, name
         assert edges.shape[2] == 2
         assert ((edges >= 1) & (edges <= n)).all(), name
+
+
+@pytest.fixture
+def machine():
+    """A vertex pair with an edge, at a size where all contents can be listed."""
+    from constructions.computation import connected_components as construction
+    from theory.computation import components
+
+    return construction(2, 1), components(2, 1)
+
+
+ROWS = np.array([[0, 0, 1], [0, 0, 2]]), np.array([[0, 0, 2], [0, 0, 2]])
+OTHERS = np.array([[0, 0, 1]]), np.array([[0, 0, 1]])
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+@pytest.mark.parametrize("row", [0, 1])
+@pytest.mark.parametrize("register", ["p", "u", "lo"])
+def test_every_step_of_every_row_is_compared(machine, monkeypatch, after, row, register):
+    """With a program that says 1 more of one register, after one step of one row."""
+    model, program = machine
+    run, chosen = Program.run, np.stack([each[row] for each in ROWS])
+
+    def other(self, *inputs):
+        there = (np.stack(inputs, axis=-2) == chosen).all((-1, -2))
+        for step, held in enumerate(run(self, *inputs)):
+            more = np.zeros_like(held[register])
+            more[..., 2] = there * (step == after)
+            yield {**held, register: held[register] + more}
+
+    assert over_q(model, program, ROWS).verdict is Verdict.HOLDS
+    assert registers_follow("name", [(model, program, ROWS)] * 2).verdict is Verdict.HOLDS
+    monkeypatch.setattr(Program, "run", other)
+    assert over_q(model, program, ROWS).verdict is Verdict.FAILS
+    right, wrong = (model, program, OTHERS), (model, program, ROWS)
+    assert registers_follow("name", [right, right]).verdict is Verdict.HOLDS
+    for cases in ([right, wrong], [wrong, right]):
+        assert registers_follow("name", cases).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("register", ["bos", "index", "index²", "vertex", "p", "p²", "m", "hi²"])
+@pytest.mark.parametrize("token", [0, 3])
+def test_all_of_the_stream_is_compared(machine, register, token):
+    model, program = machine
+    model.pos_embed.W_pos.data[token, model.stream[register]] += 1
+    found = first_difference(model, program, ROWS)
+    assert f"after layer 0 register {register} of processor {token}" in found
+
+
+def test_the_read_out_is_compared(machine):
+    model, program = machine
+    model.unembed.W_U.data[model.stream["p"]] = 0
+    model.unembed.W_U.data[model.stream["lo"]] = 1
+    assert "the read-out is not register p" in first_difference(model, program, ROWS)
+
+
+@pytest.mark.parametrize(
+    ("bits", "largest", "evidence"),
+    [
+        (53, 2.0**49, "exact"),
+        (54, 2.0**49, "float"),
+        (53, 2.0**50, "float"),  # 4 tokens: a mean of these is rounded
+    ],
+)
+def test_when_runs_are_exact(machine, monkeypatch, bits, largest, evidence):
+    needs = Exactness(bits, largest, 1.0)
+    monkeypatch.setattr("constructions.margins.exact_in", lambda model: needs)
+    assert machine[0].interface.context == 4
+    assert whole_evidence(machine[0]) == evidence
+
+
+def test_units_of_every_model_are_compared(machine):
+    model = machine[0]
+    assert units([(model, 18), (model, 18)]).verdict is Verdict.HOLDS
+    for other in (17, 19):
+        assert units([(model, 18), (model, other)]).verdict is Verdict.FAILS
+        assert units([(model, other), (model, 18)]).verdict is Verdict.FAILS
+
+
+def with_a_unit(model, reads, b, into):
+    """The first layer with relu(Σ reads + b) added to a register."""
+    mlp = model.blocks[0].mlp
+    W_in, W_out = (torch.zeros(model.d_model).double() for _ in range(2))
+    for register, factor in reads.items():
+        W_in[model.stream[register]] = factor
+    W_out[model.stream[into]] = 1.0
+    mlp.W_in.data = torch.cat([mlp.W_in, W_in[:, None]], dim=1)
+    mlp.b_in.data = torch.cat([mlp.b_in, torch.tensor([b]).double()])
+    mlp.W_out.data = torch.cat([mlp.W_out, W_out[None]])
+    return model
+
+
+@pytest.mark.parametrize(
+    ("reads", "b", "into"),
+    [
+        *(({name: 1.0}, -2.0, "p") for name in ("p", "a", "m")),  # at 3, the most
+        *(({"p": 1.0}, -2.0, into) for into in ("p²", "lo²", "hi²", "a", "b", "m", "u", "bos")),
+        *(({name: -1.0}, 1.0, "p") for name in ("b", "m")),  # at 0
+        ({"vertex": 1.0}, 0.0, "lo"),
+        ({"vertex": -1.0, "bos": -1.0}, 1.0, "lo"),
+        ({"bos": 1.0}, 0.0, "p"),
+        ({"u": 1.0}, 0.0, "p"),
+    ],
+)
+def test_local_work_is_compared_for_all_contents(machine, reads, b, into):
+    model, program = machine
+    assert works_locally(with_a_unit(model, reads, b, into), program).verdict is Verdict.FAILS
+
+
+def test_states_of_heads_are_all_that_can_be(machine):
+    model, program = machine
+    (step,), N = program.steps, 3
+    for read in step.reads:
+        states = reading(model, program, read, 1)
+        assert len(states.preference) == 1 + (N + 1) ** 2
+        wanted = sorted(np.argmax(states.preference, axis=1).tolist())
+        assert [wanted.count(a) for a in range(N + 1)] == [2, 2, 3, 10]  # sums cut off at 3
+    states = writing(model, program, step.writes[0], 1, 2)
+    assert states.preference.shape == (N + 1, 1 + 2 * (N + 1) ** 2)
+    assert (states.preference > -np.inf).sum(1).tolist() == [1, *[1 + 2 * (N + 1)] * N]
+    found = list(gaps("label", model, program))
+    assert len(found) == model.n_heads == 3
+    assert {each.verdict for each in found} == {Verdict.HOLDS}
+
+
+@pytest.mark.parametrize(
+    ("quick", "slowest_of_4"),
+    [(True, {}), pytest.param(False, {"n = 4": 5}, marks=pytest.mark.slow)],
+)
+def test_the_slowest_graphs(quick, slowest_of_4):
+    def slowest_of(n):
+        pairs = [*combinations(range(1, n + 1), 2)]
+        chosen = chain.from_iterable(combinations(pairs, m) for m in range(len(pairs) + 1))
+        graphs_of = (np.array(edges, dtype=int).reshape(-1, 2) for edges in chosen)
+        return max(settled_after(edges, n) for edges in graphs_of)
+
+    found = enough(Run(quick=quick))
+    assert found.measured == {f"n = {n}": slowest_of(n) for n in range(1, 4)} | slowest_of_4
+    assert found.bound == {f"n = {n}": 2 * (n - 1) for n in range(1, 4 + len(slowest_of_4))}
+
+
+def test_the_slowest_graph_of_several_counts():
+    path, none = np.array([[[1, 2], [2, 3]]]), np.array([[[1, 1], [2, 2]]])
+    for several in (path, np.concatenate([none, path]), np.concatenate([path, none])):
+        assert slowest(several, 3) == slowest(path, 3) > slowest(none, 3) == 0
 
 
 def test_a_local_step_that_is_wrong():

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+import torch
 
 from constructions.computation import from_formula
 from theory.checks import InputError
-from theory.computation import formula, formula_of, language_of, regular_expression
+from theory.computation import (
+    ZOO,
+    Semiautomaton,
+    formula,
+    formula_of,
+    language_of,
+    named,
+    regular_expression,
+)
 from theory.computation.temporal_program import program
 from verify.claim import Run
 from verify.computation.aperiodic import aperiodic_iff_latches, has_latches_only
@@ -97,6 +108,45 @@ def test_aperiodic_iff_latches_on_pairs_of_maps_of_two_states(monkeypatch):
     assert aperiodic_iff_latches(2).verdict is FAILS
 
 
+def test_all_small_automata_are_compared_and_each_counts(monkeypatch):
+    """With quick answers in place of both sides, which differ on one automaton."""
+    seen = list[Semiautomaton]()
+    compared = "verify.computation.aperiodic"
+    monkeypatch.setattr(f"{compared}.has_latches_only", lambda A: A.n_states > 2)
+    monkeypatch.setattr(
+        f"{compared}.is_aperiodic", lambda A: bool(seen.append(A)) or A.n_states > 2
+    )
+    found = aperiodic_iff_latches(2)
+    assert "10 automata of two letters and 2 states, 18 of the zoo" in found.name
+    assert (found.verdict, found.measured) == (HOLDS, 0)
+    pairs, zoo = seen[:10], seen[10:]
+    assert {frozenset(A.transitions) for A in pairs} == {
+        frozenset(both) for both in product(product(range(2), repeat=2), repeat=2)
+    }
+    assert {*zoo} == {named(name) for name in ZOO if name != "all-maps-4"}
+    for wrong in (0, 9, 10, 27):
+        monkeypatch.setattr(
+            f"{compared}.is_aperiodic", lambda A, odd=seen[wrong]: (odd == A) != (A.n_states > 2)
+        )
+        found = aperiodic_iff_latches(2)
+        assert (found.verdict, found.measured) == (FAILS, 1)
+
+
+def test_where_all_or_none_are_aperiodic_nothing_is_compared(monkeypatch):
+    for always in (True, False):
+        for name in ("is_aperiodic", "has_latches_only"):
+            monkeypatch.setattr(f"verify.computation.aperiodic.{name}", lambda _, v=always: v)
+        assert aperiodic_iff_latches(2).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("name", "latches"),
+    [("flip-flop", True), ("mod-3-with-reset", False), ("parity", False), ("A5", False)],
+)
+def test_what_counts_has_not_latches_only(name, latches):
+    assert has_latches_only(named(name)) == latches
+
+
 def test_formulas_of_expressions():
     language = regular_expression(".*ab", "ab")
     assert language_of(formula_of(language), "ab").differs(language) is None
@@ -126,6 +176,63 @@ def test_a_unit_that_reads_what_its_table_does_not_fails():
     (finding,) = tables_written(model, of, by)
     assert finding.verdict is FAILS
     assert "read j" in finding.detail
+
+
+@pytest.mark.parametrize("form", ["lean", "robust"])
+@pytest.mark.parametrize("part", ["part1", "part2"])
+@pytest.mark.parametrize("change", ["everywhere", "at BOS", "reads", "rounded"])
+def test_every_table_is_compared_in_all_its_states(form, part, change):
+    of = formula(TEXT, "ab")
+    by, model = program(of, "ab"), from_formula(of, "ab", 6, form=form)
+    (layer,) = (stage.after for stage in model.stages if stage.register == part)
+    mlp, at = model.blocks[layer - 1].mlp, model.stream[part]
+    if change == "everywhere":
+        mlp.b_out.data[at] += 1
+    elif change == "at BOS":  # where no letter is
+        W_in, W_out = (torch.zeros(model.d_model).double() for _ in range(2))
+        W_in[model.stream["letter"]], W_out[at] = -1, 1
+        mlp.W_in.data = torch.cat([mlp.W_in, W_in[:, None]], dim=1)
+        mlp.b_in.data = torch.cat([mlp.b_in, torch.ones(1).double()])
+        mlp.W_out.data = torch.cat([mlp.W_out, W_out[None]])
+    elif change == "reads":
+        mlp.W_in.data[model.stream["j"]] = 1
+    else:
+        mlp.b_in.data[0] += 2.0**-60 if mlp.b_in[0] == 0 else 2.0**-52
+        mlp.W_out.data *= 1 + 2.0**-52
+    (finding,) = tables_written(model, of, by)
+    assert finding.verdict is (Verdict.UNDECIDED if change == "rounded" else FAILS)
+
+
+def test_a_table_of_the_letter_alone_is_compared_too():
+    of = formula("once (a or c)", "abc")
+    by = program(of, "abc")
+    for token in range(4):  # the last one is BOS
+        model = from_formula(of, "abc", 6, form="robust")
+        (register,) = (s.register for s in model.stages if s.after == 0 and s.holds != "letter")
+        model.embed.W_E.data[token, model.stream[register]] += 1
+        (finding,) = tables_written(model, of, by)
+        assert (finding.verdict, finding.measured) == (FAILS, 1)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_every_block_has_to_restore(layer):
+    of = formula(TEXT, "ab")
+    by, model = program(of, "ab"), from_formula(of, "ab", 6, form="robust")
+    (made,) = model.blocks[layer].restores
+    wide = type(made)(made.into, dict.fromkeys(made.within, 0.5))
+    for several in ((wide,), (made, wide), (wide, made)):
+        model.blocks[layer].restores = several
+        (finding,) = bits_restored(model, by)
+        assert finding.verdict is FAILS
+
+
+def test_too_many_bits_to_list_decide_nothing(monkeypatch):
+    of = formula(TEXT, "ab")
+    by, model = program(of, "ab"), from_formula(of, "ab", 6, form="robust")
+    monkeypatch.setattr("verify.computation.temporal.MOST_STATES", 7)
+    (finding,) = bits_restored(model, by)  # 4 and 8 states
+    assert (finding.verdict, finding.measured) == (Verdict.UNDECIDED, 0)
+    assert finding.words.startswith("0 of 4 states")
 
 
 def test_bits_that_are_off_together_leave_no_trace():
@@ -168,3 +275,6 @@ def test_states_of_heads_are_all_that_can_stand_there():
     (states,) = head_states(model, program(of, "ab"))
     assert states.position.tolist() == [0, 1, 1, 2, 2, 3, 3]
     assert np.argmax(states.preference[0]) == 6
+    assert states.preference[0].tolist() == [0, 1, 5, 2, 6, 3, 7]
+    held = states.keys["letter"].argmax(1)
+    assert held.tolist() == [0, 0, 1, 0, 1, 0, 1]

@@ -42,7 +42,7 @@ from theory.computation.permutations import inverse
 from theory.computation.products import Product
 from theory.computation.semiautomata import Map, Semiautomaton, identity
 
-MOST_STATES = 2**16  # of the automaton of all stages
+MOST_STATES = 2**14  # of the automaton of all stages
 NONE = -1  # the input of a latch that keeps what it has
 
 Kind = Literal["counter", "latch", "table"]
@@ -157,7 +157,7 @@ def cascade(automaton: Semiautomaton, *, compact: bool = False) -> Cascade:
     so that later tables read one variable and not all stages of it: fewer rows.
 
     Raises `NotSolvable` if a holonomy group is not, and `ValueError` if the stages have more than
-    2^16 states together.
+    2^14 states together.
     """
     decomposition = holonomy(automaton)
     heights = [_Height(decomposition, h) for h in decomposition.heights]
@@ -236,6 +236,7 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
     ends = np.cumsum([len(height.kinds) for height in heights]).tolist()
     spans = [slice(end - len(h.kinds), end) for end, h in zip(ends, heights, strict=True)]
     stages = [kind for height in heights for kind in height.kinds]
+    tile = cache(lambda P, place: decomposition.of[P].tile(P, place))
 
     def chain(values: tuple[int, ...]) -> Iterator[tuple[States, int]]:
         """For each height the set in the chain and the place of the next; at last, the state."""
@@ -244,7 +245,7 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
             place = height.place(P, values[span])
             yield P, place
             if decomposition.height(P) == height.h:
-                P = decomposition.of[P].tile(P, place)
+                P = tile(P, place)
         yield P, 0
 
     def after(values: Sequence[int], given: Sequence[int], span: slice) -> list[int]:
@@ -272,7 +273,7 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
                 now = after(values, put, span)
                 inputs, following = inputs + put, following + now
                 if decomposition.height(to) == height.h:
-                    to = decomposition.of[to].tile(to, height.place(to, tuple(now)))
+                    to = tile(to, height.place(to, tuple(now)))
             given.append(inputs)
             states.append(min(to))
             if tuple(following) not in found:
@@ -302,13 +303,8 @@ def _reduced(
     def tabled(wanted: np.ndarray, candidates: list[int]) -> Table:
         """The table of the first candidates that decide what is wanted: others are dropped, the
         last first, those that a place sums up before places, the letter at the end."""
-        dropped = [v for v in reversed(candidates) if v in raw]
-        dropped += [v for v in reversed(candidates) if v not in raw]
-        reads = list(candidates)
-        for v in dropped:
-            left = [u for u in reads if u != v]
-            if _decide([columns[u] for u in left], wanted):
-                reads = left
+        ordered = sorted(candidates, key=raw.__contains__)
+        reads = sorted(ordered[i] for i in _needed_of([columns[v] for v in ordered], wanted))
         keys = np.stack([columns[u] for u in reads], axis=1) if reads else np.zeros((1, 0), int)
         keys, index = np.unique(keys, axis=0, return_index=True)
         found = zip(keys.tolist(), wanted[index].tolist(), strict=True)
@@ -356,11 +352,27 @@ def _needed(of: Cascade) -> Cascade:
     return Cascade(of.automaton, tuple(stages), renumbered(of.answer))
 
 
-def _decide(columns: list[np.ndarray], wanted: np.ndarray) -> bool:
-    """Whether rows that are equal in these columns want the same."""
-    key = np.zeros(len(wanted), dtype=np.int64)
+def _needed_of(columns: list[np.ndarray], wanted: np.ndarray) -> list[int]:
+    """Places of columns that decide what is wanted, the last dropped first if others still do."""
+    before = [np.zeros(len(wanted), dtype=np.int64)]
     for column in columns:
-        # Renumbered, a key is less than the number of rows, and no product overflows.
-        _, key = np.unique(key * (int(column.max()) + 1) + column, return_inverse=True)
-    _, index, inverse_ = np.unique(key, return_index=True, return_inverse=True)
-    return bool((wanted[index][inverse_] == wanted).all())
+        before.append(_joined(before[-1], column))
+    found, behind = list[int](), before[0]
+    for place, column in reversed([*enumerate(columns)]):
+        if not _decides(_joined(before[place], behind), wanted):
+            found.append(place)
+            behind = _joined(behind, column)
+    return found
+
+
+def _joined(key: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Numbers of the rows that are equal where both are; less than the number of rows, so that no
+    product overflows."""
+    _, joined = np.unique(key * (int(column.max()) + 1) + column, return_inverse=True)
+    return joined
+
+
+def _decides(key: np.ndarray, wanted: np.ndarray) -> bool:
+    """Whether rows that are equal here want the same."""
+    _, index, back = np.unique(key, return_index=True, return_inverse=True)
+    return bool((wanted[index][back] == wanted).all())

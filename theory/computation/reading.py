@@ -10,6 +10,7 @@ from typing import NoReturn
 from theory.checks import InputError
 
 MOST_NESTED = 50  # levels of parentheses and of operators before one operand
+MOST_SHOWN = 60  # characters of a text in an error
 
 
 def alphabet(letters: str) -> str:
@@ -43,6 +44,12 @@ class Reader:
         self.at = 0
 
     @property
+    def cited(self) -> str:
+        """What the text is meant to be, and its beginning on one line, for errors."""
+        shown = " ".join(self.text.split())
+        return f"{self.what} {shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + '…'!r}"
+
+    @property
     def next(self) -> str:
         """The token that comes next."""
         return self.tokens[self.at][0]
@@ -65,8 +72,7 @@ class Reader:
         token, place = self.tokens[self.at]
         found = repr(token) if token else "the end"
         raise InputError(
-            f"{self.what} {' '.join(self.text.split())!r}: {found} at character {place + 1}, "
-            f"where {wanted} should be"
+            f"{self.cited}: {found} at character {place + 1}, where {wanted} should be"
         )
 
     @contextmanager

@@ -13,7 +13,7 @@ from theory.sequences import random_sequences
 from verify.claim import Run, claim
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
 from verify.evidence.gaps import States as HeadStates
-from verify.evidence.gaps import at_positions, gap_finding
+from verify.evidence.gaps import at_positions, gap_finding, looking_up
 from verify.evidence.restoring import (
     all_maps_of,
     leak_bound,
@@ -22,7 +22,7 @@ from verify.evidence.restoring import (
     sharpness_at_two_lengths,
 )
 from verify.evidence.sequences import agreement
-from verify.evidence.size import size
+from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
 
@@ -101,7 +101,7 @@ def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
 
 def _units(model: Transformer, n: int, form: Form) -> Finding:
     """ReLU units of a layer."""
-    counts = [len(block.mlp.b_in) for block in model.blocks if block.mlp is not None]
+    counts = units(model)
     wanted = stated_units(n, form)
     return Finding(
         "units",
@@ -122,11 +122,9 @@ def stated_units(n: int, form: Form) -> int:
 
 def head_states(model: Transformer, layer: int) -> HeadStates:
     """Token i looks up position i − 2^{layer − 1}, or 0 if that is before the word."""
-    place = at_positions(model, "j", "norm")
-    here = np.arange(len(place["j"]))
-    wanted = np.maximum(here - 2 ** (layer - 1), 0)
-    preference = np.where(wanted[:, None] == here, 0.0, -np.inf)
-    return HeadStates(layer, {"j": place["j"]}, place, preference, here)
+    asking = at_positions(model, "j")
+    wanted = np.maximum(np.arange(len(asking["j"])) - 2 ** (layer - 1), 0)
+    return looking_up(model, layer, asking, wanted, line=("j", "norm"))
 
 
 def composes(model: Transformer, n: int) -> Finding:

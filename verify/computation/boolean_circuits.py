@@ -13,7 +13,8 @@ from theory.computation import Circuit, Gate, adder, all_circuits, random_circui
 from theory.computation.boolean_circuits import TABLES
 from verify.claim import Run, claim, option
 from verify.computation.decoding import Runs, decoded, softened
-from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding
+from verify.computation.options import MOST_DRAWN
+from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding, looking_up
 from verify.evidence.restoring import makes
 from verify.evidence.sequences import equal_over_q, margin_kept, registers_hold
 from verify.evidence.size import size
@@ -36,7 +37,9 @@ def circuits_by_thoughts(
     *,
     inputs: Annotated[int, option("input bits of the larger circuits", min=1)] = 4,
     gates: Annotated[int, option("gates of the larger circuits", min=1)] = 60,
-    samples: Annotated[int, option("larger circuits, drawn by the seed", min=1)] = 10,
+    samples: Annotated[
+        int, option("larger circuits, drawn by the seed", min=1, max=MOST_DRAWN)
+    ] = 10,
 ) -> Iterator[Finding]:
     """Two layers of at most three heads evaluate every Boolean circuit, a gate after the other.
 
@@ -154,22 +157,14 @@ def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarr
 
 def head_states(model: Transformer) -> Iterator[States]:
     """Three heads that look up 3t − (2n + 9G) + c, and two that follow an address."""
-    place, interface = at_positions(model, "j", "square"), model.interface
-    here, addresses = np.arange(len(place["j"])), at_tokens(model, "address")["address"]
+    asking, line = at_positions(model, "j"), ("j", "square")
+    n, G = model.interface.n_inputs, model.interface.n_gates
     for c in range(1, 4):
-        due = 3 * here - 2 * interface.n_inputs - 9 * interface.n_gates + c
-        yield _looked_up(model, 1, {"j": place["j"]}, np.maximum(due, 0), c - 1)
+        due = 3 * np.arange(len(asking["j"])) - 2 * n - 9 * G + c
+        yield looking_up(model, 1, asking, np.maximum(due, 0), c - 1, line=line)
+    addresses = at_tokens(model, "address")["address"]
     for head, side in enumerate(("left", "right")):
-        yield _looked_up(model, 2, {side: addresses}, addresses[:, 0], head)
-
-
-def _looked_up(
-    model: Transformer, layer: int, queries: dict[str, np.ndarray], at: np.ndarray, head: int
-) -> States:
-    place = at_positions(model, "j", "square")
-    here = np.arange(len(place["j"]))
-    preference = np.where(at[:, None] == here, 0.0, -np.inf)
-    return States(layer, queries, place, preference, here, head)
+        yield looking_up(model, 2, {side: addresses}, addresses[:, 0], head, line=line)
 
 
 def _cases() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

@@ -12,6 +12,7 @@ from theory.checks import InputError
 from theory.computation import components, least_labels, shuffled_path
 from theory.computation.components import as_inputs, enough_steps, settled_after
 from verify.claim import Run, claim, option
+from verify.computation.options import MOST_DRAWN
 from verify.computation.steps import (
     gaps,
     over_q,
@@ -39,7 +40,7 @@ def connected_components(
     run: Run,
     *,
     vertices: Annotated[int, option("vertices of a graph", min=2)] = 40,
-    samples: Annotated[int, option("random graphs, and as many paths", min=1)] = 5,
+    samples: Annotated[int, option("random graphs, and as many paths", min=1, max=MOST_DRAWN)] = 5,
 ) -> Iterator[Finding]:
     """Connected components take one layer of 3 heads, width 18 and 18 units a step, in any order.
 

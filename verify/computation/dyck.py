@@ -12,7 +12,7 @@ from theory import checks
 from theory.computation.dyck import adversarial_words, balances, brackets, is_dyck, random_dyck
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
-from verify.evidence.gaps import States, at_positions, averaging, gap_finding
+from verify.evidence.gaps import States, averaging, gap_finding, looking_up
 from verify.evidence.restoring import (
     leak_bound,
     restored,
@@ -158,12 +158,11 @@ def head_states(model: Transformer) -> Iterator[States]:
 
 def looked_up(model: Transformer) -> States:
     """Layer 2: balances −N < b < N of N tokens, those below 0 at position 0."""
-    keys = at_positions(model, "j", "square")
-    here = np.arange(len(keys["j"]))
-    N, b = map(np.array, zip(*((N, b) for N in here + 1 for b in range(1 - N, N)), strict=True))
-    preference = np.where(np.maximum(b, 0)[:, None] == here, 0.0, -np.inf)
+    most = model.interface.context
+    pairs = ((N, b) for N in range(1, most + 1) for b in range(1 - N, N))
+    N, b = map(np.array, zip(*pairs, strict=True))
     queries = {"share": b.astype(np.float64), "inverse": np.ones(len(b))}
-    return States(2, queries, keys, preference, here, over=N)
+    return looking_up(model, 2, queries, np.maximum(b, 0), line=("j", "square"), over=N)
 
 
 def matched(model: Transformer) -> States:

@@ -72,10 +72,11 @@ def hard_attention_cannot(
 
 
 def models(run: Run) -> list[Translated]:
-    """Unique-hard models: of the library, and two written for this."""
+    """Unique-hard models: of the library, and one written for this."""
     from constructions import induction_heads
     from constructions import previous_token as looks_back
-    from constructions.computation.circuit_examples import contains_aa, since
+    from constructions.computation import from_formula
+    from constructions.computation.circuit_examples import contains_aa
 
     return [
         Translated(
@@ -90,7 +91,7 @@ def models(run: Run) -> list[Translated]:
         Translated(
             "since",
             3,
-            lambda n: run.build(since, n),
+            lambda n: run.build(from_formula, "a since b", "abc", n),
             lambda words: _matches("10*.$", words),
             "and-or",
             "3*n - 2",

@@ -18,6 +18,8 @@ from theory.computation import (
 )
 from verify.claim import Run, option
 
+MOST_DRAWN = 10_000  # of anything: beyond, a claim takes hours
+
 Automaton = Annotated[
     str | None, option("one of the zoo, such as S3, instead of several", metavar="NAME")
 ]
@@ -31,9 +33,9 @@ Regex = Annotated[
 States = Annotated[int, option("states of a random automaton, drawn by the seed", min=1)]
 Compact = Annotated[bool, option("fewer units and more layers")]
 Length = Annotated[int, option("letters in a word", min=2)]
-Samples = Annotated[int, option("random words", min=1)]
+Samples = Annotated[int, option("random words", min=1, max=MOST_DRAWN)]
 Letters = Annotated[int, option("letters up to which all words are run", min=4)]
-LongWords = Annotated[int, option("random words of each longer length", min=1)]
+LongWords = Annotated[int, option("random words of each longer length", min=1, max=MOST_DRAWN)]
 
 
 def chosen(

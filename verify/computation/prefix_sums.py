@@ -11,7 +11,7 @@ import numpy as np
 from theory.computation import window_sums
 from verify.claim import Run, claim, option
 from verify.domains import Symbolic, outputs, written
-from verify.evidence.gaps import States, at_positions, gap_finding
+from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, equal, labelled
 
@@ -96,8 +96,6 @@ def gaps(s: int, model: Transformer, layer: int) -> Finding:
 
 def head_states(model: Transformer, s: int, layer: int, head: int) -> States:
     """Head w of layer ℓ looks up position i − w·s^{ℓ − 1}, or BOS if that is before it."""
-    place = at_positions(model, "j", "norm")
-    here = np.arange(len(place["j"]))
-    wanted = np.maximum(here - (head + 1) * s ** (layer - 1), 0)
-    preference = np.where(wanted[:, None] == here, 0.0, -np.inf)
-    return States(layer, {"j": place["j"]}, place, preference, here, head)
+    asking = at_positions(model, "j")
+    wanted = np.maximum(np.arange(len(asking["j"])) - (head + 1) * s ** (layer - 1), 0)
+    return looking_up(model, layer, asking, wanted, head, line=("j", "norm"))

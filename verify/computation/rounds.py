@@ -19,6 +19,7 @@ from theory.computation.components import as_inputs
 from theory.computation.message_passing import block_sums
 from theory.computation.random_program import random_inputs, random_program
 from verify.claim import Run, claim, option
+from verify.computation.options import MOST_DRAWN
 from verify.computation.steps import (
     gaps,
     over_q,
@@ -46,7 +47,7 @@ def rounds(
     run: Run,
     *,
     length: Annotated[int, option("elements of a list to rank", min=2)] = 100,
-    programs: Annotated[int, option("random programs", min=1)] = 100,
+    programs: Annotated[int, option("random programs", min=1, max=MOST_DRAWN)] = 100,
 ) -> Iterator[Finding]:
     """A step of a PRAM with writes of the least value is a layer, and so is a round of messages.
 

@@ -13,10 +13,10 @@ from verify.claim import Run, claim
 from verify.computation.decoding import decoded, softened
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
 from verify.evidence.gaps import States as HeadStates
-from verify.evidence.gaps import at_positions, gap_finding
+from verify.evidence.gaps import at_positions, gap_finding, looking_up
 from verify.evidence.restoring import leak_bound, makes, sharpness_at_two_lengths
 from verify.evidence.sequences import equal_over_q, families_of, margin_kept, registers_hold
-from verify.evidence.size import size
+from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
@@ -58,7 +58,7 @@ def _found(
     run: Run, A: Semiautomaton, statement: OverTokens, model: Transformer, samples: int
 ) -> Iterator[Finding]:
     length = model.interface.letters
-    yield size(model, "scratchpad", _units(model), n=A.n_states, m=A.n_letters)
+    yield size(model, "scratchpad", f", {units(model)[0]} units", n=A.n_states, m=A.n_letters)
     longest = max(T for T in range(1, length + 1) if A.n_letters**T <= _most(run))
     short = [statement.build(0, T) for T in range(1, longest + 1)]
     yield decoded(
@@ -131,22 +131,15 @@ def histories(run: Run, model: Transformer, A: Semiautomaton, words: np.ndarray)
 
 def head_states(model: Transformer) -> HeadStates:
     """Position t looks up t − T, or 0 if that is before the word."""
-    place = at_positions(model, "j", "square")
-    here = np.arange(len(place["j"]))
-    wanted = np.maximum(here - model.interface.letters, 0)
-    preference = np.where(wanted[:, None] == here, 0.0, -np.inf)
-    return HeadStates(1, {"j": place["j"]}, place, preference, here)
+    asking = at_positions(model, "j")
+    wanted = np.maximum(np.arange(len(asking["j"])) - model.interface.letters, 0)
+    return looking_up(model, 1, asking, wanted, line=("j", "square"))
 
 
 def touched(A: Semiautomaton) -> int:
     """How many units add to the state of which most do, at least 1."""
     moved = [(q, to) for row in A.transitions for q, to in enumerate(row) if q != to]
     return max([sum(state in pair for pair in moved) for state in range(A.n_states)] + [1])
-
-
-def _units(model: Transformer) -> str:
-    mlp = model.blocks[0].mlp
-    return "" if mlp is None else f", {len(mlp.b_in)} units"
 
 
 def _most(run: Run) -> int:

@@ -36,7 +36,7 @@ from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, averaging, counting, gap_finding
 from verify.evidence.restoring import leak_bound, makes, same_as_hardmax, sharpness_at_two_lengths
 from verify.evidence.sequences import agreement
-from verify.evidence.size import size
+from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
 
@@ -168,7 +168,7 @@ def sizes(models: dict[str, Transformer]) -> dict[str, dict[str, int]]:
             "layers": model.n_layers,
             "heads": model.n_heads,
             "width": model.d_model,
-            "units": sum(len(block.mlp.b_in) for block in model.blocks if block.mlp is not None),
+            "units": sum(units(model)),
         }
         for name, model in models.items()
     }

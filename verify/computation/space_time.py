@@ -19,6 +19,7 @@ from theory.computation.turing import Step
 SYMBOLS = ["#ffffff", "#22384f", "#d9a441", "#7a9e7e", "#b5651d", "#8a6fb0"]
 STATES = ["#c0392b", "#2e8b57", "#1f5fa8", "#e07b00", "#8e44ad", "#16a085", "#7f8c8d", "#000000"]
 FONT = 8.0
+MOST_IN_A_ROW = 8  # states in the legend
 
 
 def draw(path: Path, runs: Sequence[tuple[TuringMachine, Sequence[Step]]]) -> None:
@@ -72,9 +73,10 @@ def _panel(panel: Axes, machine: TuringMachine, steps: Sequence[Step]) -> None:
         title="head, by state",
         title_fontsize=FONT - 1,
         fontsize=FONT - 1,
-        ncols=len(marks),
+        ncols=min(len(marks), MOST_IN_A_ROW),
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.07),
+        bbox_to_anchor=(0.5, 0),
+        borderaxespad=4.5,  # below the labels, however high the panel is
         columnspacing=0.6,
         handletextpad=0.1,
         frameon=False,

@@ -34,7 +34,7 @@ from verify.computation.temporal import (
 from verify.evidence.gaps import gap_finding
 from verify.evidence.restoring import leak_bound, same_as_hardmax, sharpness_at_two_lengths
 from verify.evidence.sequences import agreement
-from verify.evidence.size import size
+from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal, labelled
 
@@ -175,9 +175,8 @@ def _shown(run: Run, case: Case, length: int, samples: int) -> Iterator[Finding]
     for form in ("lean", "robust"):
         statement = recognises(run, case, form)
         model = statement.build(V, length)
-        units = sum(len(block.mlp.b_in) for block in model.blocks if block.mlp is not None)
         entry = "star-free" if form == "lean" else "star-free-robust"
-        found = size(model, entry, f", {units} ReLU units in all", **sizes)
+        found = size(model, entry, f", {sum(units(model))} ReLU units in all", **sizes)
         yield from labelled(statement.label, [found])
         yield from agreement(run, statement, V, length, samples, (V, 8 if V == 2 else 5))
         for states in head_states(model, by):

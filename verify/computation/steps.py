@@ -12,10 +12,11 @@ import numpy as np
 from theory.checks import InputError
 from theory.computation.pram import INDEX, Program, Read, Registers, Step, Write
 from verify.domains import Rational, streams
-from verify.evidence.gaps import States, at_positions, gap_finding
-from verify.evidence.restoring import after_mlp
+from verify.evidence import size
+from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
+from verify.evidence.restoring import makes
 from verify.evidence.sequences import FLOAT64_BITS
-from verify.finding import Evidence, Finding, Verdict, equal, same
+from verify.finding import Evidence, Finding, equal, same
 
 if TYPE_CHECKING:
     from constructions.interface import Prompt
@@ -100,10 +101,8 @@ def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarr
     kinds = {kind: np.isin(here, [*members]) for kind, members in program.kinds.items()}
     H = np.zeros((*shape[:-1], shape[-1] + 1, model.d_model), dtype=np.int64)
     H[..., 0, model.stream["bos"]] = 1
-    for name, values in {**held, **kinds, INDEX: here}.items():
-        for part, power in ((name, 1), (f"{name}²", 2)):
-            if part in model.stream.widths:
-                H[..., 1:, model.stream[part].start] = values**power
+    for part, values in _with_squares(model, {**held, **kinds, INDEX: here}):
+        H[..., 1:, model.stream[part].start] = values
     return H
 
 
@@ -120,23 +119,21 @@ def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
     """ReLU units of each layer of models, beside how many are stated."""
     counts, wanted = list[int](), list[int]()
     for model, stated in models:
-        found = [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
-        counts, wanted = [*counts, *found], [*wanted, *[stated] * len(found)]
+        counts, wanted = [*counts, *size.units(model)], [*wanted, *[stated] * model.n_layers]
     words = f"{counts[0]} in each of {len(counts)} layers" if len({*counts}) == 1 else ""
     return same("units", "ReLU units of a layer", counts, wanted, words=words, wanted="as stated")
 
 
 def works_locally(model: Transformer, program: Program, number: int = 1) -> Finding:
     """The MLP of a step sets registers as the program does, for all values that it reads and in
-    each kind of processor; what was brought is gone, BOS and squares are as they should be."""
+    each kind of processor; what was brought is gone, also at BOS, and squares are as they should
+    be."""
     step = program.steps[number - 1]
     read = sorted(_touched(step) - {INDEX, *program.kinds})
-    kinds = [np.array([i in members for members in program.kinds.values()]) for i in _each(program)]
-    states = (program.most + 1) ** len(read) * len(kinds)
+    processors = _each(program)
+    states = (program.most + 1) ** len(read) * len(processors)
     if states > MOST_STATES:
         raise InputError(f"{states} contents of registers: take a program of fewer processors")
-    values = np.array(list(product(range(program.most + 1), repeat=len(read))))
-    count, wrong, exact = 0, 0, True
     alone = replace(
         program,
         inputs=(*read,),
@@ -145,34 +142,42 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
         initial={},
         answer=read[0],
     )
-    for i, kind in zip(_each(program), kinds, strict=True):
-        given = np.zeros((len(read), len(values), program.processors), dtype=np.int64)
-        given[:, :, i - 1] = values.T
-        *_, after = alone.run(*given)
-        wanted = {name: after[name][:, i - 1] for name in read}
-        wanted |= dict.fromkeys(step.brought, np.zeros(len(values)))
-        registers = dict(zip(read, values.T, strict=True))
-        fixed = {INDEX: np.full(len(values), i)}
-        each = zip(program.kinds, kind, strict=True)
-        fixed |= {name: np.full(len(values), inside) for name, inside in each}
-        found, alike = _after(model, number, registers | fixed)
-        right = np.ones(len(values), dtype=bool)
-        for name in read:
-            for part, power in ((name, 1), (f"{name}²", 2)):
-                if part in model.stream.widths:
-                    right &= found[:, model.stream[part].start] == wanted[name] ** power
-        count, wrong = count + len(values), wrong + int((~right).sum())
-        exact = exact and alike
-    return Finding(
+    values = np.array([*product(range(program.most + 1), repeat=len(read))])
+    given = dict(zip(read, values.T, strict=True))
+    before, wanted = list[Registers](), list[Registers]()
+    for i in processors:
+        inputs = np.zeros((len(read), len(values), program.processors), dtype=np.int64)
+        inputs[:, :, i - 1] = values.T
+        *_, after = alone.run(*inputs)
+        fixed = {kind: int(i in members) for kind, members in program.kinds.items()}
+        fixed |= {INDEX: i, "bos": 0}
+        before.append(given | {name: np.full(len(values), each) for name, each in fixed.items()})
+        gone = dict.fromkeys(step.brought, np.zeros(len(values), dtype=np.int64))
+        wanted.append({name: after[name][:, i - 1] for name in read} | gone)
+    nothing = dict.fromkeys([*before[0]], np.zeros(1, dtype=np.int64))
+    empty = {write.into: np.array([program.empty(write)]) for write in step.writes}
+    before.append({**nothing, "bos": np.ones(1, dtype=np.int64), **empty})
+    wanted.append(nothing)
+    return makes(
         "local" if len(program.steps) == 1 else f"local/step-{number}",
         f"the MLP does what the program does, for all numbers up to {program.most}",
-        "proved" if exact else "float",
-        wrong,
-        0,
-        Verdict.of(wrong == 0) if exact else Verdict.UNDECIDED,
-        f"{wrong} of {count} contents wrong",
-        "none",
+        model,
+        {number: (_stacked(model, before), _stacked(model, wanted))},
     )
+
+
+def _stacked(model: Transformer, several: Sequence[Registers]) -> Registers:
+    """What all of these hold in the registers of the first, one after the other, with squares."""
+    whole = {name: np.concatenate([each[name] for each in several]) for name in several[0]}
+    return dict(_with_squares(model, whole))
+
+
+def _with_squares(model: Transformer, held: Registers) -> Iterator[tuple[str, np.ndarray]]:
+    """Registers, and those of their squares that the model has."""
+    for name, values in held.items():
+        for part, power in ((name, 1), (f"{name}²", 2)):
+            if part in model.stream.widths:
+                yield part, values**power
 
 
 def _each(program: Program) -> list[int]:
@@ -189,20 +194,6 @@ def _touched(step: Step) -> set[str]:
     return names | {x for each in step.sets for x in each.operands if isinstance(x, str)}
 
 
-def _after(model: Transformer, layer: int, registers: Registers) -> tuple[np.ndarray, bool]:
-    """The stream after the MLP of a layer where registers have these values (states,), and their
-    squares; and whether nothing was rounded."""
-    count = len(next(iter(registers.values())))
-    H = np.zeros((count, model.d_model))
-    for name, values in registers.items():
-        for part, power in ((name, 1), (f"{name}²", 2)):
-            if part in model.stream.widths:
-                H[:, model.stream[part]] = values[:, None] ** power
-    mlp = model.blocks[layer - 1].mlp
-    assert mlp is not None
-    return after_mlp(mlp, H)
-
-
 def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:
     """The gap of every head, over all contents of the registers that it reads."""
     for number, step in enumerate(program.steps, start=1):
@@ -217,8 +208,6 @@ def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:
 def reading(model: Transformer, program: Program, read: Read, layer: int, head: int = 0) -> States:
     """Every processor may ask for any place, from 0 to N after it is cut off; BOS asks for BOS."""
     N, most = program.processors, program.most
-    keys = at_positions(model, INDEX, f"{INDEX}²")
-    here = np.arange(N + 1)
     # BOS holds 0 in every register; the others whatever there is.
     values = list(product(range(most + 1), repeat=len(read.at)))
     columns = np.array([[0] * len(read.at), *values]).T
@@ -228,7 +217,7 @@ def reading(model: Transformer, program: Program, read: Read, layer: int, head: 
     wanted = (columns.sum(0) + read.shift * (bos == 0)).clip(0, N)
     if read.shift:
         queries["bos"] = bos
-    return States(layer, queries, keys, np.where(wanted[:, None] == here, 0.0, -np.inf), here, head)
+    return looking_up(model, layer, queries, wanted, head, line=(INDEX, f"{INDEX}²"))
 
 
 def writing(

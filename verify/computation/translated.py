@@ -191,9 +191,7 @@ def _as_stated(
         "exact",
         measured,
         {n: stated(n=n) for n in lengths},
-        Verdict.of(all(stated.admits(value, n=n) for n, value in measured.items()))
-        if measured
-        else Verdict.UNDECIDED,
+        Verdict.of(all(stated.admits(value, n=n) for n, value in measured.items())),
         ", ".join(f"{measured[n]} at n = {n}" for n in shown),
         re.sub(r"-", "−", str(stated)),
     )
@@ -243,7 +241,7 @@ def free_letters(found: Circuits) -> dict[int, int]:
 def draw(path: Path, title: str, families: Mapping[str, list[Circuits]]) -> None:
     """Left: gates by length; right: depth by length.  Hollow marks of falling size, so that equal
     values are seen."""
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 
     from verify.regression.pictures import saved
 
@@ -256,5 +254,8 @@ def draw(path: Path, title: str, families: Mapping[str, list[Circuits]]) -> None
             axis.set_major_locator(MaxNLocator(integer=True))
         top = max(max(depths(found).values()) for found in families.values())
         left.set(xlabel="letters n", ylabel="gates", title=f"Gates: {title}")
-        left.set_ylim(top=left.get_ylim()[1] ** 1.5)
-        right.set(xlabel="letters n", ylabel="depth", title=f"Depth: {title}", ylim=(0, 2 * top))
+        left.set_ylim(top=left.get_ylim()[1] ** 1.25)
+        left.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        left.yaxis.set_major_formatter(ScalarFormatter())
+        left.yaxis.set_minor_formatter(NullFormatter())
+        right.set(xlabel="letters n", ylabel="depth", title=f"Depth: {title}", ylim=(0, 1.5 * top))

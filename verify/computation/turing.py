@@ -14,6 +14,7 @@ from theory.computation.turing import Step
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.computation.decoding import decoded, softened
+from verify.computation.options import MOST_DRAWN
 from verify.evidence.gaps import States, averaging, counting, gap_finding
 from verify.evidence.restoring import makes
 from verify.evidence.sequences import (
@@ -47,7 +48,7 @@ def turing(
         str | None, option("one of these, or one of your own in a JSON file", metavar="NAME|FILE")
     ] = None,
     steps: Annotated[int, option("steps on a blank tape", min=1)] = 200,
-    samples: Annotated[int, option("random histories", min=1)] = 20,
+    samples: Annotated[int, option("random histories", min=1, max=MOST_DRAWN)] = 20,
 ) -> Iterator[Finding]:
     """Three layers of at most four heads decode the steps of any Turing machine, one by one.
 

@@ -59,13 +59,23 @@ def at_tokens(model: Transformer, *registers: str, tokens: np.ndarray | slice = 
 
 
 def looking_up(
-    model: Transformer, layer: int, queries: Values, wanted: np.ndarray, head: int = 0
+    model: Transformer,
+    layer: int,
+    queries: Values,
+    wanted: np.ndarray,
+    head: int = 0,
+    *,
+    line: tuple[str, ...] = ("place", "norm"),
+    at: slice = ALL,
+    over: np.ndarray | None = None,
 ) -> States:
-    """The states of a head that finds positions by their points (`tokens/positions.py`): query q
-    asks for position wanted[q], among all that it may be asked about."""
-    keys = at_positions(model, "place", "norm", at=slice(model.interface.n_examples or None))
-    here = np.arange(len(keys["norm"]))
-    return States(layer, queries, keys, np.where(wanted[:, None] == here, 0.0, -np.inf), here, head)
+    """The states of a head that finds positions by what they hold in the registers `line`, their
+    points or their numbers (`tokens/positions.py`): query q asks for position wanted[q] of those
+    `at`, all of which it may see."""
+    keys = at_positions(model, *line, at=at)
+    here = np.arange(len(keys[line[0]]))
+    preference = np.where(wanted[:, None] == here, 0.0, -np.inf)
+    return States(layer, queries, keys, preference, here, head, over)
 
 
 def counting(
@@ -79,13 +89,12 @@ def counting(
     """The states of a head that finds position k by the shares k/N and 1/N (`tokens/heads.py`), for
     all N up to the number of positions and all k < N; `shares` has what registers hold, over k/N.
     """
-    keys = at_positions(model, *line)
-    here = np.arange(len(keys[line[0]]))
-    N, k = np.divmod(np.arange(len(here) * len(here)), len(here))
+    assert model.pos_embed is not None
+    count = len(model.pos_embed.W_pos)
+    N, k = np.divmod(np.arange(count * count), count)
     N, k = N[k <= N] + 1, k[k <= N]
     queries = {name: factor * k for name, factor in shares.items()} | {inverse: np.ones(len(k))}
-    preference = np.where(k[:, None] == here, 0.0, -np.inf)
-    return States(layer, queries, keys, preference, here, head, N)
+    return looking_up(model, layer, queries, k, head, line=line, over=N)
 
 
 def averaging(model: Transformer, layer: int, head: int = 0) -> States:

@@ -35,6 +35,11 @@ def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Fi
     )
 
 
+def units(model: Transformer) -> list[int]:
+    """How many ReLU units each layer has."""
+    return [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
+
+
 def bits(model: Transformer, count: int, symbol: str) -> str:
     """The significand in which hardmax runs are exact, to be told: ", 14 bits = 2.0·log₂n"."""
     from constructions.margins import exact_in

@@ -113,6 +113,7 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
 
 def head_states(model: Transformer, s: int) -> Iterator[States]:
     """All queries and keys: a value asks where f of it, or g of what was found, stands."""
-    here = np.arange(s)
-    yield looking_up(model, 1, at_tokens(model, "first"), here)
-    yield looking_up(model, 2, {"found": at_tokens(model, "second")["second"]}, s + here)
+    here, entries = np.arange(s), slice(model.interface.n_examples)
+    yield looking_up(model, 1, at_tokens(model, "first"), here, at=entries)
+    found = {"found": at_tokens(model, "second")["second"]}
+    yield looking_up(model, 2, found, s + here, at=entries)
