@@ -1,0 +1,1 @@
+"""Graphs in transformers: who is connected with whom; one construction per file."""
