@@ -8,6 +8,7 @@ A graph is its adjacency matrix A (…, n, n): symmetric, of 0 and 1, with ones 
     erdos_renyi    random graphs
     distances      distances, components, diameters, pairs beyond capacity
     walks          how many walks there are, in integers
+    search         a search from a source, and edges as lists
     two_channels   what of a weight matrix does not depend on the names of nodes
 """
 
@@ -24,6 +25,7 @@ from theory.graphs.distances import (
 )
 from theory.graphs.erdos_renyi import erdos_renyi
 from theory.graphs.families import clique, cycles, path, side_by_side, two_chain, two_clique
+from theory.graphs.search import EdgeList, both_ways, reachable, read_edges, search
 from theory.graphs.two_channels import (
     Channels,
     Split,
@@ -36,10 +38,12 @@ from theory.graphs.walks import walk_counts, walks, walks_from
 
 __all__ = [
     "Channels",
+    "EdgeList",
     "Split",
     "all_graphs",
     "as_adjacency",
     "beyond",
+    "both_ways",
     "capacity",
     "clique",
     "components",
@@ -53,7 +57,10 @@ __all__ = [
     "kronecker",
     "orthogonal_split",
     "path",
+    "reachable",
+    "read_edges",
     "relabelled",
+    "search",
     "share_beyond",
     "side_by_side",
     "two_chain",
