@@ -14,6 +14,10 @@ from theory.computation import S4
 model = shortcut(S4, max_length=1000)   # six layers, whatever the length
 model(words)                # letters (…, T) → the state after each, (…, T)
 
+from constructions import tripling
+model = tripling(n=28, layers=3)
+model(A)                    # adjacency (…, 28, 28) → where the distance is at most 27
+
 from constructions import modern_hopfield_update, retrieve
 model = modern_hopfield_update(patterns, beta=8.0)      # (N, d)
 model(queries)              # (…, d) → (…, d), one update

@@ -1,6 +1,8 @@
 """Graphs in transformers: who is connected with whom; one construction per file."""
 
+from constructions.graphs.disentangled import disentangled
 from constructions.graphs.search import search
 from constructions.graphs.squaring import squaring
+from constructions.graphs.tripling import tripling
 
-__all__ = ["search", "squaring"]
+__all__ = ["disentangled", "search", "squaring", "tripling"]

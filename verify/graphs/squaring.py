@@ -189,8 +189,8 @@ def over_q(model: Transformer, A: np.ndarray) -> Finding:
 
 
 def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterator[Finding]:
-    N, shallow, deep = 2 ** (n - 1).bit_length(), max(L, 1), 4 * max(L, 1)
-    bound = math.log(8 * N * (n - 1))
+    shallow, deep = max(L, 1), 4 * max(L, 1)
+    bound = bound_on_sharpness(n)
     betas = {f"L = {k}": built(run, n, k, "robust").least_sharpness() for k in (shallow, deep)}
     lean = built(run, n, shallow, "lean").least_sharpness()
     yield at_most(
@@ -220,6 +220,11 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     few = built(run, k, 2, "robust")
     yield enclosed(few, few.least_sharpness(), np.stack([apart(k), path(k)]))
     yield needed(built(run, k, 1, "robust"))
+
+
+def bound_on_sharpness(n: int) -> float:
+    """ln(8N(n − 1)), N = 2^⌈log₂n⌉, for n ≥ 2."""
+    return math.log(8 * 2 ** (n - 1).bit_length() * (n - 1))
 
 
 def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
