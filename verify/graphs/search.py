@@ -46,7 +46,9 @@ def search(
     softmax needs depends on neither the number of nodes nor that of edges.
     """
     n, own = chosen(nodes, edges, 10)
-    graphs = [] if own is None else [(own.edges, s) for s in run.rng.permutation(n)[:samples]]
+    graphs = (
+        [] if own is None else [(own.edges, s) for s in run.rng.permutation(n)[:samples].tolist()]
+    )
     graphs += random_graphs(run, n, samples)
     m = max(len(pairs) for pairs, _ in graphs)
     model = follows(run, n).build(0, m)

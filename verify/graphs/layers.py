@@ -1,4 +1,4 @@
-"""The claim `connectivity`: what it takes to say who is connected, by construction."""
+"""The claim `connectivity-layers`: what it takes to say who is connected, by construction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from theory.checks import InputError
 from theory.graphs import (
     both_ways,
-    diameter,
     distances_by_definition,
     from_edges,
     least_layers,
@@ -39,6 +38,11 @@ class Pointers(NamedTuple):
     hops: int
 
     @property
+    def diameter(self) -> int:
+        """D, the largest distance of connected nodes."""
+        return int(distances_by_definition(self.A).max())
+
+    @property
     def connected(self) -> np.ndarray:
         """Which pairs of nodes are connected, by breadth-first search."""
         return np.asarray(distances_by_definition(self.A) >= 0)
@@ -49,7 +53,7 @@ class Pointers(NamedTuple):
     draws=True,
     faults_seen=[{"diameter": 4, "samples": 1}],
 )
-def connectivity(
+def connectivity_layers(
     run: Run,
     *,
     diameter: Annotated[int, option("of the longest path", min=2)] = DIAMETERS[-1],
@@ -68,10 +72,10 @@ def connectivity(
     wanted = [D for D in DIAMETERS if diameter > D]
     graphs = [a_path(D) for D in [*wanted[: 2 if run.quick else None], diameter]]
     graphs += [random_pointers(run, 20, i) for i in range(samples)]
-    found = {graph.name: _counts(graph) for graph in graphs}
+    found = {graph.name: on_graph(graph) for graph in graphs}
     yield from _findings(graphs, found)
     if run.plot:
-        from verify.graphs.connectivity_picture import draw
+        from verify.graphs.layers_picture import draw
 
         draw(run.plot, graphs, found)
 
@@ -102,7 +106,7 @@ def pointers(name: str, tokens: np.ndarray) -> Pointers:
 Counts = dict[str, int]
 
 
-def _counts(graph: Pointers) -> Counts:
+def on_graph(graph: Pointers) -> Counts:
     """The least number of layers at which each construction is right, by running it; and the tokens
     of the search."""
     ways = {"tripling": tripled, "squaring": squared, "machine": by_machine, "pointers": doubled}
@@ -168,12 +172,12 @@ def searched(graph: Pointers) -> int:
 
 def tripling_takes(graph: Pointers) -> int:
     """⌈log₃D⌉."""
-    return least_layers(int(diameter(graph.A)))
+    return least_layers(graph.diameter)
 
 
 def squaring_takes(graph: Pointers) -> int:
     """⌈log₂D⌉."""
-    return ceil_log(2, int(diameter(graph.A)))
+    return ceil_log(2, graph.diameter)
 
 
 def machine_takes(graph: Pointers) -> int:
