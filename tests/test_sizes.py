@@ -45,6 +45,8 @@ SMALL = {
     "majority": {"max_length": 3},
     "semiautomaton": {"automaton": S3, "max_length": 3},
     "shortcut": {"automaton": S3, "max_length": 3},
+    "squaring": {"n": 2, "layers": 1},
+    "search": {"nodes": 2},
     "skip_gram": {"table": [[0.0]], "max_length": 3},
     "hopfield_update": {"weights": np.zeros((2, 2)), "steps": 1},
     "hebbian_attention": {"patterns": [[1, -1]], "steps": 1},
