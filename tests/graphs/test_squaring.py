@@ -120,6 +120,15 @@ def test_what_it_does_not_take_is_refused(call, says):
         call()
 
 
+def test_the_claim_on_a_graph_of_ones_own(tmp_path):
+    claim, file = installed()["squaring"].load(), tmp_path / "pair.json"
+    file.write_text("[[1, 0]]")
+    options = {**claim.defaults, "samples": 1, "edges": file}
+    found = list(claim.findings(Run(quick=True), **options))
+    assert {finding.verdict for finding in found} == {Verdict.HOLDS}
+    assert "pair" in next(f.name for f in found if f.id == "robust/large")
+
+
 def test_the_claim_holds_and_refuses():
     claim = installed()["squaring"].load()
     options = {**claim.defaults, "nodes": 5, "samples": 2}
@@ -128,7 +137,8 @@ def test_the_claim_holds_and_refuses():
     for wrong, says in (
         ({"nodes": 1}, "a graph of 1 nodes: give one of 2 to 256"),
         ({"nodes": 10**6}, "a graph of 1000000 nodes: give one of 2 to 256"),
-        ({"layers": -1}, "layers is -1"),
+        ({"layers": 0}, "layers is 0"),
+        ({"layers": 10**9}, "layers of width"),
         ({"samples": 0}, "samples is 0"),
     ):
         with pytest.raises(InputError, match=says):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from theory import checks
 from theory.graphs import (
     all_graphs,
     clique,
@@ -59,7 +60,7 @@ def squaring(
     ln(8N(n − 1)) on, N = 2^⌈log₂n⌉, that does not depend on L.
     """
     n, own = chosen(nodes, edges, 16)
-    L = (n - 2).bit_length() if layers is None else layers
+    L = max(1, (n - 2).bit_length()) if layers is None else checks.dimension("layers", layers)
     graphs = families(run, n, samples)
     if own is not None:
         graphs[own.name] = adjacency(own)[None]
@@ -104,11 +105,10 @@ def _found(
     name = "squaring" if form == "lean" else "squaring-robust"
     yield size(model, name, n=n, L=L)
     into = "reached" if form == "lean" else "found"
-    if L:
-        scores, carries = {("reached", "node"): 1.0}, {("reached", into): float(N)}
-        yield head_is("head", model, range(1, L + 1), scores, carries)
-        states = dict.fromkeys(range(1, L + 1), _states(n, N, form))
-        yield makes("mlp", "the MLP makes 0 or 1 of what the head adds", model, states)
+    scores, carries = {("reached", "node"): 1.0}, {("reached", into): float(N)}
+    yield head_is("head", model, range(1, L + 1), scores, carries)
+    states = dict.fromkeys(range(1, L + 1), _states(n, N, form))
+    yield makes("mlp", "the MLP makes 0 or 1 of what the head adds", model, states)
     most = 4 if run.quick else 5
     small = {k: built(run, k, max(0, k - 2).bit_length(), form) for k in range(1, most + 1)}
     yield within_reach(
@@ -154,22 +154,22 @@ def within_reach(id: str, name: str, batches: list[tuple[Transformer, np.ndarray
     return equal(id, name, wrong, evidence=evidence, words=f"all pairs right in {count} graphs")
 
 
-def reached(A: np.ndarray, most: int) -> np.ndarray:
-    """Which pairs of nodes of graphs (graphs, n, n) are at distance at most so much."""
-    far = np.stack([distances_by_definition(graph) for graph in A])
-    return np.asarray((far >= 0) & (far <= most))
-
-
 def _wrong(model: Transformer, A: np.ndarray) -> str | None:
+    far = _distances(A)
     for stage, H in zip(model.stages, model.streams(A), strict=True):
-        held, wanted = H[..., model.stream[stage.register]].numpy(), reached(A, stage.holds)
+        held = H[..., model.stream[stage.register]].numpy()
+        wanted = (far >= 0) & (far <= stage.holds)
         if (held != wanted).any():
             graph, i, j = map(int, np.argwhere(held != wanted)[0])
             return f"{model.name}, {stage}, nodes {i} and {j} of {A[graph].tolist()}"
     answers = model(A).numpy(), model.logits(A).numpy()
-    if any((said != reached(A, model.stages[-1].holds)).any() for said in answers):
+    if any((said != wanted).any() for said in answers):
         return f"{model.name}: the read-out is wrong"
     return None
+
+
+def _distances(A: np.ndarray) -> np.ndarray:
+    return np.stack([distances_by_definition(graph) for graph in A])
 
 
 def over_q(model: Transformer, A: np.ndarray) -> Finding:
@@ -189,10 +189,9 @@ def over_q(model: Transformer, A: np.ndarray) -> Finding:
 
 
 def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterator[Finding]:
-    shallow, deep = max(L, 1), 4 * max(L, 1)
     bound = bound_on_sharpness(n)
-    betas = {f"L = {k}": built(run, n, k, "robust").least_sharpness() for k in (shallow, deep)}
-    lean = built(run, n, shallow, "lean").least_sharpness()
+    betas = {f"L = {k}": built(run, n, k, "robust").least_sharpness() for k in (L, 4 * L)}
+    lean = built(run, n, L, "lean").least_sharpness()
     yield at_most(
         "sharpness",
         f"sharpness from which all answers are those of hardmax, {n} nodes",
@@ -200,14 +199,15 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
         max(betas.values()),
         bound * SEARCHED,
         words=", ".join(f"{k}: β = {beta:.3g}" for k, beta in betas.items())
-        + f" (lean, L = {shallow}: {lean:.3g})",
+        + f" (lean, L = {L}: {lean:.3g})",
         wanted=f"ln(8N(n − 1)) = {bound:.3g} at both",
     )
-    robust = built(run, n, shallow, "robust")
+    robust = built(run, n, L, "robust")
     beta = robust.least_sharpness()
     soft, wrong = robust.sharpened(beta), None
     for name, A in graphs.items():
-        if (soft(A).numpy() != reached(A, 2**shallow)).any():
+        far = _distances(A)
+        if (soft(A).numpy() != ((far >= 0) & (far <= 2**L))).any():
             wrong = wrong or f"{soft.name} at β = {beta:.3g} on a graph of {name}"
     yield equal(
         "answers",
