@@ -63,7 +63,7 @@ def connected(A: ArrayLike) -> np.ndarray:
 
 def components(A: ArrayLike) -> np.ndarray:
     """The least node of each node's component, (…, n).  Raises `ValueError` as `as_adjacency`."""
-    return connected(A).argmax(-1)
+    return np.asarray(connected(A).argmax(-1))
 
 
 def diameter(A: ArrayLike) -> np.ndarray:
@@ -71,7 +71,7 @@ def diameter(A: ArrayLike) -> np.ndarray:
 
     Raises `ValueError` as `as_adjacency`.
     """
-    return distances(A).max(axis=(-1, -2))
+    return np.asarray(distances(A).max(axis=(-1, -2)))
 
 
 def capacity(layers: int) -> int:
@@ -103,4 +103,4 @@ def beyond(A: ArrayLike, layers: int) -> np.ndarray:
 
 def share_beyond(A: ArrayLike, layers: int) -> np.ndarray:
     """ρ (…,): the share of all n² pairs of nodes that is `beyond` capacity."""
-    return beyond(A, layers).mean(axis=(-1, -2))
+    return np.asarray(beyond(A, layers).mean(axis=(-1, -2)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from theory.checks import InputError
 from theory.graphs import (
     Channels,
     all_graphs,
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
 
 GRIDS = (2, 2), (4, 4), (4, 1)  # blocks of W_0, of W_1, and of a read-out of one layer
 
+MOST_NODES = 5
+
 
 @claim(
-    source="[Ye2026], where layer 0 is written out; proved in theory/graphs/two_channels.py",
+    source="proved in theory/graphs/two_channels.py; for two blocks by two, as told, in [Ye2026]",
     faults_seen=[{"nodes": 3}],
 )
 def channels(
-    run: Run, *, nodes: Annotated[int, option("nodes, at most 5", min=3, max=5)] = 4
+    run: Run, *, nodes: Annotated[int, option("nodes, at most 5", min=3)] = 4
 ) -> Iterator[Finding]:
     """Averaged over all names of nodes, weights are A ⊗ I + B ⊗ J: an orthogonal projection.
 
@@ -44,6 +47,8 @@ def channels(
     composes neighbourhoods; J counts: A J A = deg degᵀ.
     """
     n = nodes
+    if n > MOST_NODES:
+        raise InputError(f"nodes is {n}, of which there are {n}! orders: give at most {MOST_NODES}")
     drawn = {grid: random_weights(run, n, *grid) for grid in GRIDS}
     yield projection(drawn, n)
     yield split(drawn, n)
@@ -94,7 +99,7 @@ def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
     found, wanted = [], []
     for W in drawn.values():
         A, B = two_channels(W, n)
-        whole = squared(kronecker(Channels(A, B), n))
+        whole = squared(two_channels_by_definition(W, n))
         found.append(whole - n * squared(A) - n * n * squared(B))
         wanted.append(2 * n * Fraction((A * B).sum()))
     missing = min(map(abs, found)) > 0

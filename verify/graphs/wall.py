@@ -59,8 +59,8 @@ Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, whole numbers
 
 
 @claim(
-    source="[Ye2026], where a failing graph exists; proved in verify/graphs/wall.py and "
-    "constructions/graphs/two_cycles.py",
+    source="proved in verify/graphs/wall.py and constructions/graphs/two_cycles.py; the model is "
+    "that of [Ye2026]",
     draws=True,
     faults_seen=[{"nodes": 11, "samples": 1}],
 )

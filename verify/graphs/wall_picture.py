@@ -42,12 +42,12 @@ def draw(path: Path, counts: Transformer, signed: Transformer) -> None:
         panel.set_xticks(range(N + 1), [*map(str, range(N)), "not\nconnected"])
         panel.set_xlabel("distance of the pair (dotted: 3 = 3^L)")
         panel.set_title(title, fontsize=10)
-        panel.legend(fontsize=8)
+        panel.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.6, 0.88), ncols=2)
     first, second = figure.axes
     across = counts.logits(two_clique(N)).numpy()[connected(two_clique(N)) == 0].min()
     first.axhline(across, color="tab:orange", linewidth=1)
-    first.set_yscale("symlog")
-    first.set_ylabel("output")
+    first.set_yscale("log", base=2)
+    first.set_ylabel("output (line: the least between two cliques)")
     second.axhline(0, color="black", linewidth=1)
     figure.savefig(path, dpi=150)
 
