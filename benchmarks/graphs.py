@@ -6,7 +6,9 @@ enough layers for every graph, in float64.  Tripling takes two products in each 
 squaring one, a comparison and an average.
 
 Then drawing graphs ER(n, 1.5/n) together with who is connected: as one batch of tensors on the
-device, beside a loop of networkx (which comes with torch) over graphs one by one.
+device, beside a loop of networkx (which comes with torch) over graphs one by one.  Its search is
+linear in the edges and the products are not: on a processor the batch wins by ten times and more at
+the sizes that models are trained on, and no longer at 64 nodes.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
