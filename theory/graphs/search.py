@@ -48,12 +48,12 @@ def search(edges: ArrayLike, n: int, source: int) -> list[int]:
     Raises `ValueError` as `from_edges`, and for a source that is no node.
     """
     pairs = as_edges(edges, n).tolist()
-    found = [checked_node(source, n)]
+    found = dict.fromkeys([checked_node(source, n)])
     while True:
         ahead = next((v for u, v in pairs if u in found and v not in found), None)
         if ahead is None:
-            return found
-        found.append(ahead)
+            return list(found)
+        found[ahead] = None
 
 
 def reachable(edges: ArrayLike, n: int, source: int) -> set[int]:
