@@ -22,7 +22,9 @@ from theory.graphs import (
     two_clique,
 )
 from verify.claim import Run, installed
+from verify.faults import TensorFault
 from verify.finding import Verdict
+from verify.unchanged import same_answers
 
 FORMS = pytest.mark.parametrize("form", ["lean", "robust"])
 
@@ -143,3 +145,12 @@ def test_the_claim_holds_and_refuses():
     ):
         with pytest.raises(InputError, match=says):
             list(claim.findings(Run(quick=True), **{**options, **wrong}))
+
+
+def test_a_change_that_changes_no_answer_is_shown_on_all_graphs():
+    """N may be any number from n on; a model of many nodes is not run on all graphs."""
+    rng, twice = np.random.default_rng(0), TensorFault("layer 1, head 1", "wrong power of two")
+    for n, said in ((3, "all 8 graphs"), (7, "")):
+        assert same_answers(squaring(n, 2), twice(squaring(n, 2)), rng) == said
+    opposite = TensorFault("layer 1, head 1", "wrong sign")
+    assert same_answers(squaring(3, 2), opposite(squaring(3, 2)), rng) == ""
