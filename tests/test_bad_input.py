@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import constructions
-from theory import computation, memory, regression, retrieval
+from theory import computation, graphs, memory, regression, retrieval
 from theory.checks import InputError
 
 BAD = {
@@ -56,6 +56,11 @@ MODELS = {
     "majority": ((4,), ([[0, 1], [1, 0]],)),
     "semiautomaton": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
     "shortcut": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
+    "squaring": ((2, 1), ([[1, 1], [1, 1]],)),
+    "search": ((2,), ([[0, 1], [1, 2]],)),
+    "tripling": ((2, 1), ([[1, 1], [1, 1]],)),
+    "disentangled": ((2, 1), ([[1, 1], [1, 1]],)),
+    "two_cycles": ((1,), (graphs.cycles(8),)),
     "skip_gram": (([[0.0, 1.0], [1.0, 0.0]],), ([[0, 1], [1, 1]],)),
     "hopfield_update": (([[0.0, 1.0], [1.0, 0.0]],), ([[1, -1], [1, 1]],)),
     "hebbian_attention": (([[1, -1], [1, 1]],), ([[1, -1], [1, 1]],)),
@@ -130,7 +135,7 @@ def in_first_place(module):
     "function",
     [
         each
-        for module in (computation, memory, regression, retrieval)
+        for module in (computation, graphs, memory, regression, retrieval)
         for each in in_first_place(module)
     ],
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import constructions
-from constructions import computation, memory, regression, retrieval
+from constructions import computation, graphs, memory, regression, retrieval
 from theory import machine
 from theory.checks import InputError
 from theory.computation import MACHINES, S3, list_ranking
@@ -45,6 +45,11 @@ SMALL = {
     "majority": {"max_length": 3},
     "semiautomaton": {"automaton": S3, "max_length": 3},
     "shortcut": {"automaton": S3, "max_length": 3},
+    "squaring": {"n": 2, "layers": 1},
+    "search": {"nodes": 2},
+    "tripling": {"n": 2, "layers": 1},
+    "disentangled": {"n": 2, "layers": 1},
+    "two_cycles": {"layers": 1},
     "skip_gram": {"table": [[0.0]], "max_length": 3},
     "hopfield_update": {"weights": np.zeros((2, 2)), "steps": 1},
     "hebbian_attention": {"patterns": [[1, -1]], "steps": 1},
@@ -77,7 +82,13 @@ MORE = [
 
 
 def test_every_builder_is_here():
-    public = {*computation.__all__, *memory.__all__, *regression.__all__, *retrieval.__all__}
+    public = {
+        *computation.__all__,
+        *graphs.__all__,
+        *memory.__all__,
+        *regression.__all__,
+        *retrieval.__all__,
+    }
     assert set(SMALL) == {
         n for n in public if n not in ("retrieve", "Inverse", "Prediction", "to_circuit")
     }

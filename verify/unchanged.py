@@ -8,8 +8,8 @@ and nothing else.  Hardmax and softmax do not see the last column of B, which is
 of all keys alike, nor hardmax a positive factor of B; a ReLU unit that adds nothing is not seen at
 all; and if answers are the largest of several logits, a positive factor of the read-out is not.
 
-Else by running both.  Models over tokens on every sequence that they take, and programs of parallel
-machines on all inputs.  Those over examples at
+Else by running both.  Models over tokens on every sequence that they take, programs of parallel
+machines on all inputs, those on graphs on all graphs of their nodes.  Those over examples at
 random points mod a random 61-bit prime (equal there means equal for all inputs, as in
 `verify/evidence/identity.py`), or at random rational points if they are not polynomials; memories
 and particles on random states over Q, or in balls narrower than 2^−80 if they have a softmax.
@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory.checks import InputError
+from theory.graphs.adjacency import MOST_LISTED, all_graphs
 from verify.domains import (
     Ball,
     Domain,
@@ -55,6 +57,8 @@ def same_answers(healthy: Transformer, faulty: Transformer, rng: np.random.Gener
         return _on_all_sequences(healthy, faulty)
     if hasattr(healthy.interface, "program"):
         return _on_all_inputs(healthy, faulty)
+    if hasattr(healthy.interface, "threshold"):
+        return _on_all_graphs(healthy, faulty)
     for where, domain in _domains(healthy, rng):
         try:
             with Ball.precision(192):
@@ -144,6 +148,18 @@ def _on_all_inputs(healthy: Transformer, faulty: Transformer) -> str:
             if not bool((healthy.logits(*given) == faulty.logits(*given)).all()):
                 return ""
     return f"all {count} inputs"
+
+
+def _on_all_graphs(healthy: Transformer, faulty: Transformer) -> str:
+    n = healthy.interface.n
+    if n > MOST_LISTED:
+        return ""
+    graphs = all_graphs(n)
+    try:
+        agree = bool((healthy(graphs) == faulty(graphs)).all())
+    except InputError:  # one of them overflows
+        return ""
+    return f"all {len(graphs)} graphs" if agree else ""
 
 
 def _domains(model: Transformer, rng: np.random.Generator) -> Iterator[tuple[str, Domain]]:

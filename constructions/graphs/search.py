@@ -1,0 +1,146 @@
+"""Search of a graph by chain of thought: two layers, and a token for each node that is found.
+
+BOS stands at position 0.  The prompt are edges u → v, a token each, then the source; what is
+decoded are the other nodes that can be reached from it, one by one, and then ⊥.  An edge holds
+e_u − 2e_v in `edge`, a node x holds e_x in `visited`; position j is known as j.
+
+Layer 1.  One head averages `visited` over the N ≤ T + 1 tokens up to each one and adds
+C = 2^⌈log₂(T + 1)⌉ times that: a node that is among them has z ≥ C/N ≥ 1, any other 0.  The MLP
+makes z − relu(z − 1) = min(1, z) of it.  Nothing is compared, so softmax is exact here; averages
+are rounded, and z − 1 and z − (z − 1) are not: `visited` is 0 or 1.
+
+Layer 2.  One head asks for the edge to follow, with M = T + 1:
+
+    score M·(visited_u − 2·visited_v) − j        M − j ≥ 1 where u is visited and v is not;
+                                                 0 at BOS; at most −1 at other edges and at nodes
+
+Whole numbers, so the gap is 1: the first edge of the prompt that leads on, or BOS if there is none.
+At most 4 tokens have one score, a j for each of visited_u − 2·visited_v = 1, 0, −1, −2: scores are
+graded.  The head adds e_u − 2e_v to `visited`, in which u is 1 and v is 0.
+
+The read-out is −visited beside 1 for ⊥: 2 at v and at most 0 elsewhere, or at most 0 at all nodes.
+
+So |component| tokens at depth 2 say what takes layers without a chain of thought: ⌈log₃D⌉ of
+`tripling`, ⌈log₂D⌉ of `squaring`.  No error is carried on, as what is decoded is a token: the
+sharpness that softmax needs depends on neither n nor T.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.interface import Model
+from constructions.margins import Margin
+from constructions.stream import Map, Stream, one
+from constructions.tokens import Tokens, average, rows_fit
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.words import Unit
+from theory import checks, machine
+from theory.checks import InputError
+from theory.graphs.search import as_edges, checked_node
+
+
+class Edges(Tokens):
+    """Nodes are the tokens 0 … n − 1, and the edge u → v is n + u·n + v.
+
+    Raises ValueError as `Tokens`, and `generate` for a prompt without a node to begin with.
+    """
+
+    def __init__(self, nodes: int, max_length: int) -> None:
+        V = nodes * (nodes + 1)
+        super().__init__(V, max_length, prefix=(V,), answers=nodes, margin=1.0, bottom=True)
+        self.nodes = nodes
+
+    def prompt(self, edges: ArrayLike, source: int) -> list[int]:
+        """The tokens of edges (m, 2), in their order, and of the source.
+
+        Raises ValueError for what are no edges, a source that is no node, and more edges than the
+        model was built for.
+        """
+        n, pairs = self.nodes, as_edges(edges, self.nodes)
+        source, most = checked_node(source, n), self.max_length - n
+        if len(pairs) > most:
+            raise InputError(
+                f"the graph has {len(pairs)} edges and the model was built for at most {most}: "
+                f"build it again with edges={len(pairs)}"
+            )
+        return [*(n + pairs @ [n, 1]).tolist(), source]
+
+    def found(self, tokens: ArrayLike) -> list[int]:
+        """The nodes that decoded tokens (T,) are, up to the first ⊥."""
+        listed = np.asarray(tokens).tolist()
+        return listed[: listed.index(-1)] if -1 in listed else listed
+
+    def generate(self, model: Model, tokens: ArrayLike, steps: int) -> Tensor:
+        """`model.generate(tokens, steps)`."""
+        given = self._tokens(model.like, (tokens,))
+        if not bool((given < self.nodes).any(-1).all()):
+            raise InputError(
+                "the prompt has edges and no source: put a node behind them, "
+                f"from 0 to {self.nodes - 1}"
+            )
+        return super().generate(model, given, steps)
+
+
+def search(nodes: int, edges: int | None = None, *, sharpness: float | None = None) -> Transformer:
+    """The nodes that can be reached from a source, decoded one by one, then ⊥:
+
+        model.interface.found(model.generate(model.interface.prompt(edges, source), n))
+
+    2 layers of 1 head, width 2n + 1, n units in the first layer; n² + n tokens, and at most
+    T = edges + n of them in a row.  By default edges = n(n − 1): all there are, without loops.  At
+    every token the answer is the end of the first edge so far that leads from a node so far to
+    another; edges are directed, so that those of an undirected graph are given both ways.
+
+    Raises ValueError for nodes < 1 or edges < 0, and for a sharpness that is too small.
+    """
+    n = checks.dimension("nodes", nodes)
+    m = n * (n - 1) if edges is None else checks.step_count("edges", edges)
+    T, width = m + n, 2 * n + 1
+    machine.fits_in_memory(
+        f"the weights of {n:.4g} nodes and {m:.4g} edges",
+        48 * width * (n * n + T + 1),
+        "take fewer",
+    )
+    rows_fit(T + n * n)
+    stream = Stream(visited=n, edge=n, j=1)
+    stream.fits(2)
+    visited, edge, j = map(stream.read, stream)
+    C, M = 2.0 ** T.bit_length(), T + 1.0
+    follow = Head((M * visited, -one), (edge, j), edge, "visited", margin=Margin(1.0))
+    interface = Edges(n, T)
+    return Transformer(
+        Embed(rows(stream, **_embedding(n))),
+        [
+            block(
+                stream,
+                [average(C * visited, "visited")],
+                [Unit(visited - one, "visited", -1.0)],
+                normalise="hardmax",
+                mask="causal",
+            ),
+            block(stream, [follow], normalise="hardmax", mask="causal"),
+        ],
+        unembed(stream, visited @ Map(-np.eye(n, n + 1), "−nodes"), bias=np.eye(n + 1)[n]),
+        pos_embed=PosEmbed(rows(stream, j=np.arange(T + 1))),
+        interface=interface,
+        stream=stream,
+        stages=(
+            Stage(1, "visited", "the nodes so far"),
+            Stage(2, "visited", "the nodes so far, and the edge that leads on"),
+        ),
+        at_most={"visited": 2.0},
+        name=f"search({n}, {m})",
+        source="proved in constructions/graphs/search.py",
+    ).sharpened(sharpness)
+
+
+def _embedding(n: int) -> dict[str, np.ndarray]:
+    """Nodes, edges and BOS: e_x in `visited`, e_u − 2e_v in `edge`."""
+    u, v = np.divmod(np.arange(n * n), n)
+    eye = np.eye(n)
+    edge = np.vstack([np.zeros((n, n)), eye[u] - 2 * eye[v], np.zeros((1, n))])
+    return {"visited": np.eye(n * n + n + 1, n), "edge": edge}

@@ -1,0 +1,94 @@
+"""Who is connected with whom, by squaring with softmax attention: distances up to 2^L in L layers.
+
+Token i is row i of the adjacency A with loops, in `reached`, and knows its own number as e_i in
+`node`.  After l layers `reached` is R_l, R_ij = 1 where dist(i, j) ≤ 2^l and 0 elsewhere; R_0 = A.
+
+A layer.  One head asks with row R_i for the nodes e_j: the score is R_ij itself, so hardmax
+averages over the c nodes that i has reached, i among them, by a gap of 1.  Carried is N times the
+row R_j, N = 2^⌈log₂n⌉: in the place of k comes
+
+    N·(how many of the c nodes reach k)/c        0 where R² is 0, and at least N/n ≥ 1 elsewhere
+
+lean    It is added to `reached`, which so becomes z = 0 or z ≥ 1, and the MLP makes it min(1, z) =
+        z − relu(z − 1).  Averages are rounded, z − 1 and z − (z − 1) are not for 1 ≤ z ≤ N + 1:
+        `reached` is 0 or 1 again, exactly, in floats too.
+robust  It is added to `found`, as f, and the MLP adds relu(2f − ½ − r) − relu(2f − 3/2) to r =
+        `reached` and clears `found`: 0 for f ≤ ¼, where r = 0, and 1 − r for f ≥ ¾.  So softmax
+        whose leak moves f by at most ¼ leaves no trace, in any number of layers.
+
+Softmax at sharpness β gives each of the n − c nodes that are not reached the share e^{−β} of what a
+reached one gets.  Where R² is 1 the average is at least 1/(c + (n − c)e^{−β}) ≥ 1/n whatever β, and
+elsewhere at most (n − 1)e^{−β}: β ≥ ln(4N(n − 1)) is enough for the robust form at every depth.
+The floor, which counts what leaks both where it goes and where it is missing, derives
+ln(8N(n − 1)).  The lean form passes errors on, N + 1 times in each layer, so that its sharpness
+grows with the number of layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.graphs.graph import Graph
+from constructions.margins import Margin, Restores
+from constructions.stream import Stream, one
+from constructions.transformer import PosEmbed, Stage, Transformer
+from constructions.words import Unit
+from theory import checks
+
+Form = Literal["lean", "robust"]
+
+
+def squaring(
+    n: int, layers: int, *, form: Form = "lean", sharpness: float | None = None
+) -> Transformer:
+    """`squaring(n, L)(A)`: which nodes are at distance at most 2^L, (…, n, n) → (…, n, n).
+
+    | form   | layers | heads | width | MLP units |
+    |--------|--------|-------|-------|-----------|
+    | lean   | L      | 1     | 2n    | n         |
+    | robust | L      | 1     | 3n    | 3n        |
+
+    ⌈log₂D⌉ layers say who is connected in every graph whose components have a diameter of at most
+    D.  `sharpness` makes the hardmax a softmax: the robust form's does not depend on L.
+
+    Raises ValueError for n < 1 or layers < 0, and for a sharpness that is too small; the model, for
+    what is no adjacency matrix of n nodes with loops.
+    """
+    n, L = checks.dimension("n", n), checks.step_count("layers", layers)
+    checks.one_of("form", form, ("lean", "robust"))
+    robust, N = form == "robust", 2.0 ** (n - 1).bit_length()
+    stream = Stream(reached=n, node=n, **({"found": n} if robust else {}))
+    stream.fits(L, shared=True)
+    reached, node = stream.read("reached"), stream.read("node")
+    into = "found" if robust else "reached"
+    margin = Margin(1.0, graded=False, ties=True)
+    head = Head(reached, node, N * reached, into, margin=margin)
+    words: Sequence[Unit] = [Unit(reached - one, "reached", -1.0)]
+    restores = [Restores(("reached", "found"), {"reached": 0.0, "found": 0.25})] * robust
+    if robust:
+        found = stream.read("found")
+        words = [
+            Unit(2.0 * found - 0.5 * one - reached, "reached"),
+            Unit(2.0 * found - 1.5 * one, "reached", -1.0),
+            Unit(found, "found", -1.0),
+        ]
+    layer = block(stream, [head], words, normalise="hardmax", mask="full", restores=restores)
+    return Transformer(
+        embed(stream, row={"reached": 1.0}),
+        [layer] * L,
+        unembed(stream, reached),
+        pos_embed=PosEmbed(rows(stream, node=np.eye(n))),
+        interface=Graph(n, threshold=0.5, margin=1.0),
+        stream=stream,
+        # No distance is n: from 2^l ≥ n on all that is connected is reached.
+        stages=tuple(
+            Stage(after, "reached", 2 ** min(after, n.bit_length())) for after in range(L + 1)
+        ),
+        at_most={"reached": 1.0} | ({"found": N} if robust else {}),
+        name=f"squaring({n}, {L}{f', form={form!r}' * robust})",
+        source="proved in constructions/graphs/squaring.py",
+    ).sharpened(sharpness)

@@ -1,0 +1,94 @@
+"""Who is connected with whom: how far each layer reaches, where it ends, and what gives it away.
+
+Prints how many pairs of a random graph each layer of tripling and squaring leaves unseen, a model
+that counts instead of connecting, and what five constructions take; and draws all of it:
+
+    python examples/graph_connectivity.py [--nodes N] [--seed S] [--plot PICTURE]
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from constructions import disentangled, search, squaring, tripling
+from theory.graphs import both_ways, components, distances, erdos_renyi, path, two_clique
+from verify.graphs.layers import a_path, on_graph
+from verify.graphs.layers_picture import against_diameter
+
+COLOURS = ListedColormap(["white", "#1f5fa8", "#e08214"])
+COLUMNS = "tripling", "squaring", "pointers", "machine", "search"
+
+options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+options.add_argument("--nodes", type=int, default=24, help="of the random graph, 6 to 60")
+options.add_argument("--seed", type=int, default=0)
+options.add_argument("--plot", type=Path, default=Path("graph_connectivity.png"))
+given = options.parse_args()
+if not 6 <= given.nodes <= 60 or given.seed < 0:
+    options.error("give 6 to 60 nodes and a seed that is at least 0")
+n = given.nodes
+
+# The random graph of the largest diameter among many, its nodes in the order of their components.
+drawn = erdos_renyi(300, n, 1.1 / n, given.seed)
+A = drawn[distances(drawn).max(axis=(1, 2)).argmax()]
+far = distances(A)
+order = np.lexsort((far[far.max(1).argmax()], components(A)))
+A, far = A[order][:, order], far[order][:, order]
+D = int(far.max())
+
+print(tripling(n, 3), "\n")
+print(f"A random graph of {n} nodes: {len(set(components(A)))} components, diameter {D}")
+print("pairs that are connected and not yet seen, after each layer:")
+first = {}
+for name, build in (("tripling", tripling), ("squaring", squaring)):
+    depth = next(L for L in range(n) if (build(n, L)(A).numpy() == (far >= 0)).all())
+    seen = np.array([build(n, L)(A).numpy() for L in range(depth + 1)])
+    first[name] = np.where(far >= 0, (seen == 0).sum(0), -1)
+    unseen = ((seen == 0) & (far >= 0)).sum((1, 2))
+    print(f"  {name}: {', '.join(map(str, unseen))}")
+
+# A disentangled transformer of one layer whose read-out also counts: J sees degrees, not paths.
+k = 8
+blocks = np.tile(np.eye(k), (4, 1))
+blocks[3 * k :] += 0.5 * np.ones((k, k))
+far_ends = float(disentangled(k, 1, read_out=blocks).logits(path(k))[0, 5])
+counting = disentangled(k, 1, read_out=blocks, bias=-far_ends / 2)
+chain, cliques = counting(path(k)).numpy(), counting(two_clique(k)).numpy()
+across = cliques[: k // 2, k // 2 :]
+print(f"\nOne layer reaches 3.  A read-out that also counts connects the path of {k} nodes:")
+print(f"  nodes 0 and 5, at distance 5: {chain[0, 5]}; all pairs right: {bool(chain.all())}")
+print(f"  2Clique gives it away: {across.sum()} of {across.size} pairs across said connected")
+
+print("\nLayers that say who is connected, on paths of diameter D (and tokens of the search):")
+print(f"   D{''.join(f'{name:>10}' for name in COLUMNS)}")
+graphs = [a_path(diameter) for diameter in (2, 3, 4, 9, 16)]
+found = {graph.name: on_graph(graph) for graph in graphs}
+for graph in graphs:
+    counts = found[graph.name]
+    print(f"{graph.diameter:4}{''.join(f'{counts[name]:10}' for name in COLUMNS)}")
+
+source, edges = int(far.max(1).argmax()), both_ways(A)
+model = search(n, len(edges))
+said = model.interface.found(model.generate(model.interface.prompt(edges, source), n))
+print(f"\nThe search from node {source}, a token for each node: {' '.join(map(str, said))} ⊥")
+
+figure = Figure(figsize=(12, 7.6), layout="constrained")
+panels = figure.subplots(2, 3)
+for panel, (name, layer) in zip(panels[0], first.items(), strict=False):
+    shown = panel.imshow(np.where(layer < 0, np.nan, layer), cmap="viridis_r", vmin=0)
+    panel.set_title(f"{name}: first layer that sees a pair (D = {D})", fontsize=9)
+    figure.colorbar(shown, ax=panel, ticks=range(int(layer.max()) + 1))
+panels[0, 2].imshow(np.where(far < 0, np.nan, far), cmap="magma_r", vmin=0)
+panels[0, 2].set_title("distances; white: not connected", fontsize=9)
+right = distances(two_clique(k)) >= 0
+for panel, answers, title in (
+    (panels[1, 0], tripling(k, 1)(two_clique(k)).numpy(), "2Clique, by tripling: two components"),
+    (panels[1, 1], cliques, "2Clique, by the model that counts (orange: wrong)"),
+):
+    panel.imshow(answers * np.where(right, 1, 2), cmap=COLOURS, vmin=0, vmax=2)
+    panel.set_title(title, fontsize=9)
+against_diameter(panels[1, 2], graphs, found)
+figure.savefig(given.plot, dpi=130)
+print(f"\nThe picture is in {given.plot}")

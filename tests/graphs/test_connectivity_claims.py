@@ -1,0 +1,87 @@
+"""The claims `connectivity` and `connectivity-wall`: their findings, faults, and pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from theory.checks import InputError
+from theory.graphs import Channels, connected, cycles, kronecker, path
+from verify.claim import Run
+from verify.faults import FAULTS
+from verify.finding import Verdict
+from verify.graphs.connectivity import connectivity
+from verify.graphs.running import difference, evidence_of, exactly, over_q
+from verify.graphs.wall import apart, connectivity_wall, cutting, smallest_subgraph
+
+SMALL = {"nodes": 5, "layers": 1, "samples": 2}
+WALL = {"nodes": 11, "samples": 1}
+
+
+def test_connectivity_holds():
+    findings = list(connectivity.findings(Run(quick=True), **SMALL))
+    assert all(each.verdict is Verdict.HOLDS for each in findings), findings
+    assert {each.evidence for each in findings} == {"exact", "identity", "float"}
+    bits = {each.id: each.measured for each in findings}["tripling/paths"]
+    assert [row[-1] for row in bits.values()] == [4, 13, 41]
+
+
+def test_the_wall_stands():
+    findings = list(connectivity_wall.findings(Run(quick=True), **WALL))
+    assert all(each.verdict is Verdict.HOLDS for each in findings), findings
+    sums = {each.id: each.measured for each in findings}["row-sums"]
+    assert sums == {"m = 4": [[11], [12]], "m = 5": [[17], [17]]}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("claim", "options"), [(connectivity, SMALL), (connectivity_wall, WALL)])
+def test_faults_are_seen(fault, claim, options):
+    run = Run(quick=True, fault=FAULTS[fault])
+    assert claim.verdict(run, **options) is Verdict.FAILS
+
+
+def test_options_are_checked():
+    with pytest.raises(InputError, match="nodes is 1: give a number at least 2"):
+        next(connectivity.findings(Run(), nodes=1))
+    with pytest.raises(InputError, match="nodes is 10: give a number at least 11"):
+        next(connectivity_wall.findings(Run(), nodes=10))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("claim", "options"), [(connectivity, SMALL), (connectivity_wall, WALL)])
+def test_pictures(claim, options, tmp_path):
+    where = tmp_path / "picture.png"
+    list(claim.findings(Run(quick=True, plot=where), **options))
+    assert imread(where).std() > 0.05
+
+
+def test_subgraphs_are_smallest():
+    W, out = [np.eye(12, dtype=int)], np.tile(np.eye(6, dtype=int), (4, 1))
+    least = smallest_subgraph(path(6), (W, out), 0, 3)
+    assert connected(least)[0].tolist() == [1, 1, 1, 1, 0, 0]
+
+
+def test_signed_weights_of_four_nodes_differ():
+    run = Run()
+    found = [apart(run, 4, 1, cutting(run, 4, 1)) for _ in range(24)]
+    assert any(found)
+    assert not all(found)
+    W = kronecker(Channels(np.diag([0, -2]), np.diag([3, 0])), 10)
+    said = np.zeros((4, 1), dtype=int)
+    said[2] = 1
+    assert apart(run, 5, 1, ([W], kronecker(Channels(said, said), 10))) is None
+
+
+def test_what_float64_rounds_is_run_over_q():
+    from constructions import tripling
+
+    A = path(10)
+    assert evidence_of(tripling(10, 3), A) == "exact"
+    deep = tripling(10, 4)
+    assert evidence_of(deep, A) == "float"
+    assert (exactly(deep, A[None])[0] == over_q(deep, A)).all()
+    assert difference(A, A, A) is None
+    assert "nodes 0, 0 of the graph on 3 nodes with edges [(0, 1)" in difference(
+        np.zeros((3, 3)), cycles(3), cycles(3)
+    )

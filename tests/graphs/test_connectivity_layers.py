@@ -1,0 +1,45 @@
+"""What connectivity takes, by construction, on the same graphs."""
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from theory.graphs import distances_by_definition
+from verify.claim import Run, installed
+from verify.finding import Verdict
+from verify.graphs.layers import a_path, pointers
+
+
+@pytest.mark.parametrize("D", [2, 3, 7])
+def test_alternating_tokens_are_a_path(D):
+    graph = a_path(D)
+    assert (len(graph.A), graph.diameter, graph.hops) == (D + 1, D, D - 1)
+    assert graph.connected.all()
+
+
+def test_pointers_lead_to_where_a_token_finds_its_match():
+    graph = pointers("", np.array([0, 0, 1, 0, 1]))
+    assert graph.to.tolist() == [0, 0, 2, 0, 3, 4]  # the second token finds itself
+    assert np.array_equal(graph.connected, distances_by_definition(graph.A) >= 0)
+    assert graph.hops == 3
+
+
+def test_the_claim_holds_and_says_how_many():
+    claim = installed()["connectivity-layers"].load()
+    found = {f.id: f for f in claim.findings(Run(quick=True), diameter=9, samples=1)}
+    assert {finding.verdict for finding in found.values()} == {Verdict.HOLDS}
+    at_nine = {name: finding.measured["path, D = 9"] for name, finding in found.items()}
+    assert at_nine == {"tripling": 2, "squaring": 4, "pointers": 4, "search": 10, "machine": 5}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"diameter": 1}, "diameter is 1"),
+        ({"diameter": 65}, "diameter is 65: a path of at most 64"),
+    ],
+)
+def test_paths_that_are_not_run(options, says):
+    claim = installed()["connectivity-layers"].load()
+    with pytest.raises(InputError, match=says):
+        list(claim.findings(Run(quick=True), **{**claim.defaults, **options}))

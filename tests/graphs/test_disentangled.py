@@ -1,0 +1,102 @@
+"""The disentangled transformer: its formula, its reach, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.graphs import disentangled, tripling
+from constructions.interface import Prompt
+from theory.checks import InputError
+from theory.graphs import (
+    cycles,
+    disentangled_features,
+    disentangled_polynomial,
+    erdos_renyi,
+    of_graph,
+    path,
+)
+
+
+@settings(max_examples=25)
+@given(st.integers(1, 8), st.floats(0, 0.6), st.integers(0, 999), st.integers(0, 2))
+def test_it_says_what_tripling_says(n, p, seed, layers):
+    A = erdos_renyi(2, n, p, seed)
+    model = disentangled(n, layers)
+    assert (model(A) == tripling(n, layers)(A)).all()
+    assert (model.logits(A).numpy() == of_graph(disentangled_polynomial(layers), A)).all()
+
+
+def test_products_are_tripled():
+    A, n = path(7), 7
+    ours, theirs = tripling(n, 2), disentangled(n, 2)
+    tripled = ours.residual_stream(Prompt(ours.like.new_tensor(np.eye(n) + A @ A), n))
+    for H, h in zip(tripled, theirs.streams(A), strict=True):
+        assert (h @ h.mT == H).all()
+
+
+@settings(max_examples=25)
+@given(st.integers(2, 5), st.integers(1, 2), st.integers(0, 999))
+def test_any_weights_compute_the_formula(n, layers, seed):
+    rng = np.random.default_rng(seed)
+    A = erdos_renyi(1, n, 0.4, rng)[0]
+    sizes = [2 ** (layer + 1) * n for layer in range(layers + 1)]
+    W = [rng.integers(-1, 2, (size, size)) for size in sizes[:-1]]
+    out = rng.integers(-1, 2, (sizes[-1], n))
+    model = disentangled(n, layers, [n * each for each in W], out, bias=-0.5)
+    wanted = (disentangled_features(A, W) @ out).astype(float) - 0.5
+    assert np.allclose(model.logits(A).numpy(), wanted, rtol=1e-12)
+    assert (model(A).numpy() == (wanted > 0)).all()
+
+
+def test_values_of_the_first_block_alone_reach_less():
+    """S = hhᵀ appended as it is: K ← K + K², which doubles."""
+    n, layers = 12, 2
+    model = disentangled(n, layers)
+    for block in model.blocks:
+        block.attn.W_V[0, :, n:] = 0
+    missed = (model(path(n)) == 0).sum()
+    assert missed > (disentangled(n, layers)(path(n)) == 0).sum()
+
+
+def test_sizes():
+    model = disentangled(3, 2)
+    assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, 24)
+    assert disentangled(3, 0).d_model == 6
+    assert (disentangled(1, 1)([[1]]) == 1).all()
+    assert (disentangled(4, 1)(cycles(4)) == 1).all()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: disentangled(0, 1), "n is 0"),
+        (lambda: disentangled(2, -1), "layers is -1"),
+        (lambda: disentangled(2, 1, []), "weights are not 1 matrices: give one for each layer"),
+        (lambda: disentangled(2, 1, 5), "weights are not 1 matrices"),
+        (
+            lambda: disentangled(2, 1, [np.eye(2)]),
+            r"weights\[0\] has shape \(2, 2\): give \(4, 4\)",
+        ),
+        (lambda: disentangled(2, 1, [np.eye(4) * np.nan]), r"weights\[0\] contains NaN"),
+        (lambda: disentangled(2, 1, [np.eye(4) * 1j]), r"weights\[0\] is of type complex128"),
+        (
+            lambda: disentangled(2, 1, None, np.eye(2)),
+            r"read_out has shape \(2, 2\): give \(8, 2\)",
+        ),
+        (lambda: disentangled(2, 1, bias=np.inf), "bias contains NaN or infinite"),
+        (lambda: disentangled(2, 1, bias="1"), "bias is of type"),
+        (lambda: disentangled(2, 30), "layers that double 4 columns need"),
+        (lambda: disentangled(2, 10**12), "memory"),
+        (lambda: disentangled(10**9, 1), "memory"),
+        (lambda: disentangled(3, 1)(np.eye(2)), "A has 2 nodes and 3 are expected"),
+        (lambda: disentangled(3, 1)(np.zeros((3, 3))), "no loop at node 0"),
+        (lambda: disentangled(9, 6)(np.ones((9, 9))), "overflows float64"),
+    ],
+)
+def test_what_it_does_not_take(call, says):
+    with pytest.raises(InputError, match=says):
+        call()

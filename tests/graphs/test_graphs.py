@@ -1,0 +1,200 @@
+"""Graphs: distances by two ways, walks, families, and what is no graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from theory import machine
+from theory.checks import InputError
+from theory.graphs import (
+    all_graphs,
+    as_adjacency,
+    beyond,
+    capacity,
+    clique,
+    components,
+    connected,
+    cycles,
+    diameter,
+    disentangled_features,
+    disentangled_polynomial,
+    distances,
+    distances_by_definition,
+    erdos_renyi,
+    from_edges,
+    gram_polynomial,
+    least_layers,
+    of_graph,
+    path,
+    relabelled,
+    share_beyond,
+    side_by_side,
+    tripling_polynomial,
+    two_chain,
+    two_clique,
+    walk_counts,
+    walks,
+    walks_from,
+)
+
+GRAPHS = st.builds(
+    lambda n, p, seed: erdos_renyi(1, n, p, seed)[0],
+    st.integers(1, 9),
+    st.floats(0, 1),
+    st.integers(0, 999),
+)
+
+
+@settings(max_examples=60)
+@given(GRAPHS)
+def test_distances_by_products_are_those_of_a_search(A):
+    apart = distances(A)
+    assert (apart == distances_by_definition(A)).all()
+    assert ((apart >= 0) == connected(A)).all()
+    assert diameter(A) == apart.max()
+    for k in range(len(A)):
+        assert ((walk_counts(A, k) > 0) == ((apart >= 0) & (apart <= k))).all()
+    least = [min(np.flatnonzero(row >= 0)) for row in apart]
+    assert components(A).tolist() == least
+
+
+@settings(max_examples=30)
+@given(GRAPHS, st.integers(0, 12))
+def test_walks_are_powers(A, k):
+    power = np.linalg.matrix_power(A.astype(object), k) if k else np.eye(len(A), dtype=object)
+    assert (walk_counts(A, k) == power).all()
+    assert (walks_from(A, k) == power.sum(1)).all()
+    assert walks(A, k) == power.sum()
+
+
+@settings(max_examples=30)
+@given(GRAPHS, st.randoms())
+def test_labels_do_not_matter(A, random):
+    order = random.sample(range(len(A)), len(A))
+    moved = relabelled(A, order)
+    assert (distances(moved) == distances(A)[np.ix_(order, order)]).all()
+    assert share_beyond(moved, 0) == share_beyond(A, 0)
+
+
+def test_many_graphs_at_once():
+    A = all_graphs(4).reshape(8, 8, 4, 4)
+    assert distances(A).shape == (8, 8, 4, 4)
+    assert diameter(A).shape == walks(A, 3).shape == share_beyond(A, 1).shape == (8, 8)
+    assert (distances(A[3, 5]) == distances(A)[3, 5]).all()
+    assert (walk_counts(A, 5)[2, 7] == walk_counts(A[2, 7], 5)).all()
+    # Connected labelled graphs on 4 nodes.
+    assert connected(A).all(axis=(-1, -2)).sum() == 38
+
+
+def test_families():
+    assert diameter(path(7)) == 6
+    assert diameter(two_chain(9)) == 4
+    assert diameter(two_clique(9)) == diameter(clique(2)) == 1
+    assert diameter(cycles(5, 8)) == 4
+    assert components(two_clique(5)).tolist() == [0, 0, 2, 2, 2]
+    assert components(two_chain(2)).tolist() == [0, 1]
+    assert (side_by_side(path(2), path(1)) == from_edges([[1, 0]], 3)).all()
+    assert (from_edges([], 2) == np.eye(2)).all()
+    assert (erdos_renyi(2, 5, 1, 0) == clique(5)).all()
+    assert (erdos_renyi(2, 5, 0, 0) == np.eye(5)).all()
+
+
+def test_capacity():
+    assert [capacity(layers) for layers in range(4)] == [1, 3, 9, 27]
+    assert [least_layers(d) for d in (0, 1, 2, 3, 4, 9, 10, 27, 28)] == [0, 0, 1, 1, 2, 2, 3, 3, 4]
+    assert beyond(path(5), 1).sum() == 2
+    assert share_beyond(path(5), 1) == 2 / 25
+    assert not beyond(two_clique(4), 0).any()  # unconnected pairs are not counted
+    huge = walks(path(28), 400)  # beyond float64's whole numbers, and still a whole number
+    assert huge > 2**400
+    assert isinstance(int(huge), int)
+
+
+def test_polynomials_by_hand():
+    assert tripling_polynomial(0) == [0, 1]
+    assert tripling_polynomial(1) == [0, 1, 0, 1]
+    assert gram_polynomial(1) == [2, 0, 4, 0, 3, 0, 1]
+    assert disentangled_polynomial(1) == [2, 2, 1, 1]
+    A = path(4).astype(object)
+    assert (of_graph([1, 0, 2, 5], path(4)) == np.eye(4) + 2 * A @ A + 5 * A @ A @ A).all()
+    h = disentangled_features(path(5), [np.eye(10, dtype=int), np.eye(20, dtype=int)])
+    sums = h.reshape(5, 8, 5).sum(1)
+    assert (sums == of_graph(disentangled_polynomial(2), path(5))).all()
+    assert (h @ h.T == of_graph(gram_polynomial(2), path(5))).all()
+
+
+def test_tensors_are_graphs_too():
+    assert (as_adjacency(torch.tensor(path(3))) == path(3)).all()
+    assert as_adjacency(path(3).astype(bool)).dtype == np.int64
+    assert as_adjacency(path(3) * 1.0, 3).dtype == np.int64
+
+
+EYE = np.eye(3, dtype=int)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: as_adjacency(np.zeros((2, 3))), r"A has shape \(2, 3\)"),
+        (lambda: as_adjacency(np.ones(3)), r"A has shape \(3,\)"),
+        (lambda: as_adjacency(np.zeros((0, 0))), r"A has shape \(0, 0\)"),
+        (lambda: as_adjacency(EYE, 4), "A has 3 nodes and 4 are expected"),
+        (lambda: as_adjacency(2 * EYE), "A contains 2: give 1 for an edge"),
+        (lambda: as_adjacency(-EYE), "A contains -1"),
+        (lambda: as_adjacency(EYE / 2), "A contains 0.5"),
+        (lambda: as_adjacency(EYE * np.nan), "A contains nan"),
+        (lambda: as_adjacency(EYE + np.eye(3, k=1)), "not symmetric at nodes 0 and 1: give each"),
+        (lambda: as_adjacency(EYE * 0), r"no loop at node 0: .* e.g. A \| np.eye\(n, dtype=int\)"),
+        (lambda: as_adjacency(path(3) - np.diag([0, 1, 0])), "no loop at node 1: give A with ones"),
+        (lambda: as_adjacency("graph"), "give real numbers"),
+        (lambda: from_edges([[0, 3]], 3), "an edge has node 3: give numbers from 0 to 2"),
+        (lambda: from_edges([[-1, 0]], 3), "an edge has node -1"),
+        (lambda: from_edges([[0.5, 1]], 3), "edges have dtype float64"),
+        (lambda: from_edges([[True, False]], 3), "edges have dtype bool"),
+        (lambda: from_edges([0, 1], 3), r"edges have shape \(2,\)"),
+        (lambda: from_edges([], 0), "n is 0"),
+        (lambda: relabelled(EYE, [0, 1]), "order is no permutation of 3 nodes"),
+        (lambda: relabelled(EYE, [0, 1, 1]), "order is no permutation of 3 nodes"),
+        (lambda: all_graphs(7), r"there are 2\^21 graphs on 7 nodes"),
+        (lambda: all_graphs(0), "n is 0"),
+        (lambda: path(0), "n is 0"),
+        (lambda: clique(True), "n is True"),
+        (lambda: cycles(), "cycles have no nodes"),
+        (lambda: cycles(4, 2), r"cycles have \[4, 2\] nodes: give at least 3"),
+        (lambda: two_chain(1), "n is 1: two components take at least 2"),
+        (lambda: two_clique(2.0), "n is 2.0"),
+        (lambda: erdos_renyi(0, 3, 0.5, 0), "count is 0"),
+        (lambda: erdos_renyi(1, 0, 0.5, 0), "n is 0"),
+        (lambda: erdos_renyi(1, 3, 1.5, 0), "p is 1.5: give a probability"),
+        (lambda: erdos_renyi(1, 3, -0.5, 0), "p contains -0.5"),
+        (lambda: erdos_renyi(1, 3, np.nan, 0), "p contains nan"),
+        (lambda: walk_counts(EYE, -1), "k is -1"),
+        (lambda: walks_from(EYE, 1.5), "k is 1.5"),
+        (lambda: walks(EYE, True), "k is True"),
+        (lambda: capacity(-1), "layers is -1"),
+        (lambda: least_layers(2.5), "distance is 2.5"),
+        (lambda: tripling_polynomial(8), r"8 layers make 3\^8 powers of A: give at most 7"),
+        (lambda: gram_polynomial(-1), "layers is -1"),
+        (lambda: disentangled_polynomial(99), "99 layers"),
+        (lambda: disentangled_features(all_graphs(2), []), r"A has shape \(2, 2, 2\)"),
+        (lambda: disentangled_features(EYE, [EYE]), r"weights\[0\] has shape \(3, 3\) and dtype"),
+        (lambda: disentangled_features(EYE, [np.eye(6)]), r"dtype float64: give whole numbers"),
+    ],
+)
+def test_what_is_no_graph_is_refused(call, says):
+    with pytest.raises(InputError, match=says):
+        call()
+
+
+@pytest.mark.parametrize("family", [path, clique, two_chain, two_clique, cycles])
+def test_graphs_that_no_memory_holds_are_refused(family, monkeypatch):
+    monkeypatch.setattr(machine, "available_memory", lambda: 2**30)
+    with pytest.raises(InputError, match=r"the adjacency of .* nodes need .* GiB"):
+        family(10**9)
+    with pytest.raises(InputError, match="graphs of 10 nodes need"):
+        erdos_renyi(10**9, 10, 0.5, 0)

@@ -1,0 +1,165 @@
+"""Search of a graph by chain of thought, and edges as lists."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.graphs import search
+from theory.checks import InputError
+from theory.graphs import (
+    all_graphs,
+    both_ways,
+    connected,
+    from_edges,
+    path,
+    reachable,
+    read_edges,
+)
+from theory.graphs import search as by_edges
+from verify.claim import Run, installed
+from verify.finding import Verdict
+
+EDGES = st.integers(1, 8).flatmap(
+    lambda n: st.tuples(
+        st.just(n),
+        st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=20),
+        st.integers(0, n - 1),
+    )
+)
+
+
+def decoded(model, edges, source):
+    said = model.generate(model.interface.prompt(edges, source), model.interface.nodes)
+    return [source, *model.interface.found(said)]
+
+
+def test_every_graph_of_three_nodes_from_every_source():
+    model = search(3)
+    for A in all_graphs(3):
+        for source in range(3):
+            found = decoded(model, both_ways(A), source)
+            assert found == by_edges(both_ways(A), 3, source)
+            assert sorted(found) == np.flatnonzero(connected(A)[source]).tolist()
+
+
+@settings(max_examples=40)
+@given(EDGES)
+def test_directed_graphs_with_loops_and_repeated_edges(drawn):
+    n, pairs, source = drawn
+    edges = np.array(pairs, dtype=int).reshape(-1, 2)
+    found = decoded(search(n, 20), edges, source)
+    assert found == by_edges(edges, n, source)
+    assert set(found) == reachable(edges, n, source)
+    assert len(found) == len(set(found))
+
+
+def test_as_many_steps_as_there_are_nodes_then_bottom():
+    model = search(6)
+    prompt = model.interface.prompt(both_ways(path(6)), 2)
+    assert model.generate(prompt, 6).tolist() == [1, 0, 3, 4, 5, -1]
+    assert model.generate(prompt, 3).tolist() == [1, 0, 3]
+    assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, 13)
+
+
+def test_the_first_edge_of_the_prompt_is_followed():
+    model = search(4, 3)
+    for edges in ([[0, 1], [0, 2], [0, 3]], [[0, 3], [0, 1], [0, 2]]):
+        assert decoded(model, edges, 0) == [0, *[v for _, v in edges]]
+
+
+def test_several_sources_and_edges_that_come_late():
+    """Any tokens in any order: the answer is the end of the first edge that leads on."""
+    model = search(5, 4)
+    assert model([5 + 1, 0, 3, 5 + 5 * 3 + 4]).tolist() == [-1, 1, 1, 1]
+    assert model([0, 1, 5 + 1, 5 + 5 + 2]).tolist() == [-1, -1, -1, 2]
+
+
+def test_softmax_at_a_sharpness_that_no_size_changes():
+    assert search(12).least_sharpness() == search(3, 2).least_sharpness() < 4
+    rng = np.random.default_rng(0)
+    edges = rng.permutation(both_ways(path(12)))
+    assert decoded(search(12, 30, sharpness=4.0), edges, 5) == by_edges(edges, 12, 5)
+
+
+def test_edges_from_a_file(tmp_path):
+    file = tmp_path / "mine.json"
+    file.write_text("[[0, 1], [3, 1]]")
+    name, nodes, edges = read_edges(file)
+    assert (name, nodes, edges.tolist()) == ("mine", 4, [[0, 1], [3, 1]])
+    file.write_text(json.dumps({"edges": [[1, 1]], "nodes": 6, "name": "loop"}))
+    assert read_edges(file)[:2] == ("loop", 6)
+    file.write_text("[]")
+    assert read_edges(file).nodes == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[[0, 1, 2]]", r"edges have shape \(1, 3\)"),
+        ("[[0, 1], [2]]", "edges have rows of different lengths"),
+        ("[0, 1]", "edges have shape"),
+        ("[[0, -1]]", "an edge has node -1"),
+        ("[[0, 1.5]]", "a node that is no whole number"),
+        ("[[0, true]]", "a node that is no whole number"),
+        ('[["a", "b"]]', "a node that is no whole number"),
+        ("7", "the edges in .* are 7"),
+        ('{"nodes": 3}', "has no edges"),
+        ('{"edges": [[0, 5]], "nodes": 3}', "an edge has node 5: give numbers from 0 to 2"),
+        ('{"edges": [], "nodes": 0}', "nodes is 0"),
+        ('{"edges": [], "nodes": true}', "nodes is True"),
+        ('{"edges": [], "directed": true}', "has directed"),
+        ("[[0, 10000000000000]]", "the adjacency of 10000000000001 nodes"),
+        ("not json", "is not JSON"),
+    ],
+)
+def test_files_that_hold_no_edges(tmp_path, text, says):
+    file = tmp_path / "edges.json"
+    file.write_text(text)
+    with pytest.raises(InputError, match=says):
+        read_edges(file)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: search(0), "nodes is 0"),
+        (lambda: search(True), "nodes is True"),
+        (lambda: search(3, -1), "edges is -1"),
+        (lambda: search(10**9, 3), "the weights of 1e.09 nodes and 3 edges need"),
+        (lambda: search(3, sharpness=1.0), "sharpness 1 is too small .* give at least 3.5"),
+        (lambda: search(3).interface.prompt([[0, 3]], 0), "an edge has node 3"),
+        (lambda: search(3).interface.prompt([[0, 1, 2]], 0), "edges have shape"),
+        (lambda: search(3).interface.prompt([[0.5, 1]], 0), "edges have dtype float64"),
+        (lambda: search(3).interface.prompt([[0, 1]], 3), "source is 3: give a node from 0 to 2"),
+        (lambda: search(3).interface.prompt([[0, 1]], -1), "source is -1"),
+        (lambda: search(3).interface.prompt([[0, 1]], None), "source is None"),
+        (lambda: search(3, 1).interface.prompt([[0, 1], [1, 2]], 0), "2 edges .* at most 1"),
+        (lambda: search(3).generate([4, 5], 2), "edges and no source: put a node behind them"),
+        (lambda: search(3).generate([], 2), "an empty sequence"),
+        (lambda: search(3)([12]), "tokens contain 12 but the vocabulary has 12"),
+        (lambda: search(3, 1)([4, 0, 1, 2, 0]), "the sequence has 5 tokens .* max_length = 4"),
+        (lambda: search(3, 1).generate([4, 0], 4), "2 tokens and 4 steps are more than"),
+        (lambda: by_edges([[0, 1]], 2, 2), "source is 2"),
+        (lambda: reachable([[0, 1]], 2, True), "source is True"),
+        (lambda: both_ways(all_graphs(2)), "give one graph"),
+        (lambda: both_ways([[1, 1], [0, 1]]), "not symmetric"),
+        (lambda: by_edges([[0, 1]], 0, 0), "n is 0"),
+    ],
+)
+def test_what_it_does_not_take_is_refused(call, says):
+    with pytest.raises(InputError, match=says):
+        call()
+
+
+def test_the_claim_on_a_graph_of_ones_own(tmp_path):
+    claim, file = installed()["graph-search"].load(), tmp_path / "mine.json"
+    file.write_text(json.dumps(both_ways(from_edges([[0, 1], [1, 2], [3, 4]], 5)).tolist()))
+    options = {**claim.defaults, "samples": 2, "edges": file}
+    found = list(claim.findings(Run(quick=True), **options))
+    assert {finding.verdict for finding in found} == {Verdict.HOLDS}
+    with pytest.raises(InputError, match=r"nodes 5 and edges .*: give one of them"):
+        list(claim.findings(Run(quick=True), **{**options, "nodes": 5}))

@@ -1,0 +1,156 @@
+"""Connectivity by squaring with softmax attention."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.graphs import squaring
+from theory.checks import InputError
+from theory.graphs import (
+    all_graphs,
+    connected,
+    cycles,
+    distances_by_definition,
+    erdos_renyi,
+    from_edges,
+    path,
+    two_chain,
+    two_clique,
+)
+from verify.claim import Run, installed
+from verify.faults import TensorFault
+from verify.finding import Verdict
+from verify.unchanged import same_answers
+
+FORMS = pytest.mark.parametrize("form", ["lean", "robust"])
+
+
+def within(A, most):
+    far = distances_by_definition(A)
+    return ((far >= 0) & (far <= most)).astype(int)
+
+
+@FORMS
+def test_every_graph_of_four_nodes(form):
+    for L in (0, 1, 2):
+        said = squaring(4, L, form=form)(all_graphs(4)).numpy()
+        assert (said == [within(A, 2**L) for A in all_graphs(4)]).all()
+
+
+@FORMS
+@settings(max_examples=25)
+@given(n=st.integers(1, 14), L=st.integers(0, 4), p=st.floats(0, 0.5), seed=st.integers(0, 10**6))
+def test_random_graphs_to_the_last_pair(form, n, L, p, seed):
+    A = erdos_renyi(1, n, p, seed)[0]
+    model = squaring(n, L, form=form)
+    assert np.array_equal(model(A).numpy(), within(A, 2**L))
+    for layer, H in enumerate(model.streams(A)):
+        assert np.array_equal(H[:, model.stream["reached"]].numpy(), within(A, 2**layer))
+    assert (model.n_layers, model.d_model) == (L, (2 if form == "lean" else 3) * n)
+
+
+def test_averages_that_are_rounded_leave_no_trace():
+    """49·(1/49) is not 1 in float64."""
+    for n in (3, 11, 49, 98):
+        H = [*squaring(n, 7)(path(n)), *list(squaring(n, 7).streams(path(n)))[-1][:, :n]]
+        assert {float(x) for row in H for x in row} <= {0.0, 1.0}
+
+
+@FORMS
+@pytest.mark.parametrize(("D", "layers"), [(2, 1), (3, 2), (4, 2), (9, 4), (16, 4), (28, 5)])
+def test_layers_for_a_path(form, D, layers):
+    A = path(D + 1)
+    assert squaring(D + 1, layers, form=form)(A).numpy().all()
+    assert not squaring(D + 1, layers - 1, form=form)(A).numpy().all()
+
+
+def test_batches_and_float32():
+    A = np.stack([[two_chain(8), two_clique(8), cycles(8)]] * 2)
+    model = squaring(8, 3)
+    assert np.array_equal(model(A).numpy(), connected(A))
+    assert np.array_equal(model.float()(A).numpy(), connected(A))
+    assert np.array_equal(model(torch.as_tensor(A).bool()).numpy(), connected(A))
+
+
+def test_no_depth_changes_the_sharpness_of_the_robust_form():
+    found = {L: squaring(12, L, form="robust").least_sharpness() for L in (1, 3, 40)}
+    assert max(found.values()) == min(found.values()) <= 1.001 * math.log(8 * 16 * 11)
+    lean = [squaring(12, L).least_sharpness() for L in (1, 2, 3)]
+    assert lean[0] < lean[1] < lean[2]
+
+
+@pytest.mark.parametrize(("form", "beta"), [("robust", 7.5), ("lean", 40.0)])
+def test_softmax_answers_as_hardmax(form, beta):
+    A = np.concatenate([erdos_renyi(8, 12, 0.12, 0), [path(12), two_chain(12), two_clique(12)]])
+    soft = squaring(12, 4, form=form, sharpness=beta)
+    assert np.array_equal(soft(A).numpy(), connected(A))
+    off = (soft.logits(A) - squaring(12, 4, form=form).logits(A)).abs().max()
+    assert float(off) < 1e-9
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: squaring(0, 1), "n is 0"),
+        (lambda: squaring(True, 1), "n is True"),
+        (lambda: squaring(2.0, 1), "n is 2.0"),
+        (lambda: squaring(3, -1), "layers is -1"),
+        (lambda: squaring(3, 1.5), "layers is 1.5"),
+        (lambda: squaring(3, 1, form="large"), "form is 'large': give 'lean' or 'robust'"),
+        (lambda: squaring(3, 1, form="robust", sharpness=1.0), "sharpness 1 is too small"),
+        (lambda: squaring(3, 1, sharpness=float("nan")), "sharpness is nan"),
+        (lambda: squaring(3, 1, sharpness=-2.0), "sharpness is -2"),
+        (lambda: squaring(10**9, 1), "the weights of 1 layers of width 2e.09 need"),
+        (lambda: squaring(3, 1)(path(4)), "A has 4 nodes and 3 are expected"),
+        (lambda: squaring(3, 1)([[1, 1, 0], [0, 1, 0], [0, 0, 1]]), "A is not symmetric at nodes"),
+        (lambda: squaring(3, 1)(path(3) - np.eye(3)), "A has no loop at node 0"),
+        (lambda: squaring(3, 1)(2 * path(3)), "A contains 2"),
+        (lambda: squaring(3, 1)(-path(3)), "A contains -1"),
+        (lambda: squaring(3, 1)(np.ones(3)), r"A has shape \(3,\)"),
+        (lambda: squaring(3, 1)(np.full((3, 3), np.nan)), "A contains NaN"),
+        (lambda: squaring(3, 1)(path(3), path(3)), "the model was given 2 inputs"),
+        (lambda: from_edges([[0, 3]], 3), "an edge has node 3"),
+    ],
+)
+def test_what_it_does_not_take_is_refused(call, says):
+    with pytest.raises(InputError, match=says):
+        call()
+
+
+def test_the_claim_on_a_graph_of_ones_own(tmp_path):
+    claim, file = installed()["squaring"].load(), tmp_path / "pair.json"
+    file.write_text("[[1, 0]]")
+    options = {**claim.defaults, "samples": 1, "edges": file}
+    found = list(claim.findings(Run(quick=True), **options))
+    assert {finding.verdict for finding in found} == {Verdict.HOLDS}
+    assert "pair" in next(f.name for f in found if f.id == "robust/large")
+
+
+def test_the_claim_holds_and_refuses():
+    claim = installed()["squaring"].load()
+    options = {**claim.defaults, "nodes": 5, "samples": 2}
+    found = list(claim.findings(Run(quick=True), **options))
+    assert {finding.verdict for finding in found} == {Verdict.HOLDS}
+    for wrong, says in (
+        ({"nodes": 1}, "a graph of 1 nodes: give one of 2 to 256"),
+        ({"nodes": 10**6}, "a graph of 1000000 nodes: give one of 2 to 256"),
+        ({"layers": 0}, "layers is 0"),
+        ({"layers": 10**9}, "layers of width"),
+        ({"samples": 0}, "samples is 0"),
+    ):
+        with pytest.raises(InputError, match=says):
+            list(claim.findings(Run(quick=True), **{**options, **wrong}))
+
+
+def test_a_change_that_changes_no_answer_is_shown_on_all_graphs():
+    """N may be any number from n on; a model of many nodes is not run on all graphs."""
+    rng, twice = np.random.default_rng(0), TensorFault("layer 1, head 1", "wrong power of two")
+    for n, said in ((3, "all 8 graphs"), (7, "")):
+        assert same_answers(squaring(n, 2), twice(squaring(n, 2)), rng) == said
+    opposite = TensorFault("layer 1, head 1", "wrong sign")
+    assert same_answers(squaring(3, 2), opposite(squaring(3, 2)), rng) == ""

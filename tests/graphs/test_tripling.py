@@ -1,0 +1,144 @@
+"""Tripling: what L layers see, in any format, and what is refused."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.graphs import tripling
+from constructions.margins import exact_in
+from theory.checks import InputError
+from theory.graphs import (
+    all_graphs,
+    clique,
+    connected,
+    cycles,
+    distances,
+    erdos_renyi,
+    of_graph,
+    path,
+    tripling_polynomial,
+    two_chain,
+    two_clique,
+)
+
+
+def within(A, distance):
+    apart = distances(A)
+    return (apart >= 0) & (apart <= distance)
+
+
+@pytest.mark.parametrize("clipped", [False, True])
+@settings(max_examples=40)
+@given(st.integers(1, 14), st.floats(0, 0.5), st.integers(0, 999), st.integers(0, 3))
+def test_it_sees_exactly_three_to_the_layers(clipped, n, p, seed, layers):
+    A = erdos_renyi(3, n, p, seed)
+    model = tripling(n, layers, clipped=clipped)
+    assert (model(A).numpy() == within(A, 3**layers)).all()
+
+
+@pytest.mark.parametrize("layers", [0, 1, 2])
+def test_outputs_are_the_polynomial(layers):
+    A = all_graphs(4)
+    wanted = of_graph(tripling_polynomial(layers), A)
+    assert (tripling(4, layers).logits(A).numpy().astype(object) == wanted).all()
+    clipped = tripling(4, layers, clipped=True).logits(A).numpy()
+    assert (clipped == within(A, 3**layers)).all()
+
+
+@pytest.mark.parametrize(("layers", "bits"), [(1, 4), (2, 13), (3, 41)])
+def test_the_pair_beyond_is_not_seen(layers, bits):
+    far = 3**layers
+    for diameter, unseen in ((far - 1, 0), (far, 0), (far + 1, 2)):
+        A, model = path(diameter + 1), tripling(diameter + 1, layers)
+        assert int((model(A) == 0).sum()) == unseen
+    assert int(model.logits(A).max()).bit_length() == bits
+
+
+def test_even_cycles_isolated_nodes_and_two_components():
+    for A in (cycles(4, 6), np.eye(5, dtype=int), two_chain(9), two_clique(9), path(1)):
+        for clipped in (False, True):
+            assert (tripling(len(A), 2, clipped=clipped)(A).numpy() == connected(A)).all()
+
+
+def test_batches_devices_formats():
+    A = erdos_renyi(6, 5, 0.3, 0).reshape(2, 3, 5, 5)
+    model = tripling(5, 1)
+    assert model(A).shape == (2, 3, 5, 5)
+    assert model(A).dtype == torch.int64
+    assert torch.equal(model(A)[1, 2], model(A[1, 2]))
+    assert torch.equal(model(A.astype(bool)), model(torch.tensor(A, dtype=torch.float32)))
+
+
+def test_rounded_counts_keep_their_support():
+    A = path(28)
+    for dtype in (torch.float32, torch.bfloat16):
+        model = deepcopy(tripling(28, 3)).to(dtype)
+        assert (model(A) == 1).all()
+        assert not torch.equal(model.logits(A).double(), tripling(28, 3).logits(A))
+
+
+def test_counts_that_overflow_are_refused_and_clipped_ones_do_not():
+    A = clique(9)
+    with pytest.raises(InputError, match=r"an output overflows float64: .* clipped"):
+        tripling(9, 7)(A)
+    assert (tripling(9, 7, clipped=True)(A) == 1).all()
+    with pytest.raises(InputError, match="an output overflows float16"):
+        tripling(9, 3).half()(A)
+
+
+def test_clipped_is_converted_only_where_sums_are_exact():
+    model = tripling(40, 2, clipped=True)
+    assert exact_in(model).bits == 12  # 2·n² + 3 bounds what the head adds
+    assert (deepcopy(model).float()(path(40)[None]) == model(path(40)[None])).all()
+    with pytest.raises(InputError, match="takes 12 bits of significand"):
+        model.half()
+    assert (tripling(9, 2, clipped=True).half()(path(9)) == 1).all()
+
+
+def test_a_layer_less_and_a_stray_weight_are_wrong():
+    A = two_chain(18)
+    shorter = tripling(18, 2)
+    shorter.blocks = shorter.blocks[:1]
+    assert (shorter(A).numpy() != connected(A)).any()
+    stray = deepcopy(tripling(18, 2))
+    stray.blocks[0].attn.W_O[0, 0, 17] = 1
+    assert (stray(A).numpy() != connected(A)).any()
+
+
+def test_layers_are_one():
+    model = tripling(6, 4, clipped=True)
+    assert (model.n_layers, model.n_heads, model.d_model) == (4, 1, 6)
+    assert model.blocks[0] is model.blocks[3]
+    assert len(model.blocks[0].mlp.b_in) == 6
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: tripling(0, 1), "n is 0"),
+        (lambda: tripling(True, 1), "n is True"),
+        (lambda: tripling(3, -1), "layers is -1"),
+        (lambda: tripling(3, 1.0), "layers is 1.0"),
+        (lambda: tripling(3, 1, clipped=1), "clipped is 1: give True or False"),
+        (lambda: tripling(10**9, 1), "memory"),
+        (lambda: tripling(3, 10**12), "memory"),
+        (lambda: tripling(3, 1)(np.eye(4)), "A has 4 nodes and 3 are expected"),
+        (lambda: tripling(3, 1)(np.zeros((3, 3))), "no loop at node 0: give A with ones on its"),
+        (lambda: tripling(3, 1)(np.tri(3)), "A is not symmetric at nodes 0 and 1"),
+        (lambda: tripling(3, 1)(3 * np.eye(3)), "A contains 3.0: give 1 for an edge"),
+        (lambda: tripling(3, 1)(np.eye(3) * np.nan), "A contains NaN"),
+        (lambda: tripling(3, 1)(np.ones(3)), r"A has shape \(3,\)"),
+        (lambda: tripling(3, 1)(np.eye(3), np.eye(3)), "was given 2 inputs: give A"),
+        (lambda: tripling(3, 1).generate([0], 1), "is not a model over tokens"),
+    ],
+)
+def test_what_it_does_not_take(call, says):
+    with pytest.raises(InputError, match=says):
+        call()

@@ -1,0 +1,89 @@
+"""The span of I and J, block by block: the projection, the split, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from theory.checks import InputError
+from theory.graphs import (
+    Channels,
+    kronecker,
+    orthogonal_split,
+    two_channels,
+    two_channels_by_definition,
+)
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.graphs.two_channels import channels
+
+CASES = st.tuples(st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 999))
+
+
+def drawn(n, rows, columns, seed):
+    return np.random.default_rng(seed).integers(-5, 6, (rows * n, columns * n))
+
+
+@settings(max_examples=30)
+@given(CASES)
+def test_the_projection_is_the_average_over_relabellings(case):
+    n, W = case[0], drawn(*case)
+    average = two_channels_by_definition(W, n)
+    assert (kronecker(two_channels(W, n), n) == average).all()
+    assert (two_channels_by_definition(average, n) == average).all()
+    split = orthogonal_split(W, n)
+    assert split.total == (W * W).sum()
+    assert orthogonal_split(average, n) == (split.diagonal, split.off_diagonal, 0)
+
+
+@settings(max_examples=30)
+@given(CASES)
+def test_what_is_in_the_span_stays(case):
+    n, rows, columns, seed = case
+    rng = np.random.default_rng(seed)
+    given = Channels(*rng.integers(-5, 6, (2, rows, columns)))
+    found = two_channels(kronecker(given, n), n)
+    assert (found.I == given.I).all()
+    assert (found.J == given.J).all()
+    assert orthogonal_split(kronecker(given, n), n).rest == 0
+
+
+def test_i_and_j_by_hand():
+    eye, ones = np.eye(3, dtype=int), np.ones((3, 3), dtype=int)
+    assert two_channels(eye, 3) == (1, 0)
+    assert two_channels(ones, 3) == (0, 1)
+    assert orthogonal_split(ones, 3) == (3, 6, 0)  # and not 9 for J alone, beside 0 for I
+    assert orthogonal_split(np.diag([1.0, 0.0, 0.0]), 3) == pytest.approx((1 / 3, 0, 2 / 3))
+    assert two_channels([[Fraction(1, 3), 0], [0, 1]], 2).I[0, 0] == Fraction(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: two_channels(np.ones((2, 2)), 1), "n is 1: a graph of one node has one channel"),
+        (lambda: two_channels(np.ones((2, 2)), 0), "n is 0"),
+        (lambda: two_channels(np.ones((3, 4)), 2), r"W has shape \(3, 4\): give blocks of 2 × 2"),
+        (lambda: two_channels(np.ones(4), 2), r"W has shape \(4,\)"),
+        (lambda: orthogonal_split(np.ones((0, 2)), 2), r"W has shape \(0, 2\)"),
+        (lambda: orthogonal_split(np.full((2, 2), np.nan), 2), "W contains NaN"),
+        (lambda: orthogonal_split([["a", "b"], ["c", "d"]], 2), "give real numbers"),
+        (lambda: two_channels_by_definition(np.ones((8, 8)), 8), r"8 nodes have 8! relabellings"),
+    ],
+)
+def test_what_has_no_channels_is_refused(call, says):
+    with pytest.raises(InputError, match=says):
+        call()
+
+
+def test_the_claim():
+    findings = list(channels.findings(Run(quick=True), nodes=3))
+    assert len(findings) == 6
+    assert all(finding.verdict is Verdict.HOLDS for finding in findings), findings
+    with pytest.raises(
+        InputError, match=r"nodes is 6, of which there are 6! orders: give at most 5"
+    ):
+        next(channels.findings(Run(quick=True), nodes=6))

@@ -1,0 +1,54 @@
+"""One cycle or two, beyond distance 3^L: the signed model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from constructions.graphs import disentangled, tripling, two_cycles
+from theory.checks import InputError
+from theory.graphs import connected, cycles, path, relabelled
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_all_pairs_of_both_are_right(layers):
+    m = 4 * 3 ** (layers - 1)
+    model = two_cycles(layers)
+    for A in (cycles(2 * m), cycles(m, m)):
+        for seed in range(3):
+            graph = relabelled(A, np.random.default_rng(seed).permutation(2 * m))
+            assert (model(graph).numpy() == connected(graph)).all()
+    assert (tripling(2 * m, layers)(cycles(2 * m)) == 0).any()
+    assert (disentangled(2 * m, layers)(cycles(2 * m)) == 0).any()
+
+
+@pytest.mark.slow
+def test_three_layers():
+    model = two_cycles(3)
+    for A in (cycles(72), cycles(36, 36)):
+        assert (model(A).numpy() == connected(A)).all()
+
+
+def test_outputs_are_those_of_the_proof():
+    one, two = (two_cycles(1).logits(A).numpy() for A in (cycles(8), cycles(4, 4)))
+    assert one[0].tolist() == [4, 4, 3, 1, 1, 1, 3, 4]
+    assert two[0].tolist() == [3, 3, 3, 3, 0, 0, 0, 0]
+
+
+def test_on_other_graphs_nothing_is_said():
+    assert (two_cycles(1)(path(8)).numpy() != connected(path(8))).any()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: two_cycles(0), "layers is 0: give an integer that is at least 1"),
+        (lambda: two_cycles(True), "layers is True"),
+        (lambda: two_cycles(10**12), "memory"),
+        (lambda: two_cycles(1)(np.eye(9)), "A has 9 nodes and 8 are expected"),
+    ],
+)
+def test_what_it_does_not_take(call, says):
+    with pytest.raises(InputError, match=says):
+        call()

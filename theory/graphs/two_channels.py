@@ -1,0 +1,123 @@
+"""What of a weight matrix sees a graph and not the names of its nodes: the span of I and J.
+
+At layer l the stream is made of 2^(l+1) blocks of n columns, one for each node.  A weight matrix W
+that is a grid of n × n blocks treats all nodes alike iff it commutes with every relabelling P:
+(I ⊗ P)ᵀ W (I ⊗ P) = W.  Then every block X is a I + b (J − I), as its diagonal entries go into each
+other and all others too; and averaging over all relabellings projects orthogonally onto these W,
+
+    X → a I + b (J − I),   a = tr X/n,   b = (1ᵀX 1 − tr X)/(n(n − 1)),
+
+because the average commutes with each of them, and each is orthogonal.  So W becomes A ⊗ I + B ⊗ J
+with A = a − b and B = b block by block: two channels.  I composes neighbourhoods; J counts, as
+A J A = deg degᵀ, and is blind to who is connected with whom.
+
+I and J are not orthogonal, ⟨I, J⟩ = n, so n‖A‖² and n²‖B‖² do not add up to ‖W‖²: what does is
+n Σ a² on the diagonals, n(n − 1) Σ b² off them, and the rest, which depends on names.
+"""
+
+from fractions import Fraction
+from itertools import permutations
+from math import factorial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+MOST_RELABELLED = 7  # nodes: 5040 relabellings
+
+
+class Channels(NamedTuple):
+    """A and B of A ⊗ I + B ⊗ J, an entry for each block."""
+
+    I: np.ndarray  # noqa: E741  the identity's
+    J: np.ndarray
+
+
+class Split(NamedTuple):
+    """‖W‖² in three orthogonal parts, two of which do not depend on the names of nodes."""
+
+    diagonal: float | Fraction
+    off_diagonal: float | Fraction
+    rest: float | Fraction
+
+    @property
+    def total(self) -> float | Fraction:
+        """‖W‖²."""
+        return self.diagonal + self.off_diagonal + self.rest
+
+
+def two_channels(W: ArrayLike, n: int) -> Channels:
+    """The projection of W (rows·n, columns·n) onto the span of I and J, block by block.
+
+    Exact for whole numbers and fractions, which become `Fraction`s; float64 otherwise.
+
+    Raises `ValueError` for an n below 2, where I = J, another shape, and entries that are no finite
+    real numbers.
+    """
+    diagonal, off_diagonal = _parts(_blocks(W, n))
+    return Channels(diagonal - off_diagonal, off_diagonal)
+
+
+def _parts(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """a and b of each block X (rows, columns, n, n)."""
+    n = X.shape[-1]
+    trace = np.einsum("...ii->...", X)
+    return trace / n, (X.sum(axis=(-1, -2)) - trace) / (n * (n - 1))
+
+
+def two_channels_by_definition(W: ArrayLike, n: int) -> np.ndarray:
+    """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! relabellings P, of the shape of W.
+
+    Raises `ValueError` as `two_channels`, and for an n above 7.
+    """
+    X = _blocks(W, n)
+    if n > MOST_RELABELLED:
+        raise InputError(f"{n} nodes have {n}! relabellings: give at most {MOST_RELABELLED} nodes")
+    total = sum(X[..., np.array(p)[:, None], np.array(p)] for p in permutations(range(n)))
+    return _whole(np.asarray(total) / factorial(n))
+
+
+def kronecker(channels: Channels, n: int) -> np.ndarray:
+    """A ⊗ I + B ⊗ J (rows·n, columns·n)."""
+    A, B = channels
+    eye, ones = np.eye(n, dtype=np.int64), np.ones((n, n), dtype=np.int64)
+    return np.kron(A, eye) + np.kron(B, ones)
+
+
+def orthogonal_split(W: ArrayLike, n: int) -> Split:
+    """‖W‖² as the sum of its diagonal part n Σ a², its off-diagonal part n(n − 1) Σ b², the rest.
+
+    Raises `ValueError` as `two_channels`.
+    """
+    X = _blocks(W, n)
+    a, b = _parts(X)
+    diagonal, off_diagonal = n * (a * a).sum(), n * (n - 1) * (b * b).sum()
+    eye = np.eye(n, dtype=np.int64)
+    left = X - a[..., None, None] * eye - b[..., None, None] * (1 - eye)
+    return Split(diagonal, off_diagonal, (left * left).sum())
+
+
+def _blocks(W: ArrayLike, n: int) -> np.ndarray:
+    """W (rows·n, columns·n) as blocks (rows, columns, n, n)."""
+    n = checks.dimension("n", n)
+    if n < 2:
+        raise InputError("n is 1: a graph of one node has one channel, as I = J; give at least 2")
+    array = checks.array_of("W", W)
+    checks.finite("W", bool(np.isfinite(checks.real("W", array)).all()))
+    if array.ndim != 2 or 0 in array.shape or array.shape[0] % n or array.shape[1] % n:
+        raise InputError(
+            f"W has shape {array.shape}: give blocks of {n} × {n}, (rows·{n}, columns·{n})"
+        )
+    if array.dtype.kind in "biu" or array.dtype.kind == "O":
+        array = np.vectorize(Fraction, otypes=[object])(array.astype(object))
+    else:
+        array = array.astype(np.float64)
+    return array.reshape(array.shape[0] // n, n, array.shape[1] // n, n).swapaxes(1, 2)
+
+
+def _whole(X: np.ndarray) -> np.ndarray:
+    rows, columns, n, _ = X.shape
+    return X.swapaxes(1, 2).reshape(rows * n, columns * n)

@@ -1,0 +1,69 @@
+"""What a head is: the products of its weights, beside those that the proof gives it.
+
+A head enters its model as [W_Q; b_Q] [W_K; b_K]ᵀ and W_V W_O alone, so that what is shown of these
+products holds for every prompt.  Softmax and hardmax do not see what is added to all scores alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.evidence.gaps import exact_product
+from verify.finding import Finding, Verdict
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+CONSTANT = "1"
+Products = Mapping[tuple[str, str], float]
+"""(register, register) → factor: so much of the identity leads from the first to the second; the
+number 1 stands under the name "1"."""
+
+
+def head_is(
+    id: str, model: Transformer, layers: range, scores: Products, carries: Products
+) -> Finding:
+    """The first head of each of these layers (from 1) has the scores Σ factor·⟨asks, answers⟩ of
+    registers, adds factor·(what is carried) to registers, and does nothing else."""
+    off, exact, place = 0.0, bool(layers), dict(zip(model.stream, _places(model), strict=True))
+    place[CONSTANT] = np.array([model.d_model])
+    for layer in layers:
+        attn = model.blocks[layer - 1].attn
+        assert attn is not None
+        asks, answers = (
+            np.vstack([getattr(attn, f"W_{x}")[0].numpy(), getattr(attn, f"b_{x}")[0].numpy()])
+            for x in "QK"
+        )
+        products = (
+            exact_product(asks, answers.T),
+            exact_product(attn.W_V[0].numpy(), attn.W_O[0].numpy()),
+        )
+        for (found, alike), stated in zip(products, (scores, carries), strict=True):
+            wanted = np.zeros_like(found)
+            for (first, second), factor in stated.items():
+                wanted[place[first], place[second]] += factor
+            seen = slice(model.d_model)  # the last column of scores is added to those of all keys
+            off = max(off, float(abs(found - wanted)[:, seen].max()))
+            exact = exact and alike
+    words = "scores " + _words(scores) + "; added " + _words(carries)
+    return Finding(
+        id,
+        "what the head asks and carries, for every prompt",
+        "proved" if exact else "float",
+        off,
+        0,
+        Verdict.of(off == 0) if exact else Verdict.UNDECIDED,
+        words if off == 0 else f"weights differ by up to {off:g}",
+        "as proved",
+    )
+
+
+def _places(model: Transformer) -> list[np.ndarray]:
+    return [np.r_[model.stream[name]] for name in model.stream]
+
+
+def _words(products: Products) -> str:
+    return ", ".join(f"{factor:g}·({a}, {b})" for (a, b), factor in products.items()) or "0"

@@ -1,0 +1,222 @@
+"""The claim `connectivity-layers`: what it takes to say who is connected, by construction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.graphs import (
+    both_ways,
+    distances_by_definition,
+    from_edges,
+    least_layers,
+    reachable,
+)
+from theory.retrieval import hop_positions
+from verify.claim import Run, claim, option
+from verify.finding import Finding, each_at_most, same
+from verify.theorems import ceil_log
+
+DIAMETERS = 2, 3, 4, 9, 16, 28
+LONGEST = 64  # of a path on which everything is run
+
+
+class Pointers(NamedTuple):
+    """A graph (n, n) that all constructions can read: each token of a sequence points to where it
+    finds its match, and to BOS, node 0, if there is none.
+
+    `hops` are how many a token takes at most until it stays where it is.
+    """
+
+    name: str
+    tokens: np.ndarray
+    to: np.ndarray
+    A: np.ndarray
+    hops: int
+
+    @property
+    def diameter(self) -> int:
+        """D, the largest distance of connected nodes."""
+        return int(distances_by_definition(self.A).max())
+
+    @property
+    def connected(self) -> np.ndarray:
+        """Which pairs of nodes are connected, by breadth-first search."""
+        return np.asarray(distances_by_definition(self.A) >= 0)
+
+
+@claim(
+    source="proved with each construction: graphs/, computation/pram.py, retrieval/hop.py",
+    draws=True,
+    faults_seen=[{"diameter": 4, "samples": 1}],
+)
+def connectivity_layers(
+    run: Run,
+    *,
+    diameter: Annotated[int, option("of the longest path", min=2)] = DIAMETERS[-1],
+    samples: Annotated[int, option("random graphs", min=1)] = 3,
+) -> Iterator[Finding]:
+    """Who is connected takes ⌈log₃D⌉ linear or ⌈log₂D⌉ softmax layers, or |component| tokens.
+
+    On the same graphs of diameter D: tripling and squaring read rows of the adjacency, at widths n
+    and 2n; the parallel machine reads edges, at width 18, in about 2·log₂n layers on paths and
+    2(n − 1) at most; pointer doubling, which is what k-hop induction heads do, takes 1 + ⌈log₂h⌉
+    layers where every node points on and is at its end after h hops; a search by chain of thought
+    takes two layers and a token for each node.
+    """
+    if diameter > LONGEST:
+        raise InputError(f"diameter is {diameter}: a path of at most {LONGEST} is run")
+    wanted = [D for D in DIAMETERS if diameter > D]
+    graphs = [a_path(D) for D in [*wanted[: 2 if run.quick else None], diameter]]
+    graphs += [random_pointers(run, 20, i) for i in range(samples)]
+    found = {graph.name: on_graph(graph) for graph in graphs}
+    yield from _findings(graphs, found)
+    if run.plot:
+        from verify.graphs.layers_picture import draw
+
+        draw(run.plot, graphs, found)
+
+
+def a_path(D: int) -> Pointers:
+    """a b a b …: token i ≥ 3 finds the one before it, the first two find nothing; with BOS it is a
+    path of D edges, 1 – 0 – 2 – … – D."""
+    return pointers(f"path, D = {D}", np.arange(D) % 2)
+
+
+def random_pointers(run: Run, length: int, number: int) -> Pointers:
+    """The graph of a random sequence, of more symbols than some find a match for."""
+    symbols = int(run.rng.integers(2, length))
+    return pointers(f"random {number + 1}", run.rng.integers(symbols, size=length))
+
+
+def pointers(name: str, tokens: np.ndarray) -> Pointers:
+    """Node i = 1 … T points to find(i) of [Sanford2024], or to 0, which points to itself."""
+    to = np.append(0, hop_positions(tokens, 1) + 1)
+    place, hops = np.arange(len(to)), 0
+    while (to[place] != place).any():
+        place, hops = to[place], hops + 1
+    return Pointers(
+        name, tokens, to, from_edges(np.stack([np.arange(len(to)), to], 1), len(to)), hops
+    )
+
+
+Counts = dict[str, int]
+
+
+def on_graph(graph: Pointers) -> Counts:
+    """The least number of layers at which each construction is right, by running it; and the tokens
+    of the search."""
+    ways = {"tripling": tripled, "squaring": squared, "machine": by_machine, "pointers": doubled}
+    counts = {name: _least(way, graph) for name, way in ways.items()}
+    return {**counts, "search": searched(graph)}
+
+
+def _least(right: Callable[[Pointers, int], bool], graph: Pointers) -> int:
+    """The least number of layers that is right; −1 if 2n are too few."""
+    return next((L for L in range(2 * len(graph.A) + 1) if right(graph, L)), -1)
+
+
+def tripled(graph: Pointers, L: int) -> bool:
+    """Whether so many layers of tripling say who is connected."""
+    from constructions.graphs import tripling
+
+    said = tripling(len(graph.A), L, clipped=True)(graph.A)
+    return np.array_equal(said.numpy(), graph.connected)
+
+
+def squared(graph: Pointers, L: int) -> bool:
+    """Whether so many layers of squaring do."""
+    from constructions.graphs import squaring
+
+    return np.array_equal(squaring(len(graph.A), L)(graph.A).numpy(), graph.connected)
+
+
+def by_machine(graph: Pointers, L: int) -> bool:
+    """Whether so many steps of the parallel machine give equal labels to who is connected."""
+    from constructions.computation import connected_components
+
+    edges = np.stack([np.arange(len(graph.to)), graph.to], axis=1) + 1
+    try:
+        labels = connected_components(len(graph.A), len(edges), L)(edges).numpy()
+    except InputError:  # labels have not settled
+        return False
+    return np.array_equal(labels[:, None] == labels, graph.connected)
+
+
+def doubled(graph: Pointers, L: int) -> bool:
+    """Whether after so many layers of k-hop induction heads who is connected has equal pointers."""
+    from constructions.retrieval import hop
+
+    if L == 0:
+        return False
+    model = hop(2 ** (L - 1), int(graph.tokens.max()) + 1, len(graph.tokens))
+    held = [*model.streams(graph.tokens)][L][:, model.stream["pointer"]].numpy()
+    return np.array_equal((held[:, None] == held).all(-1), graph.connected)
+
+
+def searched(graph: Pointers) -> int:
+    """How many tokens the search of the last node's component takes, ⊥ among them; −1 if what it
+    says is not that component."""
+    from constructions.graphs import search
+
+    edges, n = both_ways(graph.A), len(graph.A)
+    model = search(n, len(edges))
+    said = model.generate(model.interface.prompt(edges, n - 1), n).tolist()
+    found = [n - 1, *model.interface.found(said)]
+    whole = sorted(found) == np.flatnonzero(graph.connected[-1]).tolist()
+    return said.index(-1) + 1 if whole and -1 in said else -1
+
+
+def tripling_takes(graph: Pointers) -> int:
+    """⌈log₃D⌉."""
+    return least_layers(graph.diameter)
+
+
+def squaring_takes(graph: Pointers) -> int:
+    """⌈log₂D⌉."""
+    return ceil_log(2, graph.diameter)
+
+
+def machine_takes(graph: Pointers) -> int:
+    """2(n − 1), at most."""
+    return 2 * (len(graph.A) - 1)
+
+
+def pointers_take(graph: Pointers) -> int:
+    """1 + ⌈log₂h⌉ for h hops."""
+    return 1 + ceil_log(2, graph.hops)
+
+
+def search_takes(graph: Pointers) -> int:
+    """As many tokens as the component has nodes: the source is given, and ⊥ comes at the end."""
+    return len(reachable(both_ways(graph.A), len(graph.A), len(graph.A) - 1))
+
+
+def _findings(graphs: list[Pointers], found: dict[str, Counts]) -> Iterator[Finding]:
+    stated = {
+        "tripling": (tripling_takes, "layers of tripling (linear, width n)", "⌈log₃D⌉"),
+        "squaring": (squaring_takes, "layers of squaring (softmax, width 2n)", "⌈log₂D⌉"),
+        "pointers": (pointers_take, "layers of pointer doubling (hop)", "1 + ⌈log₂h⌉"),
+        "search": (search_takes, "tokens of the search (2 layers)", "|component|"),
+    }
+    for id, (takes, name, wanted) in stated.items():
+        counts = {graph.name: found[graph.name][id] for graph in graphs}
+        limits = {graph.name: takes(graph) for graph in graphs}
+        yield same(id, name, counts, limits, words=_words(graphs, counts), wanted=wanted)
+    counts = {graph.name: found[graph.name]["machine"] for graph in graphs}
+    yield each_at_most(
+        "machine",
+        "layers of a parallel machine (width 18)",
+        "exact",
+        {name: np.nan if count < 0 else count for name, count in counts.items()},
+        {graph.name: machine_takes(graph) for graph in graphs},
+        words=_words(graphs, counts),
+        wanted="at most 2(n − 1)",
+    )
+
+
+def _words(graphs: list[Pointers], counts: dict[str, int]) -> str:
+    return ", ".join(f"{graph.name}: {counts[graph.name]}" for graph in graphs)

@@ -1,0 +1,267 @@
+"""The claim `squaring`: distances up to 2^L in L layers of softmax attention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory import checks
+from theory.graphs import (
+    all_graphs,
+    clique,
+    cycles,
+    distances_by_definition,
+    erdos_renyi,
+    path,
+    relabelled,
+    side_by_side,
+    two_chain,
+    two_clique,
+)
+from verify.claim import Run, claim, option
+from verify.domains import Ball, Rational, outputs, streams
+from verify.evidence.enclosure import below
+from verify.evidence.heads import head_is
+from verify.evidence.restoring import ENCLOSED, SEARCHED, makes
+from verify.evidence.sequences import exact_evidence
+from verify.evidence.size import size
+from verify.evidence.softmax import enclosed_error
+from verify.finding import Finding, Verdict, at_most, equal, labelled
+from verify.graphs.own import Edges, Nodes, adjacency, chosen
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+FORMS = "lean", "robust"
+ENCLOSED_NODES = 8
+
+
+@claim(
+    source="proved in constructions/graphs/squaring.py",
+    faults_seen=[{"nodes": 4, "samples": 2}],
+)
+def squaring(
+    run: Run,
+    *,
+    nodes: Nodes = None,
+    layers: Annotated[int | None, option("layers; by default, as many as all graphs take")] = None,
+    samples: Annotated[int, option("random graphs", min=1)] = 20,
+    edges: Edges = None,
+) -> Iterator[Finding]:
+    """L layers of one softmax head say which nodes of a graph are at distance at most 2^L.
+
+    Row i of the adjacency asks, node j answers with its number, and the rows of what is reached are
+    averaged: width 2n and n ReLU units with hardmax.  ⌈log₂D⌉ layers say who is connected where the
+    diameter is D.  With width 3n and 3n units a softmax leaves no trace, from a sharpness
+    ln(8N(n − 1)) on, N = 2^⌈log₂n⌉, that does not depend on L.
+    """
+    n, own = chosen(nodes, edges, 16)
+    L = max(1, (n - 2).bit_length()) if layers is None else checks.dimension("layers", layers)
+    graphs = families(run, n, samples)
+    if own is not None:
+        graphs[own.name] = adjacency(own)[None]
+    for form in FORMS:
+        model = built(run, n, L, form)
+        yield from labelled(form, _found(run, model, graphs, form))
+    yield from labelled("softmax", _softmax(run, n, L, graphs))
+
+
+def built(run: Run, n: int, L: int, form: str) -> Transformer:
+    """The model, with the planted fault if any."""
+    from constructions.graphs import squaring as construction
+
+    return run.build(construction, n, L, form=form)
+
+
+def families(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
+    """Graphs of n nodes by name, (graphs, n, n), in random order of nodes."""
+    named = {
+        "random": erdos_renyi(samples, n, min(1.0, 1.5 / n), run.rng),
+        "path": path(n)[None],
+        "2Chain": two_chain(n)[None],
+        "2Clique": two_clique(n)[None],
+        "one apart": apart(n)[None],
+        "no edge": np.eye(n, dtype=np.int64)[None],
+    }
+    if n > 2:
+        named["cycle"] = cycles(n)[None]
+    return {name: relabelled(A, run.rng.permutation(n)) for name, A in named.items()}
+
+
+def apart(n: int) -> np.ndarray:
+    """A node by itself beside a clique of all others: for softmax the hardest."""
+    return side_by_side(clique(1), clique(n - 1))
+
+
+def _found(
+    run: Run, model: Transformer, graphs: dict[str, np.ndarray], form: str
+) -> Iterator[Finding]:
+    n, L = model.interface.n, model.n_layers
+    N = 2 ** (n - 1).bit_length()
+    name = "squaring" if form == "lean" else "squaring-robust"
+    yield size(model, name, n=n, L=L)
+    into = "reached" if form == "lean" else "found"
+    scores, carries = {("reached", "node"): 1.0}, {("reached", into): float(N)}
+    yield head_is("head", model, range(1, L + 1), scores, carries)
+    states = dict.fromkeys(range(1, L + 1), _states(n, N, form))
+    yield makes("mlp", "the MLP makes 0 or 1 of what the head adds", model, states)
+    most = 4 if run.quick else 5
+    small = {k: built(run, k, max(0, k - 2).bit_length(), form) for k in range(1, most + 1)}
+    yield within_reach(
+        "all-small",
+        f"every graph of at most {most} nodes, after every layer",
+        [(each, all_graphs(k)) for k, each in small.items()],
+    )
+    yield within_reach(
+        "large",
+        f"graphs of {n} nodes, after every layer: {', '.join(graphs)}",
+        [(model, A) for A in graphs.values()],
+    )
+    k = 3 if run.quick else 4
+    yield over_q(small[k], all_graphs(k))
+
+
+def _states(n: int, N: int, form: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """What the MLP can meet in one place, and what it has to make of it, in every place.
+
+    Steps of ½: the boxes of a quarter around them are all that softmax may make of them.
+    """
+    reached, found, wanted = [0.0], [0.0], [0.0]
+    for value in np.arange(1, N + 0.25, 0.5):
+        for held in (0.0, 1.0):
+            reached, found, wanted = [*reached, held], [*found, value], [*wanted, 1.0]
+    eye = np.eye(n)
+
+    def everywhere(values: list[float] | np.ndarray) -> np.ndarray:
+        return np.kron(np.array(values)[:, None], eye)
+
+    if form == "lean":
+        z = np.add(reached, found)
+        return {"reached": everywhere(z)}, {"reached": everywhere(wanted)}
+    before = {"reached": everywhere(reached), "found": everywhere(found)}
+    return before, {"reached": everywhere(wanted), "found": 0 * everywhere(found)}
+
+
+def within_reach(id: str, name: str, batches: list[tuple[Transformer, np.ndarray]]) -> Finding:
+    """After layer l `reached` is 1 at distances up to 2^l, 0 elsewhere; the last is the answer."""
+    count = sum(len(A) for _, A in batches)
+    wrong = next((w for model, A in batches if (w := _wrong(model, A))), None)
+    evidence = exact_evidence(batches[-1][0])
+    return equal(id, name, wrong, evidence=evidence, words=f"all pairs right in {count} graphs")
+
+
+def _wrong(model: Transformer, A: np.ndarray) -> str | None:
+    far = _distances(A)
+    for stage, H in zip(model.stages, model.streams(A), strict=True):
+        held = H[..., model.stream[stage.register]].numpy()
+        wanted = (far >= 0) & (far <= stage.holds)
+        if (held != wanted).any():
+            graph, i, j = map(int, np.argwhere(held != wanted)[0])
+            return f"{model.name}, {stage}, nodes {i} and {j} of {A[graph].tolist()}"
+    answers = model(A).numpy(), model.logits(A).numpy()
+    if any((said != wanted).any() for said in answers):
+        return f"{model.name}: the read-out is wrong"
+    return None
+
+
+def _distances(A: np.ndarray) -> np.ndarray:
+    return np.stack([distances_by_definition(graph) for graph in A])
+
+
+def over_q(model: Transformer, A: np.ndarray) -> Finding:
+    """Over Q the last stream is what float64 computes, and so 0 or 1 where the proof says."""
+    domain, wrong = Rational(), None
+    for graph in A:
+        *_, H = streams(model, model.prompt(graph), domain)
+        *_, rounded = model.streams(graph)
+        if domain.weights(rounded.numpy()) != H:
+            wrong = wrong or f"{model.name} on {graph.tolist()}"
+    return equal(
+        "rational",
+        f"over Q ({model.interface.n} nodes)",
+        wrong,
+        words=f"all numbers of the last stream are those of float64 on {len(A)} graphs",
+    )
+
+
+def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterator[Finding]:
+    bound = bound_on_sharpness(n)
+    betas = {f"L = {k}": built(run, n, k, "robust").least_sharpness() for k in (L, 4 * L)}
+    lean = built(run, n, L, "lean").least_sharpness()
+    yield at_most(
+        "sharpness",
+        f"sharpness from which all answers are those of hardmax, {n} nodes",
+        "float",
+        max(betas.values()),
+        bound * SEARCHED,
+        words=", ".join(f"{k}: β = {beta:.3g}" for k, beta in betas.items())
+        + f" (lean, L = {L}: {lean:.3g})",
+        wanted=f"ln(8N(n − 1)) = {bound:.3g} at both",
+    )
+    robust = built(run, n, L, "robust")
+    beta = robust.least_sharpness()
+    soft, wrong = robust.sharpened(beta), None
+    for name, A in graphs.items():
+        far = _distances(A)
+        if (soft(A).numpy() != ((far >= 0) & (far <= 2**L))).any():
+            wrong = wrong or f"{soft.name} at β = {beta:.3g} on a graph of {name}"
+    yield equal(
+        "answers",
+        f"answers of softmax at β = {beta:.3g} in graphs of {n} nodes",
+        wrong,
+        evidence="float",
+        words=f"all pairs right in {sum(map(len, graphs.values()))} graphs",
+    )
+    k = min(n, ENCLOSED_NODES)
+    few = built(run, k, 2, "robust")
+    yield enclosed(few, few.least_sharpness(), np.stack([apart(k), path(k)]))
+    yield needed(built(run, k, 1, "robust"))
+
+
+def bound_on_sharpness(n: int) -> float:
+    """ln(8N(n − 1)), N = 2^⌈log₂n⌉, for n ≥ 2."""
+    return math.log(8 * 2 ** (n - 1).bit_length() * (n - 1))
+
+
+def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
+    """Softmax logits are those of hardmax, in balls, although much of the weight leaks."""
+    real = max(enclosed_error(model, beta, graph) for graph in A)
+    return at_most(
+        "restored",
+        f"softmax logits at β = {beta:.3g} are those of hardmax ({model.interface.n} nodes, "
+        f"{len(A)} graphs, {model.n_layers} layers)",
+        "enclosure",
+        real,
+        ENCLOSED,
+        words=f"≤ {real:.2g}",
+        wanted="2^−64: equal, as far as these balls say",
+    )
+
+
+def needed(model: Transformer) -> Finding:
+    """Below ln((n − 1)(2N − 1)) the node apart is taken to be connected: N(n − 1)e^{−β} over
+    1 + (n − 1)e^{−β}, which `found` holds there, is above ½."""
+    n = model.interface.n
+    limit = math.log((n - 1) * (2 * 2 ** (n - 1).bit_length() - 1))
+    beta, soft = limit - 2**-4, deepcopy(model)
+    for attn in soft.attentions:  # `sharpened` refuses what is not sure
+        attn.normalise, attn.scale = "softmax", beta
+    with Ball.precision(192):
+        logits = outputs(soft, soft.prompt(apart(n)), Ball()).tolist()[0][1:]
+        half = Ball().number(1, 2)
+        verdicts = [below(half, logit) for logit in logits]
+    wrong = verdicts.count(Verdict.HOLDS)
+    return Finding(
+        "needed",
+        f"a node beside a clique of {n - 1} is taken to be connected at β = {beta:.3g}",
+        "enclosure",
+        wrong,
+        n - 1,
+        Verdict.together(verdicts),
+        f"{wrong} of {n - 1} logits above ½",
+        f"all, below ln((n − 1)(2N − 1)) = {limit:.3g}",
+    )
