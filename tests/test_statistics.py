@@ -17,6 +17,7 @@ from verify.evidence.statistics import (
     errors_for,
     estimated,
     resampled,
+    share_of,
     sign_of,
 )
 from verify.finding import Verdict
@@ -133,3 +134,17 @@ def test_models_know_their_task():
 )
 def test_kinds_of_models_in_words(task, options, words):
     assert kind_of(preset(task, **options)) == words
+
+
+def test_the_error_of_a_ratio():
+    # Hits and counts that rise together: the ratio is known better than either.
+    rng = np.random.default_rng(0)
+    counted = rng.random((500, 20)) < rng.random((500, 1))
+    right = counted & (rng.random((500, 20)) < 0.5)
+    hits, count = right.sum(1), counted.sum(1)
+    found = share_of(right, counted)
+    assert found.mean == hits.sum() / count.sum()
+    again = [rng.integers(0, 500, 500) for _ in range(400)]
+    spread = np.std([hits[rows].sum() / count[rows].sum() for rows in again])
+    assert found.error == pytest.approx(spread, rel=0.15)
+    assert found.freedom == 499

@@ -3,7 +3,7 @@
 A task (`tasks/`), a shape (`models`) and how it is trained make a `configuration`, which `presets`
 name; `training` goes from `state` to state and leaves a `checkpoint`.
 
-`LooksAt` makes a head look elsewhere.
+`LooksAt` makes heads look elsewhere, `Attends` gives them a pattern.
 
 `load(name)` gives a model that was trained, `configuration_of(name)` its task and shape, and
 `python -m constructions.trained list` the names.
@@ -12,11 +12,12 @@ name; `training` goes from `state` to state and leaves a `checkpoint`.
 from constructions.trained.checkpoint import configuration_of, load, log_of, shipped, sidecar
 from constructions.trained.configuration import Configuration
 from constructions.trained.models import untrained
-from constructions.trained.patching import LooksAt
+from constructions.trained.patching import Attends, LooksAt
 from constructions.trained.presets import preset
 from constructions.trained.training import Diverged, train
 
 __all__ = [
+    "Attends",
     "Configuration",
     "Diverged",
     "LooksAt",

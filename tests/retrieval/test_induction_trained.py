@@ -20,7 +20,6 @@ from verify.retrieval.circuits import attended, attention_of
 from verify.retrieval.induction_trained import (
     induction_trained,
     interventions,
-    share_of,
     transition,
 )
 
@@ -55,20 +54,6 @@ def test_what_the_shipped_checkpoints_say(tmp_path):
     assert lost == {id for id in found if id.endswith("intervention/layer-1")}
     assert len(lost) == 3
     assert picture.stat().st_size > 10_000
-
-
-def test_the_error_of_a_ratio():
-    # Hits and counts that rise together: the ratio is known better than either.
-    rng = np.random.default_rng(0)
-    counted = rng.random((500, 20)) < rng.random((500, 1))
-    right = counted & (rng.random((500, 20)) < 0.5)
-    hits, count = right.sum(1), counted.sum(1)
-    found = share_of(right, counted)
-    assert found.mean == hits.sum() / count.sum()
-    again = [rng.integers(0, 500, 500) for _ in range(400)]
-    spread = np.std([hits[rows].sum() / count[rows].sum() for rows in again])
-    assert found.error == pytest.approx(spread, rel=0.15)
-    assert found.freedom == 499
 
 
 def test_places_of_interventions_are_any_before(monkeypatch):

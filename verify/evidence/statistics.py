@@ -39,6 +39,21 @@ def estimated(values: np.ndarray) -> Mean:
     return Mean(float(values.mean()), error, values.size - 1)
 
 
+def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
+    """Σ parts / Σ wholes, both (m,), of independent prompts.
+
+    A ratio of means: its error is that of the residuals parts − ratio·wholes.
+    """
+    found = parts.sum() / wholes.sum()
+    _, error, freedom = estimated(parts - found * wholes)
+    return Mean(float(found), float(error / wholes.mean()), freedom)
+
+
+def share_of(right: np.ndarray, counted: np.ndarray) -> Mean:
+    """The mean of `right` where it is counted, both (m, T), over independent sequences."""
+    return ratio(np.where(counted, right, 0).sum(1), counted.sum(1))
+
+
 @cache
 def errors_for(freedom: float) -> float:
     """The standard errors that a mean is off by as rarely as one of a normal law is by `ERRORS`:

@@ -10,7 +10,7 @@ import numpy as np
 from theory.checks import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
-from verify.evidence.statistics import BY, Mean, above, below, estimated
+from verify.evidence.statistics import BY, Mean, above, below, estimated, share_of
 from verify.finding import Finding, Verdict, at_least, labelled
 from verify.retrieval.circuits import attended, attention_of, circuits_of, looking_at
 
@@ -163,17 +163,6 @@ def _after_some_copy(
         f", where one that answers after any copy has {agree.mean:.0%}; {follow(said):.2%} of its "
         f"answers follow some copy, of random ones {random.mean:.0%}"
     )
-
-
-def share_of(right: np.ndarray, counted: np.ndarray) -> Mean:
-    """The share of right ones among those that count, both (m, T), over independent sequences.
-
-    A ratio of means: its error is that of the residuals right − mean·counted.
-    """
-    hits, count = (right & counted).sum(1), counted.sum(1)
-    mean = hits.sum() / count.sum()
-    _, error, freedom = estimated(hits - mean * count)
-    return Mean(float(mean), float(error / count.mean()), freedom)
 
 
 def transition(name: str) -> Finding:

@@ -1,0 +1,147 @@
+"""The claim `automata-trained`: how far training finds the shortcuts that were built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import numpy as np
+
+from verify.claim import Run, claim, option
+from verify.computation.last_letters import LETTERS, by_last_letters
+from verify.computation.looks import Words, answers
+from verify.computation.mechanisms import (
+    COUNTERS,
+    DOUBLING,
+    FEW,
+    LATCHES,
+    Subject,
+    count,
+    counter,
+    doubling,
+    latch,
+    latch_elsewhere,
+)
+from verify.evidence.checkpoints import models_of, seeds_of
+from verify.evidence.statistics import BY, above, ratio, share_of
+from verify.finding import Finding, Verdict, labelled
+
+KIND, PREFIX = "a softmax transformer trained on automata", "automata-"
+RIGHT = 0.99  # of the answers
+TABLE = 5000  # other words, from which the table of last letters is learned
+QUICK, SMALL = 40, 0.2  # words of a quick run, and its share of other words
+
+
+@claim(source="[Liu2023]; the built models: constructions/computation/shortcut.py", draws=True)
+def automata_trained(
+    run: Run,
+    *,
+    checkpoint: Annotated[
+        str | None, option("trained on automata: a shipped name, or a file; all, if none")
+    ] = None,
+    words: Annotated[int, option("fresh words", min=20)] = 1000,
+) -> Iterator[Finding]:
+    """Training finds the shortcuts that were built: right answers, of twice the length too, by
+    latches, counters and windows that double.
+
+    Four layers of four heads, trained on words of T = 20 letters at random places among 2T; every
+    seed is judged by itself.  All thresholds were written down before any model was evaluated, for
+    2000 words; fewer are measured here (1000, and 300 of what takes long), which decide as much.
+
+    right     at least 99 % of the letters, in words of T letters at random places (`within`), and
+              of letters T + 1 … 2T of words from place 0 (`beyond`); undecided where a table of the
+              last 8 letters, learned from other words, has as much.
+    learnt    more than this table has, on the same words.
+    latch     a head, chosen on other words, has at least 80 % of its attention on the latest letter
+              that gives something to the first latch of the built model: in flip-flop a write, and
+              asked are the letters that write nothing.  If all heads of its layer look at a random
+              earlier write, at least 90 % of the answers are that one's.
+    counter   if all heads of layer 1 attend evenly to the letters up to here, as the built counter,
+              at least 90 % of the answers stay.  In parity the number of 1s is read off the stream
+              before the last layer, with R² at least 0.9.
+    doubling  after layer l = 2, 3, 4 the image of the start under the last 2^l letters is read off
+              the stream in at least 90 % of the words, at letter T.
+
+    The built models are measured in the same way, and have to have all of it.  Of the design some
+    parts say less than they were meant to.  The last two letters of S3 and A5 send the start where
+    the last one does: so layer 1 is left out of `doubling`.  In dyck-2 every letter gives something
+    to the first latch: the latest one is the token before, in all words alike, and attention there
+    is no sign of a latch.  The built counter holds k/N, of which the count k is an affine map only
+    at one place: so it is read at letter T alone, and before training most of it is there, too.
+    Read-outs are fitted once, and the errors of what they tell do not contain that.
+    """
+    from constructions.trained import configuration_of, shipped, untrained
+
+    names = [name for name in shipped() if name.startswith(PREFIX)]
+    names, subjects = names if checkpoint is None else seeds_of(checkpoint), dict[str, Subject]()
+    size = (min(words, QUICK), SMALL) if run.quick else (words, 1.0)
+    for name in names:
+        made = configuration_of(name)
+        if run.quick and checkpoint is None and made.seed:
+            continue
+        for label, model, task in models_of(name, KIND):
+            null: Any = untrained(made).requires_grad_(False)
+            # Of its own: what is drawn for a model does not depend on which others there are.
+            rng = np.random.default_rng((run.seed, made.seed))
+            subjects[label] = subject = Subject(model, null, task, rng, *size)
+            yield from labelled(label, findings_of(subject))
+    if run.plot:
+        from verify.computation.automata_trained_picture import draw
+
+        draw(run.plot, subjects)
+
+
+def findings_of(subject: Subject) -> Iterator[Finding]:
+    """All that is said of one model."""
+    T, long, automaton = subject.T, subject.long, subject.task.automaton
+    others = subject.from_start(TABLE).after(T)
+    yield from right(subject, "within", subject.within, subject.at_random(TABLE))
+    yield from right(subject, "beyond", long.after(T), others)
+    if automaton in LATCHES:
+        yield latch(subject)
+    if automaton == "flip-flop":
+        yield latch_elsewhere(subject)
+    if automaton in COUNTERS:
+        yield counter(subject)
+    if automaton == "parity":
+        yield count(subject)
+    if automaton in DOUBLING:
+        yield from doubling(subject)
+
+
+def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator[Finding]:
+    """The share of right answers, and by how much it is above that of the table."""
+    inside, T = words.inside, subject.T
+    correct = (subject.said if where == "within" else subject.said_long) == words.states
+    table = by_last_letters(others, words, subject.outside) == words.states
+    share, known = share_of(correct, inside), share_of(table, inside).mean
+    few = words.first(FEW)
+    before = share_of(answers(subject.null, few.tokens) == few.states, few.inside).mean
+    always = np.bincount(words.states[inside]).max() / inside.sum()
+    at_last = correct[np.arange(len(correct)), words.last].mean()
+    whole = (correct | ~inside).all(1).mean()
+    letters = f"letters 1 to {T}" if where == "within" else f"letters {T + 1} to {2 * T}"
+    told = f"{share:.2%}; at the last letter {at_last:.1%}, at all of them {whole:.1%}"
+    if where == "beyond" and (subject.by_letter < RIGHT).any():
+        first = int((subject.by_letter < RIGHT).argmax()) + 1
+        told += f"; from place 0 below {RIGHT:.0%} first at letter {first}"
+    finding = above(
+        f"right/{where}",
+        f"right at {letters} of {len(correct)} fresh words",
+        share,
+        RIGHT,
+        words=told,
+        wanted=f"at least {RIGHT:.0%}, {BY}; a table of {LETTERS} letters {known:.1%}, always the "
+        f"same state {always:.1%}, before training {before:.1%}",
+    )
+    if known >= RIGHT:
+        finding.verdict = Verdict.UNDECIDED
+    yield finding
+    more = ratio((correct & inside).sum(1) - (table & inside).sum(1).astype(float), inside.sum(1))
+    yield above(
+        f"learnt/{where}",
+        f"more right at {letters} than a table of the last {LETTERS}",
+        more,
+        words=f"{more:.2%} more",
+        wanted=f"above 0, {BY}",
+    )

@@ -1,0 +1,71 @@
+"""The picture of models trained on automata: right answers by letter, and attention beside the
+built one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from theory.computation import NotSolvable
+from verify.computation.looks import patterns
+from verify.computation.mechanisms import LATCHES, Subject
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+
+def draw(path: Path, subjects: Mapping[str, Subject]) -> None:
+    """Saved to path, a column for each automaton: right answers at letters 1 … 2T, a line a model;
+    attention of the first model on one word; and that of the built model on the same."""
+    groups = dict[str, dict[str, Subject]]()
+    for label, subject in subjects.items():
+        groups.setdefault(subject.task.automaton, {})[label] = subject
+    figure = Figure(figsize=(max(4.2, 3.6 * len(groups)), 10), layout="constrained")
+    panels = figure.subplots(3, len(groups), squeeze=False)
+    for column, (automaton, group) in zip(panels.T, groups.items(), strict=True):
+        for label, subject in group.items():
+            letters, seed = np.arange(2 * subject.T) + 1, label.rsplit("-", 1)[-1]
+            column[0].plot(letters, subject.by_letter, lw=1, label=seed)
+        first = next(iter(group.values()))
+        column[0].axvline(first.T, color="grey", lw=0.8, ls=":")
+        column[0].set_title(f"{automaton}: right answers", fontsize=10)
+        column[0].set(xlabel="letter (dotted: trained up to here)", ylim=(0, 1.03))
+        column[0].grid(alpha=0.3)
+        column[0].legend(frameon=False, fontsize=8)
+        for panel, (title, attention) in zip(column[1:], _looks(first), strict=True):
+            _show(panel, title, attention, first.start.tokens[0])
+    figure.savefig(path, dpi=110)
+
+
+def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
+    """Titles and attention (T, T) on one word: of the head that looks most at the latest letter
+    that gives something to the first latch, or where no latch is first, of layer 1 on average."""
+    from constructions import semiautomaton, shortcut
+
+    word, found = subject.start.first(1), list[tuple[str, np.ndarray]]()
+    try:
+        built: Transformer = shortcut(subject.machine, subject.T)
+        latch = subject.task.automaton in LATCHES
+    except NotSolvable:
+        built, latch = semiautomaton(subject.machine, subject.T), False
+    for kind, model in (("trained", subject.model), ("built", built)):
+        maps = [each[0] for each in patterns(model, word.tokens)]
+        if latch:
+            layer, head = subject.head if kind == "trained" else (1, 1)
+            found.append((f"{kind}, layer {layer}, head {head}", maps[layer - 1][head - 1]))
+        else:
+            found.append((f"{kind}, layer 1", maps[0].mean(0)))
+    return found
+
+
+def _show(panel: Axes, title: str, attention: np.ndarray, letters: np.ndarray) -> None:
+    panel.imshow(attention, cmap="Blues", vmin=0, vmax=attention.max())
+    panel.set_title(f"{title}: who looks at whom", fontsize=10)
+    panel.set_xticks(range(len(letters)), letters.tolist(), fontsize=6)
+    panel.set_yticks(range(len(letters)), letters.tolist(), fontsize=6)
+    panel.set(xlabel="letter looked at", ylabel="asks")

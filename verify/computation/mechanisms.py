@@ -1,0 +1,289 @@
+"""Latches, counters and doubling windows, looked for in trained models and in the built ones.
+
+Each is measured on both in the same way, and the built model has to have all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verify.computation.looks import (
+    Words,
+    answers,
+    attended,
+    even,
+    gave_before,
+    latest,
+    looking_at,
+    made_even,
+    patterns,
+    some,
+    streams_at,
+)
+from verify.computation.read_outs import explained, told_apart
+from verify.evidence.statistics import BY, Mean, above, share_of
+from verify.finding import Finding, Verdict
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+    from theory.computation import Semiautomaton
+
+ATTENDED = 0.8  # of a head's attention where the built head has all of it
+SAME = 0.9  # of the answers under an intervention
+HELD = 0.9  # of what a layer of the built model holds
+BUILT = 1 - 1e-6  # of the built model, where all is 1 but for the rounding of least squares
+FITTED, HALF = 2000, 1000  # words to which read-outs are fitted; of counts and of null models
+CHOOSING = 200  # words on which a head is chosen, and words for a built model
+MEASURED = 300  # words at most of twice the length, and for latches, counters and windows
+FEW = 100  # words for what is told besides
+LAST = 4  # layer up to which windows double
+
+# The automata whose built models begin with a latch or a counter, or double their window.
+LATCHES = ("flip-flop", "dyck-2", "gridworld-4")
+COUNTERS = ("parity", "S3")
+DOUBLING = ("S3", "A5")
+
+
+@dataclass
+class Subject:
+    """A trained model, the same before training (`null`), and words for them and for built ones.
+
+    `within` are words of T letters at random places, `measured` the first of them, `long` words of
+    2T letters from place 0; read-outs are fitted on `fitted`, heads chosen on `choosing`.  A built
+    model knows no token before a word: words for it are of T letters, from place 0.
+    """
+
+    model: Transformer
+    null: Transformer
+    task: Any
+    rng: np.random.Generator
+    count: int
+    share: float = 1.0  # of the numbers of other words above
+
+    def __post_init__(self) -> None:
+        import torch
+
+        self.machine: Semiautomaton = self.task.machine
+        self.T, self.outside = self.task.length, self.machine.n_letters
+        self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
+        fitted, few = (int(self.share * n) for n in (FITTED, CHOOSING))
+        self.within = self.at_random(self.count)
+        self.measured = self.within.first(MEASURED)
+        self.long = self.from_start(len(self.measured.tokens))
+        self.fitted, self.choosing = self.at_random(fitted), self.at_random(few)
+        self.start_fitted, self.start = (
+            Words(*(each[:, : self.T] for each in self.from_start(few))) for _ in range(2)
+        )
+
+    @cached_property
+    def said(self) -> np.ndarray:
+        """The answers on `within`."""
+        return answers(self.model, self.within.tokens)
+
+    @cached_property
+    def said_long(self) -> np.ndarray:
+        """The answers on `long`."""
+        return answers(self.model, self.long.tokens)
+
+    @cached_property
+    def head(self) -> tuple[int, int]:
+        """Layer and head that look most at the latest letter that gives something."""
+        layer, head, _ = chosen_head(self.model, self.machine, self.choosing)
+        return layer, head
+
+    @property
+    def by_letter(self) -> np.ndarray:
+        """The shares of right answers at letters 1 … 2T of words from place 0, (2T,)."""
+        return np.asarray((self.said_long == self.long.states).mean(0))
+
+    def at_random(self, count: int) -> Words:
+        """Fresh words of T letters."""
+        return Words(*(each.numpy() for each in self.task.sequences(count, self.generator)))
+
+    def from_start(self, count: int) -> Words:
+        """Fresh words of 2T letters."""
+        return Words(*(each.numpy() for each in self.task.random_words(count, self.generator)))
+
+
+def latch(subject: Subject) -> Finding:
+    """A head looks at the latest letter that gives something to the first latch."""
+    from constructions import shortcut
+
+    machine, words, (layer, head) = subject.machine, subject.measured, subject.head
+    places = latest(gave_before(machine, words))
+    shown = [*patterns(subject.model, words.tokens)][layer - 1]
+    share = share_of(attended(shown, places)[:, head - 1], places >= 0)
+    other = np.where(places >= 0, np.roll(places, 1, axis=0), -1)
+    null = share_of(attended(shown, other)[:, head - 1], other >= 0)
+    *_, built = chosen_head(shortcut(machine, subject.T), machine, subject.start)
+    return beside_built(
+        "latch/looks",
+        "a head looks at the latest letter that gives something",
+        share,
+        ATTENDED,
+        built,
+        f"layer {layer}, head {head}: {share:.2%}; at the place in another word {null.mean:.0%}",
+    )
+
+
+def latch_elsewhere(subject: Subject) -> Finding:
+    """All heads of its layer look at a random earlier write: the answer is that write's."""
+    from constructions import shortcut
+
+    machine = subject.machine
+
+    def follows(model: Transformer, layer: int, words: Words) -> tuple[Mean, Mean]:
+        """Of all answers, and of those where it is another state than the right one."""
+        places = some(gave_before(machine, words), subject.rng)
+        read = np.take_along_axis(words.tokens, np.maximum(places, 0), axis=1)
+        written = np.array([*(row[0] for row in machine.transitions), -1])[read]
+        follow = looking_at(model, layer, places)(words.tokens).numpy() == written
+        looks = places >= 0
+        return share_of(follow, looks), share_of(follow, looks & (written != words.states))
+
+    layer, _ = subject.head
+    share, differ = follows(subject.model, layer, subject.measured)
+    built, _ = follows(shortcut(machine, subject.T), 1, subject.start)
+    few = subject.measured.first(FEW)
+    others = [
+        follows(subject.model, each + 1, few)[1].mean for each in range(subject.model.n_layers)
+    ]
+    return beside_built(
+        "latch/elsewhere",
+        f"looking at a random earlier write in layer {layer}, it answers with that one",
+        share,
+        SAME,
+        built.mean,
+        f"{share:.2%}; where that is not the right state, {differ:.2%}, and of layers 1 to "
+        f"{len(others)} each {', '.join(f'{each:.0%}' for each in others)}",
+    )
+
+
+def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tuple[int, int, float]:
+    """Layer and head, both from 1, with most attention on the latest letter that gave something,
+    and how much."""
+    places = latest(gave_before(machine, words))
+    shares = {
+        (layer, head): share_of(shown[:, head - 1], places >= 0).mean
+        for layer, pattern in enumerate(patterns(model, words.tokens), start=1)
+        for shown in (attended(pattern, places),)
+        for head in range(1, shown.shape[1] + 1)
+    }
+    best = max(shares, key=shares.__getitem__)
+    return *best, shares[best]
+
+
+def counter(subject: Subject) -> Finding:
+    """With even attention in layer 1 the answers stay."""
+    from constructions import shortcut
+
+    outside, few = subject.outside, subject.measured.first(FEW)
+
+    def stay(model: Transformer, words: Words, said: np.ndarray, layer: int) -> Mean:
+        flat = made_even(model, layer, words, outside)(words.tokens).numpy()
+        return share_of(flat == said[: len(flat)], words.inside)
+
+    def evenness(model: Transformer) -> float:
+        """1 − the total variation between attention in layer 1 and even attention, on average."""
+        first, flat = next(patterns(model, few.tokens)), even(model, 1, few, outside)
+        common = np.minimum(first, flat[:, None, -first.shape[-1] :, -first.shape[-1] :]).sum(-1)
+        return share_of(common.mean(1), few.inside).mean
+
+    share = stay(subject.model, subject.measured, subject.said, 1)
+    built, start = shortcut(subject.machine, subject.T), subject.start
+    later = range(2, subject.model.n_layers + 1)
+    kept = [stay(subject.model, few, subject.said, layer).mean for layer in later]
+    others = ", ".join(f"{each:.0%}" for each in kept)
+    return beside_built(
+        "counter/even",
+        "with even attention in layer 1 the answers stay",
+        share,
+        SAME,
+        stay(built, start, answers(built, start.tokens), 1).mean,
+        f"{share:.2%}; in each layer after it {others}; its attention is "
+        f"{evenness(subject.model):.0%} even, before training {evenness(subject.null):.0%}",
+    )
+
+
+def count(subject: Subject) -> Finding:
+    """The number of 1s is read off the stream before the last layer, at letter T."""
+    from constructions import shortcut
+
+    def held(model: Transformer, fit: Words, words: Words) -> Mean:
+        before, X = (streams_at(model, each.tokens, each.last)[-2] for each in (fit, words))
+        return explained(before, ones(fit), X, ones(words))
+
+    def ones(words: Words) -> np.ndarray:
+        return ((words.tokens == 1) & words.inside).sum(1).astype(np.float64)
+
+    def stays(words: Words, said: np.ndarray) -> float:
+        few = words.first(FEW)
+        again = answers(subject.model, few.permuted(subject.rng)) == said[:FEW]
+        return float(again[np.arange(len(again)), few.last].mean())
+
+    fit, words = subject.fitted.first(HALF), subject.measured
+    share = held(subject.model, fit, words)
+    parity = explained(ones(fit)[:, None] % 2, ones(fit), ones(words)[:, None] % 2, ones(words))
+    null = held(subject.null, fit, words)
+    within, long = stays(words, subject.said), stays(subject.long, subject.said_long)
+    return beside_built(
+        "counter/count",
+        f"the stream before the last layer holds the number of 1s, at letter {subject.T}",
+        share,
+        HELD,
+        held(shortcut(subject.machine, subject.T), subject.start_fitted, subject.start).mean,
+        f"R² {share:.3f}; of parity alone {parity.mean:.2f}, before training {null.mean:.3f}; with "
+        f"the letters permuted stay {within:.0%} of the answers, of words of {2 * subject.T} "
+        f"letters {long:.0%}",
+        f"R² at least {HELD}",
+    )
+
+
+def doubling(subject: Subject) -> Iterator[Finding]:
+    """Where the last 2^l letters send the start is read off layer l, at letter T."""
+    from constructions import semiautomaton
+
+    def images(words: Words, letters: int) -> np.ndarray:
+        at = words.last[:, None] + np.arange(1 - letters, 1)
+        return subject.machine.run(np.take_along_axis(words.tokens, at, axis=1))[:, -1]
+
+    def reader(model: Transformer, fit: Words, words: Words) -> Callable[[int, int], Mean]:
+        before, X = (streams_at(model, each.tokens, each.last) for each in (fit, words))
+        return lambda layer, letters: told_apart(
+            before[layer], images(fit, letters), X[layer], images(words, letters)
+        )
+
+    trained = reader(subject.model, subject.fitted, subject.measured)
+    null = reader(subject.null, subject.fitted.first(HALF), subject.measured)
+    built = reader(semiautomaton(subject.machine, subject.T), subject.start_fitted, subject.start)
+    for layer in range(2, min(LAST, subject.model.n_layers) + 1):
+        letters = 2**layer
+        if letters >= subject.T:
+            return
+        share = trained(layer, letters)
+        yield beside_built(
+            f"doubling/layer-{layer}",
+            f"layer {layer} holds where the last {letters} letters send the start",
+            share,
+            HELD,
+            built(layer, letters).mean,
+            f"{share:.2%}; before training {null(layer, letters).mean:.0%}, by the last letter "
+            f"alone {trained(0, letters).mean:.0%}; where all letters send it, the "
+            f"answer, is held to {trained(layer, subject.T).mean:.0%}",
+        )
+
+
+def beside_built(
+    id: str, name: str, found: Mean, bound: float, built: float, words: str, wanted: str = ""
+) -> Finding:
+    """That a mean is above a bound, of a trained model; and that the built one has all of it."""
+    wanted = f"{wanted or f'at least {bound:.0%}'}, {BY}; built: {built:.0%}"
+    finding = above(id, name, found, bound, words=words, wanted=wanted)
+    if not built >= BUILT:
+        finding.verdict = Verdict.FAILS
+    return finding

@@ -1,0 +1,38 @@
+"""Linear read-outs in closed form: what a stream holds, judged on words they were not fitted to.
+
+Streams are rows X (m, D).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from verify.evidence.statistics import Mean, estimated, ratio
+
+RIDGE = 1e-6  # of the mean variance, which keeps a covariance from being singular
+
+
+def explained(fit: np.ndarray, values: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
+    """R² on others (X, wanted) of the affine least squares for numbers `values` on `fit`: the share
+    of the squares around the mean of `values` that is not left."""
+    read, *_ = np.linalg.lstsq(_with_one(fit), values, rcond=1e-9)
+    left = ratio((_with_one(X) @ read - wanted) ** 2, (wanted - values.mean()) ** 2)
+    return Mean(1 - left.mean, left.error, left.freedom)
+
+
+def told_apart(fit: np.ndarray, classes: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
+    """The share of others (X, wanted) whose class (a whole number) is the largest of affine
+    read-outs: Fisher's, xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log of the share, for means μ and the covariance C
+    within classes."""
+    known, row, counts = np.unique(classes, return_inverse=True, return_counts=True)
+    means = np.array([fit[row == i].mean(0) for i in range(len(known))])
+    inner = fit - means[row]
+    spread = ((fit - fit.mean(0)) ** 2).mean() or 1.0
+    C = inner.T @ inner / len(fit) + RIDGE * spread * np.eye(fit.shape[1])
+    W = np.linalg.solve(C, means.T)
+    bias = np.log(counts / len(fit)) - 0.5 * (means.T * W).sum(0)
+    return estimated((known[(X @ W + bias).argmax(1)] == wanted).astype(np.float64))
+
+
+def _with_one(X: np.ndarray) -> np.ndarray:
+    return np.hstack([X, np.ones((len(X), 1))])
