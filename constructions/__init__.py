@@ -20,7 +20,8 @@ model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
 """
 
-from constructions import computation, memory, regression, retrieval
+from constructions import arithmetic, computation, memory, regression, retrieval
+from constructions.arithmetic import *  # noqa: F403
 from constructions.computation import *  # noqa: F403
 from constructions.memory import *  # noqa: F403
 from constructions.regression import *  # noqa: F403
@@ -29,4 +30,5 @@ from constructions.stream import Stream
 from constructions.transformer import Stage, Transformer
 
 __all__ = ["Stage", "Stream", "Transformer"]
-__all__ += computation.__all__ + memory.__all__ + regression.__all__ + retrieval.__all__
+__all__ += arithmetic.__all__ + computation.__all__ + memory.__all__
+__all__ += regression.__all__ + retrieval.__all__

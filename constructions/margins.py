@@ -275,8 +275,9 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
     """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
     numbers of the forward pass.
 
-    What a head adds is an average of what it carries.  Registers named in `model.at_most` have a
-    bound of their own from the construction's proof.
+    What a head adds is an average of what it carries, or by linear scores, which are taken one by
+    one as under a strict mask, a sum.  Registers named in `model.at_most` have a bound of their own
+    from the construction's proof.
     """
 
     def capped(bounds: np.ndarray) -> np.ndarray:
@@ -291,10 +292,15 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
     numbers: list[Numbers] = [(held[0], grain)]
     for block in model.blocks:
         before, added = (held[-1], grain), np.zeros(model.d_model)
+        linear = block.attn is not None and block.attn.normalise == "linear"
         for W in _heads(block):
             Q, K, V = (_product(before, W[f"W_{x}"], W.get(f"b_{x}")) for x in "QKV")
+            score = float(Q[0] @ K[0]), float((Q[1] * K[1]).min())
+            numbers += [Q, K, V, score]
+            if linear:  # a sum over tokens, and not their average
+                V = score[0] * V[0] * (model.interface.context or math.inf), score[1] * V[1]
             out = _product(V, W["W_O"])
-            numbers += [Q, K, V, out, (Q[0] @ K[0], (Q[1] * K[1]).min())]
+            numbers += [V, out]
             added, grain = added + out[0], np.minimum(grain, out[1])
         bounds = held[-1] + added
         numbers.append((bounds, grain))
