@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import constructions
-from theory import computation, memory, regression, retrieval
+from theory import arithmetic, computation, memory, regression, retrieval
 from theory.checks import InputError
 
 BAD = {
@@ -56,6 +56,9 @@ MODELS = {
     "majority": ((4,), ([[0, 1], [1, 0]],)),
     "semiautomaton": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
     "shortcut": ((computation.S3, 4), ([[0, 1], [1, 0]],)),
+    "adder": ((7, 5, 0.5), ([[0, 7], [3, 4]],)),
+    "linear_adder": ((7,), ([[0, 7], [3, 4]],)),
+    "modular_addition": ((5,), ([[0, 4], [3, 4]],)),
     "skip_gram": (([[0.0, 1.0], [1.0, 0.0]],), ([[0, 1], [1, 1]],)),
     "hopfield_update": (([[0.0, 1.0], [1.0, 0.0]],), ([[1, -1], [1, 1]],)),
     "hebbian_attention": (([[1, -1], [1, 1]],), ([[1, -1], [1, 1]],)),
@@ -130,7 +133,7 @@ def in_first_place(module):
     "function",
     [
         each
-        for module in (computation, memory, regression, retrieval)
+        for module in (arithmetic, computation, memory, regression, retrieval)
         for each in in_first_place(module)
     ],
 )

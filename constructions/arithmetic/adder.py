@@ -34,6 +34,7 @@ from __future__ import annotations
 from math import ceil, log2
 
 import numpy as np
+from torch.nn.functional import pad
 
 from constructions.arithmetic.sums import Sums
 from constructions.assembly import Head, block, rows, unembed
@@ -97,7 +98,7 @@ def adder(
     carry = Head(stream.read("equals"), stream.read("second"), tuple(map(stream.read, into)), into)
     longest = (1 + 2.0**-bits) ** 2  # of a sum's (cos, sin): numbers' are off by √2·2^{−bits−1}
     return Transformer(
-        Embed(np.vstack([embedded, np.zeros(stream.d_model)])),
+        Embed(pad(embedded, (0, 0, 0, 1))),  # "=" is 0
         [
             block(stream, sum(adding, start=()), mask="strict"),
             block(stream, [carry], [Move(stream.read("raw"), "low")], mask="strict"),

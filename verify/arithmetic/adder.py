@@ -69,7 +69,7 @@ def adder(
     if run.plot:
         from verify.arithmetic.pictures import draw_adder
 
-        draw_adder(run.plot, built(run, 260, step, alpha, bits), (15, 93))
+        draw_adder(run.plot, model, (min(15, L), min(93, L)))
 
 
 def built(run: Run, largest: int, step: int, alpha: float, bits: int | None) -> Transformer:

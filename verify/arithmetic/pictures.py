@@ -70,8 +70,8 @@ def draw_filters(
     whole = bin_sizes(parts_of_logits(model, pair, kept["none removed"]))[1:]
     for row, name in zip(panels, names, strict=True):
         logits = parts_of_logits(model, pair, kept[name])
-        row[0].plot(p / bins, np.maximum(whole, 1e-3), color="0.8", lw=3)
-        row[0].plot(p / bins, np.maximum(bin_sizes(logits)[1:], 1e-3), color=BLUE, lw=1)
+        for sizes, colour, width in ((whole, "0.8", 5), (bin_sizes(logits)[1:], BLUE, 2)):
+            row[0].vlines(p / bins, 1e-3, np.maximum(sizes, 1e-3), color=colour, lw=width)
         row[0].set(xscale="log", yscale="log", ylim=(1e-3, 3 * whole.max()))
         row[0].set_ylabel("size of the coefficient")
         row[0].set_title(name, fontsize=10, loc="left")
