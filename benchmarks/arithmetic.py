@@ -2,7 +2,8 @@
 
 The 68 121 pairs of 0 … 260 in float64, logits and answers: by rows of 261 pairs, in one batch, and
 pair by pair, which is timed on one row and counted 261 times.  Beside it the same logits in
-int64, as the claim checks them.  Ratios are medians over turns in which each is run once.  A minute; 1 GiB.
+int64, as the claim checks them.  Ratios are medians over turns in which each is run once.  A
+minute; 1 GiB.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)

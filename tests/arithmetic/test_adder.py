@@ -134,7 +134,7 @@ def test_no_row_has_another_mistake_than_the_one_that_is_told():
     assert model([a, b]).tolist() == [int(c)]
 
 
-@pytest.mark.parametrize("options", [SMALL, {"largest": 7, "alpha": 2.0, "step": 3, "bits": 13}])
+@pytest.mark.parametrize("options", [SMALL, {"largest": 12, "alpha": 2.0, "step": 3, "bits": 13}])
 def test_it_holds(options):
     findings = list(claim.findings(Run(quick=True), **options))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []

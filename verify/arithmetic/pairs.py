@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST = 4 * 10**9  # logits, which take minutes
 SMALL = 60  # the largest number of quick runs
 
-Largest = Annotated[int, option("the largest number that is added", min=1)]
+Largest = Annotated[int, option("the largest number that is added", min=10)]
 Step = Annotated[int, option("sizes of numbers are known to the nearest multiple of this", min=1)]
 Alpha = Annotated[float, option("the weight α of the bump")]
 
