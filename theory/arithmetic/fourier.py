@@ -23,10 +23,11 @@ def fourier_matrix(p: int) -> np.ndarray:
     machine.fits_in_memory(f"a Fourier matrix of {p} rows", 32 * p * p, "take a smaller p")
     # Whole turns are taken off as integers, so that an angle is rounded once.
     angles = 2 * np.pi * (np.outer(k, np.arange(p)) % p) / p
-    sines = np.asarray((np.arange(p) > 0) & (np.arange(p) % 2 == 0))
-    alone = (k == 0) | (2 * k == p)
+    sines = (np.arange(p) > 0) & (np.arange(p) % 2 == 0)
+    lengths = np.full(p, np.sqrt(2 / p))
+    lengths[(k == 0) | (2 * k == p)] = np.sqrt(1 / p)
     rows = np.where(sines[:, None], np.sin(angles), np.cos(angles))
-    return rows * np.where(alone, np.sqrt(1 / p), np.sqrt(2 / p))[:, None]
+    return rows * lengths[:, None]
 
 
 def fourier_bins(p: int) -> np.ndarray:

@@ -32,10 +32,12 @@ def printed_matrix(p: int) -> np.ndarray:
     N = _even(p)
     k = (np.arange(p) + 1) // 2
     angles = 2 * np.pi * (np.outer(k, np.arange(p)) % N) / N
-    sines = np.asarray(np.arange(p) % 2 == 1)
+    sines = np.arange(p) % 2 == 1
+    lengths = np.full(p, np.sqrt(2 / N))
+    lengths[0] = np.sqrt(1 / N)
     rows = np.where(sines[:, None], np.sin(angles), np.cos(angles))
     rows[-2] = 0.0  # sin(πx)
-    return rows * np.where(k == 0, np.sqrt(1 / N), np.sqrt(2 / N))[:, None]
+    return rows * lengths[:, None]
 
 
 def printed_gram(p: int) -> np.ndarray:
