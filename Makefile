@@ -29,6 +29,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/computation.py
 	$(BIN)/python benchmarks/graphs.py
+	$(BIN)/python benchmarks/arithmetic.py
 	$(BIN)/python benchmarks/training.py
 
 # The environment is made anew when what it is made of changes.

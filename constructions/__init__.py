@@ -18,13 +18,17 @@ from constructions import tripling
 model = tripling(n=28, layers=3)
 model(A)                    # adjacency (…, 28, 28) → where the distance is at most 27
 
+from constructions import adder
+adder(largest=260)([15, 93])    # 108, by Fourier features
+
 from constructions import modern_hopfield_update, retrieve
 model = modern_hopfield_update(patterns, beta=8.0)      # (N, d)
 model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
 """
 
-from constructions import computation, graphs, memory, regression, retrieval
+from constructions import arithmetic, computation, graphs, memory, regression, retrieval
+from constructions.arithmetic import *  # noqa: F403
 from constructions.computation import *  # noqa: F403
 from constructions.graphs import *  # noqa: F403
 from constructions.memory import *  # noqa: F403
@@ -34,5 +38,5 @@ from constructions.stream import Stream
 from constructions.transformer import Stage, Transformer
 
 __all__ = ["Stage", "Stream", "Transformer"]
-__all__ += computation.__all__ + graphs.__all__ + memory.__all__
-__all__ += regression.__all__ + retrieval.__all__
+__all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__
+__all__ += memory.__all__ + regression.__all__ + retrieval.__all__

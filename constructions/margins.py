@@ -281,8 +281,9 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
     """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
     numbers of the forward pass.
 
-    What a head adds is an average of what it carries.  Registers named in `model.at_most` have a
-    bound of their own from the construction's proof.
+    What a head adds is an average of what it carries, or by linear scores, which are taken one by
+    one as under a strict mask, a sum.  Registers named in `model.at_most` have a bound of their own
+    from the construction's proof.
     """
 
     def capped(bounds: np.ndarray) -> np.ndarray:
@@ -300,9 +301,9 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
         for h, W in enumerate(_heads(block)):
             Q, K, V = (_product(before, W[f"W_{x}"], W.get(f"b_{x}")) for x in "QKV")
             scores = Q[0] @ K[0], (Q[1] * K[1]).min()
-            V = _mixed(model, block, h, scores, V)
-            out = _product(V, W["W_O"])
-            numbers += [Q, K, V, out, scores]
+            mixed = _mixed(model, block, h, scores, V)
+            out = _product(mixed, W["W_O"])
+            numbers += [Q, K, V, scores, mixed, out]
             added, grain = added + out[0], np.minimum(grain, out[1])
         bounds = held[-1] + added
         numbers.append((bounds, grain))
@@ -320,9 +321,9 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
 def _mixed(model: Transformer, block: Block, h: int, scores: Numbers, V: Numbers) -> Numbers:
     """Bounds on what a head sums up: an average of values, or a sum of scores times values."""
     attn = block.attn
-    if attn is None or attn.normalise != "linear" or attn.masks[h] == "own":
+    if attn is None or attn.normalise != "linear":
         return V
-    tokens = model.interface.context or math.inf
+    tokens = 1 if attn.masks[h] == "own" else model.interface.context or math.inf
     return tokens * attn.scale * scores[0] * V[0], attn.scale * scores[1] * V[1]
 
 

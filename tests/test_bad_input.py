@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import constructions
-from theory import computation, graphs, memory, regression, retrieval
+from theory import arithmetic, computation, graphs, memory, regression, retrieval
 from theory.checks import InputError
 
 BAD = {
@@ -61,6 +61,9 @@ MODELS = {
     "tripling": ((2, 1), ([[1, 1], [1, 1]],)),
     "disentangled": ((2, 1), ([[1, 1], [1, 1]],)),
     "two_cycles": ((1,), (graphs.cycles(8),)),
+    "adder": ((7, 5, 0.5), ([[0, 7], [3, 4]],)),
+    "linear_adder": ((7,), ([[0, 7], [3, 4]],)),
+    "modular_addition": ((5,), ([[0, 4], [3, 4]],)),
     "skip_gram": (([[0.0, 1.0], [1.0, 0.0]],), ([[0, 1], [1, 1]],)),
     "hopfield_update": (([[0.0, 1.0], [1.0, 0.0]],), ([[1, -1], [1, 1]],)),
     "hebbian_attention": (([[1, -1], [1, 1]],), ([[1, -1], [1, 1]],)),
@@ -135,7 +138,7 @@ def in_first_place(module):
     "function",
     [
         each
-        for module in (computation, graphs, memory, regression, retrieval)
+        for module in (arithmetic, computation, graphs, memory, regression, retrieval)
         for each in in_first_place(module)
     ],
 )

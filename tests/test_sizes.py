@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import constructions
-from constructions import computation, graphs, memory, regression, retrieval
+from constructions import arithmetic, computation, graphs, memory, regression, retrieval
 from theory import machine
 from theory.checks import InputError
 from theory.computation import MACHINES, S3, list_ranking
@@ -50,6 +50,9 @@ SMALL = {
     "tripling": {"n": 2, "layers": 1},
     "disentangled": {"n": 2, "layers": 1},
     "two_cycles": {"layers": 1},
+    "adder": {"largest": 7, "step": 5, "alpha": 0.5, "bits": 14},
+    "linear_adder": {"largest": 7},
+    "modular_addition": {"p": 5},
     "skip_gram": {"table": [[0.0]], "max_length": 3},
     "hopfield_update": {"weights": np.zeros((2, 2)), "steps": 1},
     "hebbian_attention": {"patterns": [[1, -1]], "steps": 1},
@@ -82,13 +85,8 @@ MORE = [
 
 
 def test_every_builder_is_here():
-    public = {
-        *computation.__all__,
-        *graphs.__all__,
-        *memory.__all__,
-        *regression.__all__,
-        *retrieval.__all__,
-    }
+    topics = arithmetic, computation, graphs, memory, regression, retrieval
+    public = {name for topic in topics for name in topic.__all__}
     assert set(SMALL) == {
         n for n in public if n not in ("retrieve", "Inverse", "Prediction", "to_circuit")
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from verify.arithmetic.fourier_matrix import printed as printed_on_arithmetic
 from verify.claim import Run, claim
 from verify.finding import Finding, labelled
 from verify.memory.printed import printed as printed_on_memory
@@ -20,3 +21,4 @@ def errata(run: Run) -> Iterator[Finding]:
     """
     yield from labelled("regression", printed_on_regression(run))
     yield from labelled("memory", printed_on_memory(run))
+    yield from labelled("arithmetic", printed_on_arithmetic(run))

@@ -1,0 +1,7 @@
+"""Addition: with Fourier features, without them, and modulo p; one construction per file."""
+
+from constructions.arithmetic.adder import adder
+from constructions.arithmetic.linear_adder import linear_adder
+from constructions.arithmetic.modular_addition import modular_addition
+
+__all__ = ["adder", "linear_adder", "modular_addition"]

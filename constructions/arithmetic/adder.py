@@ -1,0 +1,155 @@
+"""Addition with Fourier features: a comb for the residues mod 10, a bump for the size, two layers.
+
+Registers.  A number n ≤ L = `largest` holds (cos, sin) of 2πn/T for T = 2.5, 5, 10 in `angle2_5`,
+`angle5` and `angle10`, cos πn in `angle2`, and (cos, sin) of 2πm/p in `size`: m is the multiple of
+`step` nearest to n, so no more is known of its size.  p is the least multiple of 10 above 2L, and
+at least 20.  `here` is 1 at numbers; `second` and `equals` are 1 at those two tokens.
+
+Layer 1.  b asks a in linear heads, and `here` of a carries the score: with s = a + b,
+    cos: asks (cos, sin), answers (cos, −sin):    cos b cos a − sin b sin a = cos s
+    sin: asks (sin, cos), answers (cos, sin):     sin b cos a + cos b sin a = sin s
+go into `sum2` … `sum10`, and those of the sizes into `raw`.  "=" has no angle, so it finds 0; the
+first token, which sees itself, writes what nobody reads.
+
+Layer 2.  "=" asks the second number and carries `sum2` … `sum10` and `raw`; the MLP adds `raw` =
+relu(raw) − relu(−raw) to `low`.
+
+Read-out.  The logit of c is, by cos(u − v) = cos u cos v + sin u sin v,
+
+    Σ_T cos(2π(s − c)/T) + α cos(2π(c − m_a − m_b)/p),
+
+which is largest at c = s alone for all a and b if α is at most the limit of the theorem in
+`theory/arithmetic/adder.py` and step ≤ 5: then |m_a + m_b − s| ≤ 4.  A larger α or step is built as
+well, and may answer wrongly.
+
+Exactness.  Cosines and sines, and α times them in the read-out, are rounded to multiples of
+2^−bits.  A logit is then a sum of products of three such numbers, a multiple of 2^{−3·bits} below
+2α + 8 in every order of adding: float64 rounds nothing while it has so many bits.  The rounding of
+the weights moves no logit by more than `rounding_of_logits(alpha, bits)`; twice that has to be
+below the least gap.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2
+
+import numpy as np
+from torch.nn.functional import pad
+
+from constructions.arithmetic.sums import Sums
+from constructions.assembly import Head, block, rows, unembed
+from constructions.stream import Map, Reading, Stream
+from constructions.tokens import rows_fit
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.words import Move
+from theory import checks
+from theory.arithmetic.adder import candidates, coarse, largest_alpha, least_gap, rounding_of_logits
+from theory.checks import InputError
+
+PERIODS = {"2": 5, "2_5": 4, "5": 2, "10": 1}
+"""Registers by period, and frequencies f of cos(2πfn/10)."""
+
+MOST_BITS, FLOAT64_BITS = 14, 53
+CONJUGATE = Map(np.diag([1.0, -1.0]), "(cos, −sin)")
+SWAPPED = Map(np.array([[0.0, 1.0], [1.0, 0.0]]), "(sin, cos)")
+COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "sin")
+
+
+def adder(
+    largest: int = 260, step: int = 5, alpha: float = 64.0, bits: int | None = None
+) -> Transformer:
+    """`adder(largest, step, alpha, bits)([a, b])`: a + b for numbers up to `largest`.
+
+    (…, 2) → (…, 1).  2 layers, 9 linear heads, width 23, 4 ReLUs, whatever is largest.  `bits` are
+    the binary places of the weights: by default 14, or the most with which float64 rounds no logit.
+
+    Raises ValueError for a largest number or a step below 1, a step at which all numbers have size
+    0, an alpha that is not above 0, bits so few, or an alpha so small, that rounding could change
+    an answer, and bits so many that float64 rounds.
+    """
+    L, step = checks.dimension("largest", largest), checks.dimension("step", step)
+    alpha = checks.positive_number("alpha", alpha)
+    if step > 2 * L:
+        raise InputError(
+            f"step is {step}: all numbers up to {L} would have size 0; give a smaller one"
+        )
+    rows_fit(3 * L)
+    p = candidates(L)
+    bits, margin = _grid(p, step, alpha, bits)
+    numbers, answers = np.arange(L + 1), np.arange(p)
+    widths = {f"angle{T}": 1 if f == 5 else 2 for T, f in PERIODS.items()}
+    sums = {f"sum{T}": widths[f"angle{T}"] for T in PERIODS}
+    stream = Stream(**widths, size=2, here=1, second=1, equals=1, **sums, raw=2, low=2)
+    held = {
+        f"angle{T}": _turn(f * numbers, 10, bits, widths[f"angle{T}"]) for T, f in PERIODS.items()
+    }
+    embedded = rows(
+        stream, **held, size=_turn(coarse(numbers, step), p, bits), here=numbers * 0 + 1
+    )
+    read = [
+        stream.read(f"sum{T}")
+        @ Map(_turn(f * answers, 10, bits, widths[f"angle{T}"]).T, f"angle{T}")
+        for T, f in PERIODS.items()
+    ]
+    bump = stream.read("low") @ Map(_turn(answers, p, bits, times=alpha).T, "α·angle of size")
+    adding = [_heads(stream, f"angle{T}", f"sum{T}") for T in PERIODS]
+    adding.append(_heads(stream, "size", "raw"))
+    into = (*sums, "raw")
+    carry = Head(stream.read("equals"), stream.read("second"), tuple(map(stream.read, into)), into)
+    longest = (1 + 2.0**-bits) ** 2  # of a sum's (cos, sin): numbers' are off by √2·2^{−bits−1}
+    return Transformer(
+        Embed(pad(embedded, (0, 0, 0, 1))),  # "=" is 0
+        [
+            block(stream, sum(adding, start=()), mask="strict"),
+            block(stream, [carry], [Move(stream.read("raw"), "low")], mask="strict"),
+        ],
+        unembed(stream, sum(read, start=bump)),
+        pos_embed=PosEmbed(rows(stream, second=np.eye(3)[1], equals=np.eye(3)[2])),
+        interface=Sums(L + 1, p, max(margin, 0.0)),
+        stream=stream,
+        stages=tuple(Stage(2, name, name) for name in (*sums, "low")),
+        at_most=dict.fromkeys((*into, "low"), longest),
+        name=f"adder({L}, step={step}, alpha={alpha:g}, bits={bits})",
+        source="after [Zhou2024]; proved in theory/arithmetic/adder.py",
+    )
+
+
+def _turn(n: np.ndarray, period: int, bits: int, width: int = 2, times: float = 1.0) -> np.ndarray:
+    """times · (cos, sin) of 2πn/period, rounded to multiples of 2^−bits, (len(n), width)."""
+    angles = 2 * np.pi * (n % period) / period
+    both = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, :width]
+    return np.asarray(np.floor(times * both * 2.0**bits + 0.5) / 2.0**bits)
+
+
+def _heads(stream: Stream, angle: str, into: str) -> tuple[Head, ...]:
+    """Cosine, and sine where there is one, of the sum of the angles of two tokens."""
+    own, here = stream.read(angle), stream.read("here")
+    if own.width == 1:
+        return (Head(own, own, here, into),)
+    conjugate: Reading = own @ CONJUGATE
+    return (
+        Head(own, conjugate, here, into, times=COSINE),
+        Head(own @ SWAPPED, own, here, into, times=SINE),
+    )
+
+
+def _grid(p: int, step: int, alpha: float, bits: int | None) -> tuple[int, float]:
+    """The binary places, and the least distance of the right logit from another: below 0 where
+    alpha or step are beyond the theorem.  Raises ValueError for bits that do not do."""
+    most = (FLOAT64_BITS - ceil(log2(2 * alpha + 8))) // 3
+    wanted = min(most, MOST_BITS) if bits is None else checks.dimension("bits", bits)
+    if wanted > most or wanted < 1:
+        raise InputError(
+            f"bits = {wanted} and alpha = {alpha:g} take {3 * wanted + ceil(log2(2 * alpha + 8))} "
+            f"bits of significand and float64 has {FLOAT64_BITS}: give "
+            + (f"at most bits = {most}" if most > 0 else "a smaller alpha")
+        )
+    gap, moved = least_gap(p, alpha, 2 * (step // 2)), rounding_of_logits(alpha, wanted)
+    if 0 < gap <= 2 * moved and alpha <= largest_alpha(p)[0]:
+        enough = [b for b in range(wanted, most + 1) if 2 * rounding_of_logits(alpha, b) < gap]
+        raise InputError(
+            f"bits = {wanted} may move logits by {moved:.3g}, and wrong sums are {gap:.3g} "
+            f"below: give {f'at least bits = {enough[0]}' if enough else 'a larger alpha'}"
+        )
+    margin = gap - 2 * moved
+    return wanted, margin

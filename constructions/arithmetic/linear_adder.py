@@ -1,0 +1,44 @@
+"""Addition without Fourier features, products or an MLP: 2cs − c² is largest at c = s.
+
+Layer 1, one head of uniform attention.  "=" sees the two numbers, and their mean s/2 goes into its
+`number`, which is 0.
+
+Read-out.  The logit of c is 4c·s/2 − c² = s² − (c − s)²: the right one is ahead of its neighbours
+by 1.  If the head finds (s + ε)/2 instead, c = s ± 1 gains ±2ε: right iff |ε| < 1/2.  What Fourier
+features buy is that tolerance: 1/2 here, 5 in `adder.py`.
+
+All numbers are whole or halves of whole ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.arithmetic.sums import Sums
+from constructions.assembly import block, rows, unembed
+from constructions.stream import Map, Stream
+from constructions.tokens import average, rows_fit
+from constructions.transformer import Embed, Stage, Transformer
+from theory import checks
+
+
+def linear_adder(largest: int) -> Transformer:
+    """`linear_adder(largest)([a, b])`: a + b for numbers up to `largest`, (…, 2) → (…, 1).
+
+    1 layer, 1 head, width 1, no MLP.  Raises ValueError for a largest number below 1.
+    """
+    L = checks.dimension("largest", largest)
+    rows_fit(3 * L)
+    answers = np.arange(2 * L + 1.0)
+    stream = Stream(number=1)
+    number = stream.read("number")
+    return Transformer(
+        Embed(rows(stream, number=np.append(np.arange(L + 1.0), 0.0))),
+        [block(stream, [average(number, "number")], normalise="hardmax", mask="strict")],
+        unembed(stream, number @ Map(4 * answers[None], "4c"), bias=-(answers**2)),
+        interface=Sums(L + 1, len(answers), 1.0),
+        stream=stream,
+        stages=(Stage(1, "number", "s/2"),),
+        name=f"linear_adder({L})",
+        source="proved in constructions/arithmetic/linear_adder.py",
+    )

@@ -1,0 +1,62 @@
+"""Addition mod p with quadratic neurons, at the largest margin that there is.
+
+A quadratic neuron is a linear head that asks itself: with z = u(a) + v(b) in a token, the head that
+asks z, answers z and carries 1 adds z²·w.  u, v and w are rows of numbers, by one-hot codes.
+
+Layer 1, two linear heads.  "=" asks for the first and for the second number and carries their codes
+into `a` and `b`.
+
+Layer 2, 4(p − 1) linear heads, each of "=" alone: (u_i(a) + v_i(b))² w_i goes into `number`, which
+is 0 there.  With the neurons of `theory.arithmetic.modular_margin`
+
+    f_c = 4 Σ_z cos(2πz(a + b − c)/p) = 2(p [c = a + b] − 1):
+
+the right logit is ahead by 2p, everywhere, which is γ* times Σ‖(u_i, v_i, w_i)‖³.
+
+Cosines are rounded to float64, the only rounding of the weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.arithmetic.sums import Sums
+from constructions.assembly import Head, block, rows, unembed
+from constructions.stream import Map, Stream
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from theory import machine
+from theory.arithmetic.modular_margin import checked_modulus, modular_neurons
+
+
+def modular_addition(p: int) -> Transformer:
+    """`modular_addition(p)([a, b])`: a + b mod p, for odd p ≥ 3; (…, 2) → (…, 1).
+
+    2 layers, 4(p − 1) linear heads, width 3p + 3.  Raises ValueError for an even p, where k and −k
+    are one frequency at k = p/2 and the same weights do not attain the bound, and for p < 3.
+    """
+    p = checked_modulus(p)
+    heads = 4 * (p - 1)
+    weights = 8 * 2 * heads * (3 * p + 3) * (p + 3)
+    machine.fits_in_memory(f"{heads} heads of width {3 * p + 3}", weights, "take a smaller p")
+    stream = Stream(number=p, a=p, b=p, first=1, second=1, equals=1)
+    number, equals = stream.read("number"), stream.read("equals")
+    gather = [
+        Head(equals, stream.read(at), number, into)
+        for at, into in (("first", "a"), ("second", "b"))
+    ]
+    squares = []
+    for u, v, w in zip(*modular_neurons(p), strict=True):
+        z = stream.read("a") @ Map(u[:, None], "u") + stream.read("b") @ Map(v[:, None], "v")
+        squares.append(Head(z, z, equals, "number", times=Map(w[None], "w"), mask="own"))
+    at = np.eye(3)
+    return Transformer(
+        Embed(rows(stream, number=np.eye(p + 1)[:, :p])),
+        [block(stream, gather, mask="strict"), block(stream, squares)],
+        unembed(stream, number),
+        pos_embed=PosEmbed(rows(stream, first=at[0], second=at[1], equals=at[2])),
+        interface=Sums(p, p, 1.0),
+        stream=stream,
+        stages=(Stage(1, "a", "code of a"), Stage(1, "b", "code of b")),
+        name=f"modular_addition({p})",
+        source="[Morwani2023]; proved in theory/arithmetic/modular_margin.py",
+    )

@@ -1,0 +1,25 @@
+"""Two numbers and "=": how sums are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constructions.interface import Prompt
+from constructions.tokens import Tokens
+
+
+class Sums(Tokens):
+    """Numbers a and b below `vocabulary_size`, (…, 2) → the answer at "=", (…, 1).
+
+    The token "=", number `vocabulary_size`, is written behind them.  Of equal logits the first one
+    is answered.  Raises ValueError for other numbers, and for more or fewer than two.
+    """
+
+    def __init__(self, vocabulary_size: int, answers: int, margin: float) -> None:
+        super().__init__(vocabulary_size, 2, length=2, answers=answers, margin=margin)
+        self.context, self.answered = 3, slice(2, 3)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        (numbers,) = inputs
+        equals = xp.full_like(numbers[..., :1], self.vocabulary_size)
+        return Prompt(xp.concat([numbers, equals], axis=-1), 0, self.answered)

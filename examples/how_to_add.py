@@ -1,0 +1,60 @@
+"""How to add with Fourier features: to 15 + 93 a comb says 8, and a bump about 110.
+
+The adder knows the size of a number to the nearest 5 only, and its last digit by cosines of
+periods 2, 2.5, 5 and 10.  Filters take one or the other away.  Pictures are saved in the folder
+how_to_add, or in the one that is given: comb.png, filters.png and tolerance.png.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from constructions import adder, linear_adder
+from theory.arithmetic import ZHOU, adder_logits, comb, largest_alpha, period
+from verify.arithmetic.filters import KEPT, filtered
+from verify.arithmetic.pictures import draw_adder, draw_filters
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "how_to_add")
+folder.mkdir(parents=True, exist_ok=True)
+A, B, P, ALPHA = 15, 93, 530, 1000.0
+SETS = {"none, the bump alone": (), "10": (1,), "2 and 5": (5, 2), "2, 2.5, 5, 10": ZHOU}
+
+model = adder()
+print(model, "\n")
+print(
+    f"{A} + {B} = {int(model([A, B]))}; without Fourier features {int(linear_adder(260)([A, B]))}\n"
+)
+
+print("The comb at c − s = 0 … 5, exactly:", ", ".join(str(comb(ZHOU, d)) for d in range(6)))
+for F in list(SETS.values())[1:]:
+    alpha, d = largest_alpha(P, F)
+    names = ", ".join(f"{float(period(f)):g}" for f in F)
+    print(f"periods {names:14} bear errors below 5 up to α = {alpha:6.1f}, where s ± {d} wins")
+
+print("\nAll pairs of 0 … 260, parts of the logits removed:")
+for name, each in filtered(model).items():
+    errors = sorted(each.errors)
+    said = ", ".join(map(str, errors)) if len(errors) < 12 else "multiples of 10"
+    print(f"  {name:20} {100 * each.accuracy:7.3f} % right, errors {said}")
+
+draw_adder(folder / "comb.png", model, (A, B))
+draw_filters(folder / "filters.png", model, (A, B), KEPT)
+
+figure = Figure(figsize=(8, 4.5), layout="constrained")
+panel = figure.subplots()
+errors = np.linspace(-14.95, 14.95, 599)
+for name, F in SETS.items():
+    found = []
+    for error in errors:
+        z = adder_logits(P, ALPHA, 200, error, F) if F else -abs(np.arange(P) - 200 - error)
+        found.append(int(z.argmax()) - 200)
+    panel.plot(errors, found, lw=1.4, label=f"comb of periods {name}" if F else name)
+panel.set(xlabel="error of the sum's size", ylabel="error of the answer", xticks=range(-15, 16, 5))
+panel.axvspan(-5, 5, color="0.9", zorder=0)
+panel.grid(alpha=0.3)
+panel.legend(fontsize=8)
+panel.set_title(f"errors that are borne, α = {ALPHA:g}", fontsize=10)
+figure.savefig(folder / "tolerance.png", dpi=120)
+print(f"\nsaved: comb.png, filters.png and tolerance.png in {folder}")

@@ -1,0 +1,154 @@
+"""Combs in Q(√5), the largest α, and what residues need."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory.arithmetic import ZHOU, comb, comb_gap, cosine, demands, halvings, largest_alpha, period
+from theory.arithmetic.adder import adder_logits
+from theory.arithmetic.golden import Golden
+from theory.checks import InputError
+from verify.arithmetic.comb import comb_claim, wins
+from verify.arithmetic.limits import logits
+from verify.claim import Run
+from verify.finding import Verdict
+
+rationals = st.fractions(min_value=-50, max_value=50, max_denominator=60)
+numbers = st.builds(Golden, rationals, rationals)
+sets = st.sets(st.integers(1, 5), min_size=1)
+
+
+@given(numbers, numbers)
+def test_golden_numbers_are_a_field_in_order(x, y):
+    assert math.isclose(float(x * y), float(x) * float(y), rel_tol=1e-9, abs_tol=1e-9)
+    assert (x + y) - y == x
+    assert (x * y).conjugate == x.conjugate * y.conjugate
+    if abs(float(x) - float(y)) > 1e-9:
+        assert (x < y) == (float(x) < float(y))
+    assert (x - x).sign == 0
+    assert (x * x).sign >= 0
+
+
+def test_signs_need_no_floats():
+    fibonacci = [1, 1]
+    while len(fibonacci) < 120:
+        fibonacci.append(fibonacci[-1] + fibonacci[-2])
+    for n in range(10, 118):  # lucas² − 5·fibonacci² = ±4
+        lucas = fibonacci[n - 1] + fibonacci[n + 1]
+        close = Golden(Fraction(lucas), Fraction(-fibonacci[n]))
+        assert close.sign == (1 if n % 2 else -1)
+
+
+@given(st.integers(-200, 200))
+def test_cosines(k):
+    assert math.isclose(float(cosine(k)), math.cos(math.radians(36 * k)), abs_tol=1e-14)
+
+
+@given(sets, st.integers(-30, 30))
+def test_combs(F, d):
+    wanted = sum(math.cos(2 * math.pi * f * d / 10) for f in F)
+    assert math.isclose(float(comb(F, d)), wanted, abs_tol=1e-12)
+    assert comb(F, d) == comb(F, -d) == comb(F, d + 10)
+
+
+@given(sets)
+def test_a_gap_above_0_is_told_by_frequencies(F):
+    """Residues are told apart iff no d other than 0 is a whole number of all periods."""
+    apart = all(any(f * d % 10 for f in F) for d in range(1, 10))
+    assert (comb_gap(F).sign > 0) == apart
+
+
+def test_shown():
+    assert str(comb_gap(ZHOU)) == "15/4 − 1/4·√5"
+    assert [str(Golden(Fraction(a), Fraction(b))) for a, b in ((0, 1), (0, -2), (1, -1))] == [
+        "√5",
+        "−2·√5",
+        "1 − √5",
+    ]
+    assert period(4) == Fraction(5, 2)
+
+
+def test_halvings():
+    assert halvings([1]) == (4, 2, 1)
+    assert halvings([5]) == (5,)
+    assert halvings([1, 5]) == ZHOU
+    assert halvings([3]) == (4, 3, 2)
+
+
+@given(sets, st.sampled_from([20, 30, 100]), st.floats(-4.9, 4.9))
+def test_the_limit_of_alpha(F, p, error):
+    limit, d = largest_alpha(p, F)
+    if not comb_gap(F).sign > 0:
+        assert limit < 1e-9
+        return
+    z = adder_logits(p, 0.99 * limit, 0, error, F)
+    assert z.argmax() == 0
+    z = adder_logits(p, 1.05 * limit, 0, 4.999, F)
+    assert z[d] > z[0]
+
+
+@given(st.integers(2, 12), st.data())
+def test_demands_that_no_logits_meet(m, data):
+    r = data.draw(st.integers(1, m - 1))
+    rows = demands(m, r)
+    assert rows.shape == (2 * m, 2 * m)
+    assert not rows.sum(0).any()
+    u, v = np.random.default_rng(m).normal(size=(2, m, m))
+    z = u[:, None] + v[None]  # (a, b, c)
+    a = np.arange(m)
+    wanted = np.concatenate(
+        [
+            z[a, -a % m, 0] - z[a, -a % m, r],
+            z[a, (r - a) % m, r] - z[a, (r - a) % m, 0],
+        ]
+    )
+    unknowns = np.concatenate([u[:, 0] - u[:, r], v[:, 0] - v[:, r]])
+    assert np.allclose(rows @ unknowns, wanted)
+    assert wanted.min() <= 1e-12
+
+
+def test_who_wins():
+    from flint import arb
+
+    z = [arb(1), arb(0), arb(1)]
+    assert wins(z, [0, 2]) is Verdict.HOLDS
+    assert wins(z, [1]) is Verdict.FAILS
+    assert wins(z, [0]) is Verdict.UNDECIDED
+    assert wins([arb(1), arb(1, 2)], [0]) is Verdict.UNDECIDED
+    exact = [float(x) for x in logits(20, arb(3), Fraction(1, 3), ZHOU)]
+    assert np.allclose(exact, adder_logits(20, 3.0, 0, 1 / 3))
+
+
+def test_it_holds():
+    findings = list(comb_claim.findings(Run(quick=True), p=300))
+    assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
+    assert len({f.id for f in findings}) == len(findings)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: comb([6], 0), "frequency 6: give some of 1"),
+        (lambda: comb([0, 1], 0), "frequency 0"),
+        (lambda: comb([True], 0), "frequency True"),
+        (lambda: comb([], 0), "no frequency"),
+        (lambda: halvings([2.5]), "frequency 2.5"),
+        (lambda: period(7), "frequency 7"),
+        (lambda: demands(1, 1), "m = 1"),
+        (lambda: demands(5, 10), "a residue r that is not 0"),
+        (lambda: demands(10**7, 1), "GiB"),
+        (lambda: list(comb_claim.findings(Run(), p=25)), "p is 25: give a multiple of 10"),
+        (lambda: list(comb_claim.findings(Run(), p=10)), "p is 10"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(InputError, match=message) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

@@ -1,0 +1,159 @@
+"""Fourier matrices, filters as projections, and what the adder loses by them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions import adder
+from theory.arithmetic import (
+    bin_of,
+    bin_sizes,
+    fourier_bins,
+    fourier_matrix,
+    kept_stream,
+    leakage,
+)
+from theory.checks import InputError
+from verify.arithmetic.filters import (
+    KEPT,
+    filtered,
+    fourier_filters,
+    of_adder,
+    projection,
+    published,
+    rational_rows,
+)
+from verify.claim import Run
+from verify.faults import FAULTS
+from verify.finding import Verdict
+
+SMALL = {"largest": 10, "alpha": 4.0}
+
+
+@given(st.integers(1, 60))
+def test_the_transform_is_orthonormal(p):
+    Q = fourier_matrix(p)
+    assert np.allclose(Q @ Q.T, np.eye(p), atol=1e-12)
+    assert Q.shape == (p, p) == (len(fourier_bins(p)),) * 2
+
+
+@given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 99))
+def test_bin_sizes_are_those_of_the_matrix(p, D, seed):
+    E = np.random.default_rng(seed).normal(size=(p, D))
+    coefficients, bins = fourier_matrix(p) @ E, fourier_bins(p)
+    wanted = [np.linalg.norm(coefficients[bins == k]) for k in range(p // 2 + 1)]
+    assert np.allclose(bin_sizes(E), wanted)
+    assert np.isclose((bin_sizes(E) ** 2).sum(), (E**2).sum())
+
+
+def test_periods_that_are_bins():
+    assert [bin_of(T, 530) for T in (2, Fraction(5, 2), 5, 10)] == [265, 212, 106, 53]
+
+
+@given(st.integers(0, 99), st.integers(1, 4))
+def test_a_filter_removes_what_it_is_to_remove(seed, r):
+    rng = np.random.default_rng(seed)
+    R, K = rng.normal(size=(r, 6)), rng.normal(size=(3, 6))
+    P = kept_stream(R)
+    assert np.allclose(R @ P, 0)
+    assert np.allclose(P @ P, P)
+    assert np.isclose(np.trace(P), 6 - r)
+    assert np.isclose(leakage(R, K @ P), 0, atol=1e-12)
+    assert leakage(R, K) > 0
+
+
+def test_rounding_does_not_remove_all():
+    R = np.array([[1.0, 0.0], [0.0, 1e-5]])
+    assert np.allclose(kept_stream(R), np.diag([0.0, 1.0]))
+    assert np.allclose(kept_stream(0 * R), np.eye(2))
+    assert leakage(R, 0 * R) == 0
+
+
+@pytest.mark.parametrize("orthogonal", [True, False])
+def test_projections_over_q_are_those_of_floats(orthogonal):
+    removed, kept = rational_rows(np.random.default_rng(1), orthogonal)
+    R, K = (
+        np.array([[float(x.p) / float(x.q) for x in row] for row in M.tolist()])
+        for M in (removed, kept)
+    )
+    P = np.array([[float(x.p) / float(x.q) for x in row] for row in projection(removed).tolist()])
+    assert np.allclose(P, kept_stream(R))
+    assert (leakage(R, K) < 1e-12) == orthogonal
+
+
+def test_what_each_filter_leaves():
+    table = filtered(adder(10, 5, 4.0))
+    assert {each.pairs for each in table.values()} == {121}
+    assert table["none removed"].errors == {0}
+    assert table["low removed"].errors == {-10, 0, 10} | {-15 + 5}
+    assert table["low removed"].right == Fraction(121, 3)
+    assert table["high removed"].errors == set(range(-4, 5))
+    assert set(table) == set(KEPT)
+    ours = of_adder(table)
+    assert set(ours) == set(published())
+    assert ours["mlp", "high"] == ours["attention", "low"] == ours["none", "none"] == 100
+    assert published()["mlp", "low"] == 35.89
+
+
+def test_it_holds():
+    findings = list(fourier_filters.findings(Run(quick=True), **SMALL))
+    assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
+    assert len({f.id for f in findings}) == len(findings)
+
+
+@pytest.mark.slow
+def test_figures_of_the_talks_size():
+    table = filtered(adder())
+    assert table["none removed"].accuracy == 1
+    assert table["low removed"].right == Fraction(68_121 * 10, 530)
+    assert round(100 * table["high removed"].accuracy, 3) == 20.001
+    assert round(100 * table["low and period 5"].accuracy, 2) == 76.18
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_it_sees_a_fault_that_changes_answers(fault):
+    verdicts = [
+        fourier_filters.verdict(Run(quick=True, fault=FAULTS[fault]), **SMALL) for _ in range(1)
+    ]
+    changed = fault != "wrong power of two"  # which no answer shows
+    assert (Verdict.FAILS in verdicts) == changed
+
+
+def test_it_draws(tmp_path):
+    run = Run(quick=True, plot=tmp_path / "filters.png")
+    assert fourier_filters.verdict(run, **SMALL) is Verdict.HOLDS
+    assert (tmp_path / "filters.png").stat().st_size > 10_000
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fourier_matrix(0), "p is 0"),
+        (lambda: fourier_matrix(True), "p is True"),
+        (lambda: fourier_matrix(10**7), "GiB"),
+        (lambda: fourier_bins(10**15), "GiB"),
+        (lambda: bin_of(3, 530), "period 3 is no bin of 530 points"),
+        (lambda: bin_of(1, 530), "the period is 1"),
+        (lambda: bin_of(Fraction(-5, 2), 530), "the period is -5/2"),
+        (lambda: bin_sizes(np.zeros((2, 2, 2))), "values have shape"),
+        (lambda: bin_sizes([]), "values have shape"),
+        (lambda: bin_sizes([np.nan]), "NaN"),
+        (lambda: kept_stream([1.0, 2.0]), "removed has shape"),
+        (lambda: kept_stream([[1.0, np.inf]]), "NaN or infinite"),
+        (lambda: kept_stream([[1.0]], 0.0), "tolerance is 0"),
+        (lambda: leakage([[1.0]], [1.0]), "kept has shape"),
+        (lambda: list(fourier_filters.findings(Run(), largest=0)), "largest is 0"),
+        (lambda: list(fourier_filters.findings(Run(), largest=10**6)), "logits, of at most"),
+        (lambda: list(fourier_filters.findings(Run(), step=0)), "step is 0"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(InputError, match=message) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

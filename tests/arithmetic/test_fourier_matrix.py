@@ -1,0 +1,65 @@
+"""The printed Fourier matrix: rank, eigenvalues, and the claim."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory.arithmetic import printed_gram, printed_matrix, printed_quadratic, printed_scales
+from theory.checks import InputError
+from verify.arithmetic.fourier_matrix import eigenvalues, fourier_matrix_claim, printed, rank
+from verify.claim import Run
+from verify.finding import Verdict
+
+
+@given(st.integers(1, 30))
+def test_its_spectrum(half):
+    p = 2 * half + 1
+    F, N = printed_matrix(p), p - 1
+    assert np.allclose(F[:, 0], F[:, N])
+    scales = np.sqrt([float(s) for s in printed_scales(p)])
+    assert np.allclose(F @ F.T, scales[:, None] * printed_gram(p) / 2 * scales)
+    total, product = map(float, printed_quadratic(p))
+    root = np.sqrt(total**2 / 4 - product)
+    wanted = np.sort([0.0, *[1.0] * (N - 2), total / 2 - root, total / 2 + root])
+    found = np.linalg.eigvalsh(F @ F.T)
+    assert np.allclose(found, wanted, atol=1e-9)
+    assert rank(printed_gram(p)) == N
+
+
+def test_the_printed_numbers():
+    found = eigenvalues(521, printed_gram(521), printed_scales(521))
+    assert found.verdict is Verdict.HOLDS
+    assert "2.062986 and 1.938937" in found.words
+    (erratum,) = printed(Run())
+    assert erratum.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("p", [3, 5, 21, 101])
+def test_it_holds(p):
+    findings = list(fourier_matrix_claim.findings(Run(), p=p))
+    assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: printed_matrix(520), "p is 520: the printed matrix takes an odd p"),
+        (lambda: printed_matrix(1), "p is 1"),
+        (lambda: printed_matrix(0), "p is 0"),
+        (lambda: printed_gram(True), "p is True"),
+        (lambda: printed_gram(10**7 + 1), "GiB"),
+        (lambda: printed_scales(4), "p is 4"),
+        (lambda: printed_quadratic(-3), "p is -3"),
+        (lambda: list(fourier_matrix_claim.findings(Run(), p=20)), "p is 20"),
+        (lambda: list(fourier_matrix_claim.findings(Run(), p=2)), "p is 2: give a number"),
+        (lambda: list(fourier_matrix_claim.findings(Run(), p=9999)), "up to 2001"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(InputError, match=message) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

@@ -1,0 +1,125 @@
+"""Modular addition: the margin, its proof, the network that attains it, and every refusal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions import modular_addition
+from theory.arithmetic import (
+    few_frequencies_margin,
+    largest_margin_squared,
+    mean_over_cubes,
+    modular_neurons,
+    network,
+    normalised_margin,
+)
+from theory.checks import InputError
+from verify.arithmetic.modular_margin import built, margin_of_tensors, modular_margin
+from verify.claim import Run
+from verify.faults import FAULTS
+from verify.finding import Verdict
+
+ODD = [3, 5, 9, 15, 21]
+
+
+def star(p: int) -> float:
+    return float(largest_margin_squared(p)) ** 0.5
+
+
+@pytest.mark.parametrize("p", ODD)
+def test_the_margin_is_attained(p):
+    neurons = modular_neurons(p)
+    assert neurons.u.shape == (4 * (p - 1), p)
+    assert np.isclose(normalised_margin(*neurons), star(p), rtol=1e-12)
+    assert np.allclose(mean_over_cubes(*neurons), star(p), rtol=1e-12)
+
+
+@pytest.mark.parametrize("p", ODD)
+def test_the_transformer_is_the_network(p):
+    model = modular_addition(p)
+    a = np.arange(p)
+    pairs = np.stack(np.meshgrid(a, a, indexing="ij"), axis=-1)
+    logits = model.logits(pairs).numpy()[:, :, 0]
+    assert np.allclose(logits, network(*modular_neurons(p)), atol=1e-9)
+    assert (model(pairs).numpy()[..., 0] == (a[:, None] + a) % p).all()
+    right = np.take_along_axis(logits, ((a[:, None] + a) % p)[..., None], axis=-1)
+    assert np.allclose(right, 2 * (p - 1))
+    assert np.isclose(float(margin_of_tensors(built(Run(), p))), star(p), rtol=1e-12)
+
+
+@given(st.sampled_from([3, 5, 7, 9]), st.integers(1, 6), st.integers(0, 999))
+def test_no_network_exceeds_it(p, count, seed):
+    u, v, w = np.random.default_rng(seed).normal(size=(3, count, p))
+    assert normalised_margin(u, v, w) <= mean_of(u, v, w) + 1e-12
+    assert mean_over_cubes(u, v, w).max() <= star(p) * (1 + 1e-12)
+    assert normalised_margin(u, v, w) <= star(p) * (1 + 1e-12)
+
+
+def mean_of(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> float:
+    """The mean over a, b and c ≠ a + b by definition, over Σ‖θ‖³."""
+    f, p = network(u, v, w), u.shape[1]
+    right = np.add.outer(np.arange(p), np.arange(p))[..., None] % p
+    apart = np.take_along_axis(f, right, axis=-1) - f
+    cubes = ((u**2).sum(1) + (v**2).sum(1) + (w**2).sum(1)) ** 1.5
+    assert np.isclose(
+        apart.sum() / (p * p * (p - 1)), (mean_over_cubes(u, v, w) * cubes).sum(), atol=1e-9
+    )
+    return float(apart.sum() / (p * p * (p - 1)) / cubes.sum())
+
+
+def test_no_neuron_has_no_margin():
+    assert normalised_margin(*np.zeros((3, 2, 3))) == 0
+
+
+def test_few_frequencies():
+    assert round(few_frequencies_margin(113, (14, 35, 41, 42, 52)), 3) == 2.410
+    every = few_frequencies_margin(11, range(1, 6))
+    assert np.isclose(every, 5 * 11 / 10)
+
+
+@pytest.mark.parametrize("p", [3, 5, 11])
+def test_it_holds(p):
+    findings = list(modular_margin.findings(Run(quick=True), p=p))
+    assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
+    assert len({f.id for f in findings}) == len(findings)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_it_sees_every_fault(fault):
+    assert modular_margin.verdict(Run(quick=True, fault=FAULTS[fault]), p=5) is Verdict.FAILS
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: modular_addition(4), "p is 4: give an odd number from 3 on"),
+        (lambda: modular_addition(1), "p is 1"),
+        (lambda: modular_addition(0), "p is 0"),
+        (lambda: modular_addition(True), "p is True"),
+        (lambda: modular_addition(5.0), "p is 5.0"),
+        (lambda: modular_addition(10**6 + 1), "GiB"),
+        (lambda: modular_addition(5)([5, 0]), "tokens contain 5"),
+        (lambda: modular_addition(5)([0, 1, 2]), "3 tokens"),
+        (lambda: modular_addition(5).float(), "bits of significand"),
+        (lambda: modular_neurons(6), "p is 6"),
+        (lambda: modular_neurons(10**7 + 1), "GiB"),
+        (lambda: largest_margin_squared(10), "p is 10"),
+        (lambda: few_frequencies_margin(7, []), "frequencies"),
+        (lambda: few_frequencies_margin(7, [7]), "frequencies"),
+        (lambda: few_frequencies_margin(8, [1]), "p is 8"),
+        (lambda: network([[1.0, 2.0]], [[1.0, 2.0]], [[1.0]]), "have shapes"),
+        (lambda: network([1.0], [1.0], [1.0]), "have shapes"),
+        (lambda: normalised_margin([[np.nan, 1.0]], [[0.0, 1.0]], [[0.0, 1.0]]), "NaN"),
+        (lambda: list(modular_margin.findings(Run(quick=True), p=8)), "p is 8"),
+        (lambda: list(modular_margin.findings(Run(), p=63)), "up to 61"),
+        (lambda: list(modular_margin.findings(Run(), p=1)), "p is 1"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(InputError, match=message) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

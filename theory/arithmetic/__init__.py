@@ -1,0 +1,80 @@
+"""Addition with Fourier features: definitions and theorems.
+
+fourier         the orthonormal real transform, its bins and their sizes
+printed_matrix  a printed one that is no basis, and its spectrum
+filters         removing coefficients as a projection of the stream; when it is a mask
+golden          exact numbers a + b√5
+comb            sums of cosines that tell the residues mod 10 apart
+adder           comb and bump: how little need be known of the size of a sum
+residues        what needs products
+modular_margin  the largest margin of modular addition, and who attains it
+spectrum        peaks in the spectrum of embeddings of numbers
+"""
+
+from theory.arithmetic.adder import (
+    adder_logits,
+    candidates,
+    coarse,
+    largest_alpha,
+    least_gap,
+    rounding_of_logits,
+)
+from theory.arithmetic.comb import ZHOU, comb, comb_gap, halvings, period
+from theory.arithmetic.filters import kept_stream, leakage
+from theory.arithmetic.fourier import bin_of, bin_sizes, fourier_bins, fourier_matrix
+from theory.arithmetic.golden import Golden, cosine
+from theory.arithmetic.modular_margin import (
+    Neurons,
+    few_frequencies_margin,
+    largest_margin_squared,
+    mean_over_cubes,
+    modular_neurons,
+    network,
+    normalised_margin,
+)
+from theory.arithmetic.printed_matrix import (
+    printed_gram,
+    printed_matrix,
+    printed_quadratic,
+    printed_scales,
+)
+from theory.arithmetic.residues import demands
+from theory.arithmetic.spectrum import peak_ratios, permutation_maxima, without, without_trend
+
+__all__ = [
+    "ZHOU",
+    "Golden",
+    "Neurons",
+    "adder_logits",
+    "bin_of",
+    "bin_sizes",
+    "candidates",
+    "coarse",
+    "comb",
+    "comb_gap",
+    "cosine",
+    "demands",
+    "few_frequencies_margin",
+    "fourier_bins",
+    "fourier_matrix",
+    "halvings",
+    "kept_stream",
+    "largest_alpha",
+    "largest_margin_squared",
+    "leakage",
+    "least_gap",
+    "mean_over_cubes",
+    "modular_neurons",
+    "network",
+    "normalised_margin",
+    "peak_ratios",
+    "period",
+    "permutation_maxima",
+    "printed_gram",
+    "printed_matrix",
+    "printed_quadratic",
+    "printed_scales",
+    "rounding_of_logits",
+    "without",
+    "without_trend",
+]

@@ -1,0 +1,96 @@
+"""Adding with a comb and a bump: how little need be known of the size of a sum.
+
+Let 10 divide p ≥ 20, s the sum, 0 ≤ s < p, and ε the error with which its size is known:
+
+    z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p),     α > 0,     candidates c = 0, …, p − 1.
+
+The comb C_F (`comb.py`) tells residues mod 10 apart and the bump sizes.  Distances are modulo p.
+
+**z is largest at c = s alone, for all |ε| < 5, iff  2α sin(πd/p) sin(π(10 − d)/p) ≤ C_F(0) − C_F(d)
+for d = 1, …, 9.**  For 0 < d ≤ p/2 the bump gains
+
+    g(d, ε) = cos(2π(d − ε)/p) − cos(2πε/p) = 2 sin(πd/p) sin(π(2ε − d)/p)
+
+at s + d.  It is below 0 where 2ε < d, so for d ≥ 10, where the comb gains nothing.  For d < 10 it
+rises with ε where it is above 0, towards its value at ε = 5, which is not attained; and
+−d and −ε are d and ε.  For the frequencies of [Zhou2024] d = 5 binds: α ≤ 2/sin²(5π/p).
+
+Without the comb z is largest at the c nearest to s + ε, and without the bump at all c ≡ s mod 10.
+At |ε| = 5 the candidates s and s ± 10 tie.
+
+So a size known to the nearest multiple of 5 is enough: 5·round(n/5) is off by at most 2, and the
+sum of two by at most 4.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.arithmetic.comb import ZHOU, comb, frequencies
+from theory.checks import InputError
+
+
+def candidates(largest: int) -> int:
+    """The least multiple of 10 above 2·largest, and at least 20: the p of sums up to there."""
+    return max(20, 10 * (2 * checks.step_count("largest", largest) // 10 + 1))
+
+
+def coarse(n: ArrayLike, step: int) -> np.ndarray:
+    """The multiple of step nearest to n, whole numbers from 0; halves go up.
+
+    Raises `ValueError` for other numbers, and for a step below 1.
+    """
+    step = checks.dimension("step", step)
+    return (2 * checks.step_counts("n", n) + step) // (2 * step) * step
+
+
+def adder_logits(p: int, alpha: float, s: int, error: float, F: Iterable[int] = ZHOU) -> np.ndarray:
+    """z(c), c = 0, …, p − 1, by definition; alpha = 0 leaves out the bump.
+
+    Raises `ValueError` for p that is no multiple of 10 or below 20, and alpha below 0.
+    """
+    p, alpha = checked_p(p), checks.nonnegative_number("alpha", alpha)
+    d = np.arange(p) - s
+    teeth = np.array([float(comb(F, k)) for k in range(10)])
+    return teeth[d % 10] + alpha * np.cos(2 * np.pi * (d - error) / p)
+
+
+def largest_alpha(p: int, F: Iterable[int] = ZHOU) -> tuple[float, int]:
+    """The largest α with which all sums are right for all |ε| < 5, and the d that binds; 0.0 where
+    F does not tell the residues mod 10 apart.
+
+    Raises `ValueError` for p that is no multiple of 10 or below 20, and as `frequencies`.
+    """
+    p, F = checked_p(p), frequencies(F)
+    d = np.arange(1, 10)
+    above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])
+    limits = above / (2 * np.sin(np.pi * d / p) * np.sin(np.pi * (10 - d) / p))
+    return float(limits.min()), int(d[limits.argmin()])
+
+
+def least_gap(p: int, alpha: float, error: int, F: Iterable[int] = ZHOU) -> float:
+    """min z(s) − z(c) over all c ≠ s and whole errors |ε| ≤ error; below 0 where sums are wrong."""
+    logits = [adder_logits(p, alpha, 0, e, F) for e in range(-error, error + 1)]
+    return float(min(z[0] - z[1:].max() for z in logits))
+
+
+def rounding_of_logits(alpha: float, bits: int) -> float:
+    """How far a logit moves if cosines and sines of a, b and c, and α times those of the bump, are
+    rounded to multiples of 2^−bits.
+
+    With δ = 2^{−bits−1}, numbers (cos, sin) of length 1 move by at most √2δ, so a product of three
+    of them, as complex numbers, by (1 + √2δ)³ − 1; the bump's third one has length α.  There are
+    three combs besides period 2, which is exact.
+    """
+    off = 2**0.5 * 2.0 ** (-bits - 1)
+    return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
+
+
+def checked_p(p: int) -> int:
+    """p; `ValueError` unless it is a multiple of 10, at least 20."""
+    p = checks.dimension("p", p)
+    if p % 10 or p < 20:
+        raise InputError(f"p is {p}: give a multiple of 10, at least 20")
+    return p

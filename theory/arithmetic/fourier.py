@@ -1,0 +1,70 @@
+"""The orthonormal real discrete Fourier transform, and the size of each bin.
+
+Shape glossary: p points, D columns.  Row 0 of Q is 1/√p; bin k, 1 ≤ k < p/2, has the rows
+√(2/p) cos(2πkx/p) and √(2/p) sin(2πkx/p); for even p the last row is cos(πx)/√p, bin p/2.  Bin k
+has period p/k: a period is a bin exactly if it divides p into whole parts.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks, machine
+from theory.checks import InputError
+
+
+def fourier_matrix(p: int) -> np.ndarray:
+    """Q (p, p), Q Qᵀ = I; rows in the order of `fourier_bins(p)`, cosine before sine.
+
+    Raises `ValueError` for p < 1, and for more than the memory holds.
+    """
+    k = fourier_bins(p)
+    machine.fits_in_memory(f"a Fourier matrix of {p} rows", 32 * p * p, "take a smaller p")
+    # Whole turns are taken off as integers, so that an angle is rounded once.
+    angles = 2 * np.pi * (np.outer(k, np.arange(p)) % p) / p
+    sines = (np.arange(p) > 0) & (np.arange(p) % 2 == 0)
+    lengths = np.full(p, np.sqrt(2 / p))
+    lengths[(k == 0) | (2 * k == p)] = np.sqrt(1 / p)
+    rows = np.where(sines[:, None], np.sin(angles), np.cos(angles))
+    return rows * lengths[:, None]
+
+
+def fourier_bins(p: int) -> np.ndarray:
+    """The bin of each row of Q: 0, 1, 1, 2, 2, …, (p,).  Raises `ValueError` for p < 1."""
+    p = checks.dimension("p", p)
+    machine.fits_in_memory(f"the bins of {p} points", 64 * p, "take a smaller p")
+    return (np.arange(p) + 1) // 2
+
+
+def bin_of(period: Fraction | int, p: int) -> int:
+    """The bin k = p/T of period T.
+
+    Raises `ValueError` for p < 1, a period below 2, and one that is no bin of p points.
+    """
+    p = checks.dimension("p", p)
+    if period < 2:
+        raise InputError(f"the period is {period}: whole numbers have none below 2")
+    k = Fraction(p) / Fraction(period)
+    if k.denominator != 1:
+        raise InputError(f"period {period} is no bin of {p} points: take a p that it divides")
+    return int(k)
+
+
+def bin_sizes(values: ArrayLike) -> np.ndarray:
+    """‖Q_k values‖, k = 0, …, ⌊p/2⌋, over both rows of a bin and all columns; values (p,) or
+    (p, D) → (⌊p/2⌋ + 1,).
+
+    Raises `ValueError` for other shapes, and NaN or infinite entries.
+    """
+    array = checks.real("values", values)
+    if array.ndim not in (1, 2) or not array.size:
+        raise InputError(f"values have shape {array.shape}: give (p,) or (p, D)")
+    checks.finite("values", bool(np.isfinite(array).all()))
+    p = len(array)
+    spectrum = np.abs(np.fft.rfft(array.reshape(p, -1), axis=0))
+    sizes = np.sqrt((spectrum**2).sum(1) * 2 / p)
+    sizes[0] /= np.sqrt(2)
+    if p % 2 == 0:
+        sizes[-1] /= np.sqrt(2)
+    return sizes

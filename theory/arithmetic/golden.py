@@ -1,0 +1,75 @@
+"""Exact numbers a + b√5 with rational a and b, and the cosines of multiples of 36°.
+
+The sign of a + b√5 is that of a or b if those agree; else that of a where a² > 5b², and that of b
+where not: √5 is irrational, so a² = 5b² only for 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, total_ordering
+
+
+@total_ordering
+@dataclass(frozen=True)
+class Golden:
+    """a + b√5."""
+
+    a: Fraction
+    b: Fraction = Fraction(0)
+
+    def __add__(self, other: Golden) -> Golden:
+        return Golden(self.a + other.a, self.b + other.b)
+
+    def __neg__(self) -> Golden:
+        return Golden(-self.a, -self.b)
+
+    def __sub__(self, other: Golden) -> Golden:
+        return self + (-other)
+
+    def __mul__(self, other: Golden) -> Golden:
+        a = self.a * other.a + 5 * self.b * other.b
+        return Golden(a, self.a * other.b + self.b * other.a)
+
+    def __rmul__(self, factor: int | Fraction) -> Golden:
+        return Golden(factor * self.a, factor * self.b)
+
+    @property
+    def conjugate(self) -> Golden:
+        """a − b√5."""
+        return Golden(self.a, -self.b)
+
+    @property
+    def sign(self) -> int:
+        """−1, 0 or 1."""
+        of_a, of_b = (_sign(part) for part in (self.a, self.b))
+        if of_a * of_b >= 0:
+            return of_a or of_b
+        return of_a if self.a**2 > 5 * self.b**2 else of_b
+
+    def __lt__(self, other: Golden) -> bool:
+        return (self - other).sign < 0
+
+    def __float__(self) -> float:
+        return float(self.a) + float(self.b) * 5**0.5
+
+    def __str__(self) -> str:
+        root = f"{'−' if self.b < 0 else ''}{abs(self.b)}·√5".replace("1·√5", "√5")
+        if not self.b or not self.a:
+            return (root if self.b else str(self.a)).replace("-", "−")
+        text = f"{self.a} {'−' if self.b < 0 else '+'} {root.removeprefix('−')}"
+        return text.replace("-", "−")
+
+
+def _sign(value: Fraction) -> int:
+    return (value > 0) - (value < 0)
+
+
+@cache
+def cosine(k: int) -> Golden:
+    """cos(36°·k), by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4."""
+    k = min(k % 10, -k % 10)
+    if k < 2:
+        return Golden(Fraction(1)) if k == 0 else Golden(Fraction(1, 4), Fraction(1, 4))
+    return 2 * cosine(1) * cosine(k - 1) - cosine(k - 2)

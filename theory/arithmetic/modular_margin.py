@@ -1,0 +1,128 @@
+"""The largest margin of modular addition with quadratic neurons, and the network that attains it.
+
+    f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))²,     u_i, v_i, w_i ∈ R^p;
+
+its normalised margin is  min_{a, b, c ≠ a+b} (f_{a+b} − f_c) / Σ_i ‖θ_i‖³,  θ_i = (u_i, v_i, w_i).
+
+**It is at most γ* = √(2/27) / (√p (p − 1)), for every odd p ≥ 3** ([Morwani2023] for primes).  The
+minimum is at most the mean over a, b and c ≠ a + b, which is a sum over neurons.  For one,
+
+    mean = 2/((p − 1) p) Σ_{a,b} u_a v_b w̃_{a+b},     w̃ = w − mean of w,                   (1)
+
+since squares drop out: Σ_b w̃_{a+b} = 0.  With x̂_k = Σ_a x_a e^{−2πika/p} that is
+
+    2/((p − 1) p²) Σ_{k≠0} û_k v̂_k conj(ŵ_k).                                             (2)
+
+By the inequality of the means |xyz| ≤ ((x² + y² + z²)/3)^{3/2}, so it is at most
+2/((p − 1)p²) Σ_{k≠0} (t_k/3)^{3/2} with t_k = |û_k|² + |v̂_k|² + |ŵ_k|².  By Parseval Σ_k t_k =
+p‖θ‖²; p is odd, so k ≠ −k, and t_k = t_{−k}.  A sum of convex functions is largest where one pair
+has it all, p‖θ‖²/2 each: the mean is at most
+
+    2/((p − 1) p²) · 2 (p/6)^{3/2} ‖θ‖³ = γ* ‖θ‖³.  ∎                                      (3)
+
+It is attained: for z = 1, …, (p − 1)/2, ω = 2πz/p, c = cos ω·, s = sin ω·, by (u, v, w) =
+(c, c, c), (s, s, −c), (s, c, s), (c, s, s) and (u, −v, −w) of each, 4(p − 1) neurons with ‖θ‖² =
+3p/2.  As w(u + v)² − w(u − v)² = 4uvw and cc·c − ss·c + (sc + cs)·s is cos(ω(a + b − c)),
+
+    f_c = 4 Σ_z cos(ω(a + b − c)) = 2(p [c = a + b] − 1),
+
+a margin of 2p everywhere.  For even p the pair k, −k is one at k = p/2, and (3) fails.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks, machine
+from theory.checks import InputError
+
+
+class Neurons(NamedTuple):
+    """u, v and w of all neurons, a row for each, (neurons, p)."""
+
+    u: np.ndarray
+    v: np.ndarray
+    w: np.ndarray
+
+
+def checked_modulus(p: int) -> int:
+    """p; `ValueError` unless it is odd and at least 3."""
+    p = checks.dimension("p", p)
+    if p % 2 == 0 or p < 3:
+        raise InputError(f"p is {p}: give an odd number from 3 on, where k and −k differ")
+    return p
+
+
+def largest_margin_squared(p: int) -> Fraction:
+    """γ*² = 2/(27 p (p − 1)²).  Raises `ValueError` for an even p and for p < 3."""
+    p = checked_modulus(p)
+    return Fraction(2, 27 * p * (p - 1) ** 2)
+
+
+def modular_neurons(p: int) -> Neurons:
+    """The 4(p − 1) neurons that attain γ*, in float64.
+
+    Raises `ValueError` for an even p, p < 3, and for more than the memory holds.
+    """
+    p = checked_modulus(p)
+    machine.fits_in_memory(f"the {4 * (p - 1)} neurons", 3 * 8 * 4 * p * p, "take a smaller p")
+    angles = 2 * np.pi * (np.outer(np.arange(1, (p + 1) // 2), np.arange(p)) % p) / p
+    c, s = np.cos(angles), np.sin(angles)
+    u, v, w = (np.concatenate(parts) for parts in ((c, s, s, c), (c, s, c, s), (c, -c, s, s)))
+    return Neurons(*(np.concatenate(pair) for pair in ((u, u), (v, -v), (w, -w))))
+
+
+def network(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
+    """f(a, b)_c (p, p, p) of neurons u, v, w (neurons, p), by definition.
+
+    Raises `ValueError` for other shapes, and NaN or infinite entries.
+    """
+    U, V, W = _neurons(u, v, w)
+    return np.asarray(np.einsum("iab,ic->abc", (U[:, :, None] + V[:, None, :]) ** 2, W))
+
+
+def normalised_margin(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> float:
+    """The least of f_{a+b} − f_c over Σ‖θ_i‖³; 0.0 for neurons that are all 0."""
+    U, V, W = _neurons(u, v, w)
+    p = U.shape[1]
+    f, right = network(U, V, W), np.add.outer(np.arange(p), np.arange(p)) % p
+    of_right = np.take_along_axis(f, right[..., None], axis=-1)
+    apart = of_right - f
+    np.put_along_axis(apart, right[..., None], np.inf, axis=-1)
+    lengths = ((U**2).sum(1) + (V**2).sum(1) + (W**2).sum(1)) ** 1.5
+    return float(apart.min() / lengths.sum()) if lengths.any() else 0.0
+
+
+def mean_over_cubes(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
+    """The mean (1) of each neuron over its ‖θ‖³, (neurons,): at most γ*, as proved."""
+    U, V, W = _neurons(u, v, w)
+    p = U.shape[1]
+    hats = [np.fft.fft(x, axis=1)[:, 1:] for x in (U, V, W)]
+    total = (hats[0] * hats[1] * hats[2].conj()).real.sum(1)
+    lengths = ((U**2).sum(1) + (V**2).sum(1) + (W**2).sum(1)) ** 1.5
+    return np.asarray(2 / ((p - 1) * p**2) * total / lengths)
+
+
+def few_frequencies_margin(p: int, K: Iterable[int]) -> float:
+    """min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)): how far the right answer is ahead where only the
+    frequencies K are there.  It is at most |K| p/(p − 1), the mean over d.
+
+    Raises `ValueError` for an even p, p < 3, no K, and for k that is not 1, …, p − 1.
+    """
+    p, found = checked_modulus(p), list(K)
+    if not found or any(isinstance(k, bool) or k not in range(1, p) for k in found):
+        raise InputError(f"frequencies {found}: give some of 1, …, {p - 1}")
+    turns = np.outer(np.arange(1, p), found) % p
+    return float((1 - np.cos(2 * np.pi * turns / p)).sum(1).min())
+
+
+def _neurons(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> Neurons:
+    found = [checks.vectors(name, x) for name, x in (("u", u), ("v", v), ("w", w))]
+    shapes = {x.shape for x in found}
+    if len(shapes) > 1 or found[0].ndim != 2 or found[0].shape[1] < 2:
+        said = ", ".join(str(x.shape) for x in found)
+        raise InputError(f"u, v and w have shapes {said}: give all as (neurons, p), p ≥ 2")
+    return Neurons(*found)

@@ -1,0 +1,34 @@
+"""Why residues need products: no sums of a part of a and a part of b add modulo m.
+
+A token that asks the same whatever a and b are finds, by linear or uniform attention, logits
+
+    z_c(a, b) = u_c(a) + v_c(b),     c = 0, …, m − 1.
+
+**No such logits are largest at c = a + b mod m for all pairs, m ≥ 2.**  Let r ≠ 0.  Of the pairs of
+sum 0 each a, and each b, is in one; so is it of the pairs of sum r.  Summed over either, z_0 − z_r
+is the same number Σ_a (u_0 − u_r)(a) + Σ_b (v_0 − v_r)(b): above 0 over the first, below 0 over the
+second.  Over whole numbers, where sums do not turn round, such logits do add: 2c(a + b) − c².
+"""
+
+import numpy as np
+
+from theory import checks, machine
+from theory.checks import InputError
+
+
+def demands(m: int, r: int) -> np.ndarray:
+    """The demands z_0 > z_r at pairs of sum 0 and z_r > z_0 at pairs of sum r, a row for each, by
+    the unknowns (u_0 − u_r)(0 … m − 1), (v_0 − v_r)(0 … m − 1): (2m, 2m) of −1, 0, 1.
+
+    Rows that add up to 0 cannot all be above 0.  Raises `ValueError` for m < 2, and r ≡ 0 mod m.
+    """
+    m, r = checks.dimension("m", m), checks.step_count("r", r)
+    if m < 2 or r % m == 0:
+        raise InputError(f"m = {m} and r = {r}: give m ≥ 2 and a residue r that is not 0")
+    machine.fits_in_memory(f"the demands mod {m}", 32 * m * m, "take a smaller m")
+    a = np.arange(m)
+    rows = np.zeros((2, m, 2 * m), dtype=np.int64)
+    for sign, (of_sum, total) in zip((1, -1), enumerate((0, r)), strict=True):
+        rows[of_sum, a, a] = sign
+        rows[of_sum, a, m + (total - a) % m] = sign
+    return rows.reshape(2 * m, 2 * m)

@@ -1,0 +1,260 @@
+"""The claim `comb`: cosines that tell the residues mod 10 apart, in exact numbers of Q(√5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Annotated
+
+import numpy as np
+from flint import arb, fmpq
+
+from theory.arithmetic.adder import checked_p, largest_alpha
+from theory.arithmetic.comb import ZHOU, comb, comb_gap, halvings, period
+from theory.arithmetic.golden import Golden, cosine
+from theory.arithmetic.residues import demands
+from verify.arithmetic.limits import alpha_limit, logits
+from verify.claim import Run, claim, option
+from verify.domains import Ball
+from verify.evidence.enclosure import BITS, all_hold, below
+from verify.evidence.enclosure import same as same_ball
+from verify.finding import Finding, Verdict, equal, labelled, same
+
+ALL, RATIONAL = (5, 4, 3, 2, 1), (5, 4, 2)
+SETS = (ALL, ZHOU, (5, 2, 1), (5, 4, 1), RATIONAL, (4, 2, 1), (5, 1), (5, 4), (5, 2), (1,))
+TABLE = {
+    # C_F(0), …, C_F(5) in quarters (a, b) of a + b√5, and the gap
+    ZHOU: ((16, 0), (-5, 1), (1, 1), (-5, -1), (1, -1), (0, 0), (15, -1)),
+    RATIONAL: ((12, 0), (-6, 0), (2, 0), (-6, 0), (2, 0), (4, 0), (8, 0)),
+    ALL: ((20, 0), (-4, 0), (0, 0), (-4, 0), (0, 0), (-4, 0), (20, 0)),
+}
+SMALL = 30  # the p at which logits are written out
+ROUNDED = arb(2) ** -40  # of a limit in float64, whose sines lose a few bits
+LEAST_AHEAD = 2.0**-60  # of the best candidate, where balls are to tell it from the next
+MODULI = 24
+
+
+@claim(source="[Zhou2024]; proved in theory/arithmetic/", faults_seen=[{}])
+def comb_claim(
+    run: Run, *, p: Annotated[int, option("answers, a multiple of 10", min=20)] = 530
+) -> Iterator[Finding]:
+    """Periods 2, 2.5, 5 and 10 tell the residues mod 10 apart, and are what halving makes of 2, 10.
+
+    Their sums of cosines are numbers a + b√5, so signs are decided by whole numbers.  With a bump
+    of weight α sums are right for all errors |ε| < 5 of their size up to an α that depends on the
+    periods; without the comb errors are ε to the nearest whole number, without the bump multiples
+    of 10.  Residues are not added by any sums u_c(a) + v_c(b).
+    """
+    p = checked_p(p)
+    yield cosines()
+    yield from table()
+    yield closure()
+    yield identities()
+    with Ball.precision(BITS):
+        yield limits(p)
+        yield from labelled("limit", by_hand(SMALL))
+        yield from labelled("errors", signatures(SMALL))
+    yield impossible(8 if run.quick else MODULI)
+
+
+def cosines() -> Finding:
+    """cos 5θ = −1 and cos θ > 0 leave θ = 36° alone; then the recurrence says all others."""
+    wrong = None
+    if cosine(5) != Golden(Fraction(-1)) or not cosine(1).sign > 0:
+        wrong = f"cos 180° = {cosine(5)}, cos 36° = {cosine(1)}"
+    for k in range(1, 20):
+        if cosine(k + 1) + cosine(k - 1) != 2 * cosine(1) * cosine(k):
+            wrong = wrong or f"c_{k + 1} + c_{k - 1} is not 2 c₁ c_{k}"
+    return equal("cosines", "cos 36°k, k = 0 … 20, by cos 180° = −1 and the recurrence", wrong)
+
+
+def table() -> Iterator[Finding]:
+    """Values and gaps; which sets of periods are closed under √5 → −√5: rational logits."""
+    for F, wanted in TABLE.items():
+        found = [*(comb(F, d) for d in range(6)), comb_gap(F)]
+        stated = [Golden(Fraction(a, 4), Fraction(b, 4)) for a, b in wanted]
+        differs = [
+            f"{got}, stated {said}" for got, said in zip(found, stated, strict=True) if got != said
+        ]
+        folded = all(comb(F, d) == comb(F, -d) == comb(F, d + 10) for d in range(10))
+        yield equal(
+            f"table/{named(F)}",
+            f"comb of periods {named(F)} at d = 0 … 5",
+            differs[0] if differs else None if folded else "not even, or not of period 10",
+            words=f"{', '.join(map(str, found[:-1]))}; gap {found[-1]} = {float(found[-1]):.3f}",
+        )
+    apart = {named(F): comb_gap(F).sign > 0 for F in SETS}
+    tell = dict.fromkeys(apart, True)
+    name = "sets of periods whose gap is above 0"
+    yield same("apart", name, apart, tell, words=", ".join(apart), wanted="all of these")
+    closed = {named(F): rational(F) for F in TABLE}
+    stated_closed = {named(ZHOU): False, named(RATIONAL): True, named(ALL): True}
+    yield same(
+        "rational",
+        "sets closed under √5 → −√5, whose logits are rational",
+        closed,
+        stated_closed,
+        words=", ".join(name for name, is_closed in closed.items() if is_closed),
+        wanted="2, 2.5, 5 and all five, but not 2, 2.5, 5, 10",
+    )
+
+
+def rational(F: Iterable[int]) -> bool:
+    """Whether all values are."""
+    values = [comb(F, d) for d in range(10)]
+    return all(value == value.conjugate for value in values)
+
+
+def named(F: Iterable[int]) -> str:
+    """The periods, as words."""
+    return "-".join(f"{float(period(f)):.3g}" for f in F)
+
+
+def closure() -> Finding:
+    """{2, 10} under halving."""
+    found = halvings((5, 1))
+    return same(
+        "closure",
+        "periods 2 and 10 closed under halving",
+        [str(period(f)) for f in found],
+        [str(period(f)) for f in ZHOU],
+        words=", ".join(str(period(f)) for f in found),
+    )
+
+
+def identities() -> Finding:
+    """cos(a + b) and sin(a + b) from squares of averages, at (c, s) = (1 − t², 2t)/(1 + t²).
+
+    Both sides, times (1 + t²)²(1 + x²)², have degree at most 4 in t and in x, so that a grid of
+    5 × 5 points decides; 9 × 9 are taken.
+    """
+    wrong = None
+    for t, x in product(range(-4, 5), repeat=2):
+        (c, s), (C, S) = point(t), point(x)
+        u, v = (c + C) / 2, (s + S) / 2
+        double_u = (c * c - s * s + C * C - S * S) / 2
+        double_v = s * c + S * C
+        sums = 2 * (u * u - v * v) - double_u, 4 * u * v - double_v
+        if sums != (c * C - s * S, s * C + c * S):
+            wrong = wrong or f"at t = {t}, {x}"
+        cosine_of_difference = c * C + s * S
+        if u * u - v * v != (1 + cosine_of_difference) / 2 * (c * C - s * S):
+            wrong = wrong or f"without half the period, at t = {t}, {x}"
+    return equal(
+        "squares",
+        "sums of angles from squares of averages and half the period, as polynomials",
+        wrong,
+        evidence="proved",
+        words="equal on a grid finer than their degree; without it cos²((a − b)/2) is left",
+    )
+
+
+def point(t: int) -> tuple[Fraction, Fraction]:
+    """A rational point of the circle."""
+    return Fraction(1 - t * t, 1 + t * t), Fraction(2 * t, 1 + t * t)
+
+
+def limits(p: int) -> Finding:
+    """The largest α of each set of periods: 2/sin²(5π/p) for the talk's, and more periods allow
+    more, since each adds 1 − cos ≥ 0 to C_F(0) − C_F(d)."""
+    balls = {F: alpha_limit(p, F)[0] for F in SETS}
+    found = {named(F): float(limit) for F, limit in balls.items()}
+    stated = 2 / (arb(fmpq(5, p)) * arb.pi()).sin() ** 2
+    verdicts = [same_ball(balls[ZHOU], stated)]
+    for F, (float_limit, _) in ((F, largest_alpha(p, F)) for F in SETS):
+        verdicts.append(below(abs(balls[F] - arb(float_limit)), ROUNDED * balls[F]))
+    inside = [(F, G) for F in SETS for G in SETS if set(F) < set(G)]
+    verdicts += [below(balls[F], balls[G]) for F, G in inside]
+    ratio = found[named(ZHOU)] / found[named((1,))]
+    return all_hold(
+        "limits",
+        f"the largest α for errors below 5, p = {p}",
+        verdicts,
+        words=f"{', '.join(f'{name}: {value:.1f}' for name, value in found.items())}; period 10 "
+        f"alone is enough, 2, 2.5 and 5 buy a factor of {ratio:.2f}",
+        wanted="2/sin²(5π/p) for 2-2.5-5-10, and more with more periods",
+    )
+
+
+def by_hand(p: int) -> Iterator[Finding]:
+    """The theorem without its proof: all candidates at errors from −5 to 5, on either side of α."""
+    below, above = list[Verdict](), list[Verdict]()
+    steps = [Fraction(k, 8) for k in range(-39, 40)] + [Fraction(4999, 1000), Fraction(-4999, 1000)]
+    for F in SETS:
+        limit, d = alpha_limit(p, F)
+        for error in steps:
+            below.append(wins(logits(p, limit * (1 - arb(2) ** -10), error, F), [0]))
+        z = logits(p, limit * arb(1.02), Fraction(4999, 1000), F)
+        above.append(Verdict.of(bool(z[d] > z[0])))
+    name = (
+        f"a thousandth below it, p = {p}: right at {len(steps)} errors, {len(SETS)} sets of periods"
+    )
+    yield all_hold("below", name, below, words="c = s wins", wanted="c = s alone")
+    name = f"a fiftieth above it, p = {p}: wrong at ε = 4.999"
+    yield all_hold("above", name, above, words="the candidate that binds wins")
+
+
+def signatures(p: int) -> Iterator[Finding]:
+    """Errors without comb, without bump, and beyond 5."""
+    alpha, _ = alpha_limit(p, ZHOU)
+    alpha = alpha / 2
+    quarters = [Fraction(k, 4) for k in range(-59, 60)]
+
+    def all_errors(
+        errors: Iterable[Fraction], expected: Callable[[Fraction], int], F: Iterable[int]
+    ) -> list[Verdict]:
+        return [wins(logits(p, alpha, e, F), [expected(e) % p]) for e in errors]
+
+    halves = [e for e in quarters if (2 * e) % 2 != 1 and abs(e) < p / 2]
+    yield all_hold(
+        "no-comb",
+        f"without the comb, p = {p}, ε in quarters up to {p // 2}",
+        all_errors(halves, round, ()),
+        words="the error is ε to the nearest whole number",
+    )
+    z = logits(p, arb(0), Fraction(0), ZHOU)
+    yield all_hold(
+        "no-bump",
+        f"without the bump, p = {p}",
+        [wins(z, list(range(0, p, 10)))],
+        words=f"the candidates c ≡ s mod 10 tie, {p // 10} of them",
+    )
+    tens = [e for e in quarters if e % 10 != 5 and abs(e) < p / 2]
+    yield all_hold(
+        "beyond",
+        f"errors of the size up to {p // 2} in quarters, p = {p}",
+        all_errors(tens, lambda e: 10 * round(e / 10), ZHOU),
+        words="the error is the multiple of 10 nearest to ε",
+    )
+    at_five = logits(p, alpha, Fraction(5), ZHOU)
+    verdict = Verdict.of(bool(at_five[0].overlaps(at_five[10])))
+    yield all_hold("tie", f"at ε = 5, p = {p}", [verdict], words="s and s + 10 tie")
+
+
+def wins(z: list[arb], expected: list[int]) -> Verdict:
+    """Whether these candidates are equal, and ahead of all others by more than rounding."""
+    best = z[expected[0]]
+    ahead = [best - value for c, value in enumerate(z) if c not in expected]
+    if any(not z[c].overlaps(best) for c in expected) or any(gap < 0 for gap in ahead):
+        return Verdict.FAILS
+    return Verdict.of(True) if all(gap > LEAST_AHEAD for gap in ahead) else Verdict.UNDECIDED
+
+
+def impossible(most: int) -> Finding:
+    """For every m and r the demands add up to 0, so that no logits meet them all."""
+    wrong = None
+    for m in range(2, most + 1):
+        for r in range(1, m):
+            rows = demands(m, r)
+            each = np.abs(rows).sum(1)
+            if rows.sum(0).any() or not (each == 2).all() or len(rows) != 2 * m:
+                wrong = wrong or f"m = {m}, r = {r}: the demands add up to {rows.sum(0).tolist()}"
+    return equal(
+        "residues",
+        f"sums u_c(a) + v_c(b) that add mod m: for m = 2 … {most} and every r",
+        wrong,
+        evidence="proved",
+        words="what is to be above 0 adds up to 0: there are none",
+        wanted="a contradiction",
+    )

@@ -1,0 +1,336 @@
+"""The claim `fourier-filters`: what is lost when parts of the adder's spectrum are removed."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from theory.arithmetic.adder import coarse
+from theory.arithmetic.filters import kept_stream, leakage
+from theory.arithmetic.fourier import fourier_bins, fourier_matrix
+from verify.arithmetic.pairs import Alpha, Largest, Step, of_size, rounds_nothing, rows_of_pairs
+from verify.claim import Run, claim
+from verify.finding import Evidence, Finding, at_most, each_at_most, equal, same, within
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+HIGH, LOW = ("sum2", "sum2_5", "sum5", "sum10"), ("low",)
+KEPT = {
+    # by register; all other parts of the logits are removed
+    "none removed": (*HIGH, *LOW),
+    "low removed": HIGH,
+    "high removed": LOW,
+    "low and period 2": ("sum2", *LOW),
+    "low and period 2.5": ("sum2_5", *LOW),
+    "low and period 5": ("sum5", *LOW),
+    "low and period 10": ("sum10", *LOW),
+}
+WRITES = {"attention": HIGH, "mlp": LOW, "attention+mlp": (*HIGH, *LOW)}  # who adds which part
+PUBLISHED = Path(__file__).with_name("fourier_filters.csv")
+EPS = float(np.finfo(np.float64).eps)
+
+
+@claim(
+    source="filters after [Zhou2024]; proved in theory/arithmetic/filters.py",
+    draws=True,
+    faults_seen=[{"largest": 10, "alpha": 4.0}],
+)
+def fourier_filters(
+    run: Run, *, largest: Largest = 260, step: Step = 5, alpha: Alpha = 64.0
+) -> Iterator[Finding]:
+    """Without the low frequencies the adder errs by multiples of 10, without the high ones by ε.
+
+    A filter is a projection of the stream.  It is a mask of the logits' Fourier coefficients for
+    every stream iff the rows that it removes are orthogonal to those that it keeps, as in the
+    adder, where it removes registers; for other read-outs it changes what it is to keep.
+    """
+    from constructions import adder
+
+    L = of_size(run, largest)
+    model = run.build(adder, L, step, alpha)
+    yield from masks(run)
+    yield registers_are_bins(model, alpha)
+    yield leaks(model, alpha)
+    table = filtered(model)
+    yield from effects(model, table, L, step)
+    yield beside_published(table)
+    if run.plot:
+        from verify.arithmetic.pictures import draw_filters
+
+        draw_filters(run.plot, model, (min(15, L), min(93, L)), KEPT)
+
+
+def masks(run: Run) -> Iterator[Finding]:
+    """The condition over Q, both ways; random and circulant read-outs in float64."""
+    wrong, count = None, 0
+    for orthogonal in (True, False):
+        for _ in range(3 if run.quick else 10):
+            removed, kept = rational_rows(run.rng, orthogonal)
+            P = projection(removed)
+            leaks_not = kept * P == kept
+            met = kept * removed.transpose() == kept * removed.transpose() * 0
+            count += 1
+            if leaks_not != met or met != orthogonal or removed * P != removed * 0:
+                wrong = wrong or f"removed {removed.tolist()}, kept {kept.tolist()}"
+    yield equal(
+        "mask/iff",
+        "a filter keeps what it is to keep iff removed and kept rows are orthogonal, over Q",
+        wrong,
+        words=f"{count} random cases, half of them orthogonal",
+    )
+    p, D, r = 60, 100, 10
+    Q, bins = fourier_matrix(p), fourier_bins(p)
+    low = (bins > 0) & (bins <= r // 2)
+    random = Q @ run.rng.standard_normal((p, D))
+    expected = (r / D) ** 0.5
+    found = leakage(random[low], random[~low])
+    yield within(
+        "mask/random",
+        f"random read-out {p} × {D}, {r} rows removed: change of the coefficients that are kept",
+        "float",
+        found,
+        (expected / 2, 2 * expected),
+        words=f"{found:.0%}",
+        wanted=f"about √({r}/{D}) = {expected:.0%}, within a factor of 2",
+    )
+    kernel = np.fft.irfft(1 + run.rng.random(p // 2 + 1), p)
+    circulant = Q @ kernel[(np.arange(p)[:, None] - np.arange(p)) % p]
+    found = leakage(circulant[low], circulant[~low])
+    name = "circulant read-out: the same change"
+    yield at_most("mask/circulant", name, "float", found, 8 * p * EPS, words=f"{found:.1e}")
+
+
+def rational_rows(rng: np.random.Generator, orthogonal: bool) -> tuple[fmpq_mat, fmpq_mat]:
+    """Two removed rows, the second of which may depend on the first, and three kept ones."""
+    removed = rng.integers(-5, 6, (2, 6))
+    removed[0, 0], removed[1] = 7, removed[1] * rng.integers(0, 2) + 2 * removed[0]
+    rows = fmpq_mat([[fmpq(int(x), 3) for x in row] for row in removed.tolist()])
+    kept = fmpq_mat(
+        [[fmpq(int(x), 2) for x in row] for row in rng.integers(-5, 6, (3, 6)).tolist()]
+    )
+    kept = kept + fmpq_mat([[fmpq(11 * (j == 0)) for j in range(6)] for _ in range(3)])
+    return rows, kept * projection(rows) if orthogonal else kept + fmpq_mat(
+        [(rows.tolist()[0])] * 3
+    ) * fmpq(100)
+
+
+def projection(rows: fmpq_mat) -> fmpq_mat:
+    """On the null space of the rows, exactly: I − RᵀG⁻¹R for a basis R of them."""
+    reduced, rank = rows.rref()
+    R = fmpq_mat(reduced.tolist()[:rank])
+    identity = fmpq_mat([[fmpq(i == j) for j in range(R.ncols())] for i in range(R.ncols())])
+    return identity - R.transpose() * (R * R.transpose()).inv() * R
+
+
+def spectrum_rows(model: Transformer) -> tuple[np.ndarray, np.ndarray]:
+    """Q W_Uᵀ (p, D), and the bins of its rows."""
+    W = model.unembed.W_U.numpy().T
+    return fourier_matrix(len(W)) @ W, fourier_bins(len(W))
+
+
+def columns(model: Transformer, registers: Sequence[str]) -> np.ndarray:
+    """The coordinates of these registers."""
+    return np.concatenate([np.arange(model.d_model)[model.stream[name]] for name in registers])
+
+
+def registers_are_bins(model: Transformer, alpha: float) -> Finding:
+    """The projection that removes the high bins, or the low ones, is the one that clears the
+    registers of the comb, or of the bump."""
+    rows, bins = spectrum_rows(model)
+    distance = dict[str, float]()
+    for name, removed, registers in (
+        ("high", bins > 1, HIGH),
+        ("low", (bins > 0) & (bins <= 1), LOW),
+    ):
+        P, cleared = kept_stream(rows[removed]), np.eye(model.d_model)
+        cleared[columns(model, registers), columns(model, registers)] = 0
+        distance[name] = float(np.linalg.norm(P - cleared))
+    bound = leak_bound(model, alpha)
+    return each_at_most(
+        "registers",
+        "a filter is the removal of registers: distance of the projections",
+        "float",
+        distance,
+        dict.fromkeys(distance, bound),
+        words=", ".join(f"{name} {value:.1e}" for name, value in distance.items()),
+        wanted=f"{bound:.1e}, by the rounding of the weights",
+    )
+
+
+def leak_bound(model: Transformer, alpha: float) -> float:
+    """The read-out is W₀ + E: of W₀, unrounded, a filter is the removal of registers, and the 9
+    columns of E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p).  Singular values of the
+    removed rows are at least σ = min(1, α)√(p/2) but for ‖E‖, so what is removed turns by an angle
+    of sine at most θ = ‖E‖/(σ − ‖E‖): projections of rank at most 7 move by at most √14·θ, and what
+    is kept changes by a part of at most 3θ.  4θ is above both."""
+    p, bits = model.unembed.W_U.shape[1], int(model.name.rpartition("bits=")[2].rstrip(")"))
+    off, least = 2.0 ** (-bits - 1) * (9 * p) ** 0.5, min(1.0, alpha) * (p / 2) ** 0.5
+    return 4 * off / (least - off)
+
+
+def leaks(model: Transformer, alpha: float) -> Finding:
+    """By what part the coefficients that are kept change."""
+    rows, bins = spectrum_rows(model)
+    high, low = bins > 1, (bins > 0) & (bins <= 1)
+    found = {
+        "high removed": leakage(rows[high], rows[~high]),
+        "low removed": leakage(rows[low], rows[~low]),
+    }
+    bound = leak_bound(model, alpha)
+    return each_at_most(
+        "leakage",
+        "change of the coefficients that are kept, in the adder",
+        "float",
+        found,
+        dict.fromkeys(found, bound),
+        words=", ".join(f"{name} {value:.1e}" for name, value in found.items()),
+        wanted=f"{bound:.1e}, by the rounding of the weights",
+    )
+
+
+@dataclass
+class Filtered:
+    """What all pairs are answered with: maximisers, chosen at random where several tie."""
+
+    pairs: int = 0
+    right: Fraction = Fraction(0)  # the expected number
+    errors: set[int] = field(default_factory=set)
+    most: int = 0  # maximisers of one pair
+    least: int = 2**62
+    astray: int = 0  # pairs with a maximiser that is not as wanted
+
+    @property
+    def accuracy(self) -> float:
+        return float(self.right / self.pairs)
+
+
+def filtered(model: Transformer) -> dict[str, Filtered]:
+    """All pairs through every filter: a part of the logits is what its registers add."""
+    W, p = model.unembed.W_U.numpy(), model.unembed.W_U.shape[1]
+    found = {name: Filtered() for name in KEPT}
+    for pairs in rows_of_pairs(model):
+        *_, H = model.streams(pairs)
+        at_equals, sums = H[:, 2].numpy(), pairs.sum(1)
+        for name, registers in KEPT.items():
+            at = columns(model, registers)
+            logits = at_equals[:, at] @ W[at]
+            row, candidate = np.nonzero(logits == logits.max(1, keepdims=True))
+            error = (candidate - sums[row] + p // 2) % p - p // 2
+            count = np.bincount(row, minlength=len(pairs))
+            each = found[name]
+            each.pairs += len(pairs)
+            ties, how_often = np.unique(count[row[error == 0]], return_counts=True)
+            each.right += sum(
+                (Fraction(int(n), int(t)) for t, n in zip(ties, how_often, strict=True)),
+                Fraction(0),
+            )
+            each.errors |= set(np.unique(error).tolist())
+            each.most, each.least = max(each.most, count.max()), min(each.least, count.min())
+    return found
+
+
+def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -> Iterator[Finding]:
+    """What each filter leaves, beside the theorems on errors."""
+    p = model.unembed.W_U.shape[1]
+    evidence: Evidence = "exact" if rounds_nothing(model) else "float"
+    off = coarse(np.arange(L + 1), step) - np.arange(L + 1)
+    right_size, most = int((off[:, None] + off == 0).sum()), 2 * int(abs(off).max())
+    none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))
+    said = f"{100 * none.accuracy:.4g} % right"
+    yield same(
+        "none", "nothing removed", str(none.right), str(none.pairs), evidence=evidence, words=said
+    )
+    strange = [e for e in low.errors if e % 10]
+    yield same(
+        "low",
+        "low removed: which candidates tie",
+        {"right": str(low.right), "maximisers": [low.least, low.most], "others": len(strange)},
+        {"right": str(Fraction(low.pairs * 10, p)), "maximisers": [p // 10] * 2, "others": 0},
+        evidence=evidence,
+        words=f"{low.most}, all c ≡ s mod 10: {100 * low.accuracy:.3g} % right by random choice",
+        wanted=f"p/10 = {p // 10} of them",
+    )
+    yield same(
+        "high",
+        "high removed: errors are ε",
+        {"right": str(high.right), "errors": [min(high.errors), max(high.errors)]},
+        {"right": str(right_size), "errors": [-most, most]},
+        evidence=evidence,
+        words=f"{100 * high.accuracy:.3f} %, errors {min(high.errors)} … {max(high.errors)}",
+        wanted=f"P(ε = 0) = {100 * right_size / high.pairs:.3f} %",
+    )
+    for name, divisor in (("low and period 2", 2), ("low and period 5", 5)):
+        each = table[name]
+        yield same(
+            name.replace(" ", "-"),
+            f"{name} kept: errors",
+            sorted(e for e in each.errors if e % divisor),
+            [],
+            evidence=evidence,
+            words=f"{100 * each.accuracy:.2f} % right, errors {_listed(each.errors)}",
+            wanted=f"multiples of {divisor}",
+        )
+
+
+def _listed(errors: set[int]) -> str:
+    return ", ".join(map(str, sorted(errors))) if len(errors) < 12 else f"{len(errors)} different"
+
+
+def published() -> dict[tuple[str, str], float]:
+    """Accuracies in per cent of [Zhou2024], by module and what was removed from it."""
+    with PUBLISHED.open(encoding="utf-8") as file:
+        return {
+            (row["module"], row["removed"]): float(row["accuracy_percent"])
+            for row in csv.DictReader(file)
+        }
+
+
+def of_adder(table: dict[str, Filtered]) -> dict[tuple[str, str], float]:
+    """The same filters of the built adder, whose attention adds all that is high and whose MLP all
+    that is low: a filter on a module that has nothing there removes nothing."""
+    found = {("none", "none"): 100 * table["none removed"].accuracy}
+    for removed, registers in (("low", LOW), ("high", HIGH)):
+        for module, written in WRITES.items():
+            left = tuple(r for r in (*HIGH, *LOW) if r not in registers or r not in written)
+            name = next(name for name, kept in KEPT.items() if kept == left)
+            found[module, removed] = 100 * table[name].accuracy
+    return found
+
+
+def beside_published(table: dict[str, Filtered]) -> Finding:
+    """From which module it costs more to remove the low bins, or the high ones, is the same in both
+    tables, wherever the built adder tells them apart."""
+    ours, theirs = of_adder(table), published()
+    wrong, count = None, 0
+    for a in ours:
+        for b in ours:
+            comparable = a[1] == b[1] or b[1] == "none"
+            if comparable and ours[a] < ours[b]:
+                count += 1
+                if not theirs[a] < theirs[b]:
+                    wrong = wrong or f"{' '.join(a)} and {' '.join(b)}: {theirs[a]} and {theirs[b]}"
+    rows = [f"{m:14}{r:6}{ours[m, r]:8.2f}{theirs[m, r]:12.2f}" for m, r in ours]
+    head = "module        removed  built   published   (accuracy in %)"
+    why = (
+        "In the built adder attention adds all that is high and the MLP all that is low; in the "
+        "trained one each adds some of both,\nso that removing one from one module leaves a part."
+    )
+    found = equal(
+        "published",
+        "from which module a removal costs more, built and published",
+        wrong,
+        words=f"the same order in all {count} comparisons",
+    )
+    found.detail, found.told = (
+        "\n".join([found.detail] * bool(found.detail) + [head, *rows, why]),
+        True,
+    )
+    return found

@@ -1,0 +1,153 @@
+"""The claim `fourier-matrix`: which Fourier matrix is a basis, and which is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Annotated
+
+import numpy as np
+from flint import fmpz_mat
+
+from theory.arithmetic.fourier import bin_of, fourier_bins, fourier_matrix
+from theory.arithmetic.printed_matrix import (
+    printed_gram,
+    printed_matrix,
+    printed_quadratic,
+    printed_scales,
+)
+from theory.checks import InputError
+from verify.claim import Run, claim, option
+from verify.finding import Finding, Verdict, at_most, same
+
+EPS = float(np.finfo(np.float64).eps)
+PERIODS = {"2": Fraction(2), "2.5": Fraction(5, 2), "5": Fraction(5), "10": Fraction(10)}
+MOST = 2001  # of p, whose exact ranks take seconds
+PRINTED = 521  # the p of [Zhou2024]
+
+
+@claim(source="[Zhou2024]; proved in theory/arithmetic/printed_matrix.py", faults_seen=[{"p": 21}])
+def fourier_matrix_claim(
+    run: Run, *, p: Annotated[int, option("an odd number of answers", min=3)] = PRINTED
+) -> Iterator[Finding]:
+    """A Fourier matrix of p rows that all have period p − 1 is no basis; the real transform is one.
+
+    Its columns 0 and p − 1 are equal, so its rank is p − 1, and F Fᵀ has the eigenvalues 0, 1 and
+    two roots of λ² − (4 + 1/(p − 1))λ + 4.  With a p that 10 divides, periods 2, 2.5, 5 and 10 are
+    bins of the orthonormal transform.
+    """
+    if p > MOST:
+        raise InputError(f"p is {p}: exact ranks are found up to {MOST}")
+    yield orthonormal(p + 10 - p % 10)
+    yield from defects(min(p, 101) if run.quick else p)
+
+
+def orthonormal(p: int) -> Finding:
+    """Q Qᵀ = I up to rounding, and periods 2, 2.5, 5, 10 are bins, with all of such a cosine."""
+    Q, bins = fourier_matrix(p), fourier_bins(p)
+    off = [float(abs(Q @ Q.T - np.eye(p)).max())]
+    for T in PERIODS.values():
+        wave = np.cos(2 * np.pi * (np.arange(p) * T.denominator % T.numerator) / T.numerator)
+        off.append(float(abs((Q @ wave)[bins != bin_of(T, p)]).max()))
+    at = ", ".join(f"{name} at bin {bin_of(T, p)}" for name, T in PERIODS.items())
+    # Entries of at most √(2/p), each off by some eps, p to a sum.
+    return at_most(
+        "orthonormal",
+        f"the real transform of p = {p} points is orthonormal, and periods are single bins",
+        "float",
+        max(off),
+        8 * p * EPS,
+        words=f"off by {max(off):.1e}; {at}",
+        wanted=f"8·p·eps = {8 * p * EPS:.1e}",
+    )
+
+
+def defects(p: int) -> Iterator[Finding]:
+    """Equal columns, rank, eigenvalues and rows of the printed matrix."""
+    F, N = printed_matrix(p), p - 1
+    gram, scales = printed_gram(p), printed_scales(p)
+    whole = np.sqrt([float(scale) for scale in scales])
+    off = float(abs(F @ F.T - whole[:, None] * gram / 2 * whole).max())
+    name = f"F Fᵀ of the printed matrix, p = {p}, is the exact one"
+    yield at_most("gram", name, "float", off, 8 * p * EPS, words=f"off by {off:.1e}")
+    name = f"rows in which columns 0 and {N} differ: it cannot tell these numbers apart"
+    yield same("columns", name, differing(F), 0)
+    yield same(
+        "rank",
+        f"rank of the printed {p} × {p} matrix",
+        rank(gram),
+        N,
+        evidence="proved",
+        wanted=f"p − 1 = {N}",
+    )
+    yield eigenvalues(p, gram, scales)
+    period_two = scales[-1] * Fraction(int(gram[-1, -1]), 2)
+    yield same(
+        "period-2",
+        "squared length of its row of period 2, the others having 1 or 1 + 2/N",
+        str(period_two),
+        str(2 * (1 + Fraction(1, N))),
+        words=f"{float(period_two):.4f}: that magnitude is printed √2 too large",
+        wanted="2(1 + 1/N)",
+    )
+
+
+def eigenvalues(p: int, gram: np.ndarray, scales: list[Fraction]) -> Finding:
+    """F Fᵀ is similar to G S, G = R Rᵀ and S the squared factors: a rational matrix whose ranks and
+    traces say all.  It is also symmetric up to that, so that multiplicities are those of ranks.
+
+    Everything is a multiple of 1/(2N); rank(G S − I) = p minus the multiplicity of 1.
+    """
+    N = p - 1
+    S = np.array([int(scale * N) for scale in scales])  # 1, 2, 2, …
+    doubled = gram * S  # 2N times the matrix
+    of_one = p - rank(doubled - 2 * N * np.eye(p, dtype=np.int64))
+    of_zero = p - rank(doubled)
+    trace = Fraction(int(np.trace(doubled)), 2 * N)
+    of_square = Fraction(int((doubled.astype(object) * doubled.T.astype(object)).sum()), 4 * N * N)
+    total, squares = trace - of_one, of_square - of_one
+    found = {"0": of_zero, "1": of_one, "sum": str(total), "product": str((total**2 - squares) / 2)}
+    a_sum, a_product = printed_quadratic(p)
+    wanted = {"0": 1, "1": N - 2, "sum": str(a_sum), "product": str(a_product)}
+    root = (float(a_sum) ** 2 / 4 - float(a_product)) ** 0.5
+    two = f"{float(a_sum) / 2 + root:.6f} and {float(a_sum) / 2 - root:.6f}"
+    return same(
+        "eigenvalues",
+        "eigenvalues of F Fᵀ, by exact ranks and traces",
+        found,
+        wanted,
+        evidence="proved",
+        words=f"0 once, 1 {of_one} times, {two}",
+        wanted=f"0 once, 1 {N - 2} times, the roots of λ² − ({a_sum})λ + {a_product}",
+    )
+
+
+def differing(F: np.ndarray) -> int:
+    """In how many rows the first and the last column differ."""
+    return int((F[:, 0] != F[:, -1]).sum())
+
+
+def rank(matrix: np.ndarray) -> int:
+    """Of whole numbers, exactly."""
+    return int(fmpz_mat(matrix.tolist()).rank())
+
+
+def printed(run: Run) -> Iterator[Finding]:
+    """[Zhou2024]: the matrix that its Fourier analysis is written with."""
+    gram, scales = printed_gram(PRINTED), printed_scales(PRINTED)
+    N = PRINTED - 1
+    F = printed_matrix(PRINTED)
+    same_columns = differing(F) == 0
+    found = rank(gram)
+    length = scales[-1] * Fraction(int(gram[-1, -1]), 2)
+    holds = same_columns and found < PRINTED and length != 1
+    yield Finding(
+        "fourier-basis",
+        f"the printed matrix of p = {PRINTED} rows of period {N} as a Fourier basis",
+        "exact",
+        {"rank": found, "squared length of the last row": float(length)},
+        {"rank": N, "squared length of the last row": 2 + 2 / N},
+        Verdict.of(holds and found == N and length == 2 + Fraction(2, N)),
+        f"rank {found}, columns 0 and {N} equal, its last row of length² {float(length):.4f}",
+        "shown to be none; of a multiple of 10 points the real transform has the same bins",
+    )

@@ -1,0 +1,299 @@
+"""The claim `modular-margin`: no quadratic network adds mod p with a larger margin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from flint import arb, arb_mat, fmpq
+
+from theory.arithmetic.modular_margin import (
+    checked_modulus,
+    few_frequencies_margin,
+    largest_margin_squared,
+    mean_over_cubes,
+)
+from theory.checks import InputError
+from verify.arithmetic.pairs import all_right, enumerated
+from verify.claim import Run, claim, option
+from verify.domains import Ball, outputs, random_prime
+from verify.evidence.enclosure import BITS, all_hold, below, exactly, interval
+from verify.evidence.size import size
+from verify.finding import Finding, Verdict, at_most, equal, labelled
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+ODD, FEW = (3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25), (3, 5, 9)
+# Weights are float64: a part of 2^−52 in each factor, of three, and in ‖θ‖³.
+ROUNDED = 2.0**-48
+MOST = 61  # whose 4(p − 1) heads on p² pairs take seconds
+POINTS = 3
+GROKKED = 113, (14, 35, 41, 42, 52)  # frequencies said to be found by a trained network
+
+
+@claim(
+    source="[Morwani2023]; proved in theory/arithmetic/modular_margin.py",
+    faults_seen=[{"p": 5}],
+)
+def modular_margin(
+    run: Run, *, p: Annotated[int, option("an odd modulus", min=3)] = 25
+) -> Iterator[Finding]:
+    """Quadratic networks add mod p with a normalised margin of at most √(2/27)/(√p (p − 1)), p odd.
+
+    4(p − 1) neurons attain it, for every odd p: those of one frequency each, all frequencies alike.
+    """
+    if checked_modulus(p) > MOST:
+        raise InputError(f"p is {p}: all pairs of logits are enclosed up to {MOST}")
+    moduli = [q for q in (FEW if run.quick else ODD) if q <= p] or [p]
+    moduli = [*dict.fromkeys([*moduli, p])]
+    yield from labelled("bound", proof(run, moduli))
+    models = {q: built(run, q) for q in moduli}
+    yield from labelled("built", of_models(models))
+    yield random_networks(run, moduli)
+    yield few_frequencies(run)
+
+
+def built(run: Run, p: int) -> Transformer:
+    """The model, with the planted fault if any."""
+    from constructions import modular_addition
+
+    return run.build(modular_addition, p)
+
+
+def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
+    """The steps of the proof: the mean of a neuron as a polynomial, twice, and the constants."""
+    prime = random_prime(run.rng)
+    wrong = next((w for p in moduli if p <= 9 for w in [mean_differs(run, p, prime)] if w), None)
+    some = [p for p in moduli if p <= 9] or moduli[:0]
+    # Degree 3 in the entries of u, v and w, at random points.
+    chance = 3 / prime
+    yield equal(
+        "mean",
+        f"mean of a neuron over a, b and c ≠ a + b, p = {', '.join(map(str, some))}",
+        wrong,
+        evidence="identity",
+        words=f"2/((p − 1)p) Σ u_a v_b w̃_(a+b), mod a prime; error probability ≤ {chance:.1e}",
+    )
+    differs = (fourier_differs(run, p) for p in some)
+    yield equal(
+        "fourier",
+        "the same by Fourier coefficients, in a field with p-th roots of unity",
+        next((w for w in differs if w), None),
+        evidence="identity",
+        words="2/((p − 1)p²) Σ_{k≠0} û_k v̂_k ŵ_(−k); error probability ≤ 1e-17",
+    )
+    wrong = None
+    for p in moduli:
+        bound = Fraction(4, (p - 1) * p * p) ** 2 * Fraction(p, 6) ** 3
+        if bound != largest_margin_squared(p):
+            wrong = wrong or f"p = {p}: {bound}, stated {largest_margin_squared(p)}"
+        if any(k == -k % p for k in range(1, p)):
+            wrong = wrong or f"p = {p}: some k is −k"
+    yield equal(
+        "constant",
+        "the means' inequality and Parseval leave 4/((p − 1)p²)·(p/6)^(3/2) = γ*, k ≠ −k",
+        wrong,
+        evidence="proved",
+        words=f"equal squares for {len(moduli)} odd p",
+    )
+
+
+def mean_differs(run: Run, p: int, prime: int) -> str:
+    """Where the mean by definition is not (1), mod a prime, at random points; "" if it is."""
+    for _ in range(POINTS):
+        u, v, w = ([int(x) for x in run.rng.integers(0, prime, p)] for _ in range(3))
+        total = 0
+        for a in range(p):
+            for b in range(p):
+                square, right = (u[a] + v[b]) ** 2, (a + b) % p
+                total += sum((w[right] - w[c]) * square for c in range(p) if c != right)
+        # Both are p²(p − 1) times the mean: no division is left.
+        if (total - 2 * by_sums(u, v, w)) % prime:
+            return f"p = {p}: not at u = {u}, v = {v}, w = {w} mod {prime}"
+    return ""
+
+
+def fourier_differs(run: Run, p: int) -> str:
+    """Where (1) is not (2), in a prime field that has p-th roots of unity; "" if it is."""
+    prime, root = field_with_root(run, p)
+    for _ in range(POINTS):
+        u, v, w = ([int(x) for x in run.rng.integers(0, prime, p)] for _ in range(3))
+        hats = [
+            [sum(x[a] * pow(root, k * a % p, prime) for a in range(p)) % prime for k in range(p)]
+            for x in (u, v, w)
+        ]
+        if (by_sums(u, v, w) - by_frequencies(hats)) % prime:
+            return f"p = {p}: not at u = {u}, v = {v}, w = {w} mod {prime}"
+    return ""
+
+
+def by_sums(u: list[int], v: list[int], w: list[int]) -> int:
+    """p Σ_{a,b} u_a v_b w̃_{a+b}."""
+    p, total = len(u), sum(w)
+    return sum(u[a] * v[b] * (p * w[(a + b) % p] - total) for a in range(p) for b in range(p))
+
+
+def by_frequencies(hats: list[list[int]]) -> int:
+    """Σ_{k≠0} û_k v̂_k ŵ_{−k}."""
+    u, v, w = hats
+    return sum(u[k] * v[k] * w[-k] for k in range(1, len(u)))
+
+
+def field_with_root(run: Run, p: int) -> tuple[int, int]:
+    """A prime q ≡ 1 mod p above 2^60, and an element of order p."""
+    from sympy import isprime, primefactors
+
+    q = 2 * p * int(run.rng.integers(2**59 // p, 2**60 // p)) + 1
+    while not isprime(q):
+        q += 2 * p
+    for g in range(2, 1000):
+        root = pow(g, (q - 1) // p, q)
+        if all(pow(root, p // f, q) != 1 for f in primefactors(p)):
+            return q, root
+    raise ArithmeticError(f"no element of order {p} mod {q}")
+
+
+def of_models(models: dict[int, Transformer]) -> Iterator[Finding]:
+    """Sizes, answers, and the margin of the very tensors beside γ*."""
+    p, model = max(models.items())
+    yield size(model, "modular-addition", p=p)
+    found = enumerated(model, lambda pairs: pairs.sum(-1) % p)
+    yield all_right(model, found, "float")
+    verdicts, ratios, logits = list[Verdict](), dict[str, tuple[float, float]](), list[Verdict]()
+    with Ball.precision(BITS):
+        for q, each in models.items():
+            ratio = margin_of_tensors(each) / square_root(largest_margin_squared(q))
+            ratios[f"p = {q}"] = interval(ratio)
+            verdicts += [below(abs(ratio - 1), arb(ROUNDED))]
+            logits += as_proved(each)
+    yield all_hold(
+        "ratio",
+        f"margin of the tensors over γ*, p = {', '.join(map(str, models))}",
+        verdicts,
+        words=f"1 up to {max(abs(end - 1) for ends in ratios.values() for end in ends):.1e}",
+        wanted=f"within {ROUNDED:.1e} of 1, for float64 cosines",
+    )
+    yield all_hold(
+        "logits",
+        "logits of the forward pass in balls: 2(p − 1) for the right answer, −2 for others",
+        logits,
+        words="as proved, up to float64 cosines",
+    )
+    wrong = next((f"p = {q}: {w}" for q in models for w in [exact_margin(q)] if w), None)
+    yield equal(
+        "exact",
+        "2p over 4(p − 1) neurons of ‖θ‖² = 3p/2, squared, is γ*²",
+        wrong,
+        evidence="proved",
+    )
+
+
+def neurons(model: Transformer) -> list[list[list[arb]]]:
+    """u, v and w of every head of layer 2, as exact balls: (3, neurons, p)."""
+    attn = model.blocks[1].attn
+    assert attn is not None
+    a, b, number = (model.stream[name] for name in ("a", "b", "number"))
+    equals = model.stream["equals"]
+    u, v = attn.W_Q[:, a, 0], attn.W_Q[:, b, 0]
+    w = attn.W_V[:, equals, 0] * attn.W_O[:, 0, number]
+    return [exactly(each.numpy()) for each in (u, v, w)]
+
+
+def margin_of_tensors(model: Transformer) -> arb:
+    """The least f_{a+b} − f_c over Σ‖θ‖³, of the network of the neurons, from the definition."""
+    u, v, w = neurons(model)
+    p = len(u[0])
+    lengths = sum((_cube(u[i] + v[i] + w[i]) for i in range(len(u))), arb(0))
+    W, least = arb_mat(w), arb("inf")
+    for a in range(p):
+        squares = arb_mat([[(u[i][a] + v[i][b]) ** 2 for i in range(len(u))] for b in range(p)])
+        for b, row in enumerate((squares * W).tolist()):
+            right = row[(a + b) % p]
+            for c, value in enumerate(row):
+                if c != (a + b) % p:
+                    least = least.min(right - value)
+    margin: arb = least / lengths
+    return margin
+
+
+def _cube(entries: list[arb]) -> arb:
+    square = sum((x * x for x in entries), arb(0))
+    return square * square.sqrt()
+
+
+def square_root(value: Fraction) -> arb:
+    return arb(fmpq(value.numerator, value.denominator)).sqrt()
+
+
+def as_proved(model: Transformer) -> list[Verdict]:
+    """The logits of a few pairs, by the forward pass of the number systems."""
+    p = model.interface.n_answers
+    found = []
+    for a, b in ((0, 0), (1, p - 1), (p - 1, p - 1)):
+        (row,) = outputs(model, model.prompt(np.array([a, b])), Ball()).tolist()
+        for c, value in enumerate(row):
+            wanted = 2 * (p - 1) if c == (a + b) % p else -2
+            found.append(below(abs(value - wanted), arb(p * p * ROUNDED)))
+    return found
+
+
+def exact_margin(p: int) -> str:
+    """Σ_z cos(2πzd/p) over z = 1 … (p − 1)/2 is (p[d = 0] − 1)/2, so f_c = 2(p[d = 0] − 1), and
+    Σ_a cos² is p/2.  Then the squared margin (2p)²/(16(p − 1)²(3p/2)³)."""
+    margin = Fraction((2 * p) ** 2) / (16 * (p - 1) ** 2 * Fraction(3 * p, 2) ** 3)
+    return "" if margin == largest_margin_squared(p) else f"{margin}"
+
+
+def random_networks(run: Run, moduli: list[int]) -> Finding:
+    """Means of random neurons, and of those near the best, over γ*‖θ‖³: no neuron exceeds 1."""
+    from theory.arithmetic.modular_margin import modular_neurons
+
+    most, count = 0.0, 0
+    for p in moduli:
+        best = np.stack(modular_neurons(p))
+        star = float(largest_margin_squared(p)) ** 0.5
+        for noise in (0.0, 0.1, 1.0, 100.0):
+            drawn = best + noise * run.rng.standard_normal(best.shape)
+            most = max(most, float((mean_over_cubes(*drawn) / star).max()))
+            count += drawn.shape[1]
+    return at_most(
+        "neurons",
+        f"mean over γ*‖θ‖³ of {count} neurons, random and near the best",
+        "float",
+        most,
+        1 + 1e-12,
+        words=f"at most {most:.15g}",
+        wanted="1, as proved",
+    )
+
+
+def few_frequencies(run: Run) -> Finding:
+    """Combs of few frequencies, which trained networks use: at most Kp/(p − 1), the mean over d."""
+    p, K = GROKKED
+    found = {"these": few_frequencies_margin(p, K)}
+    limit: dict[str, Any] = {"these": len(K) * p / (p - 1)}
+    medians = list[str]()
+    for count in (3, 4, 5, 6, 8):
+        draws = 40 if run.quick else 300
+        sets = [
+            run.rng.choice(np.arange(1, (p + 1) // 2), count, replace=False) for _ in range(draws)
+        ]
+        margins = [few_frequencies_margin(p, [int(k) for k in K]) for K in sets]
+        found[f"{count}"], limit[f"{count}"] = max(margins), count * p / (p - 1)
+        medians.append(f"{count}: {np.median(margins):.2f}")
+    verdicts = [at_most("", "", "float", found[name], limit[name]).verdict for name in found]
+    verdicts += [Verdict.of(value > 0) for value in found.values()]
+    return Finding(
+        "few-frequencies",
+        f"p = {p}: how far the right answer is ahead with few frequencies",
+        "float",
+        found,
+        limit,
+        Verdict.together(verdicts),
+        f"{', '.join(map(str, K))}: {found['these']:.3f}; medians of random sets of "
+        f"{', '.join(medians)}",
+        "above 0, and at most K p/(p − 1)",
+    )

@@ -1,0 +1,123 @@
+"""Pictures of addition: comb and bump, spectra and filters, and the spectrum of embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from theory.arithmetic.fourier import bin_of, bin_sizes
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+COMB = ("sum2", "sum2_5", "sum5", "sum10")
+PARTS = {"comb, periods 2, 2.5, 5, 10": COMB, "bump of the size": ("low",)}
+BLUE, BROWN, GREEN = "#1f5fa8", "#b5651d", "#2e8b57"
+AROUND = 30  # candidates on either side of the sum
+
+
+def parts_of_logits(
+    model: Transformer, pair: tuple[int, int], registers: Sequence[str]
+) -> np.ndarray:
+    """What these registers add to the logits of a pair, (answers,)."""
+    *_, H = model.streams(np.array(pair))
+    held, W = H[2].numpy(), model.unembed.W_U.numpy()
+    return np.asarray(sum(held[model.stream[name]] @ W[model.stream[name]] for name in registers))
+
+
+def draw_adder(path: Path, model: Transformer, pair: tuple[int, int]) -> None:
+    """Three panels, saved to path: the comb, the bump, and their sum, the logits; candidates around
+    the sum of the pair."""
+    total, p = sum(pair), model.interface.n_answers
+    shown = np.arange(max(0, total - AROUND), min(p, total + AROUND + 1))
+    figure = Figure(figsize=(9, 7), layout="constrained")
+    panels = figure.subplots(3, 1, sharex=True)
+    added = {name: parts_of_logits(model, pair, held) for name, held in PARTS.items()}
+    added["logits: comb + bump"] = sum(added.values(), start=np.zeros(p))
+    for panel, (name, logits), colour in zip(
+        panels, added.items(), (BLUE, BROWN, GREEN), strict=True
+    ):
+        best = np.flatnonzero(logits[shown] == logits[shown].max()) + shown[0]
+        panel.vlines(shown, logits[shown].min(), logits[shown], color=colour, lw=2.2, alpha=0.45)
+        panel.plot(shown, logits[shown], "o", ms=3.5, color=colour)
+        panel.plot(best, logits[best], "o", ms=9, mfc="none", mec="black")
+        said = ", ".join(map(str, best))
+        panel.set_title(f"{name}; largest at {said}", fontsize=10, loc="left")
+        panel.axvline(total, color="black", lw=0.6, ls=":")
+        panel.set_ylabel("logit")
+        panel.grid(alpha=0.25)
+    panels[-1].set_xlabel(f"candidate c for {pair[0]} + {pair[1]}")
+    figure.suptitle(f"{model.name}: {pair[0]} + {pair[1]} = {total}", fontsize=11)
+    figure.savefig(path, dpi=150)
+
+
+def draw_filters(
+    path: Path, model: Transformer, pair: tuple[int, int], kept: Mapping[str, Sequence[str]]
+) -> None:
+    """A row for each of three filters, saved to path: the spectrum of the logits by period, and the
+    logits themselves."""
+    total, p = sum(pair), model.interface.n_answers
+    names = ("none removed", "low removed", "high removed")
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    panels = figure.subplots(3, 2, width_ratios=(1, 1.4))
+    shown = np.arange(max(0, total - AROUND), min(p, total + AROUND + 1))
+    bins = np.arange(1, p // 2 + 1)
+    whole = bin_sizes(parts_of_logits(model, pair, kept["none removed"]))[1:]
+    for row, name in zip(panels, names, strict=True):
+        logits = parts_of_logits(model, pair, kept[name])
+        for sizes, colour, width in ((whole, "0.8", 5), (bin_sizes(logits)[1:], BLUE, 2)):
+            row[0].vlines(p / bins, 1e-3, np.maximum(sizes, 1e-3), color=colour, lw=width)
+        row[0].set(xscale="log", yscale="log", ylim=(1e-3, 3 * whole.max()))
+        row[0].set_ylabel("size of the coefficient")
+        row[0].set_title(name, fontsize=10, loc="left")
+        best = shown[logits[shown] >= logits[shown].max() - 1e-9]
+        row[1].plot(shown, logits[shown], "o-", ms=3, lw=0.8, color=BLUE)
+        row[1].plot(best, logits[best], "o", ms=9, mfc="none", mec="black")
+        row[1].axvline(total, color="black", lw=0.6, ls=":")
+        said = ", ".join(map(str, best))
+        row[1].set_title(f"largest at {said}", fontsize=10, loc="left")
+        row[1].grid(alpha=0.25)
+        row[1].set_ylabel("logit")
+    panels[-1, 0].set_xlabel("period")
+    panels[-1, 1].set_xlabel(f"candidate c for {pair[0]} + {pair[1]}")
+    figure.suptitle(f"{model.name}: {pair[0]} + {pair[1]}, before and after filters", fontsize=11)
+    figure.savefig(path, dpi=150)
+
+
+def draw_spectrum(
+    path: Path, ratios: np.ndarray, bound: float, first: int, marked: Mapping[str, Fraction]
+) -> None:
+    """The size of every bin over the median, the bound of random orders as a band, and the marked
+    periods, saved to path."""
+    p = 2 * (len(ratios) - 1)
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    panel = figure.subplots()
+    bins = np.arange(1, len(ratios))
+    panel.axhspan(0, bound, color=BROWN, alpha=0.15, label="99 % of random orders, all bins below")
+    panel.plot(bins, ratios[1:], "-", lw=0.8, color=BLUE)
+    panel.plot(bins, ratios[1:], "o", ms=2.5, color=BLUE)
+    panel.axvline(first - 0.5, color="0.5", lw=0.8, ls=":")
+    panel.text(first + 1, 0.15, "median and bound from here on", fontsize=8, color="0.35")
+    for name, T in marked.items():
+        k = bin_of(T, p)
+        panel.annotate(
+            f"period {name}",
+            (k, ratios[k]),
+            xytext=(-4 if k > p // 2 - 8 else 0, 7),
+            textcoords="offset points",
+            ha="right" if k > p // 2 - 8 else "center",
+            fontsize=8,
+        )
+    top = 1.25 * max(ratios[first:].max(), bound)
+    panel.set(xlim=(0, p // 2 + 1), ylim=(0, top), xlabel=f"bin k, period {p}/k")
+    panel.set_ylabel("size over the median")
+    panel.legend(loc="upper left", frameon=False, fontsize=8, bbox_to_anchor=(0.2, 1.0))
+    panel.set_title(
+        f"embeddings of the numbers 0 … {p - 1}: spectrum over their order", fontsize=10
+    )
+    figure.savefig(path, dpi=150)
