@@ -20,13 +20,15 @@ model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
 """
 
-from constructions import computation, memory, regression, retrieval
+from constructions import computation, memory, regression, retrieval, sensitivity
 from constructions.computation import *  # noqa: F403
 from constructions.memory import *  # noqa: F403
 from constructions.regression import *  # noqa: F403
 from constructions.retrieval import *  # noqa: F403
+from constructions.sensitivity import *  # noqa: F403
 from constructions.stream import Stream
 from constructions.transformer import Stage, Transformer
 
 __all__ = ["Stage", "Stream", "Transformer"]
 __all__ += computation.__all__ + memory.__all__ + regression.__all__ + retrieval.__all__
+__all__ += sensitivity.__all__
