@@ -28,6 +28,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/retrieval.py
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/computation.py
+	$(BIN)/python benchmarks/sensitivity.py
 	$(BIN)/python benchmarks/training.py
 
 # The environment is made anew when what it is made of changes.

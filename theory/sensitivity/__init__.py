@@ -1,7 +1,7 @@
 """Sensitivity: how much a function changes when one of its inputs does.
 
-Boolean functions are tables (2^d,) of −1 and +1, functions over tokens their answers (V^T,), both in
-the order of `theory.sequences.all_sequences`.  Exact, but for the estimates of any model.
+Boolean functions are tables (2^d,) of −1 and +1, functions over tokens their answers (V^T,), in the
+order of `theory.sequences.all_sequences`.  Exact, but for the estimates of any model.
 
     walsh_hadamard   Fourier coefficients in integers, their weights by degree
     influence        influences, Sens, maximum sensitivity, variance

@@ -97,10 +97,11 @@ def eigenvalues_by_definition(coefficients: Sequence[Fraction], d: int) -> list[
 
 
 def walks(d: int, steps: int) -> list[int]:
-    """Walks of so many steps on the cube of d letters from ∅ to a given set of k letters, k = 0 … d.
+    """Walks of so many steps on the cube of d letters from ∅ to a given set of k, k = 0 … d.
 
     The last step adds one of the k letters, or removes one of the others:
-    a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1).  Raises `ValueError` unless d ≥ 1, steps ≥ 0.
+    a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1).  Raises `ValueError` unless d ≥ 1 and
+    steps ≥ 0.
     """
     d = checks.dimension("d", d)
     counts = [1] + [0] * d

@@ -22,7 +22,8 @@ from theory.sensitivity.walsh_hadamard import fourier_weights, letters, set_size
 
 def probability(name: str, value: Any) -> Any:
     """`value`, a number from 0 to 1 and no bool; else `ValueError`."""
-    if checks.nonnegative_number(name, value) > 1:
+    array = checks.real(name, value)
+    if array.ndim or isinstance(value, bool) or not 0 <= array <= 1:
         raise InputError(f"{name} is {value}: give a number from 0 to 1")
     return value
 
@@ -32,7 +33,8 @@ def noise_stability(values: ArrayLike, rho: Any) -> Any:
 
     Raises `ValueError` as `truth_table` does, and for a ρ outside [−1, 1].
     """
-    if not abs(float(checks.real("rho", rho))) <= 1:
+    array = checks.real("rho", rho)
+    if array.ndim or not -1 <= array <= 1:
         raise InputError(f"rho is {rho}: give a number from −1 to 1")
     return sum(rho**k * weight for k, weight in enumerate(fourier_weights(values)))
 

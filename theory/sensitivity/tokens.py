@@ -40,13 +40,16 @@ def answer_table(answers: ArrayLike, vocabulary_size: int) -> np.ndarray:
 
     Raises `ValueError` unless V ≥ 2 and there are V^T answers, T ≥ 1, that are integers.
     """
-    V, array = checks.dimension("vocabulary_size", vocabulary_size), checks.array_of("answers", answers)
+    V, array = (
+        checks.dimension("vocabulary_size", vocabulary_size),
+        checks.array_of("answers", answers),
+    )
     if V < 2:
         raise InputError("vocabulary_size is 1: a token has nothing to change to; give at least 2")
     T = 0
-    while V**T < array.size:
+    while array.size > V**T:
         T += 1
-    if array.ndim != 1 or T < 1 or V**T != array.size:
+    if array.ndim != 1 or T < 1 or array.size != V**T:
         raise InputError(
             f"answers have shape {array.shape}: give those on all {V}^T sequences, T ≥ 1"
         )
@@ -118,9 +121,7 @@ def change_when_redrawn(answers: ArrayLike, vocabulary_size: int, delta: Any) ->
     return 1 - sum((1 - delta) ** k * weight for k, weight in enumerate(weights))
 
 
-def change_when_redrawn_by_definition(
-    answers: ArrayLike, vocabulary_size: int, delta: Any
-) -> Any:
+def change_when_redrawn_by_definition(answers: ArrayLike, vocabulary_size: int, delta: Any) -> Any:
     """`change_when_redrawn`, summed over all pairs of sequences."""
     delta, table = probability("delta", delta), answer_table(answers, vocabulary_size)
     V, T = table.shape[0], table.ndim

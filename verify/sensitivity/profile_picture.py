@@ -18,9 +18,7 @@ STYLES = {
 }
 
 
-def draw(
-    path: Path, profiles: Mapping[tuple[int, int], Mapping[str, list[Fraction]]]
-) -> None:
+def draw(path: Path, profiles: Mapping[tuple[int, int], Mapping[str, list[Fraction]]]) -> None:
     """profiles: (V, n) → by the model's name, its influences by position."""
     figure = Figure(figsize=(4.3 * len(profiles) + 0.6, 3.8), layout="constrained")
     panels = figure.subplots(1, len(profiles), sharey=True, squeeze=False)[0]

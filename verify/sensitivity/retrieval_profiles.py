@@ -1,11 +1,11 @@
-"""The claim `retrieval-profiles`: to which of its tokens a retrieval model is sensitive, exactly."""
+"""The claim `retrieval-profiles`: to which of its tokens a model is sensitive, exactly."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,9 @@ from theory.sensitivity import (
 )
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
-from verify.evidence.sequences import answers_equal
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
+from verify.sensitivity.answers import on_all
 
 SIZES = (2, 8), (3, 7), (4, 6)
 STATED = {
@@ -66,7 +66,7 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
             model = statement.build(V, n)
             answers = last_answers(statement, V, n)
             found = [
-                answers_equal("answers", f"all {V}^{n} sequences", statement, [(model, rows)]),
+                on_all("answers", f"all {V}^{n} sequences", statement, model, rows),
                 _profile(answers, V, n, name),
                 _stated(answers, V, STATED[name].split()[place]),
                 *_decomposed(answers, V),
@@ -74,8 +74,7 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
             yield from labelled(f"V={V} n={n}/{name}", found)
             drawn.setdefault((V, n), {})[name] = forced_profile(answers, V)
     yield _last_but_one(run)
-    if not run.quick:
-        yield _recency(drawn[SIZES[-1]]["hop 1"])
+    yield _recency(run)
     if run.plot:
         from verify.sensitivity.profile_picture import draw
 
@@ -200,14 +199,19 @@ def last_but_one(answers: np.ndarray) -> Fraction:
     return forced_profile(answers, 2)[-2]
 
 
-def _recency(profile: list[Fraction]) -> Finding:
-    rises = sum(bool(a < b) for a, b in zip(profile, profile[1:], strict=False))
+def _recency(run: Run) -> Finding:
+    profile = forced_profile(last_answers(models(run)["hop 1"], 4, 6), 4)
     return same(
         "recency",
         "induction head, V = 4, n = 6: later positions have more influence",
-        rises,
+        rises(profile),
         len(profile) - 1,
         evidence="exact",
         words=" < ".join(f"{float(each):.3f}" for each in profile),
         wanted="rising from position to position",
     )
+
+
+def rises(profile: list[Fraction]) -> int:
+    """How often the next position has more influence."""
+    return sum(bool(a < b) for a, b in pairwise(profile))

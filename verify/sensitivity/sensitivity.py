@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +29,6 @@ from theory.sequences import all_sequences, random_sequences
 from verify.claim import Run, claim, option
 from verify.evidence.gaps import gap_finding
 from verify.evidence.sequences import (
-    answers_equal,
     equal_over_q,
     exact_evidence,
     margin_kept,
@@ -36,6 +36,7 @@ from verify.evidence.sequences import (
 )
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, at_most, labelled, same
+from verify.sensitivity.answers import on_all
 from verify.sensitivity.standard import (
     Figures,
     Standard,
@@ -114,7 +115,7 @@ def _own(run: Run, path: Path) -> Iterator[Finding]:
 def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Finding]:
     """The model is the function on all words, and its figures are the closed forms."""
     words, statement = all_sequences(each.d, 2), each.statement
-    yield answers_equal("words", f"all 2^{each.d} words", statement, [(model, words)])
+    yield on_all("words", f"all 2^{each.d} words", statement, model, words)
     values = answered(model, each.d)
     found = figures_of(values)
     yield same(
@@ -177,7 +178,7 @@ def _ordered(figures: Mapping[str, np.ndarray], words: str) -> Iterator[Finding]
     squares = {"s²": figures["s"] ** 2}
     chain = [("Var", figures["Var"]), ("I", figures["I"]), ("degree", figures["degree"])]
     chain += list(squares.items())
-    for (small, low), (large, high) in zip(chain, chain[1:], strict=False):
+    for (small, low), (large, high) in pairwise(chain):
         holds = int(np.sum(low <= high))
         yield same(
             f"{small}-{large}".replace("²", "2"),
@@ -215,9 +216,7 @@ def _random(run: Run) -> Iterator[Finding]:
     """The transform and the noise sensitivity beside their definitions."""
     longest = 5 if run.quick else 8
     drawn = [run.rng.choice([-1, 1], 2**d) for d in range(1, longest + 1)]
-    agree = sum(
-        bool((walsh_hadamard(f) == walsh_hadamard_by_definition(f)).all()) for f in drawn
-    )
+    agree = sum(bool((walsh_hadamard(f) == walsh_hadamard_by_definition(f)).all()) for f in drawn)
     yield same(
         "transform",
         f"Walsh–Hadamard of random functions of 1 … {longest} letters",
@@ -226,9 +225,7 @@ def _random(run: Run) -> Iterator[Finding]:
         words=f"{agree} equal to the sums of the definition",
     )
     pairs = [(f, delta) for f in drawn[:6] for delta in DELTAS]
-    agree = sum(
-        noise_sensitivity(f, x) == noise_sensitivity_by_definition(f, x) for f, x in pairs
-    )
+    agree = sum(noise_sensitivity(f, x) == noise_sensitivity_by_definition(f, x) for f, x in pairs)
     yield same(
         "noise",
         "noise sensitivity by the spectrum and by all pairs of words",

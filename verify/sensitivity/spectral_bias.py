@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
@@ -26,7 +27,9 @@ DEGREE = 12  # of a random power series
 SQUARE, LETTERS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexample
 
 
-@claim(source="proved in theory/sensitivity/kernels.py; of the kind of [YangSalman2019]", draws=True)
+@claim(
+    source="proved in theory/sensitivity/kernels.py; of the kind of [YangSalman2019]", draws=True
+)
 def spectral_bias(
     run: Run,
     *,
@@ -120,9 +123,7 @@ def _same_points(d: int, k: int) -> bool:
 def _walks(d: int, k: int) -> bool:
     """By the sums over words of the definition, gathered by their number of letters −1."""
     signs, counts = by_minus_ones(d, k), [walks(d, m)[k] for m in range(DEGREE + 1)]
-    sums = [
-        sum(c * (d - 2 * j) ** m for j, c in enumerate(signs)) for m in range(DEGREE + 1)
-    ]
+    sums = [sum(c * (d - 2 * j) ** m for j, c in enumerate(signs)) for m in range(DEGREE + 1)]
     return all(total == 2**d * n >= 0 for total, n in zip(sums, counts, strict=True))
 
 
@@ -148,7 +149,7 @@ def _lemma(found: list[list[Fraction]]) -> Iterator[Finding]:
     least = min(min(mu) for mu in found)
     yield same("lemma", "μ_k ≥ μ_{k+2} for all k", weak, len(found), words=f"{weak} random Φ")
     yield at_least("positive", "least eigenvalue of any of them", "exact", least, 0)
-    full = sum(not all(a >= b for a, b in zip(mu, mu[1:], strict=False)) for mu in found)
+    full = sum(not all(a >= b for a, b in pairwise(mu)) for mu in found)
     yield at_least(
         "not-monotone",
         "random Φ with μ_k < μ_{k+1} for some k",

@@ -13,7 +13,7 @@ from theory.sensitivity import fourier_weights, influences, mean_influence
 
 
 def draw(path: Path, functions: Mapping[str, np.ndarray]) -> None:
-    """A column for each function, by its name and values (2^d,): weights above, influences below."""
+    """A column for each function, by name and values (2^d,): weights above, influences below."""
     figure = Figure(figsize=(max(4.5, 2.1 * len(functions)), 4.6), layout="constrained")
     panels = figure.subplots(2, len(functions), sharey="row", squeeze=False)
     for (above, below), (name, values) in zip(panels.T, functions.items(), strict=True):

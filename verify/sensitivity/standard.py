@@ -3,7 +3,7 @@ closed form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -75,7 +75,7 @@ def standard_functions(run: Run, d: int) -> Iterator[Standard]:
         yield Standard(
             OverTokens(
                 "dictator" if len(positions) == 1 else f"{len(positions)}-parity",
-                lambda V, n, p=positions: run.build(here.subset_parity, n, kept(p)),
+                lambda V, n, p=positions: run.build(here.subset_parity, n, p),
                 lambda words, p=positions: subset_parity(words, p)[..., None],
                 lambda _, words, p=positions: {
                     "Σ xᵢ mod 2": (words[..., list(p)].sum(-1) % 2)[..., None, None]
@@ -175,11 +175,6 @@ def own_function(run: Run, values: np.ndarray, name: str) -> Standard:
 def spread(d: int, k: int) -> tuple[int, ...]:
     """k positions of d letters, the last among them."""
     return tuple(d - 1 - i * d // k for i in range(k))
-
-
-def kept(positions: tuple[int, ...]) -> tuple[int, ...]:
-    """The positions that the model of a parity is given: all of them."""
-    return positions
 
 
 def looking_at(model: Transformer, positions: tuple[int, ...]) -> Iterator[States]:
