@@ -69,7 +69,7 @@ for law, rows in random.items():
     cells = (f"{each.mean():.3f} ({len(each)})" if len(each) else "none" for each in rows.values())
     print(f"{law:16}" + "".join(f"{cell:>16}" for cell in cells))
 print(
-    f"Of {DRAWS} draws, so many varied enough. With large weights (uniform ±10) deep LSTMs are the\n"
+    f"Of {DRAWS} draws so many varied enough. With large weights (uniform ±10) deep LSTMs are the\n"
     "most sensitive; with those that one trains from, shallow LSTMs are the least."
 )
 

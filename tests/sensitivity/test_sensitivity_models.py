@@ -45,6 +45,7 @@ def test_juntas_are_their_tables(place, random):
     assert (found == s.junta(words, positions, table)).all()
 
 
+@pytest.mark.slow
 def test_fourteen_letters_on_the_tensors():
     assert mean_influence(subset_parity(14, range(0, 14, 2)), 14) == Fraction(1, 2)
     assert mean_influence(conjunction(14, range(14)), 14) == Fraction(2, 2**14)
