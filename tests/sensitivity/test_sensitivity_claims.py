@@ -48,16 +48,18 @@ def test_all_functions_of_two_letters_have_the_figures_of_each():
     assert (figures["Var"] <= figures["I"]).all()
 
 
-def test_a_function_of_ones_own(tmp_path, capsys):
+def test_a_function_of_ones_own(tmp_path):
     path, picture = tmp_path / "vote.json", tmp_path / "vote.png"
     values = tabulated(lambda words: computation.majority(words)[..., -1], 3)
     path.write_text(json.dumps({"table": values.tolist(), "name": "vote"}))
-    assert main(["sensitivity", "--table", str(path), "--plot", str(picture)]) == 0
-    printed = capsys.readouterr().out
-    assert "Sens 1/2, I 3/2, Var 1, degree 3, s 2" in printed
+    run = Run(quick=True, plot=picture)
+    found = {each.id: each for each in sensitivity.findings(run, d=9, samples=100, table=path)}
+    assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
+    assert found["Var-I"].words == "Sens 1/2, I 3/2, Var 1, degree 3, s 2"
+    assert found["model/figures"].words == found["Var-I"].words
     assert picture.stat().st_size > 1000
     path.write_text("[0, 1, 1, 0]")
-    assert main(["sensitivity", "--table", str(path), "-q"]) == 0
+    assert verdicts(sensitivity, Run(), d=9, samples=100, table=path)["model/words"] == "holds"
 
 
 @pytest.mark.parametrize(

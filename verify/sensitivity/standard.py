@@ -60,7 +60,9 @@ def _named(mean: Fraction, total: Fraction, var: Fraction, deg: int, most: int) 
     return {"Sens": mean, "I": total, "Var": var, "degree": deg, "s": most}
 
 
-def of_influence(d: int, total: Fraction, var: Fraction, deg: int, most: int) -> Figures:
+def of_influence(
+    d: int, total: Fraction | int, var: Fraction | int, deg: int, most: int
+) -> Figures:
     """Figures by name, from I(f)."""
     return _named(Fraction(total) / d, Fraction(total), Fraction(var), deg, most)
 
