@@ -42,12 +42,12 @@ def subset_parity(words: ArrayLike, positions: Sequence[int]) -> np.ndarray:
     Raises `ValueError` for letters other than 0 and 1 and for positions that are not distinct
     places of a word, as all functions here do.
     """
-    return _read(words, positions).sum(axis=-1) % 2
+    return np.asarray(_read(words, positions).sum(axis=-1) % 2)
 
 
 def conjunction(words: ArrayLike, positions: Sequence[int]) -> np.ndarray:
     """[x_i = 1 for all i ∈ positions]."""
-    return _read(words, positions).min(axis=-1)
+    return np.asarray(_read(words, positions).min(axis=-1))
 
 
 def junta(words: ArrayLike, positions: Sequence[int], table: ArrayLike) -> np.ndarray:
@@ -57,7 +57,7 @@ def junta(words: ArrayLike, positions: Sequence[int], table: ArrayLike) -> np.nd
     """
     read = _read(words, positions)
     entries = junta_table(read.shape[-1], table)
-    return entries[read @ (1 << np.arange(read.shape[-1])[::-1])]
+    return np.asarray(entries[read @ (1 << np.arange(read.shape[-1])[::-1])])
 
 
 def junta_table(k: int, table: ArrayLike) -> np.ndarray:
@@ -85,8 +85,8 @@ def multiplexer(words: ArrayLike, address: int) -> np.ndarray:
         raise InputError(
             f"words have {array.shape[-1]} letters: with {a} of address give {a} + 2^{a}"
         )
-    chosen = a + array[..., :a] @ (1 << np.arange(a)[::-1])
-    return np.take_along_axis(array, chosen[..., None], axis=-1)[..., 0]
+    chosen = np.asarray(a + array[..., :a] @ (1 << np.arange(a)[::-1]))
+    return np.asarray(np.take_along_axis(array, chosen[..., None], axis=-1)[..., 0])
 
 
 def tabulated(function: Callable[[np.ndarray], np.ndarray], d: int) -> np.ndarray:

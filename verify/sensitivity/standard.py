@@ -69,109 +69,109 @@ def of_influence(
 
 def standard_functions(run: Run, d: int) -> Iterator[Standard]:
     """Parities, a dictator, conjunctions, majority and multiplexers of d letters or fewer."""
-    from constructions import computation as built
-    from constructions import sensitivity as here
+    yield _subset_parity(run, d, spread(d, 3), "3-parity")
+    yield _subset_parity(run, d, spread(d, 1), "dictator")
+    yield _conjunction(run, d, spread(d, 3))
+    yield _conjunction(run, d, tuple(range(d)))
+    yield from (_multiplexer(run, a) for a in (1, 2))
+    yield _parity(run, d)
+    yield _majority(run, d - 1 + d % 2)
 
-    odd, k = d - 1 + d % 2, min(3, d)
-    for positions in (spread(d, k), spread(d, 1)):
-        yield Standard(
-            OverTokens(
-                "dictator" if len(positions) == 1 else f"{len(positions)}-parity",
-                lambda V, n, p=positions: run.build(here.subset_parity, n, p),
-                lambda words, p=positions: subset_parity(words, p)[..., None],
-                lambda _, words, p=positions: {
-                    "Σ xᵢ mod 2": (words[..., list(p)].sum(-1) % 2)[..., None, None]
-                },
-                symbols=2,
-            ),
-            d,
-            of_influence(d, len(positions), 1, len(positions), len(positions)),
-            "subset-parity",
-            positions,
-        )
-    for positions in (spread(d, k), tuple(range(d))):
-        m = len(positions)
-        yield Standard(
-            OverTokens(
-                f"and-{m}",
-                lambda V, n, p=positions: run.build(here.conjunction, n, p),
-                lambda words, p=positions: conjunction(words, p)[..., None],
-                lambda _, words, p=positions: {
-                    "Σ xᵢ": words[..., list(p)].sum(-1)[..., None, None],
-                    "Π xᵢ": words[..., list(p)].prod(-1)[..., None, None],
-                },
-                symbols=2,
-            ),
-            d,
-            of_influence(d, Fraction(2 * m, 2**m), Fraction(4 * (2**m - 1), 4**m), m, m),
-            "conjunction",
-            positions,
-        )
-    for a in (1, 2):
-        size = a + 2**a
-        entries = (1 - tabulated(lambda words, a=a: multiplexer(words, a), size)) // 2
-        yield Standard(
-            OverTokens(
-                f"multiplexer-{a}",
-                lambda V, n, t=entries: run.build(here.junta, n, range(n), t),
-                lambda words, a=a: multiplexer(words, a)[..., None],
-                lambda _, words, a=a: {
-                    "letters": 2.0 * words[..., None, :] - 1,
-                    "entry": 2.0 * multiplexer(words, a)[..., None, None] - 1,
-                },
-                symbols=2,
-            ),
-            size,
-            of_influence(size, Fraction(a, 2) + 1, 1, a + 1, a + 1),
-            "junta",
-            tuple(range(size)),
-        )
-    yield Standard(
-        OverTokens(
-            f"parity-{d}",
-            lambda V, n: run.build(built.parity, n),
-            lambda words: computation.parity(words)[..., -1:],
-            lambda *_: {},
-            symbols=2,
-        ),
-        d,
-        of_influence(d, d, 1, d, d),
+
+def _subset_parity(run: Run, d: int, positions: tuple[int, ...], label: str) -> Standard:
+    from constructions.sensitivity import subset_parity as construction
+
+    def holds(_: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        return {"Σ xᵢ mod 2": (words[..., list(positions)].sum(-1) % 2)[..., None, None]}
+
+    statement = OverTokens(
+        label,
+        lambda V, n: run.build(construction, n, positions),
+        lambda words: subset_parity(words, positions)[..., None],
+        holds,
+        symbols=2,
     )
-    yield Standard(
-        OverTokens(
-            f"majority-{odd}",
-            lambda V, n: run.build(built.majority, n),
-            computation.majority,
-            lambda *_: {},
-            symbols=2,
-        ),
-        odd,
-        of_influence(odd, odd * majority_mean_influence(odd), 1, odd, (odd + 1) // 2),
+    k = len(positions)
+    return Standard(statement, d, of_influence(d, k, 1, k, k), "subset-parity", positions)
+
+
+def _conjunction(run: Run, d: int, positions: tuple[int, ...]) -> Standard:
+    from constructions.sensitivity import conjunction as construction
+
+    k = len(positions)
+
+    def holds(_: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        read = words[..., None, list(positions)]
+        return {"Σ xᵢ": read.sum(-1, keepdims=True), "Π xᵢ": read.prod(-1, keepdims=True)}
+
+    statement = OverTokens(
+        f"and-{k}",
+        lambda V, n: run.build(construction, n, positions),
+        lambda words: conjunction(words, positions)[..., None],
+        holds,
+        symbols=2,
     )
+    figures = of_influence(d, Fraction(2 * k, 2**k), Fraction(4 * (2**k - 1), 4**k), k, k)
+    return Standard(statement, d, figures, "conjunction", positions)
+
+
+def _multiplexer(run: Run, a: int) -> Standard:
+    d = a + 2**a
+    values = tabulated(lambda words: multiplexer(words, a), d)
+    figures = of_influence(d, Fraction(a, 2) + 1, 1, a + 1, a + 1)
+    return _as_junta(run, values, f"multiplexer-{a}", figures)
+
+
+def _parity(run: Run, d: int) -> Standard:
+    from constructions.computation import parity as construction
+
+    statement = OverTokens(
+        f"parity-{d}",
+        lambda V, n: run.build(construction, n),
+        lambda words: computation.parity(words)[..., -1:],
+        lambda *_: {},
+        symbols=2,
+    )
+    return Standard(statement, d, of_influence(d, d, 1, d, d))
+
+
+def _majority(run: Run, d: int) -> Standard:
+    from constructions.computation import majority as construction
+
+    statement = OverTokens(
+        f"majority-{d}",
+        lambda V, n: run.build(construction, n),
+        computation.majority,
+        lambda *_: {},
+        symbols=2,
+    )
+    total = d * majority_mean_influence(d)
+    return Standard(statement, d, of_influence(d, total, 1, d, (d + 1) // 2))
 
 
 def own_function(run: Run, values: np.ndarray, name: str) -> Standard:
-    """A function given by its table, as a junta of all its letters."""
+    """A function given by its values (2^d,), as a junta of all its letters."""
+    return _as_junta(run, values, name, figures_of(values))
+
+
+def _as_junta(run: Run, values: np.ndarray, label: str, figures: Figures) -> Standard:
     from constructions.sensitivity import junta as construction
 
     d, entries = values.size.bit_length() - 1, (1 - values) // 2
     every = tuple(range(d))
-    return Standard(
-        OverTokens(
-            name,
-            lambda V, n: run.build(construction, n, every, entries),
-            lambda words: junta(words, every, entries)[..., None],
-            lambda _, words: {
-                "letters": 2.0 * words[..., None, :] - 1,
-                "entry": 2.0 * junta(words, every, entries)[..., None, None] - 1,
-            },
-            symbols=2,
-        ),
-        d,
-        figures_of(values),
-        "junta",
-        every,
+
+    def holds(_: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        entry = junta(words, every, entries)[..., None, None]
+        return {"letters": 2.0 * words[..., None, :] - 1, "entry": 2.0 * entry - 1}
+
+    statement = OverTokens(
+        label,
+        lambda V, n: run.build(construction, n, every, entries),
+        lambda words: junta(words, every, entries)[..., None],
+        holds,
+        symbols=2,
     )
+    return Standard(statement, d, figures, "junta", every)
 
 
 def spread(d: int, k: int) -> tuple[int, ...]:
