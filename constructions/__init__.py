@@ -27,16 +27,25 @@ model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
 """
 
-from constructions import arithmetic, computation, graphs, memory, regression, retrieval
+from constructions import (
+    arithmetic,
+    computation,
+    graphs,
+    memory,
+    regression,
+    retrieval,
+    sensitivity,
+)
 from constructions.arithmetic import *  # noqa: F403
 from constructions.computation import *  # noqa: F403
 from constructions.graphs import *  # noqa: F403
 from constructions.memory import *  # noqa: F403
 from constructions.regression import *  # noqa: F403
 from constructions.retrieval import *  # noqa: F403
+from constructions.sensitivity import *  # noqa: F403
 from constructions.stream import Stream
 from constructions.transformer import Stage, Transformer
 
 __all__ = ["Stage", "Stream", "Transformer"]
-__all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__
-__all__ += memory.__all__ + regression.__all__ + retrieval.__all__
+__all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__ + memory.__all__
+__all__ += regression.__all__ + retrieval.__all__ + sensitivity.__all__

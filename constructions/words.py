@@ -248,8 +248,8 @@ class Table(Word):
         lengths = (self.keys**2).sum(1)
         if not (self.keys == np.round(self.keys)).all() or lengths.min() < 1:
             raise InputError("the keys of a table are whole numbers, not all 0: scale them")
-        # Different 0/1 keys of one length are told apart; others are compared pair by pair.
-        alike = np.isin(self.keys, (0, 1)).all() and (lengths == lengths[0]).all()
+        # Different keys of one length are told apart (Cauchy–Schwarz); others are compared.
+        alike = (lengths == lengths[0]).all()
         if alike and len(np.unique(self.keys, axis=0)) == len(self.keys):
             return
         products = self.keys @ self.keys.T

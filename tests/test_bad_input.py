@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import constructions
-from theory import arithmetic, computation, graphs, memory, regression, retrieval
+from theory import arithmetic, computation, graphs, memory, regression, retrieval, sensitivity
 from theory.checks import InputError
 
 BAD = {
@@ -72,6 +72,9 @@ MODELS = {
         ([[1.0, 0.0], [0.0, 1.0]],) * 3,
         ([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]),
     ),
+    "subset_parity": ((2, [0]), ([[0, 1], [1, 0]],)),
+    "conjunction": ((2, [0, 1]), ([[0, 1], [1, 0]],)),
+    "junta": ((2, [1], [0, 1]), ([[0, 1], [1, 0]],)),
     "sphere_dynamics": ((2, 1.0, 0.5, 2), ([[1.0, 0.0], [0.0, 1.0]],)),
 }
 ARRAYS = {"ArrayLike", "Any", "Real", "ArrayLike | None"}
@@ -138,7 +141,7 @@ def in_first_place(module):
     "function",
     [
         each
-        for module in (arithmetic, computation, graphs, memory, regression, retrieval)
+        for module in (arithmetic, computation, graphs, memory, regression, retrieval, sensitivity)
         for each in in_first_place(module)
     ],
 )

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 import constructions
-from constructions import arithmetic, computation, graphs, memory, regression, retrieval
+from constructions import (
+    arithmetic,
+    computation,
+    graphs,
+    memory,
+    regression,
+    retrieval,
+    sensitivity,
+)
 from theory import machine
 from theory.checks import InputError
 from theory.computation import MACHINES, S3, list_ranking
@@ -59,6 +67,9 @@ SMALL = {
     "modern_hopfield_update": {"patterns": [[1.0, 2.0]], "beta": 1.0, "steps": 1},
     "sphere_dynamics": {"d": 2, "beta": 1.0, "step_size": 0.5, "n_layers": 1},
     "hopfield_attention": {"W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[1.0]]},
+    "subset_parity": {"d": 3, "positions": [0, 2]},
+    "conjunction": {"d": 3, "positions": [0, 2]},
+    "junta": {"d": 3, "positions": [0, 2], "table": [0, 1, 1, 0]},
 }
 # Chebyshev takes ⌈log₃(2k + 1)⌉ layers and hop ⌊log₂k⌋ + 2, a few for any number that one types; a
 # step of whatever order is as many powers of three.
@@ -85,11 +96,10 @@ MORE = [
 
 
 def test_every_builder_is_here():
-    topics = arithmetic, computation, graphs, memory, regression, retrieval
+    topics = arithmetic, computation, graphs, memory, regression, retrieval, sensitivity
     public = {name for topic in topics for name in topic.__all__}
-    assert set(SMALL) == {
-        n for n in public if n not in ("retrieve", "Inverse", "Prediction", "to_circuit")
-    }
+    no_builders = {"retrieve", "Inverse", "Prediction", "to_circuit", "predictions"}
+    assert set(SMALL) == public - no_builders
     for name, given in SMALL.items():
         build = getattr(constructions, name)
         assert build(**given).n_layers >= 0

@@ -1,0 +1,36 @@
+"""Whether the letters at k given positions are all 1, in one layer with one unit.
+
+A head for each position adds its letter (0 or 1) to `count` (`letters.py`).  The unit
+relu(count − (k − 1)) is 1 if count = k, and 0 if it is less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from constructions.sensitivity.letters import checked, one_layer, reading
+from constructions.stream import Stream, one
+from constructions.transformer import Stage, Transformer
+from constructions.words import Unit
+
+
+def conjunction(d: int, positions: Sequence[int]) -> Transformer:
+    """[the letters at all k `positions` (from 0) of d are 1]; one answer for the word, (…, 1).
+
+    1 layer, k heads, width 5, 1 MLP unit.  Raises ValueError for d < 1, and for positions that are
+    not distinct places of a word of d letters, at least one.
+    """
+    d, positions = checked(d, positions)
+    stream = Stream(letter=1, j=1, norm=1, count=1, all=1)
+    stream.fits(1, heads=len(positions))
+    letter, count = stream.read("letter"), stream.read("count")
+    return one_layer(
+        stream,
+        d,
+        (0.0, 1.0),
+        reading(stream, positions, [letter] * len(positions), "count"),
+        [Unit(count - (len(positions) - 1) * one, "all")],
+        2.0 * stream.read("all") - one,
+        (Stage(1, "count", "Σ xᵢ"), Stage(1, "all", "Π xᵢ")),
+        f"conjunction({d}, {list(positions)})",
+    )

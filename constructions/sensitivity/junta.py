@@ -1,0 +1,56 @@
+"""Any function of the letters at k given positions, in one layer with a unit for each word.
+
+A head for each position carries its letter, −1 or +1, into a coordinate of `read` of its own
+(`letters.py`).  The MLP is a table: the unit relu(⟨read, u⟩ − k + 1) of the word u ∈ {±1}^k is 1 if
+u was read, and 0 else, as ⟨read, u⟩ ≤ k − 2 then.  Entries are +1 and −1, and the entry of the word
+is the logit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from constructions.sensitivity.letters import checked, one_layer, reading
+from constructions.stream import Map, Stream
+from constructions.transformer import Stage, Transformer
+from constructions.words import Table
+from theory import machine
+from theory.sensitivity import junta_table
+from theory.sequences import all_sequences
+
+
+def junta(d: int, positions: Sequence[int], table: ArrayLike) -> Transformer:
+    """table[the letters at k `positions` (from 0) of d, as a binary number, the first the highest];
+    one answer for the word, (…, 1).  `table` (2^k,) of 0 and 1.
+
+    1 layer, k heads, width k + 4, 2^k MLP units.  Raises ValueError for d < 1, for positions that
+    are not distinct places of a word of d letters, at least one, and for a table of another length
+    or of other values.
+    """
+    d, positions = checked(d, positions)
+    k = len(positions)
+    entries = junta_table(k, table)
+    units = 8 * 2**k * (2 * k + 8)
+    machine.fits_in_memory(f"the weights of 2^{k} units", 4 * units, "read fewer letters")
+    stream = Stream(letter=1, j=1, norm=1, read=k, value=1)
+    stream.fits(1, heads=k)
+    letter = stream.read("letter")
+    places = [letter @ Map(row[None], f"e{h}") for h, row in enumerate(np.eye(k), start=1)]
+    words = 2.0 * all_sequences(k, 2) - 1
+    return one_layer(
+        stream,
+        d,
+        (-1.0, 1.0),
+        reading(stream, positions, places, "read"),
+        [Table(stream.read("read"), words, 2.0 * entries[:, None] - 1, "value")],
+        stream.read("value"),
+        (Stage(1, "read", "letters"), Stage(1, "value", "entry")),
+        f"junta({d}, {list(positions)}, {_shown(entries)})",
+    )
+
+
+def _shown(entries: np.ndarray) -> str:
+    return str(entries.tolist()) if len(entries) <= 16 else f"<{len(entries)} entries>"

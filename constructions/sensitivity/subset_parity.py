@@ -1,0 +1,47 @@
+"""The parity of the letters at k given positions, in one layer: the character χ_S as a model.
+
+A head for each position adds its letter (0 or 1) to `odd` (`letters.py`), which is then their
+number c ≤ k, and the MLP folds it:
+
+    c − 2relu(c − 1) + 2relu(c − 2) − … ± 2relu(c − (k − 1))
+
+goes up by 1 up to c = 1, then down by 1, up by 1, and so on: at whole numbers it is c mod 2.  These
+are k − 1 units; a dictator, k = 1, has no MLP.
+
+`constructions.computation.parity` says the parity of all letters without a unit, at positions of
+its own; here k letters among d matter and the others are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from constructions.sensitivity.letters import checked, one_layer, reading
+from constructions.stream import Stream, one
+from constructions.transformer import Stage, Transformer
+from constructions.words import Unit
+
+
+def subset_parity(d: int, positions: Sequence[int]) -> Transformer:
+    """Whether the ones among the letters at k `positions` (from 0) of d are odd in number: 1, or 0;
+    one answer for the word, (…, 1).
+
+    1 layer, k heads, width 4, k − 1 MLP units.  Raises ValueError for d < 1, and for positions that
+    are not distinct places of a word of d letters, at least one.
+    """
+    d, positions = checked(d, positions)
+    stream = Stream(letter=1, j=1, norm=1, odd=1)
+    stream.fits(1, heads=len(positions))
+    letter, odd = stream.read("letter"), stream.read("odd")
+    heads = reading(stream, positions, [letter] * len(positions), "odd")
+    folds = [Unit(odd - i * one, "odd", 2.0 * (-1) ** i) for i in range(1, len(positions))]
+    return one_layer(
+        stream,
+        d,
+        (0.0, 1.0),
+        heads,
+        folds,
+        2.0 * odd - one,
+        (Stage(1, "odd", "Σ xᵢ mod 2"),),
+        f"subset_parity({d}, {list(positions)})",
+    )

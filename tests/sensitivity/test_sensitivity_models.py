@@ -1,0 +1,114 @@
+"""Models whose sensitivity is known: right on all words, exact, refused otherwise."""
+
+from copy import deepcopy
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions import conjunction, junta, subset_parity
+from theory import sensitivity as s
+from theory.checks import InputError
+from theory.sequences import all_sequences
+
+
+@st.composite
+def places(draw, most=6):
+    d = draw(st.integers(1, most))
+    size = draw(st.integers(1, d))
+    return d, draw(st.permutations(range(d)))[:size]
+
+
+def mean_influence(model, d):
+    return s.mean_influence(1 - 2 * model(all_sequences(d, 2))[:, 0].numpy())
+
+
+@given(places())
+def test_parities_and_conjunctions_are_right_on_all_words(place):
+    d, positions = place
+    words = all_sequences(d, 2)
+    assert (
+        subset_parity(d, positions)(words)[:, 0].numpy() == s.subset_parity(words, positions)
+    ).all()
+    assert (conjunction(d, positions)(words)[:, 0].numpy() == s.conjunction(words, positions)).all()
+
+
+@given(places(5), st.randoms(use_true_random=False))
+def test_juntas_are_their_tables(place, random):
+    d, positions = place
+    table = [random.randrange(2) for _ in range(2 ** len(positions))]
+    words = all_sequences(d, 2)
+    found = junta(d, positions, table)(words)[:, 0].numpy()
+    assert (found == s.junta(words, positions, table)).all()
+
+
+@pytest.mark.slow
+def test_fourteen_letters_on_the_tensors():
+    assert mean_influence(subset_parity(14, range(0, 14, 2)), 14) == Fraction(1, 2)
+    assert mean_influence(conjunction(14, range(14)), 14) == Fraction(2, 2**14)
+
+
+def test_half_precision_and_softmax_keep_all_answers():
+    words = all_sequences(6, 2)
+    for model in (
+        subset_parity(6, [0, 2, 5]),
+        conjunction(6, [1, 3]),
+        junta(6, [0, 5], [0, 1, 1, 1]),
+    ):
+        healthy = model(words)
+        assert torch.equal(model.sharpened(model.least_sharpness() * 1.01)(words), healthy)
+        assert torch.equal(deepcopy(model).half()(words), healthy)
+
+
+def test_a_position_dropped_costs_a_parity_1_over_d():
+    model = subset_parity(6, [0, 2, 5])
+    assert mean_influence(model, 6) == Fraction(3, 6)
+    model.blocks[0].attn.W_O[1] = 0
+    assert mean_influence(model, 6) == Fraction(2, 6)
+
+
+def test_a_threshold_moved_by_1_changes_a_conjunction():
+    model = conjunction(6, [0, 2, 5])
+    model.blocks[0].mlp.b_in += 1  # now at least two of three: a majority
+    assert mean_influence(model, 6) == Fraction(3, 6) * Fraction(1, 2)
+    model.blocks[0].mlp.b_in -= 2  # and now never
+    assert mean_influence(model, 6) == 0
+
+
+def test_the_words_of_the_models():
+    assert "relu(odd − 1)" in str(subset_parity(4, [1, 2]))
+    assert subset_parity(4, [3]).blocks[0].mlp is None
+    assert len(junta(4, [1, 2], [0, 1, 1, 0]).blocks[0].mlp.b_in) == 4
+
+
+@pytest.mark.parametrize("positions", [[], [4], [-1], [1, 1], [0.0], [True], [[0, 1]], "ab", None])
+def test_positions_that_are_none_are_refused(positions, unchecked):
+    for build in (subset_parity, conjunction, lambda d, p: junta(d, p, [0, 1])):
+        with pytest.raises(InputError) as refusal:
+            build(4, positions)
+        assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [[0], [0, 1, 1], [0, 2], [-1, 1], [0.5, 1], [[0, 1]], None, "ab", [np.nan, 1]],
+    ids=str,
+)
+def test_tables_that_are_none_are_refused(table, unchecked):
+    with pytest.raises(InputError):
+        junta(4, [2], table)
+
+
+@pytest.mark.parametrize("d", [0, -1, True, 2.5, None])
+def test_a_number_of_letters_is_one(d, unchecked):
+    for build in (subset_parity, conjunction, lambda d, p: junta(d, p, [0, 1])):
+        with pytest.raises(InputError):
+            build(d, [0])
+
+
+def test_words_of_another_length_are_refused():
+    with pytest.raises(InputError, match="this model takes 4"):
+        subset_parity(4, [0])([0, 1, 0])

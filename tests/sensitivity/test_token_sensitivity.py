@@ -1,0 +1,96 @@
+"""Sensitivity over tokens: both conventions, the Efron–Stein parts, and what is refused."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory import sensitivity as s
+from theory.checks import InputError
+from theory.retrieval import hop
+from theory.sequences import all_sequences
+
+
+@st.composite
+def functions(draw):
+    V, T = draw(st.sampled_from([(2, 1), (2, 4), (3, 1), (3, 3), (4, 2)]))
+    count = V**T
+    answers = draw(st.lists(st.integers(-1, 3), min_size=count, max_size=count))
+    return np.array(answers), V, T
+
+
+@given(functions())
+def test_the_parts_add_up_to_the_counts(function):
+    answers, V, T = function
+    weights, profile = s.efron_stein_weights(answers, V), s.redrawn_profile(answers, V)
+    assert sum(weights) == 1
+    assert min(weights) >= 0
+    assert sum(k * weight for k, weight in enumerate(weights)) == sum(profile)
+    forced = s.forced_profile(answers, V)
+    assert forced == [Fraction(V, V - 1) * each for each in profile]
+    assert len(profile) == T
+
+
+@given(functions(), st.fractions(0, 1, max_denominator=9))
+def test_the_hybrid_bound_and_the_chance_by_definition(function, delta):
+    answers, V, _ = function
+    chance = s.change_when_redrawn(answers, V, delta)
+    assert chance == s.change_when_redrawn_by_definition(answers, V, delta)
+    assert chance <= s.hybrid_bound(answers, V, delta)
+
+
+@given(st.lists(st.sampled_from([0, 1]), min_size=8, max_size=8))
+def test_two_symbols_forced_are_boolean(values):
+    assert s.forced_profile(values, 2) == s.influences(values)
+
+
+def test_a_profile_by_brute_force():
+    rows = all_sequences(4, 3)
+    said = {tuple(row): int(hop(row, 1)[-1]) for row in rows}
+    wanted = [
+        Fraction(
+            sum(
+                said[(*row[:i], u, *row[i + 1 :])] != answer
+                for row, answer in said.items()
+                for u in range(3)
+            ),
+            3**4 * 2,
+        )
+        for i in range(4)
+    ]
+    assert s.forced_profile(np.array(list(said.values())), 3) == wanted
+
+
+@pytest.mark.parametrize(
+    ("answers", "V", "message"),
+    [
+        ([0, 1, 1], 2, r"shape \(3,\)"),
+        ([0], 2, r"shape \(1,\)"),
+        ([[0, 1], [1, 1]], 2, "shape"),
+        ([0.0, 1.0], 2, "of type float64"),
+        ([0, 1], 1, "vocabulary_size is 1"),
+        ([0, 1], 0, "vocabulary_size is 0"),
+    ],
+)
+def test_other_answers_are_refused(answers, V, message):
+    for function in (s.redrawn_profile, s.forced_profile, s.efron_stein_weights):
+        with pytest.raises(InputError, match=message):
+            function(answers, V)
+
+
+@pytest.mark.parametrize("delta", [-1, 2, float("inf"), False])
+def test_a_chance_is_between_0_and_1_here_too(delta):
+    with pytest.raises(InputError):
+        s.change_when_redrawn([0, 1], 2, delta)
+    with pytest.raises(InputError):
+        s.hybrid_bound([0, 1], 2, delta)
+
+
+def test_too_many_sets_and_pairs_are_refused():
+    many = np.zeros(2**15, dtype=np.int8)
+    with pytest.raises(InputError, match="fewer tokens"):
+        s.efron_stein_weights(many, 2)
+    with pytest.raises(InputError, match="pairs"):
+        s.change_when_redrawn_by_definition(many, 2, 0.5)

@@ -1,0 +1,152 @@
+"""Boolean functions: the transform, influences, noise, standard functions, and what is refused."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory import computation
+from theory import sensitivity as s
+from theory.checks import InputError
+from theory.sequences import all_sequences
+
+DELTAS = st.fractions(0, 1, max_denominator=12)
+
+
+@st.composite
+def tables(draw, most=6):
+    d = draw(st.integers(1, most))
+    return np.array(draw(st.lists(st.sampled_from([-1, 1]), min_size=2**d, max_size=2**d)))
+
+
+@given(tables())
+def test_the_transform_is_its_definition_and_its_own_inverse(values):
+    spectrum = s.walsh_hadamard(values)
+    assert spectrum.tolist() == s.walsh_hadamard_by_definition(values).tolist()
+    assert sum(s.fourier_weights(values)) == 1
+    assert int((spectrum**2).sum()) == values.size**2
+
+
+@given(tables())
+def test_the_chain_of_inequalities(values):
+    total, deg = s.total_influence(values), s.degree(values)
+    assert s.variance(values) <= total <= deg <= s.max_sensitivity(values) ** 2
+    assert s.influences(values) == s.influences_by_spectrum(values)
+    assert s.mean_influence(values) * len(s.influences(values)) == total
+    assert total == Fraction(int(s.sensitive_letters(values).sum()), values.size)
+
+
+@given(tables(5), DELTAS)
+def test_noise_sensitivity_is_its_definition_and_bounded(values, delta):
+    found = s.noise_sensitivity(values, delta)
+    assert found == s.noise_sensitivity_by_definition(values, delta)
+    assert found <= delta * s.total_influence(values)
+
+
+def test_the_figures_of_the_reference():
+    majority = s.tabulated(lambda words: computation.majority(words)[..., -1], 9)
+    parity = s.tabulated(lambda words: s.subset_parity(words, [0, 4, 8]), 9)
+    multiplexer = s.tabulated(lambda words: s.multiplexer(words, 2), 6)
+    noise = [
+        float(s.noise_sensitivity(f, Fraction(1, 20))) for f in (majority, parity, multiplexer)
+    ]
+    assert [round(each, 4) for each in noise] == [0.1024, 0.1355, 0.0939]
+    assert s.mean_influence(majority) == s.majority_mean_influence(9) == Fraction(35, 128)
+    assert [s.majority_mean_influence(d) for d in (5, 7)] == [Fraction(3, 8), Fraction(5, 16)]
+    assert s.mean_influence(multiplexer) == Fraction(1, 3)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_a_conjunction_has_a_small_average_and_its_full_degree(k):
+    values = s.tabulated(lambda words: s.conjunction(words, range(k)), 4)
+    assert s.mean_influence(values) == Fraction(k, 4) * Fraction(2, 2**k)
+    assert s.degree(values) == s.max_sensitivity(values) == k
+
+
+def test_truth_values_are_signs_as_characters_have_them():
+    assert s.truth_table([0, 1, 1, 0]).tolist() == [1, -1, -1, 1]
+    assert s.walsh_hadamard([0, 1, 1, 0]).tolist() == [0, 0, 0, 4]
+    assert s.truth_table([True, False]).tolist() == [-1, 1]
+    assert s.truth_table([1, 1]).tolist() == [1, 1]
+
+
+def test_a_junta_reads_its_first_position_as_the_highest_digit():
+    words = all_sequences(3, 2)
+    found = s.junta(words, [2, 0], [0, 1, 0, 0])
+    assert (found == ((words[:, 2] == 0) & (words[:, 0] == 1))).all()
+
+
+def test_twenty_letters_take_seconds():
+    values = 1 - 2 * (np.arange(2**20) % 3 == 0)
+    spectrum = s.walsh_hadamard(values)
+    assert spectrum[0] == values.sum()
+    signs = 1 - 2 * (np.bitwise_count(np.arange(2**20)).astype(int) % 2)
+    assert spectrum[-1] == values @ signs
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, -1, 1], r"shape \(3,\)"),
+        ([1], r"shape \(1,\)"),
+        ([], r"shape \(0,\)"),
+        ([[1, -1]], r"shape \(1, 2\)"),
+        ([1, 2, 1, 1], "contain 2"),
+        ([0.5, 1.0], r"contain 0\.5"),
+        ([0, -1], "contain −1 and 0"),
+        ([float("nan"), 1.0], "contain nan"),
+        (["a", "b"], "of type"),
+    ],
+)
+def test_other_tables_are_refused(values, message):
+    with pytest.raises(InputError, match=message):
+        s.walsh_hadamard(values)
+
+
+def test_a_table_of_too_many_letters_is_refused():
+    with pytest.raises(InputError, match="at most 24"):
+        s.truth_table(np.broadcast_to(np.int8(1), 2**25))
+    with pytest.raises(InputError, match="at most 24"):
+        s.tabulated(lambda words: words[..., 0], 25)
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1.5, float("nan"), True, "x"])
+def test_a_chance_is_between_0_and_1(delta, unchecked):
+    for function in (s.noise_sensitivity, s.noise_sensitivity_by_definition):
+        with pytest.raises(InputError):
+            function([1, -1], delta)
+
+
+def test_a_correlation_is_between_minus_1_and_1():
+    with pytest.raises(InputError, match="rho is 2"):
+        s.noise_stability([1, -1], 2)
+
+
+@pytest.mark.parametrize(
+    "positions", [[], [3], [-1], [0, 0], [0.5], [True], [[0]], None, ["a"]], ids=str
+)
+def test_positions_are_distinct_places(positions, unchecked):
+    words = all_sequences(3, 2)
+    for function in (s.subset_parity, s.conjunction):
+        with pytest.raises(InputError):
+            function(words, positions)
+    with pytest.raises(InputError):
+        s.junta(words, positions, [0, 1])
+
+
+def test_tables_multiplexers_and_majorities_have_their_sizes():
+    words = all_sequences(3, 2)
+    with pytest.raises(InputError, match=r"2\^2 = 4"):
+        s.junta(words, [0, 1], [0, 1, 1])
+    with pytest.raises(InputError, match="0 and 1"):
+        s.junta(words, [0], [0, 2])
+    with pytest.raises(InputError, match=r"2 \+ 2\^2"):
+        s.multiplexer(words, 2)
+    with pytest.raises(InputError, match="address is 0"):
+        s.multiplexer(words, 0)
+    with pytest.raises(InputError, match="even"):
+        s.majority_mean_influence(4)
+    with pytest.raises(InputError, match="at most 24"):
+        s.junta_table(40, [0, 1])

@@ -1,0 +1,113 @@
+"""Sensitivity: how much a function changes when one of its inputs does.
+
+Boolean functions are tables (2^d,) of −1 and +1, functions over tokens their answers (V^T,), in the
+order of `theory.sequences.all_sequences`.  Exact, but for the estimates of any model.
+
+    walsh_hadamard   Fourier coefficients in integers, their weights by degree
+    influence        influences, Sens, maximum sensitivity, variance
+    noise            what independent flips of all letters do
+    functions        parity of some letters, conjunction, junta, multiplexer
+    tokens           profiles over tokens, redrawn and forced; Efron–Stein; the hybrid bound
+    estimate         the sensitivity of any model, with its confidence interval
+    kernels          weak spectral bias of kernels of an inner product
+"""
+
+from theory.sensitivity.estimate import (
+    Estimate,
+    forced,
+    noisy_patches,
+    redrawn,
+    sensitivity,
+)
+from theory.sensitivity.functions import (
+    conjunction,
+    distinct_positions,
+    junta,
+    junta_table,
+    majority_mean_influence,
+    multiplexer,
+    subset_parity,
+    tabulated,
+)
+from theory.sensitivity.influence import (
+    influences,
+    influences_by_spectrum,
+    max_sensitivity,
+    mean_influence,
+    sensitive_letters,
+    total_influence,
+    variance,
+)
+from theory.sensitivity.kernels import (
+    by_minus_ones,
+    eigenvalues,
+    eigenvalues_by_definition,
+    on_two_letters_less,
+    power_series,
+    shift_polynomial,
+    walks,
+)
+from theory.sensitivity.noise import (
+    noise_sensitivity,
+    noise_sensitivity_by_definition,
+    noise_stability,
+)
+from theory.sensitivity.tokens import (
+    change_when_redrawn,
+    change_when_redrawn_by_definition,
+    efron_stein_weights,
+    forced_profile,
+    hybrid_bound,
+    redrawn_profile,
+)
+from theory.sensitivity.walsh_hadamard import (
+    degree,
+    fourier_weights,
+    truth_table,
+    walsh_hadamard,
+    walsh_hadamard_by_definition,
+)
+
+__all__ = [
+    "Estimate",
+    "by_minus_ones",
+    "change_when_redrawn",
+    "change_when_redrawn_by_definition",
+    "conjunction",
+    "degree",
+    "distinct_positions",
+    "efron_stein_weights",
+    "eigenvalues",
+    "eigenvalues_by_definition",
+    "forced",
+    "forced_profile",
+    "fourier_weights",
+    "hybrid_bound",
+    "influences",
+    "influences_by_spectrum",
+    "junta",
+    "junta_table",
+    "majority_mean_influence",
+    "max_sensitivity",
+    "mean_influence",
+    "multiplexer",
+    "noise_sensitivity",
+    "noise_sensitivity_by_definition",
+    "noise_stability",
+    "noisy_patches",
+    "on_two_letters_less",
+    "power_series",
+    "redrawn",
+    "redrawn_profile",
+    "sensitive_letters",
+    "sensitivity",
+    "shift_polynomial",
+    "subset_parity",
+    "tabulated",
+    "total_influence",
+    "truth_table",
+    "variance",
+    "walks",
+    "walsh_hadamard",
+    "walsh_hadamard_by_definition",
+]

@@ -1,0 +1,175 @@
+"""The sensitivity of any model, estimated, with its confidence interval.
+
+    sensitivity(model, inputs, change)
+
+is the share of inputs whose prediction changes when one place of it does, a token or a patch, each
+place in turn.  `model` is any function from inputs (N, …) to labels (N, …); `change` says what
+happens to a place.  If the N inputs are independent draws, each of these shares is the mean of N
+independent numbers in [0, 1], and by [Hoeffding1963] it is within
+
+    √(ln(2/η)/(2N))
+
+of its expectation with probability at least 1 − η: the mean over places, and that of each place
+(each by itself, not all at once).  What is random in a change is drawn afresh for each input, from
+the seed, so that two models see the same changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+Change = Callable[[np.ndarray, np.random.Generator], Iterator[np.ndarray]]
+"""Inputs (N, …) → for each place in turn, the inputs with this place changed."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Shares of changed predictions by place (places,), of `count` inputs each, at confidence
+    1 − `eta`; as text with its interval: "0.310 ± 0.043"."""
+
+    by_place: np.ndarray
+    count: int
+    eta: float
+
+    @property
+    def value(self) -> float:
+        """The mean over places."""
+        return float(self.by_place.mean())
+
+    @property
+    def radius(self) -> float:
+        """√(ln(2/η)/(2N))."""
+        return sqrt(log(2 / self.eta) / (2 * self.count))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the sensitivity is, at confidence 1 − η."""
+        return max(0.0, self.value - self.radius), min(1.0, self.value + self.radius)
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ± {self.radius:.3f}"
+
+
+def sensitivity(
+    model: Callable[[Any], Any],
+    inputs: ArrayLike,
+    change: Change,
+    *,
+    eta: float = 0.05,
+    seed: int | np.random.Generator = 0,
+) -> Estimate:
+    """The share of `inputs` (N, …) whose prediction changes with one place, place by place.
+
+    `model` is called with arrays as long as `inputs`, and answers with labels, one or several for
+    each input; those of a torch module are `constructions.sensitivity.predictions(module)`.
+
+    Raises `ValueError` for η outside (0, 1), no inputs, predictions that are no labels (floats) or
+    not one for each input, and a change without places.
+    """
+    eta = checks.positive_number("eta", eta)
+    if eta >= 1:
+        raise InputError(f"eta is {eta:g}: give a number between 0 and 1, for confidence 1 − eta")
+    array = checks.array_of("inputs", inputs)
+    if array.ndim < 2 or not array.size:
+        raise InputError(f"inputs have shape {array.shape}: give at least one, (N, …)")
+    before, rng = _labels(model, array), np.random.default_rng(seed)
+    shares = [
+        float((_labels(model, changed) != before).any(axis=1).mean())
+        for changed in change(array, rng)
+    ]
+    if not shares:
+        raise InputError("the change has no places: give one that yields changed inputs")
+    return Estimate(np.array(shares), len(array), eta)
+
+
+def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
+    labels = checks.array_of("predictions", model(inputs))
+    if labels.ndim < 1 or len(labels) != len(inputs):
+        raise InputError(
+            f"predictions have shape {labels.shape} for {len(inputs)} inputs: give one for each"
+        )
+    if labels.dtype.kind not in "biuSU":
+        raise InputError(
+            f"predictions are of type {labels.dtype}: give labels, such as the argmax of logits"
+        )
+    return labels.reshape(len(labels), -1)
+
+
+def redrawn(vocabulary_size: int) -> Change:
+    """A token of (N, T) becomes a uniform one of V symbols, itself allowed; `ValueError` for
+    V < 2, and for inputs that are no such tokens."""
+    V = _at_least_two(vocabulary_size)
+
+    def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        tokens = _tokens(inputs, V)
+        for place in range(tokens.shape[-1]):
+            yield _replaced(tokens, place, rng.integers(V, size=len(tokens)))
+
+    return change
+
+
+def forced(vocabulary_size: int) -> Change:
+    """A token of (N, T) becomes a uniform one of the V − 1 other symbols, as `redrawn`; for V = 2
+    it is flipped."""
+    V = _at_least_two(vocabulary_size)
+
+    def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        tokens = _tokens(inputs, V)
+        for place in range(tokens.shape[-1]):
+            others = (tokens[:, place] + rng.integers(1, V, size=len(tokens))) % V
+            yield _replaced(tokens, place, others)
+
+    return change
+
+
+def noisy_patches(size: int, sigma: float) -> Change:
+    """N(0, σ²) is added to every number in a patch of size × size pixels, of images
+    (N, …, height, width), row by row of patches.
+
+    Raises `ValueError` for σ ≤ 0, a size below 1, and images that are not made of such patches.
+    """
+    size, sigma = checks.dimension("size", size), checks.positive_number("sigma", sigma)
+
+    def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        images = checks.real("inputs", inputs)
+        if images.ndim < 3 or images.shape[-2] % size or images.shape[-1] % size:
+            raise InputError(
+                f"inputs have shape {images.shape}: give images (N, …, height, width) whose sides "
+                f"are multiples of {size}"
+            )
+        for top in range(0, images.shape[-2], size):
+            for left in range(0, images.shape[-1], size):
+                noisy = images.copy()
+                patch = noisy[..., top : top + size, left : left + size]
+                patch += sigma * rng.standard_normal(patch.shape)
+                yield noisy
+
+    return change
+
+
+def _at_least_two(vocabulary_size: int) -> int:
+    if checks.dimension("vocabulary_size", vocabulary_size) < 2:
+        raise InputError("vocabulary_size is 1: a token has nothing to change to; give at least 2")
+    return vocabulary_size
+
+
+def _tokens(inputs: np.ndarray, V: int) -> np.ndarray:
+    tokens = checks.tokens("inputs", inputs, V)
+    if tokens.ndim != 2:
+        raise InputError(f"inputs have shape {tokens.shape}: give sequences of tokens (N, T)")
+    return tokens
+
+
+def _replaced(tokens: np.ndarray, place: int, by: np.ndarray) -> np.ndarray:
+    changed = tokens.copy()
+    changed[:, place] = by
+    return changed

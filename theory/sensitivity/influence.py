@@ -1,0 +1,71 @@
+"""How much a Boolean function depends on single letters, by counting and by its spectrum.
+
+    Inf_i(f) = P(f(x) ≠ f(x^{⊕i})) = Σ_{S ∋ i} f̂(S)²            x uniform
+    I(f)     = Σ_i Inf_i(f) = Σ_S |S| f̂(S)²                     total influence
+    Sens(f)  = I(f)/d                                           the average of [Vasudeva2024]
+    s(f)     = max_x #{ i : f(x) ≠ f(x^{⊕i}) }                  maximum sensitivity
+
+    Var f ≤ I(f) ≤ deg f ≤ s(f)²
+
+The first two as 1 ≤ |S| ≤ deg f wherever f̂(S) ≠ 0, S ≠ ∅, and Σ f̂(S)² = 1; the last is [Huang2019].
+It is about the maximum s: the average bounds no degree, as that of a conjunction of all d letters
+is 2^{1−d} at degree d.  Values are those of `walsh_hadamard.py`, and all results are exact.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.sensitivity.walsh_hadamard import letters, truth_table, walsh_hadamard
+
+
+def sensitive_letters(values: ArrayLike) -> np.ndarray:
+    """#{ i : f(x) ≠ f(x^{⊕i}) } for all words x, (2^d,) int64.
+
+    Raises `ValueError` as `truth_table` does, as all functions here do.
+    """
+    return _flips(values).sum(axis=0)
+
+
+def _flips(values: ArrayLike) -> np.ndarray:
+    """Whether f(x) ≠ f(x^{⊕i}), (d, 2^d)."""
+    table = truth_table(values)
+    d, words = letters(table), np.arange(table.size)
+    return np.array([table != table[words ^ 1 << d - 1 - i] for i in range(d)])
+
+
+def influences(values: ArrayLike) -> list[Fraction]:
+    """Inf_1, …, Inf_d, by counting the words at which a flipped letter changes f."""
+    flips = _flips(values)
+    return [Fraction(count, flips.shape[1]) for count in flips.sum(axis=1).tolist()]
+
+
+def influences_by_spectrum(values: ArrayLike) -> list[Fraction]:
+    """Inf_1, …, Inf_d, as Σ_{S ∋ i} f̂(S)²."""
+    spectrum = walsh_hadamard(values)
+    d, sets, squares = letters(spectrum), np.arange(spectrum.size), spectrum**2
+    sums = (squares[sets >> d - 1 - i & 1 == 1].sum() for i in range(d))
+    return [Fraction(int(total), 4**d) for total in sums]
+
+
+def total_influence(values: ArrayLike) -> Fraction:
+    """I(f), the mean number of letters to which f is sensitive."""
+    return sum(influences(values), start=Fraction(0))
+
+
+def mean_influence(values: ArrayLike) -> Fraction:
+    """Sens(f) = I(f)/d: the chance that a random flip changes f [Vasudeva2024]."""
+    each = influences(values)
+    return sum(each, start=Fraction(0)) / len(each)
+
+
+def max_sensitivity(values: ArrayLike) -> int:
+    """s(f)."""
+    return int(sensitive_letters(values).max())
+
+
+def variance(values: ArrayLike) -> Fraction:
+    """1 − (E f)²."""
+    table = truth_table(values)
+    return 1 - Fraction(int(table.sum()), table.size) ** 2

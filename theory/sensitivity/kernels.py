@@ -1,0 +1,125 @@
+"""Weak spectral bias: kernels of an inner product on the cube prefer low degrees, parity by parity.
+
+K(x, y) = Φ(⟨x, y⟩/d) on {±1}^d, Φ(t) = Σ_m c_m t^m.  Its eigenfunctions are the χ_S, and
+
+    μ_k = E Φ(Σx/d) χ_S(x),      |S| = k,  x uniform.
+
+Lemma.  If all c_m ≥ 0, then μ_k ≥ μ_{k+2} ≥ 0 for 0 ≤ k ≤ d − 2.
+
+Proof.  Let T be the shift t ↦ t − 2/d.  Of the words with j letters −1, Σx/d = 1 − 2j/d, so
+
+(1)  μ_k = 2^{−d} (I − T)^k (I + T)^{d−k} Φ(1),
+
+a factor I − T for each letter in S and I + T for the others.  As (I + T)² − (I − T)² = 4T,
+
+(2)  μ_k − μ_{k+2} = 2^{−(d−2)} (I − T)^k (I + T)^{d−2−k} TΦ(1).
+
+(3)  TΦ(1 − 2j/d) = Φ(1 − 2(j + 1)/d) = Φ((d − 2)/d · (1 − 2j/(d − 2))): by (1) the right side is
+     the eigenvalue of degree k of Φ((d − 2)t/d) on the cube of d − 2 letters, whose coefficients
+     c_m((d − 2)/d)^m are not negative either (for d = 2 it is Φ(0)).
+(4)  Eigenvalues are not negative: that of t^m is d^{−m} times the number of walks of m steps on the
+     cube from ∅ to S, as E x_{i₁}⋯x_{i_m} χ_S is 1 if every letter of S is met an odd number of
+     times and every other an even number, and else 0.                                       ∎
+
+μ_k ≥ μ_{k+1} may fail: t² has none of degree 1 and, for d ≥ 2, some of degree 2.
+
+Everything here is exact for coefficients that are fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+
+from theory import checks
+from theory.checks import InputError
+from theory.sequences import all_sequences
+
+MOST = 16  # letters of a cube that is gone through word by word
+
+
+def by_minus_ones(d: int, k: int) -> list[int]:
+    """Σ χ_S(x) over the words with j letters −1, j = 0 … d, |S| = k: Σ_i (−1)^i C(k, i)·
+    C(d − k, j − i).  Raises `ValueError` unless d ≥ 1 and 0 ≤ k ≤ d."""
+    d, k = _sizes(d, k)
+    return [
+        sum((-1) ** i * comb(k, i) * comb(d - k, j - i) for i in range(min(j, k) + 1))
+        for j in range(d + 1)
+    ]
+
+
+def shift_polynomial(minus: int, plus: int) -> list[int]:
+    """The coefficients of (1 − z)^minus (1 + z)^plus, multiplied out, from that of 1 on.
+
+    Raises `ValueError` for exponents below 0.
+    """
+    coefficients = [1]
+    signs = [-1] * checks.step_count("minus", minus) + [1] * checks.step_count("plus", plus)
+    for sign in signs:
+        shifted = [0, *coefficients]
+        coefficients = [a + sign * b for a, b in zip([*coefficients, 0], shifted, strict=True)]
+    return coefficients
+
+
+def power_series(coefficients: Sequence[Fraction], t: Fraction) -> Fraction:
+    """Φ(t) = Σ_m c_m t^m."""
+    total = Fraction(0)
+    for c in reversed(coefficients):
+        total = total * t + c
+    return total
+
+
+def eigenvalues(coefficients: Sequence[Fraction], d: int) -> list[Fraction]:
+    """μ_0, …, μ_d of Φ with these coefficients, by (1).  Raises `ValueError` unless d ≥ 1."""
+    d = checks.dimension("d", d)
+    values = [power_series(coefficients, Fraction(d - 2 * j, d)) for j in range(d + 1)]
+    return [
+        sum((a * v for a, v in zip(shift_polynomial(k, d - k), values, strict=True)), Fraction(0))
+        / 2**d
+        for k in range(d + 1)
+    ]
+
+
+def eigenvalues_by_definition(coefficients: Sequence[Fraction], d: int) -> list[Fraction]:
+    """μ_0, …, μ_d, as means over all words.  Raises `ValueError` unless 1 ≤ d ≤ 16."""
+    if checks.dimension("d", d) > MOST:
+        raise InputError(f"d is {d}: all 2^d words are gone through; give at most {MOST}")
+    cube = 1 - 2 * all_sequences(d, 2)
+    kernel = [power_series(coefficients, Fraction(total, d)) for total in cube.sum(1).tolist()]
+    found = []
+    for k in range(d + 1):
+        chi = np.prod(cube[:, :k], axis=1).tolist()
+        found.append(sum((v * s for v, s in zip(kernel, chi, strict=True)), Fraction(0)) / 2**d)
+    return found
+
+
+def walks(d: int, steps: int) -> list[int]:
+    """Walks of so many steps on the cube of d letters from ∅ to a given set of k, k = 0 … d.
+
+    The last step adds one of the k letters, or removes one of the others:
+    a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1).  Raises `ValueError` unless d ≥ 1 and
+    steps ≥ 0.
+    """
+    d = checks.dimension("d", d)
+    counts = [1] + [0] * d
+    for _ in range(checks.step_count("steps", steps)):
+        padded = [0, *counts, 0]
+        counts = [k * padded[k] + (d - k) * padded[k + 2] for k in range(d + 1)]
+    return counts
+
+
+def on_two_letters_less(coefficients: Sequence[Fraction], d: int) -> list[Fraction]:
+    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d).  Raises `ValueError` unless d ≥ 3."""
+    if checks.dimension("d", d) < 3:
+        raise InputError(f"d is {d}: give at least 3, so that a cube is left")
+    return [c * Fraction(d - 2, d) ** m for m, c in enumerate(coefficients)]
+
+
+def _sizes(d: int, k: int) -> tuple[int, int]:
+    d, k = checks.dimension("d", d), checks.step_count("k", k)
+    if k > d:
+        raise InputError(f"k is {k} and d is {d}: a set has at most d letters")
+    return d, k

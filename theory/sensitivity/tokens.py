@@ -1,0 +1,144 @@
+"""Sensitivity over tokens: the convention is a part of the number.
+
+f maps T independent uniform tokens of V symbols to answers, given on all sequences in the order of
+`theory.sequences.all_sequences(T, V)`.  At position i
+
+    redrawn   P(f(x) ≠ f(x^{i→u})),  u uniform, x_i itself allowed
+    forced    the same given u ≠ x_i:  V/(V − 1) times as much
+
+and Sens is the mean over positions.  For V = 2, forced, it is that of Boolean functions.  With the
+one-hot answer e_f and its Efron–Stein parts e^{=S} [ODonnell2014],
+
+    Sens, redrawn = (1/T) Σ_S |S| ‖e^{=S}‖²
+    P(f changes when each token is redrawn with probability δ) = 1 − Σ_S (1 − δ)^{|S|} ‖e^{=S}‖²
+                                                               ≤ δ·T·Sens, redrawn
+
+as 1 − (1 − δ)^k ≤ δk and Σ_S ‖e^{=S}‖² = 1.  The bound is one of a hybrid argument: it needs
+tokens that are independent, and replacements of their own law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+from theory.sensitivity.noise import probability
+
+WORK = 2**27  # numbers that are gone through: of all sequences for all sets, or all pairs
+
+
+def answer_table(answers: ArrayLike, vocabulary_size: int) -> np.ndarray:
+    """Answers (V^T,), whole numbers, as an array of T axes of V entries, numbered from 0.
+
+    Raises `ValueError` unless V ≥ 2 and there are V^T answers, T ≥ 1, that are integers.
+    """
+    V, array = (
+        checks.dimension("vocabulary_size", vocabulary_size),
+        checks.array_of("answers", answers),
+    )
+    if V < 2:
+        raise InputError("vocabulary_size is 1: a token has nothing to change to; give at least 2")
+    T = 0
+    while array.size > V**T:
+        T += 1
+    if array.ndim != 1 or T < 1 or array.size != V**T:
+        raise InputError(
+            f"answers have shape {array.shape}: give those on all {V}^T sequences, T ≥ 1"
+        )
+    if array.dtype.kind not in "biu":
+        raise InputError(f"answers are of type {array.dtype}: give whole numbers")
+    _, numbered = np.unique(array, return_inverse=True)
+    return numbered.reshape((V,) * T)
+
+
+def redrawn_profile(answers: ArrayLike, vocabulary_size: int) -> list[Fraction]:
+    """P(f(x) ≠ f(x^{i→u})) for each position, by counting all pairs of sequences that differ in i.
+
+    Raises `ValueError` as `answer_table` does, as all functions here do.
+    """
+    table = answer_table(answers, vocabulary_size)
+    V = table.shape[0]
+    profile = []
+    for axis in range(table.ndim):
+        lines = np.moveaxis(table, axis, 0)
+        changed = sum(int((lines != lines[u]).sum()) for u in range(V))
+        profile.append(Fraction(changed, V * table.size))
+    return profile
+
+
+def forced_profile(answers: ArrayLike, vocabulary_size: int) -> list[Fraction]:
+    """P(f(x) ≠ f(x^{i→u}) | u ≠ x_i) for each position."""
+    V = vocabulary_size
+    return [Fraction(V, V - 1) * each for each in redrawn_profile(answers, V)]
+
+
+def efron_stein_weights(answers: ArrayLike, vocabulary_size: int) -> list[Fraction]:
+    """Σ_{|S| = k} ‖e^{=S}‖², k = 0 … T; together 1.
+
+    E‖E[e_f | x_J]‖² = Σ_{S ⊆ J} ‖e^{=S}‖², so that with M_j their sum over |J| = j it is
+    Σ_j (−1)^{k−j} C(T − j, k − j) M_j.
+    """
+    table = answer_table(answers, vocabulary_size)
+    V, T, n_answers = table.shape[0], table.ndim, int(table.max()) + 1
+    if n_answers * table.size * 2**T > WORK:
+        raise InputError(
+            f"{V}^{T} sequences, {n_answers} answers and 2^{T} sets are more than {WORK}: give "
+            "fewer tokens"
+        )
+    means = [Fraction(0)] * (T + 1)
+    for kept, counts in _sums(np.eye(n_answers, dtype=np.int64)[table], T):
+        squares = int((counts**2).sum())
+        means[kept] += Fraction(squares, V**kept * V ** (2 * (T - kept)))
+    return [
+        sum(
+            ((-1) ** (k - j) * comb(T - j, k - j) * means[j] for j in range(k + 1)),
+            start=Fraction(0),
+        )
+        for k in range(T + 1)
+    ]
+
+
+def _sums(one_hot: np.ndarray, T: int) -> Iterator[tuple[int, np.ndarray]]:
+    """For all sets J of positions |J| and the array summed over all other positions."""
+    for kept in product((False, True), repeat=T):
+        others = tuple(axis for axis, stays in enumerate(kept) if not stays)
+        yield sum(kept), one_hot.sum(axis=others)
+
+
+def change_when_redrawn(answers: ArrayLike, vocabulary_size: int, delta: Any) -> Any:
+    """P(f changes when each token is redrawn with probability δ); also `ValueError` for a δ outside
+    [0, 1]."""
+    delta = probability("delta", delta)
+    weights = efron_stein_weights(answers, vocabulary_size)
+    return 1 - sum((1 - delta) ** k * weight for k, weight in enumerate(weights))
+
+
+def change_when_redrawn_by_definition(answers: ArrayLike, vocabulary_size: int, delta: Any) -> Any:
+    """`change_when_redrawn`, summed over all pairs of sequences."""
+    delta, table = probability("delta", delta), answer_table(answers, vocabulary_size)
+    V, T = table.shape[0], table.ndim
+    if table.size**2 > WORK:
+        raise InputError(f"{V}^{T} sequences have more than {WORK} pairs: give fewer tokens")
+    sequences, flat = np.argwhere(np.ones_like(table)), table.ravel()
+    by_distance = np.zeros(T + 1, dtype=np.int64)
+    for x, answer in zip(sequences, flat, strict=True):
+        np.add.at(by_distance, (sequences != x).sum(axis=1), flat != answer)
+    other, own = delta * Fraction(1, V), 1 - delta + delta * Fraction(1, V)
+    return sum(
+        Fraction(pairs, table.size) * other**m * own ** (T - m)
+        for m, pairs in enumerate(by_distance.tolist())
+    )
+
+
+def hybrid_bound(answers: ArrayLike, vocabulary_size: int, delta: Any) -> Any:
+    """δ·T·Sens, redrawn; also `ValueError` for a δ outside [0, 1]."""
+    profile = redrawn_profile(answers, vocabulary_size)
+    return probability("delta", delta) * sum(profile, start=Fraction(0))

@@ -1,0 +1,1 @@
+"""Claims about sensitivity: Boolean functions, tokens, kernels, random weights."""

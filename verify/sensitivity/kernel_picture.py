@@ -1,0 +1,42 @@
+"""The picture of `spectral-bias`: eigenvalues by degree, even and odd degrees apart."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import factorial
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from theory.sensitivity import eigenvalues
+
+KERNELS = {
+    "t²": [Fraction(0), Fraction(0), Fraction(1)],
+    "t + t⁴": [Fraction(int(m in (1, 4))) for m in range(5)],
+    "exp(t), 16 terms": [Fraction(1, factorial(m)) for m in range(16)],
+    "sinh(t) + cosh(t)/50, 16 terms": [
+        Fraction(1, (1 if m % 2 else 50) * factorial(m)) for m in range(16)
+    ],
+}
+
+
+def draw(path: Path, d: int) -> None:
+    """A panel for each kernel; a zero has no place on a logarithmic axis and is left out."""
+    figure = Figure(figsize=(3.4 * len(KERNELS), 3.5), layout="constrained")
+    panels = figure.subplots(1, len(KERNELS))
+    for panel, (name, coefficients) in zip(panels, KERNELS.items(), strict=True):
+        mu = eigenvalues(coefficients, d)
+        for parity, (label, colour, marker) in enumerate(
+            (("even degrees", "C0", "o"), ("odd degrees", "C1", "s"))
+        ):
+            kept = [k for k in range(parity, d + 1, 2) if mu[k]]
+            heights = [float(mu[k]) for k in kept]
+            panel.semilogy(kept, heights, marker=marker, color=colour, label=label)
+        panel.set_title(f"Φ(t) = {name}, d = {d}", fontsize=10)
+        panel.set(xlabel="degree k", xlim=(-0.5, d + 0.5))
+        panel.minorticks_off()
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+        panel.legend(frameon=False, fontsize=8)
+    panels[0].set_ylabel("eigenvalue μ_k (zeros left out)")
+    figure.savefig(path, dpi=150)

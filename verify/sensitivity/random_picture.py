@@ -1,0 +1,37 @@
+"""The picture of `random-weights`: the sensitivity of each network, by law and threshold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from verify.sensitivity.random_weights import LAWS, THRESHOLDS, Table
+
+COLOURS = {"transformer": "C0", "LSTM": "C1", "MLP": "C2"}
+NAMES = {"uniform": "uniform ±10", "Xavier": "Xavier", "normal": "normal, 0.02"}
+
+
+def draw(path: Path, table: Table) -> None:
+    """A point for each draw and a line for the mean: a row for each threshold, a column for each
+    law of the weights."""
+    figure = Figure(figsize=(13, 6.4), layout="constrained")
+    panels = figure.subplots(len(THRESHOLDS), len(LAWS), sharey=True)
+    rng = np.random.default_rng(0)
+    for line, threshold in zip(panels, THRESHOLDS, strict=True):
+        for panel, law in zip(line, LAWS, strict=True):
+            for place, (name, row) in enumerate(table[law].items()):
+                values, colour = row.at[threshold], COLOURS[name.split()[0]]
+                beside = place + rng.uniform(-0.18, 0.18, len(values))
+                panel.plot(beside, values, ".", color=colour, alpha=0.45)
+                if len(values):
+                    panel.hlines(values.mean(), place - 0.35, place + 0.35, color=colour, lw=2.5)
+                if threshold == "0":
+                    panel.text(place, 0.6, f"{row.constant:.0%}", ha="center", fontsize=8)
+            panel.set_xticks(range(len(table[law])), list(table[law]), rotation=25, fontsize=8)
+            panel.set_ylim(-0.03, 0.65)
+            said = "sign of the output; above: constant" if threshold == "0" else "at the median"
+            panel.set_title(f"{NAMES[law]}: {said}", fontsize=10)
+        line[0].set_ylabel("Sens, all words of 8 letters")
+    figure.savefig(path, dpi=150)

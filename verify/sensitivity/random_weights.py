@@ -1,0 +1,189 @@
+"""The claim `random-weights`: how sensitive networks are before they are trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+
+from theory.sensitivity import mean_influence
+from theory.sequences import all_sequences
+from verify.claim import Run, claim, option
+from verify.evidence.statistics import ERRORS, Mean, errors_for, estimated, sign_of
+from verify.finding import Finding, Verdict, labelled
+
+LETTERS = 8
+LAWS = ("uniform", "Xavier", "normal")
+THRESHOLDS = ("0", "median")
+PAIRS = {"shallow": ("transformer 2", "LSTM 1"), "deep": ("transformer 6", "LSTM 4")}
+SHALLOW = "LSTM 1"
+FEW, FEWEST = 10, 5  # draws of quick runs, and below which nothing is said of a mean
+
+
+class Row(NamedTuple):
+    """An architecture with weights of one law: Sens of each draw at both thresholds (those with
+    fewer than 2^{d−1} different outputs are left out of the second), the share of constants at 0,
+    and the functions at the median, (draws, 2^d)."""
+
+    at: dict[str, np.ndarray]
+    constant: float
+    balanced: np.ndarray
+
+
+Table = dict[str, dict[str, Row]]
+
+
+@claim(
+    source="[Bhattamishra2023], whose law of the weights is the first (second hand); our own draws",
+    draws=True,
+)
+def random_weights(
+    run: Run, *, draws: Annotated[int, option("networks of each kind", min=FEW)] = 20
+) -> Iterator[Finding]:
+    """Transformers with random weights are less sensitive than LSTMs.
+
+    All words of 8 letters; a function is the sign of the output, or whether it is above its median,
+    which makes it balanced: with threshold 0 many networks are constant, and their sensitivity is 0
+    for no other reason.  Three laws of the weights: uniform between −10 and 10, Xavier, and normal
+    with standard deviation 0.02.  For each of them, and for both thresholds, transformers of two
+    layers are set beside LSTMs of one, and those of six beside LSTMs of four: below them in the
+    mean by 3 standard errors, or not.  As a control two halves of the transformers are set beside
+    each other.
+    """
+    table = measured(run, FEW if run.quick else draws)
+    for law in LAWS:
+        for threshold in THRESHOLDS:
+            words = told(table[law], threshold)
+            for depth, pair in PAIRS.items():
+                low, high = (table[law][name].at[threshold] for name in pair)
+                if min(len(low), len(high)) >= FEWEST:
+                    found = _below(depth, pair, difference(low, high), words)
+                    yield from labelled(f"{law}/{threshold}", [found])
+    yield _control(table)
+    yield _linear(table["normal"])
+    if run.plot:
+        from verify.sensitivity.random_picture import draw
+
+        draw(run.plot, table)
+
+
+def measured(run: Run, draws: int) -> Table:
+    """Every architecture with every law; the draws of one seed do not depend on how many."""
+    from verify.sensitivity.random_networks import ARCHITECTURES, outputs
+
+    cases = [(law, kind, layers) for law in LAWS for kind, layers in ARCHITECTURES]
+    table: Table = {law: {} for law in LAWS}
+    for law, kind, layers in run.progress(cases, "random networks"):
+        said = [
+            outputs(kind, layers, law, LETTERS, seed)
+            for seed in range(10_000 * run.seed, 10_000 * run.seed + draws)
+        ]
+        table[law][f"{kind} {layers}"] = row_of(np.array(said))
+    return table
+
+
+def row_of(said: np.ndarray) -> Row:
+    """The figures of outputs (draws, 2^d)."""
+    signs = said > 0
+    varied = np.array([len(np.unique(each)) > each.size // 2 for each in said])
+    balanced = said[varied] > np.median(said[varied], axis=1, keepdims=True)
+    at = {"0": sensitivities(signs), "median": sensitivities(balanced)}
+    constant = float((signs == signs[:, :1]).all(axis=1).mean())
+    return Row(at, constant, balanced)
+
+
+def sensitivities(functions: np.ndarray) -> np.ndarray:
+    """Sens of each of these functions (draws, 2^d), exactly."""
+    return np.array([float(mean_influence(each)) for each in functions])
+
+
+def linear_share(functions: np.ndarray) -> float:
+    """The share of linear threshold functions among these."""
+    return float(np.mean([linear_threshold(each) for each in functions]))
+
+
+def linear_threshold(values: np.ndarray) -> bool:
+    """Whether a plane separates the words of the two values: y(⟨w, x⟩ + b) ≥ 1 has a solution."""
+    words = 2.0 * all_sequences(values.size.bit_length() - 1, 2) - 1
+    rows = np.column_stack([words, np.ones(len(words))])
+    signed = np.where(values, 1.0, -1.0)[:, None] * rows
+    limits = -np.ones(len(rows))
+    found = linprog(np.zeros(rows.shape[1]), -signed, limits, bounds=(None, None))
+    return bool(found.status == 0)
+
+
+def _mean(values: np.ndarray) -> Mean:
+    return estimated(values) if len(values) > 1 else Mean(np.nan, np.nan, 1)
+
+
+def difference(low: np.ndarray, high: np.ndarray) -> Mean:
+    """The difference of two means of independent draws, with the fewer's degrees of freedom."""
+    a, b = _mean(low), _mean(high)
+    return Mean(b.mean - a.mean, sqrt(a.error**2 + b.error**2), min(a.freedom, b.freedom))
+
+
+def told(rows: dict[str, Row], threshold: str) -> str:
+    """All architectures of a law on one line."""
+    parts = []
+    for name, row in rows.items():
+        share = f" ({row.constant:.0%} constant)" if threshold == "0" else ""
+        few = f" ({len(row.at[threshold])} draws)" if len(row.at[threshold]) < FEWEST else ""
+        parts.append(f"{name}: {_mean(row.at[threshold]):.3f}{share}{few}")
+    return ", ".join(parts)
+
+
+def _below(depth: str, pair: tuple[str, str], found: Mean, words: str) -> Finding:
+    """Whether the first of a pair is below the second, by how much it is found to be."""
+    return Finding(
+        depth,
+        f"sensitivity of {pair[0]} below that of {pair[1]}",
+        "statistical",
+        found.value,
+        0.0,
+        sign_of(*found),
+        words,
+        f"less, by {ERRORS:g} standard errors; it is by {found:.3f}",
+    )
+
+
+def _control(table: Table) -> Finding:
+    """Two halves of the same transformers, in standard errors."""
+    apart = []
+    for law in LAWS:
+        for threshold in THRESHOLDS:
+            for name, _ in PAIRS.values():
+                values = table[law][name].at[threshold]
+                if len(values) >= FEW and np.ptp(values):
+                    found = difference(values[::2], values[1::2])
+                    apart.append(abs(found.mean) / found.error / errors_for(found.freedom))
+    most = max(apart, default=np.nan)
+    verdict = Verdict.of(most <= 1) if apart else Verdict.UNDECIDED
+    return Finding(
+        "control",
+        "two halves of the draws of transformers beside each other",
+        "statistical",
+        most,
+        1.0,
+        verdict,
+        f"differ by at most {most:.2f} of what would tell them apart, in {len(apart)} comparisons",
+        "no difference",
+    )
+
+
+def _linear(rows: dict[str, Row]) -> Finding:
+    """Whether all but the shallow LSTM are half-spaces at their median, of the first draws."""
+    shares = {name: linear_share(row.balanced[:FEW]) for name, row in rows.items()}
+    least = min(share for name, share in shares.items() if name != SHALLOW)
+    return Finding(
+        "linear",
+        "with normal weights, at the median, networks are linear threshold functions",
+        "statistical",
+        shares,
+        1.0,
+        Verdict.of(least >= 1) if np.isfinite(least) else Verdict.UNDECIDED,
+        ", ".join(f"{name}: {share:.0%}" for name, share in shares.items()),
+        f"all of the draws, but perhaps for {SHALLOW}",
+    )

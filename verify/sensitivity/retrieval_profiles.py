@@ -1,0 +1,217 @@
+"""The claim `retrieval-profiles`: to which of its tokens a model is sensitive, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache, partial
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from theory.retrieval import (
+    hop,
+    hop_by_definition,
+    previous_token,
+    previous_token_by_definition,
+    token_frequencies,
+    token_frequencies_by_definition,
+)
+from theory.sensitivity import (
+    change_when_redrawn,
+    efron_stein_weights,
+    forced_profile,
+    hybrid_bound,
+    redrawn_profile,
+)
+from theory.sequences import all_sequences
+from verify.claim import Run, claim
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, labelled, same
+from verify.sensitivity.answers import on_all
+
+SIZES = (2, 8), (3, 7), (4, 6)
+STATED = {
+    "hop 1": "71/512 185/567 211/512",
+    "hop 2": "101/512 100/243 1127/3072",
+    "hop 3": "73/256 578/1701 341/1536",
+    "previous token": "1/8 1/7 1/6",
+    "most frequent": "35/128 250/729 195/512",
+}
+DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(1)
+LONGEST = 10  # tokens of two symbols
+
+
+@claim(
+    source="[Vasudeva2024], [ODonnell2014]; proved in theory/sensitivity/tokens.py",
+    draws=True,
+    faults_seen=[{}],
+)
+def retrieval_profiles(run: Run) -> Iterator[Finding]:
+    """The sensitivity of retrieval models to each of their tokens, on all V^n sequences.
+
+    The answer at the last token (the latest match, ⊥ where there is none) of the built models for
+    1, 2 and 3 hops, the previous and the most frequent token: the chance that it changes when the
+    token at one position becomes another one.  Sens, the mean over positions, are the fractions
+    stated; they are those of the Efron–Stein decomposition, and tokens redrawn with probability δ
+    change the answer with probability at most δ·n·Sens (redrawn).  Of four symbols, recent tokens
+    count more for the induction head: that is the task's own, as nothing was learned.  Of two
+    symbols it turns on the last token but one: flipping that always changes its answer.
+    """
+    drawn = dict[tuple[int, int], dict[str, list[Fraction]]]()
+    for place, (V, n) in enumerate(SIZES[:1] if run.quick else SIZES):
+        rows = all_sequences(n, V)
+        for name, statement in models(run).items():
+            model = statement.build(V, n)
+            answers = last_answers(statement, V, n)
+            found = [
+                on_all("answers", f"all {V}^{n} sequences", statement, model, rows),
+                _profile(answers, V, n, name),
+                _stated(answers, V, STATED[name].split()[place]),
+                *_decomposed(answers, V),
+            ]
+            yield from labelled(f"V={V} n={n}/{name}", found)
+            drawn.setdefault((V, n), {})[name] = forced_profile(answers, V)
+    yield _last_but_one(run)
+    yield _recency(run)
+    if run.plot:
+        from verify.sensitivity.profile_picture import draw
+
+        draw(run.plot, drawn)
+
+
+def models(run: Run) -> dict[str, OverTokens]:
+    """By name: a model beside its task."""
+    import constructions
+
+    def made(name: str, build: Any, answers: Any) -> OverTokens:
+        return OverTokens(name, partial(run.build, build), answers, lambda *_: {})
+
+    hops = {
+        f"hop {k}": made(f"hop {k}", partial(constructions.hop, k), partial(hop, k=k))
+        for k in (1, 2, 3)
+    }
+    return hops | {
+        "previous token": made("previous token", constructions.previous_token, previous_token),
+        "most frequent": made("most frequent", constructions.broad_average, most_frequent),
+    }
+
+
+def most_frequent(tokens: np.ndarray) -> np.ndarray:
+    """The most frequent token so far, the smallest of several."""
+    return token_frequencies(tokens, int(tokens.max()) + 1).argmax(-1)
+
+
+def _most(row: list[int]) -> int:
+    """The same at the end of one sequence, by definition."""
+    frequencies = token_frequencies_by_definition(row, max(row) + 1)[-1]
+    return frequencies.index(max(frequencies))
+
+
+DEFINITIONS: dict[str, Callable[[list[int]], int]] = {
+    "hop 1": lambda row: hop_by_definition(row, 1)[-1],
+    "hop 2": lambda row: hop_by_definition(row, 2)[-1],
+    "hop 3": lambda row: hop_by_definition(row, 3)[-1],
+    "previous token": lambda row: previous_token_by_definition(row)[-1],
+    "most frequent": _most,
+}
+
+
+def last_answers(statement: OverTokens, V: int, n: int) -> np.ndarray:
+    """The model's answers at the last token of all sequences, (V^n,)."""
+    return statement.build(V, n)(all_sequences(n, V))[..., -1].numpy()
+
+
+def _profile(answers: np.ndarray, V: int, n: int, name: str) -> Finding:
+    found, wanted = forced_profile(answers, V), brute_force(V, n, name)
+    return same(
+        "profile",
+        "influence of each position, and by definition, sequence by sequence",
+        [str(each) for each in found],
+        [str(each) for each in wanted],
+        words=" ".join(f"{float(each):.3f}" for each in found),
+        wanted="equal",
+    )
+
+
+@cache
+def brute_force(V: int, n: int, name: str) -> tuple[Fraction, ...]:
+    """The profile, forced, by the definitions of task and sensitivity, sequence by sequence; kept,
+    as no model is in it."""
+    said = {row: DEFINITIONS[name](list(row)) for row in product(range(V), repeat=n)}
+    changed = [0] * n
+    for row, answer in said.items():
+        for i, u in product(range(n), range(V)):
+            other = (*row[:i], u, *row[i + 1 :])
+            changed[i] += said[other] != answer
+    return tuple(Fraction(count, V**n * (V - 1)) for count in changed)
+
+
+def _stated(answers: np.ndarray, V: int, wanted: str) -> Finding:
+    profile = forced_profile(answers, V)
+    mean = sum(profile, start=Fraction(0)) / len(profile)
+    return same("sens", "Sens, a token forced to change", str(mean), wanted, wanted=wanted)
+
+
+def _decomposed(answers: np.ndarray, V: int) -> Iterator[Finding]:
+    weights, profile = efron_stein_weights(answers, V), redrawn_profile(answers, V)
+    total = sum(profile, start=Fraction(0))
+    yield same(
+        "efron-stein",
+        "n·Sens, redrawn, and the total weight, by the Efron–Stein parts",
+        [str(sum(k * weight for k, weight in enumerate(weights))), str(sum(weights))],
+        [str(total), "1"],
+        words=f"Σ |S| ‖e^S‖² = {total}, Σ ‖e^S‖² = 1",
+        wanted="by counting pairs, and 1",
+    )
+    chances = [change_when_redrawn(answers, V, delta) for delta in DELTAS]
+    bounds = [hybrid_bound(answers, V, delta) for delta in DELTAS]
+    holds = sum(bool(chance <= bound) for chance, bound in zip(chances, bounds, strict=True))
+    yield same(
+        "hybrid",
+        f"tokens redrawn with probability δ = {', '.join(map(str, DELTAS))}",
+        holds,
+        len(DELTAS),
+        evidence="exact",
+        words=f"answers change with {', '.join(f'{float(each):.3f}' for each in chances)}",
+        wanted=f"at most {', '.join(f'{float(each):.3f}' for each in bounds)}",
+    )
+
+
+def _last_but_one(run: Run) -> Finding:
+    """Of two symbols, the answer is the token's own symbol iff the one before is the same."""
+    statement = models(run)["hop 1"]
+    lengths = range(2, (6 if run.quick else LONGEST) + 1)
+    found = {n: last_but_one(last_answers(statement, 2, n)) for n in lengths}
+    return same(
+        "two-symbols",
+        f"two symbols, n = {lengths[0]} … {lengths[-1]}: influence of the last token but one",
+        {f"n={n}": str(each) for n, each in found.items()},
+        {f"n={n}": "1" for n in found},
+        words=", ".join(map(str, found.values())),
+        wanted="1: the induction head's answer turns on it",
+    )
+
+
+def last_but_one(answers: np.ndarray) -> Fraction:
+    """Its influence, of two symbols."""
+    return forced_profile(answers, 2)[-2]
+
+
+def _recency(run: Run) -> Finding:
+    profile = forced_profile(last_answers(models(run)["hop 1"], 4, 6), 4)
+    return same(
+        "recency",
+        "induction head, V = 4, n = 6: later positions have more influence",
+        rises(profile),
+        len(profile) - 1,
+        evidence="exact",
+        words=" < ".join(f"{float(each):.3f}" for each in profile),
+        wanted="rising from position to position",
+    )
+
+
+def rises(profile: list[Fraction]) -> int:
+    """How often the next position has more influence."""
+    return sum(bool(a < b) for a, b in pairwise(profile))

@@ -1,0 +1,296 @@
+"""The claim `sensitivity`: what is known of Boolean functions, and models that compute them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from theory import checks
+from theory.checks import InputError
+from theory.sensitivity import (
+    Estimate,
+    forced,
+    influences,
+    influences_by_spectrum,
+    noise_sensitivity,
+    noise_sensitivity_by_definition,
+    total_influence,
+    truth_table,
+    walsh_hadamard,
+    walsh_hadamard_by_definition,
+)
+from theory.sensitivity import sensitivity as estimate
+from theory.sequences import all_sequences, random_sequences
+from verify.claim import Run, claim, option
+from verify.evidence.gaps import gap_finding
+from verify.evidence.sequences import (
+    equal_over_q,
+    exact_evidence,
+    margin_kept,
+    registers_hold,
+)
+from verify.evidence.size import size
+from verify.finding import Finding, Verdict, at_most, labelled, same
+from verify.sensitivity.answers import on_all
+from verify.sensitivity.standard import (
+    Figures,
+    Standard,
+    figures_of,
+    looking_at,
+    own_function,
+    standard_functions,
+)
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)
+ETA = 1e-6  # a chance of error in a million: an interval that misses is news
+MOST_LETTERS = 14
+MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 units
+
+
+@claim(
+    source="[Vasudeva2024], [ODonnell2014], [Huang2019]",
+    draws=True,
+    faults_seen=[{"d": 6, "samples": 500}],
+)
+def sensitivity(
+    run: Run,
+    *,
+    d: Annotated[int, option("letters of the standard functions", min=5)] = 9,
+    samples: Annotated[int, option("random words of an estimate", min=100)] = 2000,
+    table: Annotated[
+        Path | None,
+        option("instead, a function of your own: the JSON list of its 2^d values"),
+    ] = None,
+) -> Iterator[Finding]:
+    """Parities, conjunctions, majority and multiplexers are as sensitive as their closed forms say.
+
+    Sens(f) is the chance that a random flip changes f, the mean of the influences: k/d of a
+    k-parity, 1/d of a dictator, (k/d)2^{1−k} of a conjunction, C(d−1, (d−1)/2)/2^{d−1} of majority.
+    Models of them answer accordingly on all 2^d words.  Var f ≤ I(f) ≤ deg f ≤ s(f)², I = d·Sens, s
+    the maximum sensitivity, of which the last is [Huang2019] and all are checked on every function
+    of four letters; and NS_δ(f) ≤ δ·I(f).
+    """
+    if table is not None:
+        yield from _own(run, table)
+        return
+    if d > MOST_LETTERS:
+        raise InputError(
+            f"d is {d}: models are run on all 2^d words; give at most {MOST_LETTERS}, or a table"
+        )
+    values = {}
+    for each in standard_functions(run, d):
+        model = each.statement.build(2, each.d)
+        yield from labelled(each.label, _computed(each, model, run.quick))
+        values[each.label] = answered(model, each.d)
+    yield from labelled("estimate", _estimated(run, d, samples))
+    yield from labelled("all", _chain(3 if run.quick else 4))
+    yield from labelled("random", _random(run))
+    if run.plot:
+        from verify.sensitivity.spectrum_picture import draw
+
+        draw(run.plot, values)
+
+
+def _own(run: Run, path: Path) -> Iterator[Finding]:
+    """What is said of a function given as a table."""
+    fields = checks.table(path, ("table", "name"))
+    values, name = truth_table(fields["table"]), fields.get("name") or path.stem
+    own = own_function(run, values, name)
+    figures = figures_of(values)
+    yield _two_ways(values)
+    yield from _ordered({key: np.array([value]) for key, value in figures.items()}, told(figures))
+    noise = ", ".join(f"{float(noise_sensitivity(values, x)):.4g} at δ = {x}" for x in DELTAS)
+    yield _noise_bound([values], noise)
+    if own.d <= MOST_UNITS:
+        yield from labelled("model", _computed(own, own.statement.build(2, own.d), run.quick))
+    if run.plot:
+        from verify.sensitivity.spectrum_picture import draw
+
+        draw(run.plot, {name: values})
+
+
+def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Finding]:
+    """The model is the function on all words, and its figures are the closed forms."""
+    words, statement = all_sequences(each.d, 2), each.statement
+    yield on_all("words", f"all 2^{each.d} words", statement, model, words)
+    values = answered(model, each.d)
+    found = figures_of(values)
+    yield same(
+        "figures",
+        f"of the model's answers, {each.d} letters",
+        {key: str(value) for key, value in found.items()},
+        {key: str(value) for key, value in each.figures.items()},
+        evidence=exact_evidence(model),
+        words=told(found),
+        wanted=told(each.figures),
+    )
+    yield _two_ways(values)
+    if not each.theorem:
+        return
+    yield size(model, each.theorem, k=len(each.positions))
+    some = words[:: max(1, len(words) // (4 if quick else 16))]
+    yield margin_kept(statement, [(model, words)])
+    yield equal_over_q(statement, model, some, f"({each.d} letters)")
+    yield registers_hold(statement, model, words, f"(all 2^{each.d} words)")
+    yield _gaps(each, model)
+
+
+def _gaps(each: Standard, model: Transformer) -> Finding:
+    """The least of the heads' gaps, none of which depends on a letter."""
+    found = [gap_finding("", model, states) for states in looking_at(model, each.positions)]
+    wrong = [finding for finding in found if finding.verdict is not Verdict.HOLDS]
+    least = wrong[0] if wrong else min(found, key=lambda finding: finding.measured)
+    return replace(
+        least,
+        id="gap",
+        name=f"smallest score gap of its {len(found)} heads over all valid pairs",
+        verdict=Verdict.together(finding.verdict for finding in found),
+    )
+
+
+def answered(model: Transformer, d: int) -> np.ndarray:
+    """The model's last answers to all words of d letters, as values −1 and +1, (2^d,)."""
+    return 1 - 2 * model(all_sequences(d, 2))[..., -1].numpy()
+
+
+def told(figures: Mapping[str, Any]) -> str:
+    """Figures on a line, the chain of inequalities in order."""
+    return ", ".join(f"{name} {value}" for name, value in figures.items())
+
+
+def _two_ways(values: np.ndarray) -> Finding:
+    """Influences by flipping letters and by the spectrum."""
+    counted, summed = influences(values), influences_by_spectrum(values)
+    return same(
+        "influences",
+        "influences by counting flips and by the Walsh–Hadamard transform",
+        [str(each) for each in counted],
+        [str(each) for each in summed],
+        words=f"{len(counted)} equal, from {min(counted)} to {max(counted)}",
+        wanted="Σ f̂(S)² over S ∋ i",
+    )
+
+
+def _ordered(figures: Mapping[str, np.ndarray], words: str) -> Iterator[Finding]:
+    """Var ≤ I ≤ degree ≤ s², each for all of these functions."""
+    squares = {"s²": figures["s"] ** 2}
+    chain = [("Var", figures["Var"]), ("I", figures["I"]), ("degree", figures["degree"])]
+    chain += list(squares.items())
+    for (small, low), (large, high) in pairwise(chain):
+        holds = int(np.sum(low <= high))
+        yield same(
+            f"{small}-{large}".replace("²", "2"),
+            f"{small} ≤ {large}",
+            holds,
+            len(low),
+            evidence="exact",
+            words=words or f"of {holds} functions, with equality for {int(np.sum(low == high))}",
+            wanted="[Huang2019]" if small == "degree" else "of all",
+        )
+
+
+def _chain(d: int) -> Iterator[Finding]:
+    """The inequalities for every function of d letters."""
+    yield from _ordered(all_figures(d), "")
+
+
+def all_figures(d: int) -> dict[str, np.ndarray]:
+    """Var, I, degree and s of all 2^(2^d) functions of d letters, in integers over 2^d and 4^d."""
+    words = all_sequences(d, 2)
+    values = 1 - 2 * all_sequences(2**d, 2)
+    spectra = values @ (1 - 2 * (words @ words.T % 2))
+    sizes = words.sum(axis=1)
+    number = np.arange(2**d)
+    flips = [values != values[:, number ^ 1 << i] for i in range(d)]
+    return {
+        "Var": 4**d - spectra[:, 0] ** 2,
+        "I": np.sum(flips, axis=(0, 2)) * 2**d,
+        "degree": np.where(spectra != 0, sizes, 0).max(axis=1) * 4**d,
+        "s": np.sum(flips, axis=0).max(axis=1) * 2**d,
+    }
+
+
+def _random(run: Run) -> Iterator[Finding]:
+    """The transform and the noise sensitivity beside their definitions."""
+    longest = 5 if run.quick else 8
+    drawn = [run.rng.choice([-1, 1], 2**d) for d in range(1, longest + 1)]
+    agree = sum(bool((walsh_hadamard(f) == walsh_hadamard_by_definition(f)).all()) for f in drawn)
+    yield same(
+        "transform",
+        f"Walsh–Hadamard of random functions of 1 … {longest} letters",
+        agree,
+        len(drawn),
+        words=f"{agree} equal to the sums of the definition",
+    )
+    pairs = [(f, delta) for f in drawn[:6] for delta in DELTAS]
+    agree = sum(noise_sensitivity(f, x) == noise_sensitivity_by_definition(f, x) for f, x in pairs)
+    yield same(
+        "noise",
+        "noise sensitivity by the spectrum and by all pairs of words",
+        agree,
+        len(pairs),
+        words=f"{agree} equal",
+    )
+    yield _noise_bound(drawn)
+
+
+def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
+    """NS_δ ≤ δI, and equality in the limit: both over rationals."""
+    pairs = [(f, delta) for f in tables for delta in DELTAS]
+    holds = sum(bool(noise_sensitivity(f, x) <= x * total_influence(f)) for f, x in pairs)
+    return same(
+        "noise-bound",
+        "independent flips with probability δ change f with probability ≤ δ·I(f)",
+        holds,
+        len(pairs),
+        words=words or f"holds for {holds} pairs of f and δ",
+        wanted="NS_δ ≤ δ·I",
+    )
+
+
+def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
+    """The estimate of any model's sensitivity, on models whose sensitivity is known, and on a
+    torch module that is not one of ours: the majority as a linear threshold."""
+    import torch
+    from torch import nn
+
+    from constructions.sensitivity import predictions
+
+    known = {each.label: each for each in standard_functions(run, d)}
+    words = random_sequences(samples, d, 2, run.rng)
+    for label in ("3-parity", "dictator", "and-3"):
+        each = known[label]
+        found = estimate(each.statement.build(2, d), words, forced(2), eta=ETA, seed=run.seed)
+        yield _covers(label, found, each.figures)
+    majority = next(each for label, each in known.items() if label.startswith("majority"))
+    letters, linear = nn.Embedding(2, 1), nn.Linear(majority.d, 1)
+    letters.weight.data[:] = torch.tensor([[-1.0], [1.0]])
+    linear.weight.data.fill_(1.0)
+    linear.bias.data.zero_()
+    module = nn.Sequential(letters, nn.Flatten(), linear)
+    short = words[:, : majority.d]
+    found = estimate(predictions(module), short, forced(2), eta=ETA, seed=run.seed)
+    yield _covers("torch-module", found, majority.figures)
+
+
+def _covers(label: str, found: Estimate, figures: Figures) -> Finding:
+    """The exact sensitivity is in the interval."""
+    exact = float(figures["Sens"])
+    return at_most(
+        label,
+        f"estimate from {found.count} random words, η = {found.eta:g}",
+        "statistical",
+        abs(found.value - exact),
+        found.radius,
+        words=f"{found}, off by {abs(found.value - exact):.4f}",
+        wanted=f"Sens = {figures['Sens']} = {exact:.4f}, within √(ln(2/η)/2N)",
+    )

@@ -1,0 +1,207 @@
+"""The claim `spectral-bias`: kernels of an inner product prefer low degrees, parity by parity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Annotated
+
+import numpy as np
+
+from theory.sensitivity import (
+    by_minus_ones,
+    eigenvalues,
+    eigenvalues_by_definition,
+    on_two_letters_less,
+    power_series,
+    shift_polynomial,
+    walks,
+)
+from theory.sequences import all_sequences
+from verify.claim import Run, claim, option
+from verify.finding import Finding, at_least, labelled, same
+
+WORDS = 8  # letters up to which all words are gone through
+DEGREE = 12  # of a random power series
+SQUARE, LETTERS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexample
+
+
+@claim(
+    source="proved in theory/sensitivity/kernels.py; of the kind of [YangSalman2019]", draws=True
+)
+def spectral_bias(
+    run: Run,
+    *,
+    d: Annotated[int, option("letters of the largest cube", min=6)] = 16,
+    draws: Annotated[int, option("random power series", min=20)] = 200,
+) -> Iterator[Finding]:
+    """A kernel Φ(⟨x, y⟩/d) on {±1}^d, Φ with non-negative coefficients, has μ_k ≥ μ_{k+2} ≥ 0.
+
+    μ_k is the eigenvalue of every character of degree k, k + 2 ≤ d.  Each step of the proof is
+    checked as an identity of integer vectors, for all Φ at once, and the lemma on random ones.  Not
+    μ_k ≥ μ_{k+1}: t² at d = 6 has 1/6, 0, 1/18, 0, 0, 0, 0.  So regression with such a kernel
+    prefers low degrees among the even ones, and among the odd ones.
+    """
+    sizes = range(1, (8 if run.quick else d) + 1)
+    yield from labelled("proof", _steps(sizes))
+    series = [random_series(run.rng) for _ in range(20 if run.quick else draws)]
+    cubes = [int(run.rng.integers(3, d + 1)) for _ in series]
+    found = [eigenvalues(c, letters) for c, letters in zip(series, cubes, strict=True)]
+    yield _on_cubes(series, cubes, found)
+    yield from _lemma(found)
+    yield _counterexample()
+    yield _by_definition(series[:5])
+    yield _eigenfunctions(series[0])
+    if run.plot:
+        from verify.sensitivity.kernel_picture import draw
+
+        draw(run.plot, d)
+
+
+def random_series(rng: np.random.Generator) -> list[Fraction]:
+    """Coefficients of a polynomial, a third of them 0 and none negative."""
+    tops = rng.integers(0, 10, DEGREE + 1) * (rng.random(DEGREE + 1) > 1 / 3)
+    below = rng.integers(1, 6, DEGREE + 1)
+    return [Fraction(int(a), int(b)) for a, b in zip(tops, below, strict=True)]
+
+
+def _steps(sizes: range) -> Iterator[Finding]:
+    """The identities (1) – (4) of the proof, at all sizes and degrees."""
+    most = sizes[-1]
+
+    def counted(right: Callable[[int, int], bool], least: int = 1) -> tuple[int, int]:
+        each = [
+            right(d, k) for d in sizes if d >= least for k in range(d + 1 if least == 1 else d - 1)
+        ]
+        return sum(each), len(each)
+
+    def found(id: str, name: str, counts: tuple[int, int], wanted: str) -> Finding:
+        said = f"equal for {counts[0]} pairs of d ≤ {most} and k"
+        return same(id, name, *counts, evidence="identity", words=said, wanted=wanted)
+
+    yield found(
+        "shifts",
+        "(1) χ_S summed over words with j letters −1, and the shifts multiplied out",
+        counted(lambda d, k: shift_polynomial(k, d - k) == by_minus_ones(d, k)),
+        "the coefficients of (I − T)^k (I + T)^{d−k}",
+    )
+    yield found(
+        "difference",
+        "(2) the difference of two degrees",
+        counted(_difference, 2),
+        "(I − T)^k (I + T)^{d−k} − (I − T)^{k+2} (I + T)^{d−k−2} = 4T (I − T)^k (I + T)^{d−k−2}",
+    )
+    yield found(
+        "smaller-cube",
+        "(3) the shifted points are those of the cube of two letters less",
+        counted(_same_points, 3),
+        "1 − 2(j + 1)/d = (d − 2)/d · (1 − 2j/(d − 2))",
+    )
+    yield found(
+        "walks",
+        f"(4) the eigenvalues of t^m, m ≤ {DEGREE}, are numbers of walks over d^m",
+        counted(_walks),
+        "E (Σx/d)^m χ_S = d^{−m} #{walks of m steps from ∅ to S} ≥ 0",
+    )
+
+
+def _difference(d: int, k: int) -> bool:
+    low, high = shift_polynomial(k, d - k), shift_polynomial(k + 2, d - k - 2)
+    common = [0, *(4 * c for c in shift_polynomial(k, d - k - 2)), 0]
+    return [a - b for a, b in zip(low, high, strict=True)] == common
+
+
+def _same_points(d: int, k: int) -> bool:
+    """For all j; k is not in it."""
+    return all(
+        1 - Fraction(2 * (j + 1), d) == Fraction(d - 2, d) * (1 - Fraction(2 * j, d - 2))
+        for j in range(d - 1)
+    )
+
+
+def _walks(d: int, k: int) -> bool:
+    """By the sums over words of the definition, gathered by their number of letters −1."""
+    signs, counts = by_minus_ones(d, k), [walks(d, m)[k] for m in range(DEGREE + 1)]
+    sums = [sum(c * (d - 2 * j) ** m for j, c in enumerate(signs)) for m in range(DEGREE + 1)]
+    return all(total == 2**d * n >= 0 for total, n in zip(sums, counts, strict=True))
+
+
+def _on_cubes(
+    series: list[list[Fraction]], cubes: list[int], found: list[list[Fraction]]
+) -> Finding:
+    """All four steps together: μ_k − μ_{k+2} is an eigenvalue on the smaller cube."""
+    agree = 0
+    for c, d, mu in zip(series, cubes, found, strict=True):
+        smaller = eigenvalues(on_two_letters_less(c, d), d - 2)
+        agree += [a - b for a, b in zip(mu, mu[2:], strict=False)] == smaller
+    return same(
+        "differences",
+        "μ_k − μ_{k+2} is the eigenvalue of Φ((d − 2)t/d) on d − 2 letters",
+        agree,
+        len(series),
+        words=f"for {agree} random Φ, all k",
+    )
+
+
+def _lemma(found: list[list[Fraction]]) -> Iterator[Finding]:
+    weak = sum(all(a >= b for a, b in zip(mu, mu[2:], strict=False)) for mu in found)
+    least = min(min(mu) for mu in found)
+    yield same("lemma", "μ_k ≥ μ_{k+2} for all k", weak, len(found), words=f"{weak} random Φ")
+    yield at_least("positive", "least eigenvalue of any of them", "exact", least, 0)
+    full = sum(not all(a >= b for a, b in pairwise(mu)) for mu in found)
+    yield at_least(
+        "not-monotone",
+        "random Φ with μ_k < μ_{k+1} for some k",
+        "exact",
+        full,
+        1,
+        words=f"{full} of {len(found)}",
+        wanted="the lemma cannot say more",
+    )
+
+
+def _counterexample() -> Finding:
+    found = eigenvalues(SQUARE, LETTERS)
+    wanted = ["1/6", "0", "1/18", *["0"] * (LETTERS - 2)]
+    return same(
+        "counterexample",
+        f"Φ = t², d = {LETTERS}: μ₁ < μ₂",
+        [str(mu) for mu in found],
+        wanted,
+        words=", ".join(map(str, found)),
+        wanted=", ".join(wanted),
+    )
+
+
+def _by_definition(series: list[list[Fraction]]) -> Finding:
+    """Means over all words, beside the sums that the claim is about."""
+    cases = [(c, d) for c in series for d in range(1, WORDS + 1)]
+    agree = sum(eigenvalues(c, d) == eigenvalues_by_definition(c, d) for c, d in cases)
+    return same(
+        "definition",
+        f"eigenvalues by shifts, and as means over all words of d ≤ {WORDS} letters",
+        agree,
+        len(cases),
+        words=f"equal for {agree} pairs of Φ and d",
+    )
+
+
+def _eigenfunctions(c: list[Fraction], d: int = 4) -> Finding:
+    """K χ_S = μ_{|S|} χ_S, for every set S and at every word."""
+    words, mu = all_sequences(d, 2), eigenvalues(c, d)
+    cube = 1 - 2 * words
+    values = {s: power_series(c, Fraction(s, d)) for s in range(-d, d + 1)}
+    kernel = [[values[s] for s in row] for row in (cube @ cube.T).tolist()]
+    agree = 0
+    for chosen in words:
+        chi = (1 - 2 * (words @ chosen % 2)).tolist()
+        images = [sum(k * s for k, s in zip(row, chi, strict=True)) / 2**d for row in kernel]
+        agree += images == [mu[int(chosen.sum())] * s for s in chi]
+    return same(
+        "eigenfunctions",
+        f"the characters are eigenfunctions, d = {d}",
+        agree,
+        2**d,
+        words=f"{agree} of them",
+    )

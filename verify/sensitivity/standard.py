@@ -1,0 +1,188 @@
+"""Standard Boolean functions: what they are, the model that computes them, and their figures in
+closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from theory import computation
+from theory.sensitivity import (
+    conjunction,
+    degree,
+    junta,
+    majority_mean_influence,
+    max_sensitivity,
+    mean_influence,
+    multiplexer,
+    subset_parity,
+    tabulated,
+    variance,
+)
+from verify.claim import Run
+from verify.evidence.gaps import States, at_positions
+from verify.evidence.statement import OverTokens
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A function of d letters beside its model and its figures; `theorem` is the entry of the
+    ledger with the model's sizes, for those whose k heads read `positions`."""
+
+    statement: OverTokens
+    d: int
+    figures: Figures
+    theorem: str = ""
+    positions: tuple[int, ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.statement.label
+
+
+def figures_of(values: np.ndarray) -> Figures:
+    """Sens, I, Var, degree and maximum sensitivity of values (2^d,), by definition."""
+    d, mean = values.size.bit_length() - 1, mean_influence(values)
+    found = (mean, d * mean, variance(values), degree(values), max_sensitivity(values))
+    return _named(*found)
+
+
+def _named(mean: Fraction, total: Fraction, var: Fraction, deg: int, most: int) -> Figures:
+    return {"Sens": mean, "I": total, "Var": var, "degree": deg, "s": most}
+
+
+def of_influence(
+    d: int, total: Fraction | int, var: Fraction | int, deg: int, most: int
+) -> Figures:
+    """Figures by name, from I(f)."""
+    return _named(Fraction(total) / d, Fraction(total), Fraction(var), deg, most)
+
+
+def standard_functions(run: Run, d: int) -> Iterator[Standard]:
+    """Parities, a dictator, conjunctions, majority and multiplexers of d letters or fewer."""
+    yield _subset_parity(run, d, spread(d, 3), "3-parity")
+    yield _subset_parity(run, d, spread(d, 1), "dictator")
+    yield _conjunction(run, d, spread(d, 3))
+    yield _conjunction(run, d, tuple(range(d)))
+    yield from (_multiplexer(run, a) for a in (1, 2))
+    yield _parity(run, d)
+    yield _majority(run, d - 1 + d % 2)
+
+
+def _subset_parity(run: Run, d: int, positions: tuple[int, ...], label: str) -> Standard:
+    from constructions.sensitivity import subset_parity as construction
+
+    def holds(_: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        return {"Σ xᵢ mod 2": (words[..., list(positions)].sum(-1) % 2)[..., None, None]}
+
+    statement = OverTokens(
+        label,
+        lambda V, n: run.build(construction, n, positions),
+        lambda words: subset_parity(words, positions)[..., None],
+        holds,
+        symbols=2,
+    )
+    k = len(positions)
+    return Standard(statement, d, of_influence(d, k, 1, k, k), "subset-parity", positions)
+
+
+def _conjunction(run: Run, d: int, positions: tuple[int, ...]) -> Standard:
+    from constructions.sensitivity import conjunction as construction
+
+    k = len(positions)
+
+    def holds(_: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        read = words[..., None, list(positions)]
+        return {"Σ xᵢ": read.sum(-1, keepdims=True), "Π xᵢ": read.prod(-1, keepdims=True)}
+
+    statement = OverTokens(
+        f"and-{k}",
+        lambda V, n: run.build(construction, n, positions),
+        lambda words: conjunction(words, positions)[..., None],
+        holds,
+        symbols=2,
+    )
+    figures = of_influence(d, Fraction(2 * k, 2**k), Fraction(4 * (2**k - 1), 4**k), k, k)
+    return Standard(statement, d, figures, "conjunction", positions)
+
+
+def _multiplexer(run: Run, a: int) -> Standard:
+    d = a + 2**a
+    values = tabulated(lambda words: multiplexer(words, a), d)
+    figures = of_influence(d, Fraction(a, 2) + 1, 1, a + 1, a + 1)
+    return _as_junta(run, values, f"multiplexer-{a}", figures)
+
+
+def _parity(run: Run, d: int) -> Standard:
+    from constructions.computation import parity as construction
+
+    statement = OverTokens(
+        f"parity-{d}",
+        lambda V, n: run.build(construction, n),
+        lambda words: computation.parity(words)[..., -1:],
+        lambda *_: {},
+        symbols=2,
+    )
+    return Standard(statement, d, of_influence(d, d, 1, d, d))
+
+
+def _majority(run: Run, d: int) -> Standard:
+    from constructions.computation import majority as construction
+
+    statement = OverTokens(
+        f"majority-{d}",
+        lambda V, n: run.build(construction, n),
+        computation.majority,
+        lambda *_: {},
+        symbols=2,
+    )
+    total = d * majority_mean_influence(d)
+    return Standard(statement, d, of_influence(d, total, 1, d, (d + 1) // 2))
+
+
+def own_function(run: Run, values: np.ndarray, name: str) -> Standard:
+    """A function given by its values (2^d,), as a junta of all its letters."""
+    return _as_junta(run, values, name, figures_of(values))
+
+
+def _as_junta(run: Run, values: np.ndarray, label: str, figures: Figures) -> Standard:
+    from constructions.sensitivity import junta as construction
+
+    d, entries = values.size.bit_length() - 1, (1 - values) // 2
+    every = tuple(range(d))
+
+    def holds(_: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
+        entry = junta(words, every, entries)[..., None, None]
+        return {"letters": 2.0 * words[..., None, :] - 1, "entry": 2.0 * entry - 1}
+
+    statement = OverTokens(
+        label,
+        lambda V, n: run.build(construction, n, every, entries),
+        lambda words: junta(words, every, entries)[..., None],
+        holds,
+        symbols=2,
+    )
+    return Standard(statement, d, figures, "junta", every)
+
+
+def spread(d: int, k: int) -> tuple[int, ...]:
+    """k positions of d letters, the last among them."""
+    return tuple(d - 1 - i * d // k for i in range(k))
+
+
+def looking_at(model: Transformer, positions: tuple[int, ...]) -> Iterator[States]:
+    """A head for each position, which asks for it whatever the letters are."""
+    keys = at_positions(model, "j", "norm")
+    here = np.arange(len(keys["j"]))
+    for head, p in enumerate(positions):
+        preference = np.where(here == p + 1, 0.0, -np.inf)[None]
+        yield States(1, {}, keys, preference, here, head)
