@@ -184,6 +184,8 @@ def advance(run: State, steps: int, loss: Loss) -> Iterator[Tensor]:
         process.mean(run.weights.grad)
         torch.nn.utils.clip_grad_norm_(run.weights, made.clip)
         run.optimizer.step()
+        if made.shape.nonnegative:
+            run.weights.detach().clamp_(min=0)
         run.step += 1
         yield value.detach()
 

@@ -173,7 +173,7 @@ def test_presets():
         ({"task": "regression", "size": "linear", "model": "lstm"}, "^preset linear is a"),
         ({"task": "hop", "model": "lstm"}, "^hop has the preset small"),
         ({"task": "hop", "k": 0}, "^k is 0"),
-        ({"task": "induction", "size": "paper"}, "^induction has the preset small, a transformer:"),
+        ({"task": "induction", "size": "paper"}, "^induction has the preset small, a transformer model:"),
         ({"task": "induction", "k": 1}, "^k is for hop: leave it out of induction"),
         (
             {"task": "hop", "automaton": "S3"},
@@ -221,7 +221,7 @@ def test_shapes_refuse():
         TransformerShape(1, 4, 10, 0)
     with pytest.raises(InputError, match=r"^normalise is 'hardmax'"):
         TransformerShape(1, 2, 10, 0, True, "hardmax")
-    with pytest.raises(InputError, match=r"^an LSTM is for regression"):
+    with pytest.raises(InputError, match=r"^the shape is of kind lstm, which does not read hop: give one of kind transformer"):
         replace(preset("hop"), shape=LSTMShape(1, 8))
     with pytest.raises(InputError, match=r"^learning_rate is 0"):
         replace(preset("regression"), learning_rate=0.0)
