@@ -14,14 +14,19 @@ from theory.computation import S4
 model = shortcut(S4, max_length=1000)   # six layers, whatever the length
 model(words)                # letters (…, T) → the state after each, (…, T)
 
+from constructions import tripling
+model = tripling(n=28, layers=3)
+model(A)                    # adjacency (…, 28, 28) → where the distance is at most 27
+
 from constructions import modern_hopfield_update, retrieve
 model = modern_hopfield_update(patterns, beta=8.0)      # (N, d)
 model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
 """
 
-from constructions import computation, memory, regression, retrieval
+from constructions import computation, graphs, memory, regression, retrieval
 from constructions.computation import *  # noqa: F403
+from constructions.graphs import *  # noqa: F403
 from constructions.memory import *  # noqa: F403
 from constructions.regression import *  # noqa: F403
 from constructions.retrieval import *  # noqa: F403
@@ -29,4 +34,5 @@ from constructions.stream import Stream
 from constructions.transformer import Stage, Transformer
 
 __all__ = ["Stage", "Stream", "Transformer"]
-__all__ += computation.__all__ + memory.__all__ + regression.__all__ + retrieval.__all__
+__all__ += computation.__all__ + graphs.__all__ + memory.__all__
+__all__ += regression.__all__ + retrieval.__all__

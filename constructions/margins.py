@@ -291,10 +291,12 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
     numbers: list[Numbers] = [(held[0], grain)]
     for block in model.blocks:
         before, added = (held[-1], grain), np.zeros(model.d_model)
-        for W in _heads(block):
+        for h, W in enumerate(_heads(block)):
             Q, K, V = (_product(before, W[f"W_{x}"], W.get(f"b_{x}")) for x in "QKV")
+            scores = Q[0] @ K[0], (Q[1] * K[1]).min()
+            V = _mixed(model, block, h, scores, V)
             out = _product(V, W["W_O"])
-            numbers += [Q, K, V, out, (Q[0] @ K[0], (Q[1] * K[1]).min())]
+            numbers += [Q, K, V, out, scores]
             added, grain = added + out[0], np.minimum(grain, out[1])
         bounds = held[-1] + added
         numbers.append((bounds, grain))
@@ -307,6 +309,15 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
     b_U = model.unembed.b_U
     last = _array(model.unembed.W_U), None if b_U is None else _array(b_U)
     return held, [*numbers, _product((held[-1], grain), *last)]
+
+
+def _mixed(model: Transformer, block: Block, h: int, scores: Numbers, V: Numbers) -> Numbers:
+    """Bounds on what a head sums up: an average of values, or a sum of scores times values."""
+    attn = block.attn
+    if attn is None or attn.normalise != "linear" or attn.masks[h] == "own":
+        return V
+    tokens = model.interface.context or math.inf
+    return tokens * attn.scale * scores[0] * V[0], attn.scale * scores[1] * V[1]
 
 
 def _product(held: Numbers, W: np.ndarray, b: np.ndarray | None = None) -> Numbers:

@@ -20,8 +20,8 @@ class Graph(Interface):
     above `threshold`.  `model.logits(A)` are the numbers.  `margin` is the least distance of two
     outputs on different sides of the threshold, with the threshold in their middle.
 
-    Raises ValueError for an A that is no adjacency matrix of n nodes (`theory.graphs.as_adjacency`),
-    and for outputs that overflow.
+    Raises ValueError for what is no adjacency matrix of n nodes (`theory.graphs.as_adjacency`), and
+    for outputs that overflow.
     """
 
     def __init__(self, n: int, *, threshold: float = 0.0, margin: float | None = None) -> None:

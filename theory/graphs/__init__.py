@@ -7,6 +7,7 @@ A graph is its adjacency matrix A (…, n, n): symmetric, of 0 and 1, with ones 
     families       paths, cycles, 2Chain, 2Clique
     erdos_renyi    random graphs
     distances      distances, components, diameters, pairs beyond capacity
+    tripling       the polynomials in A that linear attention computes
     walks          how many walks there are, in integers
     two_channels   what of a weight matrix does not depend on the names of nodes
 """
@@ -20,10 +21,17 @@ from theory.graphs.distances import (
     diameter,
     distances,
     distances_by_definition,
+    least_layers,
     share_beyond,
 )
 from theory.graphs.erdos_renyi import erdos_renyi
 from theory.graphs.families import clique, cycles, path, side_by_side, two_chain, two_clique
+from theory.graphs.tripling import (
+    disentangled_polynomial,
+    gram_polynomial,
+    of_graph,
+    tripling_polynomial,
+)
 from theory.graphs.two_channels import (
     Channels,
     Split,
@@ -46,16 +54,21 @@ __all__ = [
     "connected",
     "cycles",
     "diameter",
+    "disentangled_polynomial",
     "distances",
     "distances_by_definition",
     "erdos_renyi",
     "from_edges",
+    "gram_polynomial",
     "kronecker",
+    "least_layers",
+    "of_graph",
     "orthogonal_split",
     "path",
     "relabelled",
     "share_beyond",
     "side_by_side",
+    "tripling_polynomial",
     "two_chain",
     "two_channels",
     "two_channels_by_definition",

@@ -82,6 +82,17 @@ def capacity(layers: int) -> int:
     return int(3 ** checks.step_count("layers", layers))
 
 
+def least_layers(distance: int) -> int:
+    """⌈log₃ distance⌉, the least L with 3^L ≥ distance: 0 for distances 0 and 1.
+
+    Raises `ValueError` for a distance that is not an integer at least 0.
+    """
+    wanted, layers = checks.step_count("distance", distance), 0
+    while 3**layers < wanted:
+        layers += 1
+    return layers
+
+
 def beyond(A: ArrayLike, layers: int) -> np.ndarray:
     """Which pairs (…, n, n) are connected and farther apart than 3^layers: beyond capacity.
 

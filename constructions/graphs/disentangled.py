@@ -1,0 +1,125 @@
+"""The disentangled transformer on a graph: every layer appends what it computes.
+
+    h_0 = [I, A],   h_{l+1} = [h_l, S_l h_l],   S_l = relu(h_l W_l h_lᵀ)/n,   outputs h_L O + bias
+
+with tokens as rows: token i begins as (e_i, row i of A).  It is the model that [Ye2026] takes from
+[Friedman2023] and [Nichani2024].  A layer is one head with relu scores, whose queries are h_l W_l,
+whose keys and values are h_l, and which writes into columns of its own: after L layers the stream
+has 2^(L+1) blocks of n columns.
+
+By default W_l = n·I, which undoes the division by n, and O adds up all blocks.  Then S = hhᵀ, since
+nothing is negative, the output is the polynomial s_L(A) of `theory.graphs.tripling`, of degree 3^L
+with all coefficients positive, and
+
+    output_ij > 0   exactly where   dist(i, j) ≤ 3^L.
+
+`tripling` says the same at width n.  Closer still: the products ⟨h_i, h_j⟩ of this model are
+tripled exactly as the entries of that one, K ← K + K³, from K = I + A² in place of A.
+
+Weights that treat all nodes alike are A ⊗ I + B ⊗ J (`theory.graphs.kronecker`): I composes
+neighbourhoods, J counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.graphs.graph import Graph
+from constructions.stream import Map, Reading, Stream
+from constructions.transformer import PosEmbed, Stage, Transformer
+from theory import checks, machine
+from theory.checks import InputError
+
+BEYOND = 200  # layers: 2^200 columns are more than any memory holds
+
+
+def disentangled(
+    n: int,
+    layers: int,
+    weights: Sequence[Any] | None = None,
+    read_out: Any = None,
+    *,
+    bias: float = 0.0,
+) -> Transformer:
+    """Layers h ← [h, relu(h W_l hᵀ)h/n] from h = [I, A] on graphs of n nodes, read out by O.
+
+    `weights` are W_l (2^(l+1)·n, 2^(l+1)·n) for l = 0, …, layers − 1, by default n·I; `read_out` is
+    O (2^(layers+1)·n, n), by default the identity of every block.  Answers (…, n, n) are 1 where an
+    output of h O + bias is above 0; `logits` are the outputs.
+
+    One head, width 2^(layers+1)·n.
+
+    Raises ValueError for an n below 1, layers that are not an integer at least 0, weights of other
+    numbers or shapes, entries that are no finite real numbers, and for more than there is memory;
+    the model, for what is no adjacency matrix of n nodes and for outputs that overflow.
+    """
+    n, layers = checks.dimension("n", n), checks.step_count("layers", layers)
+    width = n * 2 ** (min(layers, BEYOND) + 1)
+    machine.fits_in_memory(
+        f"the weights of {layers:.4g} layers that double {2 * n:.4g} columns",
+        16 * width * width,
+        "build a smaller model",
+    )
+    columns = [n * 2 ** (layer + 1) for layer in range(layers)]  # that are written before a layer
+    given = [n * np.eye(size) for size in columns] if weights is None else weights
+    if not hasattr(given, "__len__") or len(given) != layers:
+        raise InputError(f"weights are not {layers} matrices: give one for each layer, or None")
+    W = [_matrix(f"weights[{i}]", M, columns[i], columns[i]) for i, M in enumerate(given)]
+    out = np.tile(np.eye(n), (width // n, 1)) if read_out is None else read_out
+    out = _matrix("read_out", out, width, n)
+    offset = checks.real("bias", bias)
+    checks.finite("bias", offset.ndim == 0 and bool(np.isfinite(offset)))
+
+    stream = Stream(node=n, A=n, **{f"layer_{i}": size for i, size in enumerate(columns, 1)})
+    stream.fits(layers)
+    names = list(stream)
+    blocks = []
+    for i, matrix in enumerate(W):
+        written = names[: i + 2]
+        h = tuple(map(stream.read, written))
+        head = Head(_mapped(stream, written, matrix, f"W_{i}"), h, h, names[i + 2])
+        blocks.append(block(stream, [head], normalise="relu", mask="full"))
+    return Transformer(
+        embed(stream, A={"A": 1.0}),
+        blocks,
+        unembed(
+            stream,
+            _mapped(stream, names, out, "O"),
+            bias=None if bias == 0 else np.full(n, float(offset)),
+        ),
+        pos_embed=PosEmbed(rows(stream, node=np.eye(n))),
+        interface=Graph(n),
+        stream=stream,
+        stages=_reaches(n, layers) if weights is None else (),
+        name=f"disentangled({n}, {layers}{', weights' * (weights is not None)})",
+        source="[Ye2026], after [Friedman2023] and [Nichani2024]",
+    )
+
+
+def _mapped(stream: Stream, names: list[str], matrix: np.ndarray, label: str) -> Reading:
+    """The registers of these names, side by side, times a matrix."""
+    at, parts = 0, []
+    for name in names:
+        width = stream.widths[name]
+        parts.append(stream.read(name) @ Map(matrix[at : at + width], label))
+        at += width
+    return sum(parts[1:], start=parts[0])
+
+
+def _matrix(name: str, given: Any, height: int, width: int) -> np.ndarray:
+    matrix = checks.real(name, given)
+    if matrix.shape != (height, width):
+        raise InputError(f"{name} has shape {matrix.shape}: give ({height}, {width})")
+    checks.finite(name, bool(np.isfinite(matrix).all()))
+    return matrix
+
+
+def _reaches(n: int, layers: int) -> tuple[Stage, ...]:
+    """What a layer appends is, added up over its blocks, positive where dist ≤ 3^l."""
+    after = range(1, layers + 1)
+    appended = (Stage(i, f"layer_{i}", min(3**i, n)) for i in after)
+    return (Stage(0, "node", 0), Stage(0, "A", 1), *appended)

@@ -1,0 +1,78 @@
+"""Connectivity by tripling distances: H ← H + HHᵀH, one linear head of width n a layer.
+
+Token i is row i of the adjacency matrix A (n, n), with ones on its diagonal.  The head asks and
+answers with the whole row and carries it, W_Q = W_K = W_V = W_O = I: token i adds
+
+    Σ_j ⟨h_i, h_j⟩ h_j = row i of HHᵀH.
+
+Theorem.  After L layers H_ij > 0 exactly where dist(i, j) ≤ 3^L, and H_ij = 0 elsewhere.
+Proof.  H is a polynomial p_L in A: p_0 = x, p_{l+1} = p_l + p_l³, as A is symmetric.  Its
+coefficients are whole and not negative, its degree is 3^L, and that of x^(3^L) is 1.  Entry ij of
+A^k counts walks of k steps from i to j, where a node's loop is a step, so it is positive iff
+dist(i, j) ≤ k: no power reaches farther than the highest.  ∎
+
+Why three: a layer multiplies a query, a key and a value.  Products of four matrices would take more
+than one layer.
+
+Nothing is negative, so rounding, which keeps order, makes no 0 of a number ≥ 1 and nothing of a 0:
+the support is right in every float format in which nothing overflows.  The counts themselves grow
+fast, on n nodes at most to c_L, c_0 = 1, c_{l+1} = c_l + n²c_l³, on the complete graph.
+
+Clipped, the MLP subtracts relu(H − 1), of n units, and H ← min(1, H + HHᵀH) is the 0/1 matrix of
+{dist ≤ 3^l} after l layers: all numbers are whole and at most n² + 1 at any depth.  ⌈log₃ D⌉ layers
+find what is connected, where D is the largest distance of connected nodes.
+"""
+
+from __future__ import annotations
+
+from constructions.assembly import Head, block, embed, unembed
+from constructions.graphs.graph import Graph
+from constructions.stream import Stream, one
+from constructions.transformer import Stage, Transformer
+from constructions.words import Unit
+from theory import checks
+
+
+def tripling(n: int, layers: int, *, clipped: bool = False) -> Transformer:
+    """Whether nodes are at most 3^layers apart, in any graph of n nodes.
+
+    `tripling(n, L)(A)` is 1 where dist(i, j) ≤ 3^L and 0 elsewhere, for adjacency matrices A
+    (…, n, n) with loops; so it is right on every graph whose components have diameter at most 3^L.
+    `logits` are p_L(A) of `theory.graphs.tripling`, or with `clipped` the same 0 and 1.
+
+    One linear head, width n; with `clipped` an MLP of n units besides, and no number grows.
+
+    Raises ValueError for an n below 1, layers that are not an integer at least 0, a `clipped` that
+    is no truth value, and for more of them than there is memory; the model, for what is no
+    adjacency matrix of n nodes and for counts that overflow.
+    """
+    n, layers = checks.dimension("n", n), checks.step_count("layers", layers)
+    clipped = checks.truth("clipped", clipped)
+    stream = Stream(reached=n)
+    stream.fits(layers, shared=True)
+    reached = stream.read("reached")
+    head = Head(reached, reached, reached, "reached")
+    cut = [Unit(reached - one, "reached", -1.0)] if clipped else []
+    layer = block(stream, [head], cut, mask="full")
+    interface = Graph(n, threshold=0.5, margin=1.0) if clipped else Graph(n)
+    return Transformer(
+        embed(stream, A={"reached": 1.0}),
+        [layer] * layers,
+        unembed(stream, reached),
+        interface=interface,
+        stream=stream,
+        # No distance is n: from 3^l ≥ n on all that is connected is reached.
+        stages=tuple(Stage(after, "reached", radius) for after, radius in _radii(n, layers)),
+        at_most={"reached": 1.0} if clipped else None,
+        name=f"tripling({n}, {layers}{', clipped=True' * clipped})",
+        source="proved in constructions/graphs/tripling.py; with appending [Ye2026]",
+    )
+
+
+def _radii(n: int, layers: int) -> list[tuple[int, int]]:
+    """Each number of layers l, and min(3^l, n)."""
+    radii, radius = [], 1
+    for after in range(layers + 1):
+        radii.append((after, min(radius, n)))
+        radius = min(3 * radius, n)
+    return radii
