@@ -41,7 +41,9 @@ app = typer.Typer(
 
 @app.command("train")
 def train_command(
-    task: Annotated[str, typer.Argument(help="regression, induction, bigrams, hop, automata or connectivity")],
+    task: Annotated[
+        str, typer.Argument(help="regression, induction, bigrams, hop, automata or connectivity")
+    ],
     size: Annotated[
         str,
         typer.Option(

@@ -76,7 +76,8 @@ class Connectivity(Task, kind="connectivity"):
                 return torch.cat(found)[:count]
         where = "within" if self.graphs == "within" else "with a pair beyond"
         raise InputError(
-            f"hardly a graph of ER({self.n}, {self.p:g}) is {where} distance {REACH}: give another p"
+            f"hardly a graph of ER({self.n}, {self.p:g}) is {where} distance {REACH}: "
+            "give another p"
         )
 
     def _random(self, count: int, generator: Generator) -> Tensor:
