@@ -22,7 +22,7 @@ from torch.nn.utils.parametrize import register_parametrization
 from constructions.graphs.disentangled import disentangled
 from constructions.tensors import weight
 from constructions.trained.tasks.task import Form
-from constructions.transformer import Transformer
+from constructions.transformer import Transformer, Unembed
 from theory import checks
 
 FIRST, SPREAD = 0.1, 0.05  # A is uniform in [FIRST, FIRST + SPREAD] at first, and n·B
@@ -52,6 +52,10 @@ class DisentangledShape:
         """Free weights are normal with variance 1/rows, and θ = 0; in two channels A is uniform in
         [0.1, 0.15], B in that divided by n, and θ = 1."""
         n, generator = form.d_out, torch.Generator().manual_seed(seed)
+        model = disentangled(n, self.n_layers)
+        model.interface, model.stages = form.interface, ()
+        model.name = f"trained on {task}: {self.n_layers} layers, disentangled"
+        model.source = "trained; see constructions/trained"
 
         def drawn(rows: int, columns: int) -> Tensor:
             if not self.two_channel:
@@ -62,21 +66,15 @@ class DisentangledShape:
             A, B = FIRST + SPREAD * uniform
             return kronecker(A, B / n, n)
 
-        blocks = [2 ** (layer + 1) for layer in range(self.n_layers)]
-        weights = [drawn(each, each).numpy() for each in blocks]
-        read_out = drawn(2 ** (self.n_layers + 1), 1).numpy()
-        model = disentangled(n, self.n_layers, weights, read_out)
-        model.unembed.b_U = weight(torch.full((n,), -1.0 if self.two_channel else 0.0))
-        model.interface = form.interface
-        model.name = f"trained on {task}: {self.n_layers} layers, disentangled"
-        model.source = "trained; see constructions/trained"
-        heads, read = model.attentions, model.unembed
-        for W in (read.W_U, read.b_U, *(head.W_Q for head in heads)):
-            W.requires_grad_(True)
+        for head in model.attentions:
+            W = drawn(head.W_K.shape[-1] // n, head.W_K.shape[-1] // n)
+            head.W_Q = weight(head.W_K @ W).requires_grad_(True)
+        theta = torch.full((n,), 1.0 if self.two_channel else 0.0)
+        read = model.unembed = Unembed(drawn(model.d_model // n, 1), -theta).requires_grad_(True)
         if self.two_channel:
             register_parametrization(read, "W_U", TwoChannels(n, torch.eye(model.d_model)))
             register_parametrization(read, "b_U", Threshold(n))
-            for head in heads:
+            for head in model.attentions:
                 register_parametrization(head, "W_Q", TwoChannels(n, head.W_K))
         return model
 

@@ -147,7 +147,7 @@ def connectivity_trained(
     yield from standard_findings(seen["small", 1], seen["small", 2])
     yield from untrained_findings(trial)
     if run.plot:
-        from verify.graphs.connectivity_picture import draw
+        from verify.graphs.connectivity_trained_picture import draw
 
         draw(run.plot, seen)
 
@@ -355,19 +355,23 @@ def labellings(graph: np.ndarray) -> np.ndarray:
     return named[first]
 
 
+def grids_of(model: Transformer) -> list[np.ndarray]:
+    """W of every layer and the read-out C, as the model's tensors have them."""
+    scores = [attn.W_K[0].mT @ attn.W_Q[0] for attn in model.attentions]
+    return [W.detach().double().numpy() for W in (*scores, model.unembed.W_U)]
+
+
 def parts_of(model: Transformer) -> Parts:
-    """Of W in every layer and of the read-out C, on the model's tensors."""
-    n = model.interface.n
-    grids = [(attn.W_K[0].mT @ attn.W_Q[0]) for attn in model.attentions]
-    I, J, splits = 0.0, 0.0, []  # noqa: E741
-    for W in (*grids, model.unembed.W_U):
-        grid = W.double().numpy()
-        A, B = two_channels(grid, n)
-        I, J = I + n * float((A * A).sum()), J + n * n * float((B * B).sum())  # noqa: E741
-        splits.append(orthogonal_split(grid, n))
-    _, off_diagonal, rest = np.sum(splits, axis=0)
-    total = sum(float(split.total) for split in splits)
-    return Parts(J / (I + J), float(off_diagonal) / total, float(rest) / total)
+    """What stands in which channel."""
+    n, grids = model.interface.n, grids_of(model)
+    channels = [two_channels(W, n) for W in grids]
+    in_I, in_J = (  # ‖A ⊗ I‖² and ‖B ⊗ J‖²
+        size * sum(float((pair[part] ** 2).sum()) for pair in channels)
+        for part, size in ((0, n), (1, n * n))
+    )
+    splits = np.array([orthogonal_split(W, n) for W in grids]).sum(0)
+    _, off_diagonal, rest = splits / splits.sum()
+    return Parts(in_J / (in_I + in_J), float(off_diagonal), float(rest))
 
 
 def _shares(values: list[float]) -> str:
