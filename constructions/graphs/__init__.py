@@ -2,5 +2,6 @@
 
 from constructions.graphs.disentangled import disentangled
 from constructions.graphs.tripling import tripling
+from constructions.graphs.two_cycles import two_cycles
 
-__all__ = ["disentangled", "tripling"]
+__all__ = ["disentangled", "tripling", "two_cycles"]

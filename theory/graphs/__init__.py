@@ -4,6 +4,7 @@ A graph is its adjacency matrix A (…, n, n): symmetric, of 0 and 1, with ones 
 `…_by_definition` does what the formula says and no more.
 
     adjacency      what a graph is; all graphs on few nodes, relabelled ones
+    disentangled   the disentangled transformer by its formula
     families       paths, cycles, 2Chain, 2Clique
     erdos_renyi    random graphs
     distances      distances, components, diameters, pairs beyond capacity
@@ -13,6 +14,7 @@ A graph is its adjacency matrix A (…, n, n): symmetric, of 0 and 1, with ones 
 """
 
 from theory.graphs.adjacency import all_graphs, as_adjacency, from_edges, relabelled
+from theory.graphs.disentangled import disentangled_features
 from theory.graphs.distances import (
     beyond,
     capacity,
@@ -54,6 +56,7 @@ __all__ = [
     "connected",
     "cycles",
     "diameter",
+    "disentangled_features",
     "disentangled_polynomial",
     "distances",
     "distances_by_definition",

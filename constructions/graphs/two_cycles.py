@@ -1,0 +1,69 @@
+"""One cycle or two: what signed weights tell beyond distance 3^L.
+
+Weights that are not negative, of two channels, give all pairs of C_2m farther apart than 3^L the
+output of a pair of C_m ∪ C_m that is not connected (`verify/graphs/wall.py`).  Here a layer
+subtracts, and L layers are right on all pairs of both for m = 4·3^(L−1), which is more than 3^L.
+
+Layers before the last have W = n·I, so S = hhᵀ.  The last block P of h is then a polynomial in A of
+degree k = 3^(L−1), whose first coefficient is 1.  In the last layer
+
+    S = relu(3J − 2P²).
+
+On C_2m, m = 4k, (P²)_ij is positive where dist(i, j) ≤ 2k, is 1 at distance 2k, reached one way
+around, and at least 2 nearer, where A^2k alone counts 2k walks or more.  On C_m two nodes at
+distance 2k = m/2 are reached both ways around, (P²)_ij = 2.  So
+
+    S_ij         nearer than 2k   at 2k   farther   in the other cycle   sum of a row
+    C_2m               0            1        3              –            2 + 3(n − 4k − 1) = 3m − 1
+    C_m ∪ C_m          0            0        –              3            3m
+
+and the output 3m + 3 − Σ_j S_ij − S_ij is
+
+    C_2m               4            3        1              –
+    C_m ∪ C_m          3            3        –              0                                      ∎
+
+From m = 4·3^(L−1) + 1 on no signed weights of two channels tell the two apart, with any threshold.
+Every S_l is a band around the diagonal, of half-width 2·3^l ≤ 2·3^(L−1), plus a constant; a band
+that C_m is too long to close is the same in both, and its rows have the same sums.  So pairs that
+no band reaches, far ones of C_2m and those between two C_m, have the same output.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.graphs.disentangled import disentangled
+from constructions.transformer import Transformer
+from theory import checks, machine
+from theory.graphs.two_channels import Channels, kronecker
+
+BEYOND = 40  # layers: of 3^39 nodes
+
+
+def two_cycles(layers: int) -> Transformer:
+    """Right on all pairs of C_2m and of C_m ∪ C_m, m = 4·3^(layers − 1), in any order of nodes.
+
+    `disentangled` on n = 2m nodes with signed weights A ⊗ I + B ⊗ J.  On other graphs nothing is
+    said of its answers.
+
+    Raises ValueError for layers that are not an integer at least 1, and for more than there is
+    memory; the model as `disentangled`.
+    """
+    layers = checks.dimension("layers", layers)
+    m = 4 * 3 ** (min(layers, BEYOND) - 1)
+    n, size = 2 * m, 2 ** min(layers, BEYOND)  # blocks that the last layer reads
+    machine.fits_in_memory(
+        f"the weights of {layers:.4g} layers for {n:.4g} nodes",
+        64 * (size * n) ** 2,
+        "give fewer layers",
+    )
+    keep, count = np.zeros((size, size), dtype=np.int64), np.zeros((size, size), dtype=np.int64)
+    keep[-1, -1], count[0, 0] = -2, 3
+    weights = [n * np.eye(2 ** (layer + 1) * n) for layer in range(layers - 1)]
+    weights.append(n * kronecker(Channels(keep, count), n))
+    said = np.zeros((2 * size, 1), dtype=np.int64)
+    said[size] = -1  # S itself: the first block that the last layer appends is S·I
+    model = disentangled(n, layers, weights, kronecker(Channels(said, said), n), bias=3 * m + 3)
+    model.name = f"two_cycles({layers})"
+    model.source = "proved in constructions/graphs/two_cycles.py; the model is that of [Ye2026]"
+    return model

@@ -1,0 +1,320 @@
+"""The claim `connectivity-wall`: what no weights of a kind can do beyond distance 3^L.
+
+The disentangled transformer, h ← [h, relu(h W hᵀ)h] from h = [I, A], outputs h O + θ.  Three
+theorems, each with its own hypothesis.
+
+Weights that are not negative, threshold 0 [any W and O ≥ 0].  No relu does anything, and an output
+is a sum of monomials with coefficients ≥ 0 and at most 3^L entries of A each (h_l has degree 3^l:
+a layer multiplies three of them).  If output_ij > 0 on G, a monomial is positive, so output_ij > 0
+already on the subgraph of its at most 3^L edges.  A model that never says "connected" of nodes that
+are not finds i and j connected in there: dist(i, j) ≤ 3^L.
+
+Not negative, two channels, any threshold [W = A ⊗ I + B ⊗ J ≥ 0, O alike].  At a pair farther apart
+than 3^L only words with a J are left, with walks_k(i) = (A^k 1)_i and walks_k = 1ᵀA^k 1,
+
+    output_ij = Σ_w c_w walks_{k_0}(i) · Π_m walks_{k_m} · walks_{k_r}(j),   c_w ≥ 0.
+
+If all degrees, loops included, are at most a = ⌊n/2⌋, walks_k(i) ≤ a^k and walks_k ≤ n·a^k; two
+cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes have at least as many.  So no far pair has a larger output than any
+pair between the cliques, and whoever says "connected" beyond 3^L says it on 2Clique.  And where all
+degrees are equal, the words are: far pairs of C_2m have the output of pairs between two C_m.
+
+Any sign, two channels, any threshold, cycles: proved in `constructions/graphs/two_cycles.py`, for
+cycles from m = 4·3^(L−1) + 1 on; and one node fewer can be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.graphs import (
+    Channels,
+    all_graphs,
+    capacity,
+    connected,
+    cycles,
+    disentangled_features,
+    distances,
+    erdos_renyi,
+    kronecker,
+    path,
+    relabelled,
+    side_by_side,
+    two_clique,
+    walks,
+    walks_from,
+)
+from verify.claim import Run, claim, option
+from verify.evidence.size import size
+from verify.finding import Finding, at_most, each_at_most, equal, same, shown
+from verify.graphs.running import difference, exactly, over_q
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, whole numbers
+
+
+@claim(
+    source="[Ye2026], where a failing graph exists; proved in verify/graphs/wall.py and "
+    "constructions/graphs/two_cycles.py",
+    draws=True,
+    faults_seen=[{"nodes": 11, "samples": 1}],
+)
+def connectivity_wall(
+    run: Run,
+    *,
+    nodes: Annotated[int, option("nodes of a random graph", min=11)] = 12,
+    samples: Annotated[int, option("random weights of each kind", min=1)] = 6,
+) -> Iterator[Finding]:
+    """Beyond distance 3^L weights ≥ 0 fail; signed ones reach 4·3^(L−1) on cycles.
+
+    Not negative, threshold 0: a model that is sound on n nodes sees no pair farther apart than 3^L.
+    Not negative, A ⊗ I + B ⊗ J, any threshold: a far pair in a graph of degrees at most n/2 has no
+    larger output than all pairs between two cliques.  Signed: an L-layer model is right on C_2m and
+    on C_m ∪ C_m for m = 4·3^(L−1), and from the next m on none of two channels tells them apart.
+    """
+    yield by_definition(run, nodes)
+    yield subgraphs(run, samples)
+    yield terms(run, nodes)
+    yield from cliques(run, nodes, samples)
+    yield regular(run, samples)
+    yield from told_apart(run)
+    yield row_sums(run)
+    yield closed_bands(run, samples)
+    if run.plot:
+        from constructions import two_cycles
+        from verify.graphs.wall_picture import N, counting_weights, draw
+
+        draw(run.plot, built(run, N, counting_weights()), run.build(two_cycles, 1))
+
+
+def built(run: Run, n: int, weights: Weights) -> Transformer:
+    """The model with W_l·n, so that S is whole; with the planted fault if there is one."""
+    from constructions import disentangled
+
+    W, out = weights
+    return run.build(disentangled, n, len(W), [n * each for each in W], out)
+
+
+def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
+    """Random two-channel weights of whole numbers from low to high, two thirds of them 0."""
+
+    def drawn(rows: int, columns: int) -> np.ndarray:
+        entries = run.rng.integers(low, high + 1, (2, rows, columns))
+        return kronecker(Channels(*(entries * (run.rng.random(entries.shape) < 1 / 3))), n)
+
+    sizes = [2 ** (layer + 1) for layer in range(layers)]
+    return [drawn(size, size) for size in sizes], drawn(2 ** (layers + 1), 1)
+
+
+def output(A: np.ndarray, weights: Weights) -> np.ndarray:
+    """h_L O by definition, in Python integers."""
+    W, out = weights
+    return np.asarray(disentangled_features(A, W) @ out.astype(object))
+
+
+def by_definition(run: Run, n: int) -> Finding:
+    """The tensors with signed weights, of two channels and of none, and the definition."""
+    wrong, count = None, 0
+    for layers in (1, 2):
+        A = erdos_renyi(1, n, 1.5 / n, run.rng)[0]
+        W, out = channels(run, n, layers, -2, 2)
+        dense = [run.rng.integers(-2, 3, each.shape) for each in (*W, out)]
+        for weights in ((W, out), (dense[:-1], dense[-1])):
+            found = over_q(built(run, n, weights), A)
+            wrong, count = wrong or difference(found, output(A, weights), A), count + 1
+    name = f"disentangled computes h ← [h, relu(h W hᵀ)h/n], read out by O (n = {n})"
+    return equal("definition", name, wrong, words=f"all entries over Q, {count} random weights")
+
+
+def subgraphs(run: Run, samples: int) -> Finding:
+    """Positive outputs of weights ≥ 0 on paths: edges are taken away as long as they stay positive.
+
+    Those of W = I, and of dense weights, for pairs within 3^L and for others.
+    """
+    most, beyond, connected_there = dict[str, int](), 0, 0
+    for layers, n in ((1, 6), (2, 11)):
+        A, sizes = path(n), [2 ** (k + 1) * n for k in range(layers + 1)]
+        shapes = [*((size, size) for size in sizes[:-1]), (sizes[-1], n)]
+        blocks = np.tile(np.eye(n, dtype=int), (sizes[-1] // n, 1))
+        plain = [np.eye(size, dtype=int) for size in sizes[:-1]], blocks
+        cases = [(plain, 0, capacity(layers))]
+        for _ in range(samples if layers == 1 else 1):
+            *W, out = ((run.rng.random(shape) < 0.1).astype(np.int64) for shape in shapes)
+            says = output(A, (W, out)) > 0
+            for pairs in (says & far(A, layers), says & ~far(A, layers)):
+                cases += [((W, out), int(i), int(j)) for i, j in np.argwhere(pairs)[:2]]
+        for weights, i, j in cases:
+            least = smallest_subgraph(A, weights, i, j)
+            edges, key = (int(least.sum()) - n) // 2, f"L = {layers}"
+            most[key] = max(most.get(key, 0), edges)
+            if far(A, layers)[i, j]:
+                beyond, connected_there = beyond + 1, connected_there + int(connected(least)[i, j])
+    limits = {key: capacity(int(key[-1])) for key in most}
+    said = ", ".join(f"{key}: {edges} edges at most" for key, edges in most.items())
+    return each_at_most(
+        "subgraphs",
+        "weights ≥ 0, threshold 0: what is positive is so on a subgraph of at most 3^L edges",
+        "exact",
+        {**most, "connected": float(connected_there) if beyond else float("nan")},
+        {**limits, "connected": 0.0},
+        words=f"{said}; none of {beyond} far pairs is connected there",
+        wanted="≤ 3^L edges",
+    )
+
+
+def far(A: np.ndarray, layers: int) -> np.ndarray:
+    """Pairs (…, n, n) that are not within 3^L of each other."""
+    apart = distances(A)
+    return (apart < 0) | (apart > capacity(layers))
+
+
+def smallest_subgraph(A: np.ndarray, weights: Weights, i: int, j: int) -> np.ndarray:
+    """A without edges that output_ij > 0 can do without, taken away one by one."""
+    for u, v in np.argwhere(np.triu(A, 1)):
+        fewer = A.copy()
+        fewer[u, v] = fewer[v, u] = 0
+        if output(fewer, weights)[i, j] > 0:
+            A = fewer
+    return A
+
+
+def terms(run: Run, n: int) -> Finding:
+    """The walks of which words are made, on graphs of degrees at most ⌊n/2⌋ and on two cliques."""
+    wrong, count = None, 0
+    small = all_graphs(4 if run.quick else 6)
+    for A in (small, erdos_renyi(20, n, 1.5 / n, run.rng), np.stack([path(n), cycles(n)])):
+        size = A.shape[-1]
+        A = A[A.sum(-1).max(-1) <= size // 2]
+        count += len(A)
+        cliques = two_clique(size)
+        for k in range(capacity(2) + 1):
+            from_one, anywhere = walks_from(A, k), walks(A, k)
+            least, total = walks_from(cliques, k).min(), walks(cliques, k)
+            if not ((from_one <= least).all() and (anywhere <= total).all()):
+                wrong = wrong or f"walks of length {k}, {size} nodes"
+    name = "degrees ≤ ⌊n/2⌋: no more walks of any length than two cliques have"
+    words = f"from a node, and in all: {count} graphs, lengths to {capacity(2)}"
+    return equal("terms", name, wrong if count else "no graph", words=words)
+
+
+def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
+    """Outputs of far pairs, and of pairs between two cliques, of random two-channel weights ≥ 0."""
+    sparse = erdos_renyi(3, n, 1.2 / n, run.rng)
+    graphs = [path(n), cycles(n), side_by_side(path(n - 4), cycles(4)), *sparse]
+    graphs = [A for A in graphs if A.sum(-1).max() <= n // 2]
+    for layers in (1, 2):
+        pairs, share, ahead = 0, 0.0, 0
+        for _ in range(samples):
+            weights = channels(run, n, layers, 0, 2)
+            model = built(run, n, weights)
+            across = exactly(model, two_clique(n))[connected(two_clique(n)) == 0]
+            for A, said in zip(graphs, exactly(model, np.stack(graphs)), strict=True):
+                values = said[far(A, layers)]
+                pairs, ahead = pairs + len(values), ahead + int((values > across.min()).sum())
+                if len(values) and across.min():
+                    share = max(share, float(values.max() / across.min()))
+        yield at_most(
+            f"two-clique/{layers}",
+            f"two channels ≥ 0, any threshold, L = {layers}: a far pair is not ahead of 2Clique's",
+            "exact",
+            ahead,
+            0,
+            words=f"{ahead} of {pairs} far pairs; the largest has {share:.2g} of its output",
+            wanted="none: 2Clique is a witness against every such model that sees a far pair",
+        )
+
+
+def regular(run: Run, samples: int) -> Finding:
+    """C_2m and C_m ∪ C_m, weights ≥ 0 of two channels, m just above 3^L."""
+    wrong, count = None, 0
+    for layers in (1, 2):
+        m = capacity(layers) + 1
+        for _ in range(samples):
+            weights = channels(run, 2 * m, layers, 0, 2)
+            wrong, count = wrong or apart(run, m, layers, weights), count + 1
+    name = "two channels ≥ 0: far pairs of C_2m are as pairs between two C_m, m = 3^L + 1"
+    return equal("regular", name, wrong, words=f"{count} random weights, L = 1, 2")
+
+
+def apart(run: Run, m: int, layers: int, weights: Weights) -> str | None:
+    """How far pairs of C_2m and pairs between two C_m differ, if they do."""
+    one, two, model = cycles(2 * m), cycles(m, m), built(run, 2 * m, weights)
+    values = {*over_q(model, one)[far(one, layers)], *over_q(model, two)[connected(two) == 0]}
+    return None if len(values) == 1 else f"m = {m}, L = {layers}: outputs {sorted(values)[:4]}"
+
+
+def told_apart(run: Run) -> Iterator[Finding]:
+    """The signed model on one cycle and on two, relabelled."""
+    from constructions import two_cycles
+
+    for layers in (1, 2):
+        m = 4 * capacity(layers - 1)
+        model = run.build(two_cycles, layers)
+        found = size(model, "two-cycles", L=layers)
+        found.id, found.name = f"two-cycles/{layers}/size", f"two_cycles({layers}): size"
+        yield found
+        wrong, outputs = None, dict[str, list[float]]()
+        for name, A in (("C_2m", cycles(2 * m)), ("C_m ∪ C_m", cycles(m, m))):
+            graph = relabelled(A, run.rng.permutation(2 * m))
+            values, side = model.logits(graph).numpy(), connected(graph)
+            wrong = wrong or difference(model(graph).numpy(), side, graph)
+            outputs[name] = sorted({*values.ravel().tolist()})
+        wanted = {"C_2m": [1.0, 3.0, 4.0], "C_m ∪ C_m": [0.0, 3.0]}
+        said = "; ".join(f"{name}: {values}" for name, values in outputs.items())
+        yield same(
+            f"two-cycles/{layers}",
+            f"signed, L = {layers}: right on all pairs of C_2m and C_m ∪ C_m, m = {m} > 3^L",
+            {**outputs, "wrong": wrong},
+            {**wanted, "wrong": None},
+            words=f"outputs {said}",
+            wanted="above 0 where connected",
+            detail=wrong or "",
+        )
+
+
+def row_sums(run: Run) -> Finding:
+    """relu(3J − 2A²) on C_2m and C_m ∪ C_m, in the register that the layer writes."""
+    found = {}
+    W = Channels(np.diag([0, -2]), np.diag([3, 0]))
+    for m in (4, 5):
+        n = 2 * m
+        model = built(run, n, ([kronecker(W, n)], np.zeros((4 * n, n), dtype=int)))
+        *_, H = model.streams(np.stack([cycles(n), cycles(m, m)]))
+        S = H[..., model.stream["layer_1"]][..., :n].numpy()
+        found[f"m = {m}"] = [sorted({*each.sum(1).tolist()}) for each in S]
+    words = ", ".join(f"{key}: {shown(a)} and {shown(b)}" for key, (a, b) in found.items())
+    name = "row sums of relu(3J − 2A²) on C_2m and C_m ∪ C_m"
+    wanted = {"m = 4": [[11.0], [12.0]], "m = 5": [[17.0], [17.0]]}
+    return same("row-sums", name, found, wanted, words=words)
+
+
+def closed_bands(run: Run, samples: int) -> Finding:
+    """Signed two-channel weights on cycles of m = 4·3^(L−1) + 1 nodes and of one more."""
+    wrong, count = None, 0
+    for layers, times in ((1, 4 * samples), (2, 1 if run.quick else samples // 2 + 1)):
+        for _ in range(times):
+            m = 4 * capacity(layers - 1) + 1 + int(run.rng.integers(0, 2))
+            wrong, count = wrong or apart(run, m, layers, cutting(run, m, layers)), count + 1
+    differ = [apart(run, 4, 1, cutting(run, 4, 1)) is not None for _ in range(4 * samples)]
+    name = "signed weights of two channels tell no two cycles from one, m ≥ 4·3^(L−1) + 1"
+    words = f"{count} random weights, L = 1, 2; at m = 4, L = 1, {sum(differ)} of {len(differ)} do"
+    return equal("signed-cycles", name, wrong, words=words)
+
+
+def cutting(run: Run, m: int, layers: int) -> Weights:
+    """Signed two-channel weights whose constant is such that relu cuts into the band of S."""
+    n, W = 2 * m, list[np.ndarray]()
+    for layer in range(layers):
+        size = 2 ** (layer + 1)
+        A, B = run.rng.integers(-2, 3, (size, size)), np.zeros((size, size), dtype=np.int64)
+        h = disentangled_features(cycles(n), W)
+        band = h @ kronecker(Channels(A, B), n).astype(object) @ h.T
+        B[0, 0] = -run.rng.choice(band.ravel())
+        W.append(kronecker(Channels(A, B), n))
+    size = 2 ** (layers + 1)
+    return W, kronecker(Channels(*run.rng.integers(-2, 3, (2, size, 1))), n)

@@ -1,0 +1,59 @@
+"""The picture of the wall: outputs of one model on a path, on two cliques, and between cycles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from theory.graphs import Channels, connected, cycles, distances, kronecker, two_clique
+from theory.graphs import path as path_graph
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+N = 8
+
+
+def draw(path: Path, counts: Transformer, signed: Transformer) -> None:
+    """Saved to path: a point for each pair of nodes of four graphs of 8 nodes, by its distance and
+    its output, of one-layer models whose weights are not negative, and signed."""
+    graphs = {
+        "path": path_graph(N),
+        "2Clique": two_clique(N),
+        "cycle C₈": cycles(N),
+        "two C₄": cycles(N // 2, N // 2),
+    }
+    figure = Figure(figsize=(11.0, 4.6), layout="constrained")
+    for panel, model, title in zip(
+        figure.subplots(1, 2),
+        (counts, signed),
+        ("weights ≥ 0, channels I and J", "signed weights: two_cycles(1)"),
+        strict=True,
+    ):
+        shown = dict(list(graphs.items())[0 if model is counts else 2 :])
+        for k, (name, A) in enumerate(shown.items()):
+            apart, said = distances(A), model.logits(A).numpy()
+            at = np.where(connected(A) == 1, apart, N)
+            panel.scatter(at + 0.12 * k - 0.18, said, s=16, alpha=0.6, label=name)
+        panel.axvline(3.5, color="black", linestyle=":", linewidth=1)
+        panel.set_xticks(range(N + 1), [*map(str, range(N)), "not\nconnected"])
+        panel.set_xlabel("distance of the pair (dotted: 3 = 3^L)")
+        panel.set_title(title, fontsize=10)
+        panel.legend(fontsize=8)
+    first, second = figure.axes
+    across = counts.logits(two_clique(N)).numpy()[connected(two_clique(N)) == 0].min()
+    first.axhline(across, color="tab:orange", linewidth=1)
+    first.set_yscale("symlog")
+    first.set_ylabel("output")
+    second.axhline(0, color="black", linewidth=1)
+    figure.savefig(path, dpi=150)
+
+
+def counting_weights() -> tuple[list[np.ndarray], np.ndarray]:
+    """W and O of one layer that looks at neighbours and counts walks."""
+    W = Channels(np.eye(2, dtype=int), np.array([[0, 0], [0, 1]]))
+    out = Channels(np.ones((4, 1), dtype=int), np.array([[0], [0], [0], [1]]))
+    return [kronecker(W, N)], kronecker(out, N)
