@@ -1,0 +1,182 @@
+"""Models trained on graphs: which graphs they are right about, and what stands in which channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import permutations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from theory.graphs import (
+    beyond,
+    connected,
+    erdos_renyi,
+    orthogonal_split,
+    two_chain,
+    two_channels,
+    two_clique,
+)
+from verify.claim import Run
+from verify.evidence.checkpoints import models_of
+from verify.finding import Finding, at_least, at_most
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+N, P = 8, 0.2  # of the graphs of training
+STANDARD = "connectivity-small"
+UNTRAINED = 0.1  # of graphs: right at most, without training; stated before any was looked at
+QUICK = 200  # graphs of a kind in a quick run
+AT_ONCE = 1024  # graphs
+
+
+class Right(NamedTuple):
+    """Shares of graphs of which a model is right about all pairs: of graphs as in its training, of
+    ER graphs within and beyond distance 3, and of all labellings of 2Chain and 2Clique."""
+
+    own: float
+    within: float
+    beyond: float
+    two_chain: float
+    two_clique: float
+
+    def __str__(self) -> str:
+        own, within, beyond, chain, clique = (f"{share:.1%}" for share in self)
+        return f"{own} (within 3 {within}, beyond {beyond}, 2Chain {chain}, 2Clique {clique})"
+
+
+class Parts(NamedTuple):
+    """Shares of the squared weights W and C: J's, n²‖B‖² beside n‖A‖² in A ⊗ I + B ⊗ J; and, of the
+    orthogonal split, what is off the diagonals and what depends on names."""
+
+    j: float
+    off_diagonal: float
+    rest: float
+
+    def __str__(self) -> str:
+        return f"J {self.j:.4f}, off the diagonals {self.off_diagonal:.4f}, rest {self.rest:.4f}"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Graphs that models are tried on: fresh ones, and all labellings of 2Chain and 2Clique."""
+
+    fresh: np.ndarray
+    two_chain: np.ndarray
+    two_clique: np.ndarray
+
+    @staticmethod
+    def of(run: Run, samples: int) -> Trial:
+        chains, cliques = labellings(two_chain(N)), labellings(two_clique(N))
+        if run.quick:
+            samples, chains = min(samples, QUICK), run.rng.permutation(chains)[:QUICK]
+        return Trial(erdos_renyi(samples, N, P, run.rng), chains, cliques)
+
+    def right(self, model: Transformer, graphs: str) -> Right:
+        """The shares of a model that was trained on `graphs`."""
+        fresh, chain, clique = (
+            all_right(model, A) for A in (self.fresh, self.two_chain, self.two_clique)
+        )
+        far = beyond(self.fresh, 1).any((-1, -2))
+        own = {"within": fresh[~far], "all": fresh, "beyond": fresh[far]}
+        shares = (own[graphs], own["within"], own["beyond"], chain, clique)
+        return Right(*(float(share.mean()) for share in shares))
+
+
+def all_right(model: Transformer, A: np.ndarray) -> np.ndarray:
+    """Whether a model is right about all pairs of each graph of A (m, n, n), (m,)."""
+    said = np.concatenate(
+        [model(part).numpy() for part in np.split(A, range(AT_ONCE, len(A), AT_ONCE))]
+    )
+    return np.asarray((said == connected(A)).all((-1, -2)))
+
+
+class Seen(NamedTuple):
+    """A model and what was seen of it; `parts` are those of disentangled ones."""
+
+    name: str
+    model: Transformer
+    right: Right
+    parts: Parts | None = None
+
+
+Seeds = Mapping[str, list[Seen]]
+"""By the graphs of their training."""
+
+
+def looked_at(prefix: str, kinds: tuple[str, ...], trial: Trial) -> Seeds:
+    """Every seed of the checkpoints of this name, by the graphs of their training.
+
+    Raises ValueError for checkpoints that are not there, or of another task or model.
+    """
+    standard = prefix.startswith(STANDARD)
+    kind = f"a {'softmax' if standard else 'disentangled'} transformer trained on connectivity"
+    return {
+        graphs: [
+            Seen(name, model, trial.right(model, graphs), None if standard else parts_of(model))
+            for name, model, _ in models_of(f"{prefix}-{graphs}", kind)
+        ]
+        for graphs in kinds
+    }
+
+
+def untrained(prefix: str, trial: Trial) -> tuple[Finding, Parts | None]:
+    """The control: the model of these checkpoints before training."""
+    from constructions.trained import configuration_of
+    from constructions.trained import untrained as untrained_model
+
+    made = configuration_of(f"{prefix}-all-seed0")
+    model = untrained_model(made).requires_grad_(False)
+    right = trial.right(model, "all")
+    finding = at_most(
+        "graphs",
+        "right about hardly a graph",
+        "trained",
+        right.own,
+        UNTRAINED,
+        words=str(right),
+        wanted=f"at most {UNTRAINED:.0%}",
+    )
+    return finding, None if prefix.startswith(STANDARD) else parts_of(model)
+
+
+def learns(each: Seen, least: float) -> Finding:
+    """Right about fresh graphs as in training."""
+    return at_least(
+        "graphs",
+        "right about fresh graphs as in training",
+        "trained",
+        each.right.own,
+        least,
+        words=str(each.right),
+        wanted=f"at least {least:.0%}",
+    )
+
+
+def labellings(graph: np.ndarray) -> np.ndarray:
+    """All graphs (m, n, n) that are this one (n, n) up to the names of nodes."""
+    orders = np.array([*permutations(range(len(graph)))])
+    named = graph[orders[:, :, None], orders[:, None, :]]
+    _, first = np.unique(np.packbits(named.reshape(len(named), -1), 1), axis=0, return_index=True)
+    return named[first]
+
+
+def grids_of(model: Transformer) -> list[np.ndarray]:
+    """W of every layer and the read-out C, as the model's tensors have them."""
+    scores = [attn.W_K[0].mT @ attn.W_Q[0] for attn in model.attentions]
+    return [W.detach().double().numpy() for W in (*scores, model.unembed.W_U)]
+
+
+def parts_of(model: Transformer) -> Parts:
+    """What stands in which channel."""
+    n, grids = model.interface.n, grids_of(model)
+    channels = [two_channels(W, n) for W in grids]
+    in_I, in_J = (  # ‖A ⊗ I‖² and ‖B ⊗ J‖²
+        size * sum(float((pair[part] ** 2).sum()) for pair in channels)
+        for part, size in ((0, n), (1, n * n))
+    )
+    splits = np.array([orthogonal_split(W, n) for W in grids]).sum(0)
+    _, off_diagonal, rest = splits / splits.sum()
+    return Parts(in_J / (in_I + in_J), float(off_diagonal), float(rest))
