@@ -157,7 +157,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def compiled(run: State) -> Loss | None:
     """The loss compiled, if that pays and succeeds on a batch that is not trained on."""
     made, process = run.configuration, run.process
-    if made.steps < WORTH_COMPILING or not made.shape.compiles:
+    if made.steps <= WORTH_COMPILING or not made.shape.compiles:
         return None
     loss = torch.compile(made.task.loss, dynamic=False)
     generator = torch.Generator(process.device).manual_seed(0)

@@ -135,12 +135,12 @@ def share(right: Tensor) -> str:
     return f"{float(right.double().mean()):.2%}"
 
 
-LEARNED = {"steps": 2000, "learning_rate": 1e-3, "batch_size": 256, "final_rate": 0.01}
+LEARNED = {"steps": 2000, "learning_rate": 1e-3, "batch_size": 256, "weight_decay": 0.01}
 PROJECTED = {"steps": 2500, "learning_rate": 1e-2, "batch_size": 512, "final_rate": 0.01}
 FREE = {"steps": 6000, "learning_rate": 2e-2, "batch_size": 256, "final_rate": 0.0}
 ER8 = Connectivity(8, 0.2)
 PRESETS = presets(
-    small=(ER8, LEARNED | {"weight_decay": 0.01}, TransformerShape(1, 1, 64, 128)),
+    small=(ER8, LEARNED, TransformerShape(1, 1, 64, 128)),
     channels=(ER8, PROJECTED, DisentangledShape(1, two_channel=True)),
     dense=(ER8, FREE | {"weight_decay": 1e-4}, DisentangledShape(1, two_channel=False)),
 )
