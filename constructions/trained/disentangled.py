@@ -68,7 +68,8 @@ class DisentangledShape:
 
         for head in model.attentions:
             W = drawn(head.W_K.shape[-1] // n, head.W_K.shape[-1] // n)
-            head.W_Q = weight(head.W_K @ W).requires_grad_(True)
+            head.W_Q = weight(head.W_K @ W)
+            head.W_Q.requires_grad_(True)
         theta = torch.full((n,), 1.0 if self.two_channel else 0.0)
         read = model.unembed = Unembed(drawn(model.d_model // n, 1), -theta).requires_grad_(True)
         if self.two_channel:
@@ -82,6 +83,8 @@ class DisentangledShape:
 class TwoChannels(nn.Module):
     """A (…, rows, columns) and B → P (A ⊗ I + B ⊗ J), where the columns of P (…, D, rows·n) name
     registers of the stream."""
+
+    P: Tensor
 
     def __init__(self, n: int, P: Tensor) -> None:
         super().__init__()

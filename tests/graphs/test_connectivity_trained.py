@@ -10,8 +10,10 @@ from theory.checks import InputError
 from theory.graphs import Channels, beyond, connected, kronecker, two_chain, two_clique
 from verify.claim import Run
 from verify.finding import Verdict
+from verify.graphs import connectivity_trained as module
 from verify.graphs.connectivity_depth import connectivity_depth, more
 from verify.graphs.connectivity_trained import (
+    by_name,
     connectivity_trained,
     free_findings,
     two_channels_findings,
@@ -22,11 +24,12 @@ from verify.graphs.trained_models import (
     Seen,
     Trial,
     all_right,
+    before_training,
     grids_of,
+    knows_nothing,
     labellings,
     looked_at,
     parts_of,
-    untrained,
 )
 from verify.theorems import recorded
 
@@ -93,8 +96,14 @@ def test_parts_of_a_model_are_those_of_its_weights():
     assert other.j == pytest.approx(found.j)
 
 
+@pytest.fixture
+def parts_for_models(monkeypatch):
+    """Models of `seen` are their parts."""
+    monkeypatch.setattr(module, "parts_of", lambda model: model)
+
+
 def seen(name, share=1.0, clique=1.0, j=0.0, rest=0.0):
-    return Seen(name, None, Right(share, share, share, share, clique), Parts(j, j, rest))
+    return Seen(name, Parts(j, j, rest), Right(share, share, share, share, clique))
 
 
 GOOD = {
@@ -117,6 +126,7 @@ def failing(findings):
     return {finding.id for finding in findings if finding.verdict is not HOLDS}
 
 
+@pytest.mark.usefixtures("parts_for_models")
 @pytest.mark.parametrize("what", AMISS)
 def test_each_finding_sees_what_is_amiss(what):
     kind, model, wanted = AMISS[what]
@@ -129,6 +139,7 @@ def test_each_finding_sees_what_is_amiss(what):
     assert failing(free_findings(by)) == wanted
 
 
+@pytest.mark.usefixtures("parts_for_models")
 def test_free_weights_that_depend_on_names():
     by = {**GOOD, "all": [seen("x", 0.5, 0.0, 0.05, rest=0.011), *GOOD["all"][1:]]}
     assert failing(free_findings(by)) == {"x/channels"}
@@ -140,9 +151,10 @@ def test_every_seed_is_above_every_other():
 
 
 def test_models_before_training_are_right_about_hardly_a_graph(trial):
-    finding, parts = untrained("connectivity-dense-1-layer", trial)
-    assert finding.verdict is HOLDS
-    assert parts.rest > 0.8
+    model = before_training("connectivity-dense-1-layer")
+    assert knows_nothing(model, trial).verdict is HOLDS
+    assert by_name(model).verdict is HOLDS
+    assert parts_of(model).rest > 0.8
 
 
 def test_two_channels_without_J_are_right_about_every_graph(trial):
@@ -159,4 +171,4 @@ def test_two_channels_without_J_are_right_about_every_graph(trial):
 @pytest.mark.parametrize("prefix", ["connectivity-none", "induction-small-2-layers"])
 def test_checkpoints_that_are_not_there(prefix, trial):
     with pytest.raises(InputError, match=f"^no checkpoint {prefix}-all: shipped are"):
-        looked_at(prefix, ("all",), trial)
+        looked_at(prefix, "disentangled", ("all",), trial)

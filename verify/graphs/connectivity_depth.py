@@ -7,9 +7,15 @@ from typing import Annotated
 
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict, labelled
-from verify.graphs.trained_models import STANDARD, Trial, learns, looked_at, untrained
+from verify.graphs.trained_models import (
+    Trial,
+    before_training,
+    knows_nothing,
+    learns,
+    looked_at,
+)
 
-ONE, TWO = f"{STANDARD}-1-layer", f"{STANDARD}-2-layers"
+ONE, TWO = "connectivity-small-1-layer", "connectivity-small-2-layers"
 
 # Stated before any of these models was looked at.
 LEARNED = 0.5  # of graphs as in training: right
@@ -30,7 +36,7 @@ def connectivity_depth(
     is promised of 2Clique, nor of other sizes.
     """
     trial = Trial.of(run, samples)
-    one, two = (looked_at(prefix, ("within", "all"), trial) for prefix in (ONE, TWO))
+    one, two = (looked_at(prefix, "softmax", ("within", "all"), trial) for prefix in (ONE, TWO))
     for by in (one, two):
         for each in (*by["within"], *by["all"]):
             yield from labelled(each.name, [learns(each, LEARNED)])
@@ -47,7 +53,7 @@ def connectivity_depth(
         [each.right.beyond for each in two["within"]],
     )
     for label, prefix in (("untrained one layer", ONE), ("untrained two layers", TWO)):
-        yield from labelled(label, [untrained(prefix, trial)[0]])
+        yield from labelled(label, [knows_nothing(before_training(prefix), trial)])
     if run.plot:
         from verify.graphs.trained_picture import draw_by_depth
 

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict, at_least, at_most, labelled
-from verify.graphs.trained_models import Seeds, Seen, Trial, learns, looked_at, untrained
+from verify.graphs.trained_models import (
+    Seeds,
+    Seen,
+    Trial,
+    before_training,
+    knows_nothing,
+    learns,
+    looked_at,
+    parts_of,
+)
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
 
 CHANNELS, FREE = "connectivity-channels-1-layer", "connectivity-dense-1-layer"
 
@@ -36,8 +48,8 @@ def connectivity_trained(
     [Ye2026] has theorems on, nothing is said.
     """
     trial = Trial.of(run, samples)
-    channels = looked_at(CHANNELS, ("within", "all", "beyond"), trial)
-    free = looked_at(FREE, ("within", "all"), trial)
+    channels = looked_at(CHANNELS, "disentangled", ("within", "all", "beyond"), trial)
+    free = looked_at(FREE, "disentangled", ("within", "all"), trial)
     yield from two_channels_findings(channels)
     yield from free_findings(free)
     yield from controls(trial)
@@ -68,7 +80,7 @@ def other_data(by: Seeds) -> Iterator[Finding]:
     """What all models that were trained on other graphs than those within capacity have in common,
     beside all that were."""
     least = min(each.right.own for each in by["within"])
-    most = max(each.parts.j for each in by["within"])
+    most = max(parts_of(each.model).j for each in by["within"])
     for each in (seed for kind in by if kind != "within" for seed in by[kind]):
         fewer = Finding(
             "graphs",
@@ -89,15 +101,16 @@ def other_data(by: Seeds) -> Iterator[Finding]:
             words=f"{each.right.two_clique:.1%} of its labellings are right",
             wanted="none",
         )
+        parts = parts_of(each.model)
         larger = Finding(
             "J",
             "a larger J than with right data",
             "trained",
-            each.parts.j,
+            parts.j,
             most,
-            Verdict.of(each.parts.j > most),
-            words=str(each.parts),
-            wanted=f"J above {most:.4f}",
+            Verdict.of(parts.j > most),
+            words=str(parts),
+            wanted=f"J above {most:.2g}",
         )
         yield from labelled(each.name, [fewer, wrong, larger])
 
@@ -121,36 +134,43 @@ def families(each: Seen, least: float) -> Iterator[Finding]:
 
 def little_j(each: Seen) -> Finding:
     """Hardly any of the squared weights is J's."""
+    parts = parts_of(each.model)
     return at_most(
         "J",
         "hardly any J",
         "trained",
-        each.parts.j,
+        parts.j,
         SMALL,
-        words=str(each.parts),
+        words=str(parts),
         wanted=f"J at most {SMALL:g}",
     )
 
 
 def unaided(each: Seen) -> Finding:
     """Hardly any of the squared weights depends on the names of nodes."""
+    parts = parts_of(each.model)
     return at_most(
         "channels",
         "two channels, with nothing imposed",
         "trained",
-        each.parts.rest,
+        parts.rest,
         SMALL,
-        words=str(each.parts),
+        words=str(parts),
         wanted=f"rest at most {SMALL:g}",
     )
 
 
 def controls(trial: Trial) -> Iterator[Finding]:
     """Before training hardly a graph is right, and free weights are not in two channels."""
-    for label, prefix in (("untrained channels", CHANNELS), ("untrained free weights", FREE)):
-        finding, parts = untrained(prefix, trial)
-        yield from labelled(label, [finding])
-    found = at_least(
+    channels, free = before_training(CHANNELS), before_training(FREE)
+    yield from labelled("untrained channels", [knows_nothing(channels, trial)])
+    yield from labelled("untrained free weights", [knows_nothing(free, trial), by_name(free)])
+
+
+def by_name(model: Transformer) -> Finding:
+    """Most of the squared weights depends on the names of nodes."""
+    parts = parts_of(model)
+    return at_least(
         "channels",
         "not in two channels",
         "trained",
@@ -159,4 +179,3 @@ def controls(trial: Trial) -> Iterator[Finding]:
         words=str(parts),
         wanted=f"rest at least {BY_NAME:g}",
     )
-    yield from labelled(label, [found])

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 N, P = 8, 0.2  # of the graphs of training
-STANDARD = "connectivity-small"
 UNTRAINED = 0.1  # of graphs: right at most, without training; stated before any was looked at
 QUICK = 200  # graphs of a kind in a quick run
 AT_ONCE = 1024  # graphs
@@ -56,7 +55,7 @@ class Parts(NamedTuple):
     rest: float
 
     def __str__(self) -> str:
-        return f"J {self.j:.4f}, off the diagonals {self.off_diagonal:.4f}, rest {self.rest:.4f}"
+        return f"J {self.j:.2g}, off the diagonals {self.off_diagonal:.2g}, rest {self.rest:.2g}"
 
 
 @dataclass(frozen=True)
@@ -94,43 +93,45 @@ def all_right(model: Transformer, A: np.ndarray) -> np.ndarray:
 
 
 class Seen(NamedTuple):
-    """A model and what was seen of it; `parts` are those of disentangled ones."""
+    """A model and what was seen of it."""
 
     name: str
     model: Transformer
     right: Right
-    parts: Parts | None = None
 
 
 Seeds = Mapping[str, list[Seen]]
 """By the graphs of their training."""
 
 
-def looked_at(prefix: str, kinds: tuple[str, ...], trial: Trial) -> Seeds:
+def looked_at(prefix: str, which: str, kinds: tuple[str, ...], trial: Trial) -> Seeds:
     """Every seed of the checkpoints of this name, by the graphs of their training.
 
-    Raises ValueError for checkpoints that are not there, or of another task or model.
+    Raises ValueError for checkpoints that are not there, or of another task or kind of transformer
+    than `which`.
     """
-    standard = prefix.startswith(STANDARD)
-    kind = f"a {'softmax' if standard else 'disentangled'} transformer trained on connectivity"
+    kind = f"a {which} transformer trained on connectivity"
     return {
         graphs: [
-            Seen(name, model, trial.right(model, graphs), None if standard else parts_of(model))
+            Seen(name, model, trial.right(model, graphs))
             for name, model, _ in models_of(f"{prefix}-{graphs}", kind)
         ]
         for graphs in kinds
     }
 
 
-def untrained(prefix: str, trial: Trial) -> tuple[Finding, Parts | None]:
-    """The control: the model of these checkpoints before training."""
-    from constructions.trained import configuration_of
-    from constructions.trained import untrained as untrained_model
+def before_training(prefix: str) -> Transformer:
+    """The model of the first of these checkpoints, before it was trained."""
+    from constructions.trained import configuration_of, untrained
 
     made = configuration_of(f"{prefix}-all-seed0")
-    model = untrained_model(made).requires_grad_(False)
+    return untrained(made).requires_grad_(False)
+
+
+def knows_nothing(model: Transformer, trial: Trial) -> Finding:
+    """The control: right about hardly a graph."""
     right = trial.right(model, "all")
-    finding = at_most(
+    return at_most(
         "graphs",
         "right about hardly a graph",
         "trained",
@@ -139,7 +140,6 @@ def untrained(prefix: str, trial: Trial) -> tuple[Finding, Parts | None]:
         words=str(right),
         wanted=f"at most {UNTRAINED:.0%}",
     )
-    return finding, None if prefix.startswith(STANDARD) else parts_of(model)
 
 
 def learns(each: Seen, least: float) -> Finding:
