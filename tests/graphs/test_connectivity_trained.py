@@ -86,6 +86,8 @@ def test_parts_of_a_model_are_those_of_its_weights():
     found = parts_of(model)
     in_I, in_J = 6 * ((A**2).sum() + (c**2).sum()), 36 * ((B**2).sum() + (d**2).sum())
     assert found.j == pytest.approx(in_J / (in_I + in_J))
+    in_I, in_J = 6 * (A**2).sum(), 36 * (B**2).sum()
+    assert found.j_in_W == pytest.approx(in_J / (in_I + in_J))
     total = (W**2).sum() + (C**2).sum()
     assert found.off_diagonal == pytest.approx(30 * ((B**2).sum() + (d**2).sum()) / total)
     assert found.rest == pytest.approx(0, abs=1e-12)
@@ -103,7 +105,7 @@ def parts_for_models(monkeypatch):
 
 
 def seen(name, share=1.0, clique=1.0, j=0.0, rest=0.0):
-    return Seen(name, Parts(j, j, rest), Right(share, share, share, share, clique))
+    return Seen(name, Parts(j, j, j, rest), Right(share, share, share, share, clique))
 
 
 GOOD = {

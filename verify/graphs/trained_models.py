@@ -47,15 +47,23 @@ class Right(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Shares of the squared weights W and C: J's, n²‖B‖² beside n‖A‖² in A ⊗ I + B ⊗ J; and, of the
-    orthogonal split, what is off the diagonals and what depends on names."""
+    """Shares of the squared weights W and C: J's, n²‖B‖² beside n‖A‖² in A ⊗ I + B ⊗ J, and that in
+    W alone; and, of the orthogonal split, what is off the diagonals and what depends on names.
+
+    Not all J counts something: in the block of C that reads I it adds one number to all outputs, as
+    the threshold does.
+    """
 
     j: float
+    j_in_W: float
     off_diagonal: float
     rest: float
 
     def __str__(self) -> str:
-        return f"J {self.j:.2g}, off the diagonals {self.off_diagonal:.2g}, rest {self.rest:.2g}"
+        return (
+            f"J {self.j:.2g} (in W alone {self.j_in_W:.2g}), off the diagonals "
+            f"{self.off_diagonal:.2g}, rest {self.rest:.2g}"
+        )
 
 
 @dataclass(frozen=True)
@@ -172,11 +180,11 @@ def grids_of(model: Transformer) -> list[np.ndarray]:
 def parts_of(model: Transformer) -> Parts:
     """What stands in which channel."""
     n, grids = model.interface.n, grids_of(model)
-    channels = [two_channels(W, n) for W in grids]
-    in_I, in_J = (  # ‖A ⊗ I‖² and ‖B ⊗ J‖²
-        size * sum(float((pair[part] ** 2).sum()) for pair in channels)
-        for part, size in ((0, n), (1, n * n))
-    )
+    pairs = [two_channels(W, n) for W in grids]
+    # ‖A ⊗ I‖² and ‖B ⊗ J‖² of each.
+    sizes = np.array([[n * (A * A).sum(), n * n * (B * B).sum()] for A, B in pairs])
+    (in_I, in_J), (W_in_I, W_in_J) = sizes.sum(0), sizes[:-1].sum(0)
     splits = np.array([orthogonal_split(W, n) for W in grids]).sum(0)
     _, off_diagonal, rest = splits / splits.sum()
-    return Parts(in_J / (in_I + in_J), float(off_diagonal), float(rest))
+    shares = in_J / (in_I + in_J), W_in_J / (W_in_I + W_in_J), off_diagonal, rest
+    return Parts(*map(float, shares))
