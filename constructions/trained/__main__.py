@@ -41,11 +41,20 @@ app = typer.Typer(
 
 @app.command("train")
 def train_command(
-    task: Annotated[str, typer.Argument(help="regression, induction, bigrams, hop or automata")],
+    task: Annotated[
+        str, typer.Argument(help="regression, induction, bigrams, hop, automata or connectivity")
+    ],
     size: Annotated[
-        str, typer.Option("--preset", help="small, ten, medium, paper or linear (regression)")
+        str,
+        typer.Option(
+            "--preset",
+            help="small; ten, medium, paper or linear (regression); channels or dense "
+            "(connectivity)",
+        ),
     ] = "small",
-    model: Annotated[str, typer.Option(help="transformer or lstm (regression)")] = "transformer",
+    model: Annotated[
+        str | None, typer.Option(help="if not the preset's: lstm (regression)")
+    ] = None,
     covariance: Annotated[
         str, typer.Option(help="isotropic or ill-conditioned (regression)")
     ] = "isotropic",
@@ -57,6 +66,9 @@ def train_command(
     ] = "parity",
     stay: Annotated[
         float | None, typer.Option(help="share of letters that change no state (automata)")
+    ] = None,
+    graphs: Annotated[
+        str | None, typer.Option(help="all, or those within or beyond distance 3 (connectivity)")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of weights and prompts")] = 0,
     steps: Annotated[int | None, typer.Option(help="if not the preset's")] = None,

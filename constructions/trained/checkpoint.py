@@ -125,7 +125,7 @@ def is_whole(path: Path) -> bool:
 
 def save(model: Model, path: Path, record: Mapping[str, Any]) -> None:
     """Write the weights to `path` (….safetensors) and the record, with their hash, beside them."""
-    weights = save_tensors({name: W.detach().cpu() for name, W in model.state_dict().items()})
+    weights = save_tensors({name: W.cpu().contiguous() for name, W in model.state_dict().items()})
     described = {**record, "sha256": hashlib.sha256(weights).hexdigest(), "bytes": len(weights)}
     write(path, weights)
     text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"

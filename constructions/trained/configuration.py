@@ -59,7 +59,7 @@ class Configuration:
     def __post_init__(self) -> None:
         for name, kind, words in (
             ("task", Task, "a " + " or ".join(task.__name__ for task in Task.kinds.values())),
-            ("shape", Shape, "a TransformerShape or LSTMShape"),
+            ("shape", Shape, "a " + ", ".join(shape.__name__ for shape in SHAPES.values())),
             ("curriculum", Curriculum | None, "a Curriculum or None"),
         ):
             if not isinstance(getattr(self, name), kind):
@@ -75,7 +75,10 @@ class Configuration:
         for name in ("final_rate", "weight_decay"):
             checks.nonnegative_number(name, getattr(self, name))
         if self.shape.kind not in self.task.models:
-            raise InputError("an LSTM is for regression: give a transformer's shape")
+            raise InputError(
+                f"the shape is of kind {self.shape.kind}, which does not read {self.task.kind}: "
+                f"give one of kind {' or '.join(self.task.models)}"
+            )
         if self.curriculum is not None and not self.task.taught:
             raise InputError("a curriculum is for regression: leave it out")
 

@@ -1,4 +1,7 @@
-"""Models to be trained, with random weights: transformers of the project's own kind, and LSTMs."""
+"""Models to be trained, with random weights: transformers of the project's own kind, and LSTMs.
+
+A shape `build`s a model, of which it marks what is trained (`requires_grad`).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from torch import Tensor, nn
 from constructions.attention import Attention
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
+from constructions.trained.disentangled import DisentangledShape
 from constructions.trained.tasks.task import Form
 from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
 from theory import checks
@@ -38,6 +42,7 @@ class TransformerShape:
 
     kind: ClassVar[str] = "transformer"
     compiles: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = False  # whether weights are kept at least 0
 
     def __post_init__(self) -> None:
         for name in ("n_layers", "n_heads", "d_model"):
@@ -85,7 +90,7 @@ class TransformerShape:
 
         places = torch.randn(form.positions, D, generator=generator)
         rows = 1 if form.d_in == form.d_out else form.d_in  # one row of W_E is read for a token
-        return Transformer(
+        model = Transformer(
             Embed(normal(form.d_in, D, rows=rows)),
             [block() for _ in range(self.n_layers)],
             Unembed(normal(D, form.d_out, rows=D), torch.zeros(form.d_out)),
@@ -96,6 +101,7 @@ class TransformerShape:
             name=f"trained on {task}: {self.n_layers} layers",
             source=SOURCE,
         )
+        return model.requires_grad_(True)
 
 
 @dataclass(frozen=True)
@@ -107,6 +113,7 @@ class LSTMShape:
 
     kind: ClassVar[str] = "lstm"
     compiles: ClassVar[bool] = False  # torch has the recurrence in one piece already
+    nonnegative: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         checks.dimension("n_layers", self.n_layers)
@@ -120,8 +127,10 @@ class LSTMShape:
             return LSTM(self, form)
 
 
-Shape = TransformerShape | LSTMShape
-SHAPES: dict[str, type[Shape]] = {shape.kind: shape for shape in (TransformerShape, LSTMShape)}
+Shape = TransformerShape | LSTMShape | DisentangledShape
+SHAPES: dict[str, type[Shape]] = {
+    shape.kind: shape for shape in (TransformerShape, LSTMShape, DisentangledShape)
+}
 
 
 class LSTM(Model):
@@ -160,5 +169,4 @@ class LSTM(Model):
 def untrained(configuration: Configuration) -> Model:
     """The model of a configuration with random weights, float32, that its seed determines."""
     task, shape = configuration.task, configuration.shape
-    model = shape.build(task.form(shape), configuration.seed, task.kind)
-    return model.float().requires_grad_(True)
+    return shape.build(task.form(shape), configuration.seed, task.kind).float()

@@ -5,6 +5,8 @@ ten      d = 10, 21 points, as deep as `paper` and as narrow as `small`: hours o
 medium   d = 10, 21 points: hours on two cores, minutes on a GPU
 paper    d = 20, 41 points, with the curriculum of [Garg2022]: a GPU
 linear   attention-only linear transformers, for regression
+channels disentangled transformers of two channels, for connectivity
+dense    disentangled transformers of free weights, for connectivity
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any
 
 from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
-from constructions.trained.tasks import automata, bigrams, hop, regression
+from constructions.trained.tasks import automata, bigrams, connectivity, hop, regression
 from constructions.transformer import plural
 from theory import checks
 from theory.checks import InputError
@@ -25,6 +27,7 @@ PRESETS = {
     "bigrams": bigrams.PRESETS,
     "hop": hop.PRESETS,
     "automata": automata.PRESETS,
+    "connectivity": connectivity.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 
@@ -32,6 +35,7 @@ OPTIONS = {
     "regression": ("covariance", "noise"),
     "hop": ("k",),
     "automata": ("automaton", "stay"),
+    "connectivity": ("graphs",),
 }
 """What of a task can be chosen besides."""
 
@@ -40,7 +44,7 @@ def preset(
     task: str,
     size: str = "small",
     *,
-    model: str = "transformer",
+    model: str | None = None,
     layers: int | None = None,
     seed: int = 0,
     steps: int | None = None,
@@ -48,9 +52,10 @@ def preset(
 ) -> Configuration:
     """The configuration of a task and a size.
 
-    `model` is "transformer" or "lstm" (for regression); `options` are `covariance` and `noise` for
-    regression, `k` for hop, `automaton` and `stay` for automata; they, `layers` and
-    `steps` are the preset's unless given.
+    `model` is "transformer", "lstm" (for regression) or "disentangled" (for connectivity);
+    `options` are `covariance` and `noise` for regression, `k` for hop, `automaton` and `stay` for
+    automata, `graphs` for connectivity; they, `model`, `layers` and `steps` are the preset's unless
+    given.
 
     Raises ValueError for words that are not known, for sizes that a task does not have, and for
     what is for another task.
@@ -58,6 +63,7 @@ def preset(
     sizes = [size for made in PRESETS.values() for size, _ in made]
     checks.one_of("task", task, tuple(PRESETS))
     checks.one_of("preset", size, tuple(dict.fromkeys(sizes)))
+    model = usual_model(task, size) if model is None else model
     checks.one_of("model", model, tuple(SHAPES))
     for owner, names in OPTIONS.items():
         if owner != task and not options.keys().isdisjoint(names):
@@ -66,8 +72,9 @@ def preset(
     known = PRESETS[task]
     if (size, model) not in known:
         if len(known) > 1 and size in (each for each, _ in known):
-            raise InputError(f"preset {size} is a transformer: leave --model out")
-        has = " or ".join(f"{each}, a {kind}" for each, kind in known)
+            usual = usual_model(task, size)
+            raise InputError(f"preset {size} is a {usual} model: leave --model out")
+        has = " or ".join(f"{each}, a {kind} model" for each, kind in known)
         raise InputError(f"{task} has the preset {has}: leave the other options out")
     made = known[size, model]
     return replace(
@@ -79,9 +86,14 @@ def preset(
     )
 
 
+def usual_model(task: str, size: str) -> str:
+    """The kind of model that a preset has where none is named."""
+    return next((kind for each, kind in PRESETS[task] if each == size), "transformer")
+
+
 def name_of(task: str, size: str, configuration: Configuration) -> str:
     """What a checkpoint is called: regression-small-lstm-ill-conditioned-seed1."""
     made = configuration
-    kind = [made.shape.kind] * (made.shape.kind != "transformer")
+    kind = [made.shape.kind] * (made.shape.kind != usual_model(task, size))
     layers = plural(made.shape.n_layers, "layer").replace(" ", "-")
     return "-".join([task, size, *kind, *made.task.words(task, size, layers), f"seed{made.seed}"])

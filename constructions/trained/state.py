@@ -128,12 +128,12 @@ class State:
 
 
 def _joined(model: Model) -> nn.Parameter:
-    """Lay the model's weights side by side in one vector, and their gradients in another.
+    """Lay the weights that are trained side by side in one vector, their gradients in another.
 
     Clipping, the optimiser and the mean over processes then are one operation each.  What lies
     between two of them, so that each begins where vector instructions like it, stays 0.
     """
-    parts = list(model.parameters())
+    parts = [W for W in model.parameters() if W.requires_grad]
     padded = [pad(W.detach().flatten(), (0, -W.numel() % ALIGNED)) for W in parts]
     joint = nn.Parameter(torch.cat(padded))
     joint.grad = torch.zeros_like(joint)

@@ -157,7 +157,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def compiled(run: State) -> Loss | None:
     """The loss compiled, if that pays and succeeds on a batch that is not trained on."""
     made, process = run.configuration, run.process
-    if made.steps < WORTH_COMPILING or not made.shape.compiles:
+    if made.steps <= WORTH_COMPILING or not made.shape.compiles:
         return None
     loss = torch.compile(made.task.loss, dynamic=False)
     generator = torch.Generator(process.device).manual_seed(0)
@@ -184,6 +184,8 @@ def advance(run: State, steps: int, loss: Loss) -> Iterator[Tensor]:
         process.mean(run.weights.grad)
         torch.nn.utils.clip_grad_norm_(run.weights, made.clip)
         run.optimizer.step()
+        if made.shape.nonnegative:
+            run.weights.detach().clamp_(min=0)
         run.step += 1
         yield value.detach()
 

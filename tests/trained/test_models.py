@@ -8,6 +8,7 @@ import torch
 
 from constructions import Transformer
 from constructions.examples import Examples, alternating, packed
+from constructions.graphs import Graph
 from constructions.tokens import Tokens
 from constructions.trained import Configuration, preset, untrained
 from constructions.trained.models import LSTM, LSTMShape, TransformerShape
@@ -45,6 +46,9 @@ def test_every_preset_is_a_model_with_an_interface():
             built = untrained(preset(task, size, model=model))
             assert type(built) is (LSTM if model == "lstm" else Transformer)
             found = built.interface
+            if task == "connectivity":
+                assert (type(found), built.d_model) == (Graph, 64 if size == "small" else 32)
+                continue
             if task != "regression":
                 assert isinstance(found, Tokens)
                 context = 40 if task == "automata" else 64
@@ -173,7 +177,10 @@ def test_presets():
         ({"task": "regression", "size": "linear", "model": "lstm"}, "^preset linear is a"),
         ({"task": "hop", "model": "lstm"}, "^hop has the preset small"),
         ({"task": "hop", "k": 0}, "^k is 0"),
-        ({"task": "induction", "size": "paper"}, "^induction has the preset small, a transformer:"),
+        (
+            {"task": "induction", "size": "paper"},
+            "^induction has the preset small, a transformer model:",
+        ),
         ({"task": "induction", "k": 1}, "^k is for hop: leave it out of induction"),
         (
             {"task": "hop", "automaton": "S3"},
@@ -221,7 +228,10 @@ def test_shapes_refuse():
         TransformerShape(1, 4, 10, 0)
     with pytest.raises(InputError, match=r"^normalise is 'hardmax'"):
         TransformerShape(1, 2, 10, 0, True, "hardmax")
-    with pytest.raises(InputError, match=r"^an LSTM is for regression"):
+    with pytest.raises(
+        InputError,
+        match=r"^the shape is of kind lstm, which does not read hop: give one of kind transformer",
+    ):
         replace(preset("hop"), shape=LSTMShape(1, 8))
     with pytest.raises(InputError, match=r"^learning_rate is 0"):
         replace(preset("regression"), learning_rate=0.0)

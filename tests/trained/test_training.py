@@ -29,11 +29,12 @@ from constructions.trained import (
 )
 from constructions.trained.__main__ import main
 from constructions.trained.configuration import Curriculum
-from constructions.trained.models import LSTMShape, TransformerShape
+from constructions.trained.models import DisentangledShape, LSTMShape, TransformerShape
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from constructions.trained.tasks.automata import Automata
 from constructions.trained.tasks.bigrams import Bigrams
+from constructions.trained.tasks.connectivity import Connectivity
 from constructions.trained.tasks.hop import Hop
 from constructions.trained.tasks.regression import Regression
 from constructions.trained.tasks.task import Corpus, TokenTask
@@ -71,6 +72,8 @@ KINDS = {
     "hop": replace(TINY, task=Hop(4, 8, 2)),
     "bigrams": replace(TINY, task=Bigrams(3, 8)),
     "automata": replace(TINY, task=Automata("flip-flop", 4, 0.5)),
+    "graphs": replace(TINY, task=Connectivity(5, 0.2, "within")),
+    "channels": replace(TINY, task=Connectivity(5, 0.2), shape=DisentangledShape(1, True)),
     "corpus": replace(TINY, task=Squares(13, 1)),
 }
 every = pytest.mark.parametrize("kind", KINDS)
@@ -485,6 +488,7 @@ LEARNERS = {
     "linear": replace(LINEAR, task=Regression(1, 6)),
     "hop": replace(TINY, task=Hop(3, 8), shape=TransformerShape(2, 2, 16, 32)),
     "automata": replace(TINY, task=Automata("S3", 3), shape=TransformerShape(2, 2, 16, 32)),
+    "graphs": replace(TINY, task=Connectivity(5, 0.3), shape=DisentangledShape(1, False)),
     "corpus": replace(TINY, task=Squares(13, 1), shape=TransformerShape(2, 2, 16, 32)),
 }
 

@@ -50,6 +50,6 @@ def seeds_of(name: str) -> list[str]:
 
 def kind_of(made: Configuration) -> str:
     """A shape and a task in words: "a softmax transformer trained on regression"."""
-    normalise = getattr(made.shape, "normalise", None)
-    shape = "an LSTM" if normalise is None else f"a {normalise} transformer"
+    usual = {"lstm": "an LSTM", "disentangled": "a disentangled transformer"}
+    shape = usual.get(made.shape.kind) or f"a {made.shape.normalise} transformer"
     return f"{shape} trained on {made.task.kind}"

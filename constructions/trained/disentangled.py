@@ -1,0 +1,125 @@
+"""Disentangled transformers to be trained: of the built one, what its theory leaves open.
+
+The stream keeps what every layer writes in registers of its own, so that a layer is one matrix W,
+
+    h ← [h, S h],   S = (1/n) relu(h W hᵀ),   h = [I, A] at first,   outputs = h C − θ,
+
+and the weights that place registers, all but W_Q and the read-out, are those of `disentangled`.
+W and C are grids of n × n blocks: free, with a threshold for each node, or in two channels,
+A ⊗ I + B ⊗ J, whose entries and the one threshold stay at least 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.parametrize import register_parametrization
+
+from constructions.graphs.disentangled import disentangled
+from constructions.tensors import weight
+from constructions.trained.tasks.task import Form
+from constructions.transformer import Transformer, Unembed
+from theory import checks
+
+FIRST, SPREAD = 0.1, 0.05  # A is uniform in [FIRST, FIRST + SPREAD] at first, and n·B
+
+
+@dataclass(frozen=True)
+class DisentangledShape:
+    """`n_layers` layers of one ReLU head over the nodes of a graph and no MLP, whose weights are in
+    two channels or free."""
+
+    n_layers: int
+    two_channel: bool
+
+    kind: ClassVar[str] = "disentangled"
+    compiles: ClassVar[bool] = False  # its matrices are small
+
+    def __post_init__(self) -> None:
+        checks.dimension("n_layers", self.n_layers)
+        checks.truth("two_channel", self.two_channel)
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether what is trained stays at least 0."""
+        return self.two_channel
+
+    def build(self, form: Form, seed: int, task: str) -> Transformer:
+        """Free weights are normal with variance 1/rows, and θ = 0; in two channels A is uniform in
+        [0.1, 0.15], B in that divided by n, and θ = 1."""
+        n, generator = form.d_out, torch.Generator().manual_seed(seed)
+        model = disentangled(n, self.n_layers)
+        model.interface, model.stages = form.interface, ()
+        model.name = f"trained on {task}: {self.n_layers} layers, disentangled"
+        model.source = "trained; see constructions/trained"
+
+        def drawn(rows: int, columns: int) -> Tensor:
+            if not self.two_channel:
+                size = rows * n, columns * n
+                normal = torch.randn(size, generator=generator, dtype=torch.float64)
+                return normal / math.sqrt(rows * n)
+            uniform = torch.rand((2, rows, columns), generator=generator, dtype=torch.float64)
+            A, B = FIRST + SPREAD * uniform
+            return kronecker(A, B / n, n)
+
+        for head in model.attentions:
+            W = drawn(head.W_K.shape[-1] // n, head.W_K.shape[-1] // n)
+            head.W_Q = weight(head.W_K @ W)
+            head.W_Q.requires_grad_(True)
+        theta = torch.full((n,), 1.0 if self.two_channel else 0.0)
+        read = model.unembed = Unembed(drawn(model.d_model // n, 1), -theta).requires_grad_(True)
+        if self.two_channel:
+            register_parametrization(read, "W_U", TwoChannels(n, torch.eye(model.d_model)))
+            register_parametrization(read, "b_U", Threshold(n))
+            for head in model.attentions:
+                register_parametrization(head, "W_Q", TwoChannels(n, head.W_K))
+        return model
+
+
+class TwoChannels(nn.Module):
+    """A (…, rows, columns) and B → P (A ⊗ I + B ⊗ J), where the columns of P (…, D, rows·n) name
+    registers of the stream."""
+
+    P: Tensor
+
+    def __init__(self, n: int, P: Tensor) -> None:
+        super().__init__()
+        self.n = n
+        self.register_buffer("P", P.detach().double(), persistent=False)
+
+    def forward(self, A: Tensor, B: Tensor) -> Tensor:
+        return self.P @ kronecker(A, B, self.n)
+
+    def right_inverse(self, W: Tensor) -> tuple[Tensor, Tensor]:
+        """A and B of the nearest weight in two channels."""
+        n, inner = self.n, self.P.mT @ W
+        X = inner.unflatten(-1, (-1, n)).unflatten(-3, (-1, n)).movedim(-3, -2)  # blocks
+        trace = X.diagonal(0, -2, -1).sum(-1)
+        off_diagonal = (X.sum((-1, -2)) - trace) / (n * (n - 1))
+        return trace / n - off_diagonal, off_diagonal
+
+
+class Threshold(nn.Module):
+    """θ (1,) → −θ for each of n outputs."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.n = n
+
+    def forward(self, theta: Tensor) -> Tensor:
+        return -theta.expand(self.n)
+
+    def right_inverse(self, b: Tensor) -> Tensor:
+        """θ of the nearest bias that is the same for all."""
+        return -b.mean(0, keepdim=True)
+
+
+def kronecker(A: Tensor, B: Tensor, n: int) -> Tensor:
+    """A ⊗ I + B ⊗ J (…, rows·n, columns·n), of A and B (…, rows, columns)."""
+    I, J = torch.eye(n).to(A), torch.ones(n, n).to(A)  # noqa: E741
+    blocks = torch.einsum("...rc,ij->...ricj", A, I) + torch.einsum("...rc,ij->...ricj", B, J)
+    return blocks.flatten(-2).flatten(-3, -2)

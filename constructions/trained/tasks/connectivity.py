@@ -1,0 +1,146 @@
+"""Random graphs; wanted is which pairs of nodes are connected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from constructions.graphs.graph import Graph
+from constructions.interface import Model
+from constructions.trained.configuration import Configuration, presets
+from constructions.trained.models import DisentangledShape, TransformerShape
+from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
+from theory import checks
+from theory.checks import InputError
+from theory.graphs import two_chain, two_clique
+
+if TYPE_CHECKING:
+    from constructions.trained.models import Shape
+
+REACH = 3  # the distance up to which one layer can tell who is connected
+GRAPHS = "all", "within", "beyond"
+DRAWN_AGAIN = 1000  # times, before a law is refused that has hardly a graph of the kind
+
+
+@dataclass(frozen=True)
+class Connectivity(Task, kind="connectivity"):
+    """Graphs ER(n, p) with loops at all nodes, and who is connected with whom [Ye2026].
+
+    `graphs` are all of them, those whose connected nodes are all within distance 3, or those with a
+    connected pair beyond it.  The law does not change when nodes are relabelled, so that labels are
+    drawn anew with every graph.
+    """
+
+    n: int
+    p: float
+    graphs: str = "all"
+
+    models = "transformer", "disentangled"
+
+    def __post_init__(self) -> None:
+        if checks.dimension("n", self.n) < 2:
+            raise InputError("n is 1: give at least 2 nodes, or there is nothing to tell")
+        if not 0 < checks.nonnegative_number("p", self.p) < 1:
+            raise InputError(f"p is {self.p}: give a probability between 0 and 1, neither of them")
+        checks.one_of("graphs", self.graphs, GRAPHS)
+        if self.graphs == "beyond" and self.n < REACH + 2:
+            raise InputError(
+                f"{self.n} nodes have no pair beyond distance {REACH}: give at least {REACH + 2}"
+            )
+
+    def form(self, shape: Shape) -> Form:
+        return Form(Graph(self.n), self.n, self.n, mask="full")
+
+    def words(self, name: str, size: str, layers: str) -> list[str]:
+        return [layers, self.graphs]
+
+    def drawn(self, count: int, generator: Generator) -> Tensor:
+        """`count` graphs A (count, n, n), float32, on the generator's device.
+
+        As many are drawn, again and again, until enough are of the kind.  Raises ValueError where
+        that has no end.
+        """
+        found, missing = list[Tensor](), count
+        for _ in range(DRAWN_AGAIN):
+            A = self._random(count, generator)
+            if self.graphs != "all":
+                A = A[within_reach(A) == (self.graphs == "within")]
+            found.append(A)
+            missing -= len(A)
+            if missing <= 0:
+                return torch.cat(found)[:count]
+        where = "within" if self.graphs == "within" else "with a pair beyond"
+        raise InputError(
+            f"hardly a graph of ER({self.n}, {self.p:g}) is {where} distance {REACH}: "
+            "give another p"
+        )
+
+    def _random(self, count: int, generator: Generator) -> Tensor:
+        """Graphs of all kinds."""
+        size, device = (count, self.n, self.n), generator.device
+        upper = (torch.rand(size, generator=generator, device=device) < self.p).triu(1)
+        return (upper | upper.mT | torch.eye(self.n, dtype=torch.bool, device=device)).float()
+
+    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+        """A and who is connected, R, both (count, n, n) of 0 and 1."""
+        A = self.drawn(count, generator)
+        return A, connected(A)
+
+    def loss(self, model: Model, *batch: Tensor) -> Tensor:
+        """The entropy of "connected" for a pair of nodes, whose logit is the output."""
+        A, R = batch
+        return binary_cross_entropy_with_logits(model.run(model.interface.write(torch, A)), R)
+
+    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+        """The share of graphs of which all pairs are right: of the task's, by kind, and of two."""
+        A = self.drawn(prompts, Generator().manual_seed(seed))
+        inside, right = within_reach(A), all_right(model, A)
+        yield f"{prompts} graphs: of {share(right)} all pairs are right"
+        for which, where in ((inside, "within"), (~inside, "with a pair beyond")):
+            if bool(which.any()):
+                yield f"those {where} distance {REACH}: {share(right[which])}"
+        orders = torch.rand((prompts, self.n), generator=Generator().manual_seed(seed)).argsort(-1)
+        for name, family in (("2Chain", two_chain), ("2Clique", two_clique)):
+            graph = torch.as_tensor(family(self.n))
+            anew = graph[orders[:, :, None], orders[:, None, :]]
+            yield f"{name}, relabelled: {share(all_right(model, anew))}"
+        yield "best possible: 100.00%"
+
+
+def connected(A: Tensor) -> Tensor:
+    """R (…, n, n) of 0 and 1: whether there is a path, by boolean squaring; dtype as A."""
+    for _ in range(max(0, A.shape[-1] - 2).bit_length()):
+        A = (A @ A > 0).to(A)
+    return A
+
+
+def within_reach(A: Tensor) -> Tensor:
+    """Whether all connected nodes are within distance 3, (…,)."""
+    return ((A @ A @ A > 0).to(A) == connected(A)).all(-1).all(-1)
+
+
+def all_right(model: Model, A: Tensor) -> Tensor:
+    """Whether a model is right about all pairs of each graph of A (m, n, n), (m,)."""
+    parts = [(model(part) == connected(part)).all(-1).all(-1) for part in A.split(CHUNK)]
+    return torch.cat(parts)
+
+
+def share(right: Tensor) -> str:
+    """The share of right ones, in words."""
+    return f"{float(right.double().mean()):.2%}"
+
+
+LEARNED = {"steps": 2000, "learning_rate": 1e-3, "batch_size": 256, "weight_decay": 0.01}
+PROJECTED = {"steps": 2500, "learning_rate": 1e-2, "batch_size": 512, "final_rate": 0.01}
+FREE = {"steps": 6000, "learning_rate": 2e-2, "batch_size": 256, "final_rate": 0.0}
+ER8 = Connectivity(8, 0.2)
+PRESETS = presets(
+    small=(ER8, LEARNED, TransformerShape(1, 1, 64, 128)),
+    channels=(ER8, PROJECTED, DisentangledShape(1, two_channel=True)),
+    dense=(ER8, FREE | {"weight_decay": 1e-4}, DisentangledShape(1, two_channel=False)),
+)

@@ -1,0 +1,211 @@
+"""Training on graphs: the graphs that are drawn, the models, and what of them is trained."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions.graphs import disentangled
+from constructions.trained import Configuration, load, preset, train, untrained
+from constructions.trained.disentangled import DisentangledShape, TwoChannels, kronecker
+from constructions.trained.models import LSTMShape, TransformerShape
+from constructions.trained.presets import name_of
+from constructions.trained.process import Process
+from constructions.trained.state import State
+from constructions.trained.tasks.connectivity import Connectivity, connected, within_reach
+from constructions.trained.training import advance
+from theory.checks import InputError
+from theory.graphs import (
+    as_adjacency,
+    beyond,
+    erdos_renyi,
+    path,
+    relabelled,
+    two_chain,
+    two_channels,
+)
+from theory.graphs import connected as connected_by_theory
+
+CHANNELS = preset("connectivity", "channels", graphs="within")
+DENSE = preset("connectivity", "dense")
+TINY = {"steps": 70, "batch_size": 8}
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.mark.parametrize("graphs", ["all", "within", "beyond"])
+def test_graphs_are_of_the_kind_and_answers_those_of_the_theory(graphs):
+    made = replace(CHANNELS, task=Connectivity(9, 0.15, graphs))
+    A, R = (each.numpy() for each in made.task.draw(made, 300, generator(), step=0))
+    assert A.shape == R.shape == (300, 9, 9)
+    assert A.dtype == np.float32
+    assert (connected_by_theory(as_adjacency(A, 9)) == R).all()
+    far = beyond(A, 1).any((-1, -2))
+    assert (within_reach(torch.as_tensor(A)).numpy() == ~far).all()
+    assert far.all() if graphs == "beyond" else far.any() == (graphs == "all")
+    assert len(np.unique(A, axis=0)) > 200
+
+
+def test_graphs_have_the_law_of_the_theory():
+    """The share of each possible edge, and of graphs within distance 3, within five errors."""
+    count, p = 20_000, 0.2
+    A = Connectivity(8, p).drawn(count, generator(1)).numpy()
+    i, j = np.triu_indices(8, 1)
+    assert (abs(A[:, i, j].mean(0) - p) < 5 * np.sqrt(p * (1 - p) / count)).all()
+    shares = [
+        (~beyond(graphs, 1).any((-1, -2))).mean() for graphs in (A, erdos_renyi(count, 8, p, 0))
+    ]
+    assert abs(shares[0] - shares[1]) < 5 * np.sqrt(0.5 / count)
+
+
+@given(st.integers(2, 12), st.integers(0, 2**32))
+def test_closures_of_any_size(n, seed):
+    A = erdos_renyi(5, n, 1.5 / n, seed)
+    tensor = torch.as_tensor(A, dtype=torch.float32)
+    assert (connected(tensor).numpy() == connected_by_theory(A)).all()
+
+
+def test_the_longest_path_is_closed():
+    for n in range(2, 35):
+        assert (connected(torch.as_tensor(path(n), dtype=torch.float32)) == 1).all()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ((1, 0.2), "^n is 1: give at least 2 nodes"),
+        ((0, 0.2), "^n is 0"),
+        ((True, 0.2), "^n is True"),
+        ((8.0, 0.2), "^n is 8.0"),
+        ((8, 0), "^p is 0: give a probability between 0 and 1"),
+        ((8, 1.0), "^p is 1.0: give a probability"),
+        ((8, 2), "^p is 2"),
+        ((8, -0.5), "^p contains -0.5"),
+        ((8, float("nan")), "^p contains nan"),
+        ((8, "0.2"), "^p is of type"),
+        ((8, 0.2, "some"), "^graphs is 'some'"),
+        ((4, 0.2, "beyond"), "^4 nodes have no pair beyond distance 3: give at least 5"),
+    ],
+)
+def test_refusals_of_the_task(values, message):
+    with pytest.raises(InputError, match=message):
+        Connectivity(*values)
+
+
+@pytest.mark.parametrize(("p", "graphs"), [(0.99, "beyond"), (1e-9, "beyond")])
+def test_a_law_with_hardly_a_graph_of_the_kind_is_refused(p, graphs):
+    with pytest.raises(InputError, match=r"^hardly a graph of ER\(8, .* with a pair beyond dist"):
+        Connectivity(8, p, graphs).drawn(4, generator())
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: DisentangledShape(0, True), "^n_layers is 0"),
+        (lambda: DisentangledShape(1, 1), "^two_channel is 1: give True or False"),
+        (lambda: replace(DENSE, shape=LSTMShape(1, 8)), "^the shape is of kind lstm, which does"),
+        (lambda: replace(preset("hop"), shape=DENSE.shape), "^the shape is of kind disentangled"),
+        (lambda: preset("connectivity", "dense", model="lstm"), "^preset dense is a disentangled"),
+        (lambda: preset("connectivity", "paper"), "^connectivity has the preset small, a transf"),
+        (lambda: preset("hop", graphs="all"), "^graphs is for connectivity: leave it out of hop"),
+        (lambda: untrained(replace(DENSE, shape=DisentangledShape(60, False))), "layers"),
+    ],
+)
+def test_refusals_of_shapes_and_presets(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_names_and_records():
+    assert name_of("connectivity", "channels", CHANNELS) == (
+        "connectivity-channels-1-layer-within-seed0"
+    )
+    two = preset("connectivity", layers=2, graphs="within", seed=1)
+    assert name_of("connectivity", "small", two) == "connectivity-small-2-layers-within-seed1"
+    for made in (CHANNELS, DENSE, two):
+        assert Configuration.from_json(made.to_json()) == made
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("two_channel", [False, True])
+def test_a_model_to_be_trained_is_the_built_one_with_its_weights(layers, two_channel):
+    """The same outputs, the same places, and nothing but W, C and the threshold to be trained."""
+    made = replace(DENSE, shape=DisentangledShape(layers, two_channel))
+    model = untrained(made).double().requires_grad_(False)
+    W = [(attn.W_K[0].mT @ attn.W_Q[0]).numpy() for attn in model.attentions]
+    built = disentangled(8, layers, W, model.unembed.W_U.numpy())
+    A = erdos_renyi(20, 8, 0.3, 0)
+    wanted = built.logits(A) + model.unembed.b_U
+    torch.testing.assert_close(model.logits(A), wanted, rtol=1e-12, atol=1e-12)
+    assert (model.unembed.b_U == (-1.0 if two_channel else 0.0)).all()
+    learned = {name for name, W in untrained(made).named_parameters() if W.requires_grad}
+    assert len(learned) == (2 * layers + 3 if two_channel else layers + 2)
+    assert all("W_Q" in name or name.startswith("unembed.") for name in learned)
+
+
+def test_two_channels_are_projected_as_the_theory_does():
+    W = np.random.default_rng(0).normal(size=(12, 18))
+    A, B = TwoChannels(6, torch.eye(12)).right_inverse(torch.as_tensor(W))
+    wanted = two_channels(W, 6)
+    np.testing.assert_allclose(A, wanted.I, rtol=1e-12)
+    np.testing.assert_allclose(B, wanted.J, rtol=1e-12)
+    np.testing.assert_allclose(
+        TwoChannels(6, torch.eye(12))(A, B),
+        np.kron(A, np.eye(6)) + np.kron(B, np.ones((6, 6))),
+        rtol=1e-12,
+    )
+    assert torch.equal(kronecker(A, B, 6), TwoChannels(6, torch.eye(12).double())(A, B))
+
+
+def test_two_channels_do_not_see_names():
+    model = untrained(CHANNELS).double().requires_grad_(False)
+    A, order = erdos_renyi(20, 8, 0.3, 0), np.random.default_rng(0).permutation(8)
+    wanted = model.logits(A)[:, order][:, :, order]
+    torch.testing.assert_close(model.logits(relabelled(A, order)), wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("made", [CHANNELS, DENSE], ids=["channels", "dense"])
+def test_what_a_step_changes(made, tmp_path):
+    """The weights that are trained, and no others; in two channels none falls below 0; free ones
+    stay 0 where registers are still empty."""
+    made = replace(made, **TINY, learning_rate=0.3)
+    run = State.begin(made, tmp_path, Process.join("cpu"))
+    before = {name: W.detach().clone() for name, W in run.model.named_parameters()}
+    [*advance(run, 40, made.task.loss)]
+    after = dict(run.model.named_parameters())
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {name for name, W in after.items() if W.requires_grad}
+    smallest = min(float(after[name].detach().min()) for name in changed)
+    assert smallest == 0 if made.shape.two_channel else smallest < 0
+    assert (run.model.attentions[0].W_Q[0, 16:] == 0).all()
+    assert (run.model.attentions[0].W_Q[0, :16] != 0).any()
+
+
+@pytest.mark.parametrize("made", [CHANNELS, DENSE], ids=["channels", "dense"])
+def test_a_checkpoint_is_the_model(made, tmp_path):
+    file = train(replace(made, **TINY), tmp_path)
+    model = load(file)
+    lines = [*made.task.evaluate(model, 40, 0)]
+    assert lines[0].startswith("40 graphs: of ")
+    names = [line.split(":")[0] for line in lines[1:]]
+    assert names[-3:] == ["2Chain, relabelled", "2Clique, relabelled", "best possible"]
+    assert names[0] == "those within distance 3"
+    A = torch.as_tensor(two_chain(8))
+    assert ((model.logits(A) > 0) == (model(A) == 1)).all()
+
+
+def test_the_loss_is_the_entropy_of_pairs():
+    made = preset("connectivity", layers=2)
+    assert made.shape == TransformerShape(2, 1, 64, 128)
+    model = untrained(made).requires_grad_(False)
+    A, R = made.task.draw(made, 10, generator(), step=0)
+    chance = torch.sigmoid(model.logits(A)).double()
+    entropy = -(R * chance.log() + (1 - R) * (1 - chance).log()).mean()
+    assert float(made.task.loss(model, A, R)) == pytest.approx(float(entropy), rel=1e-5)
