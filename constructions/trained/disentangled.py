@@ -37,6 +37,7 @@ class DisentangledShape:
     two_channel: bool
 
     kind: ClassVar[str] = "disentangled"
+    words: ClassVar[str] = "a disentangled transformer"
     compiles: ClassVar[bool] = False  # its matrices are small
 
     def __post_init__(self) -> None:

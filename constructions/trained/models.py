@@ -44,6 +44,11 @@ class TransformerShape:
     compiles: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False  # whether weights are kept at least 0
 
+    @property
+    def words(self) -> str:
+        """What it is, in words."""
+        return f"a {self.normalise} transformer"
+
     def __post_init__(self) -> None:
         for name in ("n_layers", "n_heads", "d_model"):
             checks.dimension(name, getattr(self, name))
@@ -112,6 +117,7 @@ class LSTMShape:
     width: int
 
     kind: ClassVar[str] = "lstm"
+    words: ClassVar[str] = "an LSTM"
     compiles: ClassVar[bool] = False  # torch has the recurrence in one piece already
     nonnegative: ClassVar[bool] = False
 

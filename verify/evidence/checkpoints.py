@@ -50,6 +50,4 @@ def seeds_of(name: str) -> list[str]:
 
 def kind_of(made: Configuration) -> str:
     """A shape and a task in words: "a softmax transformer trained on regression"."""
-    usual = {"lstm": "an LSTM", "disentangled": "a disentangled transformer"}
-    shape = usual.get(made.shape.kind) or f"a {made.shape.normalise} transformer"
-    return f"{shape} trained on {made.task.kind}"
+    return f"{made.shape.words} trained on {made.task.kind}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -91,8 +91,14 @@ class Trial:
         )
         far = beyond(self.fresh, 1).any((-1, -2))
         own = {"within": fresh[~far], "all": fresh, "beyond": fresh[far]}
-        shares = (own[graphs], own["within"], own["beyond"], chain, clique)
-        return Right(*(float(share.mean()) for share in shares), estimated(own[graphs]).error)
+        return Right(
+            own=float(own[graphs].mean()),
+            within=float(own["within"].mean()),
+            beyond=float(own["beyond"].mean()),
+            two_chain=float(chain.mean()),
+            two_clique=float(clique.mean()),
+            error=estimated(own[graphs]).error,
+        )
 
 
 def all_right(model: Transformer, A: np.ndarray) -> np.ndarray:
@@ -135,8 +141,8 @@ def before_training(prefix: str) -> Transformer:
     """The model of the first of these checkpoints, before it was trained."""
     from constructions.trained import configuration_of, untrained
 
-    made = configuration_of(f"{prefix}-all-seed0")
-    return untrained(made).requires_grad_(False)
+    model: Any = untrained(configuration_of(f"{prefix}-all-seed0")).requires_grad_(False)
+    return model
 
 
 def knows_nothing(model: Transformer, trial: Trial) -> Finding:
