@@ -15,7 +15,7 @@ test: $(VENV)/installed
 
 # Tests that take long.
 slow: $(VENV)/installed
-	$(PYTEST) -m slow
+	$(PYTEST) -m slow --durations=20
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
