@@ -8,7 +8,7 @@ import torch
 
 from constructions import Transformer
 from constructions.examples import Examples, alternating, packed
-from constructions.graphs import Graph
+from constructions.graphs.graph import Graph
 from constructions.tokens import Tokens
 from constructions.trained import Configuration, preset, untrained
 from constructions.trained.models import LSTM, LSTMShape, TransformerShape

@@ -493,7 +493,13 @@ LEARNERS = {
 }
 
 
-@pytest.mark.parametrize("kind", LEARNERS)
+SLOW_LEARNERS = "lstm", "hop"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW_LEARNERS)) for kind in LEARNERS],
+)
 def test_it_learns(kind, tmp_path):
     """At first a model does no better than to say nothing, or to guess."""
     train(replace(LEARNERS[kind], steps=400, batch_size=32), tmp_path)

@@ -39,7 +39,7 @@ def automata_trained(
     checkpoint: Annotated[
         str | None, option("trained on automata: a shipped name, or a file; all, if none")
     ] = None,
-    words: Annotated[int, option("fresh words", min=20)] = 1000,
+    words: Annotated[int, option("fresh words", min=20, max=10_000)] = 2000,
 ) -> Iterator[Finding]:
     """Training finds the shortcuts that were built: right answers, of twice the length too, by
     latches, counters and windows that double.
