@@ -93,6 +93,10 @@ def test_tables_that_are_none_are_refused_in_one_line(text, message, tmp_path, c
 def test_a_missing_table_is_refused(tmp_path, capsys):
     assert main(["sensitivity", "--table", str(tmp_path / "none.json")]) == 2
     assert "cannot read" in capsys.readouterr().err
+    assert main(["sensitivity", "--table", str(tmp_path)]) == 2
+    printed = capsys.readouterr().err
+    assert "is no file" in printed
+    assert "JSON" not in printed
 
 
 @pytest.mark.parametrize("options", [{"d": 4}, {"samples": 10}])

@@ -112,6 +112,22 @@ def test_a_table_of_too_many_letters_is_refused():
         s.tabulated(lambda words: words[..., 0], 25)
 
 
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (lambda words: words, r"shape \(4, 2\)"),
+        (lambda words: 1, r"shape \(\)"),
+        (lambda words: words.mean(-1), "contain 0.5"),
+        (lambda words: 1 - 2 * words[:, 0], "contain -1"),
+        (lambda words: words[:, 0] * np.nan, "contain nan"),
+        (lambda words: ["a"] * 4, "real numbers"),
+    ],
+)
+def test_functions_that_do_not_answer_0_and_1_have_no_table(answers, message):
+    with pytest.raises(InputError, match=message):
+        s.tabulated(answers, 2)
+
+
 @pytest.mark.parametrize("delta", [-0.1, 1.5, float("nan"), True, "x"])
 def test_a_chance_is_between_0_and_1(delta, unchecked):
     for function in (s.noise_sensitivity, s.noise_sensitivity_by_definition):
