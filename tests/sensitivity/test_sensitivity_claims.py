@@ -23,7 +23,7 @@ def verdicts(claim, run, **options):
 
 def test_the_standard_functions_are_as_stated(tmp_path):
     picture = tmp_path / "s.png"
-    found = verdicts(sensitivity, Run(quick=True, plot=picture), d=5, samples=500, table=None)
+    found = verdicts(sensitivity, Run(quick=True, plot=picture), d=5, samples=5000, table=None)
     assert set(found.values()) == {Verdict.HOLDS}
     assert {"majority-5/figures", "3-parity/gap", "all/degree-s2", "estimate/torch-module"} <= set(
         found
@@ -39,6 +39,12 @@ def test_the_profiles_and_the_lemma_hold(tmp_path):
         assert set(found.values()) == {Verdict.HOLDS}
         assert picture.stat().st_size > 1000
         picture.unlink()
+
+
+def test_an_estimate_wider_than_half_of_it_is_undecided():
+    found = verdicts(sensitivity, Run(quick=True), d=5, samples=100, table=None)
+    assert found["estimate/and-3"] is Verdict.UNDECIDED
+    assert found["estimate/coverage"] is Verdict.HOLDS
 
 
 def test_all_functions_of_two_letters_have_the_figures_of_each():

@@ -2,6 +2,12 @@
 
 The majority of all letters is the last answer of `theory.computation.majority`, and the parity of
 all of them that of `theory.computation.parity`.  Positions count from 0.
+
+The chance that the flip of a letter changes them, x uniform: a letter of a parity always does; one
+of a conjunction of k where the k − 1 others are 1, 2^{1−k}; one of majority where the others tie
+(`majority_mean_influence`); the data of a multiplexer of a address letters where addressed, which
+is one of 2^a, together 1; and a letter of its address where the two data that it chooses from
+differ, ½.
 """
 
 from collections.abc import Callable, Sequence
