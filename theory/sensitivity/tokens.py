@@ -18,7 +18,7 @@ P(f(x) = f(x^{i→u})) = E‖E[e_f | x_{−i}]‖² = Σ_{S ∌ i} ‖e^{=S}‖�
 Σ_{S ∋ i} ‖e^{=S}‖².  The second: with y as x, each token redrawn with probability δ, the answers
 agree with probability E⟨e_f(x), e_f(y)⟩ = Σ_S (1 − δ)^{|S|} ‖e^{=S}‖², as given x, e^{=S}(y) is
 (1 − δ)^{|S|} e^{=S}(x) in expectation.  The bound as 1 − (1 − δ)^k ≤ δk and Σ_S ‖e^{=S}‖² = 1.  It
-is one of a hybrid argument: it needs tokens that are independent, and replacements of their own law.
+is one of a hybrid argument: tokens must be independent, and replacements of their own law.
 """
 
 from __future__ import annotations

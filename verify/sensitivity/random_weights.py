@@ -20,6 +20,7 @@ LAWS = ("uniform", "Xavier", "normal")
 THRESHOLDS = ("0", "median")
 PAIRS = {"shallow": ("transformer 2", "LSTM 1"), "deep": ("transformer 6", "LSTM 4")}
 SHALLOW = "LSTM 1"
+EXACT = 1e-9  # sums of a few fractions in float64
 FEW, FEWEST = 10, 5  # draws of quick runs, and below which nothing is said of a mean
 
 
@@ -52,8 +53,9 @@ def random_weights(
     layers are set beside LSTMs of one, and those of six beside LSTMs of four: below them in the
     mean by 3 standard errors, or not; undecided where fewer than 5 draws are left with more
     different outputs than half the words.  Transformers are read at a token of their own behind
-    the word, LSTMs at its last letter.  As a control two halves of the transformers are set beside
-    each other.
+    the word, LSTMs at its last letter.  As controls, two halves of the transformers are set beside
+    each other, and the functions f at the median beside f ⊕ parity, whose sensitivity is 1 −
+    Sens(f): a difference that is known, and has to be found.
     """
     table = measured(run, FEW if run.quick else draws)
     for law in LAWS:
@@ -64,6 +66,7 @@ def random_weights(
                 found = _below(depth, pair, low, high, words)
                 yield from labelled(f"{law}/{threshold}", [found])
     yield _control(table)
+    yield _planted(table)
     yield _linear(table["normal"])
     if run.plot:
         from verify.sensitivity.random_picture import draw
@@ -177,6 +180,33 @@ def _control(table: Table) -> Finding:
         verdict,
         f"differ by at most {most:.2f} of what would tell them apart, in {len(apart)} comparisons",
         "no difference",
+    )
+
+
+def _planted(table: Table) -> Finding:
+    """Transformers beside the same functions ⊕ parity: every flip that changes one of the two does
+    not change the other."""
+    odd = all_sequences(LETTERS, 2).sum(axis=1) % 2 == 1
+    wrong, told_apart, count = 0.0, 0, 0
+    for law in LAWS:
+        for name, _ in PAIRS.values():
+            row = table[law][name]
+            if len(row.balanced) >= FEW:
+                low = row.at["median"]
+                found = difference(low, sensitivities(row.balanced ^ odd))
+                wrong = max(wrong, abs(found.mean - (1 - 2 * low.mean())))
+                told_apart += sign_of(*found) is Verdict.HOLDS
+                count += 1
+    verdict = Verdict.of(told_apart == count and wrong < EXACT) if count else Verdict.UNDECIDED
+    return Finding(
+        "planted",
+        "transformers at the median beside the same functions ⊕ parity",
+        "statistical",
+        told_apart,
+        count,
+        verdict,
+        f"told apart in {told_apart} of {count} comparisons, off by at most {wrong:.0e}",
+        f"all, by 1 − 2·Sens, {ERRORS:g} standard errors",
     )
 
 
