@@ -194,7 +194,7 @@ def _planted(table: Table) -> Finding:
             if len(row.balanced) >= FEW:
                 low = row.at["median"]
                 found = difference(low, sensitivities(row.balanced ^ odd))
-                wrong = max(wrong, abs(found.mean - (1 - 2 * low.mean())))
+                wrong = max(wrong, abs(float(found.mean - 1 + 2 * low.mean())))
                 told_apart += sign_of(*found) is Verdict.HOLDS
                 count += 1
     verdict = Verdict.of(told_apart == count and wrong < EXACT) if count else Verdict.UNDECIDED

@@ -67,7 +67,7 @@ MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 unit
 @claim(
     source="[Vasudeva2024], [ODonnell2014], [Huang2019]",
     draws=True,
-    faults_seen=[{"d": 6, "samples": 5000}],
+    faults_seen=[{"d": 6, "samples": 2000}],
 )
 def sensitivity(
     run: Run,
