@@ -96,6 +96,11 @@ def test_two_seeds_make_two_changes_and_a_generator_goes_on():
     assert going != first
 
 
+def test_a_place_is_the_one_that_is_read():
+    found = s.sensitivity(lambda x: x[:, 3], WORDS, s.forced(2))
+    assert found.by_place.tolist() == [0, 0, 0, 1, 0]
+
+
 def test_the_interval_is_the_value_and_its_radius():
     found = s.sensitivity(majority, random_sequences(4000, 5, 2, 0), s.forced(2))
     assert found.interval == (found.value - found.radius, found.value + found.radius)
