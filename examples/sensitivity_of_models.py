@@ -70,7 +70,7 @@ for law, rows in random.items():
     print(f"{law:16}" + "".join(f"{cell:>16}" for cell in cells))
 print(
     f"Of {DRAWS} draws so many varied enough. With large weights (uniform ±10) deep LSTMs are the\n"
-    "most sensitive; with those that one trains from, shallow LSTMs are the least."
+    "most sensitive; with Xavier weights shallow LSTMs are the least."
 )
 
 figure = Figure(figsize=(14, 4.2), layout="constrained")

@@ -162,6 +162,8 @@ def table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path} has more than {MOST_BYTES} bytes: give a smaller table")
         given: Any = json.loads(path.read_text(encoding="utf-8"))
+    except InputError:  # a ValueError too
+        raise
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

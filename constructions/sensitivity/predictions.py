@@ -12,48 +12,95 @@ from theory import checks
 from theory.checks import InputError
 
 
-def predictions(module: nn.Module, batch: int = 1024) -> Callable[[np.ndarray], np.ndarray]:
+def predictions(
+    module: nn.Module,
+    batch: int = 1024,
+    *,
+    threshold: float | None = None,
+    dtype: torch.dtype | None = None,
+) -> Callable[[np.ndarray], np.ndarray]:
     """A function from arrays (N, …) to labels (N, …): the argmax of the module's last dimension,
-    or [output > 0] where that is of size 1, or the module's own labels if they are whole numbers.
+    or [output > threshold] where that is of size 1, or the module's own labels if they are whole
+    numbers.
 
     The module is any of torch.  It is run in evaluation mode, without gradients, `batch` inputs at
     a time, in the format and on the device of its parameters (float32 on the CPU if it has none),
-    and is left in the mode in which it was.  Whole numbers stay int64.
+    and all its parts are left in the mode in which they were.  Whole numbers become int64, as
+    tokens are; `dtype` is a format for all inputs instead, such as torch.float32 for pixels 0 … 255
+    beside noisy ones.  The threshold is 0, that of logits; that of probabilities is 0.5.
 
-    Raises ValueError for what is no module, a batch below 1, and (when called) for outputs that are
-    no tensor of one row or more for each input, or contain NaN.
+    Raises ValueError for what is no module, a batch below 1, a threshold that is no finite number,
+    and (when called) for inputs that are no numbers or have no rows, whole numbers that the module
+    does not take, and for outputs that are no tensor of one row or more for each input, are complex
+    or contain NaN, and, unless a threshold is given, that are one for each label and all lie in
+    [0, 1], as probabilities do.
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"the model is a {type(module).__name__}: give a torch module")
     batch = checks.dimension("batch", batch)
+    if threshold is not None:
+        number = checks.real("threshold", threshold)
+        if number.ndim or isinstance(threshold, bool) or not np.isfinite(number):
+            raise InputError(f"threshold is {threshold}: give one finite number")
 
     @torch.no_grad()
     def labels(inputs: np.ndarray) -> np.ndarray:
+        rows = checks.array_of("inputs", inputs)
+        if rows.dtype.kind not in "biuf" or rows.ndim < 1 or not rows.size:
+            raise InputError(
+                f"inputs are {rows.dtype} of shape {rows.shape}: give numbers (N, …), at least one"
+            )
         like = next(module.parameters(), torch.zeros(()))
-        training = module.training
+        modes = [(part, part.training) for part in module.modules()]
         module.eval()
         try:
-            parts = [_as(like, inputs[i : i + batch]) for i in range(0, len(inputs), batch)]
-            return np.concatenate([_labels(module(part), len(part)) for part in parts])
+            given = [_as(like, rows[i : i + batch], dtype) for i in range(0, len(rows), batch)]
+            outputs = torch.cat([_outputs(module, part, dtype) for part in given])
         finally:
-            module.train(training)
+            for part, training in modes:
+                part.training = training
+        return _labels(outputs, threshold)
 
     return labels
 
 
-def _as(like: Tensor, inputs: np.ndarray) -> Tensor:
-    tensor = torch.as_tensor(np.ascontiguousarray(inputs), device=like.device)
-    return tensor.long() if inputs.dtype.kind in "iu" else tensor.to(like.dtype)
+def _as(like: Tensor, inputs: np.ndarray, dtype: torch.dtype | None) -> Tensor:
+    whole = inputs.dtype.kind in "iu"
+    wide = np.ascontiguousarray(inputs, dtype=np.int64 if whole else None)
+    usual = torch.int64 if whole else like.dtype
+    return torch.as_tensor(wide, device=like.device).to(dtype or usual)
 
 
-def _labels(outputs: object, count: int) -> np.ndarray:
-    if not isinstance(outputs, Tensor) or outputs.ndim < 1 or len(outputs) != count:
+def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Tensor:
+    try:
+        outputs = module(inputs)
+    except RuntimeError as error:
+        if dtype is not None or inputs.is_floating_point():
+            raise
+        said = " ".join(str(error).split())
+        raise InputError(
+            f"the model does not take whole numbers ({said}): for pixels give dtype=torch.float32"
+        ) from error
+    if not isinstance(outputs, Tensor) or outputs.ndim < 1 or len(outputs) != len(inputs):
         kind = list(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
-        raise InputError(f"the model's outputs are {kind}: give one that returns ({count}, …)")
-    if not outputs.is_floating_point():
-        return outputs.cpu().numpy()
+        raise InputError(
+            f"the model's outputs are {kind}: give one that returns ({len(inputs)}, …)"
+        )
+    if outputs.is_complex():
+        raise InputError("the model's outputs are complex: give one that returns real logits")
     if outputs.isnan().any():
         raise InputError("the model's outputs contain NaN: it predicts nothing there")
-    if outputs.ndim == 1 or outputs.shape[-1] == 1:
-        return (outputs > 0).cpu().numpy()
-    return outputs.argmax(-1).cpu().numpy()
+    return outputs.cpu()
+
+
+def _labels(outputs: Tensor, threshold: float | None) -> np.ndarray:
+    if not outputs.is_floating_point():
+        return outputs.numpy()
+    if outputs.ndim > 1 and outputs.shape[-1] > 1:
+        return outputs.argmax(-1).numpy()
+    if threshold is None and bool(((outputs >= 0) & (outputs <= 1)).all()):
+        raise InputError(
+            "the model's outputs all lie in [0, 1]: give threshold=0.5 if they are probabilities, "
+            "and threshold=0 if they are logits"
+        )
+    return (outputs > (threshold or 0.0)).numpy()

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +50,26 @@ def test_power_series_are_evaluated():
     assert s.power_series([Fraction(1), Fraction(2), Fraction(3)], Fraction(1, 2)) == Fraction(
         11, 4
     )
+
+
+def test_floats_are_the_fractions_that_they_are(unchecked):
+    found = s.eigenvalues([0.0, 0.1, np.float64(0.3), 2], 5)
+    assert found == s.eigenvalues([Fraction(0), Fraction(0.1), Fraction(0.3), Fraction(2)], 5)
+    assert all(isinstance(mu, Fraction) and mu >= 0 for mu in found)
+
+
+@pytest.mark.parametrize("coefficients", ["ab", 5, [None, 1], [True], [float("nan")], [1j], None])
+def test_coefficients_that_are_none_are_refused(coefficients, unchecked):
+    for call in (
+        lambda: s.eigenvalues(coefficients, 3),
+        lambda: s.eigenvalues_by_definition(coefficients, 3),
+        lambda: s.on_two_letters_less(coefficients, 3),
+        lambda: s.power_series(coefficients, Fraction(1)),
+    ):
+        with pytest.raises(InputError, match="coefficient"):
+            call()
+    with pytest.raises(InputError, match="t is 'x'"):
+        s.power_series([Fraction(1)], "x")
 
 
 def test_other_sizes_are_refused(unchecked):

@@ -23,7 +23,7 @@ def verdicts(claim, run, **options):
 
 def test_the_standard_functions_are_as_stated(tmp_path):
     picture = tmp_path / "s.png"
-    found = verdicts(sensitivity, Run(quick=True, plot=picture), d=5, samples=500, table=None)
+    found = verdicts(sensitivity, Run(quick=True, plot=picture), d=5, samples=5000, table=None)
     assert set(found.values()) == {Verdict.HOLDS}
     assert {"majority-5/figures", "3-parity/gap", "all/degree-s2", "estimate/torch-module"} <= set(
         found
@@ -39,6 +39,12 @@ def test_the_profiles_and_the_lemma_hold(tmp_path):
         assert set(found.values()) == {Verdict.HOLDS}
         assert picture.stat().st_size > 1000
         picture.unlink()
+
+
+def test_an_estimate_wider_than_half_of_it_is_undecided():
+    found = verdicts(sensitivity, Run(quick=True), d=5, samples=100, table=None)
+    assert found["estimate/and-3"] is Verdict.UNDECIDED
+    assert found["estimate/coverage"] is Verdict.HOLDS
 
 
 def test_all_functions_of_two_letters_have_the_figures_of_each():
@@ -93,12 +99,29 @@ def test_tables_that_are_none_are_refused_in_one_line(text, message, tmp_path, c
 def test_a_missing_table_is_refused(tmp_path, capsys):
     assert main(["sensitivity", "--table", str(tmp_path / "none.json")]) == 2
     assert "cannot read" in capsys.readouterr().err
+    assert main(["sensitivity", "--table", str(tmp_path)]) == 2
+    printed = capsys.readouterr().err
+    assert "is no file" in printed
+    assert "JSON" not in printed
 
 
 @pytest.mark.parametrize("options", [{"d": 4}, {"samples": 10}])
 def test_options_that_are_too_small_are_refused(options):
     with pytest.raises(InputError, match="at least"):
         next(sensitivity.findings(Run(), **options))
+
+
+def test_larger_cubes_than_are_gone_through_are_refused():
+    with pytest.raises(InputError, match="at most 32"):
+        next(spectral_bias.findings(Run(), d=33, draws=20))
+
+
+def test_of_no_sizes_the_steps_of_a_proof_are_undecided():
+    from verify.sensitivity.spectral_bias import _steps
+
+    found = {each.id: each.verdict for each in _steps(range(1, 3))}
+    assert found["smaller-cube"] is Verdict.UNDECIDED
+    assert found["shifts"] is Verdict.HOLDS
 
 
 def test_more_words_than_can_be_run_are_refused():
@@ -120,6 +143,8 @@ def test_rows_have_constants_and_leave_out_what_does_not_vary():
     assert row.constant == 0.5
     assert row.at["0"].tolist() == [1 / 3, 0]
     assert row.at["median"].tolist() == [1 / 3]
+    half = np.array([np.arange(8) % 4, np.arange(8) % 5])  # 4 different outputs, and 5
+    assert len(random.row_of(half).balanced) == 1
 
 
 def test_differences_of_means_have_the_errors_of_both():
@@ -142,6 +167,60 @@ def test_networks_are_drawn_by_their_seed(law):
         assert (first != other).any()
 
 
+def test_weights_are_of_their_law_and_of_networks_of_other_kinds():
+    import torch
+
+    from verify.sensitivity.random_networks import draw
+
+    def drawn(law):
+        module = torch.nn.Linear(300, 100)
+        draw(module, law, torch.Generator().manual_seed(0))
+        return module.weight.numpy(), module.bias.numpy()
+
+    weights, biases = drawn("uniform")
+    assert 9.9 < weights.max() <= 10
+    assert -10 <= weights.min() < -9.9
+    assert biases.any()
+    limit = np.sqrt(6 / 400)
+    weights, biases = drawn("Xavier")
+    assert 0.99 * limit < abs(weights).max() <= limit * 1.000001
+    assert not biases.any()
+    weights, biases = drawn("normal")
+    assert abs(weights.std() - 0.02) < 6 * 0.02 / np.sqrt(2 * weights.size)
+    assert abs(weights).max() > 0.06  # beyond a uniform law of the same deviation
+    assert not biases.any()
+
+
+def test_random_transformers_see_their_first_letter():
+    from verify.sensitivity.random_networks import outputs
+
+    said = outputs("transformer", 2, "normal", 3, 0)
+    for letter in (1, 2, 4):
+        words = np.arange(8)
+        assert (said[words] != said[words ^ letter]).any()
+
+
+def test_of_no_draws_nothing_is_said():
+    few, many = np.array([0.1] * 4), np.linspace(0.2, 0.3, 20)
+    found = random._below("deep", ("a", "b"), few, many, "")
+    assert found.verdict is Verdict.UNDECIDED
+    assert "4 and 20 draws are left" in found.words
+    assert random._below("deep", ("a", "b"), many / 2, many, "").verdict is Verdict.HOLDS
+
+
+def test_functions_and_their_sums_with_parity_are_told_apart():
+    rng = np.random.default_rng(0)
+    words = np.arange(256)
+    places = rng.permuted(np.tile(1 << np.arange(8), (20, 1)), axis=1)[:, :2]
+    balanced = (words & places.sum(axis=1)[:, None]) == 0
+    row = random.Row({"0": None, "median": random.sensitivities(balanced)}, 0.0, balanced)
+    table = {law: {name: row for name, _ in random.PAIRS.values()} for law in random.LAWS}
+    assert random._planted(table).verdict is Verdict.HOLDS
+    wrong = row._replace(at={"median": row.at["median"] + 0.01})
+    table["normal"]["transformer 6"] = wrong
+    assert random._planted(table).verdict is Verdict.FAILS
+
+
 @pytest.mark.slow
 def test_random_weights_come_out_as_recorded(tmp_path):
     picture = tmp_path / "r.png"
@@ -149,4 +228,6 @@ def test_random_weights_come_out_as_recorded(tmp_path):
     assert found["control"] is Verdict.HOLDS
     assert found["uniform/0/deep"] is Verdict.HOLDS
     assert found["normal/median/shallow"] is Verdict.FAILS
+    assert found["planted"] is Verdict.HOLDS
+    assert len(found) == 15
     assert picture.stat().st_size > 1000

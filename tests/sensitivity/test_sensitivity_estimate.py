@@ -51,6 +51,62 @@ def test_a_seed_makes_the_same_changes_for_all_models():
     assert moved[1].any(axis=(0, 1)).sum() == 4
 
 
+@pytest.mark.parametrize("seed", [0, 7])
+def test_changes_are_independent_of_inputs_drawn_with_the_same_seed(seed):
+    places = random_sequences(5000, 1, 4, seed=seed)
+    images = np.random.default_rng(seed).normal(size=(5000, 4, 4))
+    for model, inputs, change, truth in (
+        (lambda x: x, places, s.redrawn(4), 3 / 4),
+        (lambda x: x < 2, places, s.forced(4), 2 / 3),
+        (lambda x: x.sum((1, 2)) > 0, images, s.noisy_patches(4, 1.0), 1 / 4),
+    ):
+        low, high = s.sensitivity(model, inputs, change, eta=1e-6, seed=seed).interval
+        assert low <= truth <= high
+        assert high - low < 0.08
+
+
+@pytest.mark.parametrize(("change", "least"), [(s.redrawn(4), 0), (s.forced(4), 1)])
+def test_a_new_token_is_any_of_those_allowed_as_often(change, least):
+    tokens, met = random_sequences(6000, 2, 4, seed=5), []
+    s.sensitivity(lambda x: met.append(x) or np.zeros(len(x), int), tokens, change)
+    for place, changed in enumerate(met[1:]):
+        assert (changed[:, 1 - place] == tokens[:, 1 - place]).all()
+        steps = np.bincount((changed[:, place] - tokens[:, place]) % 4, minlength=4)
+        assert (steps[:least] == 0).all()
+        expected = 6000 / (4 - least)
+        assert (abs(steps[least:] - expected) < 6 * sqrt(expected)).all()
+
+
+def test_noise_is_of_its_size_and_another_one_for_each_image_and_patch():
+    images, met = np.zeros((500, 4, 4)), []
+    change = s.noisy_patches(2, 3.0)
+    s.sensitivity(lambda x: met.append(x) or np.zeros(len(x), int), images, change)
+    noise = np.sum(met[1:], axis=0)
+    assert abs(noise.std() - 3) < 6 * 3 / sqrt(2 * noise.size)
+    assert len(np.unique(noise)) == noise.size
+
+
+def test_two_seeds_make_two_changes_and_a_generator_goes_on():
+    tokens = random_sequences(500, 1, 4, seed=1)
+    first, again, other, going = (
+        s.sensitivity(lambda x: x, tokens, s.redrawn(4), seed=seed).value
+        for seed in (0, 0, 1, np.random.default_rng(5))
+    )
+    assert first == again != other
+    assert going != first
+
+
+def test_a_place_is_the_one_that_is_read():
+    found = s.sensitivity(lambda x: x[:, 3], WORDS, s.forced(2))
+    assert found.by_place.tolist() == [0, 0, 0, 1, 0]
+
+
+def test_the_interval_is_the_value_and_its_radius():
+    found = s.sensitivity(majority, random_sequences(4000, 5, 2, 0), s.forced(2))
+    assert found.interval == (found.value - found.radius, found.value + found.radius)
+    assert s.Estimate(np.array([0.01, 0.03]), 50, 0.05).interval[0] == 0
+
+
 def test_forced_changes_always_change_and_redrawn_ones_sometimes_do():
     tokens = random_sequences(200, 3, 4, 0)
     whole = s.sensitivity(lambda x: x, tokens, s.forced(4))
@@ -63,11 +119,13 @@ def test_any_torch_module_is_a_model(outputs):
     class Counts(nn.Module):
         def __init__(self):
             super().__init__()
+            self.seen = set()
             self.embed = nn.Embedding(2, 1)
             self.embed.weight.data[:] = torch.tensor([[-1.0], [1.0]])
             self.dropout = nn.Dropout(0.9)
 
         def forward(self, words):
+            self.seen.add(torch.is_grad_enabled())
             total = self.dropout(self.embed(words)[..., 0].sum(-1, keepdim=True))
             return total if outputs == 1 else torch.cat([-total, total], dim=-1)
 
@@ -75,6 +133,47 @@ def test_any_torch_module_is_a_model(outputs):
     found = s.sensitivity(predictions(module, batch=7), WORDS, s.forced(2))
     assert found.by_place.tolist() == [3 / 8] * 5
     assert module.training, "left as it was"
+    assert module.seen == {False}
+    module.train().dropout.eval()
+    predictions(module)(WORDS)
+    assert [part.training for part in module.modules()] == [True, True, False]
+    module.eval()
+    predictions(module)(WORDS)
+    assert not any(part.training for part in module.modules())
+
+
+def test_outputs_are_labels_by_their_last_dimension_and_a_threshold():
+    same = nn.Identity()
+    logits = np.array([[-1.0], [0.0], [2.0]])
+    assert predictions(same)(logits).tolist() == [[False], [False], [True]]
+    assert predictions(same)(logits[:, 0]).tolist() == [False, False, True]
+    assert predictions(same, threshold=1)(logits).tolist() == [[False], [False], [True]]
+    assert predictions(same, threshold=-0.5)(logits).tolist() == [[False], [True], [True]]
+    places = np.array([[[0.0, 1.0], [3.0, 2.0], [0.0, 4.0]]])
+    assert predictions(same)(places).tolist() == [[1, 0, 1]]
+    assert predictions(same)(np.array([[3, 5]])).tolist() == [[3, 5]]
+
+
+def test_probabilities_are_told_from_logits():
+    module = nn.Sequential(nn.Linear(3, 1), nn.Sigmoid()).double()
+    inputs = np.random.default_rng(1).normal(size=(400, 3)) * 4
+    with pytest.raises(InputError, match=r"all lie in \[0, 1\]"):
+        predictions(module)(inputs)
+    wanted = predictions(module[0])(inputs)
+    assert (predictions(module, threshold=0.5)(inputs) == wanted).all()
+    assert 0 < wanted.mean() < 1
+    assert predictions(module, threshold=0)(inputs).all()
+
+
+def test_pixels_need_one_format_for_all():
+    pixels = np.random.default_rng(1).integers(0, 256, (20, 4, 4), dtype=np.uint8)
+    module, change = nn.Sequential(nn.Flatten(), nn.Linear(16, 3)), s.noisy_patches(2, 80.0)
+    with pytest.raises(InputError, match=r"give dtype=torch\.float32"):
+        s.sensitivity(predictions(module), pixels, change)
+    found = s.sensitivity(predictions(module, dtype=torch.float32), pixels, change)
+    assert found.by_place.tolist() == (
+        s.sensitivity(predictions(module), pixels.astype(float), change).by_place.tolist()
+    )
 
 
 def test_a_module_over_images_in_its_own_format():
@@ -122,11 +221,54 @@ def test_other_predictions_are_refused():
         (lambda x: np.zeros(3, int), "one for each"),
         (lambda x: 1, "one for each"),
         (lambda x: None, "predictions"),
+        (lambda x: np.zeros((len(x), 1 + x[0, 0]), int), "labels are predicted"),
     ):
         with pytest.raises(InputError, match=message):
             s.sensitivity(said, WORDS, s.forced(2))
     with pytest.raises(InputError, match="no places"):
         s.sensitivity(majority, WORDS, lambda inputs, rng: iter(()))
+    for rows in (WORDS[:1], WORDS[:3], WORDS[:, :4]):
+        with pytest.raises(InputError, match="keeps its shape"):
+            s.sensitivity(lambda x: x[:, 0], WORDS, lambda inputs, rng, rows=rows: iter([rows]))
+
+
+IMAGES = np.zeros((2, 4, 4))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: s.sensitivity(None, WORDS, s.forced(2)), "model is a NoneType"),
+        (lambda: s.sensitivity(nn.Linear(5, 2), WORDS, s.forced(2)), "predictions"),
+        (lambda: s.sensitivity(majority, WORDS, "forced"), "change is 'forced'"),
+        (lambda: s.sensitivity(majority, WORDS, s.forced), r"give forced\(V\)"),
+        (lambda: s.sensitivity(majority, WORDS, s.forced(2), eta=5e-324), "at least 1e-300"),
+        (lambda: s.sensitivity(majority, WORDS, s.forced(2), seed="abc"), "seed is 'abc'"),
+        (lambda: s.sensitivity(majority, WORDS, s.forced(2), seed=-1), "seed is -1"),
+        (lambda: s.sensitivity(lambda x: x, np.array([["a"]]), s.forced(2)), "dtype <U1"),
+        (
+            lambda: s.sensitivity(majority, IMAGES * np.nan, s.noisy_patches(2, 1.0)),
+            "contain",
+        ),
+        (lambda: predictions(nn.Identity(), threshold=float("nan")), "threshold is nan"),
+        (lambda: predictions(nn.Identity(), threshold=True), "threshold is True"),
+        (lambda: predictions(nn.Identity(), threshold=[0.0, 1.0]), "one finite number"),
+        (lambda: predictions(nn.Identity())(["a"]), "give numbers"),
+        (lambda: predictions(nn.Identity())([]), "at least one"),
+        (lambda: predictions(nn.Identity())(np.zeros((0, 3))), "at least one"),
+        (lambda: predictions(nn.Linear(2, 2, dtype=torch.complex64))(IMAGES[..., :2]), "complex"),
+    ],
+)
+def test_what_is_none_is_refused_in_one_line(call, message, unchecked):
+    with pytest.raises(InputError, match=message) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)
+
+
+def test_lists_and_tensors_are_inputs_too():
+    logits = [[-1.0, 2.0], [3.0, 0.0]]
+    for inputs in (logits, torch.tensor(logits)):
+        assert predictions(nn.Identity())(inputs).tolist() == [1, 0]
 
 
 def test_other_modules_are_refused(unchecked):

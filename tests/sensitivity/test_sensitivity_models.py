@@ -109,6 +109,14 @@ def test_a_number_of_letters_is_one(d, unchecked):
             build(d, [0])
 
 
+def test_a_table_beyond_memory_is_refused(monkeypatch):
+    from theory import machine
+
+    monkeypatch.setattr(machine, "available_memory", lambda: 2**30)
+    with pytest.raises(InputError, match=r"units need .* read fewer letters"):
+        junta(24, range(24), np.zeros(2**24, dtype=np.int8))
+
+
 def test_words_of_another_length_are_refused():
     with pytest.raises(InputError, match="this model takes 4"):
         subset_parity(4, [0])([0, 1, 0])

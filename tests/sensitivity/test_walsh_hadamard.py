@@ -70,12 +70,19 @@ def test_truth_values_are_signs_as_characters_have_them():
     assert s.walsh_hadamard([0, 1, 1, 0]).tolist() == [0, 0, 0, 4]
     assert s.truth_table([True, False]).tolist() == [-1, 1]
     assert s.truth_table([1, 1]).tolist() == [1, 1]
+    assert s.truth_table([True, True]).tolist() == [-1, -1]
+    assert s.walsh_hadamard([True, True]).tolist() == [-2, 0]
 
 
 def test_a_junta_reads_its_first_position_as_the_highest_digit():
     words = all_sequences(3, 2)
     found = s.junta(words, [2, 0], [0, 1, 0, 0])
     assert (found == ((words[:, 2] == 0) & (words[:, 0] == 1))).all()
+
+
+def test_a_multiplexer_reads_its_address_as_a_binary_number():
+    assert s.multiplexer([0, 1, 0, 1, 0, 0], 2) == 1
+    assert s.multiplexer([1, 0, 0, 1, 0, 0], 2) == 0
 
 
 def test_twenty_letters_take_seconds():
@@ -112,7 +119,23 @@ def test_a_table_of_too_many_letters_is_refused():
         s.tabulated(lambda words: words[..., 0], 25)
 
 
-@pytest.mark.parametrize("delta", [-0.1, 1.5, float("nan"), True, "x"])
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (lambda words: words, r"shape \(4, 2\)"),
+        (lambda words: 1, r"shape \(\)"),
+        (lambda words: words.mean(-1), "contain 0.5"),
+        (lambda words: 1 - 2 * words[:, 0], "contain -1"),
+        (lambda words: words[:, 0] * np.nan, "contain nan"),
+        (lambda words: ["a"] * 4, "real numbers"),
+    ],
+)
+def test_functions_that_do_not_answer_0_and_1_have_no_table(answers, message):
+    with pytest.raises(InputError, match=message):
+        s.tabulated(answers, 2)
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1.5, float("nan"), True, np.True_, "x"])
 def test_a_chance_is_between_0_and_1(delta, unchecked):
     for function in (s.noise_sensitivity, s.noise_sensitivity_by_definition):
         with pytest.raises(InputError):
@@ -120,8 +143,9 @@ def test_a_chance_is_between_0_and_1(delta, unchecked):
 
 
 def test_a_correlation_is_between_minus_1_and_1():
-    with pytest.raises(InputError, match="rho is 2"):
-        s.noise_stability([1, -1], 2)
+    for rho in (2, True, np.True_):
+        with pytest.raises(InputError, match=f"rho is {rho}"):
+            s.noise_stability([1, -1], rho)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,16 @@ independent numbers in [0, 1], and by [Hoeffding1963] it is within
     √(ln(2/η)/(2N))
 
 of its expectation with probability at least 1 − η: the mean over places, and that of each place
-(each by itself, not all at once).  What is random in a change is drawn afresh for each input, from
-the seed, so that two models see the same changes.
+(each by itself, not all at once).  The interval holds if
+
+    the model is fixed: deterministic, the same for all calls, and no function of these inputs
+                        (inputs that it was trained on are none), each row of which it answers
+                        by itself, whatever the other rows are
+    the changes         do not depend on how the inputs were drawn
+
+What is random in a change is drawn afresh for each input, from a stream of the seed that is apart
+from `numpy.random.default_rng(seed)`: inputs drawn with the same seed are independent of it, and
+two models see the same changes.
 """
 
 from __future__ import annotations
@@ -26,6 +34,9 @@ from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
+
+STREAM = 0x5E25  # beside the seed, which may have drawn the inputs
+LEAST_ETA = 1e-300  # 2/η is a number of float64
 
 Change = Callable[[np.ndarray, np.random.Generator], Iterator[np.ndarray]]
 """Inputs (N, …) → for each place in turn, the inputs with this place changed."""
@@ -70,29 +81,71 @@ def sensitivity(
     """The share of `inputs` (N, …) whose prediction changes with one place, place by place.
 
     `model` is called with arrays as long as `inputs`, and answers with labels, one or several for
-    each input; those of a torch module are `constructions.sensitivity.predictions(module)`.
+    each input; those of a torch module are `constructions.sensitivity.predictions(module)`.  A
+    generator as `seed` is gone on with.
 
-    Raises `ValueError` for η outside (0, 1), no inputs, predictions that are no labels (floats) or
-    not one for each input, and a change without places.
+    Raises `ValueError` for η outside (0, 1) or below 1e−300, a seed below 0, no inputs, predictions
+    that are no labels (floats), not one for each input or not as many for the changed inputs, a
+    change without places or that yields inputs of another shape, and for what is no model or no
+    change.
     """
     eta = checks.positive_number("eta", eta)
-    if eta >= 1:
-        raise InputError(f"eta is {eta:g}: give a number between 0 and 1, for confidence 1 − eta")
+    if not LEAST_ETA <= eta < 1:
+        raise InputError(
+            f"eta is {eta:g}: give a number between 0 and 1, for confidence 1 − eta, that is at "
+            f"least {LEAST_ETA:g}"
+        )
+    if not callable(model):
+        raise InputError(f"the model is a {type(model).__name__}: give a function of inputs")
+    if change in (forced, redrawn, noisy_patches) or not callable(change):
+        shown = getattr(change, "__name__", repr(change))
+        raise InputError(f"the change is {shown}: give forced(V), redrawn(V) or the like")
     array = checks.array_of("inputs", inputs)
     if array.ndim < 2 or not array.size:
         raise InputError(f"inputs have shape {array.shape}: give at least one, (N, …)")
-    before, rng = _labels(model, array), np.random.default_rng(seed)
-    shares = [
-        float((_labels(model, changed) != before).any(axis=1).mean())
-        for changed in change(array, rng)
-    ]
+    rng, before = _stream(seed), _labels(model, array)
+    shares = [_share(model, array, before, changed) for changed in change(array, rng)]
     if not shares:
         raise InputError("the change has no places: give one that yields changed inputs")
     return Estimate(np.array(shares), len(array), eta)
 
 
+def _stream(seed: int | np.random.Generator) -> np.random.Generator:
+    if isinstance(seed, np.random.Generator):
+        return seed
+    entropy = [checks.step_count("seed", seed), STREAM]
+    return np.random.default_rng(np.random.SeedSequence(entropy))
+
+
+def _share(
+    model: Callable[[Any], Any], inputs: np.ndarray, before: np.ndarray, changed: ArrayLike
+) -> float:
+    array = checks.array_of("changed inputs", changed)
+    if array.shape != inputs.shape:
+        raise InputError(
+            f"the change yields inputs of shape {array.shape} for {inputs.shape}: give a change of "
+            "each input that keeps its shape"
+        )
+    after = _labels(model, array)
+    if after.shape != before.shape:
+        raise InputError(
+            f"{before.shape[1]} labels are predicted for each input, and {after.shape[1]} for each "
+            "changed one: give a model with as many for both"
+        )
+    return float((after != before).any(axis=1).mean())
+
+
 def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
-    labels = checks.array_of("predictions", model(inputs))
+    try:
+        predicted = model(inputs)
+    except (TypeError, AttributeError) as error:
+        if not hasattr(model, "state_dict"):
+            raise
+        raise InputError(
+            f"the model is a {type(model).__name__}, which takes no arrays: for a torch module "
+            "give constructions.sensitivity.predictions(module)"
+        ) from error
+    labels = checks.array_of("predictions", predicted)
     if labels.ndim < 1 or len(labels) != len(inputs):
         raise InputError(
             f"predictions have shape {labels.shape} for {len(inputs)} inputs: give one for each"
@@ -135,7 +188,8 @@ def noisy_patches(size: int, sigma: float) -> Change:
     """N(0, σ²) is added to every number in a patch of size × size pixels, of images
     (N, …, height, width), row by row of patches.
 
-    Raises `ValueError` for σ ≤ 0, a size below 1, and images that are not made of such patches.
+    Raises `ValueError` for σ ≤ 0, a size below 1, and images that are not made of such patches or
+    contain NaN or infinite numbers.
     """
     size, sigma = checks.dimension("size", size), checks.positive_number("sigma", sigma)
 
@@ -146,6 +200,7 @@ def noisy_patches(size: int, sigma: float) -> Change:
                 f"inputs have shape {images.shape}: give images (N, …, height, width) whose sides "
                 f"are multiples of {size}"
             )
+        checks.finite("inputs", bool(np.isfinite(images).all()))
         for top in range(0, images.shape[-2], size):
             for left in range(0, images.shape[-1], size):
                 noisy = images.copy()

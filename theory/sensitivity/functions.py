@@ -2,6 +2,12 @@
 
 The majority of all letters is the last answer of `theory.computation.majority`, and the parity of
 all of them that of `theory.computation.parity`.  Positions count from 0.
+
+The chance that the flip of a letter changes them, x uniform: a letter of a parity always does; one
+of a conjunction of k where the k − 1 others are 1, 2^{1−k}; one of majority where the others tie
+(`majority_mean_influence`); the data of a multiplexer of a address letters where addressed, which
+is one of 2^a, together 1; and a letter of its address where the two data that it chooses from
+differ, ½.
 """
 
 from collections.abc import Callable, Sequence
@@ -92,11 +98,21 @@ def multiplexer(words: ArrayLike, address: int) -> np.ndarray:
 def tabulated(function: Callable[[np.ndarray], np.ndarray], d: int) -> np.ndarray:
     """The values −1 (of 1) and +1 (of 0) of a function of words (…, d) on all of them, (2^d,).
 
-    Raises `ValueError` unless 1 ≤ d ≤ 24.
+    Raises `ValueError` unless 1 ≤ d ≤ 24, and for a function whose answers (…,) are not each 0 or
+    1: those that are −1 and +1 are a table already, and probabilities are none.
     """
     if checks.dimension("d", d) > MOST:
         raise InputError(f"d is {d}: a table has 2^d values; give at most {MOST}")
-    return 1 - 2 * np.asarray(function(all_sequences(d, 2)), dtype=np.int64)
+    answers = checks.array_of("the function's answers", function(all_sequences(d, 2)))
+    if answers.shape != (2**d,):
+        raise InputError(
+            f"the function's answers have shape {answers.shape}: give one for each of 2^{d} = "
+            f"{2**d} words"
+        )
+    wrong = answers[~np.isin(checks.real("the function's answers", answers), (0, 1))]
+    if wrong.size:
+        raise InputError(f"the function's answers contain {wrong[0]}: give 0 and 1 alone")
+    return 1 - 2 * answers.astype(np.int64)
 
 
 def majority_mean_influence(d: int) -> Fraction:

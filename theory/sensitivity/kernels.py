@@ -1,6 +1,7 @@
 """Weak spectral bias: kernels of an inner product on the cube prefer low degrees, parity by parity.
 
-K(x, y) = Φ(⟨x, y⟩/d) on {±1}^d, Φ(t) = Σ_m c_m t^m.  Its eigenfunctions are the χ_S, and
+K(x, y) = Φ(⟨x, y⟩/d) on {±1}^d, Φ(t) = Σ_m c_m t^m, Σ_m |c_m| < ∞: the series converges wherever it
+is asked, from −1 to 1.  Its eigenfunctions are the χ_S, and
 
     μ_k = E Φ(Σx/d) χ_S(x),      |S| = k,  x uniform.
 
@@ -28,9 +29,11 @@ Everything here is exact for coefficients that are fractions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import comb
+from math import comb, isfinite
+from numbers import Rational
+from typing import Any
 
 import numpy as np
 
@@ -65,9 +68,13 @@ def shift_polynomial(minus: int, plus: int) -> list[int]:
 
 
 def power_series(coefficients: Sequence[Fraction], t: Fraction) -> Fraction:
-    """Φ(t) = Σ_m c_m t^m."""
-    total = Fraction(0)
-    for c in reversed(coefficients):
+    """Φ(t) = Σ_m c_m t^m.
+
+    Floats are taken as the fractions that they are.  Raises `ValueError`, as all functions of
+    coefficients here do, unless all are finite real numbers.
+    """
+    total, t = Fraction(0), _exact("t", t)
+    for c in reversed(_all_exact(coefficients)):
         total = total * t + c
     return total
 
@@ -115,7 +122,22 @@ def on_two_letters_less(coefficients: Sequence[Fraction], d: int) -> list[Fracti
     """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d).  Raises `ValueError` unless d ≥ 3."""
     if checks.dimension("d", d) < 3:
         raise InputError(f"d is {d}: give at least 3, so that a cube is left")
-    return [c * Fraction(d - 2, d) ** m for m, c in enumerate(coefficients)]
+    shrunk = Fraction(d - 2, d)
+    return [c * shrunk**m for m, c in enumerate(_all_exact(coefficients))]
+
+
+def _all_exact(coefficients: Sequence[Fraction]) -> list[Fraction]:
+    if isinstance(coefficients, str) or not isinstance(coefficients, Iterable):
+        raise InputError(f"coefficients are {coefficients!r}: give a list of numbers")
+    return [_exact("a coefficient", c) for c in coefficients]
+
+
+def _exact(name: str, value: Any) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool) or not isinstance(value, Rational | float) or not isfinite(value):
+        raise InputError(f"{name} is {value!r}: give a fraction, or another finite real number")
+    return Fraction(value)
 
 
 def _sizes(d: int, k: int) -> tuple[int, int]:

@@ -3,8 +3,12 @@
     Stab_ρ(f) = Σ_k ρ^k W_k                        W_k the Fourier weight of degree k
     NS_δ(f)   = P(f(x) ≠ f(y)) = ½(1 − Stab_{1−2δ}(f)) ≤ δ·I(f)
 
-x is uniform, and y is x with every letter flipped with probability δ.  The bound holds for δ in
-[0, 1], as (1 − 2δ)^k ≥ 1 − 2δk (Bernoulli, 1 − 2δ ≥ −1).  Fractions give fractions.
+x is uniform, and y is x with every letter flipped with probability δ.
+
+The equality: E χ_S(x) χ_S(y) = Π_{i ∈ S} E (−1)^{x_i + y_i} = (1 − 2δ)^{|S|}, and 0 for two
+different sets, so that E f(x) f(y) = Stab_{1−2δ}(f); and f is ±1.  The bound: (1 − 2δ)^k ≥ 1 − 2δk,
+which for δ ≤ ½ is Bernoulli's, for k ≤ 1 an equality, and for δ ≥ ½, k ≥ 2 follows from
+(1 − 2δ)^k ≥ −1 ≥ 1 − 2δk; then Σ_k W_k = 1 and Σ_k k W_k = I(f).  Fractions give fractions.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from theory.sensitivity.walsh_hadamard import fourier_weights, letters, set_size
 def probability(name: str, value: Any) -> Any:
     """`value`, a number from 0 to 1 and no bool; else `ValueError`."""
     array = checks.real(name, value)
-    if array.ndim or isinstance(value, bool) or not 0 <= array <= 1:
+    if array.ndim or isinstance(value, (bool, np.bool_)) or not 0 <= array <= 1:
         raise InputError(f"{name} is {value}: give a number from 0 to 1")
     return value
 
@@ -31,10 +35,10 @@ def probability(name: str, value: Any) -> Any:
 def noise_stability(values: ArrayLike, rho: Any) -> Any:
     """Stab_ρ(f), the correlation E f(x) f(y) for ρ in [−1, 1].
 
-    Raises `ValueError` as `truth_table` does, and for a ρ outside [−1, 1].
+    Raises `ValueError` as `truth_table` does, and for a ρ outside [−1, 1] or that is a bool.
     """
     array = checks.real("rho", rho)
-    if array.ndim or not -1 <= array <= 1:
+    if array.ndim or isinstance(rho, (bool, np.bool_)) or not -1 <= array <= 1:
         raise InputError(f"rho is {rho}: give a number from −1 to 1")
     return sum(rho**k * weight for k, weight in enumerate(fourier_weights(values)))
 

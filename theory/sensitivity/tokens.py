@@ -13,8 +13,12 @@ one-hot answer e_f and its Efron–Stein parts e^{=S} [ODonnell2014],
     P(f changes when each token is redrawn with probability δ) = 1 − Σ_S (1 − δ)^{|S|} ‖e^{=S}‖²
                                                                ≤ δ·T·Sens, redrawn
 
-as 1 − (1 − δ)^k ≤ δk and Σ_S ‖e^{=S}‖² = 1.  The bound is one of a hybrid argument: it needs
-tokens that are independent, and replacements of their own law.
+The first: given x_{−i}, the token x_i and its replacement are independent and of one law, so that
+P(f(x) = f(x^{i→u})) = E‖E[e_f | x_{−i}]‖² = Σ_{S ∌ i} ‖e^{=S}‖², and a change has the probability
+Σ_{S ∋ i} ‖e^{=S}‖².  The second: with y as x, each token redrawn with probability δ, the answers
+agree with probability E⟨e_f(x), e_f(y)⟩ = Σ_S (1 − δ)^{|S|} ‖e^{=S}‖², as given x, e^{=S}(y) is
+(1 − δ)^{|S|} e^{=S}(x) in expectation.  The bound as 1 − (1 − δ)^k ≤ δk and Σ_S ‖e^{=S}‖² = 1.  It
+is one of a hybrid argument: tokens must be independent, and replacements of their own law.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ MOST = 24  # letters: 2^24 integers are 128 MiB
 def truth_table(values: ArrayLike) -> np.ndarray:
     """`values` (2^d,), d ≥ 1, as int64, every entry −1 or +1.
 
-    Truth values 0 and 1 stand for +1 and −1, as χ has them; a table of ones alone is one of +1.
+    Truth values 0 and 1, or False and True, stand for +1 and −1, as χ has them; a table of the
+    integer 1 alone is one of +1.
     Raises `ValueError` for a length that is no power of two, of fewer than 1 or more than 24
     letters, and for other values.
     """
@@ -35,8 +36,9 @@ def truth_table(values: ArrayLike) -> np.ndarray:
         )
     if d > MOST:
         raise InputError(f"values are those of {d} letters: give a function of at most {MOST}")
+    numbers = ((1, -1), (0, 1)) if array.dtype != bool else ((0, 1),)
     array = checks.real("values", array)
-    for allowed in ((1, -1), (0, 1)):
+    for allowed in numbers:
         if np.isin(array, allowed).all():
             table = array if allowed == (1, -1) else 1 - 2 * array
             return table.astype(np.int64)

@@ -43,10 +43,15 @@ ARCHITECTURES = (
 
 @torch.no_grad()
 def outputs(kind: str, layers: int, law: str, d: int, seed: int) -> np.ndarray:
-    """What one such network says to all words of d letters, (2^d,), float32."""
+    """What one such network says to all words of d letters, (2^d,), float32.
+
+    Networks of two laws or architectures are independent draws, of the same seed too.
+    """
     words = torch.from_numpy(all_sequences(d, 2))
     module, said = NETWORKS[kind](layers, d)
-    draw(module, law, Generator().manual_seed(seed))
+    which = [seed, LAWS.index(law), ARCHITECTURES.index((kind, layers))]
+    (own,) = np.random.SeedSequence(which).generate_state(1)
+    draw(module, law, Generator().manual_seed(int(own)))
     return said(words).numpy()
 
 

@@ -20,12 +20,13 @@ LAWS = ("uniform", "Xavier", "normal")
 THRESHOLDS = ("0", "median")
 PAIRS = {"shallow": ("transformer 2", "LSTM 1"), "deep": ("transformer 6", "LSTM 4")}
 SHALLOW = "LSTM 1"
+EXACT = 1e-9  # sums of a few fractions in float64
 FEW, FEWEST = 10, 5  # draws of quick runs, and below which nothing is said of a mean
 
 
 class Row(NamedTuple):
     """An architecture with weights of one law: Sens of each draw at both thresholds (those with
-    fewer than 2^{d−1} different outputs are left out of the second), the share of constants at 0,
+    at most 2^{d−1} different outputs are left out of the second), the share of constants at 0,
     and the functions at the median, (draws, 2^d)."""
 
     at: dict[str, np.ndarray]
@@ -50,8 +51,11 @@ def random_weights(
     for no other reason.  Three laws of the weights: uniform between −10 and 10, Xavier, and normal
     with standard deviation 0.02.  For each of them, and for both thresholds, transformers of two
     layers are set beside LSTMs of one, and those of six beside LSTMs of four: below them in the
-    mean by 3 standard errors, or not.  As a control two halves of the transformers are set beside
-    each other.
+    mean by 3 standard errors, or not; undecided where fewer than 5 draws are left with more
+    different outputs than half the words.  Transformers are read at a token of their own behind
+    the word, LSTMs at its last letter.  As controls, two halves of the transformers are set beside
+    each other, and the functions f at the median beside f ⊕ parity, whose sensitivity is 1 −
+    Sens(f): a difference that is known, and has to be found.
     """
     table = measured(run, FEW if run.quick else draws)
     for law in LAWS:
@@ -59,10 +63,10 @@ def random_weights(
             words = told(table[law], threshold)
             for depth, pair in PAIRS.items():
                 low, high = (table[law][name].at[threshold] for name in pair)
-                if min(len(low), len(high)) >= FEWEST:
-                    found = _below(depth, pair, difference(low, high), words)
-                    yield from labelled(f"{law}/{threshold}", [found])
+                found = _below(depth, pair, low, high, words)
+                yield from labelled(f"{law}/{threshold}", [found])
     yield _control(table)
+    yield _planted(table)
     yield _linear(table["normal"])
     if run.plot:
         from verify.sensitivity.random_picture import draw
@@ -135,8 +139,14 @@ def told(rows: dict[str, Row], threshold: str) -> str:
     return ", ".join(parts)
 
 
-def _below(depth: str, pair: tuple[str, str], found: Mean, words: str) -> Finding:
-    """Whether the first of a pair is below the second, by how much it is found to be."""
+def _below(
+    depth: str, pair: tuple[str, str], low: np.ndarray, high: np.ndarray, words: str
+) -> Finding:
+    """Whether the first of a pair is below the second, by how much it is found to be; undecided
+    where few draws of one of them are left."""
+    few = min(len(low), len(high)) < FEWEST
+    found = Mean(np.nan, np.nan, 1) if few else difference(low, high)
+    kept = f"; {len(low)} and {len(high)} draws are left, of {FEWEST} that it takes" * few
     return Finding(
         depth,
         f"sensitivity of {pair[0]} below that of {pair[1]}",
@@ -144,7 +154,7 @@ def _below(depth: str, pair: tuple[str, str], found: Mean, words: str) -> Findin
         found.value,
         0.0,
         sign_of(*found),
-        words,
+        words + kept,
         f"less, by {ERRORS:g} standard errors; it is by {found:.3f}",
     )
 
@@ -170,6 +180,33 @@ def _control(table: Table) -> Finding:
         verdict,
         f"differ by at most {most:.2f} of what would tell them apart, in {len(apart)} comparisons",
         "no difference",
+    )
+
+
+def _planted(table: Table) -> Finding:
+    """Transformers beside the same functions ⊕ parity: every flip that changes one of the two does
+    not change the other."""
+    odd = all_sequences(LETTERS, 2).sum(axis=1) % 2 == 1
+    wrong, told_apart, count = 0.0, 0, 0
+    for law in LAWS:
+        for name, _ in PAIRS.values():
+            row = table[law][name]
+            if len(row.balanced) >= FEW:
+                low = row.at["median"]
+                found = difference(low, sensitivities(row.balanced ^ odd))
+                wrong = max(wrong, abs(float(found.mean - 1 + 2 * low.mean())))
+                told_apart += sign_of(*found) is Verdict.HOLDS
+                count += 1
+    verdict = Verdict.of(told_apart == count and wrong < EXACT) if count else Verdict.UNDECIDED
+    return Finding(
+        "planted",
+        "transformers at the median beside the same functions ⊕ parity",
+        "statistical",
+        told_apart,
+        count,
+        verdict,
+        f"told apart in {told_apart} of {count} comparisons, off by at most {wrong:.0e}",
+        f"all, by 1 − 2·Sens, {ERRORS:g} standard errors",
     )
 
 

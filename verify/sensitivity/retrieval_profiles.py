@@ -20,6 +20,7 @@ from theory.retrieval import (
 )
 from theory.sensitivity import (
     change_when_redrawn,
+    change_when_redrawn_by_definition,
     efron_stein_weights,
     forced_profile,
     hybrid_bound,
@@ -40,6 +41,7 @@ STATED = {
     "most frequent": "35/128 250/729 195/512",
 }
 DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(1)
+PAIRS = 3, 4  # V and n where all pairs of sequences are gone through
 LONGEST = 10  # tokens of two symbols
 
 
@@ -55,9 +57,10 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
     1, 2 and 3 hops, the previous and the most frequent token: the chance that it changes when the
     token at one position becomes another one.  Sens, the mean over positions, are the fractions
     stated; they are those of the Efron–Stein decomposition, and tokens redrawn with probability δ
-    change the answer with probability at most δ·n·Sens (redrawn).  Of four symbols, recent tokens
-    count more for the induction head: that is the task's own, as nothing was learned.  Of two
-    symbols it turns on the last token but one: flipping that always changes its answer.
+    change the answer with probability at most δ·n·Sens (redrawn), which says nothing from 1 on.  At
+    V = 4, n = 6, recent tokens count more for the induction head: that is the task's own, as
+    nothing was learned.  Of two symbols it turns on the last token but one: flipping that always
+    changes its answer.
     """
     drawn = dict[tuple[int, int], dict[str, list[Fraction]]]()
     for place, (V, n) in enumerate(SIZES[:1] if run.quick else SIZES):
@@ -73,6 +76,7 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
             ]
             yield from labelled(f"V={V} n={n}/{name}", found)
             drawn.setdefault((V, n), {})[name] = forced_profile(answers, V)
+    yield _chance(run)
     yield _last_but_one(run)
     yield _recency(run)
     if run.plot:
@@ -175,7 +179,30 @@ def _decomposed(answers: np.ndarray, V: int) -> Iterator[Finding]:
         len(DELTAS),
         evidence="exact",
         words=f"answers change with {', '.join(f'{float(each):.3f}' for each in chances)}",
-        wanted=f"at most {', '.join(f'{float(each):.3f}' for each in bounds)}",
+        wanted=f"at most {', '.join(map(_bound, bounds))}",
+    )
+
+
+def _bound(bound: Fraction) -> str:
+    return f"{float(bound):.3f}" + " (says nothing)" * (bound >= 1)
+
+
+def _chance(run: Run) -> Finding:
+    """The chance of a change by the Efron–Stein parts, beside all pairs of sequences."""
+    V, n = PAIRS
+    answers = last_answers(models(run)["hop 1"], V, n)
+    found = [change_when_redrawn(answers, V, delta) for delta in DELTAS]
+    wanted = [change_when_redrawn_by_definition(answers, V, delta) for delta in DELTAS]
+    return same(
+        "chance",
+        f"induction head, V = {V}, n = {n}: tokens redrawn, by the Efron–Stein parts and by all "
+        "pairs of sequences",
+        [str(each) for each in found],
+        [str(each) for each in wanted],
+        words=", ".join(
+            f"{float(each):.3f} at δ = {x}" for each, x in zip(found, DELTAS, strict=True)
+        ),
+        wanted="equal",
     )
 
 
