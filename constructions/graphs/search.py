@@ -15,8 +15,8 @@ Layer 2.  One head asks for the edge to follow, with M = T + 1:
                                                  0 at BOS; at most −1 at other edges and at nodes
 
 Whole numbers, so the gap is 1: the first edge of the prompt that leads on, or BOS if there is none.
-At most 4 tokens have one score, a j for each of visited_u − 2·visited_v = 1, 0, −1, −2: scores are
-graded.  The head adds e_u − 2e_v to `visited`, in which u is 1 and v is 0.
+No two tokens have one score, as 0 ≤ j < M: scores are graded.  The head adds e_u − 2e_v to
+`visited`, in which u is 1 and v is 0.
 
 The read-out is −visited beside 1 for ⊥: 2 at v and at most 0 elsewhere, or at most 0 at all nodes.
 

@@ -44,7 +44,7 @@ def channels(
 
     Block by block, at every depth.  I and J are not orthogonal, so ‖W‖² is split into diagonals,
     off-diagonals and the rest.  Models of such weights do not depend on names.  The channel I
-    composes neighbourhoods; J counts: A J A = deg degᵀ.
+    composes neighbourhoods; J counts walks: A J A = deg degᵀ.
     """
     n = nodes
     if n > MOST_NODES:
@@ -160,5 +160,5 @@ def counting(run: Run) -> Finding:
         degrees = A.sum(-1)
         wrong = wrong or difference(S, degrees[..., :, None] * degrees[..., None, :], A)
         count += len(A)
-    name = "A J A = deg degᵀ: the channel J knows degrees and nothing of who is connected"
+    name = "A J A = deg degᵀ: the channel J depends on degrees alone"
     return equal("counting", name, wrong, words=f"all entries on {count} graphs, all on few nodes")

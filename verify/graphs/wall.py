@@ -14,13 +14,13 @@ than 3^L only words with a J are left, with walks_k(i) = (A^k 1)_i and walks_k =
 
     output_ij = Σ_w c_w walks_{k_0}(i) · Π_m walks_{k_m} · walks_{k_r}(j),   c_w ≥ 0.
 
-If all degrees, loops included, are at most a = ⌊n/2⌋, walks_k(i) ≤ a^k and walks_k ≤ n·a^k; two
+If all degrees, loops counted, are at most a = ⌊n/2⌋, walks_k(i) ≤ a^k and walks_k ≤ n·a^k; two
 cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes have at least as many.  So no far pair has a larger output than any
 pair between the cliques, and whoever says "connected" beyond 3^L says it on 2Clique.  And where all
 degrees are equal, the words are: far pairs of C_2m have the output of pairs between two C_m.
 
-Any sign, two channels, any threshold, cycles: proved in `constructions/graphs/two_cycles.py`, for
-cycles from m = 4·3^(L−1) + 1 on; and one node fewer can be told.
+Any sign, two channels, any threshold, cycles: none is right on all pairs of both C_2m and C_m ∪ C_m
+from m = 4·3^(L−1) + 1 on, as `constructions/graphs/two_cycles.py` proves; at one node fewer one is.
 """
 
 from __future__ import annotations
@@ -70,12 +70,13 @@ def connectivity_wall(
     nodes: Annotated[int, option("nodes of a random graph", min=11)] = 12,
     samples: Annotated[int, option("random weights of each kind", min=1)] = 6,
 ) -> Iterator[Finding]:
-    """Beyond distance 3^L weights ≥ 0 fail; signed ones reach 4·3^(L−1) on cycles.
+    """Beyond distance 3^L weights ≥ 0, threshold 0 or two channels, fail; signed ones reach farther.
 
     Not negative, threshold 0: a model that is sound on n nodes sees no pair farther apart than 3^L.
-    Not negative, A ⊗ I + B ⊗ J, any threshold: a far pair in a graph of degrees at most n/2 has no
-    larger output than all pairs between two cliques.  Signed: an L-layer model is right on C_2m and
-    on C_m ∪ C_m for m = 4·3^(L−1), and from the next m on none of two channels tells them apart.
+    Not negative, A ⊗ I + B ⊗ J, any threshold: a far pair in a graph of degrees at most ⌊n/2⌋, loops
+    counted, has no larger output than all pairs between two cliques.  Signed: an L-layer model is
+    right on all pairs of C_2m and of C_m ∪ C_m at m = 4·3^(L−1), and from the next m on none of two
+    channels is.
     """
     yield by_definition(run, nodes)
     yield subgraphs(run, samples)
@@ -301,7 +302,7 @@ def closed_bands(run: Run, samples: int) -> Finding:
             m = 4 * capacity(layers - 1) + 1 + int(run.rng.integers(0, 2))
             wrong, count = wrong or apart(run, m, layers, cutting(run, m, layers)), count + 1
     differ = [apart(run, 4, 1, cutting(run, 4, 1)) is not None for _ in range(4 * samples)]
-    name = "signed weights of two channels tell no two cycles from one, m ≥ 4·3^(L−1) + 1"
+    name = "signed, two channels, m ≥ 4·3^(L−1) + 1: far pairs of C_2m are as pairs of two C_m"
     words = f"{count} random weights, L = 1, 2; at m = 4, L = 1, {sum(differ)} of {len(differ)} do"
     return equal("signed-cycles", name, wrong, words=words)
 
