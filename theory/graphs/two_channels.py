@@ -83,8 +83,14 @@ def two_channels_by_definition(W: ArrayLike, n: int) -> np.ndarray:
 
 
 def kronecker(channels: Channels, n: int) -> np.ndarray:
-    """A ⊗ I + B ⊗ J (rows·n, columns·n)."""
-    A, B = channels
+    """A ⊗ I + B ⊗ J (rows·n, columns·n).
+
+    Raises `ValueError` for an n below 1, and for A and B that are no matrices of one shape.
+    """
+    n = checks.dimension("n", n)
+    A, B = (checks.array_of(name, each) for name, each in zip("AB", channels, strict=True))
+    if A.ndim != 2 or A.shape != B.shape:
+        raise InputError(f"A and B have shapes {A.shape} and {B.shape}: give two (rows, columns)")
     eye, ones = np.eye(n, dtype=np.int64), np.ones((n, n), dtype=np.int64)
     return np.kron(A, eye) + np.kron(B, ones)
 
