@@ -60,6 +60,13 @@ def test_options_are_checked():
         next(connectivity.findings(Run(), nodes=1))
     with pytest.raises(InputError, match="nodes is 10: give a number at least 11"):
         next(connectivity_wall.findings(Run(), nodes=10))
+    for claim, options, says in (
+        (connectivity, {"nodes": 41}, "2 layers and 41 nodes: give at most 4 and 40"),
+        (connectivity, {"layers": 5}, "5 layers and 12 nodes: give at most 4 and 40"),
+        (connectivity_wall, {"nodes": 25}, "nodes is 25: give at most 24"),
+    ):
+        with pytest.raises(InputError, match=says):
+            next(claim.findings(Run(), **options))
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ def capacity(layers: int) -> int:
     """
     layers = checks.step_count("layers", layers)
     if layers > MOST_LAYERS:
-        raise InputError(f"layers are more than {MOST_LAYERS}, of which 3^L is not made: give fewer")
+        raise InputError(f"layers are more than {MOST_LAYERS}: give fewer")
     return int(3**layers)
 
 

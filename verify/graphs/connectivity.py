@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
     capacity,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 DEPTHS = 1, 2, 3  # of the models that are run on paths
+MOST_NODES, MOST_LAYERS = 40, 4  # of what is run over Q, at a width of 2^(L + 1)·n
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def connectivity(
     run: Run,
     *,
     nodes: Annotated[int, option("nodes of a random graph", min=2)] = 12,
-    layers: Annotated[int, option("layers of the models on random graphs", min=1)] = 2,
+    layers: Annotated[int, option("layers of the models", min=1)] = 2,
     samples: Annotated[int, option("random graphs", min=1)] = 40,
 ) -> Iterator[Finding]:
     """L layers of one linear head of width n are positive exactly where dist ≤ 3^L.
@@ -80,6 +82,10 @@ def connectivity(
     2^(L+1)·n, has the same support.  Clipped to 0 and 1, ⌈log₃D⌉ layers find what is connected
     within distance D.  Products ⟨H_i, H_j⟩ are positive exactly where dist ≤ 2·3^L.
     """
+    if nodes > MOST_NODES or layers > MOST_LAYERS:
+        raise InputError(
+            f"{layers} layers and {nodes} nodes: give at most {MOST_LAYERS} and {MOST_NODES}"
+        )
     graphs = drawn(run, nodes, samples)
     for tested in constructions_of(run):
         yield from labelled(tested.label, about(run, tested, graphs, layers))

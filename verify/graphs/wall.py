@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from theory.checks import InputError
 from theory.graphs import (
     Channels,
     all_graphs,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, whole numbers
+MOST_NODES = 24  # of what is computed in Python integers, at a width of 8n
 CONTROLS = 24  # random weights at m = 4, of which some have to tell one cycle from two
 LEAST_DRAWN = 4  # weights beside two cliques, of which some have to say something of a far pair
 
@@ -80,6 +82,8 @@ def connectivity_wall(
     model is right on all pairs of C_2m and of C_m ∪ C_m at m = 4·3^(L−1), and from the next m on
     none of two channels is.
     """
+    if nodes > MOST_NODES:
+        raise InputError(f"nodes is {nodes}: give at most {MOST_NODES}")
     yield by_definition(run, nodes)
     yield subgraphs(run, samples)
     yield sound(run, samples)
