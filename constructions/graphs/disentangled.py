@@ -72,7 +72,9 @@ def disentangled(
     out = np.tile(np.eye(n), (width // n, 1)) if read_out is None else read_out
     out = _matrix("read_out", out, width, n)
     offset = checks.real("bias", bias)
-    checks.finite("bias", offset.ndim == 0 and bool(np.isfinite(offset)))
+    if offset.ndim:
+        raise InputError(f"bias has shape {offset.shape}: give one number for all nodes")
+    checks.finite("bias", bool(np.isfinite(offset)))
 
     stream = Stream(node=n, A=n, **{f"layer_{i}": size for i, size in enumerate(columns, 1)})
     stream.fits(layers)

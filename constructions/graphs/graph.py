@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,13 +21,17 @@ class Graph(Interface):
     above `threshold`.  `model.logits(A)` are the numbers.  `margin` is the least distance of two
     outputs on different sides of the threshold, with the threshold in their middle.
 
-    Raises ValueError for what is no adjacency matrix of n nodes (`theory.graphs.as_adjacency`), and
-    for outputs that overflow.
+    Raises ValueError for a threshold that is no finite number, for what is no adjacency matrix of n
+    nodes (`theory.graphs.as_adjacency`), and for outputs that overflow.
     """
 
     def __init__(self, n: int, *, threshold: float = 0.0, margin: float | None = None) -> None:
         super().__init__()
-        self.n, self.threshold, self.margin = checks.dimension("n", n), threshold, margin
+        at = checks.real("threshold", threshold)
+        checks.finite("threshold", at.ndim == 0 and bool(np.isfinite(at)))
+        if margin is not None:
+            margin = checks.positive_number("margin", margin)
+        self.n, self.threshold, self.margin = checks.dimension("n", n), float(at), margin
         self.context = self.n
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:

@@ -15,8 +15,8 @@ Layer 2.  One head asks for the edge to follow, with M = T + 1:
                                                  0 at BOS; at most −1 at other edges and at nodes
 
 Whole numbers, so the gap is 1: the first edge of the prompt that leads on, or BOS if there is none.
-At most 4 tokens have one score, a j for each of visited_u − 2·visited_v = 1, 0, −1, −2: scores are
-graded.  The head adds e_u − 2e_v to `visited`, in which u is 1 and v is 0.
+No two tokens have one score, as 0 ≤ j < M: scores are graded.  The head adds e_u − 2e_v to
+`visited`, in which u is 1 and v is 0.
 
 The read-out is −visited beside 1 for ⊥: 2 at v and at most 0 elsewhere, or at most 0 at all nodes.
 
@@ -70,8 +70,18 @@ class Edges(Tokens):
         return [*(n + pairs @ [n, 1]).tolist(), source]
 
     def found(self, tokens: ArrayLike) -> list[int]:
-        """The nodes that decoded tokens (T,) are, up to the first ⊥."""
-        listed = np.asarray(tokens).tolist()
+        """The nodes that decoded tokens (T,) are, up to the first ⊥.
+
+        Raises ValueError for what is no one sequence of nodes and ⊥ = −1.
+        """
+        given = checks.array_of("tokens", tokens)
+        given = given.astype(np.int64) if given.shape == (0,) else given
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            shown = f"shape {given.shape} and dtype {given.dtype}"
+            raise InputError(f"tokens have {shown}: give one sequence (T,) of integers")
+        if given.size and not -1 <= given.min() <= given.max() < self.nodes:
+            raise InputError(f"tokens are not all from −1 to {self.nodes - 1}: give decoded ones")
+        listed = given.tolist()
         return listed[: listed.index(-1)] if -1 in listed else listed
 
     def generate(self, model: Model, tokens: ArrayLike, steps: int) -> Tensor:

@@ -5,7 +5,7 @@ output of a pair of C_m ∪ C_m that is not connected (`verify/graphs/wall.py`).
 subtracts, and L layers are right on all pairs of both for m = 4·3^(L−1), which is more than 3^L.
 
 Layers before the last have W = n·I, so S = hhᵀ.  The last block P of h is then a polynomial in A of
-degree k = 3^(L−1), whose first coefficient is 1.  In the last layer
+degree k = 3^(L−1), whose leading coefficient is 1.  In the last layer
 
     S = relu(3J − 2P²).
 
@@ -22,10 +22,20 @@ and the output 3m + 3 − Σ_j S_ij − S_ij is
     C_2m               4            3        1              –
     C_m ∪ C_m          3            3        –              0                                      ∎
 
-From m = 4·3^(L−1) + 1 on no signed weights of two channels tell the two apart, with any threshold.
-Every S_l is a band around the diagonal, of half-width 2·3^l ≤ 2·3^(L−1), plus a constant; a band
-that C_m is too long to close is the same in both, and its rows have the same sums.  So pairs that
-no band reaches, far ones of C_2m and those between two C_m, have the same output.
+From m = 4·3^(L−1) + 1 on no signed weights of two channels, with any threshold, are right on all
+pairs of both: a far pair of C_2m, dist > 3^L, and any pair between two C_m have the same output.
+Such pairs there are, as 4·3^(L−1) + 1 > 3^L.
+
+Proof.  Every matrix here is a band around the diagonal plus a constant: the blocks of h_l by
+induction of half-width 3^l, and h_l W h_lᵀ of 2·3^l, as bands are multiplied and J times anything
+is a constant, by the sums of rows or columns.  For l ≤ L − 1 both are at most 2·3^(L−1), so that
+C_m is too long for them to close: they have the same entries, and relu makes the same of them.
+After the last relu all is linear.  The bands of h_L are of half-width 3^L and may close in C_m, but
+sums of rows are those of C_2m even so, and thus the constants.  Neither a far pair of C_2m nor a
+pair between two C_m is in a band: of both, the output is the constant.                            ∎
+
+The other outputs may differ: those of W = n·I, of all blocks added up, do at m = 5, L = 1.  From
+m = 2·3^L + 1 on the bands of h_L do not close either, and no output tells C_2m from C_m ∪ C_m.
 """
 
 from __future__ import annotations

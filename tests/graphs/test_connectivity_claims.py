@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from constructions.graphs import tripling
 from theory.checks import InputError
 from theory.graphs import Channels, connected, cycles, kronecker, path
 from verify.claim import Run
 from verify.faults import FAULTS
 from verify.finding import Verdict
-from verify.graphs.connectivity import connectivity
+from verify.graphs import wall
+from verify.graphs.connectivity import connectivity, registers
 from verify.graphs.running import difference, evidence_of, exactly, over_q
-from verify.graphs.wall import apart, connectivity_wall, cutting, smallest_subgraph
+from verify.graphs.wall import (
+    apart,
+    channels,
+    cliques,
+    closed_bands,
+    connectivity_wall,
+    cutting,
+    far,
+    regular,
+    smallest_subgraph,
+)
 
 SMALL = {"nodes": 5, "layers": 1, "samples": 2}
 WALL = {"nodes": 11, "samples": 1}
@@ -46,6 +60,13 @@ def test_options_are_checked():
         next(connectivity.findings(Run(), nodes=1))
     with pytest.raises(InputError, match="nodes is 10: give a number at least 11"):
         next(connectivity_wall.findings(Run(), nodes=10))
+    for claim, options, says in (
+        (connectivity, {"nodes": 41}, "2 layers and 41 nodes: give at most 4 and 40"),
+        (connectivity, {"layers": 5}, "5 layers and 12 nodes: give at most 4 and 40"),
+        (connectivity_wall, {"nodes": 25}, "nodes is 25: give at most 24"),
+    ):
+        with pytest.raises(InputError, match=says):
+            next(claim.findings(Run(), **options))
 
 
 @pytest.mark.slow
@@ -71,6 +92,34 @@ def test_signed_weights_of_four_nodes_differ():
     said = np.zeros((4, 1), dtype=int)
     said[2] = 1
     assert apart(run, 5, 1, ([W], kronecker(Channels(said, said), 10))) is None
+
+
+@pytest.mark.parametrize("finding", [cliques, regular, closed_bands])
+def test_weights_that_say_nothing_decide_nothing(finding, monkeypatch):
+    def nothing(run, n, layers, *_):
+        n = 2 * n if finding is closed_bands else n
+        W, out = channels(Run(), n, layers, 0, 1)
+        return [0 * each for each in W], 0 * out
+
+    monkeypatch.setattr(wall, "channels", nothing)
+    monkeypatch.setattr(wall, "cutting", lambda run, m, layers: nothing(run, m, layers))
+    options = (11, 1) if finding is cliques else (1,)
+    found = finding(Run(quick=True), *options)
+    verdicts = {each.verdict for each in (found if finding is cliques else [found])}
+    assert verdicts == {Verdict.UNDECIDED}
+
+
+def test_far_pairs_are_those_beyond_and_those_apart():
+    assert far(path(5), 1).sum() == 2
+    assert far(path(4), 1).sum() == 0
+    assert far(cycles(3, 3), 1).sum() == 18
+
+
+def test_registers_that_are_not_stated_are_missed():
+    model = deepcopy(tripling(5, 2))
+    assert registers(model, path(5)[None], 3).verdict is Verdict.HOLDS
+    model.stages = model.stages[:-1]
+    assert registers(model, path(5)[None], 3).verdict is Verdict.FAILS
 
 
 def test_what_float64_rounds_is_run_over_q():

@@ -35,6 +35,18 @@ def test_outputs_are_those_of_the_proof():
     assert two[0].tolist() == [3, 3, 3, 3, 0, 0, 0, 0]
 
 
+def test_outputs_may_differ_although_no_model_is_right_on_both():
+    """m = 5, L = 1: far pairs and pairs across are alike, but the read-out's band closes in C_5."""
+    model = disentangled(10, 1, bias=-4.5)
+    one, two = (model(A).numpy() for A in (cycles(10), cycles(5, 5)))
+    assert (one[0, 2], two[0, 2]) == (0, 1)
+    assert one[0, 5] == two[0, 5] == 0
+    for m in (7, 8):  # from 2·3 + 1 on no band closes
+        model = disentangled(2 * m, 1, bias=-4.5)
+        rows = [np.sort(model.logits(A).numpy()[0]) for A in (cycles(2 * m), cycles(m, m))]
+        assert (rows[0] == rows[1]).all()
+
+
 def test_on_other_graphs_nothing_is_said():
     assert (two_cycles(1)(path(8)).numpy() != connected(path(8))).any()
 

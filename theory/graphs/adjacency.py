@@ -71,7 +71,7 @@ def from_edges(edges: ArrayLike, n: int) -> np.ndarray:
     n = checks.dimension("n", n)
     machine.fits_in_memory(f"the adjacency of {n} nodes", 8 * n * n, "give fewer nodes")
     pairs = checks.array_of("edges", edges)
-    pairs = pairs.reshape(0, 2).astype(int) if pairs.shape == (0,) else pairs
+    pairs = pairs.reshape(0, 2).astype(int) if pairs.shape in ((0,), (0, 2)) else pairs
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise InputError(f"edges have shape {pairs.shape}: give pairs of nodes (m, 2)")
     if not np.issubdtype(pairs.dtype, np.integer):
@@ -91,7 +91,8 @@ def relabelled(A: ArrayLike, order: ArrayLike) -> np.ndarray:
     """
     array = as_adjacency(A)
     places, n = checks.array_of("order", order), array.shape[-1]
-    if places.shape != (n,) or sorted(places.tolist()) != list(range(n)):
+    whole = places.dtype.kind in "iu"
+    if not whole or places.shape != (n,) or sorted(places.tolist()) != list(range(n)):
         raise InputError(f"order is no permutation of {n} nodes: give each of 0 … {n - 1} once")
     return array[..., places[:, None], places]
 

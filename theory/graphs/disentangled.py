@@ -6,6 +6,7 @@ as [Ye2026] has it, but for a division by n, which is left to W_l.
 """
 
 from collections.abc import Sequence
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,10 +25,13 @@ def disentangled_features(A: ArrayLike, weights: Sequence[ArrayLike]) -> np.ndar
     graph = as_adjacency(A)
     if graph.ndim != 2:
         raise InputError(f"A has shape {graph.shape}: give one graph (n, n) at a time")
+    if not hasattr(weights, "__len__"):
+        raise InputError("weights are no list: give one matrix for each layer")
     h = np.concatenate([np.eye(len(graph), dtype=np.int64), graph], axis=1).astype(object)
     for layer, given in enumerate(weights):
         W = checks.array_of(f"weights[{layer}]", given)
-        if W.shape != (h.shape[1], h.shape[1]) or W.dtype.kind not in "biuO":
+        whole = W.dtype.kind in "biu" or all(isinstance(each, Integral) for each in W.flat)
+        if W.shape != (h.shape[1], h.shape[1]) or not whole:
             raise InputError(
                 f"weights[{layer}] has shape {W.shape} and dtype {W.dtype}: "
                 f"give whole numbers ({h.shape[1]}, {h.shape[1]})"

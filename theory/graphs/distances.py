@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import checks
+from theory.checks import InputError
 from theory.graphs.adjacency import as_adjacency
 
 UNCONNECTED = -1
+MOST_LAYERS = 10_000  # of which 3^L has 4772 digits
 
 
 def distances(A: ArrayLike) -> np.ndarray:
@@ -77,9 +79,12 @@ def diameter(A: ArrayLike) -> np.ndarray:
 def capacity(layers: int) -> int:
     """3^L: how far apart two nodes may be whose connection L layers can tell.
 
-    Raises `ValueError` for a number of layers that is not an integer at least 0.
+    Raises `ValueError` for a number of layers that is not an integer from 0 to 10000.
     """
-    return int(3 ** checks.step_count("layers", layers))
+    layers = checks.step_count("layers", layers)
+    if layers > MOST_LAYERS:
+        raise InputError(f"layers are more than {MOST_LAYERS}: give fewer")
+    return int(3**layers)
 
 
 def least_layers(distance: int) -> int:

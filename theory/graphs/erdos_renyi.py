@@ -9,13 +9,15 @@ from theory.checks import InputError
 def erdos_renyi(count: int, n: int, p: float, seed: int | np.random.Generator) -> np.ndarray:
     """`count` graphs ER(n, p), (count, n, n), with loops at all nodes.
 
-    Raises `ValueError` for a count or an n below 1, a p outside [0, 1], and for more graphs than
-    there is memory.
+    Raises `ValueError` for a count or an n below 1, a p outside [0, 1], a seed that is neither an
+    integer at least 0 nor a generator, and for more graphs than there is memory.
     """
     count, n = checks.dimension("count", count), checks.dimension("n", n)
     p = checks.nonnegative_number("p", p)
     if p > 1:
         raise InputError(f"p is {p:g}: give a probability from 0 to 1")
     machine.fits_in_memory(f"{count} graphs of {n} nodes", 24 * count * n * n, "take fewer of them")
+    if not isinstance(seed, np.random.Generator):
+        seed = checks.step_count("seed", seed)
     upper = np.triu(np.random.default_rng(seed).random((count, n, n)) < p, 1)
     return (upper | upper.swapaxes(-1, -2) | np.eye(n, dtype=bool)).astype(np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 
 from theory import checks, machine
 from theory.checks import InputError
-from theory.graphs.adjacency import from_edges
+from theory.graphs.adjacency import as_adjacency, from_edges
 
 
 def path(n: int) -> np.ndarray:
@@ -59,10 +59,17 @@ def two_clique(n: int) -> np.ndarray:
 
 
 def side_by_side(*graphs: np.ndarray) -> np.ndarray:
-    """The graphs (n_k, n_k) as one, with no edge from one to another."""
-    n = sum(len(A) for A in graphs)
+    """The graphs (n_k, n_k) as one, with no edge from one to another.
+
+    Raises `ValueError` as `as_adjacency`, for no graph, and for several in one array.
+    """
+    each = [as_adjacency(A) for A in graphs]
+    if not each or any(A.ndim != 2 for A in each):
+        shapes = [A.shape for A in each]
+        raise InputError(f"graphs have shapes {shapes}: give at least one, each (n, n)")
+    n = sum(map(len, each))
     whole, at = np.zeros((n, n), dtype=np.int64), 0
-    for A in graphs:
+    for A in each:
         whole[at : at + len(A), at : at + len(A)] = A
         at += len(A)
     return whole

@@ -80,13 +80,16 @@ def checked_node(node: Any, n: int) -> int:
     return number
 
 
-def read_edges(path: Path) -> EdgeList:
+def read_edges(path: Path | str) -> EdgeList:
     """A graph from JSON: `{"edges": [[0, 1], [1, 2]], "nodes": 4, "name": "mine"}`, or the edges
     alone; without `nodes` there are as many as the largest number says.
 
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and for what are no
     edges.
     """
+    if not isinstance(path, str | Path):
+        raise InputError(f"path is {path!r}: give where a file with edges is")
+    path = Path(path)
     fields = checks.table(path, ("edges", "nodes", "name"))
     given = fields["edges"]
     if not isinstance(given, list):

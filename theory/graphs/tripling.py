@@ -17,6 +17,8 @@ of degrees 2·3^l and 3^l, with positive coefficients at all even powers and at 
 tripled, from I + A² in place of A.
 """
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -50,8 +52,10 @@ def disentangled_polynomial(layers: int) -> Polynomial:
 def of_graph(polynomial: Polynomial, A: ArrayLike) -> np.ndarray:
     """Σ_k c_k A^k (…, n, n), as an array of Python integers.
 
-    Raises `ValueError` as `as_adjacency`.
+    Raises `ValueError` as `as_adjacency`, and for coefficients that are no list of integers.
     """
+    if not isinstance(polynomial, list) or not all(isinstance(c, Integral) for c in polynomial):
+        raise InputError("the polynomial is no list of integers: give those of 1, x, x², …")
     graph = as_adjacency(A).astype(object)
     eye = np.eye(graph.shape[-1], dtype=np.int64).astype(object)
     total = np.zeros_like(graph)

@@ -7,9 +7,11 @@ other and all others too; and averaging over all relabellings projects orthogona
 
     X → a I + b (J − I),   a = tr X/n,   b = (1ᵀX 1 − tr X)/(n(n − 1)),
 
-because the average commutes with each of them, and each is orthogonal.  So W becomes A ⊗ I + B ⊗ J
-with A = a − b and B = b block by block: two channels.  I composes neighbourhoods; J counts, as
-A J A = deg degᵀ, and is blind to who is connected with whom.
+because relabelling an average changes nothing, so that averaging twice is averaging once, and the
+relabellings are orthogonal and closed under inverses, so that averaging is its own adjoint.  So W
+becomes A ⊗ I + B ⊗ J with A = a − b and B = b block by block: two channels.  I composes
+neighbourhoods; J counts walks, as A J A = deg degᵀ: it depends on their numbers alone, to which
+C_2m and C_m ∪ C_m are alike.
 
 I and J are not orthogonal, ⟨I, J⟩ = n, so n‖A‖² and n²‖B‖² do not add up to ‖W‖²: what does is
 n Σ a² on the diagonals, n(n − 1) Σ b² off them, and the rest, which depends on names.
@@ -81,8 +83,14 @@ def two_channels_by_definition(W: ArrayLike, n: int) -> np.ndarray:
 
 
 def kronecker(channels: Channels, n: int) -> np.ndarray:
-    """A ⊗ I + B ⊗ J (rows·n, columns·n)."""
-    A, B = channels
+    """A ⊗ I + B ⊗ J (rows·n, columns·n).
+
+    Raises `ValueError` for an n below 1, and for A and B that are no matrices of one shape.
+    """
+    n = checks.dimension("n", n)
+    A, B = (checks.array_of(name, each) for name, each in zip("AB", channels, strict=True))
+    if A.ndim != 2 or A.shape != B.shape:
+        raise InputError(f"A and B have shapes {A.shape} and {B.shape}: give two (rows, columns)")
     eye, ones = np.eye(n, dtype=np.int64), np.ones((n, n), dtype=np.int64)
     return np.kron(A, eye) + np.kron(B, ones)
 

@@ -8,15 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import checks
+from theory.checks import InputError
 from theory.graphs.adjacency import as_adjacency
+
+MOST_STEPS = 10_000  # counts of n nodes have up to k·log₁₀n digits
 
 
 def walk_counts(A: ArrayLike, k: int) -> np.ndarray:
     """A^k (…, n, n), as an array of Python integers.
 
-    Raises `ValueError` as `as_adjacency`, and for a k that is not an integer at least 0.
+    Raises `ValueError` as `as_adjacency`, and for a k that is not an integer from 0 to 10000.
     """
-    k = checks.step_count("k", k)
+    k = _length(k)
     graph = as_adjacency(A).astype(object)
     counts = np.broadcast_to(np.eye(graph.shape[-1], dtype=np.int64), graph.shape).astype(object)
     while k:
@@ -27,7 +30,7 @@ def walk_counts(A: ArrayLike, k: int) -> np.ndarray:
 
 def walks_from(A: ArrayLike, k: int) -> np.ndarray:
     """walks_k(i) = (A^k 1)_i, (…, n), as Python integers.  Raises `ValueError` as `walk_counts`."""
-    k = checks.step_count("k", k)
+    k = _length(k)
     graph = as_adjacency(A).astype(object)
     counts = np.ones((*graph.shape[:-1], 1), dtype=np.int64).astype(object)
     for _ in range(k):
@@ -38,3 +41,10 @@ def walks_from(A: ArrayLike, k: int) -> np.ndarray:
 def walks(A: ArrayLike, k: int) -> np.ndarray:
     """walks_k = 1ᵀA^k 1 (…,), as Python integers.  Raises `ValueError` as `walk_counts`."""
     return np.asarray(walks_from(A, k).sum(-1))
+
+
+def _length(k: int) -> int:
+    k = checks.step_count("k", k)
+    if k > MOST_STEPS:
+        raise InputError(f"k is more than {MOST_STEPS}: give walks of at most so many steps")
+    return k

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
     capacity,
@@ -40,23 +41,26 @@ from verify.domains import (
 )
 from verify.domains.base import Entry
 from verify.evidence.size import size
-from verify.finding import Finding, Verdict, equal, labelled, same
+from verify.finding import Evidence, Finding, Verdict, equal, labelled, same
 from verify.graphs.running import difference, evidence_of, exactly, in_float64, over_q, shown
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 DEPTHS = 1, 2, 3  # of the models that are run on paths
+MOST_NODES, MOST_LAYERS = 40, 4  # of what is run over Q, at a width of 2^(L + 1)·n
 
 
 @dataclass(frozen=True)
 class Tested:
-    """A construction, its entry of the ledger, and what its outputs are on graphs (…, n, n)."""
+    """A construction, its entry of the ledger, what its outputs are on graphs (…, n, n), and how
+    many registers are there before the first layer."""
 
     label: str
     entry: str
     build: Callable[[int, int], Transformer]
     outputs: Callable[[int, np.ndarray], np.ndarray]
+    begins: int = 1
 
 
 @claim(
@@ -68,7 +72,7 @@ def connectivity(
     run: Run,
     *,
     nodes: Annotated[int, option("nodes of a random graph", min=2)] = 12,
-    layers: Annotated[int, option("layers of the models on random graphs", min=1)] = 2,
+    layers: Annotated[int, option("layers of the models", min=1)] = 2,
     samples: Annotated[int, option("random graphs", min=1)] = 40,
 ) -> Iterator[Finding]:
     """L layers of one linear head of width n are positive exactly where dist ≤ 3^L.
@@ -78,6 +82,10 @@ def connectivity(
     2^(L+1)·n, has the same support.  Clipped to 0 and 1, ⌈log₃D⌉ layers find what is connected
     within distance D.  Products ⟨H_i, H_j⟩ are positive exactly where dist ≤ 2·3^L.
     """
+    if nodes > MOST_NODES or layers > MOST_LAYERS:
+        raise InputError(
+            f"{layers} layers and {nodes} nodes: give at most {MOST_LAYERS} and {MOST_NODES}"
+        )
     graphs = drawn(run, nodes, samples)
     for tested in constructions_of(run):
         yield from labelled(tested.label, about(run, tested, graphs, layers))
@@ -117,6 +125,7 @@ def constructions_of(run: Run) -> list[Tested]:
             "disentangled-reach",
             lambda n, layers: run.build(disentangled, n, layers),
             lambda layers, A: of_graph(disentangled_polynomial(layers), A),
+            begins=2,
         ),
     ]
 
@@ -150,7 +159,7 @@ def about(run: Run, tested: Tested, graphs: np.ndarray, layers: int) -> Iterator
     wrong = [difference(over_q(tested.build(5, 2), A), tested.outputs(2, A), A) for A in few]
     yield equal("over-q", "over Q (5 nodes, 2 layers)", next(filter(None, wrong), None))
     yield paths(tested)
-    yield registers(model, graphs)
+    yield registers(model, graphs, tested.begins + layers)
 
 
 def small(run: Run, tested: Tested) -> Finding:
@@ -178,7 +187,7 @@ def compared(id: str, name: str, tested: Tested, layers: int, A: np.ndarray) -> 
 def paths(tested: Tested) -> Finding:
     """How many pairs of paths of diameter 3^L − 1, 3^L and 3^L + 1 are not seen, and the bits of
     the largest output on the last."""
-    found, wanted = dict[str, Any](), dict[str, Any]()
+    found, wanted, rounded = dict[str, Any](), dict[str, Any](), False
     for layers in DEPTHS:
         far = capacity(layers)
         unseen = []
@@ -186,6 +195,7 @@ def paths(tested: Tested) -> Finding:
             A, model = path(diameter + 1), tested.build(diameter + 1, layers)
             unseen.append(int((model(A) == 0).sum()))
         largest = int(in_float64(model, A).max())
+        rounded = rounded or evidence_of(model, A) != "exact"
         found[f"L = {layers}"] = [*unseen, largest.bit_length()]
         bits = int(tested.outputs(layers, A).max()).bit_length()
         wanted[f"L = {layers}"] = [0, 0, 2, bits]
@@ -193,12 +203,15 @@ def paths(tested: Tested) -> Finding:
         f"{depth}: {a}, {b}, {c} (of {bits} bits)" for depth, (a, b, c, bits) in found.items()
     )
     name = "pairs not seen on paths of diameter 3^L − 1, 3^L, 3^L + 1"
-    return same("paths", name, found, wanted, words=words, wanted="0, 0, 2")
+    evidence: Evidence = "float" if rounded else "exact"
+    return same("paths", name, found, wanted, evidence=evidence, words=words, wanted="0, 0, 2")
 
 
-def registers(model: Transformer, A: np.ndarray) -> Finding:
-    """Every stage, added up over its blocks, is positive exactly as far as it is said to be."""
-    n, wrong = A.shape[-1], None
+def registers(model: Transformer, A: np.ndarray, count: int) -> Finding:
+    """Every stage, added up over its blocks, is positive exactly as far as it is said to be; and
+    there are so many."""
+    n, stated = A.shape[-1], len(model.stages)
+    wrong = None if stated == count else f"{stated} registers are stated, not {count}"
     passed = list(model.streams(A))
     for stage in model.stages:
         held = passed[stage.after][..., model.stream[stage.register]].numpy()

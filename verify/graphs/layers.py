@@ -17,7 +17,7 @@ from theory.graphs import (
 )
 from theory.retrieval import hop_positions
 from verify.claim import Run, claim, option
-from verify.finding import Finding, each_at_most, same
+from verify.finding import Evidence, Finding, each_at_most, same
 from verify.theorems import ceil_log
 
 DIAMETERS = 2, 3, 4, 9, 16, 28
@@ -62,10 +62,11 @@ def connectivity_layers(
     """Who is connected takes ⌈log₃D⌉ linear or ⌈log₂D⌉ softmax layers, or |component| tokens.
 
     On the same graphs of diameter D: tripling and squaring read rows of the adjacency, at widths n
-    and 2n; the parallel machine reads edges, at width 18, in about 2·log₂n layers on paths and
-    2(n − 1) at most; pointer doubling, which is what k-hop induction heads do, takes 1 + ⌈log₂h⌉
-    layers where every node points on and is at its end after h hops; a search by chain of thought
-    takes two layers and a token for each node.
+    and 2n; the parallel machine reads edges, at width 18, in 2(n − 1) layers at most, and in 2, 3,
+    4, 5, 6, 7 on the paths of 2, 3, 4, 9, 16, 28 edges that are run by default; pointer doubling,
+    which is what k-hop induction heads do, takes 1 + ⌈log₂h⌉ layers where every node points on and
+    is at its end after h hops; a search by chain of thought takes two layers and a token for each
+    node.
     """
     if diameter > LONGEST:
         raise InputError(f"diameter is {diameter}: a path of at most {LONGEST} is run")
@@ -107,8 +108,8 @@ Counts = dict[str, int]
 
 
 def on_graph(graph: Pointers) -> Counts:
-    """The least number of layers at which each construction is right, by running it; and the tokens
-    of the search."""
+    """The least number of layers at which each construction is right, by running it in float64,
+    where tripling rounds nothing; and the tokens of the search."""
     ways = {"tripling": tripled, "squaring": squared, "machine": by_machine, "pointers": doubled}
     counts = {name: _least(way, graph) for name, way in ways.items()}
     return {**counts, "search": searched(graph)}
@@ -205,7 +206,9 @@ def _findings(graphs: list[Pointers], found: dict[str, Counts]) -> Iterator[Find
     for id, (takes, name, wanted) in stated.items():
         counts = {graph.name: found[graph.name][id] for graph in graphs}
         limits = {graph.name: takes(graph) for graph in graphs}
-        yield same(id, name, counts, limits, words=_words(graphs, counts), wanted=wanted)
+        evidence: Evidence = "exact" if id == "tripling" else "float"
+        words = _words(graphs, counts)
+        yield same(id, name, counts, limits, evidence=evidence, words=words, wanted=wanted)
     counts = {graph.name: found[graph.name]["machine"] for graph in graphs}
     yield each_at_most(
         "machine",

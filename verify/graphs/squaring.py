@@ -63,7 +63,7 @@ def squaring(
     L = max(1, (n - 2).bit_length()) if layers is None else checks.dimension("layers", layers)
     graphs = families(run, n, samples)
     if own is not None:
-        graphs[own.name] = adjacency(own)[None]
+        graphs[f"own, {own.name}" if own.name in graphs else own.name] = adjacency(own)[None]
     for form in FORMS:
         model = built(run, n, L, form)
         yield from labelled(form, _found(run, model, graphs, form))

@@ -15,7 +15,7 @@ from constructions.interface import Model
 from constructions.trained.configuration import Configuration, presets
 from constructions.trained.models import DisentangledShape, TransformerShape
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 from theory.graphs import two_chain, two_clique
 
@@ -63,8 +63,12 @@ class Connectivity(Task, kind="connectivity"):
         """`count` graphs A (count, n, n), float32, on the generator's device.
 
         As many are drawn, again and again, until enough are of the kind.  Raises ValueError where
-        that has no end.
+        that has no end, for a count below 1, and for more than there is memory.
         """
+        count = checks.dimension("count", count)
+        machine.fits_in_memory(
+            f"{count} graphs of {self.n} nodes", 16 * count * self.n**2, "give fewer"
+        )
         found, missing = list[Tensor](), count
         for _ in range(DRAWN_AGAIN):
             A = self._random(count, generator)
@@ -98,6 +102,7 @@ class Connectivity(Task, kind="connectivity"):
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
         """The share of graphs of which all pairs are right: of the task's, by kind, and of two."""
+        prompts, seed = checks.dimension("prompts", prompts), checks.step_count("seed", seed)
         A = self.drawn(prompts, Generator().manual_seed(seed))
         inside, right = within_reach(A), all_right(model, A)
         yield f"{prompts} graphs: of {share(right)} all pairs are right"
