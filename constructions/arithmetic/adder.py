@@ -50,6 +50,7 @@ PERIODS = {"2": 5, "2_5": 4, "5": 2, "10": 1}
 """Registers by period, and frequencies f of cos(2πfn/10)."""
 
 MOST_BITS, FLOAT64_BITS = 14, 53
+FINE = 5  # steps up to here leave errors of the sum's size below 5
 CONJUGATE = Map(np.diag([1.0, -1.0]), "(cos, −sin)")
 SWAPPED = Map(np.array([[0.0, 1.0], [1.0, 0.0]]), "(sin, cos)")
 COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "sin")
@@ -145,7 +146,8 @@ def _grid(p: int, step: int, alpha: float, bits: int | None) -> tuple[int, float
             + (f"at most bits = {most}" if most > 0 else "a smaller alpha")
         )
     gap, moved = least_gap(p, alpha, 2 * (step // 2)), rounding_of_logits(alpha, wanted)
-    if 0 < gap <= 2 * moved and alpha <= largest_alpha(p)[0]:
+    promised = step <= FINE and alpha <= largest_alpha(p)[0]
+    if promised and not gap > 2 * moved:
         enough = [b for b in range(wanted, most + 1) if 2 * rounding_of_logits(alpha, b) < gap]
         raise InputError(
             f"bits = {wanted} may move logits by {moved:.3g}, and wrong sums are {gap:.3g} "
