@@ -55,7 +55,8 @@ class Golden:
         return float(self.a) + float(self.b) * 5**0.5
 
     def __str__(self) -> str:
-        root = f"{'−' if self.b < 0 else ''}{abs(self.b)}·√5".replace("1·√5", "√5")
+        times = "" if abs(self.b) == 1 else f"{abs(self.b)}·"
+        root = f"{'−' if self.b < 0 else ''}{times}√5"
         if not self.b or not self.a:
             return (root if self.b else str(self.a)).replace("-", "−")
         text = f"{self.a} {'−' if self.b < 0 else '+'} {root.removeprefix('−')}"
