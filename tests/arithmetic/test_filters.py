@@ -100,8 +100,10 @@ def test_what_each_filter_leaves():
     assert published()["mlp", "low"] == 35.89
 
 
-def test_it_holds():
-    findings = list(fourier_filters.findings(Run(quick=True), **SMALL))
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 5])
+def test_it_holds(step):
+    """Even steps too, whose errors are of one sign at halves."""
+    findings = list(fourier_filters.findings(Run(quick=True), **SMALL, step=step))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
     assert len({f.id for f in findings}) == len(findings)
 

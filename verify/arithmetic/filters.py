@@ -242,7 +242,11 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     p = model.unembed.W_U.shape[1]
     evidence: Evidence = "exact" if rounds_nothing(model) else "float"
     off = coarse(np.arange(L + 1), step) - np.arange(L + 1)
-    right_size, most = int((off[:, None] + off == 0).sum()), 2 * int(abs(off).max())
+    right_size = int((off[:, None] + off == 0).sum())
+    ends = [
+        2 * int(off.min()),
+        2 * int(off.max()),
+    ]  # of ε: halves go up, so not alike at even steps
     none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))
     said = f"{100 * none.accuracy:.4g} % right"
     yield same(
@@ -262,7 +266,7 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
         "high",
         "high removed: errors are ε",
         {"right": str(high.right), "errors": [min(high.errors), max(high.errors)]},
-        {"right": str(right_size), "errors": [-most, most]},
+        {"right": str(right_size), "errors": ends},
         evidence=evidence,
         words=f"{100 * high.accuracy:.3f} %, errors {min(high.errors)} … {max(high.errors)}",
         wanted=f"P(ε = 0) = {100 * right_size / high.pairs:.3f} %",
