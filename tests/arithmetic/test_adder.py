@@ -24,6 +24,7 @@ from verify.faults import FAULTS
 from verify.finding import Verdict
 
 SMALL = {"largest": 10, "alpha": 4.0}
+CLOSE = {"largest": 10, "alpha": 7.9, "bits": 5}  # just below the limit 8, by few bits
 
 
 def pairs_up_to(largest: int) -> np.ndarray:
@@ -134,7 +135,9 @@ def test_no_row_has_another_mistake_than_the_one_that_is_told():
     assert model([a, b]).tolist() == [int(c)]
 
 
-@pytest.mark.parametrize("options", [SMALL, {"largest": 12, "alpha": 2.0, "step": 3, "bits": 13}])
+@pytest.mark.parametrize(
+    "options", [SMALL, {"largest": 12, "alpha": 2.0, "step": 3, "bits": 13}, CLOSE]
+)
 def test_it_holds(options):
     findings = list(claim.findings(Run(quick=True), **options))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
@@ -172,7 +175,10 @@ def test_it_draws(tmp_path):
         (lambda: adder(10, 5, 4.0, 17), "bits = 17 and alpha = 4 take 55 bits .* bits = 16"),
         (lambda: adder(bits=10), "bits = 10 may move logits by .* give at least bits = 12"),
         (lambda: adder(alpha=1e-3), "bits = 14 may move .* give"),
-        (lambda: adder(10, 5, 1e-16), "bits = 14 may move logits by .*, and wrong sums are 0 below"),
+        (
+            lambda: adder(10, 5, 1e-16),
+            "bits = 14 may move logits by .*, and wrong sums are 0 below",
+        ),
         (lambda: adder(260, 5, 1e-13), "bits = 14 may move logits"),
         (lambda: adder(10, 1, 1e-17), "bits = 14 may move logits"),
         (lambda: adder(10, 5, 1e-320), "bits = 14 may move logits"),
