@@ -44,7 +44,8 @@ def comb_claim(
     Their sums of cosines are numbers a + b√5, so signs are decided by whole numbers.  With a bump
     of weight α sums are right for all errors |ε| < 5 of their size up to an α that depends on the
     periods; without the comb errors are ε to the nearest whole number, without the bump multiples
-    of 10.  Residues are not added by any sums u_c(a) + v_c(b).
+    of 10.  Residues are not added by any sums u_c(a) + v_c(b): one layer of linear or uniform
+    attention without an MLP has no others at a token that asks the same whatever a and b are.
     """
     p = checked_p(p)
     yield cosines()
