@@ -84,6 +84,24 @@ def test_linear_heads_are_sums_in_the_bits_that_a_model_takes():
     assert needs.bits >= 44  # sums above 2, of averages they would take fewer
 
 
+@pytest.mark.parametrize(
+    ("largest", "alpha", "bits"), [(10, 4, 14), (1000, 64, 15), (1250, 12, 16)]
+)
+def test_the_bits_that_are_taken_are_enough(largest, alpha, bits):
+    model = adder(largest, 5, float(alpha))
+    assert model.name.endswith(f"bits={bits})")
+    assert exact_in(model).bits <= 53
+    p = candidates(largest)
+    assert (
+        model.interface.margin == least_gap(p, alpha, 4) - 2 * rounding_of_logits(alpha, bits) > 0
+    )
+    assert model([[largest - 1, largest], [2, 2], [3, largest]]).tolist() == [
+        [2 * largest - 1],
+        [4],
+        [largest + 3],
+    ]
+
+
 def test_beyond_the_limit_another_candidate_wins():
     p = candidates(10)
     limit, d = largest_alpha(p)
@@ -172,9 +190,13 @@ def test_it_draws(tmp_path):
         (lambda: adder(10, 5, -1.0), "alpha is -1"),
         (lambda: adder(10, 5, 4.0, 0), "bits is 0"),
         (lambda: adder(10, 5, 4.0, True), "bits is True"),
-        (lambda: adder(10, 5, 4.0, 17), "bits = 17 and alpha = 4 take 55 bits .* bits = 16"),
-        (lambda: adder(bits=10), "bits = 10 may move logits by .* give at least bits = 12"),
-        (lambda: adder(alpha=1e-3), "bits = 14 may move .* give"),
+        (lambda: adder(10, 5, 4.0, 17), "bits = 17 and alpha = 4 take 55 bits .* bits = 5 … 16"),
+        (lambda: adder(bits=10), "bits = 10 may move logits by .* give bits = 12 … 15"),
+        (lambda: adder(alpha=1e-3), "bits = 14 may move .* give alpha = 12 and bits = 16"),
+        (lambda: adder(1250), "bits = 14 may move .* give alpha = 12 and bits = 16"),
+        (lambda: adder(1250, bits=16), "float64 has 53: give alpha = 12 and bits = 16"),
+        (lambda: adder(2000), "give a smaller largest number: no alpha and bits do"),
+        (lambda: adder(10, 5, 1e308), "bits = 1 and alpha = 1e.308 take .* smaller alpha"),
         (
             lambda: adder(10, 5, 1e-16),
             "bits = 14 may move logits by .*, and wrong sums are 0 below",

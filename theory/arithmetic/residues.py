@@ -8,8 +8,10 @@ without an MLP, logits
 **No such logits are largest at c = a + b mod m for all pairs, m ≥ 2.**  Let r ≠ 0.  Of the pairs of
 sum 0 each a, and each b, is in one; so is it of the pairs of sum r.  Summed over either, z_0 − z_r
 is the same number Σ_a (u_0 − u_r)(a) + Σ_b (v_0 − v_r)(b): above 0 over the first, below 0 over the
-second.  A linear head whose token asks by b has products of a and b, and an MLP has others: neither
-has such logits.  Over whole numbers, where sums do not turn round, such logits do add: 2c(a + b) − c².
+second.  Over whole numbers, where sums do not turn round, such logits do add: 2c(a + b) − c².
+
+A linear head whose token asks by b has products of a and b, and an MLP has others; neither is
+meant.
 """
 
 import numpy as np

@@ -30,7 +30,7 @@ def of_size(run: Run, largest: int) -> int:
     if (count := 2 * float(largest) ** 3) > MOST:
         raise InputError(
             f"the pairs up to {largest} have {count:.3g} logits, of at most {MOST:.0e} that are "
-            "enumerated: give at most a largest number of 1250"
+            "enumerated: give at most a largest number of 1250, with alpha = 12"
         )
     return largest
 
