@@ -4,8 +4,9 @@ Shape glossary: p numbers, D features; rows of E are numbers, in order.
 
 The statistic of a bin is its size ‖Q_k E‖, times √2 for bin p/2, which has one row instead of two,
 over the median of the bins from `first` on.  Under a random order of the rows every bin but the
-constant one is distributed alike, up to that: a quantile of the largest statistic over many orders
-bounds all bins together, with that probability of a false alarm.
+constant one has the same mean square, up to that; what else there is to its distribution may
+differ.  A quantile of the largest statistic of the bins from `first` on, over many orders, bounds
+all of these together, with that probability of a false alarm.
 """
 
 import numpy as np
