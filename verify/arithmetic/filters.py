@@ -150,7 +150,7 @@ def registers_are_bins(model: Transformer, alpha: float) -> Finding:
         ("high", bins > 1, HIGH),
         ("low", (bins > 0) & (bins <= 1), LOW),
     ):
-        P, cleared = kept_stream(rows[removed]), np.eye(model.d_model)
+        P, cleared = kept_stream(rows[removed], rounding(model, alpha)), np.eye(model.d_model)
         cleared[columns(model, registers), columns(model, registers)] = 0
         distance[name] = float(np.linalg.norm(P - cleared))
     bound = leak_bound(model, alpha)
@@ -165,15 +165,26 @@ def registers_are_bins(model: Transformer, alpha: float) -> Finding:
     )
 
 
+def rounding(model: Transformer, alpha: float) -> float:
+    """Twice the part of the removed rows that may be rounding, ‖E‖/σ of `leak_bound`."""
+    off, least = errors_and_rows(model, alpha)
+    return 2 * off / least
+
+
 def leak_bound(model: Transformer, alpha: float) -> float:
     """The read-out is W₀ + E: of W₀, unrounded, a filter is the removal of registers, and the 9
     columns of E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p).  Singular values of the
     removed rows are at least σ = min(1, α)√(p/2) but for ‖E‖, so what is removed turns by an angle
     of sine at most θ = ‖E‖/(σ − ‖E‖): projections of rank at most 7 move by at most √14·θ, and what
     is kept changes by a part of at most 3θ.  4θ is above both."""
-    p, bits = model.unembed.W_U.shape[1], int(model.name.rpartition("bits=")[2].rstrip(")"))
-    off, least = 2.0 ** (-bits - 1) * (9 * p) ** 0.5, min(1.0, alpha) * (p / 2) ** 0.5
+    off, least = errors_and_rows(model, alpha)
     return 4 * off / (least - off)
+
+
+def errors_and_rows(model: Transformer, alpha: float) -> tuple[float, float]:
+    """δ√(9p) and σ."""
+    p, bits = model.unembed.W_U.shape[1], int(model.name.rpartition("bits=")[2].rstrip(")"))
+    return 2.0 ** (-bits - 1) * (9 * p) ** 0.5, min(1.0, alpha) * (p / 2) ** 0.5
 
 
 def leaks(model: Transformer, alpha: float) -> Finding:
@@ -181,8 +192,8 @@ def leaks(model: Transformer, alpha: float) -> Finding:
     rows, bins = spectrum_rows(model)
     high, low = bins > 1, (bins > 0) & (bins <= 1)
     found = {
-        "high removed": leakage(rows[high], rows[~high]),
-        "low removed": leakage(rows[low], rows[~low]),
+        "high removed": leakage(rows[high], rows[~high], rounding(model, alpha)),
+        "low removed": leakage(rows[low], rows[~low], rounding(model, alpha)),
     }
     bound = leak_bound(model, alpha)
     return each_at_most(
