@@ -13,10 +13,19 @@ for d = 1, …, 9.**  For 0 < d ≤ p/2 the bump gains
 
 at s + d.  It is below 0 where 2ε < d, so for d ≥ 10, where the comb gains nothing.  For d < 10 it
 rises with ε where it is above 0, towards its value at ε = 5, which is not attained; and
-−d and −ε are d and ε.  For the frequencies of [Zhou2024] d = 5 binds: α ≤ 2/sin²(5π/p).
+−d and −ε are d and ε.
 
-Without the comb z is largest at the c nearest to s + ε, and without the bump at all c ≡ s mod 10.
-At |ε| = 5 the candidates s and s ± 10 tie.
+For the frequencies of [Zhou2024] d = 5 binds: α ≤ 2/sin²(5π/p).  With x = π/p,
+
+    sin(dx) sin((10 − d)x) = sin²5x − sin²((5 − d)x),
+
+is largest at d = 5, where C_F(0) − C_F(5) = 4.  At d = 1, 3, 4 that difference is above 4 and the
+product smaller.  At d = 2 it is (15 − √5)/4, nearly 0.8 of 4, and the product is a part
+1 − (sin 3x/sin 5x)² ≤ 1 − 9/25 = 0.64 of sin²5x, as sin is concave up to 5x ≤ π/4.  The others are
+10 − d.
+
+Without the comb z is largest at the c nearest to s + ε mod p, and without the bump at all
+c ≡ s mod 10.  At |ε| = 5 the candidates s and s ± 10 tie.
 
 So a size known to the nearest multiple of 5 is enough: 5·round(n/5) is off by at most 2, and the
 sum of two by at most 4.

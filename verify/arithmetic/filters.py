@@ -50,7 +50,8 @@ def fourier_filters(
 
     A filter is a projection of the stream.  It is a mask of the logits' Fourier coefficients for
     every stream iff the rows that it removes are orthogonal to those that it keeps, as in the
-    adder, where it removes registers; for other read-outs it changes what it is to keep.
+    adder, where it removes registers up to rounding; for other read-outs it changes what it is to
+    keep.
     """
     from constructions import adder
 
@@ -142,8 +143,8 @@ def columns(model: Transformer, registers: Sequence[str]) -> np.ndarray:
 
 
 def registers_are_bins(model: Transformer, alpha: float) -> Finding:
-    """The projection that removes the high bins, or the low ones, is the one that clears the
-    registers of the comb, or of the bump."""
+    """The projection that removes the high bins, or the low ones, is up to rounding the one that
+    clears the registers of the comb, or of the bump."""
     rows, bins = spectrum_rows(model)
     distance = dict[str, float]()
     for name, removed, registers in (
@@ -156,7 +157,7 @@ def registers_are_bins(model: Transformer, alpha: float) -> Finding:
     bound = leak_bound(model, alpha)
     return each_at_most(
         "registers",
-        "a filter is the removal of registers: distance of the projections",
+        "a filter is the removal of registers, up to rounding: distance of the projections",
         "float",
         distance,
         dict.fromkeys(distance, bound),

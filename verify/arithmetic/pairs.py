@@ -78,16 +78,18 @@ def ahead(logits: np.ndarray, right: np.ndarray) -> np.ndarray:
 def enumerated(
     model: Transformer,
     definition: Callable[[np.ndarray], np.ndarray],
-    seen: Callable[[np.ndarray, np.ndarray, np.ndarray], None] = lambda pairs, logits, H: None,
+    seen: Callable[[np.ndarray, np.ndarray, list[np.ndarray]], None] = lambda pairs, logits, H: (
+        None
+    ),
 ) -> Enumerated:
     """Every pair through the model; `definition` maps pairs (…, 2) to answers (…,), and `seen`
-    looks at the pairs, logits and last stream of every row."""
+    looks at the pairs, logits and streams of every row."""
     found = Enumerated()
     for pairs in rows_of_pairs(model):
-        *_, H = model.streams(pairs)
-        logits = model.read_out(H[:, 2]).numpy()
+        streams = list(model.streams(pairs))
+        logits = model.read_out(streams[-1][:, 2]).numpy()
         found.add(pairs, logits, definition(pairs))
-        seen(pairs, logits, H.numpy())
+        seen(pairs, logits, [H.numpy() for H in streams])
     return found
 
 
@@ -97,7 +99,8 @@ def sums(pairs: np.ndarray) -> np.ndarray:
 
 
 def all_right(model: Transformer, found: Enumerated, evidence: Evidence) -> Finding:
-    """No pair is answered wrongly, nor by a tie."""
+    """No pair is answered wrongly, nor by a tie, and all by the margin that the model declares."""
+    declared = model.interface.margin or 0.0
     ties = found.least == 0
     return Finding(
         "all-pairs",
@@ -105,9 +108,9 @@ def all_right(model: Transformer, found: Enumerated, evidence: Evidence) -> Find
         evidence,
         found.wrong,
         0,
-        Verdict.of(found.wrong == 0 and found.least > 0),
+        Verdict.of(found.wrong == 0 and found.least > 0 and found.least >= declared),
         f"{found.wrong} wrong, the right logit ahead by at least {found.least:.4g}",
-        "none wrong, no tie",
+        f"none wrong, no tie, the declared margin {declared:.4g}",
         found.first or "two logits tie" * ties,
     )
 
