@@ -116,6 +116,16 @@ def test_another_file_is_refused(folder, monkeypatch):
         list(number_embeddings.findings(Run(quick=True)))
 
 
+def test_another_vocabulary_is_refused(folder):
+    text = (folder / "vocab.txt").read_text(encoding="utf-8")
+    (folder / "vocab.txt").write_text("w\n" * 100 + text, encoding="utf-8")
+    with pytest.raises(InputError, match="number tokens beyond the 310 rows"):
+        minilm.number_tokens(folder)
+    (folder / "vocab.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="is not UTF-8"):
+        minilm.number_tokens(folder)
+
+
 def test_missing_files_and_numbers_are_refused(folder):
     (folder / "vocab.txt").write_text("0\n1\n3\n", encoding="utf-8")
     with pytest.raises(InputError, match="has no token 2"):

@@ -41,9 +41,12 @@ def permutation_maxima(
 ) -> np.ndarray:
     """The largest statistic of bins from `first` on, for each of so many random orders of the rows.
 
-    Raises `ValueError` as `peak_ratios`, and for no trials.
+    Raises `ValueError` as `peak_ratios`, for no trials, and for what is no generator.
     """
     array, trials = checks.real("E", E), checks.dimension("trials", trials)
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng is {rng!r}: give a generator, numpy.random.default_rng(0)")
+    peak_ratios(array, first)
     orders = (rng.permutation(len(array)) for _ in range(trials))
     return np.array([peak_ratios(array[order], first)[first:].max() for order in orders])
 
