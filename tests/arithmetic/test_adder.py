@@ -142,6 +142,35 @@ def test_rounded_cosines_by_balls_are_those_of_the_weights():
         assert (turn(period, 14) == wanted).all()
 
 
+def test_halves_go_up():
+    assert coarse([3, 9, 2], 6).tolist() == [6, 12, 0]
+
+
+def test_what_rounding_moves():
+    """Of 3 combs, and of a bump and its own rounding."""
+    off = 2**0.5 * 2.0**-15
+    wanted = 3 * ((1 + off) ** 3 - 1) + (64 + off) * (1 + off) ** 2 - 64
+    assert np.isclose(rounding_of_logits(64.0, 14), wanted, rtol=1e-12)
+    assert np.isclose(rounding_of_logits(64.0, 14), (9 + 129) * off, rtol=1e-3)
+
+
+def test_the_linear_adder_bears_nothing_from_a_half_on_and_all_below():
+    from fractions import Fraction
+
+    borne = [k for k in range(-16, 17) if adds_with_error(Fraction(k, 16))]
+    assert borne == list(range(-7, 8))
+
+
+@pytest.mark.parametrize("construction", [adder, linear_adder])
+def test_a_margin_that_is_declared_too_large_is_seen(construction):
+    def boastful(model):
+        if model.name.startswith(construction.__name__):
+            model.interface.margin = 1e6
+        return model
+
+    assert claim.verdict(Run(quick=True, fault=boastful), **SMALL) is Verdict.FAILS
+
+
 def test_rows_of_pairs_are_all_pairs():
     assert (np.concatenate(list(rows_of_pairs(linear_adder(4)))) == pairs_up_to(4)).all()
 

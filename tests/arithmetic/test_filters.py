@@ -105,6 +105,20 @@ def test_projections_over_q_are_those_of_floats(orthogonal):
     assert (leakage(R, K) < 1e-12) == orthogonal
 
 
+def test_rows_are_cosine_then_sine():
+    Q = fourier_matrix(8)
+    assert np.isclose(Q[1, 1], 0.5 * np.cos(np.pi / 4))
+    assert np.isclose(Q[2, 2], 0.5)  # a sine, of the sign of sin(π/2)
+    assert Q[2, 0] == 0
+
+
+def test_what_keeps_which_registers():
+    assert KEPT["low and period 2"] == ("sum2", "low")
+    assert published()["mlp", "high"] == 98.1
+    table = filtered(adder(10, 5, 4.0))
+    assert table["low and period 2"].errors != {0}
+
+
 def test_what_each_filter_leaves():
     table = filtered(adder(10, 5, 4.0))
     assert {each.pairs for each in table.values()} == {121}

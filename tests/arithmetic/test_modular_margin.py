@@ -80,6 +80,12 @@ def test_no_neuron_has_no_margin():
     assert normalised_margin(*np.zeros((3, 2, 3))) == 0
 
 
+def test_the_margin_of_few_frequencies_in_the_claim():
+    findings = {f.id: f for f in modular_margin.findings(Run(quick=True), p=3)}
+    assert round(findings["few-frequencies"].measured["these"], 3) == 2.410
+    assert "2.410" in findings["few-frequencies"].words
+
+
 def test_few_frequencies():
     assert round(few_frequencies_margin(113, (14, 35, 41, 42, 52)), 3) == 2.410
     every = few_frequencies_margin(11, range(1, 6))

@@ -44,6 +44,15 @@ def test_bin_of_half_the_numbers_has_one_row(seed):
     assert peak_ratios(E + 7.0, 5)[0] == 0
 
 
+def test_the_middle_is_the_median():
+    """One bin far above all others does not move it."""
+    E = fourier_matrix(40).T @ np.diag([0.0, *[1.0] * 18, 1e6, *[1.0] * 20])
+    ratios = peak_ratios(E, 1)
+    assert np.isclose(np.median(ratios[1:]), 1)
+    assert np.isclose(ratios[1], 1)
+    assert claim_module.LEVEL == 0.99
+
+
 def test_trends_and_confounds_are_taken_off():
     x = np.linspace(-1, 1, 30)
     E = np.stack([x**3 - x, 1 + x], axis=1)
