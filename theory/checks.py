@@ -223,6 +223,20 @@ def step_count(name: str, k: int) -> int:
     return int(k)
 
 
+def integer(name: str, value: int) -> int:
+    """`value` as an int, which must be an integer (a bool or a float is not one)."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise InputError(f"{name} is {_shown(value)}: give an integer")
+    return int(value)
+
+
+def finite_number(name: str, value: Real) -> float:
+    """`value` as a float, one finite number (a bool is none); else `ValueError`."""
+    array = real(name, value)
+    finite(name, bool(np.isfinite(array).all()))
+    return _one(name, value, array, "that is finite")
+
+
 def step_counts(name: str, k: Real) -> np.ndarray:
     """`k` as an int64 array, every entry of which must be an integer ≥ 0; else `ValueError`."""
     array = array_of(name, k)

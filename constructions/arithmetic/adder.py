@@ -24,9 +24,9 @@ well, and may answer wrongly.
 
 Exactness.  Cosines and sines, and α times them in the read-out, are rounded to multiples of
 2^−bits.  A logit is then a sum of products of three such numbers, a multiple of 2^{−3·bits} below
-2α + 8 in every order of adding: float64 rounds nothing while it has so many bits.  The rounding of
-the weights moves no logit by more than `rounding_of_logits(alpha, bits)`; twice that has to be
-below the least gap.
+2α + 8 = 8(α/4 + 1) in every order of adding: float64 rounds nothing while it has so many bits.  The
+rounding of the weights moves no logit by more than `rounding_of_logits(alpha, bits)`; twice that
+has to be below the least gap.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ from theory.checks import InputError
 PERIODS = {"2": 5, "2_5": 4, "5": 2, "10": 1}
 """Registers by period, and frequencies f of cos(2πfn/10)."""
 
-MOST_BITS, FLOAT64_BITS = 14, 53
+USUAL_BITS, FLOAT64_BITS = 14, 53
+FINE = 5  # steps up to here leave errors of the sum's size below 5
 CONJUGATE = Map(np.diag([1.0, -1.0]), "(cos, −sin)")
 SWAPPED = Map(np.array([[0.0, 1.0], [1.0, 0.0]]), "(sin, cos)")
 COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "sin")
@@ -61,11 +62,12 @@ def adder(
     """`adder(largest, step, alpha, bits)([a, b])`: a + b for numbers up to `largest`.
 
     (…, 2) → (…, 1).  2 layers, 9 linear heads, width 23, 4 ReLUs, whatever is largest.  `bits` are
-    the binary places of the weights: by default 14, or the most with which float64 rounds no logit.
+    the binary places of the weights: by default 14, or more if the answers need them, or the most
+    with which float64 rounds no logit.
 
     Raises ValueError for a largest number or a step below 1, a step at which all numbers have size
     0, an alpha that is not above 0, bits so few, or an alpha so small, that rounding could change
-    an answer, and bits so many that float64 rounds.
+    an answer, and bits so many that float64 rounds; with an alpha and bits that do, if there are.
     """
     L, step = checks.dimension("largest", largest), checks.dimension("step", step)
     alpha = checks.positive_number("alpha", alpha)
@@ -136,20 +138,39 @@ def _heads(stream: Stream, angle: str, into: str) -> tuple[Head, ...]:
 def _grid(p: int, step: int, alpha: float, bits: int | None) -> tuple[int, float]:
     """The binary places, and the least distance of the right logit from another: below 0 where
     alpha or step are beyond the theorem.  Raises ValueError for bits that do not do."""
-    most = (FLOAT64_BITS - ceil(log2(2 * alpha + 8))) // 3
-    wanted = min(most, MOST_BITS) if bits is None else checks.dimension("bits", bits)
-    if wanted > most or wanted < 1:
+    taken, gap = 3 + ceil(log2(alpha / 4 + 1)), least_gap(p, alpha, 2 * (step // 2))
+    most = (FLOAT64_BITS - taken) // 3
+    enough = [b for b in range(1, most + 1) if 2 * rounding_of_logits(alpha, b) < gap]
+    wanted = max(1, min(most, max([USUAL_BITS, *enough[:1]])))
+    if bits is not None:
+        wanted = checks.dimension("bits", bits)
+    promised = step <= FINE and alpha <= largest_alpha(p)[0]
+    if wanted > most:
+        remedy = f"at most bits = {most}" if most > 0 else "a smaller alpha"
         raise InputError(
-            f"bits = {wanted} and alpha = {alpha:g} take {3 * wanted + ceil(log2(2 * alpha + 8))} "
+            f"bits = {wanted} and alpha = {alpha:g} take {3 * wanted + taken} "
             f"bits of significand and float64 has {FLOAT64_BITS}: give "
-            + (f"at most bits = {most}" if most > 0 else "a smaller alpha")
+            + (_remedy(p, step, enough) if promised else remedy)
         )
-    gap, moved = least_gap(p, alpha, 2 * (step // 2)), rounding_of_logits(alpha, wanted)
-    if 0 < gap <= 2 * moved and alpha <= largest_alpha(p)[0]:
-        enough = [b for b in range(wanted, most + 1) if 2 * rounding_of_logits(alpha, b) < gap]
+    moved = rounding_of_logits(alpha, wanted)
+    if promised and not gap > 2 * moved:
         raise InputError(
             f"bits = {wanted} may move logits by {moved:.3g}, and wrong sums are {gap:.3g} "
-            f"below: give {f'at least bits = {enough[0]}' if enough else 'a larger alpha'}"
+            f"below: give {_remedy(p, step, enough)}"
         )
-    margin = gap - 2 * moved
-    return wanted, margin
+    return wanted, gap - 2 * moved
+
+
+def _remedy(p: int, step: int, enough: list[int]) -> str:
+    """What to give: bits that do at this alpha, else an alpha and bits that do, if there are any.
+
+    Half the limit of alpha leaves half of the comb's gaps; below it the gap grows in proportion to
+    alpha, and what rounding moves does not: with so many bits the largest alpha is the best.
+    """
+    if enough:
+        return f"bits = {enough[0]}" + (f" … {enough[-1]}" if len(enough) > 1 else "")
+    for bits in range((FLOAT64_BITS - 3) // 3, 0, -1):
+        alpha = min(2.0 ** (FLOAT64_BITS - 3 * bits - 1) - 4, largest_alpha(p)[0] / 2)
+        if least_gap(p, alpha, 2 * (step // 2)) > 2 * rounding_of_logits(alpha, bits):
+            return f"alpha = {alpha:g} and bits = {bits}"
+    return "a smaller largest number: no alpha and bits do, in float64"

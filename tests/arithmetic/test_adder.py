@@ -24,6 +24,7 @@ from verify.faults import FAULTS
 from verify.finding import Verdict
 
 SMALL = {"largest": 10, "alpha": 4.0}
+CLOSE = {"largest": 10, "alpha": 7.9, "bits": 5}  # just below the limit 8, by few bits
 
 
 def pairs_up_to(largest: int) -> np.ndarray:
@@ -83,6 +84,24 @@ def test_linear_heads_are_sums_in_the_bits_that_a_model_takes():
     assert needs.bits >= 44  # sums above 2, of averages they would take fewer
 
 
+@pytest.mark.parametrize(
+    ("largest", "alpha", "bits"), [(10, 4, 14), (1000, 64, 15), (1250, 12, 16)]
+)
+def test_the_bits_that_are_taken_are_enough(largest, alpha, bits):
+    model = adder(largest, 5, float(alpha))
+    assert model.name.endswith(f"bits={bits})")
+    assert exact_in(model).bits <= 53
+    p = candidates(largest)
+    assert (
+        model.interface.margin == least_gap(p, alpha, 4) - 2 * rounding_of_logits(alpha, bits) > 0
+    )
+    assert model([[largest - 1, largest], [2, 2], [3, largest]]).tolist() == [
+        [2 * largest - 1],
+        [4],
+        [largest + 3],
+    ]
+
+
 def test_beyond_the_limit_another_candidate_wins():
     p = candidates(10)
     limit, d = largest_alpha(p)
@@ -123,6 +142,35 @@ def test_rounded_cosines_by_balls_are_those_of_the_weights():
         assert (turn(period, 14) == wanted).all()
 
 
+def test_halves_go_up():
+    assert coarse([3, 9, 2], 6).tolist() == [6, 12, 0]
+
+
+def test_what_rounding_moves():
+    """Of 3 combs, and of a bump and its own rounding."""
+    off = 2**0.5 * 2.0**-15
+    wanted = 3 * ((1 + off) ** 3 - 1) + (64 + off) * (1 + off) ** 2 - 64
+    assert np.isclose(rounding_of_logits(64.0, 14), wanted, rtol=1e-12)
+    assert np.isclose(rounding_of_logits(64.0, 14), (9 + 129) * off, rtol=1e-3)
+
+
+def test_the_linear_adder_bears_nothing_from_a_half_on_and_all_below():
+    from fractions import Fraction
+
+    borne = [k for k in range(-16, 17) if adds_with_error(Fraction(k, 16))]
+    assert borne == list(range(-7, 8))
+
+
+@pytest.mark.parametrize("construction", [adder, linear_adder])
+def test_a_margin_that_is_declared_too_large_is_seen(construction):
+    def boastful(model):
+        if model.name.startswith(construction.__name__):
+            model.interface.margin = 1e6
+        return model
+
+    assert claim.verdict(Run(quick=True, fault=boastful), **SMALL) is Verdict.FAILS
+
+
 def test_rows_of_pairs_are_all_pairs():
     assert (np.concatenate(list(rows_of_pairs(linear_adder(4)))) == pairs_up_to(4)).all()
 
@@ -134,7 +182,9 @@ def test_no_row_has_another_mistake_than_the_one_that_is_told():
     assert model([a, b]).tolist() == [int(c)]
 
 
-@pytest.mark.parametrize("options", [SMALL, {"largest": 12, "alpha": 2.0, "step": 3, "bits": 13}])
+@pytest.mark.parametrize(
+    "options", [SMALL, {"largest": 12, "alpha": 2.0, "step": 3, "bits": 13}, CLOSE]
+)
 def test_it_holds(options):
     findings = list(claim.findings(Run(quick=True), **options))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
@@ -169,9 +219,21 @@ def test_it_draws(tmp_path):
         (lambda: adder(10, 5, -1.0), "alpha is -1"),
         (lambda: adder(10, 5, 4.0, 0), "bits is 0"),
         (lambda: adder(10, 5, 4.0, True), "bits is True"),
-        (lambda: adder(10, 5, 4.0, 17), "bits = 17 and alpha = 4 take 55 bits .* bits = 16"),
-        (lambda: adder(bits=10), "bits = 10 may move logits by .* give at least bits = 12"),
-        (lambda: adder(alpha=1e-3), "bits = 14 may move .* give"),
+        (lambda: adder(10, 5, 4.0, 17), "bits = 17 and alpha = 4 take 55 bits .* bits = 5 … 16"),
+        (lambda: adder(bits=10), "bits = 10 may move logits by .* give bits = 12 … 15"),
+        (lambda: adder(alpha=1e-3), "bits = 14 may move .* give alpha = 12 and bits = 16"),
+        (lambda: adder(1250), "bits = 14 may move .* give alpha = 12 and bits = 16"),
+        (lambda: adder(1250, bits=16), "float64 has 53: give alpha = 12 and bits = 16"),
+        (lambda: adder(2000), "give a smaller largest number: no alpha and bits do"),
+        (lambda: adder(10, 5, 1e308), "bits = 1 and alpha = 1e.308 take .* smaller alpha"),
+        (
+            lambda: adder(10, 5, 1e-16),
+            "bits = 14 may move logits by .*, and wrong sums are 0 below",
+        ),
+        (lambda: adder(260, 5, 1e-13), "bits = 14 may move logits"),
+        (lambda: adder(10, 1, 1e-17), "bits = 14 may move logits"),
+        (lambda: adder(10, 5, 1e-320), "bits = 14 may move logits"),
+        (lambda: list(claim.findings(Run(), largest=10, alpha=1e-17)), "bits = 14 may move"),
         (lambda: adder(10, 5, 1e20), "alpha = 1e.20 take .* smaller alpha"),
         (lambda: adder(10, 5, 4.0)([11, 0]), "tokens contain 11 but the vocabulary has 11"),
         (lambda: adder(10, 5, 4.0)([-1, 0]), "tokens contain -1"),

@@ -74,6 +74,25 @@ def test_shown():
     assert period(4) == Fraction(5, 2)
 
 
+@given(numbers)
+def test_what_is_shown_is_the_number(x):
+    assert read(str(x)) == x
+
+
+def test_eleven_roots_are_shown_whole():
+    assert str(Golden(Fraction(0), Fraction(11))) == "11·√5"
+    assert str(Golden(Fraction(1, 2), Fraction(-1, 21))) == "1/2 − 1/21·√5"
+
+
+def read(text: str) -> Golden:
+    """The number that such a text names."""
+    parts = text.replace("−", "-").replace("- ", "-").replace("+ ", "").split()
+    a = [Fraction(part) for part in parts if "√" not in part]
+    roots = [part.removesuffix("√5").removesuffix("·") for part in parts if "√" in part]
+    b = [Fraction(f"{root}1" if root in ("", "-") else root) for root in roots]
+    return Golden(sum(a, Fraction(0)), sum(b, Fraction(0)))
+
+
 def test_halvings():
     assert halvings([1]) == (4, 2, 1)
     assert halvings([5]) == (5,)

@@ -67,6 +67,25 @@ def test_a_filter_removes_what_it_is_to_remove(seed, r):
     assert leakage(R, K) > 0
 
 
+@given(st.integers(0, 99), st.floats(1e-6, 0.9))
+def test_what_is_left_of_the_rows_removed(seed, tolerance):
+    rng = np.random.default_rng(seed)
+    R = rng.normal(size=(4, 6)) * 10.0 ** rng.uniform(-4, 0, size=(4, 1))
+    left = np.linalg.norm(R @ kept_stream(R, tolerance), 2)
+    assert left <= (tolerance + 1e-12) * np.linalg.norm(R, 2)
+
+
+def test_a_large_bump_does_not_hide_the_comb():
+    """All bins but the constant one removed: all nine columns of the read-out are."""
+    W = adder(260, 5, 1000.0).unembed.W_U.numpy().T
+    P = kept_stream((fourier_matrix(530) @ W)[1:])
+    assert round(len(P) - np.trace(P)) == 9
+
+
+def test_leakage_is_a_part():
+    assert np.isclose(leakage([[1.0, 0.0]], [[3.0, 4.0]]), 0.6)
+
+
 def test_rounding_does_not_remove_all():
     R = np.array([[1.0, 0.0], [0.0, 1e-5]])
     assert np.allclose(kept_stream(R), np.diag([0.0, 1.0]))
@@ -86,6 +105,20 @@ def test_projections_over_q_are_those_of_floats(orthogonal):
     assert (leakage(R, K) < 1e-12) == orthogonal
 
 
+def test_rows_are_cosine_then_sine():
+    Q = fourier_matrix(8)
+    assert np.isclose(Q[1, 1], 0.5 * np.cos(np.pi / 4))
+    assert np.isclose(Q[2, 2], 0.5)  # a sine, of the sign of sin(π/2)
+    assert Q[2, 0] == 0
+
+
+def test_what_keeps_which_registers():
+    assert KEPT["low and period 2"] == ("sum2", "low")
+    assert published()["mlp", "high"] == 98.1
+    table = filtered(adder(10, 5, 4.0))
+    assert table["low and period 2"].errors != {0}
+
+
 def test_what_each_filter_leaves():
     table = filtered(adder(10, 5, 4.0))
     assert {each.pairs for each in table.values()} == {121}
@@ -100,8 +133,10 @@ def test_what_each_filter_leaves():
     assert published()["mlp", "low"] == 35.89
 
 
-def test_it_holds():
-    findings = list(fourier_filters.findings(Run(quick=True), **SMALL))
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 5])
+def test_it_holds(step):
+    """Even steps too, whose errors are of one sign at halves."""
+    findings = list(fourier_filters.findings(Run(quick=True), **SMALL, step=step))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
     assert len({f.id for f in findings}) == len(findings)
 
@@ -147,7 +182,10 @@ def test_it_draws(tmp_path):
         (lambda: kept_stream([1.0, 2.0]), "removed has shape"),
         (lambda: kept_stream([[1.0, np.inf]]), "NaN or infinite"),
         (lambda: kept_stream([[1.0]], 0.0), "tolerance is 0"),
+        (lambda: kept_stream([[1.0]], 2.0), "tolerance is 2: give a part"),
+        (lambda: kept_stream([[1.0]], 1.0), "tolerance is 1: give a part"),
         (lambda: leakage([[1.0]], [1.0]), "kept has shape"),
+        (lambda: leakage([[1.0, 0.0]], [[1.0]]), r"kept has shape .* the dimension is 2"),
         (lambda: list(fourier_filters.findings(Run(), largest=0)), "largest is 0"),
         (lambda: list(fourier_filters.findings(Run(), largest=10**6)), "logits, of at most"),
         (lambda: list(fourier_filters.findings(Run(), step=0)), "step is 0"),

@@ -17,9 +17,15 @@ from theory.arithmetic import (
     normalised_margin,
 )
 from theory.checks import InputError
-from verify.arithmetic.modular_margin import built, margin_of_tensors, modular_margin
+from verify.arithmetic.modular_margin import (
+    built,
+    compared,
+    forward_bound,
+    margin_of_tensors,
+    modular_margin,
+)
 from verify.claim import Run
-from verify.faults import FAULTS
+from verify.faults import FAULTS, EntryFault
 from verify.finding import Verdict
 
 ODD = [3, 5, 9, 15, 21]
@@ -74,6 +80,12 @@ def test_no_neuron_has_no_margin():
     assert normalised_margin(*np.zeros((3, 2, 3))) == 0
 
 
+def test_the_margin_of_few_frequencies_in_the_claim():
+    findings = {f.id: f for f in modular_margin.findings(Run(quick=True), p=3)}
+    assert round(findings["few-frequencies"].measured["these"], 3) == 2.410
+    assert "2.410" in findings["few-frequencies"].words
+
+
 def test_few_frequencies():
     assert round(few_frequencies_margin(113, (14, 35, 41, 42, 52)), 3) == 2.410
     every = few_frequencies_margin(11, range(1, 6))
@@ -90,6 +102,46 @@ def test_it_holds(p):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_it_sees_every_fault(fault):
     assert modular_margin.verdict(Run(quick=True, fault=FAULTS[fault]), p=5) is Verdict.FAILS
+
+
+ENTRIES = [  # at p = 11: number 0 … 10, a 11 … 21, b 22 … 32, first, second, equals
+    ("blocks.1.attn.W_K", (39, 14, 0)),
+    ("blocks.1.attn.W_Q", (39, 25, 0)),
+    ("blocks.1.attn.W_V", (39, 35, 0)),
+    ("blocks.1.attn.W_O", (39, 0, 3)),
+    ("blocks.1.attn.b_K", (39, 0)),
+    ("blocks.0.attn.W_V", (0, 10, 10)),
+    ("blocks.0.attn.W_O", (1, 10, 32)),
+    ("embed.W_E", (10, 10)),
+    ("embed.W_E", (11, 35)),
+    ("unembed.W_U", (10, 10)),
+    ("unembed.W_U", (35, 10)),
+]
+
+
+@pytest.mark.parametrize(("tensor", "index"), ENTRIES)
+def test_it_sees_one_entry(tensor, index):
+    """Of the largest model alone, whatever the tensor."""
+    fault = EntryFault("modular_addition", tensor, index, "1 more")
+    faulty = fault(modular_addition(11))
+    _, farthest, strange = compared(faulty)
+    assert not farthest <= forward_bound(11) or strange
+    findings = modular_margin.findings(Run(quick=True, fault=fault), p=11)
+    assert any(f.verdict is Verdict.FAILS for f in findings)
+
+
+def test_it_sees_a_key_of_one_code_that_is_smaller():
+    """Of all heads, which no answer shows."""
+
+    def smaller(model):
+        model.blocks[1].attn.W_K.data[:, [14, 25]] *= 0.9
+        return model
+
+    assert compared(modular_addition(11))[2] == ""
+    found, farthest, strange = compared(smaller(modular_addition(11)))
+    assert found.wrong == 0
+    assert farthest > forward_bound(11)
+    assert strange == "heads ask another number than they answer"
 
 
 @pytest.mark.usefixtures("unchecked")

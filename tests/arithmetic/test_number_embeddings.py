@@ -44,6 +44,15 @@ def test_bin_of_half_the_numbers_has_one_row(seed):
     assert peak_ratios(E + 7.0, 5)[0] == 0
 
 
+def test_the_middle_is_the_median():
+    """One bin far above all others does not move it."""
+    E = fourier_matrix(40).T @ np.diag([0.0, *[1.0] * 18, 1e6, *[1.0] * 20])
+    ratios = peak_ratios(E, 1)
+    assert np.isclose(np.median(ratios[1:]), 1)
+    assert np.isclose(ratios[1], 1)
+    assert claim_module.LEVEL == 0.99
+
+
 def test_trends_and_confounds_are_taken_off():
     x = np.linspace(-1, 1, 30)
     E = np.stack([x**3 - x, 1 + x], axis=1)
@@ -114,6 +123,16 @@ def test_another_file_is_refused(folder, monkeypatch):
     monkeypatch.setattr(minilm, "folder", lambda: folder)
     with pytest.raises(InputError, match="has sha256"):
         list(number_embeddings.findings(Run(quick=True)))
+
+
+def test_another_vocabulary_is_refused(folder):
+    text = (folder / "vocab.txt").read_text(encoding="utf-8")
+    (folder / "vocab.txt").write_text("w\n" * 100 + text, encoding="utf-8")
+    with pytest.raises(InputError, match="number tokens beyond the 310 rows"):
+        minilm.number_tokens(folder)
+    (folder / "vocab.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="is not UTF-8"):
+        minilm.number_tokens(folder)
 
 
 def test_missing_files_and_numbers_are_refused(folder):

@@ -13,10 +13,19 @@ for d = 1, …, 9.**  For 0 < d ≤ p/2 the bump gains
 
 at s + d.  It is below 0 where 2ε < d, so for d ≥ 10, where the comb gains nothing.  For d < 10 it
 rises with ε where it is above 0, towards its value at ε = 5, which is not attained; and
-−d and −ε are d and ε.  For the frequencies of [Zhou2024] d = 5 binds: α ≤ 2/sin²(5π/p).
+−d and −ε are d and ε.
 
-Without the comb z is largest at the c nearest to s + ε, and without the bump at all c ≡ s mod 10.
-At |ε| = 5 the candidates s and s ± 10 tie.
+For the frequencies of [Zhou2024] d = 5 binds: α ≤ 2/sin²(5π/p).  With x = π/p,
+
+    sin(dx) sin((10 − d)x) = sin²5x − sin²((5 − d)x),
+
+is largest at d = 5, where C_F(0) − C_F(5) = 4.  At d = 1, 3, 4 that difference is above 4 and the
+product smaller.  At d = 2 it is (15 − √5)/4, nearly 0.8 of 4, and the product is a part
+1 − (sin 3x/sin 5x)² ≤ 1 − 9/25 = 0.64 of sin²5x, as sin is concave up to 5x ≤ π/4.  The others are
+10 − d.
+
+Without the comb z is largest at the c nearest to s + ε mod p, and without the bump at all
+c ≡ s mod 10.  At |ε| = 5 the candidates s and s ± 10 tie.
 
 So a size known to the nearest multiple of 5 is enough: 5·round(n/5) is off by at most 2, and the
 sum of two by at most 4.
@@ -31,6 +40,8 @@ from theory import checks
 from theory.arithmetic.comb import ZHOU, comb, frequencies
 from theory.checks import InputError
 
+MOST = 2**53  # of whole numbers, so that twice one and a step are int64
+
 
 def candidates(largest: int) -> int:
     """The least multiple of 10 above 2·largest, and at least 20: the p of sums up to there."""
@@ -40,18 +51,22 @@ def candidates(largest: int) -> int:
 def coarse(n: ArrayLike, step: int) -> np.ndarray:
     """The multiple of step nearest to n, whole numbers from 0; halves go up.
 
-    Raises `ValueError` for other numbers, and for a step below 1.
+    Raises `ValueError` for other numbers, for a step below 1, and beyond 2^53.
     """
-    step = checks.dimension("step", step)
-    return (2 * checks.step_counts("n", n) + step) // (2 * step) * step
+    step, numbers = checks.dimension("step", step), checks.step_counts("n", n)
+    if step > MOST or not ((numbers >= 0) & (numbers <= MOST)).all():
+        raise InputError("n or step is beyond 2^53: give smaller numbers")
+    return (2 * numbers + step) // (2 * step) * step
 
 
 def adder_logits(p: int, alpha: float, s: int, error: float, F: Iterable[int] = ZHOU) -> np.ndarray:
     """z(c), c = 0, …, p − 1, by definition; alpha = 0 leaves out the bump.
 
-    Raises `ValueError` for p that is no multiple of 10 or below 20, and alpha below 0.
+    Raises `ValueError` for p that is no multiple of 10 or below 20, alpha below 0, s that is no
+    integer, and an error that is not finite.
     """
     p, alpha = checked_p(p), checks.nonnegative_number("alpha", alpha)
+    s, error = checks.integer("s", s), checks.finite_number("error", error)
     d = np.arange(p) - s
     teeth = np.array([float(comb(F, k)) for k in range(10)])
     return teeth[d % 10] + alpha * np.cos(2 * np.pi * (d - error) / p)
@@ -71,7 +86,11 @@ def largest_alpha(p: int, F: Iterable[int] = ZHOU) -> tuple[float, int]:
 
 
 def least_gap(p: int, alpha: float, error: int, F: Iterable[int] = ZHOU) -> float:
-    """min z(s) − z(c) over all c ≠ s and whole errors |ε| ≤ error; below 0 where sums are wrong."""
+    """min z(s) − z(c) over all c ≠ s and whole errors |ε| ≤ error; below 0 where sums are wrong.
+
+    Raises `ValueError` as `adder_logits`, and for an error that is no integer or below 0.
+    """
+    error = checks.step_count("error", error)
     logits = [adder_logits(p, alpha, 0, e, F) for e in range(-error, error + 1)]
     return float(min(z[0] - z[1:].max() for z in logits))
 
@@ -83,7 +102,10 @@ def rounding_of_logits(alpha: float, bits: int) -> float:
     With δ = 2^{−bits−1}, numbers (cos, sin) of length 1 move by at most √2δ, so a product of three
     of them, as complex numbers, by (1 + √2δ)³ − 1; the bump's third one has length α.  There are
     three combs besides period 2, which is exact.
+
+    Raises `ValueError` for alpha below 0 and bits below 1.
     """
+    alpha, bits = checks.nonnegative_number("alpha", alpha), checks.dimension("bits", bits)
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
 

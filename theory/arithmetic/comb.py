@@ -16,6 +16,7 @@ sines,
 from collections.abc import Iterable
 from fractions import Fraction
 
+from theory import checks
 from theory.arithmetic.golden import Golden, cosine
 from theory.checks import InputError
 
@@ -25,6 +26,8 @@ ZHOU = (5, 4, 2, 1)
 
 def frequencies(F: Iterable[int]) -> tuple[int, ...]:
     """F in falling order, each once; `ValueError` for an empty F and for what is not 1, …, 5."""
+    if not isinstance(F, Iterable):
+        raise InputError(f"the comb is {F!r}: give a list of frequencies")
     found = tuple(F)
     strange = [f for f in found if isinstance(f, bool) or f not in range(1, 6)]
     if strange or not found:
@@ -34,7 +37,8 @@ def frequencies(F: Iterable[int]) -> tuple[int, ...]:
 
 
 def comb(F: Iterable[int], d: int) -> Golden:
-    """C_F(d) as a number of Q(√5).  Raises `ValueError` as `frequencies`."""
+    """C_F(d) as a number of Q(√5).  Raises `ValueError` as `frequencies`, and for d no integer."""
+    d = checks.integer("d", d)
     total = Golden(Fraction(0))
     for f in frequencies(F):
         total = total + cosine(f * d)

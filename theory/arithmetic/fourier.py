@@ -6,6 +6,8 @@ has period p/k: a period is a bin exactly if it divides p into whole parts.
 """
 
 from fractions import Fraction
+from math import isfinite
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,14 +42,17 @@ def fourier_bins(p: int) -> np.ndarray:
 def bin_of(period: Fraction | int, p: int) -> int:
     """The bin k = p/T of period T.
 
-    Raises `ValueError` for p < 1, a period below 2, and one that is no bin of p points.
+    Raises `ValueError` for p < 1, a period that is no number or below 2, and one that is no bin of
+    p points.
     """
     p = checks.dimension("p", p)
+    if not isinstance(period, Real) or not isfinite(period):
+        raise InputError(f"the period is {period!r}: give a finite number")
     if period < 2:
         raise InputError(f"the period is {period}: whole numbers have none below 2")
     k = Fraction(p) / Fraction(period)
     if k.denominator != 1:
-        raise InputError(f"period {period} is no bin of {p} points: take a p that it divides")
+        raise InputError(f"period {period} is no bin of {p} points: take a p of whole periods")
     return int(k)
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, total_ordering
 
+from theory import checks
+
 
 @total_ordering
 @dataclass(frozen=True)
@@ -20,15 +22,21 @@ class Golden:
     b: Fraction = Fraction(0)
 
     def __add__(self, other: Golden) -> Golden:
+        if not isinstance(other, Golden):
+            return NotImplemented
         return Golden(self.a + other.a, self.b + other.b)
 
     def __neg__(self) -> Golden:
         return Golden(-self.a, -self.b)
 
     def __sub__(self, other: Golden) -> Golden:
+        if not isinstance(other, Golden):
+            return NotImplemented
         return self + (-other)
 
     def __mul__(self, other: Golden) -> Golden:
+        if not isinstance(other, Golden):
+            return NotImplemented
         a = self.a * other.a + 5 * self.b * other.b
         return Golden(a, self.a * other.b + self.b * other.a)
 
@@ -49,13 +57,16 @@ class Golden:
         return of_a if self.a**2 > 5 * self.b**2 else of_b
 
     def __lt__(self, other: Golden) -> bool:
+        if not isinstance(other, Golden):
+            return NotImplemented
         return (self - other).sign < 0
 
     def __float__(self) -> float:
         return float(self.a) + float(self.b) * 5**0.5
 
     def __str__(self) -> str:
-        root = f"{'−' if self.b < 0 else ''}{abs(self.b)}·√5".replace("1·√5", "√5")
+        times = "" if abs(self.b) == 1 else f"{abs(self.b)}·"
+        root = f"{'−' if self.b < 0 else ''}{times}√5"
         if not self.b or not self.a:
             return (root if self.b else str(self.a)).replace("-", "−")
         text = f"{self.a} {'−' if self.b < 0 else '+'} {root.removeprefix('−')}"
@@ -66,10 +77,17 @@ def _sign(value: Fraction) -> int:
     return (value > 0) - (value < 0)
 
 
-@cache
 def cosine(k: int) -> Golden:
-    """cos(36°·k), by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4."""
-    k = min(k % 10, -k % 10)
+    """cos(36°·k), by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4.
+
+    Raises `ValueError` for k that is no integer.
+    """
+    k = checks.integer("k", k)
+    return _cosine(min(k % 10, -k % 10))
+
+
+@cache
+def _cosine(k: int) -> Golden:
     if k < 2:
         return Golden(Fraction(1)) if k == 0 else Golden(Fraction(1, 4), Fraction(1, 4))
-    return 2 * cosine(1) * cosine(k - 1) - cosine(k - 2)
+    return 2 * _cosine(1) * _cosine(k - 1) - _cosine(k - 2)

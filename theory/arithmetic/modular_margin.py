@@ -78,31 +78,45 @@ def modular_neurons(p: int) -> Neurons:
 def network(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
     """f(a, b)_c (p, p, p) of neurons u, v, w (neurons, p), by definition.
 
-    Raises `ValueError` for other shapes, and NaN or infinite entries.
+    Raises `ValueError` for other shapes, NaN or infinite entries, logits beyond float64, and for
+    more than the memory holds.
     """
     U, V, W = _neurons(u, v, w)
-    return np.asarray(np.einsum("iab,ic->abc", (U[:, :, None] + V[:, None, :]) ** 2, W))
+    count, p = U.shape
+    numbers = 3 * count * p * p + p**3
+    machine.fits_in_memory(f"{count} neurons of p = {p}", 8 * numbers, "take a smaller p")
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = np.asarray(np.einsum("iab,ic->abc", (U[:, :, None] + V[:, None, :]) ** 2, W))
+    return _within_float64(f)
 
 
 def normalised_margin(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> float:
-    """The least of f_{a+b} − f_c over Σ‖θ_i‖³; 0.0 for neurons that are all 0."""
+    """The least of f_{a+b} − f_c over Σ‖θ_i‖³; 0.0 for neurons that are all 0.
+
+    Raises `ValueError` as `network`.
+    """
     U, V, W = _neurons(u, v, w)
     p = U.shape[1]
     f, right = network(U, V, W), np.add.outer(np.arange(p), np.arange(p)) % p
     of_right = np.take_along_axis(f, right[..., None], axis=-1)
     apart = of_right - f
     np.put_along_axis(apart, right[..., None], np.inf, axis=-1)
-    lengths = ((U**2).sum(1) + (V**2).sum(1) + (W**2).sum(1)) ** 1.5
+    lengths = _cubes(U, V, W)
     return float(apart.min() / lengths.sum()) if lengths.any() else 0.0
 
 
 def mean_over_cubes(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
-    """The mean (1) of each neuron over its ‖θ‖³, (neurons,): at most γ*, as proved."""
+    """The mean (1) of each neuron over its ‖θ‖³, (neurons,): at most γ*, as proved.
+
+    Raises `ValueError` for other shapes, NaN or infinite entries, an even p, cubes beyond float64,
+    and a neuron that is 0.
+    """
     U, V, W = _neurons(u, v, w)
-    p = U.shape[1]
+    p, lengths = checked_modulus(U.shape[1]), _cubes(U, V, W)
+    if not lengths.all():
+        raise InputError(f"neuron {lengths.argmin()} is 0 or nearly: leave it out, or rescale")
     hats = [np.fft.fft(x, axis=1)[:, 1:] for x in (U, V, W)]
     total = (hats[0] * hats[1] * hats[2].conj()).real.sum(1)
-    lengths = ((U**2).sum(1) + (V**2).sum(1) + (W**2).sum(1)) ** 1.5
     return np.asarray(2 / ((p - 1) * p**2) * total / lengths)
 
 
@@ -110,13 +124,28 @@ def few_frequencies_margin(p: int, K: Iterable[int]) -> float:
     """min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)): how far the right answer is ahead where only the
     frequencies K are there.  It is at most |K| p/(p − 1), the mean over d.
 
-    Raises `ValueError` for an even p, p < 3, no K, and for k that is not 1, …, p − 1.
+    Raises `ValueError` for an even p, p < 3, no K, for k that is not 1, …, p − 1, and for one k
+    twice.
     """
     p, found = checked_modulus(p), list(K)
     if not found or any(isinstance(k, bool) or k not in range(1, p) for k in found):
         raise InputError(f"frequencies {found}: give some of 1, …, {p - 1}")
+    if len(set(found)) < len(found):
+        raise InputError(f"frequencies {found}: give each once")
     turns = np.outer(np.arange(1, p), found) % p
     return float((1 - np.cos(2 * np.pi * turns / p)).sum(1).min())
+
+
+def _cubes(U: np.ndarray, V: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """‖θ‖³ of each neuron."""
+    with np.errstate(over="ignore"):
+        return _within_float64(((U**2).sum(1) + (V**2).sum(1) + (W**2).sum(1)) ** 1.5)
+
+
+def _within_float64(array: np.ndarray) -> np.ndarray:
+    if not np.isfinite(array).all():
+        raise InputError("cubes of u, v and w are beyond float64, which ends at 1.8e308: rescale")
+    return np.asarray(array)
 
 
 def _neurons(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> Neurons:

@@ -1,6 +1,7 @@
 """Why residues need products: no sums of a part of a and a part of b add modulo m.
 
-A token that asks the same whatever a and b are finds, by linear or uniform attention, logits
+A token that asks the same whatever a and b are finds, by one layer of linear or uniform attention
+without an MLP, logits
 
     z_c(a, b) = u_c(a) + v_c(b),     c = 0, …, m − 1.
 
@@ -8,6 +9,9 @@ A token that asks the same whatever a and b are finds, by linear or uniform atte
 sum 0 each a, and each b, is in one; so is it of the pairs of sum r.  Summed over either, z_0 − z_r
 is the same number Σ_a (u_0 − u_r)(a) + Σ_b (v_0 − v_r)(b): above 0 over the first, below 0 over the
 second.  Over whole numbers, where sums do not turn round, such logits do add: 2c(a + b) − c².
+
+A linear head whose token asks by b has products of a and b, and an MLP has others; neither is
+meant.
 """
 
 import numpy as np

@@ -4,8 +4,9 @@ Shape glossary: p numbers, D features; rows of E are numbers, in order.
 
 The statistic of a bin is its size ‖Q_k E‖, times √2 for bin p/2, which has one row instead of two,
 over the median of the bins from `first` on.  Under a random order of the rows every bin but the
-constant one is distributed alike, up to that: a quantile of the largest statistic over many orders
-bounds all bins together, with that probability of a false alarm.
+constant one has the same mean square, up to that; what else there is to its distribution may
+differ.  A quantile of the largest statistic of the bins from `first` on, over many orders, bounds
+all of these together, with that probability of a false alarm.
 """
 
 import numpy as np
@@ -40,9 +41,12 @@ def permutation_maxima(
 ) -> np.ndarray:
     """The largest statistic of bins from `first` on, for each of so many random orders of the rows.
 
-    Raises `ValueError` as `peak_ratios`, and for no trials.
+    Raises `ValueError` as `peak_ratios`, for no trials, and for what is no generator.
     """
     array, trials = checks.real("E", E), checks.dimension("trials", trials)
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng is {rng!r}: give a generator, numpy.random.default_rng(0)")
+    peak_ratios(array, first)
     orders = (rng.permutation(len(array)) for _ in range(trials))
     return np.array([peak_ratios(array[order], first)[first:].max() for order in orders])
 

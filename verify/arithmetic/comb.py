@@ -44,7 +44,8 @@ def comb_claim(
     Their sums of cosines are numbers a + b√5, so signs are decided by whole numbers.  With a bump
     of weight α sums are right for all errors |ε| < 5 of their size up to an α that depends on the
     periods; without the comb errors are ε to the nearest whole number, without the bump multiples
-    of 10.  Residues are not added by any sums u_c(a) + v_c(b).
+    of 10.  Residues are not added by any sums u_c(a) + v_c(b): one layer of linear or uniform
+    attention without an MLP has no others at a token that asks the same whatever a and b are.
     """
     p = checked_p(p)
     yield cosines()
@@ -53,6 +54,7 @@ def comb_claim(
     yield identities()
     with Ball.precision(BITS):
         yield limits(p)
+        yield binds()
         yield from labelled("limit", by_hand(SMALL))
         yield from labelled("errors", signatures(SMALL))
     yield impossible(8 if run.quick else MODULI)
@@ -177,6 +179,21 @@ def limits(p: int) -> Finding:
     )
 
 
+def binds() -> Finding:
+    """The steps of the proof that d = 5 binds, in Q(√5); see `theory/arithmetic/adder.py`."""
+    above = {d: comb(ZHOU, 0) - comb(ZHOU, d) for d in range(1, 10)}
+    four = Golden(Fraction(4))
+    wrong = [d for d in (1, 3, 4) if not above[d] > four]
+    wrong += [2] * (not above[2] > Fraction(16, 25) * four) + [5] * (above[5] != four)
+    wrong += [10 - d for d in range(1, 5) if above[10 - d] != above[d]]
+    return equal(
+        "binds",
+        "d = 5 binds at every p: C(0) − C(5) = 4, more at 1, 3, 4, and more than 0.64 of it at 2",
+        f"not at d = {wrong[0]}" if wrong else None,
+        evidence="proved",
+    )
+
+
 def by_hand(p: int) -> Iterator[Finding]:
     """The theorem without its proof: all candidates at errors from −5 to 5, on either side of α."""
     below, above = list[Verdict](), list[Verdict]()
@@ -228,8 +245,8 @@ def signatures(p: int) -> Iterator[Finding]:
         words="the error is the multiple of 10 nearest to ε",
     )
     at_five = logits(p, alpha, Fraction(5), ZHOU)
-    verdict = Verdict.of(bool(at_five[0].overlaps(at_five[10])))
-    yield all_hold("tie", f"at ε = 5, p = {p}", [verdict], words="s and s + 10 tie")
+    verdicts = [wins(at_five, [0, 10]), same_ball(at_five[0], at_five[10])]
+    yield all_hold("tie", f"at ε = 5, p = {p}", verdicts, words="s and s + 10 tie, ahead of others")
 
 
 def wins(z: list[arb], expected: list[int]) -> Verdict:

@@ -50,7 +50,8 @@ def fourier_filters(
 
     A filter is a projection of the stream.  It is a mask of the logits' Fourier coefficients for
     every stream iff the rows that it removes are orthogonal to those that it keeps, as in the
-    adder, where it removes registers; for other read-outs it changes what it is to keep.
+    adder, where it removes registers up to rounding; for other read-outs it changes what it is to
+    keep.
     """
     from constructions import adder
 
@@ -142,21 +143,21 @@ def columns(model: Transformer, registers: Sequence[str]) -> np.ndarray:
 
 
 def registers_are_bins(model: Transformer, alpha: float) -> Finding:
-    """The projection that removes the high bins, or the low ones, is the one that clears the
-    registers of the comb, or of the bump."""
+    """The projection that removes the high bins, or the low ones, is up to rounding the one that
+    clears the registers of the comb, or of the bump."""
     rows, bins = spectrum_rows(model)
     distance = dict[str, float]()
     for name, removed, registers in (
         ("high", bins > 1, HIGH),
         ("low", (bins > 0) & (bins <= 1), LOW),
     ):
-        P, cleared = kept_stream(rows[removed]), np.eye(model.d_model)
+        P, cleared = kept_stream(rows[removed], rounding(model, alpha)), np.eye(model.d_model)
         cleared[columns(model, registers), columns(model, registers)] = 0
         distance[name] = float(np.linalg.norm(P - cleared))
     bound = leak_bound(model, alpha)
     return each_at_most(
         "registers",
-        "a filter is the removal of registers: distance of the projections",
+        "a filter is the removal of registers, up to rounding: distance of the projections",
         "float",
         distance,
         dict.fromkeys(distance, bound),
@@ -165,15 +166,26 @@ def registers_are_bins(model: Transformer, alpha: float) -> Finding:
     )
 
 
+def rounding(model: Transformer, alpha: float) -> float:
+    """Twice the part of the removed rows that may be rounding, ‖E‖/σ of `leak_bound`."""
+    off, least = errors_and_rows(model, alpha)
+    return 2 * off / least
+
+
 def leak_bound(model: Transformer, alpha: float) -> float:
     """The read-out is W₀ + E: of W₀, unrounded, a filter is the removal of registers, and the 9
     columns of E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p).  Singular values of the
     removed rows are at least σ = min(1, α)√(p/2) but for ‖E‖, so what is removed turns by an angle
     of sine at most θ = ‖E‖/(σ − ‖E‖): projections of rank at most 7 move by at most √14·θ, and what
     is kept changes by a part of at most 3θ.  4θ is above both."""
-    p, bits = model.unembed.W_U.shape[1], int(model.name.rpartition("bits=")[2].rstrip(")"))
-    off, least = 2.0 ** (-bits - 1) * (9 * p) ** 0.5, min(1.0, alpha) * (p / 2) ** 0.5
+    off, least = errors_and_rows(model, alpha)
     return 4 * off / (least - off)
+
+
+def errors_and_rows(model: Transformer, alpha: float) -> tuple[float, float]:
+    """δ√(9p) and σ."""
+    p, bits = model.unembed.W_U.shape[1], int(model.name.rpartition("bits=")[2].rstrip(")"))
+    return 2.0 ** (-bits - 1) * (9 * p) ** 0.5, min(1.0, alpha) * (p / 2) ** 0.5
 
 
 def leaks(model: Transformer, alpha: float) -> Finding:
@@ -181,8 +193,8 @@ def leaks(model: Transformer, alpha: float) -> Finding:
     rows, bins = spectrum_rows(model)
     high, low = bins > 1, (bins > 0) & (bins <= 1)
     found = {
-        "high removed": leakage(rows[high], rows[~high]),
-        "low removed": leakage(rows[low], rows[~low]),
+        "high removed": leakage(rows[high], rows[~high], rounding(model, alpha)),
+        "low removed": leakage(rows[low], rows[~low], rounding(model, alpha)),
     }
     bound = leak_bound(model, alpha)
     return each_at_most(
@@ -242,7 +254,11 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     p = model.unembed.W_U.shape[1]
     evidence: Evidence = "exact" if rounds_nothing(model) else "float"
     off = coarse(np.arange(L + 1), step) - np.arange(L + 1)
-    right_size, most = int((off[:, None] + off == 0).sum()), 2 * int(abs(off).max())
+    right_size = int((off[:, None] + off == 0).sum())
+    ends = [
+        2 * int(off.min()),
+        2 * int(off.max()),
+    ]  # of ε: halves go up, so not alike at even steps
     none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))
     said = f"{100 * none.accuracy:.4g} % right"
     yield same(
@@ -262,7 +278,7 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
         "high",
         "high removed: errors are ε",
         {"right": str(high.right), "errors": [min(high.errors), max(high.errors)]},
-        {"right": str(right_size), "errors": [-most, most]},
+        {"right": str(right_size), "errors": ends},
         evidence=evidence,
         words=f"{100 * high.accuracy:.3f} %, errors {min(high.errors)} … {max(high.errors)}",
         wanted=f"P(ε = 0) = {100 * right_size / high.pairs:.3f} %",

@@ -48,6 +48,8 @@ def number_tokens(place: Path) -> NumberTokens:
         words = (place / "vocab.txt").read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise InputError(f"cannot read {error.filename}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{place / 'vocab.txt'} is not UTF-8: install {NAME} anew") from None
     if found != SHA256:
         raise InputError(
             f"{weights} has sha256 {found[:12]}…, not {SHA256[:12]}…: install {NAME} anew"
@@ -59,6 +61,11 @@ def number_tokens(place: Path) -> NumberTokens:
     ranks = np.array([places[str(n)] for n in range(NUMBERS)])
     with safe_open(weights, framework="numpy") as file:
         table = file.get_tensor(TENSOR)
+    if ranks.max() >= len(table):
+        raise InputError(
+            f"{place / 'vocab.txt'} has number tokens beyond the {len(table)} rows of {weights}: "
+            f"install {NAME} anew"
+        )
     return NumberTokens(table[ranks].astype(np.float64), ranks)
 
 

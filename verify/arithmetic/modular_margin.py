@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import torch
 from flint import arb, arb_mat, fmpq
 
 from theory.arithmetic.modular_margin import (
@@ -16,19 +17,21 @@ from theory.arithmetic.modular_margin import (
     mean_over_cubes,
 )
 from theory.checks import InputError
-from verify.arithmetic.pairs import all_right, enumerated
+from verify.arithmetic.pairs import Enumerated, enumerated
 from verify.claim import Run, claim, option
 from verify.domains import Ball, outputs, random_prime
 from verify.evidence.enclosure import BITS, all_hold, below, exactly, interval
 from verify.evidence.size import size
-from verify.finding import Finding, Verdict, at_most, equal, labelled
+from verify.finding import Finding, Verdict, at_most, each_at_most, equal, labelled
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 ODD, FEW = (3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25), (3, 5, 9)
-# Weights are float64: a part of 2^−52 in each factor, of three, and in ‖θ‖³.
-ROUNDED = 2.0**-48
+# How near the margin of float64 tensors is stated to be to γ*.  Cosines are off by up to 20·2^−53,
+# so this follows from no bound on each: balls say how the errors of these tensors add up.
+NEAR = 2.0**-48
+MOST_EVERY, MOST_EVERY_QUICK = 9, 5  # moduli all pairs of which are taken in balls
 MOST = 61  # whose 4(p − 1) heads on p² pairs take seconds
 POINTS = 3
 GROKKED = 113, (14, 35, 41, 42, 52)  # frequencies said to be found by a trained network
@@ -51,7 +54,7 @@ def modular_margin(
     moduli = [*dict.fromkeys([*moduli, p])]
     yield from labelled("bound", proof(run, moduli))
     models = {q: built(run, q) for q in moduli}
-    yield from labelled("built", of_models(models))
+    yield from labelled("built", of_models(run, models))
     yield random_networks(run, moduli)
     yield few_frequencies(run)
 
@@ -156,38 +159,136 @@ def field_with_root(run: Run, p: int) -> tuple[int, int]:
     raise ArithmeticError(f"no element of order {p} mod {q}")
 
 
-def of_models(models: dict[int, Transformer]) -> Iterator[Finding]:
-    """Sizes, answers, and the margin of the very tensors beside γ*."""
+def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
+    """Sizes, answers, that the tensors are a network of neurons, and its margin beside γ*."""
     p, model = max(models.items())
     yield size(model, "modular-addition", p=p)
-    found = enumerated(model, lambda pairs: pairs.sum(-1) % p)
-    yield all_right(model, found, "float")
+    strange, off, bounds = dict[str, str](), dict[str, float](), dict[str, float]()
+    for q, each in models.items():
+        found, farthest, differs = compared(each)
+        name = f"p = {q}"
+        off[name], bounds[name], strange[name] = farthest, forward_bound(q), differs
+    yield ahead_by_all(found, p, model.interface.margin or 0.0)
+    yield each_at_most(
+        "all-logits",
+        f"all pairs: distance of the logits from 2(p [c = a + b] − 1), p = {listed(models)}",
+        "float",
+        off,
+        bounds,
+        words=f"at most {max(off.values()):.1e}",
+        wanted="(p² + 16p)·2^−47, by the rounding of cosines and sums",
+    )
+    yield equal(
+        "network",
+        f"layer 2 is a network of quadratic neurons of the codes of a and b, p = {listed(models)}",
+        next((f"{name}: {differs}" for name, differs in strange.items() if differs), None),
+        words="heads ask what they answer, without constants; the codes at all pairs, the read-out",
+    )
     verdicts, ratios, logits = list[Verdict](), dict[str, tuple[float, float]](), list[Verdict]()
+    every = MOST_EVERY_QUICK if run.quick else MOST_EVERY
     with Ball.precision(BITS):
         for q, each in models.items():
             ratio = margin_of_tensors(each) / square_root(largest_margin_squared(q))
             ratios[f"p = {q}"] = interval(ratio)
-            verdicts += [below(abs(ratio - 1), arb(ROUNDED))]
-            logits += as_proved(each)
+            verdicts += [below(abs(ratio - 1), arb(NEAR))]
+            logits += as_proved(each, every=q <= every)
     yield all_hold(
         "ratio",
-        f"margin of the tensors over γ*, p = {', '.join(map(str, models))}",
+        f"margin of the neurons' tensors over γ*, p = {listed(models)}",
         verdicts,
         words=f"1 up to {max(abs(end - 1) for ends in ratios.values() for end in ends):.1e}",
-        wanted=f"within {ROUNDED:.1e} of 1, for float64 cosines",
+        wanted=f"within {NEAR:.1e} of 1, for float64 cosines",
     )
     yield all_hold(
         "logits",
         "logits of the forward pass in balls: 2(p − 1) for the right answer, −2 for others",
         logits,
-        words="as proved, up to float64 cosines",
+        words=f"as proved, up to float64 cosines, at all pairs up to p = {every}, then at three",
     )
     wrong = next((f"p = {q}: {w}" for q in models for w in [exact_margin(q)] if w), None)
     yield equal(
         "exact",
-        "2p over 4(p − 1) neurons of ‖θ‖² = 3p/2, squared, is γ*²",
+        "constants: 2p over 4(p − 1) neurons of ‖θ‖² = 3p/2, squared, is γ*²",
         wrong,
         evidence="proved",
+    )
+
+
+def listed(models: dict[int, Transformer]) -> str:
+    """The moduli."""
+    return ", ".join(map(str, models))
+
+
+def forward_bound(p: int) -> float:
+    """How far float64 logits are from 2(p [c = a + b] − 1) at most, u = 2^−53.
+
+    An angle up to 2π is off by three roundings, so a cosine by at most 20u, u + v by 42u, its
+    square by 170u and a term (u + v)²w, of at most 4, by less than 256u.  There are 4(p − 1) terms,
+    and partial sums of at most 16p are each rounded: 1024pu + 4p·16pu.
+    """
+    return (p * p + 16 * p) * 2.0**-47
+
+
+def compared(model: Transformer) -> tuple[Enumerated, float, str]:
+    """All pairs, the largest distance of a logit from what is proved, and where the tensors are no
+    network of quadratic neurons; "" where they are."""
+    p, farthest, strange = model.interface.n_answers, [0.0], [no_network(model)]
+    codes = np.eye(p)
+
+    def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
+        H, wanted = streams[-1], 2 * (p * codes[pairs.sum(1) % p] - 1)
+        # NaN is no distance: the larger of it and a number is NaN with numpy.
+        farthest[0] = float(np.maximum(farthest[0], abs(logits - wanted).max()))
+        for i, name in enumerate(("a", "b")):
+            if not np.array_equal(H[:, 2, model.stream[name]], codes[pairs[:, i]]):
+                strange.append(f"code of {name} at {pairs[0, 0]} + b")
+        if not (H[:, 2, model.stream["equals"]] == 1).all():
+            strange.append(f"what is carried at {pairs[0, 0]} + b")
+
+    found = enumerated(model, lambda pairs: pairs.sum(-1) % p, seen=compare)
+    return found, farthest[0], next((each for each in strange if each), "")
+
+
+def no_network(model: Transformer) -> str:
+    """What of layer 2 and the read-out is not as quadratic neurons are; "" if all is."""
+    (attn,), stream = [block.attn for block in model.blocks[1:]], model.stream
+    assert attn is not None
+    number = np.arange(model.d_model)[stream["number"]]
+    read_out = np.zeros(model.unembed.W_U.shape)
+    read_out[number, np.arange(len(number))] = 1
+    reads, carries, writes = (
+        np.ones(model.d_model, dtype=bool) for _ in ("a and b", "equals", "number")
+    )
+    reads[stream["a"]] = reads[stream["b"]] = False
+    carries[stream["equals"]], writes[number] = False, False
+    as_it_is = {
+        "heads ask another number than they answer": torch.equal(attn.W_K, attn.W_Q),
+        "heads have constants": not (attn.b_Q.any() or attn.b_K.any()),
+        "heads read other registers": not attn.W_Q[:, reads].any(),
+        "heads carry other registers": not attn.W_V[:, carries].any(),
+        "heads write into other registers": not attn.W_O[:, :, writes].any(),
+        "heads of another mask": (attn.normalise, set(attn.masks)) == ("linear", {"own"}),
+        "there is an MLP": all(block.mlp is None for block in model.blocks),
+        "the read-out is another": model.unembed.b_U is None
+        and np.array_equal(model.unembed.W_U.numpy(), read_out),
+    }
+    return next((what for what, right in as_it_is.items() if not right), "")
+
+
+def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
+    """No pair is answered wrongly, and the right logit is ahead by 2p everywhere: by what the model
+    declares."""
+    least = 2 * p - 2 * forward_bound(p)
+    return Finding(
+        "all-pairs",
+        f"all {found.pairs} pairs of numbers: distance of the right logit from the next",
+        "float",
+        {"wrong": found.wrong, "ahead": found.least},
+        {"wrong": 0, "ahead": least},
+        Verdict.of(found.wrong == 0 and found.least >= max(least, declared)),
+        f"{found.wrong} wrong, ahead by at least {found.least:.15g}",
+        f"none wrong, ahead by 2p = {2 * p}, up to rounding",
+        found.first,
     )
 
 
@@ -228,15 +329,15 @@ def square_root(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator)).sqrt()
 
 
-def as_proved(model: Transformer) -> list[Verdict]:
-    """The logits of a few pairs, by the forward pass of the number systems."""
+def as_proved(model: Transformer, every: bool) -> list[Verdict]:
+    """The logits of all pairs, or of a few, by the forward pass of the number systems."""
     p = model.interface.n_answers
     found = []
-    for a, b in ((0, 0), (1, p - 1), (p - 1, p - 1)):
+    for a, b in np.ndindex(p, p) if every else ((0, 0), (1, p - 1), (p - 1, p - 1)):
         (row,) = outputs(model, model.prompt(np.array([a, b])), Ball()).tolist()
         for c, value in enumerate(row):
             wanted = 2 * (p - 1) if c == (a + b) % p else -2
-            found.append(below(abs(value - wanted), arb(p * p * ROUNDED)))
+            found.append(below(abs(value - wanted), arb(p * p * NEAR)))
     return found
 
 

@@ -30,7 +30,7 @@ def of_size(run: Run, largest: int) -> int:
     if (count := 2 * float(largest) ** 3) > MOST:
         raise InputError(
             f"the pairs up to {largest} have {count:.3g} logits, of at most {MOST:.0e} that are "
-            "enumerated: give at most a largest number of 1250"
+            "enumerated: give at most a largest number of 1250, with alpha = 12"
         )
     return largest
 
@@ -45,48 +45,51 @@ def rows_of_pairs(model: Transformer) -> Iterator[np.ndarray]:
 @dataclass
 class Enumerated:
     """What became of all pairs: how many were answered wrongly, by how much the right logit is
-    ahead at least, at how many by no more than a limit, and the first mistake in words."""
+    ahead at least, and the first mistake in words."""
 
     pairs: int = 0
     wrong: int = 0
     least: float = np.inf
-    close: int = 0
     first: str = ""
 
-    def add(self, pairs: np.ndarray, logits: np.ndarray, right: np.ndarray, limit: float) -> None:
+    def add(self, pairs: np.ndarray, logits: np.ndarray, right: np.ndarray) -> None:
         """Logits (pairs, answers) whose right answers are these (pairs,)."""
-        at = np.arange(len(right)), right
-        of_right, answers = logits[at], logits.argmax(1)
-        others = logits.copy()
-        others[at] = -np.inf
-        ahead = of_right - others.max(1)
+        answers = logits.argmax(1)
         wrong = answers != right
         self.pairs, self.wrong = self.pairs + len(right), self.wrong + int(wrong.sum())
-        self.least = min(self.least, float(ahead.min()))
-        self.close += int((ahead <= limit).sum())
+        self.least = min(self.least, float(ahead(logits, right).min()))
         if wrong.any() and not self.first:
             i = int(wrong.argmax())
             (a, b), c = pairs[i], answers[i]
             self.first = (
                 f"{a} + {b}: {c} wins with logit {logits[i, c]:.6g}, {right[i]} has "
-                f"{of_right[i]:.6g}"
+                f"{logits[i, right[i]]:.6g}"
             )
+
+
+def ahead(logits: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """By how much the right logit is ahead of the next, (pairs,), of logits (pairs, answers)."""
+    at = np.arange(len(right)), right
+    others = logits.copy()
+    others[at] = -np.inf
+    return np.asarray(logits[at] - others.max(1))
 
 
 def enumerated(
     model: Transformer,
     definition: Callable[[np.ndarray], np.ndarray],
-    limit: float = 0.0,
-    seen: Callable[[np.ndarray, np.ndarray, np.ndarray], None] = lambda pairs, logits, H: None,
+    seen: Callable[[np.ndarray, np.ndarray, list[np.ndarray]], None] = lambda pairs, logits, H: (
+        None
+    ),
 ) -> Enumerated:
     """Every pair through the model; `definition` maps pairs (…, 2) to answers (…,), and `seen`
-    looks at the pairs, logits and last stream of every row."""
+    looks at the pairs, logits and streams of every row."""
     found = Enumerated()
     for pairs in rows_of_pairs(model):
-        *_, H = model.streams(pairs)
-        logits = model.read_out(H[:, 2]).numpy()
-        found.add(pairs, logits, definition(pairs), limit)
-        seen(pairs, logits, H.numpy())
+        streams = list(model.streams(pairs))
+        logits = model.read_out(streams[-1][:, 2]).numpy()
+        found.add(pairs, logits, definition(pairs))
+        seen(pairs, logits, [H.numpy() for H in streams])
     return found
 
 
@@ -96,7 +99,8 @@ def sums(pairs: np.ndarray) -> np.ndarray:
 
 
 def all_right(model: Transformer, found: Enumerated, evidence: Evidence) -> Finding:
-    """No pair is answered wrongly, nor by a tie."""
+    """No pair is answered wrongly, nor by a tie, and all by the margin that the model declares."""
+    declared = model.interface.margin or 0.0
     ties = found.least == 0
     return Finding(
         "all-pairs",
@@ -104,9 +108,9 @@ def all_right(model: Transformer, found: Enumerated, evidence: Evidence) -> Find
         evidence,
         found.wrong,
         0,
-        Verdict.of(found.wrong == 0 and found.least > 0),
+        Verdict.of(found.wrong == 0 and found.least > 0 and found.least >= declared),
         f"{found.wrong} wrong, the right logit ahead by at least {found.least:.4g}",
-        "none wrong, no tie",
+        f"none wrong, no tie, the declared margin {declared:.4g}",
         found.first or "two logits tie" * ties,
     )
 
