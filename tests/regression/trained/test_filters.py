@@ -100,6 +100,7 @@ def said_of(*rules, samples=800):
     return {finding.id: finding for finding in findings}, power
 
 
+@pytest.mark.slow
 def test_planted_layers():
     by_newton, power = said_of(*map(newton, (3, 4, 5, 6, 7)))
     assert by_newton["filter/planted"].verdict is HOLDS
@@ -167,6 +168,7 @@ def test_a_jackknifed_mean_has_the_error_of_a_mean():
     assert found.freedom == GROUPS - 1
 
 
+@pytest.mark.slow
 def test_the_last_layer_is_judged_and_each_length_for_itself():
     def bent(algorithms):
         return np.cbrt(newton(6, "identity")(algorithms))

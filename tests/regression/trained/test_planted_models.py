@@ -54,6 +54,7 @@ def test_layers_with_noisy_labels(verdicts):
     assert own.mean() == pytest.approx(probed.best)
 
 
+@pytest.mark.slow
 def test_newton_or_gradient_descent(verdicts):
     def found(*rules):
         return verdicts(newton_or_gd, {"a": Planted(*rules)}, checkpoint="a", samples=200)
