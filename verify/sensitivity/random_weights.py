@@ -52,10 +52,10 @@ def random_weights(
     with standard deviation 0.02.  For each of them, and for both thresholds, transformers of two
     layers are set beside LSTMs of one, and those of six beside LSTMs of four: below them in the
     mean by 3 standard errors, or not; undecided where fewer than 5 draws are left with more
-    different outputs than half the words, and not compared where none is.  Transformers are read at a token of their own behind
-    the word, LSTMs at its last letter.  As controls, two halves of the transformers are set beside
-    each other, and the functions f at the median beside f ⊕ parity, whose sensitivity is 1 −
-    Sens(f): a difference that is known, and has to be found.
+    different outputs than half the words, and not compared where none is.  Transformers are read
+    at a token of their own behind the word, LSTMs at its last letter.  As controls, two halves of
+    the transformers are set beside each other, and the functions f at the median beside f ⊕ parity,
+    whose sensitivity is 1 − Sens(f): a difference that is known, and has to be found.
     """
     table = measured(run, FEW if run.quick else draws)
     for law in LAWS:
