@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 
 from constructions import disentangled, search, squaring, tripling
 from theory.graphs import both_ways, components, distances, erdos_renyi, path, two_clique
-from verify.graphs.layers import a_path, on_graph
+from verify.graphs.layers import on_graph
 from verify.graphs.layers_picture import against_diameter
+from verify.graphs.pointers import a_path
 
 COLOURS = ListedColormap(["white", "#1f5fa8", "#e08214"])
 COLUMNS = "tripling", "squaring", "pointers", "machine", "search"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.arithmetic.fourier_matrix import printed as printed_on_arithmetic
+from verify.arithmetic.printed import printed as printed_on_arithmetic
 from verify.claim import Run, claim
 from verify.finding import Finding, labelled
 from verify.memory.printed import printed as printed_on_memory

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from theory.arithmetic import printed_gram, printed_matrix, printed_quadratic, printed_scales
 from theory.checks import InputError
-from verify.arithmetic.fourier_matrix import eigenvalues, fourier_matrix_claim, printed, rank
+from verify.arithmetic.fourier_matrix import eigenvalues, fourier_matrix_claim
+from verify.arithmetic.printed import printed, rank
 from verify.claim import Run
 from verify.finding import Verdict
 

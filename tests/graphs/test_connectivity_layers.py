@@ -7,7 +7,7 @@ from theory.checks import InputError
 from theory.graphs import distances_by_definition
 from verify.claim import Run, installed
 from verify.finding import Verdict
-from verify.graphs.layers import a_path, pointers
+from verify.graphs.pointers import a_path, pointers
 
 
 @pytest.mark.parametrize("D", [2, 3, 7])

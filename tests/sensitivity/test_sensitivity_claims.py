@@ -11,6 +11,7 @@ from theory.sensitivity import tabulated
 from verify.claim import Run
 from verify.cli import main
 from verify.finding import Verdict
+from verify.sensitivity import random_table
 from verify.sensitivity import random_weights as random
 from verify.sensitivity.retrieval_profiles import retrieval_profiles
 from verify.sensitivity.sensitivity import all_figures, sensitivity
@@ -139,12 +140,12 @@ def test_half_spaces_are_told_from_others():
 
 def test_rows_have_constants_and_leave_out_what_does_not_vary():
     said = np.array([np.arange(8) - 3.5, np.full(8, 2.0)])
-    row = random.row_of(said)
+    row = random_table.row_of(said)
     assert row.constant == 0.5
     assert row.at["0"].tolist() == [1 / 3, 0]
     assert row.at["median"].tolist() == [1 / 3]
     half = np.array([np.arange(8) % 4, np.arange(8) % 5])  # 4 different outputs, and 5
-    assert len(random.row_of(half).balanced) == 1
+    assert len(random_table.row_of(half).balanced) == 1
 
 
 def test_differences_of_means_have_the_errors_of_both():
@@ -156,7 +157,7 @@ def test_differences_of_means_have_the_errors_of_both():
     assert np.isnan(random.difference(low[:1], high).mean)
 
 
-@pytest.mark.parametrize("law", random.LAWS)
+@pytest.mark.parametrize("law", random_table.LAWS)
 def test_networks_are_drawn_by_their_seed(law):
     from verify.sensitivity.random_networks import ARCHITECTURES, outputs
 
@@ -213,8 +214,10 @@ def test_functions_and_their_sums_with_parity_are_told_apart():
     words = np.arange(256)
     places = rng.permuted(np.tile(1 << np.arange(8), (20, 1)), axis=1)[:, :2]
     balanced = (words & places.sum(axis=1)[:, None]) == 0
-    row = random.Row({"0": None, "median": random.sensitivities(balanced)}, 0.0, balanced)
-    table = {law: {name: row for name, _ in random.PAIRS.values()} for law in random.LAWS}
+    row = random_table.Row(
+        {"0": None, "median": random_table.sensitivities(balanced)}, 0.0, balanced
+    )
+    table = {law: {name: row for name, _ in random.PAIRS.values()} for law in random_table.LAWS}
     assert random._planted(table).verdict is Verdict.HOLDS
     wrong = row._replace(at={"median": row.at["median"] + 0.01})
     table["normal"]["transformer 6"] = wrong

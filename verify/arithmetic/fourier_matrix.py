@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
-from flint import fmpz_mat
 
 from theory.arithmetic.fourier import bin_of, fourier_bins, fourier_matrix
 from theory.arithmetic.printed_matrix import (
@@ -17,13 +16,13 @@ from theory.arithmetic.printed_matrix import (
     printed_scales,
 )
 from theory.checks import InputError
+from verify.arithmetic.printed import PRINTED, differing, rank
 from verify.claim import Run, claim, option
-from verify.finding import Finding, Verdict, at_most, same
+from verify.finding import Finding, at_most, same
 
 EPS = float(np.finfo(np.float64).eps)
 PERIODS = {"2": Fraction(2), "2.5": Fraction(5, 2), "5": Fraction(5), "10": Fraction(10)}
 MOST = 2001  # of p, whose exact ranks take seconds
-PRINTED = 521  # the p of [Zhou2024]
 
 
 @claim(source="[Zhou2024]; proved in theory/arithmetic/printed_matrix.py", faults_seen=[{"p": 21}])
@@ -119,35 +118,4 @@ def eigenvalues(p: int, gram: np.ndarray, scales: list[Fraction]) -> Finding:
         evidence="proved",
         words=f"0 once, 1 {of_one} times, {two}",
         wanted=f"0 once, 1 {N - 2} times, the roots of λ² − ({a_sum})λ + {a_product}",
-    )
-
-
-def differing(F: np.ndarray) -> int:
-    """In how many rows the first and the last column differ."""
-    return int((F[:, 0] != F[:, -1]).sum())
-
-
-def rank(matrix: np.ndarray) -> int:
-    """Of whole numbers, exactly."""
-    return int(fmpz_mat(matrix.tolist()).rank())
-
-
-def printed(run: Run) -> Iterator[Finding]:
-    """[Zhou2024]: the matrix that its Fourier analysis is written with."""
-    gram, scales = printed_gram(PRINTED), printed_scales(PRINTED)
-    N = PRINTED - 1
-    F = printed_matrix(PRINTED)
-    same_columns = differing(F) == 0
-    found = rank(gram)
-    length = scales[-1] * Fraction(int(gram[-1, -1]), 2)
-    holds = same_columns and found < PRINTED and length != 1
-    yield Finding(
-        "fourier-basis",
-        f"the printed matrix of p = {PRINTED} rows of period {N} as a Fourier basis",
-        "exact",
-        {"rank": found, "squared length of the last row": float(length)},
-        {"rank": N, "squared length of the last row": 2 + 2 / N},
-        Verdict.of(holds and found == N and length == 2 + Fraction(2, N)),
-        f"rank {found}, columns 0 and {N} equal, its last row of length² {float(length):.4f}",
-        "shown to be none; of a multiple of 10 points the real transform has the same bins",
     )

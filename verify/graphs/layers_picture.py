@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from verify.graphs.layers import Pointers
+    from verify.graphs.pointers import Pointers
 
 MARKS = {
     "tripling": ("o", "#1f5fa8", "tripling, ⌈log₃D⌉"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from verify.sensitivity.random_weights import LAWS, THRESHOLDS, Table
+from verify.sensitivity.random_table import LAWS, THRESHOLDS, Table
 
 COLOURS = {"transformer": "C0", "LSTM": "C1", "MLP": "C2"}
 NAMES = {"uniform": "uniform ±10", "Xavier": "Xavier", "normal": "normal, 0.02"}

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import sqrt
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import linprog
 
-from theory.sensitivity import mean_influence
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.evidence.statistics import ERRORS, Mean, errors_for, estimated, sign_of
 from verify.finding import Finding, Verdict, labelled
+from verify.sensitivity.random_table import (
+    LAWS,
+    LETTERS,
+    THRESHOLDS,
+    Row,
+    Table,
+    measured,
+    sensitivities,
+)
 
-LETTERS = 8
-LAWS = ("uniform", "Xavier", "normal")
-THRESHOLDS = ("0", "median")
 PAIRS = {"shallow": ("transformer 2", "LSTM 1"), "deep": ("transformer 6", "LSTM 4")}
 SHALLOW = "LSTM 1"
 EXACT = 1e-9  # sums of a few fractions in float64
 FEW, FEWEST = 10, 5  # draws of quick runs, and below which nothing is said of a mean
-
-
-class Row(NamedTuple):
-    """An architecture with weights of one law: Sens of each draw at both thresholds (those with
-    at most 2^{d−1} different outputs are left out of the second), the share of constants at 0,
-    and the functions at the median, (draws, 2^d)."""
-
-    at: dict[str, np.ndarray]
-    constant: float
-    balanced: np.ndarray
-
-
-Table = dict[str, dict[str, Row]]
 
 
 @claim(
@@ -73,36 +65,6 @@ def random_weights(
         from verify.sensitivity.random_picture import draw
 
         draw(run.plot, table)
-
-
-def measured(run: Run, draws: int) -> Table:
-    """Every architecture with every law; the draws of one seed do not depend on how many."""
-    from verify.sensitivity.random_networks import ARCHITECTURES, outputs
-
-    cases = [(law, kind, layers) for law in LAWS for kind, layers in ARCHITECTURES]
-    table: Table = {law: {} for law in LAWS}
-    for law, kind, layers in run.progress(cases, "random networks"):
-        said = [
-            outputs(kind, layers, law, LETTERS, seed)
-            for seed in range(10_000 * run.seed, 10_000 * run.seed + draws)
-        ]
-        table[law][f"{kind} {layers}"] = row_of(np.array(said))
-    return table
-
-
-def row_of(said: np.ndarray) -> Row:
-    """The figures of outputs (draws, 2^d)."""
-    signs = said > 0
-    varied = np.array([len(np.unique(each)) > each.size // 2 for each in said])
-    balanced = said[varied] > np.median(said[varied], axis=1, keepdims=True)
-    at = {"0": sensitivities(signs), "median": sensitivities(balanced)}
-    constant = float((signs == signs[:, :1]).all(axis=1).mean())
-    return Row(at, constant, balanced)
-
-
-def sensitivities(functions: np.ndarray) -> np.ndarray:
-    """Sens of each of these functions (draws, 2^d), exactly."""
-    return np.array([float(mean_influence(each)) for each in functions])
 
 
 def linear_share(functions: np.ndarray) -> float:
