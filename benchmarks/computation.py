@@ -114,9 +114,8 @@ def main() -> None:
     writes = scratchpad(named("A5"), TOKENS)
     word = np.random.default_rng(0).integers(named("A5").n_letters, size=TOKENS)
     print(decoded(writes, writes.interface.prompt(word)), flush=True)
-    for addressed in (False, True):
-        machine = turing_machine(MACHINES["wolfram-2-3"], TOKENS + 2, addressed=addressed)
-        print(decoded(machine, np.array(machine.interface.prompt())), flush=True)
+    machine = turing_machine(MACHINES["wolfram-2-3"], TOKENS + 2)
+    print(decoded(machine, np.array(machine.interface.prompt())))
 
 
 if __name__ == "__main__":
