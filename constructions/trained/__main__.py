@@ -1,4 +1,4 @@
-"""The command line: `python -m constructions.trained train | evaluate | list`.
+"""The command line: `python -m constructions.trained train | evaluate | ship | list`.
 
 Exit codes: 0 done · 1 training diverged · 2 usage · 130 interrupted (start again to go on).
 """
@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer.exceptions import TyperException
 
-from constructions.trained.checkpoint import configuration_of, load, shipped, sidecar
+from constructions.trained.checkpoint import configuration_of, load, ship, shipped, sidecar
 from constructions.trained.configuration import SEEDS, Configuration
 from constructions.trained.models import untrained
 from constructions.trained.presets import name_of, preset
@@ -106,6 +106,14 @@ def evaluate_command(
     """Measure a trained model on fresh prompts, beside what is best possible."""
     for line in configuration_of(name).task.evaluate(load(name), prompts, seed):
         print(line)
+
+
+@app.command("ship")
+def ship_command(
+    name: Annotated[str, typer.Argument(help="the file of a run, runs/NAME/model.safetensors")],
+) -> None:
+    """Put a trained model among the checkpoints of this package, in float16."""
+    print(ship(name))
 
 
 @app.command("list")

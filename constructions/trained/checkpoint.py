@@ -27,6 +27,7 @@ from theory.checks import InputError
 
 SHIPPED = Path(__file__).parent / "checkpoints"
 KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # of every sidecar
+FORMATS = torch.float32, torch.float16  # as they are trained, and half as large
 
 
 def shipped() -> list[str]:
@@ -37,7 +38,8 @@ def shipped() -> list[str]:
 def load(name: str | Path) -> Model:
     """The trained model of a shipped checkpoint, by name, or of a file `….safetensors`.
 
-    In float32, on the CPU, and not to be trained further.
+    In float32, on the CPU, and not to be trained further.  A file in float16 holds weights that
+    were rounded to be shipped.
 
     Raises ValueError for a checkpoint that does not exist, whose weights are not those that its
     sidecar was written for or are no numbers, or whose configuration is of another version.
@@ -55,11 +57,11 @@ def load(name: str | Path) -> Model:
             "restore both files"
         ) from None
     for weight, tensor in tensors.items():
-        if tensor.dtype != torch.float32:  # which load_state_dict converts, whatever it was
+        if tensor.dtype not in FORMATS:  # load_state_dict converts them, whatever they were
             kind = str(tensor.dtype).removeprefix("torch.")
             raise InputError(
-                f"{path_of(name).name} holds {weight} in {kind}: weights are float32; convert them "
-                "and write the file again"
+                f"{path_of(name).name} holds {weight} in {kind}: weights are float32 or float16; "
+                "convert them and write the file again"
             )
     if not all(bool(torch.isfinite(W).all()) for W in model.parameters()):
         raise InputError(f"{path_of(name).name} holds weights that are no numbers: train it again")
@@ -123,9 +125,33 @@ def is_whole(path: Path) -> bool:
     return False
 
 
-def save(model: Model, path: Path, record: Mapping[str, Any]) -> None:
+def ship(name: str | Path) -> Path:
+    """Put a model that was trained, `runs/NAME/model….safetensors`, among those that ship as NAME.
+
+    Its weights are rounded to float16, which a relative 2^−11 at most is lost by (numbers below
+    2^−14, at most 2^−25); a model of a step on the way is called NAME-step….  Returns the path.
+
+    Raises ValueError as `load`, and for weights beyond the largest number of float16, 65504.
+    """
+    path, model, record = path_of(name), load(name), sidecar(name)
+    largest = max(float(W.abs().max()) for W in model.parameters())
+    if largest > torch.finfo(torch.float16).max:
+        raise InputError(f"{path.name} holds a weight of {largest:.3g}: float16 ends at 65504")
+    step = path.stem.removeprefix("model")
+    shipped_as = SHIPPED / f"{path.absolute().parent.name}{step}.safetensors"
+    save(model, shipped_as, record, torch.float16)
+    log = path.with_suffix(".jsonl")
+    if log.is_file():
+        write(shipped_as.with_suffix(".jsonl"), log.read_bytes())
+    return shipped_as
+
+
+def save(
+    model: Model, path: Path, record: Mapping[str, Any], precision: torch.dtype = torch.float32
+) -> None:
     """Write the weights to `path` (….safetensors) and the record, with their hash, beside them."""
-    weights = save_tensors({name: W.cpu().contiguous() for name, W in model.state_dict().items()})
+    tensors = {name: W.cpu().to(precision) for name, W in model.state_dict().items()}
+    weights = save_tensors({name: W.contiguous() for name, W in tensors.items()})
     described = {**record, "sha256": hashlib.sha256(weights).hexdigest(), "bytes": len(weights)}
     write(path, weights)
     text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"

@@ -106,6 +106,42 @@ def test_models_along_the_way(tmp_path, capsys):
     assert capsys.readouterr().err == "error: keep is 21: give steps from 1 to 20\n"
 
 
+def test_what_ships_is_rounded_to_half_its_size(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(checkpoint, "SHIPPED", tmp_path)
+    assert main(["ship", str(run / "model.safetensors")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / run.name}.safetensors\n"
+    assert shipped() == [run.name]
+    whole, rounded = load(run / "model.safetensors"), load(run.name)
+    for name, W in whole.state_dict().items():
+        V = rounded.state_dict()[name]
+        assert V.dtype == W.dtype == torch.float32
+        assert bool(((V - W).abs() <= 2.0**-11 * W.abs() + 2.0**-25).all())
+        assert torch.equal(V, V.half().float())
+    assert 2 * sum(W.numel() for W in whole.parameters()) < sidecar(run.name)["bytes"]
+    assert sidecar(run.name)["bytes"] < 0.6 * sidecar(run / "model.safetensors")["bytes"]
+    assert sidecar(run.name)["loss"] == sidecar(run / "model.safetensors")["loss"]
+    assert log_of(run.name) == log_of(run / "model.safetensors")
+
+
+def test_a_model_on_the_way_ships_under_its_step(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SHIPPED", tmp_path)
+    for end in ("safetensors", "json"):
+        shutil.copy(run / f"model.{end}", tmp_path / f"model-step7.{end}")
+    path = checkpoint.ship(tmp_path / "model-step7.safetensors")
+    assert path.name == f"{tmp_path.name}-step7.safetensors"
+    assert log_of(path) == []
+
+
+def test_weights_beyond_float16_do_not_ship(copy, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SHIPPED", tmp_path)
+    path = copy / "model.safetensors"
+    model = load(path)
+    next(model.parameters()).view(-1)[0] = 65600.0
+    checkpoint.save(model, path, sidecar(path))
+    with pytest.raises(InputError, match=r"a weight of 6\.56e\+04: float16 ends at 65504"):
+        checkpoint.ship(path)
+
+
 def test_changed_weights_are_refused(copy):
     path = copy / "model.safetensors"
     content = bytearray(path.read_bytes())
