@@ -36,7 +36,7 @@ SMALL: dict[str, tuple[Claim, dict]] = {
     "hyperpower": (hyperpower, {"k": 1, "d": 2, "n": 3, "samples": 2}),
     "chebyshev": (chebyshev, {"k": 4, "d": 2, "n": 3, "samples": 2}),
     "rates": (rates, {"condition": 10.0, "d": 3, "digits": 50}),
-    "depth": (depth, {"largest_k": 2}),
+    "depth": (depth, {"largest_k": 2, "largest_condition": 100.0}),
     "state-size": (state_size, {"samples": 4}),
 }
 
@@ -177,7 +177,7 @@ def test_the_first_wrong_register_is_named():
     ("name", "options"),
     [
         ("newton", {"k": 2, "d": 2, "n": 3, "domain": "modular"}),
-        ("depth", {"largest_k": 2, "domain": "float"}),
+        ("depth", {"largest_k": 2, "domain": "float", "largest_condition": 10.0}),
         ("state-size", SMALL["state-size"][1]),
     ],
 )

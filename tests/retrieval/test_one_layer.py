@@ -117,7 +117,9 @@ def test_it_holds(found):
     assert len(by_id(found)) == len(found)
 
 
-@pytest.mark.parametrize("options", [{"n": 5, "heads": 2}, {"n": 35, "heads": 3}])
+@pytest.mark.parametrize(
+    "options", [{"n": 5, "heads": 2}, pytest.param({"n": 35, "heads": 3}, marks=pytest.mark.slow)]
+)
 def test_it_holds_at_other_sizes(options):
     assert one_layer.verdict(Run(quick=True, seed=3), **options) is Verdict.HOLDS
 
@@ -198,7 +200,7 @@ def test_a_model_that_does_not_err_is_not_shown_to(monkeypatch):
 
 
 @pytest.mark.parametrize("bound", ["one_layer_bound", "composition_bound"])
-@pytest.mark.parametrize("factor", [0.5, 2])
+@pytest.mark.parametrize("factor", [pytest.param(0.5, marks=pytest.mark.slow), 2])
 def test_bounds_that_are_off_are_noticed(monkeypatch, bound, factor):
     right = getattr(module, bound)
 
@@ -257,7 +259,10 @@ def test_a_wrong_reduction_is_noticed(monkeypatch):
     assert pairs_of(wrong)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(name, marks=[pytest.mark.slow] * (at > 0)) for at, name in enumerate(FAULTS)],
+)
 def test_the_faults_are_seen(fault):
     (options,) = one_layer.faults_seen
     found = list(one_layer.findings(Run(quick=True, fault=FAULTS[fault]), **options))

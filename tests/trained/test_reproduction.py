@@ -2,13 +2,19 @@
 
 import pytest
 
-from constructions.trained import configuration_of, log_of, shipped
+from constructions.trained import configuration_of, log_of, shipped, sidecar
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from constructions.trained.training import AT_ONCE, advance
 
-SECONDS = 20  # steps that take a second or two; the others, and other seeds, are for the slow tests
+QUICK = 20, 200_000  # so many steps of models of so many bytes; all others are for the slow tests
 ROUNDING = 1e-4  # of a loss: sums in another order, over so many steps in float32
+
+
+def is_quick(name):
+    """Whether the first line of its log is made in a second."""
+    steps, size = QUICK
+    return first_line(name)[0] <= steps and sidecar(name)["bytes"] <= size
 
 
 def first_line(name):
@@ -30,8 +36,7 @@ def losses_of(name, steps, folder):
     [
         pytest.param(
             name,
-            marks=[pytest.mark.slow]
-            * (first_line(name)[0] > SECONDS or not name.endswith("seed0")),
+            marks=[pytest.mark.slow] * (not is_quick(name) or not name.endswith("seed0")),
         )
         for name in shipped()
     ],

@@ -41,7 +41,7 @@ FAILING = {
     "induced-weights": ("linear", "newton", "gradient-descent", "last-layer"),
 }
 # These run as commands of the README too; every finding is tested on planted models.
-SLOW = ("newton-or-gd", "ill-conditioned", "induced-weights", "linear-depth", "lstm")
+SLOW = ("newton-or-gd", "ill-conditioned", "induced-weights", "noisy", "linear-depth", "lstm")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,13 @@ def random_probed():
     return {}
 
 
-@pytest.mark.parametrize("name", sorted(CLAIMS.keys() - {"induced-weights"}))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "lstm"))
+        for name in sorted(CLAIMS.keys() - {"induced-weights"})
+    ],
+)
 def test_untrained_models_do_not_pass(name, monkeypatch, random_probed):
     """The same shapes with random weights; planted models tell each finding by itself."""
 
