@@ -25,6 +25,7 @@ from theory import machine
 from theory.checks import InputError
 
 LAYER, LISTED = 2**15, 2**9  # bytes of a layer beside its weights, and of its place in a list
+MOST_LISTED = 10_000  # layers that are one
 CONSTANT = "1"  # the name under which a reading refers to the number one (a bias, not a register)
 
 
@@ -164,7 +165,10 @@ class Stream:
 
     def fits(self, layers: int, heads: int = 1, *, shared: bool = False) -> None:
         """Raise ValueError unless the memory holds so many layers of so many full heads, each of
-        which reads the widest register; `shared` layers are one, listed so many times."""
+        which reads the widest register; `shared` layers are one, listed so many times, which takes
+        a while for each."""
+        if shared and layers > MOST_LISTED:
+            raise InputError(f"{layers:.4g} layers are more than {MOST_LISTED}: take fewer")
         weights = 4 * heads * self.d_model * max(self.widths.values()) * (1 if shared else layers)
         machine.fits_in_memory(
             f"the weights of {layers:.4g} layers of width {self.d_model:.4g}",

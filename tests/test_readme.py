@@ -54,14 +54,14 @@ def test_the_commands_on_texts_and_files_run(tmp_path, monkeypatch, capsys):
     from verify.cli import main
 
     page = ROOT / "docs" / "computation.md"
-    automaton, machine = fences(page, "json")
-    (tmp_path / "automaton.json").write_text(automaton, encoding="utf-8")
-    (tmp_path / "machine.json").write_text(machine, encoding="utf-8")
+    files = zip(("automaton", "machine", "edges", "table"), fences(page, "json"), strict=True)
+    for name, content in files:
+        (tmp_path / f"{name}.json").write_text(content, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     lines = [line for block in fences(page, "sh") for line in block.splitlines()]
     found = {line: main(shlex.split(line)[3:]) for line in lines}
     assert found == dict.fromkeys(lines, 0)
-    assert len(lines) == 7
+    assert len(lines) == 9
 
 
 @pytest.mark.parametrize("command", commands())

@@ -100,12 +100,20 @@ def real(name: str, value: Any) -> np.ndarray:
     if array.dtype.kind == "O":  # fractions, and integers of more than 64 bits
         numbers = all(isinstance(entry, Number) for entry in array.flat)
     if not numbers:
-        kind = type(value).__name__ if array.dtype.kind == "O" else array.dtype
-        raise InputError(f"{name} is of type {kind}: give real numbers")
+        raise InputError(f"{name} is of type {_kind(array, value)}: give real numbers")
     try:
         return array.astype(np.float64, copy=False)
     except OverflowError:
         raise InputError(f"{name} is beyond float64, which ends at 1.8e308: rescale") from None
+
+
+def _kind(array: np.ndarray, value: Any) -> str:
+    """What someone who gave it would call it."""
+    if array.dtype.kind in "US":
+        return "text"
+    if array.dtype.kind == "O" and value is array and array.size:
+        value = array.flat[0]
+    return type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
 
 
 def positive(name: str, value: Real) -> np.ndarray:
@@ -293,7 +301,8 @@ def tokens(name: str, value: ArrayLike, vocabulary_size: int | None = None) -> n
             "give at least one token"
         )
     if not np.issubdtype(array.dtype, np.integer):
-        raise InputError(f"{name} {has} dtype {array.dtype}: give integers that are at least 0")
+        kind = "type text" if array.dtype.kind in "US" else f"dtype {array.dtype}"
+        raise InputError(f"{name} {has} {kind}: give integers that are at least 0")
     if vocabulary_size is None:
         # What int64 cannot hold would come out negative.
         limit, known = 2**63, "int64 ends at 9223372036854775807"

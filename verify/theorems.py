@@ -159,6 +159,8 @@ def theorem(name: str) -> Theorem:
     """The entry of this name; ValueError, with the nearest, if there is none."""
     known = ledger()
     if name not in known:
+        if name in {entry.topic for entry in known.values()}:
+            raise InputError(f"'{name}' is a topic: `verify list {name}` shows its statements")
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
         raise InputError(f"no theorem '{name}': {hint}")

@@ -92,6 +92,12 @@ class Edges(Tokens):
                 "the prompt has edges and no source: put a node behind them, "
                 f"from 0 to {self.nodes - 1}"
             )
+        if given.shape[-1] + checks.step_count("steps", steps) - 1 > self.max_length:
+            raise InputError(
+                f"{given.shape[-1]} tokens and {steps} steps are more than {self.max_length}: "
+                f"{self.nodes} steps decode all that can be reached; for a longer prompt build the "
+                "model again with more edges"
+            )
         return super().generate(model, given, steps)
 
 

@@ -30,10 +30,10 @@ def predictions(
     beside noisy ones.  The threshold is 0, that of logits; that of probabilities is 0.5.
 
     Raises ValueError for what is no module, a batch below 1, a threshold that is no finite number,
-    and (when called) for inputs that are no numbers or have no rows, whole numbers that the module
-    does not take, and for outputs that are no tensor of one row or more for each input, are complex
-    or contain NaN, and, unless a threshold is given, that are one for each label and all lie in
-    [0, 1], as probabilities do.
+    a dtype that is none of torch, and (when called) for inputs that are no numbers or have no rows,
+    what the module does not take, and for outputs that are no tensor of one row or more for each
+    input, are complex or contain NaN, and, unless a threshold is given, that are one for each label
+    and all lie in [0, 1], as probabilities do.
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"the model is a {type(module).__name__}: give a torch module")
@@ -42,6 +42,8 @@ def predictions(
         number = checks.real("threshold", threshold)
         if number.ndim or isinstance(threshold, bool) or not np.isfinite(number):
             raise InputError(f"threshold is {threshold}: give one finite number")
+    if dtype is not None and not isinstance(dtype, torch.dtype):
+        raise InputError(f"dtype is {dtype!r}: give one of torch, such as torch.float32")
 
     @torch.no_grad()
     def labels(inputs: np.ndarray) -> np.ndarray:
@@ -74,12 +76,14 @@ def _as(like: Tensor, inputs: np.ndarray, dtype: torch.dtype | None) -> Tensor:
 def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Tensor:
     try:
         outputs = module(inputs)
-    except RuntimeError as error:
-        if dtype is not None or inputs.is_floating_point():
-            raise
+    except (RuntimeError, IndexError) as error:
         said = " ".join(str(error).split())
+        kind = str(inputs.dtype).removeprefix("torch.")
+        least, most = f"{inputs.amin().item():g}", f"{inputs.amax().item():g}"
+        pixels = "" if inputs.is_floating_point() else "; for pixels give dtype=torch.float32"
         raise InputError(
-            f"the model does not take whole numbers ({said}): for pixels give dtype=torch.float32"
+            f"the model does not take inputs of shape {tuple(inputs.shape)} in {kind}, from "
+            f"{least} to {most} ({said}): give inputs, and a change, that it takes{pixels}"
         ) from error
     if not isinstance(outputs, Tensor) or outputs.ndim < 1 or len(outputs) != len(inputs):
         kind = list(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__

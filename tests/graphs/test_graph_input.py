@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from torch import Generator
 
-from constructions.graphs import disentangled, search
+from constructions.graphs import disentangled, search, tripling
 from constructions.graphs.graph import Graph
 from constructions.trained.tasks.connectivity import Connectivity
 from theory.checks import InputError
 from theory.graphs import (
     Channels,
     all_graphs,
+    as_adjacency,
     beyond,
     capacity,
+    cycles,
     disentangled_features,
     erdos_renyi,
     from_edges,
@@ -62,6 +64,19 @@ FOUND = search(3).interface.found
         (lambda: of_graph(None, path(2)), "the polynomial is no list of integers"),
         (lambda: of_graph([1, 0.5], path(2)), "the polynomial is no list of integers"),
         (lambda: erdos_renyi(1, 3, 0.5, "x"), "seed is 'x'"),
+        (lambda: erdos_renyi(1, 3, -0.1, 0), r"p is -0.1: give one probability, from 0 to 1"),
+        (lambda: erdos_renyi(1, 3, float("nan"), 0), "p is nan: give one probability"),
+        (lambda: erdos_renyi(1, 3, [0.5], 0), r"p is \[0.5\]: give one probability"),
+        (lambda: cycles(5, 2), "a cycle of 2 nodes: give one size or more, each at least 3"),
+        (lambda: cycles(), "no cycle: give one size or more"),
+        (lambda: as_adjacency(None), "A is of type NoneType: give real numbers"),
+        (lambda: as_adjacency([["1"]]), "A is of type text: give real numbers"),
+        (lambda: as_adjacency(path(3), "x"), "n is 'x': give an integer"),
+        (lambda: tripling(3, 10**7), "layers are more than 10000: take fewer"),
+        (
+            lambda: search(3).generate(search(3).interface.prompt([[0, 1]], 0), 10**9),
+            "3 steps decode all that can be reached",
+        ),
         (lambda: erdos_renyi(1, 3, 0.5, 1.5), "seed is 1.5"),
         (lambda: erdos_renyi(1, 3, 0.5, None), "seed is None"),
         (lambda: erdos_renyi(1, 3, 0.5, -1), "seed is -1"),

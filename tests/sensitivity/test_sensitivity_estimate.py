@@ -233,6 +233,7 @@ def test_other_predictions_are_refused():
 
 
 IMAGES = np.zeros((2, 4, 4))
+EMBEDS = predictions(nn.Sequential(nn.Embedding(2, 4), nn.Flatten(), nn.Linear(20, 2)))
 
 
 @pytest.mark.parametrize(
@@ -245,7 +246,19 @@ IMAGES = np.zeros((2, 4, 4))
         (lambda: s.sensitivity(majority, WORDS, s.forced(2), eta=5e-324), "at least 1e-300"),
         (lambda: s.sensitivity(majority, WORDS, s.forced(2), seed="abc"), "seed is 'abc'"),
         (lambda: s.sensitivity(majority, WORDS, s.forced(2), seed=-1), "seed is -1"),
-        (lambda: s.sensitivity(lambda x: x, np.array([["a"]]), s.forced(2)), "dtype <U1"),
+        (lambda: s.sensitivity(lambda x: x, np.array([["a"]]), s.forced(2)), "type text"),
+        (
+            lambda: s.sensitivity(majority, WORDS, lambda x: x),
+            r"called as change\(inputs, rng\) and says: too many positional arguments; give a",
+        ),
+        (lambda: s.sensitivity(EMBEDS, WORDS, s.forced(5)), "does not take inputs of shape"),
+        (lambda: s.sensitivity(EMBEDS, 1.0 * WORDS, s.forced(2)), "in float32, from 0 to 1"),
+        (lambda: predictions(nn.Linear(2, 2), dtype="float32"), "dtype is 'float32': give one of"),
+        (lambda: s.walsh_hadamard_by_definition(np.ones(2**15, int)), "at most 14 letters"),
+        (lambda: s.noise_sensitivity_by_definition(np.ones(2**15, int), 0.1), "at most 14"),
+        (lambda: s.majority_mean_influence(10**7 + 1), "give at most 100000"),
+        (lambda: s.eigenvalues([1], 10**5), "give at most 300"),
+        (lambda: s.junta_table(-1, [1]), "k is -1"),
         (
             lambda: s.sensitivity(majority, IMAGES * np.nan, s.noisy_patches(2, 1.0)),
             "contain",

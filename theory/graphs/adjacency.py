@@ -25,7 +25,7 @@ def as_adjacency(A: ArrayLike, n: int | None = None) -> np.ndarray:
     array = checks.array_of("A", A)
     if array.dtype.kind not in "biuf":
         array = checks.real("A", array)
-    check_adjacency(array, n)
+    check_adjacency(array, None if n is None else checks.dimension("n", n))
     return array.astype(np.int64)
 
 

@@ -13,9 +13,9 @@ def erdos_renyi(count: int, n: int, p: float, seed: int | np.random.Generator) -
     integer at least 0 nor a generator, and for more graphs than there is memory.
     """
     count, n = checks.dimension("count", count), checks.dimension("n", n)
-    p = checks.nonnegative_number("p", p)
-    if p > 1:
-        raise InputError(f"p is {p:g}: give a probability from 0 to 1")
+    chance = checks.real("p", p)
+    if chance.ndim or not 0 <= chance <= 1:
+        raise InputError(f"p is {p}: give one probability, from 0 to 1")
     machine.fits_in_memory(f"{count} graphs of {n} nodes", 24 * count * n * n, "take fewer of them")
     if not isinstance(seed, np.random.Generator):
         seed = checks.step_count("seed", seed)

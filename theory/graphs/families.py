@@ -36,7 +36,8 @@ def cycles(*sizes: int) -> np.ndarray:
     """
     lengths = [checks.dimension("a cycle's size", size) for size in sizes]
     if not lengths or min(lengths) < 3:
-        raise InputError(f"cycles have {lengths or 'no'} nodes: give at least 3 for each")
+        few = f"a cycle of {min(lengths)} nodes" if lengths else "no cycle"
+        raise InputError(f"{few}: give one size or more, each at least 3")
     _fits(sum(lengths))
     return side_by_side(*(_cycle(m) for m in lengths))
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from inspect import signature
 from math import log, sqrt
 from typing import Any
 
@@ -103,6 +104,13 @@ def sensitivity(
     array = checks.array_of("inputs", inputs)
     if array.ndim < 2 or not array.size:
         raise InputError(f"inputs have shape {array.shape}: give at least one, (N, …)")
+    try:
+        signature(change).bind(array, None)
+    except TypeError as error:
+        raise InputError(
+            f"the change is called as change(inputs, rng) and says: {error}; give a function of "
+            "both that yields the inputs with each place changed, such as forced(V)"
+        ) from None
     rng, before = _stream(seed), _labels(model, array)
     shares = [_share(model, array, before, changed) for changed in change(array, rng)]
     if not shares:

@@ -22,6 +22,8 @@ from theory.checks import InputError
 from theory.sensitivity.walsh_hadamard import MOST
 from theory.sequences import all_sequences
 
+LARGEST = 100_000  # letters of a majority whose influence is a fraction
+
 
 def distinct_positions(d: int, positions: Sequence[int]) -> tuple[int, ...]:
     """The positions as integers from 0 to d − 1, all different, at least one; else `ValueError`."""
@@ -68,7 +70,7 @@ def junta(words: ArrayLike, positions: Sequence[int], table: ArrayLike) -> np.nd
 
 def junta_table(k: int, table: ArrayLike) -> np.ndarray:
     """`table` as int64 (2^k,) of 0 and 1; else `ValueError`."""
-    if k > MOST:
+    if checks.dimension("k", k) > MOST:
         raise InputError(f"a table for {k} positions has 2^{k} entries: give at most {MOST}")
     entries = checks.array_of("table", table)
     if entries.shape != (2**k,):
@@ -122,4 +124,6 @@ def majority_mean_influence(d: int) -> Fraction:
     """
     if checks.dimension("d", d) % 2 == 0:
         raise InputError(f"d is {d}: the majority of an even number of letters may be none")
+    if d > LARGEST:
+        raise InputError(f"d is {d}: the fraction has d binary places; give at most {LARGEST}")
     return Fraction(comb(d - 1, (d - 1) // 2), 2 ** (d - 1))

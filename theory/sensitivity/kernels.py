@@ -41,6 +41,7 @@ from theory import checks
 from theory.checks import InputError
 from theory.sequences import all_sequences
 
+MOST_EXACT = 300  # letters of a kernel whose eigenvalues are multiplied out
 MOST = 16  # letters of a cube that is gone through word by word
 
 
@@ -81,7 +82,8 @@ def power_series(coefficients: Sequence[Fraction], t: Fraction) -> Fraction:
 
 def eigenvalues(coefficients: Sequence[Fraction], d: int) -> list[Fraction]:
     """μ_0, …, μ_d of Φ with these coefficients, by (1).  Raises `ValueError` unless d ≥ 1."""
-    d = checks.dimension("d", d)
+    if checks.dimension("d", d) > MOST_EXACT:
+        raise InputError(f"d is {d}: fractions of d binary places; give at most {MOST_EXACT}")
     values = [power_series(coefficients, Fraction(d - 2 * j, d)) for j in range(d + 1)]
     return [
         sum((a * v for a, v in zip(shift_polynomial(k, d - k), values, strict=True)), Fraction(0))

@@ -21,7 +21,13 @@ from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
-from theory.sensitivity.walsh_hadamard import fourier_weights, letters, set_sizes, truth_table
+from theory.sensitivity.walsh_hadamard import (
+    few_letters,
+    fourier_weights,
+    letters,
+    set_sizes,
+    truth_table,
+)
 
 
 def probability(name: str, value: Any) -> Any:
@@ -50,8 +56,8 @@ def noise_sensitivity(values: ArrayLike, delta: Any) -> Any:
 
 
 def noise_sensitivity_by_definition(values: ArrayLike, delta: Any) -> Any:
-    """`noise_sensitivity`, summed over all pairs of words, in 4^d steps."""
-    delta, table = probability("delta", delta), truth_table(values)
+    """`noise_sensitivity`, summed over all pairs of words, in 4^d steps; so d is at most 14."""
+    delta, table = probability("delta", delta), few_letters(truth_table(values))
     d, words = letters(table), np.arange(table.size)
     apart, total = set_sizes(d), 0 * delta
     by_distance = np.zeros(d + 1, dtype=np.int64)

@@ -17,6 +17,7 @@ from theory import checks
 from theory.checks import InputError
 from theory.sequences import all_sequences
 
+MOST_IN_PAIRS = 14  # letters, 2^28 pairs of words
 MOST = 24  # letters: 2^24 integers are 128 MiB
 
 
@@ -66,10 +67,23 @@ def walsh_hadamard(values: ArrayLike) -> np.ndarray:
 
 
 def walsh_hadamard_by_definition(values: ArrayLike) -> np.ndarray:
-    """`walsh_hadamard`, as the sum says, in 4^d steps.  Raises `ValueError` as it does."""
-    table = truth_table(values)
+    """`walsh_hadamard`, as the sum says, in 4^d steps.
+
+    Raises `ValueError` as it does, and for d above 14.
+    """
+    table = few_letters(truth_table(values))
     words = all_sequences(letters(table), 2)
     return np.array([table @ (1 - 2 * (words @ chosen % 2)) for chosen in words])
+
+
+def few_letters(table: np.ndarray) -> np.ndarray:
+    """The table, if all pairs of its words can be gone through; else `ValueError`."""
+    if letters(table) > MOST_IN_PAIRS:
+        raise InputError(
+            f"tables of {letters(table)} letters have 4^{letters(table)} pairs of words: give at "
+            f"most {MOST_IN_PAIRS} letters"
+        )
+    return table
 
 
 def set_sizes(d: int) -> np.ndarray:

@@ -33,7 +33,9 @@ def number_embeddings(
     embeddings: Annotated[
         Source, option("of the optional package, or noise with periods planted in it")
     ] = "package",
-    permutations: Annotated[int, option("random orders of the numbers", min=100)] = 500,
+    permutations: Annotated[
+        int, option("random orders of the numbers", min=100, max=100_000)
+    ] = 500,
 ) -> Iterator[Finding]:
     """Embeddings of the numbers 0 … 299 have periods 2, 2.5, 5, 10, above 99 % of random orders.
 
@@ -47,7 +49,8 @@ def number_embeddings(
         return
     numbers = minilm.number_tokens(place) if place is not None else minilm.planted(run.rng)
     E, trials = numbers.rows, 100 if run.quick else permutations
-    yield same("package", "numbers and features", list(E.shape), list(SHAPE))
+    what = "planted noise, no embeddings: " * (embeddings == "planted")
+    yield same("package", f"{what}numbers and features", list(E.shape), list(SHAPE))
     ratios, bound = measured(run, E, trials)
     peaks = above("peaks", "peaks over the median", PEAKS, ratios, bound)
     high = [k for k in range(FIRST, len(ratios)) if ratios[k] > bound]
@@ -62,7 +65,8 @@ def number_embeddings(
     if run.plot:
         from verify.arithmetic.pictures import draw_spectrum
 
-        draw_spectrum(run.plot, ratios, bound, FIRST, {**PEAKS, **THIRD})
+        of = "planted noise" if embeddings == "planted" else "embeddings"
+        draw_spectrum(run.plot, ratios, bound, FIRST, {**PEAKS, **THIRD}, of)
 
 
 def absent() -> Finding:

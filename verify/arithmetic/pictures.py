@@ -90,10 +90,15 @@ def draw_filters(
 
 
 def draw_spectrum(
-    path: Path, ratios: np.ndarray, bound: float, first: int, marked: Mapping[str, Fraction]
+    path: Path,
+    ratios: np.ndarray,
+    bound: float,
+    first: int,
+    marked: Mapping[str, Fraction],
+    of: str,
 ) -> None:
     """The size of every bin over the median, the bound of random orders as a band, and the marked
-    periods, saved to path."""
+    periods, saved to path; `of` says what the rows are."""
     p = 2 * (len(ratios) - 1)
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     panel = figure.subplots()
@@ -112,12 +117,11 @@ def draw_spectrum(
             textcoords="offset points",
             ha="right" if k > p // 2 - 8 else "center",
             fontsize=8,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
         )
     top = 1.25 * max(ratios[first:].max(), bound)
     panel.set(xlim=(0, p // 2 + 1), ylim=(0, top), xlabel=f"bin k, period {p}/k")
     panel.set_ylabel("size over the median")
     panel.legend(loc="upper left", frameon=False, fontsize=8, bbox_to_anchor=(0.2, 1.0))
-    panel.set_title(
-        f"embeddings of the numbers 0 … {p - 1}: spectrum over their order", fontsize=10
-    )
+    panel.set_title(f"{of} of the numbers 0 … {p - 1}: spectrum over their order", fontsize=10)
     figure.savefig(path, dpi=150)
