@@ -77,12 +77,16 @@ print(f"\nThe search from node {source}, a token for each node: {' '.join(map(st
 
 figure = Figure(figsize=(12, 7.6), layout="constrained")
 panels = figure.subplots(2, 3)
+deepest = max(int(layer.max()) for layer in first.values())
 for panel, (name, layer) in zip(panels[0], first.items(), strict=False):
-    shown = panel.imshow(np.where(layer < 0, np.nan, layer), cmap="viridis_r", vmin=0)
+    shown = panel.imshow(np.where(layer < 0, np.nan, layer), cmap="viridis_r", vmin=0, vmax=deepest)
     panel.set_title(f"{name}: first layer that sees a pair (D = {D})", fontsize=9)
-    figure.colorbar(shown, ax=panel, ticks=range(int(layer.max()) + 1))
-panels[0, 2].imshow(np.where(far < 0, np.nan, far), cmap="magma_r", vmin=0)
+    figure.colorbar(shown, ax=panel, ticks=range(deepest + 1))
+shown = panels[0, 2].imshow(np.where(far < 0, np.nan, far), cmap="magma_r", vmin=0)
 panels[0, 2].set_title("distances; white: not connected", fontsize=9)
+figure.colorbar(shown, ax=panels[0, 2])
+for panel in panels.flat[:5]:
+    panel.set(xlabel="node j", ylabel="node i")
 right = distances(two_clique(k)) >= 0
 for panel, answers, title in (
     (panels[1, 0], tripling(k, 1)(two_clique(k)).numpy(), "2Clique, by tripling: two components"),

@@ -29,7 +29,7 @@ models = {
 everything, some = all_sequences(N, V), random_sequences(2000, N, V, seed=0)
 
 print(f"Chance that the last answer changes with one token, {V} symbols, {N} tokens")
-print(f"{'':16}{'position 1 …':>14}{'Sens':>49}{'of 2000 sequences':>22}")
+print(f"{'':16}{'position 0 …':>14}{'Sens':>49}{'of 2000 sequences':>22}")
 profiles, estimates = {}, {}
 for name, model in models.items():
     profiles[name] = forced_profile(model(everything)[:, -1].numpy(), V)
@@ -75,7 +75,7 @@ print(
 
 figure = Figure(figsize=(14, 4.2), layout="constrained")
 left, middle, right = figure.subplots(1, 3)
-places = np.arange(1, N + 1)
+places = np.arange(N)
 for name, profile in profiles.items():
     left.plot(places, [float(each) for each in profile], "o-", label=name)
     estimate = estimates[name]
@@ -88,8 +88,15 @@ for panel in (left, middle):
     panel.set(xlabel="position of the token; the last one is asked", ylim=(-0.05, 1.3))
     panel.legend(frameon=False, fontsize=8, loc="upper left")
 for shift, (law, rows) in zip((-0.2, 0.2), random.items(), strict=True):
+    at = np.arange(len(rows)) + shift
     heights = [each.mean() if len(each) else 0.0 for each in rows.values()]
-    right.bar(np.arange(len(rows)) + shift, heights, 0.4, label=law)
+    errors = [
+        each.std(ddof=1) / len(each) ** 0.5 if len(each) > 1 else 0.0 for each in rows.values()
+    ]
+    right.bar(at, heights, 0.4, yerr=errors, capsize=3, label=law)
+    for place, each in zip(at, rows.values(), strict=True):
+        if not len(each):
+            right.text(place, 0.005, "none", ha="center", fontsize=8, rotation=90)
 right.set_xticks(range(len(ARCHITECTURES)), [f"{k} {n}" for k, n in ARCHITECTURES], rotation=25)
 right.set(title="random weights, at the median", ylabel="mean Sens")
 right.legend(frameon=False)

@@ -70,9 +70,17 @@ def draw_filters(
     whole = bin_sizes(parts_of_logits(model, pair, kept["none removed"]))[1:]
     for row, name in zip(panels, names, strict=True):
         logits = parts_of_logits(model, pair, kept[name])
-        for sizes, colour, width in ((whole, "0.8", 5), (bin_sizes(logits)[1:], BLUE, 2)):
-            row[0].vlines(p / bins, 1e-3, np.maximum(sizes, 1e-3), color=colour, lw=width)
+        for sizes, colour, width, said in (
+            (whole, "0.8", 5, "before"),
+            (bin_sizes(logits)[1:], BLUE, 2, "after"),
+        ):
+            row[0].vlines(
+                p / bins, 1e-3, np.maximum(sizes, 1e-3), color=colour, lw=width, label=said
+            )
         row[0].set(xscale="log", yscale="log", ylim=(1e-3, 3 * whole.max()))
+        row[0].set_xticks([2, 2.5, 5, 10, p], ["2", "2.5", "5", "10", str(p)])
+        row[0].minorticks_off()
+        row[0].legend(fontsize=8, loc="upper center", frameon=False)
         row[0].set_ylabel("size of the coefficient")
         row[0].set_title(name, fontsize=10, loc="left")
         best = shown[logits[shown] >= logits[shown].max() - 1e-9]

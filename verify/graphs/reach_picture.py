@@ -37,13 +37,14 @@ def draw(path: Path, build: Callable[[int, int], Transformer]) -> None:
         colours[0] = "black"
         above.scatter(x, y, c=colours, s=26, edgecolors="black", linewidths=0.6, zorder=2)
         reached = f"distance ≤ {3**after}"
-        title = "A itself" if after == 0 else f"after layer {after}"
+        title = "A itself; black: the source" if after == 0 else f"after layer {after}"
         above.set_title(f"{title}: {reached}", fontsize=9)
         above.axis("off")
         below.imshow(seen, cmap="Greys", vmin=0, vmax=1.3)
         below.set_xticks([])
         below.set_yticks([])
-        below.set_xlabel("pairs with H > 0", fontsize=8)
+        below.set_xlabel("pairs of nodes with H > 0", fontsize=8)
+        below.set_ylabel("by distance from the source", fontsize=8)
     figure.savefig(path, dpi=150)
 
 
@@ -65,6 +66,6 @@ def places(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for node, root in enumerate(first.tolist()):
         x[node] = apart[root, node]
         key = root, int(x[node])
-        y[node] = -taken.get(key, 0) - 3.0 * (root > 0)
+        y[node] = -taken.get(key, 0) - 2.0 * (root > 0)
         taken[key] = taken.get(key, 0) + 1
     return x, y

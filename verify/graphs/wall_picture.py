@@ -40,15 +40,19 @@ def draw(path: Path, counts: Transformer, signed: Transformer) -> None:
             panel.scatter(at + 0.12 * k - 0.18, said, s=16, alpha=0.6, label=name)
         panel.axvline(3.5, color="black", linestyle=":", linewidth=1)
         panel.set_xticks(range(N + 1), [*map(str, range(N)), "not\nconnected"])
-        panel.set_xlabel("distance of the pair (dotted: 3 = 3^L)")
+        panel.set_xlim(-0.6, N + 0.9)
+        panel.set_xlabel("distance of the pair, graphs side by side (dotted: 3^L, of L = 1 layer)")
         panel.set_title(title, fontsize=10)
-        panel.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.6, 0.88), ncols=2)
+        panel.legend(fontsize=8, loc="upper right", ncols=2, framealpha=1.0)
     first, second = figure.axes
     across = counts.logits(two_clique(N)).numpy()[connected(two_clique(N)) == 0].min()
     first.axhline(across, color="tab:orange", linewidth=1)
     first.set_yscale("log", base=2)
     first.set_ylabel("output (line: the least between two cliques)")
+    first.set_ylim(top=8 * first.get_ylim()[1])
+    second.set_ylim(top=1.35 * second.get_ylim()[1])
     second.axhline(0, color="black", linewidth=1)
+    second.set_ylabel("output")
     figure.savefig(path, dpi=150)
 
 

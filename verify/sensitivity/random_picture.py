@@ -27,10 +27,12 @@ def draw(path: Path, table: Table) -> None:
                 panel.plot(beside, values, ".", color=colour, alpha=0.45)
                 if len(values):
                     panel.hlines(values.mean(), place - 0.35, place + 0.35, color=colour, lw=2.5)
+                else:
+                    panel.text(place, 0.0, "none", ha="center", fontsize=8, color=colour)
                 if threshold == "0":
                     panel.text(place, 0.6, f"{row.constant:.0%}", ha="center", fontsize=8)
             panel.set_xticks(range(len(table[law])), list(table[law]), rotation=25, fontsize=8)
-            panel.set_ylim(-0.03, 0.65)
+            panel.set(xlim=(-0.6, len(table[law]) - 0.4), ylim=(-0.03, 0.65))
             said = "sign of the output; above: constant" if threshold == "0" else "at the median"
             panel.set_title(f"{NAMES[law]}: {said}", fontsize=10)
         line[0].set_ylabel("Sens, all words of 8 letters")
