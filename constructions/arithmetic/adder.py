@@ -43,7 +43,14 @@ from constructions.tokens import rows_fit
 from constructions.transformer import Embed, PosEmbed, Stage, Transformer
 from constructions.words import Move
 from theory import checks
-from theory.arithmetic.adder import candidates, coarse, largest_alpha, least_gap, rounding_of_logits
+from theory.arithmetic.adder import (
+    candidates,
+    coarse,
+    largest_alpha,
+    least_gap,
+    rounding_of_logits,
+    usual_alpha,
+)
 from theory.checks import InputError
 
 PERIODS = {"2": 5, "2_5": 4, "5": 2, "10": 1}
@@ -57,11 +64,12 @@ COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "
 
 
 def adder(
-    largest: int = 260, step: int = 5, alpha: float = 64.0, bits: int | None = None
+    largest: int = 260, step: int = 5, alpha: float | None = None, bits: int | None = None
 ) -> Transformer:
     """`adder(largest, step, alpha, bits)([a, b])`: a + b for numbers up to `largest`.
 
-    (…, 2) → (…, 1).  2 layers, 9 linear heads, width 23, 4 ReLUs, whatever is largest.  `bits` are
+    (…, 2) → (…, 1).  2 layers, 9 linear heads, width 23, 4 ReLUs, whatever is largest.  `alpha` is
+    64 by default, or for small numbers what the theorem allows, `usual_alpha(p)`.  `bits` are
     the binary places of the weights: by default 14, or more if the answers need them, or the most
     with which float64 rounds no logit.
 
@@ -70,13 +78,15 @@ def adder(
     an answer, and bits so many that float64 rounds; with an alpha and bits that do, if there are.
     """
     L, step = checks.dimension("largest", largest), checks.dimension("step", step)
-    alpha = checks.positive_number("alpha", alpha)
+    if alpha is not None:
+        alpha = checks.positive_number("alpha", alpha)
     if step > 2 * L:
         raise InputError(
             f"step is {step}: all numbers up to {L} would have size 0; give a smaller one"
         )
     rows_fit(3 * L)
     p = candidates(L)
+    alpha = usual_alpha(p) if alpha is None else alpha
     bits, margin = _grid(p, step, alpha, bits)
     numbers, answers = np.arange(L + 1), np.arange(p)
     widths = {f"angle{T}": 1 if f == 5 else 2 for T, f in PERIODS.items()}

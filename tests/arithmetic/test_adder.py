@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from constructions import adder, linear_adder
 from constructions.margins import exact_in
-from theory.arithmetic import coarse, largest_alpha, least_gap, rounding_of_logits
+from theory.arithmetic import coarse, largest_alpha, least_gap, rounding_of_logits, usual_alpha
 from theory.arithmetic.adder import adder_logits, candidates
 from theory.checks import InputError
 from verify.arithmetic.adder import adder as claim
@@ -82,6 +82,21 @@ def test_linear_heads_are_sums_in_the_bits_that_a_model_takes():
     assert abs(logits).max() <= needs.largest
     assert abs(logits).max() < 2.0 ** (needs.bits - 42)
     assert needs.bits >= 44  # sums above 2, of averages they would take fewer
+
+
+@pytest.mark.parametrize("largest", [3, 9, 10, 13, 20, 29, 30, 44])
+def test_the_usual_alpha_does_for_small_numbers_too(largest):
+    pairs = np.argwhere(np.ones((largest + 1, largest + 1)))
+    assert (adder(largest)(pairs)[:, 0].numpy() == pairs.sum(1)).all()
+
+
+def test_the_usual_alpha_is_the_largest_power_of_two_that_is_allowed_or_64():
+    for p in range(20, 200, 10):
+        alpha, limit = usual_alpha(p), largest_alpha(p)[0]
+        assert alpha == 64 <= limit or alpha <= limit < 2 * alpha
+    assert usual_alpha(530) == 64
+    with pytest.raises(InputError, match="p is 15"):
+        usual_alpha(15)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from theory.arithmetic.adder import (
     largest_alpha,
     least_gap,
     rounding_of_logits,
+    usual_alpha,
 )
 from theory.arithmetic.comb import ZHOU, comb, comb_gap, halvings, period
 from theory.arithmetic.filters import kept_stream, leakage
@@ -75,6 +76,7 @@ __all__ = [
     "printed_quadratic",
     "printed_scales",
     "rounding_of_logits",
+    "usual_alpha",
     "without",
     "without_trend",
 ]

@@ -32,6 +32,7 @@ sum of two by at most 4.
 """
 
 from collections.abc import Iterable
+from math import floor, log2
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,6 +84,15 @@ def largest_alpha(p: int, F: Iterable[int] = ZHOU) -> tuple[float, int]:
     above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])
     limits = above / (2 * np.sin(np.pi * d / p) * np.sin(np.pi * (10 - d) / p))
     return float(limits.min()), int(d[limits.argmin()])
+
+
+def usual_alpha(p: int) -> float:
+    """64, or the largest power of two within `largest_alpha` of all four periods, where that is
+    less (below p = 90).
+
+    Raises `ValueError` for p that is no multiple of 10 or below 20.
+    """
+    return min(64.0, 2.0 ** floor(log2(largest_alpha(p)[0])))
 
 
 def least_gap(p: int, alpha: float, error: int, F: Iterable[int] = ZHOU) -> float:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from flint import arb, fmpq
 
-from theory.arithmetic.adder import candidates, coarse, least_gap, rounding_of_logits
+from theory.arithmetic.adder import (
+    candidates,
+    coarse,
+    least_gap,
+    rounding_of_logits,
+    usual_alpha,
+)
 from theory.arithmetic.comb import ZHOU
 from verify.arithmetic.limits import alpha_limit, turn
 from verify.arithmetic.pairs import (
@@ -51,7 +57,7 @@ def adder(
     *,
     largest: Largest = 260,
     step: Step = 5,
-    alpha: Alpha = 64.0,
+    alpha: Alpha = None,
     bits: Annotated[int | None, option("binary places of the weights")] = None,
 ) -> Iterator[Finding]:
     """Two layers add with Fourier features, if the size of a number is known to the nearest 5.
@@ -62,6 +68,7 @@ def adder(
     Fourier features, 2cs − c² adds in one layer, and bears errors of less than ½.
     """
     L = of_size(run, largest)
+    alpha = usual_alpha(candidates(L)) if alpha is None else alpha
     model = built(run, L, step, alpha, bits)
     places = grain(model)
     yield from labelled("fourier", fourier(model, L, step, alpha, places))
@@ -123,7 +130,8 @@ def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> I
     statement = OverTokens("", lambda V, n: model, lambda rows: sums(rows)[..., None], tables.holds)
     few = [np.array([a, b]) for a, b in ((0, 0), (L // 3, L), (L, L - 1))]
     differs = (difference_over_q(statement, model, pair) for pair in few)
-    name, words = "over Q, by another forward pass", "answers and float64 logits equal on 3 pairs"
+    name = "a + b over Q, by another forward pass"
+    words = "as in float64 on 3 pairs, with its logits"
     yield equal("rational", name, next((d for d in differs if d), None), words=words)
 
 

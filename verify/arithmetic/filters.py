@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from theory.arithmetic.adder import coarse
+from theory.arithmetic.adder import candidates, coarse, usual_alpha
 from theory.arithmetic.filters import kept_stream, leakage
 from theory.arithmetic.fourier import fourier_bins, fourier_matrix
 from verify.arithmetic.pairs import Alpha, Largest, Step, of_size, rounds_nothing, rows_of_pairs
@@ -44,7 +44,7 @@ EPS = float(np.finfo(np.float64).eps)
     faults_seen=[{"largest": 10, "alpha": 4.0}],
 )
 def fourier_filters(
-    run: Run, *, largest: Largest = 260, step: Step = 5, alpha: Alpha = 64.0
+    run: Run, *, largest: Largest = 260, step: Step = 5, alpha: Alpha = None
 ) -> Iterator[Finding]:
     """Without the low frequencies the adder errs by multiples of 10, without the high ones by ε.
 
@@ -56,6 +56,7 @@ def fourier_filters(
     from constructions import adder
 
     L = of_size(run, largest)
+    alpha = usual_alpha(candidates(L)) if alpha is None else alpha
     model = run.build(adder, L, step, alpha)
     yield from masks(run)
     yield registers_are_bins(model, alpha)

@@ -21,7 +21,9 @@ SMALL = 60  # the largest number of quick runs
 
 Largest = Annotated[int, option("the largest number that is added", min=10)]
 Step = Annotated[int, option("sizes of numbers are known to the nearest multiple of this", min=1)]
-Alpha = Annotated[float, option("the weight α of the bump")]
+Alpha = Annotated[
+    float | None, option("the weight α of the bump; by default 64, or less where that is too much")
+]
 
 
 def of_size(run: Run, largest: int) -> int:
