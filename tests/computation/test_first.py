@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from flint import arb
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.computation import first_letter, first_letter_bounded
@@ -44,6 +44,7 @@ def test_softmax_logits_are_on_their_side(beta, word, more):
     assert (2 * word[0] - 1) * logit >= least_signed_first(math.exp(-beta)) - 1e-12
 
 
+@settings(max_examples=20)
 @pytest.mark.parametrize("layer_norm", [False, True])
 @given(word=st.lists(st.integers(0, 1), min_size=1, max_size=9), more=st.integers(0, 4))
 def test_bounded_positions(layer_norm, word, more):

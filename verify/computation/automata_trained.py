@@ -29,7 +29,7 @@ from verify.finding import Finding, Verdict, labelled
 KIND, PREFIX = "a softmax transformer trained on automata", "automata-"
 RIGHT = 0.99  # of the answers
 TABLE = 5000  # other words, from which the table of last letters is learned
-QUICK, SMALL = 40, 0.2  # words of a quick run, and its share of other words
+QUICK = 40, 150, 40  # words of a quick run, those to fit and those to choose on
 
 
 @claim(source="[Liu2023]; the built models: constructions/computation/shortcut.py", draws=True)
@@ -64,7 +64,7 @@ def automata_trained(
 
     names = [name for name in shipped() if name.startswith(PREFIX)]
     names, subjects = names if checkpoint is None else seeds_of(checkpoint), dict[str, Subject]()
-    size = (min(words, QUICK), SMALL) if run.quick else (words, 1.0)
+    size = (min(words, QUICK[0]), *QUICK[1:]) if run.quick else (words,)
     for name in names:
         made = configuration_of(name)
         if run.quick and checkpoint is None and made.seed:

@@ -64,7 +64,8 @@ class Subject:
     task: Any
     rng: np.random.Generator
     count: int
-    share: float = 1.0  # of the numbers of other words above
+    n_fitted: int = FITTED
+    n_choosing: int = CHOOSING
 
     def __post_init__(self) -> None:
         import torch
@@ -72,13 +73,13 @@ class Subject:
         self.machine: Semiautomaton = self.task.machine
         self.T, self.outside = self.task.length, self.machine.n_letters
         self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
-        fitted, few = (int(self.share * n) for n in (FITTED, CHOOSING))
         self.within = self.at_random(self.count)
         self.measured = self.within.first(MEASURED)
         self.long = self.from_start(len(self.measured.tokens))
-        self.fitted, self.choosing = self.at_random(fitted), self.at_random(few)
+        self.fitted, self.choosing = map(self.at_random, (self.n_fitted, self.n_choosing))
         self.start_fitted, self.start = (
-            Words(*(each[:, : self.T] for each in self.from_start(few))) for _ in range(2)
+            Words(*(each[:, : self.T] for each in self.from_start(self.n_choosing)))
+            for _ in range(2)
         )
 
     @cached_property
