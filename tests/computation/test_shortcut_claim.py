@@ -50,7 +50,7 @@ def test_it_holds_for_larger_ones(name):
     assert {*verdicts(automaton=name).values()} == {HOLDS}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_it_holds_for_automata_that_nobody_chose(seed, tmp_path):
     path = tmp_path / "drawn.json"
     path.write_text(json.dumps(random_semiautomaton(2, 2, seed).transitions), encoding="utf-8")
