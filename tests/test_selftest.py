@@ -206,6 +206,37 @@ def test_a_function_fault_has_to_kill_exactly_what_it_names(changed, message):
     assert message in missed
 
 
+@claim(source="", faults_seen=[{}])
+def observant(run: Run) -> Iterator[Finding]:
+    """Says of something observed what does not hold of it."""
+    yield at_most("value", "a function", "float", lost(1.0), 0.5)
+    yield at_most("more", "a function", "float", lost(1.0), 0.9)
+    yield at_most("less", "the function is not smaller", "float", -lost(1.0), -0.7)
+
+
+def planted(value: float) -> float:
+    """In the place of what is lost."""
+    return value / 4
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"holds": ("value", "more")}, None),
+        ({"holds": ("value",)}, "makes hold also more"),
+        ({"holds": ("value", "more", "less")}, "makes hold not less"),
+        ({"holds": ("*",), "fails": ()}, "makes fail also less"),
+        ({"change": "double", "fails": (), "holds": ("*",)}, "makes hold not *"),
+    ],
+)
+def test_what_is_planted_has_to_have_exactly_what_is_named(changed, message):
+    given = {"change": f"{__name__}:planted", "fails": ("less",), **changed}
+    report = report_on("it", observant, 0, [fault(**given)])
+    assert report.killed["value"] == selftest.AS_IT_IS
+    assert report.seen == (message is None)
+    assert message is None or message in report.missed[0]
+
+
 def test_a_claim_that_does_not_look_misses_every_fault_that_changes_an_answer():
     @claim(source="", faults_seen=[{}])
     def blind(run: Run) -> Iterator[Finding]:

@@ -6,9 +6,10 @@ Beside every topic's claims lies a `faults.toml` (and one beside this file, for 
     claim = "newton"                # or "*": every claim with findings of these ids
     options = { k = 2 }             # default: the first options of the claim's `faults_seen`
     function = "verify.regression.convergence:newton_residual"
-    change = "half"                 # one of CHANGES
+    change = "half"                 # one of CHANGES, or a function "module:name"
     part = "bound"                  # only this of the result: an attribute, a key or a place
     fails = ["ols"]                 # ids as fnmatch patterns: these findings, and no others
+    holds = ["*/even"]              # default: none; these, and no others, do not hold without it
     quick = false                   # default true: a run at quick sizes
     trained = true                  # default false: only in `selftest --trained`
 
@@ -48,6 +49,7 @@ class FunctionFault:
     part: str | int | None = None
     quick: bool = True
     trained: bool = False
+    holds: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         where = self.function.rsplit(":", 1)[1]
@@ -78,7 +80,7 @@ class FunctionFault:
         return faulty
 
     def _changed(self, result: Any) -> Any:
-        change = CHANGES[self.change]
+        change = CHANGES.get(self.change) or getattr(*_owner(self.change))
         if self.part is None:
             return change(result)
         if isinstance(result, Mapping):
@@ -99,10 +101,11 @@ def function_faults(folder: Path = HERE) -> list[FunctionFault]:
         for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("fault", []):
             where = f"{path.relative_to(folder)}, {entry.get('function')}"
             try:
-                fault = FunctionFault(**{**entry, "fails": tuple(entry["fails"])})
+                lists = {key: tuple(entry[key]) for key in ("fails", "holds") if key in entry}
+                fault = FunctionFault(**{**entry, **lists})
             except (KeyError, TypeError) as error:
                 raise InputError(f"{where}: {error}; see verify/planting.py for the keys") from None
-            if fault.change not in CHANGES:
+            if fault.change not in CHANGES and ":" not in fault.change:
                 raise InputError(
                     f"{where}: no change {fault.change!r}: choose one of {', '.join(CHANGES)}"
                 )

@@ -7,7 +7,8 @@ tensors    every fault of `faults.py`, in every head, MLP, embedding, position t
            the models that the claim builds and runs, has to make a finding fail, or is shown to
            change no answer (`unchanged.py`).
 functions  every entry of a `faults.toml` (its format: `planting.py`) has to change the verdict of
-           exactly the findings that it names.
+           exactly the findings that it names; with a planted model findings may have to hold that
+           do not hold of a trained one.
 findings   every finding has to fail under one of these faults; one that never does is dead.
 entries    `selftest --random N`: one entry of one tensor is changed, anywhere.
 
@@ -131,8 +132,11 @@ def _plant_in_function(
     wrong = [f"not {id}" for id in named if id not in changed]
     wrong += [f"not {id}, which is not there" for id in absent if fault.claim != "*"]
     wrong += [f"also {id}" for id in changed if id not in named] + [error] * bool(error)
+    gained = _gained(healthy.verdicts, found, fault.holds) if fault.holds else []
     if wrong:
         report.missed.append(f"{_shown(options)}: {fault} makes fail {'; '.join(wrong)}")
+    elif gained:
+        report.missed.append(f"{_shown(options)}: {fault} makes hold {'; '.join(gained)}")
     else:
         report.seen += 1
 
@@ -190,6 +194,14 @@ def _changed(healthy: Verdicts, found: Verdicts) -> list[str]:
         for id, verdict in healthy.items()
         if verdict is not Verdict.FAILS and found.get(id, verdict) not in (verdict, Verdict.HOLDS)
     ]
+
+
+def _gained(healthy: Verdicts, found: Verdicts, patterns: tuple[str, ...]) -> list[str]:
+    """How the findings that hold only with what is planted differ from those named."""
+    now = [id for id, verdict in healthy.items() if verdict is not found.get(id) is Verdict.HOLDS]
+    absent = [p for p in patterns if not any(fnmatchcase(id, p) for id in now)]
+    also = [id for id in now if not any(fnmatchcase(id, p) for p in patterns)]
+    return [f"not {p}" for p in absent] + [f"also {id}" for id in also]
 
 
 def _kill(report: Report, changed: list[str], fault: str) -> None:

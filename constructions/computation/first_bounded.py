@@ -3,54 +3,73 @@
 CLS stands at position 0, letters at 1 … n, one-hot in `zero`, `one` and `cls`; `start` is 1 at
 position 1 and 0 elsewhere.
 
-Layer 1.  A unit makes hit = [the first letter is 1], at position 1: relu(one + start − 1).
+Layer 1.  A unit makes hit = [the first letter is 1], at position 1: relu(start − zero − cls).
 Layer 2.  CLS asks with scores 10/√6 at position 1 and 0 elsewhere (√6 is that of the width), and
 carries hit − start/2, which is ±½ at position 1 and 0 elsewhere, into `answer`: the logit is
 ±½ e/(e + n), e = e^{10/√6}.
 
 All scores are softmax, so there is no hardmax to be near to: the logit has the right sign for all
 words, and vanishes like 1/n.
+
+layer_norm.  Layer norms without an ε, after each layer, make it a constant, as those of
+`parity_bounded.py`: every register holds (v, −v), and a norm divides by the length, times √12.  It
+multiplies a token by a positive number, so that what is carried keeps its sign at position 1, where
+hit − start/2 is ±start/2, and is 0 elsewhere; the unit has no bias and multiplies along.  The
+average is on the right side, for all words; an MLP of layer 2 takes away all registers but
+`answer`, of which the last norm leaves ±1/√2, and the logit is ±√12/√2 = ±√6.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.computation.parity import CLS
-from constructions.stream import Map, Stream, one
+from constructions.computation.two_sided import Sides
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Embed, PosEmbed, Transformer
 from constructions.words import Unit
+from theory import checks
 
-SCORE, SCALE = 10.0, 1 / math.sqrt(6)
+REGISTERS = ("zero", "one", "cls", "start", "hit", "answer")
+SCORE = 10.0
 
 
-def first_letter_bounded(max_length: int) -> Transformer:
+def first_letter_bounded(max_length: int, *, layer_norm: bool = False) -> Transformer:
     """The first of at most max_length = T letters 0 and 1: one answer for the word, (…, 1).
 
-    2 layers (the first without a head), 1 head, width 6, 1 unit.  Weights do not depend on T, of
-    which there are only so many positions.  Raises ValueError for a length below 1.
+    | layer_norm | layers (the first without a head) | heads | width | MLP units | logits        |
+    |------------|-----------------------------------|-------|-------|-----------|---------------|
+    | no         | 2                                 | 1     | 6     | 1         | 0 and ±Θ(1/n) |
+    | yes        | 2                                 | 1     | 12    | 1, and 10 | 0 and ±√6     |
+
+    Weights do not depend on T, of which there are only so many positions; √6 and √12 are rounded
+    to float64.  Raises ValueError for a length below 1.
     """
     _, T = sizes(2, max_length)
-    stream = Stream(**dict.fromkeys(("zero", "one", "cls", "start", "hit", "answer"), 1))
-    letters = dict(zip(("zero", "one", "cls"), np.eye(3), strict=True))
-    start = stream.read("start")
-    hit = Unit(stream.read("one") + start - one, "hit")
-    asks, carries = SCORE * stream.read("cls"), stream.read("hit") - 0.5 * start
-    found = Head(asks, start, carries, "answer")
+    layer_norm = checks.truth("layer_norm", layer_norm)
+    sides = Sides(REGISTERS, layer_norm)
+    stream, read, both = sides.stream, sides.read, sides.both
+    start = read("start")
+    hit = Unit(start - read("zero") - read("cls"), "hit", both())
+    found = Head(SCORE * read("cls"), start, read("hit") - 0.5 * start, "answer", both())
+    first = block(stream, words=[hit], unit_norm=layer_norm)
+    second = block(
+        stream,
+        [found],
+        sides.erased("answer"),
+        normalise="softmax",
+        mask="full",
+        scale=sides.scale(stream.d_model),
+        unit_norm=layer_norm,
+    )
     return Transformer(
-        Embed(rows(stream, **letters)),
-        [
-            block(stream, words=[hit]),
-            block(stream, [found], normalise="softmax", mask="full", scale=SCALE),
-        ],
-        unembed(stream, stream.read("answer") @ Map(np.array([[0.0, 1.0]]), "(0, 1)")),
-        pos_embed=PosEmbed(rows(stream, start=np.arange(T + 1) == 1)),
+        Embed(rows(stream, **sides.letters("zero", "one", "cls"))),
+        [first, second],
+        unembed(stream, stream.read("answer") @ sides.logits),
+        pos_embed=PosEmbed(rows(stream, start=sides.held(np.arange(T + 1) == 1))),
         interface=Tokens(2, T, prefix=(CLS,), answers=2, whole=True),
         stream=stream,
-        name=f"first_letter_bounded({T})",
+        name=f"first_letter_bounded({T}{', layer_norm=True' * layer_norm})",
         source="[ChiangCholak2022]",
     )

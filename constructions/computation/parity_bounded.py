@@ -19,11 +19,8 @@ vanishes like 2 tanh(c)/N²; more than O(1/n) there cannot be where all scores a
 letter then moves any average by no more ([Hahn2020], as quoted in [ChiangCholak2022]).
 
 layer_norm.  Layer norms without an ε, after each layer, make it a constant.  Every register holds
-(v, −v), so that means are 0 and a norm divides by the length, times √20.  It multiplies a token by
-a positive number; units without a bias, of the layer before and of the next, multiply along, and a
-second norm, between head and MLP, would change nothing.  Scores get the factors of both tokens.
-An MLP of layer 2 takes away all registers but `answer`: the last norm leaves ±1/√2 of it, and the
-logit is ±√20/√2 = ±√10.
+(v, −v), and tokens are multiplied by positive numbers (`two_sided.py`).  An MLP of layer 2 takes
+away all registers but `answer`: the last norm leaves ±1/√2 of it, and the logit is ±√20/√2 = ±√10.
 
 The sign is still right, for all words.  Position j has scores ±(−1)^j s_j, where s_j⁻² is, up to a
 common factor, 2 + (k² + 1 + j² + [j = k])/N²: any two differ by a factor of at most √(3/2).  With
@@ -38,16 +35,15 @@ One register is idle: their width is even, as two heads share it.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.computation.parity import CLS
-from constructions.stream import Map, Reading, Stream, one
+from constructions.computation.two_sided import Sides
+from constructions.stream import one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Embed, PosEmbed, Transformer
-from constructions.words import Times, Unit, Word
+from constructions.words import Unit
 from theory import checks
 
 REGISTERS = (
@@ -68,24 +64,8 @@ def parity_bounded(length: int, *, layer_norm: bool = False) -> Transformer:
     """
     _, n = sizes(2, length)
     layer_norm = checks.truth("layer_norm", layer_norm)
-    sides = np.array([[1.0, -1.0]]) if layer_norm else np.array([[1.0]])
-    width: int = sides.shape[1]
-    stream = Stream(**dict.fromkeys(REGISTERS, width))
-
-    def read(name: str) -> Reading:
-        whole = stream.read(name)
-        return whole @ Map(np.eye(2)[:, :1], "first") if layer_norm else whole
-
-    def both(count: int = 1, times: float = 1.0) -> Times:
-        return (
-            Map(times * np.kron(np.eye(count), sides), f"{times:g}·(1, −1)")
-            if layer_norm
-            else times
-        )
-
-    def held(values: np.ndarray) -> np.ndarray:
-        return np.outer(values, sides)
-
+    sides = Sides(REGISTERS, layer_norm)
+    stream, read, both = sides.stream, sides.read, sides.both
     d, inverse, cosine = read("ones") - read("place"), read("inverse"), read("cosine")
     constant = 0.0 * one
     shares = Head(constant, constant, (read("one"), read("cls")), ("ones", "inverse"), both(2))
@@ -96,12 +76,8 @@ def parity_bounded(length: int, *, layer_norm: bool = False) -> Transformer:
     ]
     against = Head(read("cls"), cosine, read("here"), "answer", both(times=-1.0))
     in_favour = Head(read("cls"), -cosine, read("here"), "answer", both())
-    erased: list[Word] = []
-    if layer_norm:  # relu(v) and relu(−v) for (v, −v)
-        taken = Map(np.array([[-1.0, 1.0], [1.0, -1.0]]), "away")
-        erased = [Unit(stream.read(name), name, taken) for name in REGISTERS if name != "answer"]
-    # Each of two tokens of length 1 would be √width long; heads are half as wide.
-    scale = (stream.d_model if layer_norm else 1.0) / math.sqrt(stream.d_model / 2)
+    erased = sides.erased("answer")
+    scale = sides.scale(stream.d_model // 2)  # heads are half as wide
     first, second = (
         block(
             stream, heads, words, normalise="softmax", mask="full", scale=by, unit_norm=layer_norm
@@ -109,16 +85,12 @@ def parity_bounded(length: int, *, layer_norm: bool = False) -> Transformer:
         for heads, words, by in (([shares], hat, 1.0), ([against, in_favour], erased, scale))
     )
     here = np.arange(n + 1)
-    letters = dict(zip(("zero", "one", "cls"), map(held, np.eye(3)), strict=True))
-    said = math.sqrt(stream.d_model) if layer_norm else 1.0
-    logits = Map(
-        np.eye(width)[:, :1] * np.array([[0.0, said]]), "(0, √20)" if layer_norm else "(0, 1)"
-    )
+    place, waves = sides.held(here / (n + 1)), sides.held((-1.0) ** here)
     return Transformer(
-        Embed(rows(stream, **letters)),
+        Embed(rows(stream, **sides.letters("zero", "one", "cls"))),
         [first, second],
-        unembed(stream, stream.read("answer") @ logits),
-        pos_embed=PosEmbed(rows(stream, place=held(here / (n + 1)), cosine=held((-1.0) ** here))),
+        unembed(stream, stream.read("answer") @ sides.logits),
+        pos_embed=PosEmbed(rows(stream, place=place, cosine=waves)),
         interface=Tokens(2, n, prefix=(CLS,), length=n, answers=2, whole=True),
         stream=stream,
         name=f"parity_bounded({n}{', layer_norm=True' * layer_norm})",

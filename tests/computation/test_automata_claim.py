@@ -40,7 +40,6 @@ def test_it_holds_for_automata_of_the_zoo_and_random_ones():
     found = verdicts(states=3)
     assert {id.split("/")[0] for id in found} == {"S3", "random(3,-2)"}
     assert {*found.values()} == {HOLDS}
-    assert {*verdicts(automaton="flip-flop").values()} == {HOLDS}
 
 
 def test_the_seed_draws_the_automaton():

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.computation import semiautomaton, shortcut
@@ -87,7 +87,7 @@ def test_shortcuts_on_all_short_and_some_long_words(name, settings):
     for T in (1, 2, 5):
         words = all_sequences(T, automaton.n_letters)
         assert (model(words).numpy() == automaton.run(words)).all()
-    words = np.random.default_rng(2).integers(automaton.n_letters, size=(30, 60))
+    words = np.random.default_rng(2).integers(automaton.n_letters, size=(12, 60))
     words[:3] = [[0] * 60, [automaton.n_letters - 1] * 60, [0, 1] * 30]
     assert (model(words).numpy() == automaton.run(words)).all()
     layers, heads, width, lean = SIZES[name]
@@ -112,6 +112,7 @@ def test_nothing_but_positions_grows_with_the_length(name):
             assert torch.equal(a.mlp.W_in, b.mlp.W_in)
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3))
 def test_random_automata(seed, n, letters):
     automaton = random_semiautomaton(n, letters, seed)
@@ -136,12 +137,12 @@ def test_random_automata(seed, n, letters):
     ],
 )
 def test_softmax_leaves_no_trace_at_a_sharpness_that_no_length_changes(build):
-    short, long = build(12), build(400)
+    short, long = build(12), build(150)
     sharpness = short.least_sharpness()
     assert long.least_sharpness() == sharpness < 8
     assert long.softmax_error(sharpness).logits == 0
     letters = long.interface.vocabulary_size
-    words = np.random.default_rng(5).integers(letters, size=(10, 400))
+    words = np.random.default_rng(5).integers(letters, size=(4, 150))
     soft = long.sharpened(sharpness)
     # Leaks are of a few per cent; what is left is rounding of positions' squares.
     assert max(max(layer) for layer in long.softmax_error(sharpness).leaks) > 1e-3

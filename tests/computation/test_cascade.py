@@ -69,12 +69,13 @@ def test_a_set_may_have_more_tiles_than_states():
     assert found.disagreements() == 0
 
 
-def test_every_pair_of_maps_of_three_states():
-    # All 378 pairs of letters, up to their order.
+@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_pair_of_maps_of_three_states(every):
+    # All 378 pairs of letters, up to their order, or each sixth of them.
     maps = list(product(range(3), repeat=3))
     pairs = list(combinations_with_replacement(maps, 2))
     assert len(pairs) == 378
-    assert all(cascade(Semiautomaton(pair)).disagreements() == 0 for pair in pairs)
+    assert all(cascade(Semiautomaton(pair)).disagreements() == 0 for pair in pairs[::every])
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 2), st.booleans())

@@ -105,7 +105,7 @@ def exact_answers(model: Transformer, words: np.ndarray) -> list[int]:
     st.sampled_from([*((mask,) for mask in MASKS), ("causal", "strict"), ("own", "full")]),
     st.integers(1, 2),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_any_averaging_transformer_is_a_threshold_circuit(seed, size, masks, layers):
     V, n = size
     model, words = random_model(seed, V, masks, layers, ranked=False), all_sequences(n, V)
@@ -125,7 +125,7 @@ def test_any_averaging_transformer_is_a_threshold_circuit(seed, size, masks, lay
     st.sampled_from([*((mask,) for mask in MASKS), ("causal", "strict"), ("own", "full")]),
     st.integers(1, 2),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_any_unique_hard_transformer_is_and_or_not(seed, size, masks, layers):
     V, n = size
     model = random_model(seed, V, masks, layers, ranked=True)

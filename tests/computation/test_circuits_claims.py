@@ -21,12 +21,13 @@ CLAIMS = hard_attention_cannot, constant_depth_circuits
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=["hard", "averaging"])
-def test_they_hold_and_draw(claim, tmp_path):
-    path = tmp_path / "circuits.png"
+@pytest.mark.parametrize("plots", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_they_hold_and_draw(claim, plots, tmp_path):
+    path = tmp_path / "circuits.png" if plots else None
     run = Run(quick=True, plot=path)
     found = {f.id: f.verdict for f in claim.findings(run, length=4, samples=4)}
     assert {*found.values()} == {Verdict.HOLDS}
-    assert path.stat().st_size > 10_000
+    assert path is None or path.stat().st_size > 10_000
     labels = {id.split("/")[0] for id in found}
     assert labels >= {"induction", "parity"}
 
@@ -53,6 +54,12 @@ def contains(answers) -> Translated:
 
 def in_a_row(words: np.ndarray) -> np.ndarray:
     return ((words[:, 1:] == 1) & (words[:, :-1] == 1)).any(1).astype(int)
+
+
+def test_the_picture(tmp_path):
+    families = {"contains": [translate(contains(in_a_row), range(2, 5))]}
+    translated.draw(tmp_path / "circuits.png", "AND, OR, NOT", families)
+    assert (tmp_path / "circuits.png").stat().st_size > 10_000
 
 
 def test_a_word_that_is_answered_otherwise_is_told():

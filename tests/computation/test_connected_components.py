@@ -28,7 +28,7 @@ def by_union(n: int, edges: list[tuple[int, int]]) -> list[int]:
     return [min(sets[v]) for v in range(1, n + 1)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(GRAPHS)
 def test_labels_are_the_least_of_a_component(graph):
     n, edges = graph

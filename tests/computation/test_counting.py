@@ -66,7 +66,7 @@ def test_semantics_by_hand(drawn, word):
     assert holds(formula, tokens, "abc").tolist() == wanted
 
 
-@settings(deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(formulas)
 def test_the_text_of_a_formula_says_the_same(drawn):
     formula = random_formula(*drawn)
@@ -201,7 +201,7 @@ def test_too_many_cases_are_refused():
         Conjunctions("ab")(And(pairs))
 
 
-@settings(deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(formulas)
 def test_conjunctions_are_disjoint_and_say_the_same(drawn):
     formula = random_formula(*drawn)
@@ -279,7 +279,7 @@ def test_all_short_words(formula, alphabet, size):
     assert (model.n_layers, model.n_heads, model.d_model) == size
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(formulas, st.sampled_from([1, 5, 40]), st.integers(0, 10**6))
 def test_random_formulas(drawn, T, seed):
     formula = random_formula(*drawn)

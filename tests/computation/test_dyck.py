@@ -47,7 +47,7 @@ def reduces(text: str) -> bool:
     return not text
 
 
-@pytest.mark.parametrize(("k", "T"), [(1, 8), (2, 5), (3, 4)])
+@pytest.mark.parametrize(("k", "T"), [(1, 7), (2, 4), (3, 3)])
 def test_the_stack_and_taking_pairs_out_agree(k, T):
     words = all_sequences(T, 2 * k)
     by_pairs = [[reduces(brackets(word[: i + 1], k)) for i in range(T)] for word in words]
@@ -110,7 +110,7 @@ def test_all_short_words(k, T, depth):
     assert (model(words).numpy() == is_dyck(words, k, depth)).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.integers(0, 10**6), st.integers(1, 20), st.integers(1, 70), st.sampled_from([None, 1, 2, 9])
 )
@@ -207,15 +207,18 @@ def test_what_makes_no_sense_is_refused(call, says):
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(("types", "depth"), [(1, None), (1, 2), (2, None), (3, 1)])
-def test_the_claim_holds(types, depth):
-    options = {"types": types, "depth": depth, "length": 9, "samples": 3}
-    assert dyck_claim.verdict(Run(quick=True), **options) is HOLDS
+@pytest.mark.parametrize(("types", "depth"), [(2, None), (5, 1)])
+def test_the_claim_holds_and_draws(types, depth, tmp_path):
+    run = Run(quick=True, plot=tmp_path / "word.png")
+    options = {"types": types, "depth": depth, "length": 7, "samples": 3}
+    assert dyck_claim.verdict(run, **options) is HOLDS
+    assert run.plot.stat().st_size > 10_000
 
 
 def test_by_default_it_is_about_several():
-    found = dyck_claim.findings(Run(quick=True), length=5, samples=2)
-    assert {f.id.split("/")[0] for f in found} == {"k=1", "k=3", "k=2,D=3"}
+    found = {f.id: f.verdict for f in dyck_claim.findings(Run(quick=True), length=5, samples=2)}
+    assert {id.split("/")[0] for id in found} == {"k=1", "k=3", "k=2,D=3"}
+    assert {*found.values()} == {HOLDS}
 
 
 def test_a_type_is_that_of_the_bracket_that_is_closed():
@@ -254,11 +257,3 @@ def test_a_gap_that_is_not_kept_is_noticed():
     assert [gap_finding("", model, s).verdict for s in head_states(model)] == [HOLDS] * 4
     model.blocks[2].attn.b_Q.data *= 0.5  # BOS comes too near
     assert FAILS in [gap_finding("", model, s).verdict for s in head_states(model)]
-
-
-@pytest.mark.parametrize(("types", "depth"), [(1, None), (5, 2)])
-def test_the_picture(tmp_path, types, depth):
-    path = tmp_path / "word.png"
-    run = Run(quick=True, plot=path)
-    list(dyck_claim.findings(run, types=types, depth=depth, length=7, samples=1))
-    assert path.stat().st_size > 10_000

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 
 import numpy as np
 import pytest
+import torch
 from flint import arb
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.computation import first_letter, first_letter_bounded
@@ -22,7 +24,7 @@ from verify.domains import Ball
 from verify.evidence.statement import OverTokens
 from verify.finding import Verdict
 
-KINDS = [("letter", "short"), ("bounded", "words")]
+KINDS = [("letter", "short"), ("bounded", "words"), ("layer-norm", "words")]
 
 
 @pytest.mark.parametrize("T", [1, 2, 3, 8])
@@ -42,14 +44,31 @@ def test_softmax_logits_are_on_their_side(beta, word, more):
     assert (2 * word[0] - 1) * logit >= least_signed_first(math.exp(-beta)) - 1e-12
 
 
-@given(st.lists(st.integers(0, 1), min_size=1, max_size=9), st.integers(0, 4))
-def test_bounded_positions(word, more):
-    model = first_letter_bounded(len(word) + more)
+@settings(max_examples=20)
+@pytest.mark.parametrize("layer_norm", [False, True])
+@given(word=st.lists(st.integers(0, 1), min_size=1, max_size=9), more=st.integers(0, 4))
+def test_bounded_positions(layer_norm, word, more):
+    model = first_letter_bounded(len(word) + more, layer_norm=layer_norm)
     signed = bounded_first_logit(len(word), math.exp(10 / math.sqrt(6)))
+    signed = math.sqrt(6) if layer_norm else signed
     assert np.isclose(model.logits(word)[0, 1].item(), (2 * word[0] - 1) * signed, rtol=1e-12)
     assert model(word).tolist() == word[:1]
-    assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, 6)
-    assert len(model.blocks[0].mlp.b_in) == 1
+    assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, 12 if layer_norm else 6)
+    units = [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
+    assert units == ([1, 10] if layer_norm else [1, 0])
+
+
+def test_one_norm_a_layer_is_as_good_as_a_norm_after_every_part():
+    """Torch's own layer norm, without an ε, after heads and after MLPs, as the paper has it."""
+    model, words = first_letter_bounded(4, layer_norm=True), all_sequences(4, 2)
+    first, second = model.blocks
+    attn = copy(second.attn)
+    attn.scale = 1 / math.sqrt(12)
+    H = model.embed(model.prompt(words).tokens) + model.pos_embed(5)
+    for part in (lambda H: 0, first.mlp, lambda H: attn(H, 0), second.mlp):
+        H = torch.nn.functional.layer_norm(H + part(H), (12,), eps=0.0)
+    said = H[:, 0, model.stream["answer"].start]
+    assert torch.allclose(said, model.logits(words)[:, 0, 1], rtol=1e-12)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -62,6 +81,7 @@ def test_bounded_positions(word, more):
         (lambda: first_letter(4, sharpness=math.inf), "sharpness is inf"),
         (lambda: first_letter(4)([2]), "tokens contain 2"),
         (lambda: first_letter_bounded(-1), "max_length is -1"),
+        (lambda: first_letter_bounded(2, layer_norm=1), "layer_norm is 1"),
         (lambda: first_letter_bounded(2)([0, 0, 1]), "build it again with max_length=3"),
         (lambda: definition([[]]), "an empty sequence"),
         (lambda: bounded_first_logit(0, 2.0), "n is 0"),
@@ -78,7 +98,7 @@ def test_the_claim_holds():
     assert {id for id in found if "β" in id} == {f"softmax/β={beta}" for beta in (2, 4, 8)}
     assert found["bounded/all-words"].words == "all answers equal on 30 sequences"
     kinds = [found[f"{label}/all-{what}"].evidence for label, what in KINDS]
-    assert kinds == ["exact", "float"]  # hardmax, and softmax
+    assert kinds == ["exact", "float", "float"]  # hardmax, and softmax
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -114,23 +134,25 @@ def test_a_little_less_sharp_is_not_sure_enough():
     assert least_logit(lambda n: first_letter(n, sharpness=1.9), 2, 3).verdict is Verdict.FAILS
 
 
-def bounded(less_at: int | None = None) -> OverTokens:
+def bounded(layer_norm: bool, less_at: int | None = None) -> OverTokens:
     def build(V, n):
-        model = first_letter_bounded(n)
+        model = first_letter_bounded(n, layer_norm=layer_norm)
         model.unembed.W_U.data *= 0.999 if n == less_at else 1.0
         return model
 
     return OverTokens("", build, definition, lambda *_: {}, symbols=2)
 
 
-def test_closed_forms_are_compared_at_all_lengths_in_narrow_balls():
+@pytest.mark.parametrize("layer_norm", [False, True])
+def test_closed_forms_are_compared_at_all_lengths_in_narrow_balls(layer_norm):
     with Ball.precision(512):
-        found = closed_form(bounded(), 3)
-        assert (found.verdict, found.measured, found.bound) == (Verdict.HOLDS, 14, 14)
-        for n in (1, 2, 3):
-            assert closed_form(bounded(less_at=n), 3).verdict is Verdict.FAILS
+        found = closed_form(bounded(layer_norm), 2, layer_norm)
+        assert (found.verdict, found.measured, found.bound) == (Verdict.HOLDS, 6, 6)
+        for n in (1, 2):
+            off = closed_form(bounded(layer_norm, less_at=n), 2, layer_norm)
+            assert off.verdict is Verdict.FAILS
     with Ball.precision(60):
-        assert closed_form(bounded(), 3).verdict is not Verdict.HOLDS
+        assert closed_form(bounded(layer_norm), 2, layer_norm).verdict is not Verdict.HOLDS
 
 
 @pytest.mark.parametrize(
@@ -151,7 +173,7 @@ def test_what_is_left_of_a_bit_has_two_bounds(monkeypatch, rest, verdict, place)
         "verify.computation.first.bits_lost", lambda s: 1 - next(said)(s) / arb(2).log()
     )
     with Ball.precision(512):
-        (found,) = cross_entropies()
+        found = next(cross_entropies())
     assert found.verdict is verdict
     assert [*found.measured] == ["n = 10", "n = 100", "n = 1000"]
 

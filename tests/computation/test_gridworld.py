@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import gridworld_walk
@@ -33,6 +33,7 @@ def test_all_short_words_from_every_state(S):
         assert units == 2 * S + 1
 
 
+@settings(max_examples=15)
 @given(st.integers(1, 9), st.lists(st.tuples(st.booleans(), st.integers(1, 30)), max_size=8))
 def test_long_contact_with_walls(S, moves):
     word = np.array([0, *(a for right, count in moves for a in [int(right)] * count)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.computation import pram
@@ -14,6 +14,7 @@ from theory.computation.message_passing import block_sums
 from verify.computation.steps import first_difference
 
 
+@settings(max_examples=15)
 @given(st.integers(1, 20), st.integers(2, 5), st.integers(0, 99))
 def test_a_tree_adds_all_numbers(N, s, seed):
     x = np.random.default_rng(seed).integers(0, 8, (2, N))
@@ -25,6 +26,7 @@ def test_a_tree_adds_all_numbers(N, s, seed):
     assert model.n_heads == (s if N > 1 else 0)
 
 
+@settings(max_examples=15)
 @given(st.integers(1, 4), st.integers(0, 99))
 def test_a_matrix_is_transposed_in_one_round(s, seed):
     M = np.random.default_rng(seed).integers(0, 10, (s, s))

@@ -67,7 +67,7 @@ def by_definition(program: Program, *inputs: list[int]) -> list[dict[str, list[i
     return [{name: list(values.values())[1:] for name, values in h.items()} for h in passed]
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_random_programs_run_as_defined_and_as_layers(seed):
     program = random_program(seed)
@@ -98,6 +98,7 @@ def test_a_faulty_layer_is_told_with_register_and_processor():
     assert "after layer 1 register rank of processor 0 is 1, in the program 0" in wrong
 
 
+@settings(max_examples=15)
 @given(st.integers(1, 40), st.integers(0, 1000))
 def test_ranks_of_lists(length, seed):
     rng = np.random.default_rng(seed)

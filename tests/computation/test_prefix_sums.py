@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.computation import prefix_sums
@@ -14,6 +14,7 @@ from theory.computation import window_sums
 from theory.computation.prefix_sums import tree_depth
 
 
+@settings(max_examples=15)
 @given(st.integers(1, 40), st.integers(2, 9), st.integers(0, 1000))
 def test_sums_of_whole_numbers(N, s, seed):
     s = min(s, max(N, 2))

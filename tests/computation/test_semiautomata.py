@@ -7,7 +7,7 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theory.computation import (
@@ -93,6 +93,7 @@ def test_derived_series_against_sympy(automaton):
     assert (len(ours[-1]) == 1) == group.is_solvable
 
 
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_cosets_have_one_name(seed):
     rng = np.random.default_rng(seed)

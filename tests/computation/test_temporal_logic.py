@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theory.computation import (
@@ -92,6 +92,7 @@ def test_truth_by_definition(seed, depth):
         assert truth.tolist() == [naive(of, word, i) for i in range(len(word))]
 
 
+@settings(max_examples=20)
 @given(seeds, st.integers(0, 3), st.sampled_from(["ab", "abc"]))
 def test_a_formula_is_an_automaton_and_it_is_aperiodic(seed, depth, letters):
     of = random_formula(depth, letters, seed)
@@ -175,6 +176,7 @@ def test_constants_and_single_parts():
     assert holds(TRUE, [0, 1], "ab").tolist() == [True, True]
 
 
+@settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(0, 4), seeds)
 def test_cubes_exclude_each_other_and_cover_the_table(letters, bits, seed):
     values = np.array(np.random.default_rng(seed).random((letters, *[2] * bits)) < 0.4)

@@ -156,7 +156,7 @@ def run(program):
 
 
 @given(programs)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_forms_are_what_they_say_and_lie_within_their_bounds(program):
     made, V, length, forms, wanted = run(program)
     for form, values in zip(forms, wanted, strict=True):
@@ -168,7 +168,7 @@ def test_forms_are_what_they_say_and_lie_within_their_bounds(program):
 
 
 @given(programs, st.tuples(*[st.integers(0, 99)] * 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_conjunctions_and_what_is_seen_to_exclude(program, drawn):
     made, V, length, forms, wanted = run(program)
     picks = [each % len(forms) for each in drawn]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 NAMES = "S3", "A5"
+QUICK = 40  # letters of a quick run
 MOST_PAIRS = 100_000  # of a map and a state, to be certain of all maps
 
 
@@ -55,6 +56,7 @@ def automata(
     quarter in what is fetched leaves no trace, so that the sharpness needed depends neither on T
     nor on the number of layers.
     """
+    length = min(length, QUICK) if run.quick else length
     for A in chosen(run, automaton, file, NAMES, states, regex):
         for form in ("lean", "robust"):
             statement = simulates(run, A, form)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 CASES = (1, None), (2, None), (3, None), (1, 3), (2, 3)  # types and depth
+QUICK = 30  # letters of a quick run
 LEAST = 2.0**-20  # the least sharpness that is tried
 
 
@@ -59,6 +60,7 @@ def dyck(
     """
     asked = checks.dimension("types", 2 if types is None else types), depth
     several = CASES[::2] if run.quick else CASES
+    length = min(length, QUICK) if run.quick else length
     for k, most in several if types is depth is None else (asked,):
         statement = judges(run, k, most)
         model = statement.build(2 * k, length)

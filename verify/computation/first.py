@@ -41,10 +41,10 @@ def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[F
 
     CLS looks at the least of the numbers j.  At softmax sharpness β its logit is at least
     1 − 2e^{−β} of ±1 on the right side, for all words of all lengths.  With positions in [0, 1] and
-    weights free of n [ChiangCholak2022] are right too, and 1 − Θ(1/n) bits are left of one.
+    weights free of n [ChiangCholak2022] are right too, and 1 − Θ(1/n) bits are left of one; layer
+    norms without an ε make that a constant, log₂(1 + e^−√6) = 0.1195 bits.
     """
     from constructions.computation import first_letter as construction
-    from constructions.computation import first_letter_bounded
 
     statement = OverTokens(
         "letter",
@@ -60,23 +60,34 @@ def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[F
     for beta in SHARPNESS:
         found = least_logit(partial(_sharp, run, beta), beta, 5 if run.quick else LONGEST)
         yield from labelled("softmax", [found])
+    with Ball.precision(BITS):
+        for layer_norm in (False, True):
+            label = "layer-norm" if layer_norm else "bounded"
+            yield from labelled(label, bounded(run, layer_norm))
+        yield from labelled("cross-entropy", cross_entropies())
+
+
+def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
+    """[ChiangCholak2022]'s weights: right on all words of n ≤ 10, of the size stated, and what
+    their logits are."""
+    from constructions.computation import first_letter_bounded
+
     paper = OverTokens(
-        "", lambda V, n: run.build(first_letter_bounded, n), definition, lambda *_: {}, symbols=2
+        "",
+        lambda V, n: run.build(first_letter_bounded, n, layer_norm=layer_norm),
+        definition,
+        lambda *_: {},
+        symbols=2,
     )
     lengths = range(1, 5 if run.quick else 11)
-    whole = [
-        size(paper.build(2, 4), "first-bounded"),
-        answers_equal(
-            "all-words",
-            f"all words of at most {lengths[-1]} letters",
-            paper,
-            ((paper.build(2, n), all_sequences(n, 2)) for n in lengths),
-        ),
-    ]
-    yield from labelled("bounded", whole)
-    with Ball.precision(BITS):
-        yield from labelled("bounded", [closed_form(paper, 3 if run.quick else 6)])
-        yield from labelled("cross-entropy", cross_entropies())
+    yield size(paper.build(2, 4), "first-layer-norm" if layer_norm else "first-bounded")
+    yield answers_equal(
+        "all-words",
+        f"all words of at most {lengths[-1]} letters",
+        paper,
+        ((paper.build(2, n), all_sequences(n, 2)) for n in lengths),
+    )
+    yield closed_form(paper, 3 if run.quick else 6, layer_norm)
 
 
 def _sharp(run: Run, beta: int, n: int) -> Transformer:
@@ -130,18 +141,17 @@ def logit(model: Transformer, word: np.ndarray) -> arb:
     return difference
 
 
-def closed_form(paper: OverTokens, longest: int) -> Finding:
-    """±½ e/(e + n) on all words: their scores are multiples of a float64, which is read exactly."""
+def closed_form(paper: OverTokens, longest: int, layer_norm: bool = False) -> Finding:
+    """±½ e/(e + n) on all words, whose scores are multiples of a float64 that is read exactly; or
+    ±√6 with layer norms, √12/√2 with √12 rounded."""
+    form, rounded = ("√6", 2.0**-50) if layer_norm else ("½ e/(e + n), e = e^(10/√6)", 2.0**-100)
     verdicts, count, words = list[Verdict](), 0, ""
     for n in range(1, longest + 1):
         model = paper.build(2, n)
-        attn = model.blocks[1].attn
-        assert attn is not None
-        e = (10 * exactly(attn.scale)).exp()
-        wanted = bounded_first_logit(n, e)
+        wanted = arb(6).sqrt() if layer_norm else bounded_first_logit(n, odds(model))
         for word in all_sequences(n, 2):
             signed = (2 * int(word[0]) - 1) * logit(model, word)
-            verdicts.append(Verdict.of(bool(signed.overlaps(wanted) and signed.rad() < 2.0**-100)))
+            verdicts.append(below(abs(signed - wanted), arb(rounded)))
         count, words = count + 2**n, f"{digits(wanted, 4)} at n = {n}"
     return Finding(
         "logits",
@@ -151,8 +161,15 @@ def closed_form(paper: OverTokens, longest: int) -> Finding:
         count,
         Verdict.together(verdicts),
         words,
-        "½ e/(e + n), e = e^(10/√6), on the right side",
+        f"{form}, on the right side",
     )
+
+
+def odds(model: Transformer) -> arb:
+    """e^c for the score c of CLS at position 1, 10 times the scale."""
+    attn = model.blocks[1].attn
+    assert attn is not None
+    return (10 * exactly(attn.scale)).exp()
 
 
 def cross_entropies() -> Iterator[Finding]:
@@ -176,4 +193,15 @@ def cross_entropies() -> Iterator[Finding]:
         Verdict.together(verdicts),
         "; ".join(words) + " bits",
         "s = ½ e/(e + n): 1 − Θ(1/n)",
+    )
+    lost = bits_lost(arb(6).sqrt())
+    yield Finding(
+        "layer-norm",
+        "with layer norms, at every length",
+        "enclosure",
+        interval(lost),
+        (0.1194, 0.1195),
+        Verdict.together([below(arb("0.1194"), lost), below(lost, arb("0.1195"))]),
+        f"log₂(1 + e^−√6) = {digits(lost, 6)} bits",
+        "0.1195",
     )

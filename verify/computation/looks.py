@@ -87,6 +87,15 @@ def attended(pattern: np.ndarray, places: np.ndarray) -> np.ndarray:
     return np.asarray(shares * (places >= 0)[:, None])
 
 
+def maps(machine: Semiautomaton, words: Words, letters: int) -> np.ndarray:
+    """Where the last letters of each word, so many, send every state, (m, states)."""
+    at = words.last[:, None] + np.arange(1 - letters, 1)
+    table, images = np.array(machine.transitions), np.arange(machine.n_states)[None]
+    for read in np.take_along_axis(words.tokens, at, axis=1).T:
+        images = table[read[:, None], images]
+    return images
+
+
 def giving(machine: Semiautomaton) -> np.ndarray:
     """Which letters give something to the first stage of the automaton's cascade, (letters,)."""
     table = cascade(machine).stages[0].table

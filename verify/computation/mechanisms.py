@@ -21,6 +21,7 @@ from verify.computation.looks import (
     latest,
     looking_at,
     made_even,
+    maps,
     patterns,
     some,
     streams_at,
@@ -63,7 +64,8 @@ class Subject:
     task: Any
     rng: np.random.Generator
     count: int
-    share: float = 1.0  # of the numbers of other words above
+    n_fitted: int = FITTED
+    n_choosing: int = CHOOSING
 
     def __post_init__(self) -> None:
         import torch
@@ -71,13 +73,13 @@ class Subject:
         self.machine: Semiautomaton = self.task.machine
         self.T, self.outside = self.task.length, self.machine.n_letters
         self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
-        fitted, few = (int(self.share * n) for n in (FITTED, CHOOSING))
         self.within = self.at_random(self.count)
         self.measured = self.within.first(MEASURED)
         self.long = self.from_start(len(self.measured.tokens))
-        self.fitted, self.choosing = self.at_random(fitted), self.at_random(few)
+        self.fitted, self.choosing = map(self.at_random, (self.n_fitted, self.n_choosing))
         self.start_fitted, self.start = (
-            Words(*(each[:, : self.T] for each in self.from_start(few))) for _ in range(2)
+            Words(*(each[:, : self.T] for each in self.from_start(self.n_choosing)))
+            for _ in range(2)
         )
 
     @cached_property
@@ -246,46 +248,49 @@ def count(subject: Subject) -> Finding:
 
 
 def doubling(subject: Subject) -> Iterator[Finding]:
-    """Where the last 2^l letters send the start is read off layer l, at letter T."""
+    """Where the last 2^l letters send every state is read off layer l, at letter T."""
     from constructions import semiautomaton
 
-    def images(words: Words, letters: int) -> np.ndarray:
-        at = words.last[:, None] + np.arange(1 - letters, 1)
-        return subject.machine.run(np.take_along_axis(words.tokens, at, axis=1))[:, -1]
+    machine, start = subject.machine, subject.machine.start
 
-    def reader(model: Transformer, fit: Words, words: Words) -> Callable[[int, int], Mean]:
+    def reader(
+        model: Transformer, fit: Words, words: Words
+    ) -> Callable[[int, int, list[int]], Mean]:
         before, X = (streams_at(model, each.tokens, each.last) for each in (fit, words))
-        return lambda layer, letters: told_apart(
-            before[layer], images(fit, letters), X[layer], images(words, letters)
+        return lambda layer, letters, states: told_apart(
+            before[layer],
+            maps(machine, fit, letters)[:, states],
+            X[layer],
+            maps(machine, words, letters)[:, states],
         )
 
     trained = reader(subject.model, subject.fitted, subject.measured)
     null = reader(subject.null, subject.fitted, subject.measured)
-    built = reader(semiautomaton(subject.machine, subject.T), subject.start_fitted, subject.start)
-    for layer in range(2, min(LAST, subject.model.n_layers) + 1):
+    built = reader(semiautomaton(machine, subject.T), subject.start_fitted, subject.start)
+    every = [*range(machine.n_states)]
+    for layer in range(1, min(LAST, subject.model.n_layers) + 1):
         letters = 2**layer
         if letters >= subject.T:
             return
-        share = trained(layer, letters)
-        known = by_shorter(images, subject.fitted, subject.measured, letters)
+        share = trained(layer, letters, every)
+        known = by_shorter(machine, subject.fitted, subject.measured, letters)
         yield beside_built(
             f"doubling/layer-{layer}",
-            f"layer {layer} holds where the last {letters} letters send the start",
+            f"layer {layer} holds where the last {letters} letters send every state",
             share,
             HELD,
-            built(layer, letters).mean,
-            f"{share:.2%}; before training {null(layer, letters).mean:.0%}, by a table of the last "
-            f"{letters // 2} letters {known:.0%}; where all letters send it, the answer, is held "
-            f"to {trained(layer, subject.T).mean:.0%}",
+            built(layer, letters, every).mean,
+            f"{share:.2%}; before training {null(layer, letters, every).mean:.0%}, by a table of "
+            f"the last {letters // 2} letters {known:.0%}; where they send the start "
+            f"{trained(layer, letters, [start]).mean:.0%}, where all letters send it, the answer, "
+            f"{trained(layer, subject.T, [start]).mean:.0%}",
             null=known,
         )
 
 
-def by_shorter(
-    images: Callable[[Words, int], np.ndarray], others: Words, words: Words, letters: int
-) -> float:
+def by_shorter(machine: Semiautomaton, others: Words, words: Words, letters: int) -> float:
     """In how many words a table of the last letters/2 letters, learned from other words, says where
-    the last `letters` send the start."""
+    the last `letters` send every state."""
     half = letters // 2
 
     def keys(of: Words) -> np.ndarray:
@@ -293,11 +298,11 @@ def by_shorter(
         read = np.take_along_axis(of.tokens, at, axis=1)
         return np.asarray(read @ (int(others.tokens.max()) + 1) ** np.arange(half))
 
-    known, asked, right = keys(others), keys(words), images(words, letters)
-    seen = images(others, letters)
-    table = np.zeros((max(known.max(), asked.max()) + 1, seen.max() + 1), dtype=np.int64)
-    np.add.at(table, (known, seen), 1)
-    return float((table.argmax(1)[asked] == right).mean())
+    known, asked, wanted = keys(others), keys(words), maps(machine, words, letters)
+    found, seen = np.unique(maps(machine, others, letters), axis=0, return_inverse=True)
+    table = np.zeros((max(known.max(), asked.max()) + 1, len(found)), dtype=np.int64)
+    np.add.at(table, (known, seen.reshape(-1)), 1)
+    return float((found[table.argmax(1)[asked]] == wanted).all(1).mean())
 
 
 def beside_built(

@@ -21,9 +21,15 @@ def explained(fit: np.ndarray, values: np.ndarray, X: np.ndarray, wanted: np.nda
 
 
 def told_apart(fit: np.ndarray, classes: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
-    """The share of others (X, wanted) whose class (a whole number) is the largest of affine
-    read-outs: Fisher's, xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log of the share, for means μ and the covariance C
-    within classes."""
+    """The share of others (X, wanted) of which all classes are read off, whole numbers (m, k) of k
+    kinds: of each kind the largest of Fisher's affine read-outs, xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log of the
+    share, for means μ and the covariance C within classes."""
+    said = [_class(fit, kind, X) for kind in classes.T]
+    right = (np.stack(said, axis=-1) == wanted).all(-1)
+    return estimated(right.astype(np.float64))
+
+
+def _class(fit: np.ndarray, classes: np.ndarray, X: np.ndarray) -> np.ndarray:
     known, row, counts = np.unique(classes, return_inverse=True, return_counts=True)
     means = np.array([fit[row == i].mean(0) for i in range(len(known))])
     inner = fit - means[row]
@@ -31,7 +37,7 @@ def told_apart(fit: np.ndarray, classes: np.ndarray, X: np.ndarray, wanted: np.n
     C = inner.T @ inner / len(fit) + RIDGE * spread * np.eye(fit.shape[1])
     W = np.linalg.solve(C, means.T)
     bias = np.log(counts / len(fit)) - 0.5 * (means.T * W).sum(0)
-    return estimated((known[(X @ W + bias).argmax(1)] == wanted).astype(np.float64))
+    return np.asarray(known[(X @ W + bias).argmax(1)])
 
 
 def _with_one(X: np.ndarray) -> np.ndarray:
