@@ -1,0 +1,82 @@
+"""Language: what learning gains by worked steps, and what generalises.
+
+parity_tree        the parity of k among d bits as a binary tree of parities of two
+one_step           the gradient of its steps, in closed form, over a cube, and for any size
+linear_tokens      the parity in ⌊log₂ k⌋ + 1 thresholds of linear forms
+gates              a circuit learned gate by gate, never wrong
+restriction        trees and DNF formulas learned from random restrictions
+direct_gradients   what a gradient says of a parity without steps
+"""
+
+from theory.language.direct_gradients import letters_by_elimination, mean_signal_bound, signals
+from theory.language.gates import (
+    FUNCTIONS,
+    Circuit,
+    GateLearner,
+    circuit,
+    enough_examples,
+    hypotheses,
+    random_circuit,
+)
+from theory.language.linear_tokens import letters_by_solving, linear_tokens
+from theory.language.one_step import (
+    enough_samples,
+    gradient,
+    gradient_by_counting,
+    gradient_in_closed_form,
+    link,
+    one_step,
+    relations,
+    room_for_noise,
+)
+from theory.language.parity_tree import ParityTree, parity_tree, with_steps
+from theory.language.restriction import (
+    Term,
+    Tree,
+    enough_for_terms,
+    enough_restrictions,
+    random_tree,
+    restricted,
+    restricted_terms,
+    restrictions,
+    says,
+    terms_by_restriction,
+    tree_by_restriction,
+)
+
+__all__ = [
+    "FUNCTIONS",
+    "Circuit",
+    "GateLearner",
+    "ParityTree",
+    "Term",
+    "Tree",
+    "circuit",
+    "enough_examples",
+    "enough_for_terms",
+    "enough_restrictions",
+    "enough_samples",
+    "gradient",
+    "gradient_by_counting",
+    "gradient_in_closed_form",
+    "hypotheses",
+    "letters_by_elimination",
+    "letters_by_solving",
+    "linear_tokens",
+    "link",
+    "mean_signal_bound",
+    "one_step",
+    "parity_tree",
+    "random_circuit",
+    "random_tree",
+    "relations",
+    "restricted",
+    "restricted_terms",
+    "restrictions",
+    "room_for_noise",
+    "says",
+    "signals",
+    "terms_by_restriction",
+    "tree_by_restriction",
+    "with_steps",
+]
