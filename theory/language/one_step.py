@@ -113,17 +113,21 @@ def _slope(total: np.ndarray, y: np.ndarray, m: int, printed: bool) -> np.ndarra
     return np.asarray((y * m**2 - phi) * slope)
 
 
-def one_step(tree: ParityTree, bits: ArrayLike) -> np.ndarray:
+def one_step(tree: ParityTree, bits: ArrayLike, labels: ArrayLike | None = None) -> np.ndarray:
     """The scores after one step from 0, of m²/8 at the node that sees m tokens, in float64:
-    (k − 1, d + k − 2), 0 at tokens that a node does not see.  The φ is that of the paper.
+    (k − 1, d + k − 2), 0 at tokens that a node does not see.  The φ is that of the paper; `labels`
+    (n, k − 1) are what the nodes should be, their own values if none are given.
 
-    Raises `ValueError` as `with_steps` does.
+    Raises `ValueError` as `with_steps` does, and for labels that are not one ±1 for each node.
     """
     x = with_steps(tree, bits).reshape(-1, tree.d + tree.k - 1)
+    told = x[:, tree.d :] if labels is None else checks.signs("labels", labels)
+    if told.shape != (len(x), tree.k - 1):
+        raise InputError(f"labels have shape {told.shape}: give {(len(x), tree.k - 1)}")
     found = np.zeros(tree.scores.shape)
     for node in range(tree.d, tree.d + tree.k - 1):
         seen = x[:, :node]
-        total, y = seen.sum(axis=1), x[:, node]
+        total, y = seen.sum(axis=1), told[:, node - tree.d]
         weights = _slope(total, y, node, True) / float(node) ** 3
         found[node - tree.d, :node] = (weights @ (node * seen) - weights @ total) / len(x)
     return found
