@@ -62,15 +62,20 @@ def nearest_in_cover(q: list[Fraction], A: Fraction, k: int) -> list[Fraction]:
         raise InputError(f"{k} atoms of dimension {d}: give at most {MOST_ATOMS} in all")
     if A <= 0 or sum(map(abs, q)) > A:
         raise InputError(f"‖q‖₁ = {float(sum(map(abs, q))):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
+    # In whole numbers over one denominator D: of ‖total − i·p ± e_j‖² that with the largest
+    # |total − i·p| is least, and less than without ±e_j if this is above ½.
     p = [each / A for each in q]
-    total = [0] * d
-    for i in range(1, k + 1):
-        # ‖total − i·p ± e_j‖² is smallest where |total − i·p| is largest, if that is above ½.
-        off = [t - i * each for t, each in zip(total, p, strict=True)]
+    D = math.lcm(*(each.denominator for each in p))
+    steps = [int(each * D) for each in p]
+    total, off = [0] * d, [0] * d
+    for _ in range(k):
+        off = [x - step for x, step in zip(off, steps, strict=True)]
         j = max(range(d), key=lambda j: abs(off[j]))
-        if abs(off[j]) > Fraction(1, 2):
-            total[j] -= 1 if off[j] > 0 else -1
-    return [A * t / k for t in total]
+        if 2 * abs(off[j]) > D:
+            sign = -1 if off[j] > 0 else 1
+            total[j] += sign
+            off[j] += sign * D
+    return [A * each / k for each in total]
 
 
 def cover_radius(A: float, V: float, B: float, k_q: int, k_v: int) -> float:

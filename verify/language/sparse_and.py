@@ -49,7 +49,7 @@ def sparse_and(
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST}")
     for T in dict.fromkeys((SMALL, bits)) if not run.quick else (SMALL,):
-        yield from labelled(f"T = {T}", _learned(run, T))
+        yield from labelled(f"{T} bits", _learned(run, T))
     if run.plot:
         from verify.language.samples_picture import draw
 
