@@ -8,7 +8,16 @@ import pytest
 import torch
 
 import constructions
-from theory import arithmetic, computation, graphs, memory, regression, retrieval, sensitivity
+from theory import (
+    arithmetic,
+    computation,
+    graphs,
+    language,
+    memory,
+    regression,
+    retrieval,
+    sensitivity,
+)
 from theory.checks import InputError
 
 BAD = {
@@ -72,6 +81,8 @@ MODELS = {
         ([[1.0, 0.0], [0.0, 1.0]],) * 3,
         ([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]),
     ),
+    "parity_with_steps": ((2, 2), ([[0, 1], [1, 0]],)),
+    "parity_by_linear_tokens": ((2, [0, 1]), ([[0, 1], [1, 0]],)),
     "subset_parity": ((2, [0]), ([[0, 1], [1, 0]],)),
     "conjunction": ((2, [0, 1]), ([[0, 1], [1, 0]],)),
     "junta": ((2, [1], [0, 1]), ([[0, 1], [1, 0]],)),
@@ -125,6 +136,9 @@ def test_builders_refuse_matrices_of_it(kind, name, unchecked):
     refused(constructions.retrieve, [[1.0, 2.0]], BAD[kind], 1.0)
 
 
+TOPICS = arithmetic, computation, graphs, language, memory, regression, retrieval, sensitivity
+
+
 def in_first_place(module):
     """The module's functions whose first argument is an array."""
     for name in module.__all__:
@@ -139,11 +153,7 @@ def in_first_place(module):
 
 @pytest.mark.parametrize(
     "function",
-    [
-        each
-        for module in (arithmetic, computation, graphs, memory, regression, retrieval, sensitivity)
-        for each in in_first_place(module)
-    ],
+    [each for module in TOPICS for each in in_first_place(module)],
 )
 def test_theory_refuses_it_in_the_first_place(function, unchecked):
     """Whatever the other arguments are: good ones for most, by their kind."""

@@ -10,6 +10,7 @@ from constructions import (
     arithmetic,
     computation,
     graphs,
+    language,
     memory,
     regression,
     retrieval,
@@ -57,6 +58,8 @@ SMALL = {
     "tripling": {"n": 2, "layers": 1},
     "disentangled": {"n": 2, "layers": 1},
     "two_cycles": {"layers": 1},
+    "parity_with_steps": {"d": 2, "k": 2},
+    "parity_by_linear_tokens": {"d": 2, "letters": [0]},
     "adder": {"largest": 7, "step": 5, "alpha": 0.5, "bits": 14},
     "linear_adder": {"largest": 7},
     "modular_addition": {"p": 5},
@@ -95,7 +98,8 @@ MORE = [
 
 
 def test_every_builder_is_here():
-    topics = arithmetic, computation, graphs, memory, regression, retrieval, sensitivity
+    topics = arithmetic, computation, graphs, language
+    topics += memory, regression, retrieval, sensitivity
     public = {name for topic in topics for name in topic.__all__}
     no_builders = {"retrieve", "Inverse", "Prediction", "to_circuit", "predictions"}
     assert set(SMALL) == public - no_builders

@@ -1,0 +1,61 @@
+"""The parity of k among d letters in ⌊log₂ k⌋ + 1 tokens, by one linear head and no MLP.
+
+What is decoded behind the letters are the binary digits of the number c of ones among the k
+letters, highest first (`theory.language.linear_tokens`).  The embedding of positions holds in
+`weight` 1 at the k letters and −2^i at digit i, so that one linear head sums up what is left of c,
+
+    left = Σ_t weight_t · bit_t = Σ_S x − Σ_{i > j} 2^i z_i,
+
+and in `least` the number 2^j − ½ where digit j is wanted.  The logits of 0 and 1 are ∓2(left −
+least), an odd number, and that of ⊥ is 0; at letters before the last, which are `silent`, it is
+2k + 1, above all others.  The whole is a linear form of the tokens, one for each position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.stream import Stream, one
+from constructions.tokens import Tokens, sizes
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from theory.checks import InputError
+from theory.language.linear_tokens import count_of
+
+
+def parity_by_linear_tokens(d: int, letters: Sequence[int]) -> Transformer:
+    """The digits of the number of ones among the k letters, the last of them its parity:
+
+        model.generate(words, ⌊log₂ k⌋ + 1)        (…, d) → (…, ⌊log₂ k⌋ + 1)
+
+    1 layer, 1 linear head, width 5, no units.  Raises ValueError for letters that are not different
+    ones of 0 … d − 1, at least one.
+    """
+    sizes(2, d)
+    chosen = count_of(d, letters)
+    k = int(chosen.sum())
+    if k > 2**40:  # beyond, no float holds the digits beside the half
+        raise InputError(f"{k} letters: give fewer")
+    digits = np.arange(k.bit_length())[::-1]
+    n = d + len(digits) - 1
+    stream = Stream(bit=1, weight=1, least=1, silent=1, left=1)
+    bit, weight, least, silent, left = map(stream.read, stream)
+    placed = np.concatenate([chosen, -(2.0 ** digits[:-1])])
+    wanted = np.concatenate([np.zeros(d - 1), 2.0**digits - 0.5])
+    u = 2.0 * left - 2.0 * least
+    return Transformer(
+        Embed(rows(stream, bit=np.array([0.0, 1.0]))),
+        [block(stream, [Head(one, weight, bit, "left")], normalise="linear", mask="causal")],
+        unembed(stream, -u, u, (2.0 * k + 1) * silent),
+        pos_embed=PosEmbed(
+            rows(stream, weight=placed, least=wanted, silent=1.0 * (np.arange(n) < d - 1))
+        ),
+        interface=Tokens(2, n, margin=1.0, bottom=True),
+        stream=stream,
+        stages=(Stage(1, "left", "what is left of the count"),),
+        at_most={"left": float(k)},
+        name=f"parity_by_linear_tokens({d}, {np.flatnonzero(chosen).tolist()})",
+        source="proved in constructions/language/linear_tokens.py",
+    )

@@ -1,0 +1,168 @@
+"""The gradient of a parity's steps: three ways to one number, and what it says."""
+
+import math
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from theory.language import (
+    enough_samples,
+    gradient,
+    gradient_by_counting,
+    gradient_in_closed_form,
+    link,
+    one_step,
+    parity_tree,
+    relations,
+    room_for_noise,
+    with_steps,
+)
+from theory.language.parity_tree import leaves
+from theory.sequences import all_sequences
+
+SIZES = [(4, 2), (5, 4), (8, 8), (10, 4)]
+
+
+def shuffled(d, k):
+    return parity_tree(d, np.random.default_rng(d).permutation(d)[:k].tolist())
+
+
+def nodes(tree):
+    return range(tree.d, tree.d + tree.k - 1)
+
+
+def xor(sets):
+    return reduce(int.__xor__, sets)
+
+
+def cube(d):
+    return 1 - 2 * all_sequences(d, 2)
+
+
+@pytest.mark.parametrize(("d", "k"), SIZES)
+def test_the_last_step_is_the_parity_of_the_letters(d, k):
+    tree, bits = shuffled(d, k), cube(d)
+    x = with_steps(tree, bits)
+    assert (x[:, -1] == bits[:, list(tree.letters)].prod(axis=1)).all()
+    assert leaves(tree)[-1] == sum(1 << j for j in tree.letters)
+    assert (tree.scores.sum(axis=1) == 2).all()
+
+
+def by_autodiff(tree, node, bits, phi):
+    """−(m²/8) of the gradient at 0, by central differences of the loss itself."""
+    x = with_steps(tree, bits).astype(float)
+    m, found = node, []
+
+    def loss(w):
+        p = np.exp(w) / np.exp(w).sum()
+        return 0.5 * ((phi(np.clip(x[:, :m] @ p, -1, 1)) - x[:, node]) ** 2).mean()
+
+    for j in range(m):
+        step = np.zeros(m)
+        step[j] = 1e-5
+        found.append(-(m**2) / 8 * (loss(step) - loss(-step)) / 2e-5)
+    return found
+
+
+def test_it_is_the_gradient_of_the_loss():
+    tree, bits = shuffled(6, 4), cube(6)
+    for node in nodes(tree):
+        for printed, phi in ((True, link), (False, lambda z: 4 * z**2 - 1)):
+            exact = [float(u) for u in gradient(tree, node, bits, printed=printed)]
+            assert np.allclose(exact, by_autodiff(tree, node, bits, phi), atol=1e-7)
+
+
+@pytest.mark.parametrize(("d", "k"), SIZES)
+def test_closed_form_counting_and_enumeration_agree(d, k):
+    tree = shuffled(d, k)
+    for node in nodes(tree):
+        assert gradient(tree, node, cube(d), printed=False) == gradient_in_closed_form(tree, node)
+        assert gradient(tree, node, cube(d)) == gradient_by_counting(tree, node)
+
+
+@pytest.mark.parametrize(("d", "k"), [*SIZES, (12, 8)])
+def test_relations_are_those_of_four_tokens_and_few(d, k):
+    tree = shuffled(d, k)
+    for m in nodes(tree):
+        sets = leaves(tree)[:m]
+        r, R = relations(tree, m)
+        four = [c for c in combinations(range(m), 4) if not xor(sets[i] for i in c)]
+        assert len(four) == R
+        assert r.tolist() == [sum(j in c for c in four) for j in range(m)]
+        assert r.max() <= 4
+        # What the bound 4m/n on the variance takes.
+        assert 3 * m**2 - 2 * m + 12 * m * int(r.min()) >= 24 * R
+
+
+def test_the_variance_of_one_sample_is_below_four_m():
+    tree = shuffled(8, 8)
+    x = with_steps(tree, cube(8)).astype(float)
+    for m in nodes(tree):
+        z = x[:, :m].mean(axis=1)
+        slope = np.where(abs(z) < 0.5, 8 * z, -8 * z + 8 * np.sign(z))
+        each = m / 8 * ((x[:, m] - link(z)) * slope)[:, None] * (x[:, :m] - z[:, None])
+        assert each.var(axis=0).max() <= 4 * m
+        assert abs(each).max() <= 1.5 * m
+
+
+@pytest.mark.parametrize(("d", "k"), [(8, 4), (8, 8), (12, 8)])
+def test_rounding_the_step_of_the_whole_cube_gives_the_tree(d, k):
+    tree = shuffled(d, k)
+    W = one_step(tree, cube(d))
+    assert (np.round(W) == tree.scores).all()
+    room = room_for_noise(tree)
+    assert math.isclose(0.5 - abs(W - tree.scores).max(), room, abs_tol=1e-12)
+    assert room > 0
+
+
+def test_the_room_at_large_sizes_is_exact_and_close_to_a_half():
+    tree = parity_tree(64, range(32))
+    room = room_for_noise(tree)
+    assert isinstance(room, Fraction)
+    assert 0.46 < room < 0.47
+    assert 40_000 < enough_samples(tree, 0.05, room) < 50_000
+
+
+def test_too_small_trees_have_no_room():
+    assert room_for_noise(shuffled(4, 4)) < 0
+    with pytest.raises(InputError, match="too small"):
+        enough_samples(shuffled(4, 4), 0.1)
+
+
+def test_steps_of_permuted_labels_give_no_tree():
+    tree, rng = shuffled(12, 8), np.random.default_rng(0)
+    bits = cube(12)
+    other = parity_tree(12, tree.letters[::-1])
+    assert not (np.round(one_step(other, bits)) == tree.scores).all()
+    few = one_step(tree, bits[rng.integers(len(bits), size=20)])
+    assert not (np.round(few) == tree.scores).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: parity_tree(8, [0, 1, 2]), "power of two"),
+        (lambda: parity_tree(8, [0]), "power of two"),
+        (lambda: parity_tree(2, [0, 1, 2, 3]), "vocabulary has 2"),
+        (lambda: parity_tree(4, [1, 1]), "different"),
+        (lambda: parity_tree(0, [1, 2]), "at least 1"),
+        (lambda: with_steps(shuffled(4, 2), [[0, 1, 1, 1]]), "−1 or \\+1"),
+        (lambda: with_steps(shuffled(4, 2), [[1, 1, 1]]), "give \\(…, 4\\)"),
+        (lambda: gradient(shuffled(4, 2), 3, cube(4)), "node 3: give one from 4 to 4"),
+        (lambda: gradient_by_counting(shuffled(4, 2), 5), "node 5"),
+        (lambda: relations(shuffled(4, 2), -1), "at least 0"),
+        (lambda: gradient(shuffled(8, 2), 8, np.broadcast_to(1, (2**22, 8))), "fewer words"),
+        (lambda: link(1.5), "in \\[−1, 1\\]"),
+        (lambda: link(float("nan")), "in \\[−1, 1\\]"),
+        (lambda: enough_samples(shuffled(8, 4), 1.0), "between 0 and 1"),
+        (lambda: enough_samples(shuffled(8, 4), 0), "greater than 0"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message):
+    with pytest.raises(InputError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)

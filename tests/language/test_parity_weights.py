@@ -1,0 +1,86 @@
+"""The parity with steps and by linear tokens: the weights beside the definitions."""
+
+import math
+
+import numpy as np
+import pytest
+
+from constructions import parity_by_linear_tokens, parity_with_steps
+from constructions.language.parity_steps import asked, sharpness_for_steps
+from theory.checks import InputError
+from theory.language import linear_tokens, parity_tree, with_steps
+from theory.sequences import all_sequences
+
+
+def nodes(d, letters, words):
+    return (1 - with_steps(parity_tree(d, letters), 1 - 2 * words)[:, d:]) // 2
+
+
+@pytest.mark.parametrize(("d", "letters"), [(2, [1, 0]), (5, [4, 0, 2, 1]), (8, list(range(8)))])
+@pytest.mark.parametrize("soft", [False, True])
+def test_every_step_of_every_word(d, letters, soft):
+    k, words = len(letters), all_sequences(d, 2)
+    sharpness = sharpness_for_steps(d, k) * (1 + 1e-12) if soft else None
+    model = parity_with_steps(d, k, letters, sharpness=sharpness)
+    said = model.generate(words, k - 1).numpy()
+    assert (said == nodes(d, letters, words)).all()
+    assert (said[:, -1] == words[:, letters].sum(axis=1) % 2).all()
+    assert (model(words)[:, :-1] == -1).all()
+
+
+def test_at_half_of_the_sharpness_steps_are_lost():
+    """The bound on the sharpness is not idle: ψ then sees z outside its flat parts."""
+    d, k = 64, 32
+    model = parity_with_steps(d, k, sharpness=sharpness_for_steps(d, k) * (1 + 1e-12))
+    words = np.random.default_rng(0).integers(2, size=(100, d))
+    wanted = nodes(d, range(k), words)
+    assert (model.generate(words, k - 1).numpy() == wanted).all()
+    model.blocks[0].attn.scale /= 2
+    assert (model.generate(words, k - 1).numpy() == wanted).mean() < 0.9
+
+
+def test_the_scores_are_the_tree():
+    letters = [3, 1, 0, 5]
+    model, tree = parity_with_steps(6, 4, letters), parity_tree(6, letters)
+    attn, W_pos = model.blocks[0].attn, model.pos_embed.W_pos
+    scores = (W_pos @ attn.W_Q[0] @ attn.W_K[0].T @ W_pos.T).numpy()
+    assert (scores == asked(tree)).all()
+    assert (scores[5:] == tree.scores).all()
+
+
+@pytest.mark.parametrize("letters", [[0], [2, 1], [0, 3, 5], [6, 5, 4, 3, 2, 1, 0]])
+def test_linear_tokens_of_every_word(letters):
+    model, words = parity_by_linear_tokens(7, letters), all_sequences(7, 2)
+    tokens = linear_tokens(words, letters)
+    assert (model.generate(words, tokens.shape[1]).numpy() == tokens).all()
+    assert model.blocks[0].mlp is None
+    assert model.d_model == 5
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: parity_with_steps(4, 3), "power of two from 2 to d"),
+        (lambda: parity_with_steps(4, 1), "power of two from 2 to d"),
+        (lambda: parity_with_steps(4, 8), "power of two from 2 to d"),
+        (lambda: parity_with_steps(4, 4, [0, 1]), "2 letters for k = 4"),
+        (lambda: parity_with_steps(4, 2, [0, 0]), "different"),
+        (lambda: parity_with_steps(4, 2, [0, 4]), "vocabulary has 4"),
+        (lambda: parity_with_steps(4, 2, sharpness=1.0), "ln\\(3.5\\(d \\+ k\\)\\)"),
+        (lambda: parity_with_steps(10**8, 2), "GiB"),
+        (lambda: parity_by_linear_tokens(4, [4]), "vocabulary has 4"),
+        (lambda: parity_by_linear_tokens(4, []), "at least one"),
+        (lambda: parity_by_linear_tokens(10**12, [0]), "GiB"),
+        (lambda: parity_with_steps(4, 4)(np.zeros((1, 7), dtype=int)), "max_length"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message):
+    with pytest.raises(InputError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)
+
+
+def test_the_sharpness_is_that_of_the_proof():
+    A = 2 / 7
+    assert math.isclose(math.exp(-sharpness_for_steps(20, 8)) * 28, A)
+    assert math.isclose(A / (2 + A), 1 / 8)

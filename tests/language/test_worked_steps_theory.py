@@ -1,0 +1,201 @@
+"""Linear tokens, gates, restrictions, and gradients without steps."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from theory.language import (
+    FUNCTIONS,
+    GateLearner,
+    circuit,
+    enough_examples,
+    enough_for_terms,
+    enough_restrictions,
+    hypotheses,
+    letters_by_elimination,
+    letters_by_solving,
+    linear_tokens,
+    mean_signal_bound,
+    random_circuit,
+    random_tree,
+    restricted,
+    restricted_terms,
+    restrictions,
+    says,
+    signals,
+    terms_by_restriction,
+    tree_by_restriction,
+)
+from theory.sequences import all_sequences
+
+
+def rng():
+    return np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 7, 8, 10])
+def test_linear_tokens_are_the_digits_of_the_count(k):
+    words = all_sequences(10, 2)
+    letters = rng().permutation(10)[:k].tolist()
+    tokens, count = linear_tokens(words, letters), words[:, letters].sum(axis=1)
+    assert tokens.shape[1] == int(math.log2(k)) + 1
+    assert (tokens @ (1 << np.arange(tokens.shape[1])[::-1]) == count).all()
+    assert (tokens[:, -1] == count % 2).all()
+
+
+def test_letters_are_read_from_linear_equations_and_over_gf2():
+    words = rng().integers(2, size=(90, 64))
+    letters = sorted(rng().permutation(64)[:32].tolist())
+    tokens = linear_tokens(words, letters)
+    solved = letters_by_solving(words[:75], tokens[:75])
+    assert solved == [Fraction(int(i in letters)) for i in range(64)]
+    assert letters_by_elimination(words[:80], tokens[:80, -1]) == letters
+    assert letters_by_solving(words[:60], tokens[:60]) is None
+    assert letters_by_elimination(words[:60], tokens[:60, -1]) is None
+
+
+def test_examples_of_no_parity_are_refused():
+    words = rng().integers(2, size=(40, 6))
+    tokens = linear_tokens(words, [0, 1, 2])
+    tokens[5, -1] ^= 1
+    with pytest.raises(InputError, match="no set of letters"):
+        letters_by_elimination(words, tokens[:, -1])
+    with pytest.raises(InputError, match="no linear form"):
+        letters_by_solving(words, tokens)
+
+
+def test_gates_by_a_dictionary_of_all_hypotheses():
+    """The version space by its definition: all pairs and functions, all examples."""
+    generator = rng()
+    made = random_circuit(4, 3, generator)
+    seen = made.wires(generator.integers(2, size=(5, 4)))
+    learner, everything = GateLearner(4, seen), all_sequences(4, 2)
+    found = learner(everything)
+    for x, row in zip(everything, found, strict=True):
+        wires = x.tolist()
+        for gate in range(4, 7):
+            said = set()
+            for b in range(gate):
+                for a in range(b):
+                    for f in FUNCTIONS:
+                        if all(f >> (2 * s[a] + s[b]) & 1 == s[gate] for s in seen):
+                            said |= {
+                                f >> (2 * p + q) & 1
+                                for p in ((0, 1) if wires[a] < 0 else (wires[a],))
+                                for q in ((0, 1) if wires[b] < 0 else (wires[b],))
+                            }
+            wires.append(said.pop() if len(said) == 1 else -1)
+        assert wires == row.tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gates_are_never_wrong_and_in_the_end_all_decided(seed):
+    generator = np.random.default_rng(seed)
+    made, everything = random_circuit(6, 8, generator), all_sequences(6, 2)
+    truth = made.wires(everything)
+    for N in (0, 1, 5, 20, 64):
+        found = GateLearner(6, truth[generator.permutation(64)[:N]])(everything)
+        assert (found[found >= 0] == truth[found >= 0]).all()
+    assert (found == truth).all()
+
+
+def test_enough_examples_are_as_many_as_the_formula_says():
+    total = 3 * hypotheses(4, 3)
+    assert hypotheses(4, 3) == 10 * math.comb(6, 2)
+    N = enough_examples(4, 3, 0.1, 0.05)
+    assert math.ceil(total / 0.1 * math.log(total / 0.05)) == N
+    assert total * (1 - 0.1 / total) ** N <= 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_are_never_wrong_and_found_from_enough_restrictions(seed):
+    generator = np.random.default_rng(seed)
+    tree = random_tree(6, 5, generator)
+    words = all_sequences(6, 2)
+    truth = [says(tree, word) for word in words]
+    for n in (0, 3, 30, 300):
+        drawn = restrictions(6, 0.4, n, generator)
+        found = tree_by_restriction(6, [(row, restricted(tree, row)) for row in drawn])
+        said = [says(found, word) for word in words]
+        assert all(a is None or a == b for a, b in zip(said, truth, strict=True))
+    depth = depth_of(tree)
+    drawn = restrictions(6, 0.4, enough_restrictions(6, 5, depth, 0.4, 1e-3), generator)
+    assert tree_by_restriction(6, [(row, restricted(tree, row)) for row in drawn]) == tree
+
+
+def depth_of(tree):
+    return 1 + max(map(depth_of, tree[1:])) if isinstance(tree, tuple) else 0
+
+
+def test_a_restricted_tree_answers_as_the_tree_does():
+    tree = random_tree(6, 6, rng())
+    for row in restrictions(6, 0.5, 50, rng()):
+        left = restricted(tree, row)
+        for word in all_sequences(6, 2):
+            whole = np.where(row < 0, word, row)
+            assert says(left, word) == says(tree, whole)
+
+
+def row(*bits):
+    return np.array(bits)
+
+
+def test_a_leaf_that_is_seen_alone_is_not_believed():
+    assert tree_by_restriction(2, [(row(0, 0), 1)]) is None
+    assert tree_by_restriction(2, [(row(-1, 0), 1)]) is None
+    assert tree_by_restriction(2, [(row(-1, 0), 1), (row(0, -1), 1)]) == 1
+    with pytest.raises(InputError, match="one tree"):
+        tree_by_restriction(1, [(row(-1), 1), (row(-1), 0)])
+
+
+def test_terms_are_found_whole():
+    terms = {frozenset({(0, 1), (1, 0)}), frozenset({(1, 1), (2, 1), (3, 0)})}
+    n = enough_for_terms(3, 2, 0.5, 1e-3)
+    assert n == math.ceil(8 * math.log(2000))
+    seen = [restricted_terms(terms, row) for row in restrictions(5, 0.5, n, rng())]
+    assert terms_by_restriction(seen) == terms
+    # From one sample in which a term is not whole, it is wrong.
+    assert terms_by_restriction([restricted_terms(terms, row(-1, 0, -1, 1, -1))]) != terms
+
+
+def test_the_signals_of_all_sets_are_those_of_the_definition_and_add_up():
+    gradients = rng().integers(-5, 6, size=(16, 3))
+    words = all_sequences(4, 2)
+    wanted = [(((1 - 2 * (words @ S % 2)) @ gradients) ** 2).sum() for S in words]
+    assert signals(gradients).tolist() == wanted
+    assert signals(gradients).sum() == 16 * (gradients**2).sum()
+    assert math.isclose(mean_signal_bound(64, 32), 1 / math.comb(64, 32), rel_tol=1e-12)
+
+
+BAD = [
+    (lambda: linear_tokens([[0, 2]], [0]), "vocabulary has 2"),
+    (lambda: linear_tokens([[0, 1]], [0, 0]), "different"),
+    (lambda: letters_by_solving([[0, 1]], [[0], [1]]), "give \\(n, d\\)"),
+    (lambda: letters_by_elimination([[0, 1]], [0, 1]), "give \\(n, d\\)"),
+    (lambda: circuit(2, [(0, 2, 8)]), "smaller one first"),
+    (lambda: circuit(2, [(0, 1, 3)]), "function 3"),
+    (lambda: circuit(2, [(0, 1)]), "two wires and a function"),
+    (lambda: circuit(2, [(0, 1, 8)]).wires([[0, 1, 1]]), "give \\(N, 2\\)"),
+    (lambda: GateLearner(1, [[0, 1]]), "at least 2 inputs"),
+    (lambda: GateLearner(2, np.zeros((1, 500), dtype=int)), "more than 100000 pairs"),
+    (lambda: GateLearner(2, [[0, 1, 0]])([[0]]), "give \\(N, 2\\)"),
+    (lambda: enough_examples(1, 1, 0.1, 0.1), "at least two inputs"),
+    (lambda: enough_examples(4, 1, 1.5, 0.1), "between 0 and 1"),
+    (lambda: random_tree(2, 5, rng()), "from 2 to 3"),
+    (lambda: restrictions(2, 1.0, 3, rng()), "mu is 1"),
+    (lambda: enough_restrictions(4, 2, 2, 0.5, 1), "delta is 1"),
+    (lambda: enough_for_terms(400, 2, 0.3, 0.1), "shorter terms"),
+    (lambda: signals(np.ones((3, 2))), "give \\(2\\^d, parameters\\)"),
+    (lambda: signals(np.full((4, 2), np.nan)), "NaN"),
+    (lambda: mean_signal_bound(3, 4), "k at most d"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD)
+def test_bad_input_is_refused_in_one_line(call, message):
+    with pytest.raises(InputError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,76 @@
+"""The parity of k bits in ⌊log₂ k⌋ + 1 tokens, each a threshold of a linear form.
+
+The tokens are the binary digits of the count c = Σ_{i ∈ S} x_i, highest first:
+
+    z_j = [ Σ_{i ∈ S} x_i − Σ_{i > j} 2^i z_i ≥ 2^j ],      j = ⌊log₂ k⌋, …, 0,
+
+and the last one is the parity: when z_j is wanted, what is left of the count is below 2^{j+1}.  So
+do T threshold gates become T such tokens.
+
+The last step is an equation as well, z_0 = Σ_S x_i − Σ_{i > 0} 2^i z_i: linear algebra reads S from
+d + ⌊log₂ k⌋ examples, as many as there are unknowns, if they are independent
+(`letters_by_solving`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+
+def count_of(d: int, letters: Sequence[int]) -> np.ndarray:
+    """1 at the letters, (d,).  Raises `ValueError` unless they are different ones of 0 … d − 1."""
+    d = checks.dimension("d", d)
+    chosen = checks.one_sequence("letters", list(letters), d)
+    if len(set(chosen)) < len(chosen):
+        raise InputError(f"letters are {chosen}: give different ones")
+    return np.bincount(chosen, minlength=d)
+
+
+def linear_tokens(words: ArrayLike, letters: Sequence[int]) -> np.ndarray:
+    """The digits of the number of ones among the letters of words (…, d) of 0 and 1, highest first,
+    each by its threshold, (…, ⌊log₂ k⌋ + 1).
+
+    Raises `ValueError` as `count_of` does, and for words of other letters than 0 and 1.
+    """
+    array = checks.tokens("words", words, 2)
+    left = array @ count_of(array.shape[-1], letters)
+    tokens = []
+    for j in reversed(range(len(letters).bit_length())):
+        digit = (left >= 2**j).astype(np.int64)
+        tokens.append(digit)
+        left = left - 2**j * digit
+    return np.stack(tokens, axis=-1)
+
+
+def letters_by_solving(words: ArrayLike, tokens: ArrayLike) -> list[Fraction] | None:
+    """The coefficients of the words' letters in z_0 = Σ a_i x_i + Σ b_j z_j, over the rationals,
+    (d,), or None where the examples (n, d), (n, ⌊log₂ k⌋ + 1) leave one of them open.
+
+    Raises `ValueError` for entries other than 0 and 1, for other than one row for each example, and
+    for tokens that no such form gives.
+    """
+    from flint import fmpq_mat, fmpz_mat
+
+    x, z = checks.tokens("words", words, 2), checks.tokens("tokens", tokens, 2)
+    if x.ndim != 2 or z.ndim != 2 or len(x) != len(z):
+        raise InputError(f"words have shape {x.shape} and tokens {z.shape}: give (n, d) and (n, T)")
+    system = np.hstack([x, z])
+    matrix, rank = fmpq_mat(fmpz_mat(system.tolist())).rref()
+    reduced = np.array(matrix.tolist()[:rank], dtype=object)
+    pivots = [int(np.flatnonzero(row)[0]) for row in reduced]
+    unknowns = system.shape[1] - 1
+    if unknowns in pivots:
+        raise InputError("no linear form gives these last tokens: give examples of one parity")
+    free = [j for j in range(unknowns) if j not in pivots]
+    # A letter's coefficient is settled if no unknown that is left open has a part in its row.
+    settled = {p: row[-1] for p, row in zip(pivots, reduced, strict=True) if not row[free].any()}
+    if not set(range(x.shape[1])) <= settled.keys():
+        return None
+    return [Fraction(int(settled[i].p), int(settled[i].q)) for i in range(x.shape[1])]

@@ -1,0 +1,82 @@
+"""The parity of k = 2^v among d bits, step by step: a binary tree of parities of two.
+
+Bits are x_0, …, x_{d−1} ∈ {−1, +1}.  Node m = d, …, d + k − 2 multiplies its two children: first
+the k letters in pairs, then these nodes in pairs, and so on; the last node is the parity.  Written
+one after the other behind the bits, every node sees its children: the tokens j < m [KimSuzuki2025].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+
+class ParityTree(NamedTuple):
+    """d bits, the k letters in the order of the leaves, the children of each node (k − 1, 2)."""
+
+    d: int
+    letters: tuple[int, ...]
+    children: np.ndarray
+
+    @property
+    def k(self) -> int:
+        """How many letters the parity is of."""
+        return len(self.letters)
+
+    @property
+    def scores(self) -> np.ndarray:
+        """1 where token j is a child of node d + i, else 0: (k − 1, d + k − 2) int64, since the
+        last node is nobody's child."""
+        found = np.zeros((self.k - 1, self.d + self.k - 2), dtype=np.int64)
+        np.put_along_axis(found, self.children, 1, axis=1)
+        return found
+
+
+def parity_tree(d: int, letters: Sequence[int]) -> ParityTree:
+    """The tree over these letters, in this order.
+
+    Raises `ValueError` unless they are 2, 4, 8, … different ones of 0, …, d − 1.
+    """
+    d = checks.dimension("d", d)
+    order = checks.one_sequence("letters", list(letters), d)
+    k = len(order)
+    if k < 2 or k & (k - 1):
+        raise InputError(f"{k} letters: give a power of two of them, at least 2")
+    if len(set(order)) < k:
+        raise InputError(f"letters are {order}: give different ones")
+    level, children, following = order, list[tuple[int, int]](), d
+    while len(level) > 1:
+        pairs = list(zip(level[::2], level[1::2], strict=True))
+        children += pairs
+        level = list(range(following, following + len(pairs)))
+        following += len(pairs)
+    return ParityTree(d, tuple(order), np.array(children))
+
+
+def with_steps(tree: ParityTree, bits: ArrayLike) -> np.ndarray:
+    """Bits (…, d) of −1 and +1 with all nodes behind them, (…, d + k − 1).
+
+    Raises `ValueError` for other numbers, and for another number of bits.
+    """
+    array = checks.signs("bits", bits)
+    if array.shape[-1] != tree.d:
+        raise InputError(f"bits have shape {array.shape}: give (…, {tree.d})")
+    x = np.empty((*array.shape[:-1], tree.d + tree.k - 1), dtype=np.int64)
+    x[..., : tree.d] = array
+    for m, (a, b) in enumerate(tree.children, start=tree.d):
+        x[..., m] = x[..., a] * x[..., b]
+    return x
+
+
+def leaves(tree: ParityTree) -> list[int]:
+    """For each token the set of bits whose product it is, as a number with these bits."""
+    found = [1 << j for j in range(tree.d)]
+    for a, b in tree.children:
+        found.append(found[a] ^ found[b])
+    return found

@@ -1,0 +1,180 @@
+"""Learning decision trees and DNF formulas from random restrictions [Dvir2012].
+
+A restriction leaves each of d variables free with probability μ, independently, and sets the others
+to random bits; the learner sees what is left of the formula, and the restriction.
+
+**Trees** read no variable twice on a path.  What is left is the tree with the tests of set
+variables contracted; equal children stay apart.  The root is the one variable that is the root
+whenever it is free: any other is not, in a sample that leaves both free (probability μ²).  A leaf
+is known by the same token: no variable is.  A sample passes to both children of a free root, and to
+one of a set one: to each with probability (1 + μ)/2.  What is returned is **never wrong**: where
+more than one variable is possible it says so (None).  A node at depth ℓ is found with probability
+1 − δ/2s by n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) samples, s leaves (`enough_restrictions`).
+
+**DNF** of terms of at most w literals, none inside another.  What is left of a term that is not
+falsified are its free literals.  A term is seen whole with probability at least μ^w; so after
+n ≥ μ^{−w} ln(s/δ) samples the largest of the observed terms are the formula with probability
+≥ 1 − δ (`terms_by_restriction`): every observed term is part of one.  Before, what is returned
+may be wrong, and it cannot tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from theory import checks
+from theory.checks import InputError
+
+Tree: TypeAlias = int | tuple[Any, ...] | None
+"""A leaf 0 or 1; (variable, its subtree at 0, at 1); or None where it is not known."""
+
+Term = frozenset[tuple[int, int]]
+"""Literals (variable, value): all of the variables have these values."""
+
+FREE = -1
+MOST_SAMPLES = 10**12
+
+
+def random_tree(d: int, n_leaves: int, rng: np.random.Generator) -> Tree:
+    """Leaves are shared out at random below variables that are not above; sibling leaves differ.
+
+    Raises `ValueError` unless 2 ≤ n_leaves ≤ d + 1.
+    """
+    d, s = checks.dimension("d", d), checks.dimension("n_leaves", n_leaves)
+    if not 2 <= s <= d + 1:
+        raise InputError(f"{s} leaves over {d} variables: give from 2 to {d + 1}")
+
+    def grown(leaves: int, left: list[int]) -> Tree:
+        variable = int(rng.choice(left))
+        low = int(rng.integers(1, leaves))
+        rest = [v for v in left if v != variable]
+        bit = int(rng.integers(2))
+        sizes = low, leaves - low
+        below = [bit ^ side if size == 1 else grown(size, rest) for side, size in enumerate(sizes)]
+        return variable, below[0], below[1]
+
+    return grown(s, list(range(d)))
+
+
+def restrictions(d: int, mu: float, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Random restrictions (count, d): −1 where a variable is free, else its bit.
+
+    Raises `ValueError` unless 0 < μ < 1.
+    """
+    share = _share(mu)
+    d, count = checks.dimension("d", d), checks.step_count("count", count)
+    return np.where(rng.random((count, d)) < share, FREE, rng.integers(2, size=(count, d)))
+
+
+def restricted(tree: Tree, restriction: np.ndarray) -> Tree:
+    """What is left of the tree: tests of set variables are contracted."""
+    if not isinstance(tree, tuple):
+        return tree
+    variable, low, high = tree
+    if restriction[variable] == FREE:
+        return variable, restricted(low, restriction), restricted(high, restriction)
+    return restricted(high if restriction[variable] else low, restriction)
+
+
+def tree_by_restriction(d: int, samples: Iterable[tuple[np.ndarray, Tree]]) -> Tree:
+    """The tree that these restrictions (d,) and what is left under them are of, None in place of
+    every subtree that they leave open.
+
+    Raises `ValueError` for samples that no tree of this kind has.
+    """
+    found = list(samples)
+    return _learned(set(range(checks.dimension("d", d))), found)
+
+
+def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tree:
+    # Every variable that was free and not the root is not the root.
+    possible = set(variables)
+    for restriction, left in samples:
+        root = left[0] if isinstance(left, tuple) else FREE
+        possible = {v for v in possible if restriction[v] != FREE or v == root}
+    whole = any(isinstance(left, tuple) for _, left in samples)
+    if not possible:
+        values = {left for _, left in samples}
+        if whole or len(values) != 1:
+            raise InputError(
+                "no variable is the root whenever it is free: give samples of one tree"
+            )
+        return values.pop()
+    # Of samples that are leaves, the last variable that was never free may be the root, or none.
+    if len(possible) > 1 or not whole:
+        return None
+    (root,) = possible
+    below: list[Tree] = []
+    for bit in (0, 1):
+        passed = []
+        for restriction, left in samples:
+            if restriction[root] == FREE:
+                assert isinstance(left, tuple)
+                passed.append((restriction, left[1 + bit]))
+            elif restriction[root] == bit:
+                passed.append((restriction, left))
+        below.append(_learned(variables - {root}, passed))
+    return root, below[0], below[1]
+
+
+def says(tree: Tree, word: np.ndarray) -> int | None:
+    """The answer of a tree that may be unknown in parts; None there."""
+    while isinstance(tree, tuple):
+        tree = tree[1 + int(word[tree[0]])]
+    return tree
+
+
+def enough_restrictions(d: int, n_leaves: int, depth: int, mu: float, delta: float) -> int:
+    """n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ): a tree of s leaves and this depth is learned whole
+    with probability ≥ 1 − δ.
+
+    A wrong variable survives at a node only if no sample that reaches it leaves it and the root
+    free; fewer than 2s nodes have fewer than d wrong variables each.  Raises `ValueError` unless
+    0 < μ, δ < 1.
+    """
+    share, delta = _share(mu), _share(delta, "delta")
+    d, s = checks.dimension("d", d), checks.dimension("n_leaves", n_leaves)
+    reached = ((1 + share) / 2) ** checks.step_count("depth", depth) * share**2
+    return math.ceil(math.log(2 * s * d / delta) / reached)
+
+
+def restricted_terms(terms: Iterable[Term], restriction: np.ndarray) -> set[Term]:
+    """What is left of a DNF: terms that are not falsified, without the literals that are set."""
+    return {
+        frozenset((v, b) for v, b in term if restriction[v] == FREE)
+        for term in terms
+        if all(restriction[v] in (FREE, b) for v, b in term)
+    }
+
+
+def terms_by_restriction(samples: Iterable[set[Term]]) -> set[Term]:
+    """The observed terms that are inside no other."""
+    observed = set().union(*samples)
+    return {term for term in observed if not any(term < other for other in observed)}
+
+
+def enough_for_terms(width: int, n_terms: int, mu: float, delta: float) -> int:
+    """n ≥ μ^{−w} ln(s/δ): each of s terms of at most w literals is seen whole with probability
+    ≥ 1 − δ, as (1 − μ^w)^n ≤ δ/s.
+
+    Raises `ValueError` unless 0 < μ, δ < 1, and for more than 10^12 samples.
+    """
+    share, delta = _share(mu), _share(delta, "delta")
+    w, s = checks.dimension("width", width), checks.dimension("n_terms", n_terms)
+    if w * math.log(share) + math.log(MOST_SAMPLES) < math.log(math.log(s / delta)):
+        raise InputError(
+            f"terms of {w} literals take more than {MOST_SAMPLES:g} samples at mu = {share:g}: "
+            "give shorter terms or a larger mu"
+        )
+    return math.ceil(share**-w * math.log(s / delta))
+
+
+def _share(value: float, name: str = "mu") -> float:
+    share = checks.positive_number(name, value)
+    if share >= 1:
+        raise InputError(f"{name} is {share:g}: give a number between 0 and 1")
+    return share

@@ -1,0 +1,159 @@
+"""Learning a conjunction of k among T bits: whose samples grow like ln T.
+
+Words are T independent uniform bits; the label is 1 if the bits at k positions are all 1 (a share
+2^{−k}).  Four learners, of words (m, T) and labels (m,), each of which returns scores of words,
+positive for label 1:
+
+    elimination   the AND of all bits that are 1 in every positive example.  A false one is left
+                  with probability (1 − 2^{−k−1})^m: (T − k)(1 − 2^{−k−1})^m of them in the mean
+    logistic      a linear form, the class-balanced logistic loss, no penalty
+    l1_logistic   with a penalty λ Σ|w|
+    attention     a·Σ_t softmax(s)_t x_t + b with free scores s, one for each position
+
+A linear form is enough, as a conjunction is a half-space; but training that does not change when
+words are rotated cannot know that the axes matter, and a penalty or softmax does.
+
+Any learner: m labels say at most m·h(2^{−k}) of which of the C(T, k) conjunctions it is, so who
+finds it with probability p has p ln C(T, k) ≤ m h(2^{−k}) + h(p) (Fano; `least_samples`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, softmax
+
+from theory import checks
+from theory.checks import InputError
+
+Scores = Callable[[np.ndarray], np.ndarray]
+
+STEPS, RATE, RATE_OUT = 700, 0.05, 0.2  # of Adam, for scores and for a and b
+SCALE, BIAS = 20.0, -16.0  # a and b to begin with: 20·z − 16 > 0 from z = 0.8 on
+BETAS, EPSILON = (0.9, 0.999), 1e-8
+
+
+class Conjunction(NamedTuple):
+    """T bits, and the positions that must all be 1."""
+
+    T: int
+    positions: tuple[int, ...]
+
+    def labels(self, words: np.ndarray) -> np.ndarray:
+        """(…,) of words (…, T)."""
+        return words[..., list(self.positions)].min(axis=-1)
+
+
+def random_conjunction(T: int, k: int, rng: np.random.Generator) -> Conjunction:
+    """k of T positions.  Raises `ValueError` unless 1 ≤ k ≤ T."""
+    T, k = _sizes(T, k)
+    return Conjunction(T, tuple(sorted(rng.permutation(T)[:k].tolist())))
+
+
+def _sizes(T: int, k: int) -> tuple[int, int]:
+    T, k = checks.dimension("T", T), checks.dimension("k", k)
+    if k > T:
+        raise InputError(f"k is {k} and T is {T}: give k at most T")
+    return T, k
+
+
+def balanced_accuracy(scores: np.ndarray, labels: np.ndarray) -> float:
+    """The mean of the shares of labels 1 and 0 that have scores on their side.
+
+    Raises `ValueError` where one of the labels does not occur.
+    """
+    if labels.min() == labels.max():
+        raise InputError(f"all labels are {labels.max()}: give words of both kinds")
+    right = (scores > 0) == (labels == 1)
+    return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
+
+
+def elimination(words: np.ndarray, labels: np.ndarray) -> Scores:
+    """The AND of the bits that are 1 in all positive examples; of none, all words are positive."""
+    kept = words[labels == 1].min(axis=0, initial=1) == 1
+    return lambda asked: asked[:, kept].min(axis=1, initial=1) - 0.5
+
+
+def false_bits(T: int, k: int, samples: int) -> float:
+    """(T − k)(1 − 2^{−k−1})^m, the mean number that elimination leaves."""
+    T, k = _sizes(T, k)
+    return (T - k) * (1 - 2.0 ** -(k + 1)) ** checks.step_count("samples", samples)
+
+
+def logistic(words: np.ndarray, labels: np.ndarray) -> Scores:
+    """The class-balanced logistic loss without a penalty, by L-BFGS from 0."""
+    return l1_logistic(words, labels, 0.0)
+
+
+def l1_logistic(words: np.ndarray, labels: np.ndarray, penalty: float) -> Scores:
+    """The same with λ Σ|w|, w = w⁺ − w⁻ in two parts that are at least 0."""
+    x, sign, share = 2.0 * words - 1, 2.0 * labels - 1, _balanced(labels)
+    T = x.shape[1]
+
+    def loss(parts: np.ndarray) -> tuple[float, np.ndarray]:
+        w, b = parts[:T] - parts[T:-1], parts[-1]
+        z = sign * (x @ w + b)
+        pull = -share * sign * expit(-z)
+        slope = x.T @ pull
+        total = -(share * log_expit(z)).sum() + penalty * parts[:-1].sum()
+        return float(total), np.concatenate([slope + penalty, -slope + penalty, [pull.sum()]])
+
+    bounds = [(0.0, None)] * (2 * T) + [(None, None)]
+    start = np.zeros(2 * T + 1)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    w, b = found[:T] - found[T:-1], found[-1]
+    return lambda asked: (2.0 * asked - 1) @ w + b
+
+
+def attention(words: np.ndarray, labels: np.ndarray) -> Scores:
+    """One head with free scores of positions, by Adam on the class-balanced logistic loss."""
+    s, a, b = attention_parameters(words, labels)
+    return lambda asked: a * (asked @ softmax(s)) + b
+
+
+def attention_parameters(words: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """The scores s (T,), a and b of `attention`."""
+    x, y, share = words.astype(np.float64), labels.astype(np.float64), _balanced(labels)
+    T = x.shape[1]
+    theta = np.concatenate([np.zeros(T), [SCALE, BIAS]])
+    rates = np.concatenate([np.full(T, RATE), [RATE_OUT, RATE_OUT]])
+    mean, square = np.zeros(T + 2), np.zeros(T + 2)
+    for step in range(1, STEPS + 1):
+        alpha = softmax(theta[:T])
+        z = x @ alpha
+        pull = share * (expit(theta[T] * z + theta[T + 1]) - y)
+        slope = theta[T] * alpha * ((pull @ x) - pull @ z)
+        gradient = np.concatenate([slope, [pull @ z, pull.sum()]])
+        mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient
+        square = BETAS[1] * square + (1 - BETAS[1]) * gradient**2
+        scaled = np.sqrt(square / (1 - BETAS[1] ** step)) + EPSILON
+        theta = theta - rates * mean / (1 - BETAS[0] ** step) / scaled
+    return theta[:T], float(theta[T]), float(theta[T + 1])
+
+
+def _balanced(labels: np.ndarray) -> np.ndarray:
+    """Weights with which both classes have ½ of the loss; 1/m where there is one class."""
+    ones = labels.sum()
+    if not 0 < ones < len(labels):
+        return np.full(len(labels), 1 / len(labels))
+    return np.where(labels == 1, 0.5 / ones, 0.5 / (len(labels) - ones))
+
+
+def entropy(p: float) -> float:
+    """h(p) = −p ln p − (1 − p) ln(1 − p), 0 at 0 and 1.  Raises `ValueError` outside [0, 1]."""
+    p = checks.finite_number("p", p)
+    if not 0 <= p <= 1:
+        raise InputError(f"p is {p:g}: give a number from 0 to 1")
+    return -sum(x * math.log(x) for x in (p, 1 - p) if x)
+
+
+def least_samples(T: int, k: int, probability: float = 1.0) -> int:
+    """m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), below which no learner finds a random conjunction with
+    probability p.  Raises `ValueError` for a probability outside [0, 1], and unless 1 ≤ k ≤ T."""
+    T, k = _sizes(T, k)
+    p = probability
+    return max(0, math.ceil((p * math.log(math.comb(T, k)) - entropy(p)) / entropy(2.0**-k)))

@@ -1,0 +1,1 @@
+"""Claims about language: log-linear models, calibration, generalisation, worked steps."""

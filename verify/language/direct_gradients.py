@@ -1,0 +1,132 @@
+"""The claim `direct-gradients`: without steps a gradient says almost nothing of a parity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.language import letters_by_elimination, mean_signal_bound, signals
+from theory.sequences import all_sequences
+from verify.claim import Run, claim, option
+from verify.finding import Finding, at_least, at_most, same
+
+NETS, HIDDEN = 5, 6  # small nets of integer weights, whose gradients are integers
+ROUNDED = 1e-10  # of sums of 2^d products in float64, beside their size
+WITH_STEPS = 1.0  # times the signal without: a step says more
+SEEDS, MORE, ENOUGH = 10, 10, 9
+MOST = 200  # letters
+
+
+@claim(
+    source="proved in theory/language/direct_gradients.py; for steps [KimSuzuki2025]",
+    faults_seen=[{"d": 6}],
+)
+def direct_gradients(
+    run: Run,
+    *,
+    d: Annotated[int, option("bits of the cube on which gradients are summed", min=2, max=10)] = 8,
+    letters: Annotated[int, option("letters of the parity whose bound is stated", min=20)] = 64,
+) -> Iterator[Finding]:
+    """The squares of what all parities have in a gradient add up to E‖∇f‖², whatever the model.
+
+    So an average k-parity of d bits moves the gradient by at most √(E‖∇f‖²/C(d, k)), where a step
+    of a parity moves it by 8/m².  That does not say that parities cannot be learned: elimination
+    over GF(2) finds the letters from little more than d examples.
+    """
+    if letters > MOST:
+        raise InputError(f"letters is {letters}: give at most {MOST}")
+    yield _integers(run, d)
+    yield _transformer(run, d)
+    yield _signal(letters)
+    yield _eliminated(run, letters)
+
+
+def _integers(run: Run, d: int) -> Finding:
+    """Gradients of Σ a_i relu(w_i x + b_i), in integers."""
+    words = 1 - 2 * all_sequences(d, 2)
+    alike = 0
+    for _ in range(NETS):
+        W, b = run.rng.integers(-3, 4, size=(d, HIDDEN)), run.rng.integers(-3, 4, size=HIDDEN)
+        a = run.rng.integers(-3, 4, size=HIDDEN)
+        z = words @ W + b
+        on = (z > 0) * a
+        inner = (on[:, None, :] * words[:, :, None]).reshape(len(words), -1)
+        gradients = np.hstack([np.maximum(z, 0), on, inner])
+        alike += int(signals(gradients).sum()) == 2**d * int((gradients**2).sum())
+    return same(
+        "integers",
+        f"Σ_S ‖E χ_S ∇f‖² = E‖∇f‖², nets of integer weights, all 2^{d} sets and words",
+        alike,
+        NETS,
+        words=f"{alike} nets equal, in integers",
+        wanted="Parseval",
+    )
+
+
+def _transformer(run: Run, d: int) -> Finding:
+    gradients = of_transformer(d, run.seed)
+    found, wanted = signals(gradients).sum() / 4**d, (gradients**2).sum() / 2**d
+    off = abs(found - wanted) / wanted
+    return at_most(
+        "transformer",
+        f"the same of an untrained transformer of {gradients.shape[1]} weights, words of {d} bits",
+        "float",
+        float(off),
+        ROUNDED,
+        words=f"Σ_S ‖E χ_S ∇f‖² = {found:.12g}, E‖∇f‖² = {wanted:.12g}",
+    )
+
+
+def of_transformer(d: int, seed: int) -> np.ndarray:
+    """The gradient of the last logit of token 1 of a random transformer, on all words of d bits,
+    (2^d, weights), in float64."""
+    import torch
+
+    from constructions.tokens import Tokens
+    from constructions.trained.models import TransformerShape
+    from constructions.trained.tasks.task import Form
+
+    form = Form(Tokens(2, d), 2, 2, positions=d)
+    model = TransformerShape(n_layers=1, n_heads=2, d_model=8, d_mlp=16).build(form, seed, "bits")
+    weights = list(model.double().parameters())
+    rows = []
+    for word in all_sequences(d, 2):
+        parts = torch.autograd.grad(model.logits(word[None])[0, -1, 1], weights)
+        rows.append(torch.cat([part.flatten() for part in parts]).numpy())
+    return np.array(rows)
+
+
+def _signal(d: int) -> Finding:
+    """The bound at k = d/2 beside a step with m = d + k − 2 tokens, both as parts of a gradient."""
+    k = d // 2
+    without = math.sqrt(mean_signal_bound(d, k))
+    m = d + k - 2
+    step = 8 / m**2
+    return at_least(
+        "signal",
+        f"a step's 8/m² over an average parity's share of ‖∇f‖, d = {d}, k = {k}",
+        "proved",
+        step / without,
+        WITH_STEPS,
+        words=f"{step:.2g} with steps, at most {without:.2g}·√E‖∇f‖² without",
+    )
+
+
+def _eliminated(run: Run, d: int) -> Finding:
+    right, n = 0, d + MORE
+    for _ in range(SEEDS):
+        words = run.rng.integers(2, size=(n, d))
+        chosen = np.sort(run.rng.permutation(d)[: d // 2])
+        right += letters_by_elimination(words, words[:, chosen].sum(axis=1) % 2) == chosen.tolist()
+    return at_least(
+        "eliminated",
+        f"letters of a parity from {n} random words of {d} bits, over GF(2), {SEEDS} seeds",
+        "exact",
+        right,
+        ENOUGH,
+        words=f"{right} seeds find the letters",
+    )

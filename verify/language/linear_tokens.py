@@ -1,0 +1,132 @@
+"""The claim `linear-tokens`: the parity in ⌊log₂ k⌋ + 1 tokens, each a linear form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.language import letters_by_solving
+from theory.language import linear_tokens as definition
+from theory.sequences import all_sequences
+from verify.claim import Run, claim, option
+from verify.computation.decoding import decoded
+from verify.evidence.sequences import equal_over_q, margin_kept, registers_hold
+from verify.evidence.size import size, units
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, at_least, same
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+SMALL = (1, 1), (4, 3), (6, 6), (10, 7)  # d and k of which all words are decoded
+MOST = 256  # letters
+SEEDS = 10
+MORE = 10  # examples beside one for each unknown
+ENOUGH = 9  # of the seeds: random words are dependent with probability about 2^−MORE
+
+
+@claim(
+    source="proved in constructions/language/linear_tokens.py",
+    faults_seen=[{"d": 8, "k": 5, "samples": 8}],
+)
+def linear_tokens(
+    run: Run,
+    *,
+    d: Annotated[int, option("letters d, and k of them at random", min=1)] = 64,
+    k: Annotated[int, option("letters k of the parity", min=1)] = 32,
+    samples: Annotated[int, option("random words that are decoded", min=1)] = 1000,
+) -> Iterator[Finding]:
+    """⌊log₂ k⌋ + 1 decoded tokens say the parity of k letters, each a threshold of a linear form.
+
+    They are the binary digits of the number of ones, and one linear head without an MLP decodes
+    them.  The last one is a linear equation, from which linear algebra reads the letters.
+    """
+    if d > MOST or k > d:
+        raise InputError(f"d is {d} and k is {k}: give k at most d, and d at most {MOST}")
+    small = SMALL[: 3 if run.quick else None]
+    yield decoded(
+        "all-words",
+        f"every word of d letters, (d, k) = {', '.join(map(str, small))}",
+        [runs(run, chosen(run, *sized), all_sequences(sized[0], 2)) for sized in small],
+    )
+    letters = chosen(run, d, k)
+    statement = counts_down(run, letters, d)
+    model = statement.build(2, d)
+    words = run.rng.integers(2, size=(8 if run.quick else samples, d))
+    yield size(model, "linear-tokens", d=d, k=k)
+    yield same("units", "ReLU units", units(model), [0], words=f"{sum(units(model))} units")
+    yield decoded("long", f"random words of {d} letters", [runs(run, letters, words)])
+    rows = histories(run, model, letters, words[:16])
+    yield margin_kept(statement, [(model, rows)])
+    yield equal_over_q(statement, model, rows[:4], f"({d} letters)")
+    yield registers_hold(statement, model, rows, f"({d} letters)")
+    yield _solved(run, letters, d)
+
+
+def chosen(run: Run, d: int, k: int) -> list[int]:
+    """k of d letters at random."""
+    return run.rng.permutation(d)[:k].tolist()
+
+
+def runs(
+    run: Run, letters: list[int], words: np.ndarray
+) -> tuple[Transformer, np.ndarray, np.ndarray]:
+    """The model, words, and the digits that are to be decoded."""
+    from constructions.language import parity_by_linear_tokens as construction
+
+    model = run.build(construction, words.shape[1], letters)
+    return model, words, definition(words, letters)
+
+
+def counts_down(run: Run, letters: list[int], d: int) -> OverTokens:
+    """The construction beside the digits, given those before."""
+
+    def left(tokens: np.ndarray) -> np.ndarray:
+        L = len(letters).bit_length() - 1
+        weights = np.isin(np.arange(tokens.shape[-1]), letters).astype(np.int64)
+        weights[d:] = [-(2 ** (L - i)) for i in range(tokens.shape[-1] - d)]
+        return np.cumsum(tokens * weights, axis=-1)
+
+    def answers(tokens: np.ndarray) -> np.ndarray:
+        L, places = len(letters).bit_length() - 1, np.arange(tokens.shape[-1])
+        digit = left(tokens) >= 2.0 ** np.minimum(L - (places - d + 1), L)
+        return np.where(places < d - 1, -1, digit)
+
+    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
+        return {"what is left of the count": left(tokens)[..., None]}
+
+    def build(V: int, n: int) -> Transformer:
+        from constructions.language import parity_by_linear_tokens as construction
+
+        return run.build(construction, d, letters)
+
+    return OverTokens("linear", build, answers, holds, symbols=2)
+
+
+def histories(run: Run, model: Transformer, letters: list[int], words: np.ndarray) -> np.ndarray:
+    """Words, some of them with all letters 0 or 1, and their digits but the last."""
+    words = np.vstack([words, np.zeros_like(words[:1]), np.ones_like(words[:1])])
+    return np.concatenate([words, definition(words, letters)[:, :-1]], axis=1)
+
+
+def _solved(run: Run, letters: list[int], d: int) -> Finding:
+    """The letters from the last equation, over the rationals; random words are rarely dependent."""
+    n = d + len(letters).bit_length() - 1 + MORE
+    wanted = [Fraction(int(i in letters)) for i in range(d)]
+    right = 0
+    for _ in range(SEEDS):
+        words = run.rng.integers(2, size=(n, d))
+        right += letters_by_solving(words, definition(words, letters)) == wanted
+    return at_least(
+        "solved",
+        f"the letters from the last tokens of {n} random words, over Q, {SEEDS} seeds",
+        "exact",
+        right,
+        ENOUGH,
+        words=f"{right} seeds find all {len(letters)} of {d} letters and nothing else",
+        wanted=f"{ENOUGH} at least; {MORE} more words than there are unknowns",
+    )
