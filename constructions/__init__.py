@@ -31,6 +31,7 @@ from constructions import (
     arithmetic,
     computation,
     graphs,
+    language,
     memory,
     regression,
     retrieval,
@@ -39,6 +40,7 @@ from constructions import (
 from constructions.arithmetic import *  # noqa: F403
 from constructions.computation import *  # noqa: F403
 from constructions.graphs import *  # noqa: F403
+from constructions.language import *  # noqa: F403
 from constructions.memory import *  # noqa: F403
 from constructions.regression import *  # noqa: F403
 from constructions.retrieval import *  # noqa: F403
@@ -47,5 +49,6 @@ from constructions.stream import Stream
 from constructions.transformer import Stage, Transformer
 
 __all__ = ["Stage", "Stream", "Transformer"]
-__all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__ + memory.__all__
+__all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__ + language.__all__
+__all__ += memory.__all__
 __all__ += regression.__all__ + retrieval.__all__ + sensitivity.__all__

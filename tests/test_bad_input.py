@@ -8,7 +8,16 @@ import pytest
 import torch
 
 import constructions
-from theory import arithmetic, computation, graphs, memory, regression, retrieval, sensitivity
+from theory import (
+    arithmetic,
+    computation,
+    graphs,
+    language,
+    memory,
+    regression,
+    retrieval,
+    sensitivity,
+)
 from theory.checks import InputError
 
 BAD = {
@@ -75,6 +84,7 @@ MODELS = {
     "subset_parity": ((2, [0]), ([[0, 1], [1, 0]],)),
     "conjunction": ((2, [0, 1]), ([[0, 1], [1, 0]],)),
     "junta": ((2, [1], [0, 1]), ([[0, 1], [1, 0]],)),
+    "string_model": (([[0, 0], [0, 1]], [0, 1], 2), ([[2, 0], [2, 1]],)),
     "sphere_dynamics": ((2, 1.0, 0.5, 2), ([[1.0, 0.0], [0.0, 1.0]],)),
 }
 ARRAYS = {"ArrayLike", "Any", "Real", "ArrayLike | None"}
@@ -141,7 +151,16 @@ def in_first_place(module):
     "function",
     [
         each
-        for module in (arithmetic, computation, graphs, memory, regression, retrieval, sensitivity)
+        for module in (
+            arithmetic,
+            computation,
+            graphs,
+            language,
+            memory,
+            regression,
+            retrieval,
+            sensitivity,
+        )
         for each in in_first_place(module)
     ],
 )
