@@ -12,6 +12,9 @@ from constructions.interface import Model
 from constructions.tokens import Tokens
 from theory import checks
 from theory.checks import InputError
+from theory.language.documents import digits
+
+AT_ONCE, MOST = 2**13, 2**27  # prefixes that are run at once, and strings at most
 
 
 def sample(model: Model, tokens: Any, steps: int, seed: int | np.random.Generator) -> Tensor:
@@ -54,6 +57,35 @@ def log_probabilities(model: Model, tokens: Any) -> Tensor:
             "answers"
         )
     return said.gather(-1, following[..., None])[..., 0]
+
+
+@torch.no_grad()
+def string_probabilities(model: Model, length: int) -> Tensor:
+    """The chances of all V^L strings of `length` L letters after BOS, the last token of the
+    vocabulary, in lexicographic order (V^L,), float64.
+
+    Prefixes are shared: one run on each of the V^{L−1} strings of L − 1 letters says the chances of
+    all letters.  Raises ValueError for a model whose answers are not the letters before BOS, for
+    more than 2^27 strings, and as `sample`.
+    """
+    _speaks(model)
+    V, L = model.interface.n_answers, checks.dimension("length", length)
+    if model.interface.vocabulary_size != V + 1:
+        raise InputError(
+            f"{model.name} has {V} answers and {model.interface.vocabulary_size} tokens: give a "
+            "model whose one token more is BOS"
+        )
+    if L > 27 or V**L > MOST:
+        raise InputError(f"there are {V}^{L} strings: give at most 2^27 of them")
+    shares = []
+    for first in range(0, V ** (L - 1), AT_ONCE):
+        names = np.arange(first, min(first + AT_ONCE, V ** (L - 1)))
+        letters = torch.from_numpy(digits(names, V, L - 1)).to(model.like.device)
+        begun = torch.cat([letters.new_full((len(letters), 1), V), letters], dim=1)
+        said = model.logits(begun).double().log_softmax(-1)
+        before = said[:, :-1].gather(-1, letters[..., None])[..., 0].sum(-1)
+        shares.append((before[:, None] + said[:, -1]).exp().flatten().cpu())
+    return torch.cat(shares)
 
 
 def _speaks(model: Model) -> None:

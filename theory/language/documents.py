@@ -19,6 +19,11 @@ def digits(numbers: np.ndarray, base: int, count: int) -> np.ndarray:
     return np.asarray(numbers[..., None] // base ** np.arange(count)[::-1] % base)
 
 
+def numbers(strings: np.ndarray, base: int) -> np.ndarray:
+    """The numbers (…,) that digits (…, L) write, the highest first."""
+    return np.asarray(strings @ base ** np.arange(strings.shape[-1])[::-1])
+
+
 def fact_strings(base: int, count: int, seed: int | np.random.Generator) -> np.ndarray:
     """A string of name and value for each name, (base^count, 2·count) int64.
 

@@ -98,7 +98,8 @@ def for_all_prompts(run: Run, draws: int) -> Finding:
     for _ in range(draws):
         mu = law(run.rng, PROMPTS)
         p, g = ([law(run.rng, 2)[0] for _ in mu] for _ in range(2))
-        delta = sum(m * (b - a) for m, a, b in zip(mu, p, g, strict=True))
+        apart = (m * (b - a) for m, a, b in zip(mu, p, g, strict=True))
+        delta = sum(apart, start=Fraction(0))
         gain = -common_scale_loss(mu, p, g, closest_common_scale(delta))
         if not reaches(gain, 2 * delta**2):
             wrong = wrong or f"weights {mu}, p(A|c) = {p}, g(A|c) = {g}"
