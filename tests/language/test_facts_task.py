@@ -12,6 +12,9 @@ from constructions.trained import load, preset, train
 from constructions.trained.tasks.facts import Facts
 from theory.checks import InputError
 from theory.sequences import all_sequences
+from verify.finding import Verdict
+from verify.language.built_models import chances_of
+from verify.language.facts_trained import figures, findings, recalibrated
 
 TASK = Facts(base=3, digits=1, documents=4, world=1)
 
@@ -91,3 +94,47 @@ def test_a_corpus_is_learned_by_heart(tmp_path):
 def test_worlds_that_are_none_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         Facts(**{"base": 4, "digits": 2, "documents": 5} | options)
+
+
+PLANTED = Facts(base=4, digits=2, documents=16)
+
+
+def planted(name):
+    """The figures of a calibrated model or a memoriser of a small world, and its chances."""
+    seen = PLANTED.facts[PLANTED.counts > 0]
+    shares = chances_of(PLANTED.counts, name)
+    chances = string_probabilities(string_model(seen, shares, 4), 4).numpy()
+    return figures(PLANTED, chances), chances
+
+
+def test_planted_models_are_on_opposite_sides_of_the_thresholds():
+    calibrated, memoriser = planted("calibrated")[0], planted("memoriser")[0]
+    assert calibrated.sure <= calibrated.said
+    runs = {"a": [calibrated, memoriser]}
+    found = {each.id: each.verdict for each in findings(runs, {"a": calibrated})}
+    assert set(found.values()) == {Verdict.HOLDS}
+    turned = {each.id: each.verdict for each in findings({"a": [memoriser, calibrated]}, {})}
+    wrong = {"by-heart/said", "by-heart/over", "early/said", "early/over"}
+    assert {id for id, verdict in turned.items() if verdict is Verdict.FAILS} >= wrong
+    broken = {"a": [memoriser._replace(recall=0.9, sure=0.5)]}
+    failed = {each.id for each in findings(broken, {}) if each.verdict is Verdict.FAILS}
+    assert {"sure", "learned"} <= failed
+
+
+def test_an_untrained_model_knows_nothing():
+    made = preset("facts", "tiny")
+    model = made.shape.build(made.task.form(made.shape), 0, "facts")
+    found = figures(made.task, string_probabilities(model, 4).numpy())
+    assert found.recall < 10 / 64
+    assert found.said > 1 - 10 / 64
+
+
+def test_one_number_takes_back_what_a_memoriser_is_over_confident_by():
+    before, chances = planted("memoriser")
+    share, mixed = recalibrated(PLANTED, chances, np.random.default_rng(0))
+    after = figures(PLANTED, mixed)
+    assert share == pytest.approx(before.unseen * 256 / (256 - (PLANTED.counts > 0).sum()), abs=0.1)
+    assert after.over < before.over / 4
+    assert after.said > before.unseen / 2
+    calibrated = planted("calibrated")[1]
+    assert recalibrated(PLANTED, calibrated, np.random.default_rng(0))[0] < 0.1
