@@ -72,6 +72,7 @@ SMALL = {
     "subset_parity": {"d": 3, "positions": [0, 2]},
     "conjunction": {"d": 3, "positions": [0, 2]},
     "junta": {"d": 3, "positions": [0, 2], "table": [0, 1, 1, 0]},
+    "string_model": {"strings": [[0, 0], [1, 1]], "chances": [0, 0], "vocabulary_size": 2},
 }
 # Chebyshev takes ⌈log₃(2k + 1)⌉ layers and hop ⌊log₂k⌋ + 2, a few for any number that one types; a
 # step of whatever order is as many powers of three.
@@ -102,6 +103,7 @@ def test_every_builder_is_here():
     topics += memory, regression, retrieval, sensitivity
     public = {name for topic in topics for name in topic.__all__}
     no_builders = {"retrieve", "Inverse", "Prediction", "to_circuit", "predictions"}
+    no_builders |= {"sample", "log_probabilities", "string_probabilities"}
     assert set(SMALL) == public - no_builders
     for name, given in SMALL.items():
         build = getattr(constructions, name)

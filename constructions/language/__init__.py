@@ -1,6 +1,15 @@
-"""Language: parities that are said step by step, as trees and by linear forms."""
+"""Language: models of given distributions on strings, and parities that are said step by step."""
 
 from constructions.language.linear_tokens import parity_by_linear_tokens
 from constructions.language.parity_steps import parity_with_steps
+from constructions.language.sampling import log_probabilities, sample, string_probabilities
+from constructions.language.string_model import string_model
 
-__all__ = ["parity_by_linear_tokens", "parity_with_steps"]
+__all__ = [
+    "log_probabilities",
+    "parity_by_linear_tokens",
+    "parity_with_steps",
+    "sample",
+    "string_model",
+    "string_probabilities",
+]

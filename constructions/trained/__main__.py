@@ -42,7 +42,8 @@ app = typer.Typer(
 @app.command("train")
 def train_command(
     task: Annotated[
-        str, typer.Argument(help="regression, induction, bigrams, hop, automata or connectivity")
+        str,
+        typer.Argument(help="regression, induction, bigrams, hop, automata, connectivity or facts"),
     ],
     size: Annotated[
         str,

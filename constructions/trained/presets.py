@@ -16,7 +16,7 @@ from typing import Any
 
 from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
-from constructions.trained.tasks import automata, bigrams, connectivity, hop, regression
+from constructions.trained.tasks import automata, bigrams, connectivity, facts, hop, regression
 from constructions.transformer import plural
 from theory import checks
 from theory.checks import InputError
@@ -28,6 +28,7 @@ PRESETS = {
     "hop": hop.PRESETS,
     "automata": automata.PRESETS,
     "connectivity": connectivity.PRESETS,
+    "facts": facts.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 

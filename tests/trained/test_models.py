@@ -51,7 +51,7 @@ def test_every_preset_is_a_model_with_an_interface():
                 continue
             if task != "regression":
                 assert isinstance(found, Tokens)
-                context = 40 if task == "automata" else 64
+                context = {"automata": 40, "facts": 4}.get(task, 64)
                 assert built.pos_embed.W_pos.shape[0] == found.context == context
                 continue
             assert isinstance(found, Examples)

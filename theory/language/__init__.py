@@ -1,11 +1,14 @@
-"""Language: what learning gains by worked steps, and what generalises.
+"""Language: what next-word models lose, why calibrated ones say what is not so, what generalises.
 
-parity_tree        the parity of k among d bits as a binary tree of parities of two
-one_step           the gradient of its steps, in closed form, over a cube, and for any size
-linear_tokens      the parity in ⌊log₂ k⌋ + 1 thresholds of linear forms
-gates              a circuit learned gate by gate, never wrong
-restriction        trees and DNF formulas learned from random restrictions
-direct_gradients   what a gradient says of a parity without steps
+logs, log_linear, rescaling     entropies as exact numbers, families, calibration
+sources, worlds, documents      what is predicted, with its probabilities
+good_turing, hallucination      unseen facts, and what a model must say of them
+decisions                       sampling against the most probable answer
+cover, sparse_and               how many examples are enough for a head
+parity_tree, one_step           a parity in worked steps, and the gradient of its steps
+linear_tokens                   the parity in ⌊log₂ k⌋ + 1 thresholds of linear forms
+gates, restriction              learners that are never wrong
+direct_gradients                what a gradient says of a parity without steps
 """
 
 from theory.language.cover import (
@@ -16,7 +19,17 @@ from theory.language.cover import (
     nearest_in_cover,
     occam,
 )
+from theory.language.decisions import (
+    distance_of_greedy,
+    errors,
+    excess_error,
+    greedy_text,
+    most_probable_text,
+    most_sampling_error,
+)
 from theory.language.direct_gradients import letters_by_elimination, mean_signal_bound, signals
+from theory.language.distributions import distribution
+from theory.language.documents import fact_strings
 from theory.language.gates import (
     FUNCTIONS,
     Circuit,
@@ -26,7 +39,29 @@ from theory.language.gates import (
     hypotheses,
     random_circuit,
 )
+from theory.language.good_turing import (
+    deviation_bound,
+    mean_difference,
+    mean_square,
+    moments_by_definition,
+    most_mean_difference,
+    most_mean_square,
+    seen_once,
+)
+from theory.language.hallucination import (
+    Levels,
+    bound_given_corpus,
+    expected_bound,
+    expected_prompted_bound,
+    levels,
+    printed_bound,
+    printed_prompted_bound,
+    printed_slack,
+    prompted_bound_given_data,
+)
 from theory.language.linear_tokens import letters_by_solving, linear_tokens
+from theory.language.log_linear import LogLinear, log_linear, projection, separating_direction
+from theory.language.logs import Log, at_most_rational, binary_kl, cross_entropy, entropy, kl, log
 from theory.language.one_step import (
     enough_samples,
     gradient,
@@ -38,6 +73,17 @@ from theory.language.one_step import (
     room_for_noise,
 )
 from theory.language.parity_tree import ParityTree, parity_tree, with_steps
+from theory.language.rescaling import (
+    best_scale,
+    calibration_gain,
+    closest_common_scale,
+    common_scale_loss,
+    level_sets,
+    miscalibration,
+    over_confidence,
+    rescaled,
+    rescaling_gain,
+)
 from theory.language.restriction import (
     Term,
     Tree,
@@ -51,70 +97,135 @@ from theory.language.restriction import (
     terms_by_restriction,
     tree_by_restriction,
 )
+from theory.language.sources import (
+    Source,
+    conditional_entropy,
+    entropy_rate,
+    even_process,
+    source,
+    window_cost,
+    window_entropy_by_definition,
+)
 from theory.language.sparse_and import (
     Conjunction,
     attention,
     attention_parameters,
     balanced_accuracy,
+    binary_entropy,
     elimination,
-    entropy,
     false_bits,
     l1_logistic,
     least_samples,
     logistic,
     random_conjunction,
 )
+from theory.language.worlds import Prompted, World, prompted, world
 
 __all__ = [
     "FUNCTIONS",
     "Circuit",
     "Conjunction",
     "GateLearner",
+    "Levels",
+    "Log",
+    "LogLinear",
     "ParityTree",
+    "Prompted",
+    "Source",
     "Term",
     "Tree",
+    "World",
+    "at_most_rational",
     "attention",
     "attention_parameters",
     "balanced_accuracy",
+    "best_scale",
+    "binary_entropy",
+    "binary_kl",
+    "bound_given_corpus",
+    "calibration_gain",
     "circuit",
+    "closest_common_scale",
+    "common_scale_loss",
+    "conditional_entropy",
     "cover_radius",
+    "cross_entropy",
+    "deviation_bound",
+    "distance_of_greedy",
+    "distribution",
     "elimination",
     "enough_examples",
     "enough_for_terms",
     "enough_restrictions",
     "enough_samples",
     "entropy",
+    "entropy_rate",
+    "errors",
+    "even_process",
+    "excess_error",
+    "expected_bound",
+    "expected_prompted_bound",
+    "fact_strings",
     "false_bits",
     "gradient",
     "gradient_by_counting",
     "gradient_in_closed_form",
+    "greedy_text",
     "head",
     "hypotheses",
+    "kl",
     "l1_logistic",
     "least_samples",
     "letters_by_elimination",
     "letters_by_solving",
+    "level_sets",
+    "levels",
     "linear_tokens",
     "link",
+    "log",
     "log_cover_size",
+    "log_linear",
     "logistic",
     "margin_certificate",
+    "mean_difference",
     "mean_signal_bound",
+    "mean_square",
+    "miscalibration",
+    "moments_by_definition",
+    "most_mean_difference",
+    "most_mean_square",
+    "most_probable_text",
+    "most_sampling_error",
     "nearest_in_cover",
     "occam",
     "one_step",
+    "over_confidence",
     "parity_tree",
+    "printed_bound",
+    "printed_prompted_bound",
+    "printed_slack",
+    "projection",
+    "prompted",
+    "prompted_bound_given_data",
     "random_circuit",
     "random_conjunction",
     "random_tree",
     "relations",
+    "rescaled",
+    "rescaling_gain",
     "restricted",
     "restricted_terms",
     "restrictions",
     "room_for_noise",
     "says",
+    "seen_once",
+    "separating_direction",
     "signals",
+    "source",
     "terms_by_restriction",
     "tree_by_restriction",
+    "window_cost",
+    "window_entropy_by_definition",
     "with_steps",
+    "world",
 ]

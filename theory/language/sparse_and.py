@@ -143,7 +143,7 @@ def _balanced(labels: np.ndarray) -> np.ndarray:
     return np.where(labels == 1, 0.5 / ones, 0.5 / (len(labels) - ones))
 
 
-def entropy(p: float) -> float:
+def binary_entropy(p: float) -> float:
     """h(p) = −p ln p − (1 − p) ln(1 − p), 0 at 0 and 1.  Raises `ValueError` outside [0, 1]."""
     p = checks.finite_number("p", p)
     if not 0 <= p <= 1:
@@ -156,4 +156,6 @@ def least_samples(T: int, k: int, probability: float = 1.0) -> int:
     probability p.  Raises `ValueError` for a probability outside [0, 1], and unless 1 ≤ k ≤ T."""
     T, k = _sizes(T, k)
     p = probability
-    return max(0, math.ceil((p * math.log(math.comb(T, k)) - entropy(p)) / entropy(2.0**-k)))
+    return max(
+        0, math.ceil((p * math.log(math.comb(T, k)) - binary_entropy(p)) / binary_entropy(2.0**-k))
+    )

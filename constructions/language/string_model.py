@@ -1,0 +1,142 @@
+"""Any distribution on strings of L letters that is even on all but a few: a table of prefixes.
+
+A sequence is BOS and the letters so far, at positions 0, 1, …, L − 1; the answer at each is the
+next letter, by its logits ln g(letter | letters so far).
+
+Layer 1: L − 1 heads; head k asks for position k (`tokens.placed`), or for BOS where that is still
+to come, and writes the code that it finds, of the letter or of BOS, into `letter_k`.  So the
+registers side by side are a code of the prefix: those of different prefixes differ, and are ±1.
+The MLP is a table: the unit of a prefix of one of the given strings is 1 if that prefix was read
+and 0 else, and its entry are the logits.  Below other prefixes all strings are as likely, and so
+are all letters: no unit is on, and all logits are 0.
+
+With m strings given, of chances that sum to 1 − ρ, the prefix x has the chance
+
+    g(x) = Σ (given strings that begin with x) + ρ·(other strings that begin with x)/(V^L − m)
+
+and the letter v after it g(xv)/g(x).  A softmax has no 0: a letter that cannot follow has the logit
+−64, and at most e^−64 = 1.6e−28 of the probability.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from fractions import Fraction
+from math import log
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from constructions.assembly import block, rows, unembed
+from constructions.stream import Stream
+from constructions.tokens import Tokens, binary_codes, placed, rows_fit
+from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.words import Table
+from theory import checks, machine
+from theory.checks import InputError
+from theory.language.distributions import Exact, fractions
+
+NEVER = -64.0  # the logit of a letter that cannot follow
+
+
+def string_model(strings: ArrayLike, chances: Iterable[Exact], vocabulary_size: int) -> Transformer:
+    """A model of strings of L ≥ 2 letters: the given `strings` (m, L) have the given exact
+    `chances` (m,), and all others share what these leave of 1 evenly.
+
+    It takes sequences (…, T) of BOS, which is the token `vocabulary_size`, and T − 1 < L letters;
+    `logits` are those of the next letter, and `generate` goes on with the most probable ones.
+    One layer, L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a unit for each prefix.
+
+    Raises ValueError for strings of one letter or of others than 0 … V − 1, a string that is given
+    twice, chances that are not exact, negative or above 1 in all, or below 1 in all when all V^L
+    strings are given, and for what no memory holds.
+    """
+    V = checks.dimension("vocabulary_size", vocabulary_size)
+    rows_fit(V)
+    given = checks.tokens("strings", strings, V)
+    if given.ndim != 2 or given.shape[1] < 2 or not len(given):
+        raise InputError(f"strings have shape {given.shape}: give (m, L) letters, L at least 2")
+    m, L = given.shape
+    rest = _checked(given, chances := fractions("chances", chances), V)
+    codes, here = binary_codes(V + 1), np.arange(L)
+    r = codes.shape[1]
+    places = range(1, L)
+    machine.fits_in_memory(
+        f"the table of {m:.4g} strings of {L} letters",
+        8 * m * L * (L * (r + 1) + 2 * V),
+        "give fewer strings",
+    )
+    ask = {f"ask_{k}": 1 for k in places}
+    letter = {f"letter_{k}": r for k in places}
+    stream = Stream(code=r, j=1, norm=1, **ask, **letter, logit=V)
+    stream.fits(1, heads=L)
+    read = stream.read
+    heads = [
+        placed(read(a), (read("j"), read("norm")), read("code"), into)
+        for a, into in zip(ask, letter, strict=True)
+    ]
+    prefixes, logits = _table(given, chances, rest, V)
+    keys = codes[prefixes].reshape(len(prefixes), -1)
+    table = Table(tuple(map(read, letter)), keys, logits, "logit")
+    asked = {f"ask_{k}": np.where(here >= k, k, 0) for k in places}
+    return Transformer(
+        Embed(rows(stream, code=codes)),
+        [block(stream, heads, [table], normalise="hardmax", mask="causal")],
+        unembed(stream, read("logit")),
+        pos_embed=PosEmbed(rows(stream, j=here, norm=here**2, **asked)),
+        interface=Tokens(V + 1, L, slots=[range(V, V + 1), *[range(V)] * (L - 1)], answers=V),
+        stream=stream,
+        stages=(
+            *(Stage(1, f"letter_{k}", ("code at", k)) for k in places),
+            Stage(1, "logit", "ln of the next letter's chance"),
+        ),
+        name=f"string_model(<{m} strings of {L} letters>, {V})",
+        source="proved in constructions/language/string_model.py",
+    )
+
+
+def _checked(given: np.ndarray, chances: tuple[Fraction, ...], V: int) -> Fraction:
+    """What the given strings leave to the others."""
+    m, L = given.shape
+    if len(chances) != m:
+        raise InputError(f"{m} strings and {len(chances)} chances: give as many")
+    if len(np.unique(given, axis=0)) < m:
+        raise InputError(f"{m} strings are not all different: give each once")
+    rest = 1 - sum(chances, start=Fraction(0))
+    if min(chances) < 0 or rest < 0:
+        raise InputError(
+            f"chances are at least {min(chances)} and sum to {1 - rest}: give numbers from 0 that "
+            "sum to at most 1"
+        )
+    if rest and m == V**L:
+        raise InputError(f"all {m} strings have {1 - rest} in all: give chances that sum to 1")
+    return rest
+
+
+def _table(
+    given: np.ndarray, chances: tuple[Fraction, ...], rest: Fraction, V: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Prefixes (P, L − 1), filled up with BOS, and the logits after them (P, V)."""
+    m, L = given.shape
+    listed, count = (
+        defaultdict[tuple[int, ...], Fraction](Fraction),
+        defaultdict[tuple[int, ...], int](int),
+    )
+    for string, chance in zip(given.tolist(), chances, strict=True):
+        for t in range(L + 1):
+            listed[tuple(string[:t])] += chance
+            count[tuple(string[:t])] += 1
+
+    def mass(prefix: tuple[int, ...]) -> Fraction:
+        below = V ** (L - len(prefix)) - count.get(prefix, 0)
+        return listed.get(prefix, Fraction(0)) + (rest * Fraction(below, V**L - m) if rest else 0)
+
+    prefixes, logits = [], []
+    for prefix in sorted(count):
+        if len(prefix) == L or not (whole := mass(prefix)):
+            continue
+        shares = [mass((*prefix, v)) / whole for v in range(V)]
+        logits.append([log(share) if share else NEVER for share in shares])
+        prefixes.append([*prefix, *[V] * (L - 1 - len(prefix))])
+    return np.array(prefixes), np.array(logits)

@@ -1,0 +1,68 @@
+"""Why a calibrated model says what is not so: a world of a million facts, and a transformer's own.
+
+Prints how often three models of a world say what is no fact, beside the bound that is sure and the
+one that is printed, the same sampled from transformers whose weights are written by hand, and one
+model that errs when it is sampled and never when it says what is most probable; saves a picture of
+the first: `python examples/hallucination.py [PICTURE]`.
+"""
+
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from constructions import sample, string_model
+from theory.language import fact_strings, printed_bound, prompted, world
+from theory.language.worlds import MODELS
+from verify.language.hallucination_picture import draw
+
+FACTS, OTHERS, DOCUMENTS = 10**6, 10**11, 10**5
+BASE, SEEN, SAMPLES = 4, 16, 2000
+
+drawn = world(FACTS, OTHERS, DOCUMENTS, "zipf", seed=0)
+print(
+    f"{FACTS:.0e} facts by Zipf's law among {OTHERS:.0e} other strings, {DOCUMENTS:.0e} documents,"
+)
+print(
+    f"of which {drawn.seen_once:.2%} have a fact that came once; p(unseen) {drawn.unseen_mass:.4f}"
+)
+print(f"{'':14}{'said, no fact':>14}{'sure bound':>12}{'printed':>10}{'over-confidence':>17}")
+for name in MODELS:
+    model, tau = drawn.model(name), 1 / drawn.unseen
+    printed = printed_bound(
+        drawn.seen_once, model.miscalibration, FACTS, OTHERS, DOCUMENTS, delta=0.01
+    )
+    sure, over = model.sure_bound(tau), model.over_confidence(tau)
+    print(f"{name:14}{model.hallucination:14.4f}{sure:12.4f}{printed:10.4f}{over:17.4f}")
+print("Where a bound is not above 0 it says nothing. Who knows a corpus by heart pays in δ⁺.\n")
+
+facts = fact_strings(BASE, 2, seed=0)
+rng = np.random.default_rng(0)
+counts = np.bincount(rng.integers(len(facts), size=SEEN), minlength=len(facts))
+seen, shares = facts[counts > 0], [Fraction(each, SEEN) for each in counts[counts > 0].tolist()]
+once = Fraction(int((counts == 1).sum()), SEEN)
+laws = {
+    "calibrated": [Fraction(1, len(facts))] * len(seen),
+    "good-turing": [(1 - once) * each for each in shares],
+    "memoriser": shares,
+}
+print(f"Transformers of {len(facts)} facts among {BASE**4} strings, {SEEN} documents, sampled:")
+known = {tuple(fact) for fact in facts.tolist()}
+for name, chances in laws.items():
+    model = string_model(seen, chances, BASE)
+    said = sample(model, np.full((SAMPLES, 1), BASE), 4, seed=1).tolist()
+    wrong = np.mean([tuple(string) not in known for string in said])
+    rest = 1 - sum(chances)
+    exact = rest * (BASE**4 - len(facts)) / (BASE**4 - len(seen))
+    print(f"{name:14}{wrong:8.1%} of {SAMPLES} are no fact, {float(exact):.1%} of its distribution")
+
+print('\nPrompts with 365 answers, or "don\'t know": the same model, sampled and by argmax')
+for alpha in (0.5, 1.0):
+    asked = prompted(10**6, 365, 10**6, alpha, seed=0)
+    sampled, most = asked.errors()
+    print(f"α = {alpha}: answered once {asked.once:.4f}; errs {sampled:.4f} and {most:.4f}")
+
+picture = Path(sys.argv[1] if len(sys.argv) > 1 else "hallucination.png")
+draw(picture, drawn)
+print(f"\nSaved {picture}.")

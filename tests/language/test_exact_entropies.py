@@ -1,0 +1,82 @@
+"""Entropies as rational combinations of logarithms, and what they decide."""
+
+from fractions import Fraction as F
+from math import log as ln
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory.checks import InputError
+from theory.language import Log, at_most_rational, binary_kl, cross_entropy, entropy, kl, log
+
+small = st.integers(1, 40)
+laws = st.lists(small, min_size=3, max_size=3).map(lambda w: [F(each, sum(w)) for each in w])
+
+
+@given(laws, laws)
+def test_they_are_the_floats_and_more(p, q):
+    assert float(entropy(p)) == pytest.approx(-sum(float(a) * ln(a) for a in p), abs=1e-12)
+    assert cross_entropy(p, q) == entropy(p) + kl(p, q)
+    assert kl(p, q) >= Log()
+    assert (kl(p, q) == 0) == (p == q)
+
+
+@given(small, small, small)
+def test_sums_differences_and_multiples_are_those_of_logarithms(a, b, c):
+    assert log(a) + log(b) == log(a * b)
+    assert log(a) - log(b) == log(F(a, b))
+    assert F(c, 2) * log(a**2) == c * log(a)
+    assert (log(a) < log(b)) == (a < b)
+    assert sum([log(a), log(b)]) == log(a * b)
+    assert hash(log(a) + log(b)) == hash(log(a * b))
+
+
+def test_near_ones_are_told_apart_by_more_bits():
+    small = log(F(10**9 + 1, 10**9)) - F(1, 10**9) * log(3)
+    assert small.sign == -1
+    assert log(F(2**63, 2**63 - 1)).sign == 1
+    assert Log().sign == 0
+    assert at_most_rational(log(2), F(693147181, 10**9))
+    assert not at_most_rational(log(2), F(693147180, 10**9))
+    assert at_most_rational(Log(), F(0))
+
+
+def test_they_print_as_they_are_written():
+    assert repr(entropy([F(1, 2), F(1, 4), F(1, 4)])) == "3/2·ln 2"
+    assert repr(log(F(3, 2))) == "−ln 2 + ln 3"
+    assert repr(Log()) == "0"
+
+
+def test_a_coin_is_a_distribution_of_two():
+    assert binary_kl(F(1, 3), F(1, 2)) == kl([F(1, 3), F(2, 3)], [F(1, 2), F(1, 2)])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: log(0), "greater than 0"),
+        (lambda: log(2**80 + 1), "81 bits"),
+        (lambda: log(0.5), "fractions"),
+        (lambda: entropy([F(1, 2), F(1, 3)]), "sums to 5/6"),
+        (lambda: entropy([F(3, 2), F(-1, 2)]), "contains -1/2"),
+        (lambda: entropy([0.5, 0.5]), "contains 0.5"),
+        (lambda: entropy([float("nan"), 1]), "contains nan"),
+        (lambda: entropy([True, 0]), "contains bool"),
+        (lambda: entropy([]), "empty"),
+        (lambda: entropy(None), "NoneType"),
+        (lambda: kl([1], [F(1, 2), F(1, 2)]), "1 outcomes and q 2"),
+        (lambda: kl([F(1, 2), F(1, 2)], [1, 0]), "infinite"),
+        (lambda: log(2) * 0.5, "contains 0.5"),
+    ],
+)
+def test_what_has_no_exact_logarithm_is_refused(call, message, unchecked):
+    with pytest.raises(InputError, match=message) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_logarithm_is_not_a_number():
+    with pytest.raises(TypeError):
+        log(2) + 1
+    assert log(2) != 1

@@ -1,0 +1,140 @@
+"""The task of learning a world's documents, and models of which all strings are scored."""
+
+from dataclasses import replace
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+import torch
+
+from constructions import log_probabilities, previous_token, string_model, string_probabilities
+from constructions.trained import load, preset, train
+from constructions.trained.tasks.facts import Facts
+from theory.checks import InputError
+from theory.sequences import all_sequences
+from verify.finding import Verdict
+from verify.language.built_models import chances_of
+from verify.language.facts_trained import figures, findings, recalibrated
+
+TASK = Facts(base=3, digits=1, documents=4, world=1)
+
+
+def test_all_strings_are_scored_by_their_prefixes():
+    model = string_model([[0, 1, 1], [2, 2, 0]], [F(1, 2), F(1, 4)], 3)
+    strings = all_sequences(3, 3)
+    each = log_probabilities(model, np.hstack([np.full((27, 1), 3), strings])).sum(-1).exp()
+    assert torch.allclose(string_probabilities(model, 3), each, rtol=1e-14)
+    assert float(string_probabilities(model, 1)[0]) == pytest.approx(F(1, 2) + F(8, 100))
+
+
+@pytest.mark.parametrize(
+    ("model", "length", "message"),
+    [
+        (string_model([[0, 1]], [1], 2), 0, "at least 1"),
+        (string_model([[0, 1]], [1], 2), 30, "2.30 strings"),
+        (string_model([[0, 1]], [1], 2), 3, "max_length"),
+        (previous_token(3, 4), 2, "no logits"),
+    ],
+)
+def test_strings_that_a_model_does_not_score_are_refused(model, length, message):
+    with pytest.raises(InputError, match=message):
+        string_probabilities(model, length)
+
+
+def test_its_corpus_are_the_documents():
+    tokens, wanted = TASK.corpus
+    assert tokens.tolist()[0][0] == 3
+    assert torch.equal(tokens[:, 1:], wanted[:, :-1])
+    facts = {tuple(fact) for fact in TASK.facts.tolist()}
+    assert {tuple(row) for row in wanted.tolist()} <= facts
+    assert TASK.counts.sum() == len(wanted) == 4
+    assert Facts(3, 1, 4, world=1).facts.tolist() == TASK.facts.tolist()
+
+
+def test_planted_models_are_measured_as_what_they_are():
+    seen = TASK.facts[TASK.counts > 0]
+    unseen = 1 - F(len(seen), 3)
+    calibrated = string_probabilities(string_model(seen, [F(1, 3)] * len(seen), 3), 2).numpy()
+    shares = [F(each, 4) for each in TASK.counts[TASK.counts > 0].tolist()]
+    by_heart = string_probabilities(string_model(seen, shares, 3), 2).numpy()
+    said = TASK.said(calibrated)
+    tau = 1 / said.unseen.sum()
+    others, left = 6, 9 - len(seen)
+    assert said.unseen_mass == pytest.approx(float(unseen))
+    assert said.hallucination == pytest.approx(float(unseen * others / left))
+    assert said.hallucination >= said.sure_bound(tau)
+    assert TASK.recall(by_heart) == pytest.approx(1.0)
+    assert TASK.said(by_heart).hallucination < 1e-20
+    assert TASK.said(by_heart).over_confidence(tau) == pytest.approx(float(unseen))
+    model = string_model(seen, shares, 3)
+    assert "100.00% of what was seen" in next(TASK.evaluate(model, 1, 0))
+
+
+@pytest.mark.slow
+def test_a_corpus_is_learned_by_heart(tmp_path):
+    made = replace(preset("facts", "tiny"), steps=200)
+    path = train(made, tmp_path, keep=[20])
+    model, early = load(path), load(path.with_name("model-step20.safetensors"))
+    first, last = (
+        made.task.recall(string_probabilities(each, 4).numpy()) for each in (early, model)
+    )
+    assert last > first
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"base": 1}, "at least 2"),
+        ({"base": 100, "digits": 3}, "100.6 strings"),
+        ({"documents": 0}, "at least 1"),
+        ({"digits": 0}, "at least 1"),
+        ({"world": -1}, "at least 0"),
+    ],
+)
+def test_worlds_that_are_none_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        Facts(**{"base": 4, "digits": 2, "documents": 5} | options)
+
+
+PLANTED = Facts(base=4, digits=2, documents=16)
+
+
+def planted(name):
+    """The figures of a calibrated model or a memoriser of a small world, and its chances."""
+    seen = PLANTED.facts[PLANTED.counts > 0]
+    shares = chances_of(PLANTED.counts, name)
+    chances = string_probabilities(string_model(seen, shares, 4), 4).numpy()
+    return figures(PLANTED, chances), chances
+
+
+def test_planted_models_are_on_opposite_sides_of_the_thresholds():
+    calibrated, memoriser = planted("calibrated")[0], planted("memoriser")[0]
+    assert calibrated.sure <= calibrated.said
+    runs = {"a": [calibrated, memoriser]}
+    found = {each.id: each.verdict for each in findings(runs, {"a": calibrated})}
+    assert set(found.values()) == {Verdict.HOLDS}
+    turned = {each.id: each.verdict for each in findings({"a": [memoriser, calibrated]}, {})}
+    wrong = {"by-heart/said", "by-heart/over", "early/said", "early/over"}
+    assert {id for id, verdict in turned.items() if verdict is Verdict.FAILS} >= wrong
+    broken = {"a": [memoriser._replace(recall=0.9, sure=0.5)]}
+    failed = {each.id for each in findings(broken, {}) if each.verdict is Verdict.FAILS}
+    assert {"sure", "learned"} <= failed
+
+
+def test_an_untrained_model_knows_nothing():
+    made = preset("facts", "tiny")
+    model = made.shape.build(made.task.form(made.shape), 0, "facts")
+    found = figures(made.task, string_probabilities(model, 4).numpy())
+    assert found.recall < 10 / 64
+    assert found.said > 1 - 10 / 64
+
+
+def test_one_number_takes_back_what_a_memoriser_is_over_confident_by():
+    before, chances = planted("memoriser")
+    share, mixed = recalibrated(PLANTED, chances, np.random.default_rng(0))
+    after = figures(PLANTED, mixed)
+    assert share == pytest.approx(before.unseen * 256 / (256 - (PLANTED.counts > 0).sum()), abs=0.1)
+    assert after.over < before.over / 4
+    assert after.said > before.unseen / 2
+    calibrated = planted("calibrated")[1]
+    assert recalibrated(PLANTED, calibrated, np.random.default_rng(0))[0] < 0.1

@@ -1,0 +1,102 @@
+"""Sources whose entropies are known, and what one does with their probabilities."""
+
+from fractions import Fraction as F
+from itertools import pairwise
+
+import pytest
+
+from theory.checks import InputError
+from theory.language import (
+    conditional_entropy,
+    distance_of_greedy,
+    entropy,
+    entropy_rate,
+    errors,
+    even_process,
+    excess_error,
+    greedy_text,
+    kl,
+    log,
+    most_probable_text,
+    most_sampling_error,
+    source,
+    window_cost,
+    window_entropy_by_definition,
+)
+
+EVEN = even_process()
+
+
+def test_the_even_process_by_its_beliefs_and_by_all_words():
+    assert conditional_entropy(EVEN, 3) == F(1, 2) * log(3)
+    for t in (1, 2, 5, 7):
+        assert conditional_entropy(EVEN, t) == window_entropy_by_definition(EVEN, t, t - 1)
+    for window in (0, 1, 3):
+        of_last = window_entropy_by_definition(EVEN, 6, window)
+        assert window_cost(EVEN, 6, window) == of_last - conditional_entropy(EVEN, 6)
+    assert EVEN.chance([0, 1, 0]) == 0
+    assert EVEN.chance([0, 1, 1, 0]) == F(2, 3) * F(1, 8)
+
+
+def test_rates_fall_to_that_of_the_states():
+    assert entropy_rate(EVEN) == F(2, 3) * log(2)
+    rates = [conditional_entropy(EVEN, t) for t in range(1, 9)]
+    assert all(later < earlier for earlier, later in pairwise(rates))
+    assert entropy_rate(EVEN) < rates[-1]
+
+
+def test_greedy_texts_are_neither_likely_nor_the_likeliest():
+    words = source([1], [[[F(3, 5)]], [[F(2, 5)]]])
+    assert greedy_text(words, 4) == (0, 0, 0, 0)
+    assert distance_of_greedy(words, 4) == 1 - F(3, 5) ** 4
+    two = fork()
+    assert greedy_text(two, 2)[0] == 0
+    assert two.chance(greedy_text(two, 2)) == F(11, 100)
+    assert two.chance(most_probable_text(two, 2)) == F(9, 20)
+
+
+def fork():
+    """The first word is 0 with 11/20, and then five are as likely; after 1 comes 1."""
+    fifth = F(1, 5)
+    chances = {(0, 0, 1): F(11, 20), (1, 0, 2): F(9, 20)}
+    chances |= {(v, 1, 1): fifth for v in range(5)} | {(1, 2, 2): F(1)}
+    table = [[[chances.get((v, i, j), F(0)) for j in range(3)] for i in range(3)] for v in range(5)]
+    return source([1, 0, 0], table)
+
+
+def test_errors_of_predicting_and_of_sampling():
+    assert errors([F(1, 2), F(1, 4), F(1, 4)]) == (F(1, 2), F(5, 8))
+    assert most_sampling_error(F(1, 2), 3) == F(5, 8)
+    assert excess_error([F(1, 2), F(1, 3), F(1, 6)], [F(1, 4), F(1, 4), F(1, 2)]) == F(1, 3)
+    assert excess_error([F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: source([F(1, 2)], [[[1]]]), "sums to 1/2"),
+        (lambda: source([1], [[[F(1, 2)]]]), "what follows state 0 sums to 1/2"),
+        (lambda: source([1], [[[1, 0]]]), "1 by 1 table"),
+        (lambda: source([1], []), "for each symbol"),
+        (lambda: conditional_entropy(EVEN, 0), "at least 1"),
+        (lambda: window_cost(EVEN, 3, 3), "below t"),
+        (lambda: window_cost(fork(), 2, 1), "not stationary"),
+        (lambda: entropy_rate(fork()), "not stationary"),
+        (lambda: window_entropy_by_definition(EVEN, 13, 1), "at most 12"),
+        (lambda: most_probable_text(EVEN, 25), "2.25 texts"),
+        (lambda: most_sampling_error(F(1, 2), 1), "at least two"),
+    ],
+)
+def test_what_is_no_source_is_refused(call, message, unchecked):
+    with pytest.raises(InputError, match=message) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)
+
+
+def test_states_that_stay_hidden_have_no_such_rate():
+    half = F(1, 2)
+    hidden = source([half, half], [[[half, half], [0, 0]], [[0, 0], [half, half]]])
+    with pytest.raises(InputError, match="leave the next state open"):
+        entropy_rate(hidden)
+    assert kl([half, half], [half, half]) == 0
+    assert conditional_entropy(hidden, 2) == entropy([half, half])

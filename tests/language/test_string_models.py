@@ -1,0 +1,97 @@
+"""Distributions on strings as weights of the transformer; samples and scores of any model."""
+
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+import torch
+
+from constructions import in_context_ngram, log_probabilities, newton, previous_token, sample
+from constructions import string_model as build
+from theory.checks import InputError
+from theory.sequences import all_sequences
+
+STRINGS, CHANCES = [[0, 1, 1], [0, 1, 2], [2, 2, 0]], [F(1, 2), F(1, 8), F(1, 8)]
+
+
+def chances(model, length, V):
+    """All strings and what the model gives to each."""
+    strings = all_sequences(length, V)
+    asked = np.hstack([np.full((len(strings), 1), V), strings])
+    return strings, log_probabilities(model, asked).sum(-1).exp().numpy()
+
+
+def test_given_strings_have_their_chances_and_others_share_the_rest():
+    strings, found = chances(build(STRINGS, CHANCES, 3), 3, 3)
+    wanted = [
+        CHANCES[STRINGS.index(string)] if string in STRINGS else F(1, 4) / 24
+        for string in strings.tolist()
+    ]
+    assert found == pytest.approx([float(each) for each in wanted], rel=1e-13)
+
+
+def test_what_cannot_be_said_is_hardly_said():
+    strings, found = chances(build(STRINGS, [F(3, 4), 0, F(1, 4)], 3), 3, 3)
+    outside = [string not in (STRINGS[0], STRINGS[2]) for string in strings.tolist()]
+    assert found[outside].sum() < 3 * 2 * np.exp(-64)
+
+
+def test_the_answer_is_the_most_probable_letter():
+    model = build(STRINGS, CHANCES, 3)
+    assert model.generate([3], 3).tolist() == [0, 1, 1]
+    assert model([[3, 2, 2]])[0, 1] == 2
+
+
+def test_samples_are_of_the_distribution_and_of_their_seed():
+    model = build(STRINGS, CHANCES, 3)
+    drawn = sample(model, np.full((4000, 1), 3), 3, seed=0)
+    share = np.mean([row == STRINGS[0] for row in drawn.tolist()])
+    assert abs(share - 0.5) < 5 * np.sqrt(0.25 / 4000)
+    assert torch.equal(sample(model, [3], 3, seed=4), sample(model, [3], 3, seed=4))
+    assert sample(model, [3], 0, seed=0).shape == (0,)
+
+
+def test_other_models_are_scored_in_the_same_way():
+    model = in_context_ngram(3, 2, 8)
+    with pytest.raises(InputError, match="no logits of the next token"):
+        sample(model, [0], 2, seed=0)
+    with pytest.raises(InputError, match="no logits of the next token"):
+        log_probabilities(previous_token(3, 4), [0, 1])
+    with pytest.raises(InputError, match="no logits of the next token"):
+        sample(newton(2, 1, 0.5), [0], 2, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (([[0], [1]], CHANCES[:2], 3), "L at least 2"),
+        (([0, 1], [F(1)], 3), "L at least 2"),
+        ((STRINGS, CHANCES, 2), "from 0 to 1"),
+        ((STRINGS, CHANCES[:2], 3), "3 strings and 2 chances"),
+        (([[0, 1], [0, 1]], [F(1, 2)] * 2, 3), "not all different"),
+        (([[0, 1], [0, 2]], [F(3, 4)] * 2, 3), "sum to 3/2"),
+        (([[0, 1], [0, 2]], [F(3, 4), F(-1, 4)], 3), "at least -1/4"),
+        (([[0, 0], [0, 1], [1, 0], [1, 1]], [F(1, 8)] * 4, 2), "sum to 1"),
+        ((STRINGS, [0.5, 0.25, 0.25], 3), "give integers or fractions"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(given, message, unchecked):
+    with pytest.raises(InputError, match=message) as refusal:
+        build(*given)
+    assert "\n" not in str(refusal.value)
+
+
+def test_sequences_begin_with_bos():
+    model = build(STRINGS, CHANCES, 3)
+    with pytest.raises(InputError, match="stands at place 1"):
+        model([0, 1])
+    with pytest.raises(InputError, match="stands at place 2"):
+        model([3, 3])
+    with pytest.raises(InputError, match="never predicted"):
+        log_probabilities(model, [[3, 0, 3]])
+    with pytest.raises(InputError, match="at least two"):
+        log_probabilities(model, [3])
+    with pytest.raises(InputError, match="max_length"):
+        sample(model, [3], 4, seed=0)
+    with pytest.raises(InputError, match="at least 0"):
+        sample(model, [3], -1, seed=0)

@@ -1,0 +1,39 @@
+"""Documents that are short strings of digits: a name of half of them, and the value of that name.
+
+There are b^k names of k digits to base b, each with one value of k digits, drawn uniformly: b^k
+facts among b^{2k} strings.  Given documents, all values of a name that was not seen are as likely.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theory import checks
+from theory.checks import InputError
+
+MOST = 2**24  # facts
+
+
+def digits(numbers: np.ndarray, base: int, count: int) -> np.ndarray:
+    """`count` digits of each number, the highest first, (…, count)."""
+    return np.asarray(numbers[..., None] // base ** np.arange(count)[::-1] % base)
+
+
+def numbers(strings: np.ndarray, base: int) -> np.ndarray:
+    """The numbers (…,) that digits (…, L) write, the highest first."""
+    return np.asarray(strings @ base ** np.arange(strings.shape[-1])[::-1])
+
+
+def fact_strings(base: int, count: int, seed: int | np.random.Generator) -> np.ndarray:
+    """A string of name and value for each name, (base^count, 2·count) int64.
+
+    Raises `ValueError` for a base below 2, a count below 1, and for more than 2^24 facts.
+    """
+    b, k = checks.dimension("base", base), checks.dimension("count", count)
+    if b < 2:
+        raise InputError("base is 1: give at least 2")
+    if k > 24 or b**k > MOST:
+        raise InputError(f"there are {b}^{k} facts: give at most 2^24 of them")
+    names = np.arange(b**k)
+    values = np.random.default_rng(seed).integers(b**k, size=b**k)
+    return np.concatenate([digits(names, b, k), digits(values, b, k)], axis=1)

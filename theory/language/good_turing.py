@@ -1,0 +1,111 @@
+"""The share of documents that were seen once, and the chance of what was not seen, exactly.
+
+n documents are drawn independently from p; MF = (outcomes seen once)/n, M = p(unseen).
+
+    E MF − E M = Σ p_i²(1 − p_i)^{n−1} ≤ (1/n)(1 − 1/n)^{n−1}          equality: n equal outcomes
+    E(MF − M)² = Σ_i [p_i(1 − p_i)^{n−1}/n + p_i²(1 − p_i)^n]
+                 + Σ_{i≠j} p_i p_j (1 − p_i − p_j)^{n−2} ((p_i + p_j)² − 1/n)
+
+The first as an outcome is seen once with the chance n·p(1 − p)^{n−1}, and not with (1 − p)^n.  For
+the second the pairs, s = p_i + p_j: both seen once, p_i p_j (1 − s)^{n−2}(n − 1)/n; one once and
+the other not, twice p_i p_j (1 − s)^{n−1}; neither, p_i p_j (1 − s)^n; whose sum with signs is
+p_i p_j (1 − s)^{n−2} (1 − 1/n − 2(1 − s) + (1 − s)²).
+
+As p(1 − p)^n ≤ (n/(n + 1))^n/(n + 1) and s²(1 − s)^{n−2} ≤ (4/n²)(1 − 2/n)^{n−2},
+
+    E(MF − M)² ≤ 1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^{n−2} = (1 + 1/e)/n + O(n^−2).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import product
+from math import log as ln
+from math import prod, sqrt
+
+from theory import checks
+from theory.checks import InputError
+from theory.language.distributions import Exact, distribution
+
+MOST = 10**6  # corpora that are gone through
+
+
+def seen_once(counts: Iterable[int], documents: int) -> Fraction:
+    """MF, from how often each outcome was seen."""
+    n = checks.dimension("documents", documents)
+    return Fraction(sum(1 for each in counts if each == 1), n)
+
+
+def mean_difference(p: Iterable[Exact], documents: int) -> Fraction:
+    """E MF − E M ≥ 0; `ValueError` for what is no distribution, or no documents, as below."""
+    n = checks.dimension("documents", documents)
+    return sum((a**2 * (1 - a) ** (n - 1) for a in distribution("p", p)), start=Fraction(0))
+
+
+def most_mean_difference(documents: int) -> Fraction:
+    """(1/n)(1 − 1/n)^{n−1}."""
+    n = checks.dimension("documents", documents)
+    return Fraction(1, n) * (1 - Fraction(1, n)) ** (n - 1)
+
+
+def mean_square(p: Iterable[Exact], documents: int) -> Fraction:
+    """E(MF − M)², for n ≥ 2 documents."""
+    n, law = _at_least_two(documents), distribution("p", p)
+    alone = (a * (1 - a) ** (n - 1) / n + a**2 * (1 - a) ** n for a in law)
+    pairs = (
+        a * b * (1 - a - b) ** (n - 2) * ((a + b) ** 2 - Fraction(1, n))
+        for i, a in enumerate(law)
+        for j, b in enumerate(law)
+        if i != j
+    )
+    return sum(alone, start=Fraction(0)) + sum(pairs, start=Fraction(0))
+
+
+def most_mean_square(documents: int) -> Fraction:
+    """The bound above, for n ≥ 2 documents and every p."""
+    n = _at_least_two(documents)
+    alone = Fraction(1, n) + Fraction(n, n + 1) ** n / (n + 1)
+    return alone + Fraction(4, n**2) * (1 - Fraction(2, n)) ** (n - 2)
+
+
+def moments_by_definition(p: Iterable[Exact], documents: int) -> tuple[Fraction, Fraction]:
+    """E(MF − M) and E(MF − M)², from all corpora one by one.
+
+    Raises `ValueError` for more than a million of them.
+    """
+    n, law = checks.dimension("documents", documents), distribution("p", p)
+    if n > 20 or len(law) ** n > MOST:
+        raise InputError(f"there are {len(law)}^{n} corpora: give at most {MOST} in all")
+    first = second = Fraction(0)
+    for corpus in product(range(len(law)), repeat=n):
+        counts = Counter(corpus)
+        unseen = 1 - sum(law[each] for each in counts)
+        apart = seen_once(counts.values(), n) - unseen
+        chance = prod((law[each] for each in corpus), start=Fraction(1))
+        first, second = first + chance * apart, second + chance * apart**2
+    return first, second
+
+
+def deviation_bound(documents: int, gamma: float) -> float:
+    """1/n + 2.42·√(ln(4/γ)/n): |MF − M| is at most that with probability ≥ 1 − γ [KNVZ2025].
+
+    Raises `ValueError` unless 0 < γ < 1.
+    """
+    n = checks.dimension("documents", documents)
+    return 1 / n + 2.42 * sqrt(ln(4 / chance("gamma", gamma)) / n)
+
+
+def chance(name: str, value: float) -> float:
+    """A number inside (0, 1); else `ValueError`."""
+    found = checks.finite_number(name, value)
+    if not 0 < found < 1:
+        raise InputError(f"{name} is {found:g}: give a probability inside (0, 1)")
+    return found
+
+
+def _at_least_two(documents: int) -> int:
+    if (n := checks.dimension("documents", documents)) < 2:
+        raise InputError("documents is 1: give at least two")
+    return n

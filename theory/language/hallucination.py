@@ -1,0 +1,181 @@
+"""Why a calibrated model says what is not so: a sure inequality, and what follows from it.
+
+Strings Y, of which F are facts and H = Y∖F are not; p the law of documents, p(F) = 1; U the strings
+that were not seen; g a model.  For every τ ≥ 0, with A = {g > τ} and δ⁺ = (g(A) − p(A))⁺,
+
+    g(H) ≥ p(U) − δ⁺ − τ|F| + (τ|A| − p(U∩A)).
+
+g(H∩A) ≥ τ(|A| − |F∩A|), and g(H∖A) ≥ g(Aᶜ) − τ|F∖A|, and g(Aᶜ) ≥ p(Aᶜ) − δ⁺ ≥ p(U) − p(U∩A) − δ⁺:
+add them up.  Nothing is random in it.  With prompts c of weights μ_c it holds too, g(·|c) compared
+with τ, sets counted with their prompts' weights, and |F| the mean number of valid responses.
+
+If facts are *regular*, E p(y) the same for all unseen y given the corpus, and τ = 1/|U|, then the
+bracket has mean τ|A| − |A∩U|·E p(U)/|U| ≥ 0, as p(U) ≤ 1 (Good and Turing: E p(U) ≥ E MF − 1/n):
+
+    E g(H) ≥ E MF − E δ⁺ − |F|/|U| − 1/n;
+    g(H) ≥ p(U) − δ⁺ − |F|/(γ|U|)                        with probability ≥ 1 − γ, τ = 1/(γ|U|)
+
+as p(U∩A) exceeds τ|A∩U| with chance ≤ γ (Markov).  Only over-confidence at one threshold counts,
+δ⁺ ≤ Mis, the total variation between p and g on the level sets of g.
+
+With prompts, the answer of c uniform among m, given with chance α_c and else "don't know", both
+valid, τ = 1/m, N documents, sr = (prompts answered exactly once)/N, MM = Σ μ_c α_c over prompts
+never answered:
+
+    E err ≥ E sr − E δ⁺ − 2/m − 1/N;
+    err ≥ MM − δ⁺ − 2/m − √(½ ln(1/γ) Σ μ_c²α_c²)        with probability ≥ 1 − γ, given the data
+
+the sum over prompts never answered: Hoeffding's inequality for Σ μ_c α_c [answer in A].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from theory import checks
+from theory.checks import InputError
+from theory.language.distributions import Exact, alike, outcomes
+from theory.language.good_turing import chance
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Strings in groups, of numbers or of fractions (dtype object), one entry for each group.
+
+    strings  how many (of each prompt)     facts   how many of them are facts (valid)
+    p        their mass together           g       the model's chance of each (given its prompt)
+    unseen   whether they were not seen    weight  of the group's prompts together, else 1
+    """
+
+    strings: np.ndarray
+    facts: np.ndarray
+    p: np.ndarray
+    g: np.ndarray
+    unseen: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def mass(self) -> np.ndarray:
+        """What the model gives to each group."""
+        return np.asarray(self.weight * self.strings * self.g)
+
+    @property
+    def hallucination(self) -> Any:
+        """g(H)."""
+        return (self.weight * (self.strings - self.facts) * self.g).sum()
+
+    @property
+    def unseen_mass(self) -> Any:
+        """p(U)."""
+        return self.p[self.unseen].sum()
+
+    @property
+    def valid(self) -> Any:
+        """|F|: the number of facts, or the mean number of valid responses."""
+        return (self.weight * self.facts).sum()
+
+    def over_confidence(self, tau: Any) -> Any:
+        """δ⁺ at the threshold τ."""
+        above = self.g > tau
+        return max(self.mass[above].sum() - self.p[above].sum(), 0 * tau)
+
+    def sure_bound(self, tau: Any) -> Any:
+        """p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A) ≤ g(H)."""
+        above = self.g > tau
+        strings = (self.weight * self.strings)[above].sum()
+        seen_above = self.p[above & self.unseen].sum()
+        slack = self.over_confidence(tau) + tau * self.valid
+        return self.unseen_mass - slack + tau * strings - seen_above
+
+    @property
+    def miscalibration(self) -> Any:
+        """Mis: ½ Σ |g(B) − p(B)| over the level sets B of g."""
+        _, which = np.unique(self.g, return_inverse=True)
+        apart = [0 * self.p[0]] * (int(which.max()) + 1)
+        for level, part in zip(which.tolist(), (self.mass - self.p).tolist(), strict=True):
+            apart[level] += part
+        return sum(map(abs, apart)) / 2
+
+
+def levels(
+    p: Iterable[Exact], g: Iterable[Exact], facts: Iterable[int], unseen: Iterable[int]
+) -> Levels:
+    """Each string its own group, exactly; facts and unseen are sets of strings 0, …, |Y| − 1.
+
+    Raises `ValueError` for what is no distribution on one set, and unless p lives on the facts and
+    what was not seen has its mass there.
+    """
+    p, g = alike(p, g)
+    true, new = outcomes("facts", facts, len(p)), outcomes("unseen", unseen, len(p))
+    if any(a and y not in true for y, a in enumerate(p)):
+        raise InputError("p gives mass to a string that is no fact: documents are true here")
+    ones = np.array([Fraction(1)] * len(p), dtype=object)
+    return Levels(
+        ones,
+        np.array([Fraction(y in true) for y in range(len(p))], dtype=object),
+        np.array(p, dtype=object),
+        np.array(g, dtype=object),
+        np.array([y in new for y in range(len(p))]),
+        ones,
+    )
+
+
+def expected_bound(seen_once: Any, over: Any, facts: int, unseen: int, documents: int) -> Any:
+    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular."""
+    F, U, n = _counts(facts=facts, unseen=unseen, documents=documents)
+    return seen_once - over - Fraction(F, U) - Fraction(1, n)
+
+
+def bound_given_corpus(unseen_mass: Any, over: Any, facts: int, unseen: int, gamma: float) -> Any:
+    """p(U) − δ⁺ − |F|/(γ|U|), below g(H) with probability ≥ 1 − γ; δ⁺ is that at 1/(γ|U|)."""
+    F, U = _counts(facts=facts, unseen=unseen)
+    return unseen_mass - over - F / (chance("gamma", gamma) * U)
+
+
+def expected_prompted_bound(once: Any, over: Any, answers: int, documents: int) -> Any:
+    """E sr − E δ⁺ − 2/m − 1/N, below E err."""
+    m, N = _counts(answers=answers, documents=documents)
+    return once - over - Fraction(2, m) - Fraction(1, N)
+
+
+def prompted_bound_given_data(
+    missing: Any, over: Any, answers: int, gamma: float, squares: float
+) -> float:
+    """MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares), squares = Σ μ_c²α_c² over prompts never answered."""
+    (m,) = _counts(answers=answers)
+    spread = checks.nonnegative_number("squares", squares)
+    chosen = chance("gamma", gamma)
+    return float(missing) - float(over) - 2 / m - sqrt(0.5 * log(1 / chosen) * spread)
+
+
+def printed_bound(
+    seen_once: float, miscalibration: float, facts: int, others: int, documents: int, delta: float
+) -> float:
+    """MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n) with e^{−s} = |F|/|H|, of regular facts, below g(H)
+    with probability ≥ 1 − δ [KalaiVempala2024, Corollary 1]; Mis is that of their bins there."""
+    return seen_once - miscalibration - printed_slack(facts, others, documents, delta)
+
+
+def printed_slack(facts: int, others: int, documents: int, delta: float) -> float:
+    """3e^{−s}/δ + √(6 ln(6/δ)/n): where MF is no more, the printed bound says nothing of any
+    model."""
+    F, H, n = _counts(facts=facts, others=others, documents=documents)
+    chosen = chance("delta", delta)
+    return 3 * F / H / chosen + sqrt(6 * log(6 / chosen) / n)
+
+
+def printed_prompted_bound(once: float, over: float, wrong: int, documents: int) -> float:
+    """sr − 2/min|E_c| − (35 + 6 ln N)/√N − δ, below err with probability ≥ .99 [KNVZ2025, Theorem
+    2]; |E_c| is the number of wrong responses to a prompt."""
+    E, N = _counts(wrong=wrong, documents=documents)
+    return once - 2 / E - (35 + 6 * log(N)) / sqrt(N) - over
+
+
+def _counts(**counts: int) -> list[int]:
+    return [checks.dimension(name, value) for name, value in counts.items()]

@@ -1,0 +1,178 @@
+"""Log-linear families on a finite set: p_θ ∝ q₀ e^{θ·f}, and maximum likelihood in them.
+
+    −E_p ln p_θ = H(p) + KL(p‖p_θ)                        what is minimised is a divergence
+    ∇ = E_θ f − E_p f,   Hessian = Cov_θ f                of θ ↦ −E_p ln p_θ, which is convex
+    KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ)                     if p* is in the family and E_p* f = E_p f
+
+The last as ln(p*/p_θ) is affine in f, so that p and p* agree on its mean; so p* is the only member
+that fits p best, and among all p of these moments it has the least KL(·‖q₀) [Csiszar1975].  It
+exists iff E_p f lies in the relative interior of the convex hull of f on the support of q₀: else a
+direction w has w·f ≥ w·E_p f there, not always with equality, and θ = −t·w gains for ever.
+
+Features are integers and e^θ rational, so that everything but the maximiser is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+
+from theory import checks
+from theory.checks import InputError
+from theory.language.distributions import Exact, distribution, fractions
+from theory.language.logs import Log, log
+
+STEPS = 200
+SLACK = 1e-9  # of a linear program of small integers
+FITS = 1e-10  # the moments of a maximiser, relative to the features
+
+
+@dataclass(frozen=True)
+class LogLinear:
+    """The family on outcomes 0, …, m − 1 of the base q₀ (m,) and integer features (m, k)."""
+
+    base: tuple[Fraction, ...]
+    features: tuple[tuple[int, ...], ...]
+
+    @property
+    def k(self) -> int:
+        """The number of features."""
+        return len(self.features[0])
+
+    def weights(self, x: Iterable[Exact]) -> list[Fraction]:
+        """q₀ e^{θ·f} at each outcome, not normalised, x = e^θ (k,) rational and > 0."""
+        given = fractions("x", x)
+        if len(given) != self.k or min(given, default=1) <= 0:
+            raise InputError(f"x is e^θ: give {self.k} fractions greater than 0")
+        return [
+            q * prod(each**power for each, power in zip(given, f, strict=True))
+            for q, f in zip(self.base, self.features, strict=True)
+        ]
+
+    def at(self, x: Iterable[Exact]) -> tuple[Fraction, ...]:
+        """p_θ (m,) at e^θ = x."""
+        weights = self.weights(x)
+        return tuple(each / sum(weights) for each in weights)
+
+    def log_partition(self, x: Iterable[Exact]) -> Log:
+        """ln Σ q₀ e^{θ·f}."""
+        return log(sum(self.weights(x), start=Fraction(0)))
+
+    def mean(self, p: Iterable[Exact]) -> tuple[Fraction, ...]:
+        """E_p f (k,)."""
+        given = distribution("p", p)
+        if len(given) != len(self.base):
+            raise InputError(f"p has {len(given)} outcomes: the family has {len(self.base)}")
+        columns = zip(*self.features, strict=True)
+        return tuple(sum(a * f for a, f in zip(given, column, strict=True)) for column in columns)
+
+    def covariance(self, p: Iterable[Exact]) -> list[list[Fraction]]:
+        """Cov_p f (k, k), by its definition E (f − E f)(f − E f)ᵀ."""
+        given = tuple(p)
+        centre = self.mean(given)
+        apart = [[f - c for f, c in zip(row, centre, strict=True)] for row in self.features]
+        return [
+            [
+                sum(
+                    (a * row[i] * row[j] for a, row in zip(given, apart, strict=True)),
+                    start=Fraction(0),
+                )
+                for j in range(self.k)
+            ]
+            for i in range(self.k)
+        ]
+
+    def gradient(self, x: Iterable[Exact], p: Iterable[Exact]) -> tuple[Fraction, ...]:
+        """∇_θ (−E_p ln p_θ) = E_θ f − E_p f (k,)."""
+        here, there = self.mean(self.at(x)), self.mean(p)
+        return tuple(a - b for a, b in zip(here, there, strict=True))
+
+
+def log_linear(base: Iterable[Exact], features: Sequence[Sequence[int]]) -> LogLinear:
+    """The family of a base distribution q₀ (m,) and integer features (m, k).
+
+    Raises `ValueError` for a base that is no distribution, and for features of another shape or
+    that are not integers.
+    """
+    q = distribution("base", base)
+    array = checks.array_of("features", features)
+    if array.ndim != 2 or len(array) != len(q) or not array.size:
+        raise InputError(
+            f"features have shape {array.shape}: give a row for each of {len(q)} outcomes"
+        )
+    if array.dtype.kind not in "iu":
+        raise InputError(f"features have dtype {array.dtype}: give integers")
+    return LogLinear(q, tuple(tuple(row) for row in array.tolist()))
+
+
+def separating_direction(family: LogLinear, p: Iterable[Exact]) -> tuple[int, ...] | None:
+    """Integers w (k,) with w·f ≥ w·E_p f on the support of q₀, and not always with equality: then
+    no member fits p.  None if a linear program finds none; what it finds is checked exactly."""
+    from scipy.optimize import linprog
+
+    moments = family.mean(p)
+    rows = [f for q, f in zip(family.base, family.features, strict=True) if q]
+    apart = [[a - b for a, b in zip(row, moments, strict=True)] for row in rows]
+    A = np.array(apart, dtype=np.float64)
+    found = linprog(-A.sum(0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1))
+    if found.status != 0 or -found.fun < SLACK:
+        return None
+    exact = [Fraction(float(each)).limit_denominator(10**6) for each in found.x]
+    direction = tuple(int(each * np.lcm.reduce([e.denominator for e in exact])) for each in exact)
+    values = [sum(w * a for w, a in zip(direction, row, strict=True)) for row in apart]
+    return direction if min(values) >= 0 and max(values) > 0 else None
+
+
+def projection(family: LogLinear, p: Iterable[Exact]) -> tuple[np.ndarray, np.ndarray]:
+    """θ (k,) and p_θ (m,) with E_θ f = E_p f to 1e-10 of the features, by Newton's method.
+
+    Raises `ValueError` if there is no such member, with the direction that shows it, and if p lives
+    where q₀ is 0.
+    """
+    given = distribution("p", p)
+    moments = np.array([float(each) for each in family.mean(given)])
+    if any(a > 0 == q for a, q in zip(given, family.base, strict=True)):
+        raise InputError("p lives where the base is 0: no member of the family has its support")
+    if (w := separating_direction(family, given)) is not None:
+        raise InputError(
+            f"no member of the family has these moments: {_shown(w)} is never below its mean "
+            "(separable data), so that θ would grow for ever; stop early, or add a penalty"
+        )
+    F, base = np.array(family.features, dtype=np.float64), np.array(family.base, dtype=np.float64)
+    scale = 1 + abs(F).max()
+    with np.errstate(divide="ignore"):
+        offset = np.log(base)
+
+    def members(theta: np.ndarray) -> tuple[np.ndarray, float]:
+        scores = offset + F @ theta
+        top = scores.max()
+        weights = np.exp(scores - top)
+        return weights / weights.sum(), float(top + np.log(weights.sum()) - theta @ moments)
+
+    theta = np.zeros(family.k)
+    for _ in range(STEPS):
+        member, loss = members(theta)
+        slope = F.T @ member - moments
+        if abs(slope).max() <= FITS * scale:
+            return theta, member
+        centred = F - F.T @ member
+        step = np.linalg.lstsq((centred.T * member) @ centred, slope, rcond=1e-12)[0]
+        size = 1.0
+        while members(theta - size * step)[1] > loss - 0.25 * size * (slope @ step) + 1e-15:
+            size /= 2
+            if size < 1e-10:
+                break
+        theta = theta - size * step
+    raise InputError(
+        f"the member of these moments was not found in {STEPS} steps: they may lie too near to the "
+        "border of what the features can have"
+    )
+
+
+def _shown(w: Sequence[int]) -> str:
+    terms = [f"{c}·f{i}" for i, c in enumerate(w, start=1) if c]
+    return " + ".join(terms).replace("-", "−")

@@ -1,0 +1,134 @@
+"""Sources whose next symbol is predicted exactly: hidden Markov sources with rational chances.
+
+    CE_t = H(X_t|X_<t) + KL_t          the loss of any predictor at t; the first part is the source
+    a window of N loses H(X_t|last N) − H(X_t|all) = h_{N+1} − h_t      of a stationary source
+
+with h_t = H(X_t|X_<t).  The past counts only through the belief, the law of the state: words that
+lead to one belief are gone through once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from theory import checks
+from theory.checks import InputError
+from theory.language.distributions import Exact, distribution
+from theory.language.logs import Log, entropy
+
+MOST = 12  # symbols of a word that all are enumerated
+
+
+@dataclass(frozen=True)
+class Source:
+    """From state i, the symbol v and the next state j have the chance steps[v][i][j]; `start` is
+    the law of the first state."""
+
+    start: tuple[Fraction, ...]
+    steps: tuple[tuple[tuple[Fraction, ...], ...], ...]
+
+    def moved(self, law: Sequence[Fraction], symbol: int) -> tuple[Fraction, ...]:
+        """law · T_v: the chance of the symbol, with each state after it."""
+        T, states = self.steps[symbol], range(len(law))
+        return tuple(sum((law[i] * T[i][j] for i in states), start=Fraction(0)) for j in states)
+
+    @property
+    def is_stationary(self) -> bool:
+        """Whether the law of the state stays that of the first one."""
+        after = [self.moved(self.start, v) for v in range(len(self.steps))]
+        return tuple(map(sum, zip(*after, strict=True))) == self.start
+
+    def chance(self, word: Iterable[int]) -> Fraction:
+        """P(X_1 … X_t = word)."""
+        law = self.start
+        for symbol in word:
+            law = self.moved(law, symbol)
+        return sum(law, start=Fraction(0))
+
+
+def source(start: Iterable[Exact], steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
+    """A source from the law of its first state (S,) and chances (symbols, S, S).
+
+    Raises `ValueError` unless start is a distribution and so is, from each state, what follows.
+    """
+    first = distribution("start", start)
+    S = len(first)
+    if not steps or any(len(T) != S or any(len(row) != S for row in T) for T in steps):
+        raise InputError(f"steps need a {S} by {S} table of chances for each symbol")
+    for state in range(S):
+        distribution(f"what follows state {state}", [c for T in steps for c in T[state]])
+    return Source(first, tuple(tuple(tuple(map(Fraction, row)) for row in T) for T in steps))
+
+
+def even_process() -> Source:
+    """From A: 0 and stay, or 1 and go to B, ½ each; from B: 1, and back to A.  Runs of 1s between
+    0s have even length: infinitely many pasts have to be told apart.  Stationary: ⅔ and ⅓."""
+    half = Fraction(1, 2)
+    zero, one = ((half, 0), (0, 0)), ((0, half), (1, 0))
+    return source((Fraction(2, 3), Fraction(1, 3)), (zero, one))
+
+
+def conditional_entropy(of: Source, t: int) -> Log:
+    """h_t = H(X_t|X_1 … X_{t−1}), t ≥ 1, by the beliefs that words of t − 1 symbols lead to."""
+    t = checks.dimension("t", t)
+    laws = {of.start: Fraction(1)}  # belief → how likely
+    for _ in range(t - 1):
+        after = defaultdict[tuple[Fraction, ...], Fraction](Fraction)
+        for law, weight in laws.items():
+            for symbol in range(len(of.steps)):
+                moved = of.moved(law, symbol)
+                if chance := sum(moved):
+                    after[tuple(each / chance for each in moved)] += weight * chance
+        laws = after
+    symbols = range(len(of.steps))
+    said = ([sum(of.moved(law, v)) for v in symbols] for law in laws)
+    return sum(
+        (weight * entropy(next_) for weight, next_ in zip(laws.values(), said, strict=True)),
+        start=Log(),
+    )
+
+
+def window_cost(of: Source, t: int, window: int) -> Log:
+    """H(X_t|last `window`) − H(X_t|all t − 1 before): what forgetting the rest costs at t.
+
+    Raises `ValueError` for a source that is not stationary, and for a window of t or more.
+    """
+    t, window = checks.dimension("t", t), checks.step_count("window", window)
+    if not of.is_stationary:
+        raise InputError("the source is not stationary: begin in its stationary law")
+    if window >= t:
+        raise InputError(f"the window is {window} and t is {t}: give one below t")
+    return conditional_entropy(of, window + 1) - conditional_entropy(of, t)
+
+
+def window_entropy_by_definition(of: Source, t: int, window: int) -> Log:
+    """H(X_t|X_{t−window} … X_{t−1}), from the chances of all words of t symbols."""
+    from itertools import product
+
+    if checks.dimension("t", t) > MOST:
+        raise InputError(f"t is {t}: all words are gone through; give at most {MOST}")
+    seen = defaultdict[tuple[int, ...], Fraction](Fraction)
+    for word in product(range(len(of.steps)), repeat=t):
+        seen[word[t - 1 - window :]] += of.chance(word)
+    contexts = defaultdict[tuple[int, ...], Fraction](Fraction)
+    for word, chance in seen.items():
+        contexts[word[:-1]] += chance
+    return entropy(seen.values()) - entropy(contexts.values())
+
+
+def entropy_rate(of: Source) -> Log:
+    """lim h_t of a stationary source whose symbols tell the next state: Σ_i π_i H(symbol|state i).
+
+    With the first state, the past tells the present one; and that state is worth at most ln S nats
+    in all.  Raises `ValueError` for a source in which a state and a symbol leave the next state
+    open, and for one that is not stationary.
+    """
+    if any(sum(map(bool, row)) > 1 for T in of.steps for row in T):
+        raise InputError("a state and a symbol leave the next state open: there is no such formula")
+    if not of.is_stationary:
+        raise InputError("the source is not stationary: begin in its stationary law")
+    each = ([sum(T[i]) for T in of.steps] for i in range(len(of.start)))
+    return sum((pi * entropy(p) for pi, p in zip(of.start, each, strict=True)), start=Log())

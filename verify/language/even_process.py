@@ -1,0 +1,49 @@
+"""Findings on a known source: the entropies of the even process, and what windows cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from theory.language import (
+    conditional_entropy,
+    entropy_rate,
+    even_process,
+    log,
+    window_cost,
+    window_entropy_by_definition,
+)
+from verify.finding import Finding, equal, same
+
+WINDOWS = 0, 1, 2, 4, 6
+
+
+def known_source(quick: bool) -> Iterator[Finding]:
+    """By beliefs, by all strings, and in closed form."""
+    of, T = even_process(), 6 if quick else 10
+    found = [conditional_entropy(of, t) for t in range(1, T + 1)]
+    wanted = [window_entropy_by_definition(of, t, t - 1) for t in range(1, T + 1)]
+    wrong = (f"t = {t}" for t, (a, b) in enumerate(zip(found, wanted, strict=True), 1) if a != b)
+    yield equal(
+        "entropies",
+        f"H(X_t|X_<t) by beliefs and by all 2^{T} strings",
+        next(wrong, None),
+        words=" ".join(f"{float(each):.6f}" for each in found),
+    )
+    yield same(
+        "closed",
+        "H_3 and the entropy rate",
+        {"H_3": str(found[2]), "rate": str(entropy_rate(of))},
+        {"H_3": str(Fraction(1, 2) * log(3)), "rate": str(Fraction(2, 3) * log(2))},
+        words=f"{found[2]} and {entropy_rate(of)}; H_{T} is {float(found[-1]):.6f}",
+    )
+    windows = [window for window in WINDOWS if window < T]
+    costs = [window_cost(of, T, window) for window in windows]
+    counted = [window_entropy_by_definition(of, T, window) - wanted[-1] for window in windows]
+    wrong = (f"window {w}" for w, a, b in zip(windows, costs, counted, strict=True) if a != b)
+    yield equal(
+        "windows",
+        f"what windows of {', '.join(map(str, windows))} cost at t = {T}",
+        next(wrong, None),
+        words=f"{', '.join(f'{float(each):.4f}' for each in costs)} nats, by all strings too",
+    )

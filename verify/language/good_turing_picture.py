@@ -1,0 +1,25 @@
+"""The picture of `good-turing`: MF − M of drawn corpora, and the bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from theory.language import deviation_bound, most_mean_square
+
+
+def draw(path: Path, drawn: np.ndarray, documents: int) -> None:
+    """The differences, the root of their mean square at most, and the bound of 95 %."""
+    figure = Figure(figsize=(7, 3.6), layout="constrained")
+    panel = figure.subplots()
+    panel.hist(drawn, bins=25, color="0.75")
+    for sign in (-1, 1):
+        label = "root mean square, at most" if sign > 0 else None
+        panel.axvline(sign * float(most_mean_square(documents)) ** 0.5, color="C0", label=label)
+        label = "95 %, [KNVZ2025]" if sign > 0 else None
+        panel.axvline(sign * deviation_bound(documents, 0.05), color="C3", ls="--", label=label)
+    panel.set(xlabel="MF − M", title=f"{len(drawn)} corpora of {documents} documents")
+    panel.legend(fontsize=8)
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,186 @@
+"""The claim `hallucination`: a model that is calibrated says what is not so, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import numpy as np
+
+from theory.language import (
+    Levels,
+    World,
+    bound_given_corpus,
+    expected_prompted_bound,
+    printed_bound,
+    printed_prompted_bound,
+    prompted,
+    prompted_bound_given_data,
+    world,
+)
+from verify.claim import Run, claim, option
+from verify.finding import Finding, at_least, at_most, labelled
+from verify.language.bounds import told, unless_vacuous
+from verify.language.built_models import built_models
+from verify.language.tiny_worlds import tiny_worlds
+
+CHANCE = 0.01  # with which a bound on what was drawn may fail
+PROMPTED = ("many", 10**6, 10**6), ("few", 10**4, 2000)  # prompts and documents
+ANSWERS, ALPHA = 365, 0.5
+ROUNDING = 1e-9  # of sums of so many numbers in float64
+MODELS = "calibrated", "good-turing", "memoriser"
+MIXED = np.linspace(0, 1, 11)
+
+
+@claim(
+    source="[KalaiVempala2024], [KNVZ2025]; proved in theory/language/hallucination.py",
+    draws=True,
+    faults_seen=[{"facts": 4000, "documents": 2000, "law": "uniform"}],
+)
+def hallucination(
+    run: Run,
+    *,
+    facts: Annotated[int, option("facts of the world", min=2)] = 10**6,
+    others: Annotated[int, option("strings that are no facts, for each fact", min=1)] = 10**5,
+    documents: Annotated[int, option("documents that are drawn", min=1)] = 10**5,
+    law: Annotated[Literal["zipf", "uniform"], option("how likely facts are")] = "zipf",
+    samples: Annotated[int, option("strings sampled of each built model", min=100)] = 2000,
+) -> Iterator[Finding]:
+    """Models that are not over-confident say what is not so about as often as facts came once.
+
+    For every model, law, threshold τ and A = {g > τ}, g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A), with
+    U what was not seen, H what is no fact, δ⁺ = (g(A) − p(A))⁺; so E g(H) ≥ E MF − E δ⁺ − |F|/|U| −
+    1/n where facts are regular, MF the share of documents whose fact came once.  A model that knows
+    its corpus by heart hallucinates less by exactly what it is over-confident.
+    """
+    drawn = world(facts, facts * others, documents, law, run.rng)
+    yield from labelled("built", built_models(run, samples))
+    yield from labelled("tiny", tiny_worlds(run))
+    yield from labelled("world", of_world(drawn))
+    for name, prompts, count in PROMPTED:
+        yield of_prompts(run, name, prompts, count)
+    yield not_regular(run)
+    if run.plot:
+        from verify.language.hallucination_picture import draw
+
+        draw(run.plot, drawn)
+
+
+def mixed(of: World, share: float) -> Levels:
+    """The calibrated model, and `share` of the memoriser."""
+    first, last = of.model("calibrated"), of.model("memoriser")
+    return replace(first, g=(1 - share) * first.g + share * last.g)
+
+
+def of_world(drawn: World) -> Iterator[Finding]:
+    """Three models and all between: what they say that is not so, and every bound on it."""
+    tau, models = 1 / drawn.unseen, {name: drawn.model(name) for name in MODELS}
+    yield surely(drawn, models, tau)
+    yield traded(drawn, tau)
+    yield from mostly(drawn, models["calibrated"])
+
+
+def surely(drawn: World, models: dict[str, Levels], tau: float) -> Finding:
+    """The sure bound at τ = 1/|U|; undecided if it says nothing of any of the models."""
+    bounds = {name: float(of.sure_bound(tau)) for name, of in models.items()}
+    slack = {name: float(of.hallucination) - bounds[name] for name, of in models.items()}
+    said = ", ".join(
+        f"{name} {of.hallucination:.5f} ≥ {told(bounds[name], 5)}" for name, of in models.items()
+    )
+    finding = at_least(
+        "sure",
+        f"what is said and no fact: {drawn.facts} facts, {drawn.others:.3g} others, "
+        f"{drawn.documents} documents",
+        "float",
+        min(slack.values()),
+        -ROUNDING,
+        words=f"{drawn.seen_once:.2%} of the documents have a fact that came once; {said}",
+        wanted="the sure bound",
+    )
+    return unless_vacuous(finding, max(bounds.values()))
+
+
+def traded(drawn: World, tau: float) -> Finding:
+    """From calibrated to memoriser, g(H) + δ⁺ stays p(U) but for what is guessed right."""
+    found = [mixed(drawn, share) for share in MIXED]
+    sums = [float(of.hallucination + of.over_confidence(tau)) for of in found]
+    apart = max(abs(each - drawn.unseen_mass) for each in sums)
+    guessed = drawn.unseen_mass * drawn.facts / drawn.unseen
+    first, last = (float(of.hallucination) for of in (found[0], found[-1]))
+    return at_most(
+        "trade",
+        "what a model hallucinates less than the calibrated one, it is over-confident by",
+        "float",
+        apart,
+        guessed + ROUNDING,
+        words=f"g(H) from {first:.4f} to {last:.4f}; g(H) + δ⁺ = p(U) to {apart:.1e}, "
+        f"{len(MIXED)} mixtures",
+        wanted="≤ p(U)|F|/|U|",
+    )
+
+
+def mostly(drawn: World, calibrated: Levels) -> Iterator[Finding]:
+    """Bounds that fail with a chance of 1 %: given the corpus, and as it is printed."""
+    said = float(calibrated.hallucination)
+    over = float(calibrated.over_confidence(1 / (CHANCE * drawn.unseen)))
+    bounds = {
+        "corpus": bound_given_corpus(
+            drawn.unseen_mass, over, drawn.facts, drawn.unseen, CHANCE
+        ),
+        "printed": printed_bound(
+            drawn.seen_once, float(calibrated.miscalibration), drawn.facts, drawn.others,
+            drawn.documents, CHANCE,
+        ),
+    }  # fmt: skip
+    names = {
+        "corpus": "p(U) − δ⁺ − |F|/(γ|U|)",
+        "printed": "MF − Mis − 3e^(−s)/γ − √(6 ln(6/γ)/n) [KalaiVempala2024, Corollary 1]",
+    }
+    for id, bound in bounds.items():
+        found = at_least(
+            id,
+            f"calibrated, with probability {1 - CHANCE:g}: {names[id]}",
+            "float",
+            said + ROUNDING,
+            bound,
+            words=f"g(H) = {said:.4f}",
+            wanted=f"at least {told(bound)}",
+        )
+        yield unless_vacuous(found, bound)
+
+
+def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
+    """A calibrated model that may say "don't know", and the bounds on how often it errs."""
+    drawn = prompted(prompts, ANSWERS, documents, ALPHA, run.rng)
+    model = drawn.calibrated()
+    over, err = float(model.over_confidence(1 / ANSWERS)), float(model.hallucination)
+    bound = prompted_bound_given_data(drawn.missing, over, ANSWERS, CHANCE, drawn.squares)
+    printed = printed_prompted_bound(drawn.once, over, ANSWERS - 1, documents)
+    mean = float(expected_prompted_bound(drawn.once, over, ANSWERS, documents))
+    return at_least(
+        f"prompts/{name}",
+        f"{prompts} prompts of {ANSWERS} answers, {documents} documents, α = {ALPHA}",
+        "float",
+        err + ROUNDING,
+        bound,
+        words=f"err {err:.4f}; answered once {drawn.once:.4f}",
+        wanted=f"given the data at least {bound:.4f}; in the mean {mean:.4f}; printed "
+        f"{told(printed)} [KNVZ2025, Theorem 2]",
+    )
+
+
+def not_regular(run: Run) -> Finding:
+    """Facts that are known beforehand: g = p is calibrated, and never says what is not so."""
+    drawn = world(10**4, 10**9, 10**4, "uniform", run.rng)
+    known = replace(drawn.model("calibrated"), g=np.append(drawn.p[drawn.counts > 0], 0.0))
+    bound = printed_bound(drawn.seen_once, 0.0, drawn.facts, drawn.others, 10**4, CHANCE)
+    return at_least(
+        "regular",
+        "without regular facts there is no such bound: F known, p uniform on it, g = p",
+        "float",
+        bound,
+        float(known.hallucination),
+        words=f"the printed form says {bound:.3f}, and g(H) = {known.hallucination:g}",
+        wanted="more than there is",
+    )

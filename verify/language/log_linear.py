@@ -1,0 +1,190 @@
+"""The claim `log-linear`: next-word models as projections, and what calibration they owe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Annotated
+
+import numpy as np
+
+from theory.language import (
+    Log,
+    LogLinear,
+    cross_entropy,
+    entropy,
+    kl,
+    log,
+    log_linear,
+    projection,
+    separating_direction,
+)
+from theory.language.log_linear import FITS
+from verify.claim import Run, claim, option
+from verify.finding import Finding, at_most, equal, labelled, same
+from verify.language.draws import family, law, of_equal_moments, scales
+from verify.language.even_process import known_source
+from verify.language.rescalings import rescalings
+
+OUTCOMES, FEATURES = 5, 2  # of a random family
+ROUNDING = 1e-14  # of a divergence of five outcomes in float64
+
+
+@claim(source="[Csiszar1975]; proved in theory/language", draws=True, faults_seen=[{"draws": 6}])
+def log_linear_claim(
+    run: Run, *, draws: Annotated[int, option("random families", min=2, max=1000)] = 60
+) -> Iterator[Finding]:
+    """Maximum likelihood in p_θ ∝ q₀e^{θ·f} is least relative entropy, and calibrates.
+
+    −E_p ln p_θ = H(p) + KL(p‖p_θ), with the gradient E_θ f − E_p f and the Hessian Cov_θ f; and
+    KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for the member p* of p's moments, which exists unless data are
+    separable.  A set said too often by δ costs kl(p(A)‖g(A)) ≥ 2δ² nats, all level sets ≥ 2·Mis²,
+    one factor for all prompts ≥ 2δ².  The even process has H_t and costs of windows that are exact.
+    """
+    draws = 4 if run.quick else draws
+    yield decomposed(run, draws)
+    yield gradient(run, draws)
+    yield hessian(run, draws)
+    yield bias(run, draws)
+    yield pythagoras(run, draws)
+    yield projected(run, draws)
+    yield separable(run, draws)
+    yield from labelled("rescaling", rescalings(run, draws))
+    yield from labelled("even-process", known_source(run.quick))
+    if run.plot:
+        from verify.language.even_process_picture import draw
+
+        draw(run.plot)
+
+
+def decomposed(run: Run, draws: int) -> Finding:
+    """−E_p ln p_θ by the formula of the family, and H + KL."""
+    wrong = None
+    for _ in range(draws):
+        of, x, p = family(run.rng, OUTCOMES, FEATURES), scales(run.rng, FEATURES), law(run.rng, 5)
+        base = cross_entropy(p, of.base)
+        tilt = sum((m * log(each) for m, each in zip(of.mean(p), x, strict=True)), start=Log())
+        loss = base - tilt + of.log_partition(x)
+        if loss != entropy(p) + kl(p, of.at(x)):
+            wrong = wrong or f"p = {p}, e^θ = {x}, {of}"
+    name = "−E_p ln p_θ = H(p) + KL(p‖p_θ)"
+    return equal("decomposition", name, wrong, words=f"equal for {draws} random families")
+
+
+def gradient(run: Run, draws: int) -> Finding:
+    """L(θ') − L(θ) − ⟨∇L(θ), θ' − θ⟩ = KL(p_θ‖p_θ'): of this remainder, only ∇L is linear."""
+    wrong = None
+    for _ in range(draws):
+        of, p = family(run.rng, OUTCOMES, FEATURES), law(run.rng, OUTCOMES)
+        x, y = scales(run.rng, FEATURES), scales(run.rng, FEATURES)
+        change = cross_entropy(p, of.at(y)) - cross_entropy(p, of.at(x))
+        steps = zip(of.gradient(x, p), x, y, strict=True)
+        linear = sum((slope * log(b / a) for slope, a, b in steps), start=Log())
+        if change - linear != kl(of.at(x), of.at(y)):
+            wrong = wrong or f"p = {p}, from {x} to {y}, {of}"
+    name = "the gradient of −E_p ln p_θ is E_θ f − E_p f"
+    words = f"all else of {draws} steps is KL(p_θ‖p_θ'), exactly"
+    return equal("gradient", name, wrong, words=words)
+
+
+def hessian(run: Run, draws: int) -> Finding:
+    """∂_j E_θ f_i, of rational functions of e^{θ_j}, and the covariance by its definition."""
+    from flint import fmpq, fmpq_poly
+
+    def slope(of: LogLinear, x: tuple[Fraction, ...], i: int, j: int) -> Fraction:
+        """x_j·d/dx_j of Σ w f_i / Σ w, as polynomials in x_j."""
+        others = tuple(Fraction(1) if at == j else each for at, each in enumerate(x))
+        tops, bottoms = fmpq_poly([0]), fmpq_poly([0])
+        for weight, f in zip(of.weights(others), of.features, strict=True):
+            term = fmpq_poly([0] * f[j] + [fmpq(weight.numerator, weight.denominator)])
+            tops, bottoms = tops + f[i] * term, bottoms + term
+        at = fmpq(x[j].numerator, x[j].denominator)
+        rate = tops.derivative() * bottoms - tops * bottoms.derivative()
+        value = at * rate(at) / bottoms(at) ** 2
+        return Fraction(int(value.p), int(value.q))
+
+    wrong, places = None, range(FEATURES)
+    for _ in range(draws):
+        of, x = family(run.rng, OUTCOMES, FEATURES), scales(run.rng, FEATURES)
+        found = [[slope(of, x, i, j) for j in places] for i in places]
+        if found != of.covariance(of.at(x)):
+            wrong = wrong or f"{found} at {x}, {of}"
+    name = "the Hessian of −E_p ln p_θ is Cov_θ f"
+    return equal("hessian", name, wrong, words=f"all entries equal for {draws} families")
+
+
+def bias(run: Run, draws: int) -> Finding:
+    """With a bias of the logits, the gradient is Σ_c μ_c (p_θ(v|c) − p(v|c)): where it is 0, the
+    model predicts each word as often as it comes."""
+    wrong = None
+    for _ in range(draws):
+        mu, x, y = law(run.rng, 2), scales(run.rng, 3), scales(run.rng, 3)
+        data, scores = ([law(run.rng, 3) for _ in mu] for _ in range(2))
+        of = [log_linear(score, np.eye(3, dtype=int).tolist()) for score in scores]
+        change, linear, rest = Log(), Log(), Log()
+        for weight, p, each in zip(mu, data, of, strict=True):
+            change += weight * (cross_entropy(p, each.at(y)) - cross_entropy(p, each.at(x)))
+            said = zip(each.at(x), p, x, y, strict=True)
+            linear += weight * sum((((a - b) * log(t / s)) for a, b, s, t in said), start=Log())
+            rest += weight * kl(each.at(x), each.at(y))
+        if change - linear != rest:
+            wrong = wrong or f"weights {mu}, data {data}, from {x} to {y}"
+    name = "the gradient by a bias is how much oftener each word is said than it comes"
+    return equal("bias", name, wrong, words=f"exactly, for {draws} models of two contexts")
+
+
+def pythagoras(run: Run, draws: int) -> Finding:
+    """Of p with the moments of a member p*, and any other member."""
+    wrong = None
+    for _ in range(draws):
+        of, x, y = family(run.rng, OUTCOMES, FEATURES), *(scales(run.rng, 2) for _ in "xy")
+        best = of.at(x)
+        p = of_equal_moments(run.rng, of, best)
+        if kl(p, of.at(y)) != kl(p, best) + kl(best, of.at(y)):
+            wrong = wrong or f"p = {p}, e^θ* = {x}, e^θ = {y}, {of}"
+    name = "KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ)"
+    return equal("pythagoras", name, wrong, words=f"equal for {draws} of {draws} random families")
+
+
+def projected(run: Run, draws: int) -> Finding:
+    """What Newton's method finds beside the member whose moments were given.
+
+    L(θ) − L(θ*) = KL(p*‖p_θ) ≤ ⟨∇L(θ), θ − θ*⟩ as L is convex, and the moments fit to FITS.
+    """
+    worst = 0.0
+    for _ in range(draws):
+        of, x = family(run.rng, OUTCOMES, FEATURES), scales(run.rng, FEATURES)
+        best = of.at(x)
+        theta, found = projection(of, of_equal_moments(run.rng, of, best))
+        wanted = np.array(best, dtype=np.float64)
+        apart = float(wanted @ np.log(wanted / found))
+        off = abs(theta - np.log(np.array(x, dtype=np.float64))).sum()
+        worst = max(worst, apart / (3 * FITS * off + ROUNDING))
+    return at_most(
+        "projection",
+        "the maximiser that is found is p*",
+        "float",
+        worst,
+        1.0,
+        words=f"KL(p*‖found) at most {worst:.2g} of its bound, {draws} families",
+        wanted="≤ |∇|·|θ − θ*| and rounding",
+    )
+
+
+def separable(run: Run, draws: int) -> Finding:
+    """Data on a face of what the features can be, and data of all outcomes."""
+    seen = {"on a face": 0, "of all outcomes": 0}
+    for _ in range(draws):
+        of = family(run.rng, OUTCOMES, FEATURES)
+        heights = [sum(row) for row in of.features]
+        top = [height == max(heights) for height in heights]
+        face = tuple(Fraction(each, sum(top)) for each in top)
+        seen["on a face"] += separating_direction(of, face) is not None
+        seen["of all outcomes"] += separating_direction(of, law(run.rng, OUTCOMES)) is not None
+    return same(
+        "separable",
+        "data for which θ grows for ever are told, by a direction that is checked",
+        seen,
+        {"on a face": draws, "of all outcomes": 0},
+        wanted="those on a face, and no others",
+    )

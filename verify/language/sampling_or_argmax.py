@@ -1,0 +1,187 @@
+"""The claim `sampling-or-argmax`: one model, used to predict and to generate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.language import (
+    Source,
+    at_most_rational,
+    distance_of_greedy,
+    errors,
+    excess_error,
+    greedy_text,
+    kl,
+    log,
+    most_probable_text,
+    most_sampling_error,
+    source,
+)
+from verify.claim import Run, claim, option
+from verify.finding import Finding, at_most, equal, same
+from verify.language.draws import law
+from verify.language.tiny_worlds import parts
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+PROMPTS, ANSWERS, KNOWN = 6, 5, 2  # of the model with prompts; the first KNOWN have been answered
+ROUNDING = 1e-12  # of a few chances in float64
+
+
+@claim(
+    source="[CoverHart1967]; proved in theory/language/decisions.py",
+    faults_seen=[{"draws": 20}],
+)
+def sampling_or_argmax(
+    run: Run, *, draws: Annotated[int, option("random pairs of laws", min=2, max=10**4)] = 200
+) -> Iterator[Finding]:
+    """The best predictor may generate nothing of use, and what errs when sampled may not by argmax.
+
+    R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the errors of the likeliest outcome and of a sample; the
+    argmax of q loses at most √(2KL(p‖q)).  Greedy text has a distance 1 − (3/5)^T from words of
+    which one has ⅗, and need not be the most probable.  A calibrated model with prompts errs
+    MM·(m − 1)/m when it is sampled and, if 1 − α > α/m, never when it says what is most probable.
+    """
+    for alpha in (Fraction(1, 2), Fraction(1)):
+        yield two_uses(run, alpha)
+    yield between(run.quick)
+    yield excess(run, 20 if run.quick else draws)
+    yield greedy()
+    yield likeliest()
+    yield memoriser()
+
+
+def between(quick: bool) -> Finding:
+    """All laws on a grid."""
+    wrong, count, below, above = None, 0, 0, 0
+    for V in (2, 3) if quick else (2, 3, 4):
+        for p in parts(12, V):
+            least, sampled = errors(p)
+            most = most_sampling_error(least, V)
+            if not least <= sampled <= most:
+                wrong = wrong or f"p = {p}: {least}, {sampled}, {most}"
+            count, below, above = count + 1, below + (least == sampled), above + (sampled == most)
+    name = "R* ≤ R_s ≤ 2R* − V/(V − 1)·R*²"
+    words = f"for {count} laws, with equality for {below} and {above}"
+    return equal("errors", name, wrong if below and above else "no equality", words=words)
+
+
+def excess(run: Run, draws: int) -> Finding:
+    """(p(argmax p) − p(argmax q))² ≤ 2KL(p‖q), by balls."""
+    wrong, largest = None, Fraction(0)
+    for _ in range(draws):
+        p, q = law(run.rng, 4), law(run.rng, 4)
+        lost = excess_error(p, q)
+        largest = max(largest, lost)
+        if not at_most_rational(-2 * kl(p, q), -(lost**2)):
+            wrong = wrong or f"p = {p}, q = {q}"
+    name = "the argmax of q errs at most √(2KL(p‖q)) oftener than that of p"
+    words = f"for {draws} draws, which lose up to {largest}"
+    return equal("excess", name, wrong, words=words, wanted="≤ √(2KL)")
+
+
+def words() -> Source:
+    """Independent words, of which the first has ⅗."""
+    return source([1], [[[Fraction(3, 5)]], [[Fraction(2, 5)]]])
+
+
+def fork() -> Source:
+    """0 with 11/20 and then one of five words, or 1 and then 1 for sure."""
+    steps = np.full((5, 3, 3), Fraction(0), dtype=object)
+    steps[0, 0, 1], steps[1, 0, 2] = Fraction(11, 20), Fraction(9, 20)
+    steps[:, 1, 1], steps[1, 2, 2] = Fraction(1, 5), Fraction(1)
+    return source([1, 0, 0], steps.tolist())
+
+
+def greedy() -> Finding:
+    """The distance of greedy text from the source."""
+    lengths = (1, 5, 20)
+    return same(
+        "greedy",
+        "greedy text of independent words: total variation from the source",
+        {f"T = {T}": str(distance_of_greedy(words(), T)) for T in lengths},
+        {f"T = {T}": str(1 - Fraction(3, 5) ** T) for T in lengths},
+        words=", ".join(f"{float(distance_of_greedy(words(), T)):.5f}" for T in lengths),
+        wanted="1 − (3/5)^T, though no predictor errs less",
+    )
+
+
+def likeliest() -> Finding:
+    """A source of which the greedy text is not the most probable one."""
+    of = fork()
+    found = {
+        "greedy": str(of.chance(greedy_text(of, 2))),
+        "most probable": str(of.chance(most_probable_text(of, 2))),
+    }
+    return same(
+        "likeliest",
+        "chances of the greedy text and of the most probable one",
+        found,
+        {"greedy": "11/100", "most probable": "9/20"},
+        wanted="11/20·1/5 and 9/20·1",
+    )
+
+
+def memoriser() -> Finding:
+    """A memoriser of one of two facts says the other with a chance ε only: never a falsehood, and
+    KL = ½ ln 1/(4ε(1 − ε)), without a limit as ε falls."""
+    half, wrong, sizes = Fraction(1, 2), None, (4, 16, 30)
+    for k in sizes:
+        rare = Fraction(1, 2**k)
+        if kl((half, half), (1 - rare, rare)) != half * log(1 / (4 * rare * (1 - rare))):
+            wrong = wrong or f"ε = 2^−{k}"
+    distances = (float(half * log(Fraction(2 ** (2 * k - 2), 2**k - 1))) for k in sizes)
+    words = f"at ε = 2^−4, 2^−16, 2^−30: {', '.join(f'{each:.2f}' for each in distances)} nats"
+    name = "a memoriser says no falsehood, and its KL is ½ ln 1/(4ε(1 − ε))"
+    return equal("memoriser", name, wrong, words=words)
+
+
+def two_uses(run: Run, alpha: Fraction) -> Finding:
+    """The calibrated model with prompts as weights: how often it errs, over all hidden answers.
+
+    A prompt that was never answered has each of the m answers with the chance 1/m, so that whoever
+    says one of them errs with (m − 1)/m.
+    """
+    from constructions import string_model
+
+    m, silent = ANSWERS, ANSWERS  # the answers are 0 … m − 1
+    strings, chances = [], []
+    for prompt, answer in product(range(PROMPTS), range(m + 1)):
+        known = Fraction(answer == 0) if prompt < KNOWN else Fraction(1, m)
+        share = 1 - alpha if answer == silent else alpha * known
+        strings.append([prompt, answer])
+        chances.append(share / PROMPTS)
+    model = run.build(string_model, strings, chances, PROMPTS)
+    sampled, most = used(model)
+    never = Fraction(PROMPTS - KNOWN, PROMPTS)
+    missing = alpha * never * Fraction(m - 1, m)
+    silent_wins = 1 - alpha > alpha / m
+    wanted = missing, Fraction(0) if silent_wins else never * Fraction(m - 1, m)
+    off = max(abs(sampled - float(wanted[0])), abs(most - float(wanted[1])))
+    return at_most(
+        f"two-uses/{'half' if alpha < 1 else 'one'}",
+        f"{PROMPTS} prompts of which {KNOWN} were answered, {m} answers, α = {alpha}",
+        "float",
+        off,
+        ROUNDING,
+        words=f"errs {sampled:.4f} when sampled and {most:.4f} by argmax",
+        wanted=f"{float(wanted[0]):.4f} = MM·(m − 1)/m and {float(wanted[1]):.4f}",
+    )
+
+
+def used(model: Transformer) -> tuple[float, float]:
+    """How often the model errs, sampled and by argmax, over prompts that were never answered."""
+    from constructions import log_probabilities
+
+    BOS, wrong = PROMPTS, (ANSWERS - 1) / ANSWERS
+    asked = [[BOS, prompt, answer] for prompt in range(KNOWN, PROMPTS) for answer in range(ANSWERS)]
+    sampled = float(log_probabilities(model, asked)[:, 1].exp().sum()) / PROMPTS * wrong
+    begun = [[BOS, prompt] for prompt in range(KNOWN, PROMPTS)]
+    said = model.generate(begun, 1)[:, 0]
+    return sampled, int((said < ANSWERS).sum()) / PROMPTS * wrong
