@@ -1,0 +1,177 @@
+"""Covers, certificates, and learners of sparse conjunctions."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from theory.language import (
+    Conjunction,
+    attention_parameters,
+    balanced_accuracy,
+    cover_radius,
+    elimination,
+    entropy,
+    false_bits,
+    head,
+    l1_logistic,
+    least_samples,
+    log_cover_size,
+    logistic,
+    margin_certificate,
+    nearest_in_cover,
+    occam,
+    random_conjunction,
+)
+from theory.sequences import all_sequences
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.language.cover import head_cover
+from verify.language.sparse_and import likely, sparse_and
+
+
+def rng():
+    return np.random.default_rng(5)
+
+
+def test_a_head_is_its_definition():
+    q, v, X = rng().normal(size=3), rng().normal(size=3), rng().normal(size=(4, 5, 3))
+    for prompt, found in zip(X, head(q, v, X), strict=True):
+        weights = [math.exp(q @ x) for x in prompt]
+        wanted = sum(w * (v @ x) for w, x in zip(weights, prompt, strict=True)) / sum(weights)
+        assert math.isclose(found, wanted)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_what_is_near_is_in_the_cover_and_as_near_as_the_mean(k):
+    q, A = [Fraction(1, 3), Fraction(-1, 2)], Fraction(1)
+    near = nearest_in_cover(q, A, k)
+    atoms = [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)]
+    cover = [
+        [A * sum(c) / k for c in zip(*chosen, strict=True)] for chosen in product(atoms, repeat=k)
+    ]
+    assert near in cover
+    room = (A**2 - sum(x * x for x in q)) / k
+    assert sum((x - y) ** 2 for x, y in zip(q, near, strict=True)) <= room
+
+
+def test_radius_size_and_certificate_are_their_formulas():
+    assert math.isclose(cover_radius(2.0, 3.0, 0.5, 4, 9), 3 * 0.25 * 2 / 2 + 3 * 0.5 / 3)
+    assert math.isclose(log_cover_size(4, 2, 3), 5 * math.log(9))
+    k_q, k_v = math.ceil(16 * 9 * 0.5**4 * 4 / 0.25), math.ceil(16 * 9 * 0.25 / 0.25)
+    assert cover_radius(2.0, 3.0, 0.5, k_q, k_v) <= 0.5 / 2
+    wanted = ((k_q + k_v) * math.log(9) + math.log(20)) / 1000
+    assert math.isclose(margin_certificate(4, 2.0, 3.0, 0.5, 0.5, 1000, 0.05), wanted)
+
+
+def test_occam_is_a_union_bound():
+    epsilon = occam(math.log(100), 50, 0.05)
+    assert 100 * (1 - epsilon) ** 50 <= 0.05
+    assert 100 * math.exp(-50 * epsilon) == pytest.approx(0.05)
+
+
+def test_elimination_keeps_the_bits_of_all_positives():
+    rule = Conjunction(5, (1, 3))
+    words = all_sequences(5, 2)
+    assert (rule.labels(words) == (words[:, 1] & words[:, 3])).all()
+    scores = elimination(words, rule.labels(words))(words)
+    assert ((scores > 0) == (rule.labels(words) == 1)).all()
+    none = elimination(words[:1], rule.labels(words[:1]))(words)
+    assert (none > 0).sum() == 1
+
+
+def test_false_bits_by_all_samples():
+    """Over all pairs of words of three bits, k = 1."""
+    rule, words = Conjunction(3, (0,)), all_sequences(3, 2)
+    left = []
+    for pair in product(range(8), repeat=2):
+        seen = words[list(pair)]
+        labels = rule.labels(seen)
+        left.append(sum((seen[labels == 1][:, j] == 1).all() for j in (1, 2)))
+    assert math.isclose(np.mean(left), false_bits(3, 1, 2))
+
+
+def test_the_least_of_samples_is_information():
+    assert least_samples(50, 3) == 27
+    assert [least_samples(T, 3) for T in (100, 200, 400, 800)] == [32, 38, 43, 49]
+    assert least_samples(50, 3, 0.0) == 0
+    assert math.isclose(entropy(1 / 8), math.log(8) / 8 + 7 / 8 * math.log(8 / 7))
+    assert likely(50, 27) == 1.0
+    assert likely(50, 0) < 0.1
+
+
+def test_the_gradient_of_the_head_is_that_of_its_loss():
+    """One step of Adam moves every parameter by its rate against the sign of the gradient."""
+    from theory.language import sparse_and as learners
+
+    words = rng().integers(2, size=(30, 6))
+    labels = Conjunction(6, (0, 1)).labels(words)
+    steps, learners.STEPS = learners.STEPS, 1
+    try:
+        s, a, b = attention_parameters(words, labels)
+    finally:
+        learners.STEPS = steps
+
+    def loss(theta):
+        alpha = np.exp(theta[:6]) / np.exp(theta[:6]).sum()
+        z = theta[6] * (words @ alpha) + theta[7]
+        each = np.log1p(np.exp(np.where(labels == 1, -z, z)))
+        return (each[labels == 1].mean() + each[labels == 0].mean()) / 2
+
+    start, h = np.array([0.0] * 6 + [20.0, -16.0]), 1e-6
+    slope = [(loss(start + h * e) - loss(start - h * e)) / (2 * h) for e in np.eye(8)]
+    moved = np.array([*s, a, b]) - start
+    assert np.allclose(moved, -np.array([0.05] * 6 + [0.2] * 2) * np.sign(slope), atol=1e-4)
+
+
+def test_a_penalty_finds_few_bits_and_none_does_not():
+    rule = random_conjunction(100, 3, rng())
+    words, asked = (rng().integers(2, size=(n, 100)) for n in (160, 2000))
+    labels, wanted = rule.labels(words), rule.labels(asked)
+    sparse = balanced_accuracy(l1_logistic(words, labels, 0.01)(asked), wanted)
+    assert sparse > 0.99 > 0.9 > balanced_accuracy(logistic(words, labels)(asked), wanted)
+
+
+def test_the_claims_hold_at_small_sizes(tmp_path):
+    found = list(head_cover.findings(Run(quick=True), d=6, k=8))
+    assert {each.verdict for each in found} == {Verdict.HOLDS}
+
+
+@pytest.mark.slow
+def test_conjunctions_are_learned(tmp_path):
+    picture = tmp_path / "p.png"
+    found = list(sparse_and.findings(Run(seed=3, plot=picture), bits=100))
+    assert {each.verdict for each in found} == {Verdict.HOLDS}
+    assert picture.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: head([1.0], [1.0], [[1.0, 2.0]]), "dimension is 2"),
+        (lambda: head([1.0], [1.0], [1.0]), "give \\(…, T, d\\)"),
+        (lambda: nearest_in_cover([Fraction(2)], Fraction(1), 3), "give ‖q‖₁ ≤ A"),
+        (lambda: nearest_in_cover([Fraction(0)], Fraction(0), 3), "give ‖q‖₁ ≤ A"),
+        (lambda: nearest_in_cover([Fraction(0)], Fraction(1), 10**7), "at most 1000000"),
+        (lambda: cover_radius(0.0, 1.0, 1.0, 1, 1), "greater than 0"),
+        (lambda: log_cover_size(0, 1, 1), "at least 1"),
+        (lambda: occam(-1.0, 3, 0.1), "at least 0"),
+        (lambda: occam(1.0, 0, 0.1), "at least 1"),
+        (lambda: occam(1.0, 3, 1.0), "between 0 and 1"),
+        (lambda: margin_certificate(2, 1.0, 1.0, 1.0, 0.0, 9, 0.1), "greater than 0"),
+        (lambda: random_conjunction(2, 3, rng()), "k at most T"),
+        (lambda: balanced_accuracy(np.ones(2), np.ones(2, dtype=int)), "both kinds"),
+        (lambda: entropy(1.5), "from 0 to 1"),
+        (lambda: least_samples(3, 2, -0.5), "from 0 to 1"),
+        (lambda: next(sparse_and.findings(Run(), bits=5)), "at least 10"),
+        (lambda: next(sparse_and.findings(Run(), bits=5000)), "at most 1000"),
+        (lambda: next(head_cover.findings(Run(), d=0, k=1)), "at least 1"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message):
+    with pytest.raises(InputError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)
