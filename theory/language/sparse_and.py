@@ -156,6 +156,5 @@ def least_samples(T: int, k: int, probability: float = 1.0) -> int:
     probability p.  Raises `ValueError` for a probability outside [0, 1], and unless 1 ≤ k ≤ T."""
     T, k = _sizes(T, k)
     p = probability
-    return max(
-        0, math.ceil((p * math.log(math.comb(T, k)) - binary_entropy(p)) / binary_entropy(2.0**-k))
-    )
+    shared = p * math.log(math.comb(T, k)) - binary_entropy(p)
+    return max(0, math.ceil(shared / binary_entropy(2.0**-k)))
