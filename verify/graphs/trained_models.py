@@ -42,7 +42,7 @@ class Right(NamedTuple):
     beyond: float
     two_chain: float
     two_clique: float
-    errors: tuple[float, ...] = (0.0, 0.0, 0.0)
+    errors: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def of(self, graphs: str) -> Mean:
         """A share, by its name here, and its standard error: 0 where nothing is drawn."""
@@ -95,10 +95,16 @@ class Trial:
             all_right(model, A) for A in (self.fresh, self.two_chain, self.two_clique)
         )
         far = beyond(self.fresh, 1).any((-1, -2))
-        own = {"within": fresh[~far], "all": fresh, "beyond": fresh[far]}
-        drawn = [estimated(own[kind]) for kind in (graphs, "within", "beyond")]
-        means, errors = zip(*((each.mean, each.error) for each in drawn), strict=True)
-        return Right(*means, float(chain.mean()), float(clique.mean()), errors)
+        kinds = {"within": fresh[~far], "all": fresh, "beyond": fresh[far]}
+        own, near, away = (estimated(kinds[kind]) for kind in (graphs, "within", "beyond"))
+        return Right(
+            own=own.mean,
+            within=near.mean,
+            beyond=away.mean,
+            two_chain=float(chain.mean()),
+            two_clique=float(clique.mean()),
+            errors=(own.error, near.error, away.error),
+        )
 
 
 def all_right(model: Transformer, A: np.ndarray) -> np.ndarray:
