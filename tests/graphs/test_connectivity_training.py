@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from constructions.graphs import disentangled
 from constructions.trained import Configuration, load, preset, train, untrained
@@ -15,14 +13,13 @@ from constructions.trained.models import LSTMShape, TransformerShape
 from constructions.trained.presets import name_of
 from constructions.trained.process import Process
 from constructions.trained.state import State
-from constructions.trained.tasks.connectivity import Connectivity, connected, within_reach
+from constructions.trained.tasks.connectivity import Connectivity, within_reach
 from constructions.trained.training import advance
 from theory.checks import InputError
 from theory.graphs import (
     as_adjacency,
     beyond,
     erdos_renyi,
-    path,
     relabelled,
     two_chain,
     two_channels,
@@ -61,18 +58,6 @@ def test_graphs_have_the_law_of_the_theory():
         (~beyond(graphs, 1).any((-1, -2))).mean() for graphs in (A, erdos_renyi(count, 8, p, 0))
     ]
     assert abs(shares[0] - shares[1]) < 5 * np.sqrt(0.5 / count)
-
-
-@given(st.integers(2, 12), st.integers(0, 2**32))
-def test_closures_of_any_size(n, seed):
-    A = erdos_renyi(5, n, 1.5 / n, seed)
-    tensor = torch.as_tensor(A, dtype=torch.float32)
-    assert (connected(tensor).numpy() == connected_by_theory(A)).all()
-
-
-def test_the_longest_path_is_closed():
-    for n in range(2, 35):
-        assert (connected(torch.as_tensor(path(n), dtype=torch.float32)) == 1).all()
 
 
 @pytest.mark.usefixtures("unchecked")
