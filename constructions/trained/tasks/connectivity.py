@@ -140,7 +140,7 @@ def share(right: Tensor) -> str:
 
 
 LEARNED = {
-    "steps": 4000,
+    "steps": 2000,
     "learning_rate": 1e-3,
     "batch_size": 256,
     "final_rate": 0.01,
