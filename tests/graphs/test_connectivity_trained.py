@@ -15,6 +15,8 @@ from verify.graphs.connectivity_trained import (
     by_name,
     connectivity_trained,
     free_findings,
+    little_j,
+    much_j,
     two_channels_findings,
 )
 from verify.graphs.trained_models import (
@@ -32,8 +34,8 @@ from verify.graphs.trained_models import (
 )
 from verify.theorems import recorded
 
-HOLDS = Verdict.HOLDS
-FINDINGS = 60
+HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
+FINDINGS = 62
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +71,8 @@ def test_the_built_model_is_right_within_its_capacity(trial):
     one, two = (trial.right(disentangled(8, layers), "all") for layers in (1, 2))
     near = ~beyond(trial.fresh, 1).any((-1, -2))
     assert one[:5] == (near.mean(), 1, 0, 1, 1)
-    assert one.error == pytest.approx((near.mean() * (1 - near.mean()) / 99) ** 0.5)
-    assert two == (1, 1, 1, 1, 1, 0)
+    assert one.errors[0] == pytest.approx((near.mean() * (1 - near.mean()) / 99) ** 0.5)
+    assert two == (1, 1, 1, 1, 1, (0, 0, 0))
     assert (all_right(disentangled(8, 1), trial.fresh) == near).all()
 
 
@@ -147,8 +149,22 @@ def test_free_weights_that_depend_on_names():
 def test_models_before_training_are_right_about_hardly_a_graph(trial):
     model = before_training("connectivity-dense-1-layer")
     assert knows_nothing(model, trial).verdict is HOLDS
-    assert by_name(model).verdict is HOLDS
+    assert by_name(parts_of(model)).verdict is HOLDS
     assert parts_of(model).rest > 0.8
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.009, HOLDS), (0.011, FAILS)])
+def test_J_that_is_planted_is_found(share, verdict):
+    """Weights A ⊗ I + B ⊗ J of which J has this share, in W, in the read-out, and in both."""
+    n, A, c = 8, np.eye(2), np.ones((4, 1))
+    for inside, outside in ((1, 0), (0, 1), (1, 1)):
+        counted = inside * A.sum() + outside * c.sum()  # of squared entries, which are 0 and 1
+        size = np.sqrt(share / (1 - share) * n * 6 / (n * n * counted))
+        W = kronecker(Channels(A, size * inside * A), n)
+        model = disentangled(n, 1, [W], kronecker(Channels(c, size * outside * c), n))
+        assert little_j(parts_of(model)).verdict is verdict
+        assert little_j(parts_of(model)).measured == pytest.approx(share)
+        assert (much_j(parts_of(model)).verdict is HOLDS) == (verdict is FAILS)
 
 
 def test_two_channels_without_J_are_right_about_every_graph(trial):

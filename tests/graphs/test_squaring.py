@@ -12,12 +12,14 @@ from constructions.graphs import squaring
 from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
+    clique,
     connected,
     cycles,
     distances_by_definition,
     erdos_renyi,
     from_edges,
     path,
+    side_by_side,
     two_chain,
     two_clique,
 )
@@ -92,6 +94,31 @@ def test_softmax_answers_as_hardmax(form, beta):
     assert float(off) < 1e-9
 
 
+def test_the_largest_sharpness_at_which_scores_do_not_overflow():
+    for form in ("lean", "robust"):
+        soft = squaring(3, 1, form=form, sharpness=5e307)
+        assert np.array_equal(soft(path(3)).numpy(), connected(path(3)))
+        assert squaring(1, 1, form=form, sharpness=1e308)([[1]]) == 1
+
+
+@pytest.mark.parametrize("L", [1, 2, 3])
+def test_the_lean_form_needs_a_sharpness_that_grows_with_depth(L):
+    """Wrong just below the limit; what a node apart holds grows as the proof says, or faster."""
+    n, N = 6, 8
+    limit = math.log(2 * (n - 1) * ((N + 0.5) ** L - 1))
+    graph = side_by_side(clique(1), clique(n - 1))
+    model = squaring(n, L)
+    for beta in (limit - 0.01, limit + 3.0):
+        for attn in model.attentions:
+            attn.normalise, attn.scale = "softmax", beta
+        s, least = (n - 1) * math.exp(-beta), 0.0
+        for H in list(model.streams(graph))[1:]:
+            least = min(1.0, least + N * (least + s) / (1 + s))
+            held = H[0, model.stream["reached"]][1:]
+            assert (held > least * (1 - 1e-12)).all()
+        assert (model(graph)[0, 1:] == (beta < limit)).all()
+
+
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "says"),
@@ -105,6 +132,10 @@ def test_softmax_answers_as_hardmax(form, beta):
         (lambda: squaring(3, 1, form="robust", sharpness=1.0), "sharpness 1 is too small"),
         (lambda: squaring(3, 1, sharpness=float("nan")), "sharpness is nan"),
         (lambda: squaring(3, 1, sharpness=-2.0), "sharpness is -2"),
+        (
+            lambda: squaring(3, 1, sharpness=1e308),
+            r"sharpness 1e\+308 is too large: scores of up to 3 overflow; give at most 1e307",
+        ),
         (lambda: squaring(10**9, 1), "the weights of 1 layers of width 2e.09 need"),
         (lambda: squaring(3, 1)(path(4)), "A has 4 nodes and 3 are expected"),
         (lambda: squaring(3, 1)([[1, 1, 0], [0, 1, 0], [0, 0, 1]]), "A is not symmetric at nodes"),
