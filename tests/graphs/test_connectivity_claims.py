@@ -85,7 +85,7 @@ def test_subgraphs_are_smallest():
 
 def test_signed_weights_of_four_nodes_differ():
     run = Run()
-    found = [apart(run, 4, 1, cutting(run, 4, 1)) for _ in range(24)]
+    found = [apart(run, 4, 1, cutting(run, 4, 1)) for _ in range(10)]
     assert any(found)
     assert not all(found)
     W = kronecker(Channels(np.diag([0, -2]), np.diag([3, 0])), 10)
@@ -102,6 +102,7 @@ def test_weights_that_say_nothing_decide_nothing(finding, monkeypatch):
         return [0 * each for each in W], 0 * out
 
     monkeypatch.setattr(wall, "channels", nothing)
+    monkeypatch.setattr(wall, "CONTROLS", 3)
     monkeypatch.setattr(wall, "cutting", lambda run, m, layers: nothing(run, m, layers))
     options = (11, 1) if finding is cliques else (1,)
     found = finding(Run(quick=True), *options)

@@ -57,7 +57,7 @@ def test_random_graphs_to_the_last_pair(form, n, L, p, seed):
 
 def test_averages_that_are_rounded_leave_no_trace():
     """49·(1/49) is not 1 in float64."""
-    for n in (3, 11, 49, 98):
+    for n in (3, 11, 49):
         H = [*squaring(n, 7)(path(n)), *list(squaring(n, 7).streams(path(n)))[-1][:, :n]]
         assert {float(x) for row in H for x in row} <= {0.0, 1.0}
 
@@ -79,9 +79,9 @@ def test_batches_and_float32():
 
 
 def test_no_depth_changes_the_sharpness_of_the_robust_form():
-    found = {L: squaring(12, L, form="robust").least_sharpness() for L in (1, 3, 40)}
-    assert max(found.values()) == min(found.values()) <= 1.001 * math.log(8 * 16 * 11)
-    lean = [squaring(12, L).least_sharpness() for L in (1, 2, 3)]
+    found = {L: squaring(6, L, form="robust").least_sharpness() for L in (1, 3, 12)}
+    assert max(found.values()) == min(found.values()) <= 1.001 * math.log(8 * 8 * 5)
+    lean = [squaring(6, L).least_sharpness() for L in (1, 2, 3)]
     assert lean[0] < lean[1] < lean[2]
 
 
@@ -153,20 +153,18 @@ def test_what_it_does_not_take_is_refused(call, says):
         call()
 
 
-def test_the_claim_on_a_graph_of_ones_own(tmp_path):
-    claim, file = installed()["squaring"].load(), tmp_path / "pair.json"
-    file.write_text("[[1, 0]]")
-    options = {**claim.defaults, "samples": 1, "edges": file}
-    found = list(claim.findings(Run(quick=True), **options))
+def test_the_claim_holds_on_a_graph_of_ones_own_too(tmp_path):
+    claim, file = installed()["squaring"].load(), tmp_path / "mine.json"
+    file.write_text("[[1, 0], [4, 2]]")
+    found = list(claim.findings(Run(quick=True), samples=2, edges=file))
     assert {finding.verdict for finding in found} == {Verdict.HOLDS}
-    assert "pair" in next(f.name for f in found if f.id == "robust/large")
+    assert "graphs of 5 nodes" in (named := next(f.name for f in found if f.id == "robust/large"))
+    assert "mine" in named
 
 
-def test_the_claim_holds_and_refuses():
+def test_the_claim_refuses():
     claim = installed()["squaring"].load()
     options = {**claim.defaults, "nodes": 5, "samples": 2}
-    found = list(claim.findings(Run(quick=True), **options))
-    assert {finding.verdict for finding in found} == {Verdict.HOLDS}
     for wrong, says in (
         ({"nodes": 1}, "a graph of 1 nodes: give one of 2 to 256"),
         ({"nodes": 10**6}, "a graph of 1000000 nodes: give one of 2 to 256"),
