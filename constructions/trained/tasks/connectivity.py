@@ -139,13 +139,7 @@ def share(right: Tensor) -> str:
     return f"{float(right.double().mean()):.2%}"
 
 
-LEARNED = {
-    "steps": 2000,
-    "learning_rate": 1e-3,
-    "batch_size": 256,
-    "final_rate": 0.01,
-    "weight_decay": 0.01,
-}
+LEARNED = {"steps": 2000, "learning_rate": 1e-3, "batch_size": 256, "weight_decay": 0.01}
 PROJECTED = {"steps": 2500, "learning_rate": 1e-2, "batch_size": 512, "final_rate": 0.01}
 FREE = {"steps": 6000, "learning_rate": 2e-2, "batch_size": 256, "final_rate": 0.0}
 ER8 = Connectivity(8, 0.2)
