@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.graphs.random_graphs import connected, random_graphs
+from constructions.graphs.random_graphs import _edges, connected, random_graphs
 from theory.checks import InputError
 from theory.graphs import all_graphs, as_adjacency, distances_by_definition, path
 
@@ -29,6 +29,14 @@ def test_chances_of_all_graphs_of_three_nodes():
     pairs = np.bincount(8 * kind[:-1] + kind[1:], minlength=64).reshape(8, 8) / (count - 1)
     for found, wanted in ((pairs.sum(1), chance), (pairs, np.outer(chance, chance))):
         assert (abs(found - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / (count - 1))).all()
+
+
+def test_coins_of_several_rounds():
+    """Five numbers are drawn for six even coins, and more only where these are not enough."""
+    count, draws = 2500, generator(3)
+    kinds = [int((1 << _edges(6, 0.5, draws)).sum()) for _ in range(count)]
+    shares = np.bincount(kinds, minlength=64) / count
+    assert (abs(shares - 1 / 64) < 5 * np.sqrt(1 / 64 / count)).all()
 
 
 @pytest.mark.parametrize("p", [0.01, 0.5, 0.97])
