@@ -6,9 +6,8 @@ enough layers for every graph, in float64.  Tripling takes two products in each 
 squaring one, a comparison and an average.
 
 Then drawing graphs ER(n, 1.5/n) together with who is connected: as one batch of tensors on the
-device, beside a loop of networkx (which comes with torch) over graphs one by one.  Its search is
-linear in the edges and the products are not: on a processor the batch wins by ten times and more at
-the sizes that models are trained on, and no longer at 64 nodes.
+device (`constructions.graphs.random_graphs`), beside a loop of networkx (which comes with torch)
+over graphs one by one, which leaves them as sets of nodes.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -28,10 +27,12 @@ from timing import in_turn, ratio
 from torch import Tensor
 
 from constructions import squaring, tripling
+from constructions.graphs.random_graphs import connected, random_graphs
 from theory.graphs import erdos_renyi, least_layers
 
 DEVICE = sys.argv[2] if len(sys.argv) > 2 else "cuda" if torch.cuda.is_available() else "cpu"
-GRAPHS, DRAWN = 32, 300
+GRAPHS, DRAWN = 32, 1000
+GENERATOR = torch.Generator(DEVICE).manual_seed(0)
 
 
 def doublings(n: int) -> int:
@@ -49,9 +50,8 @@ def closure(A: Tensor) -> Tensor:
 
 def drawn(count: int, n: int, p: float) -> tuple[Tensor, Tensor]:
     """Graphs ER(n, p) (count, n, n) on the device, and who is connected in them."""
-    upper = torch.rand(count, n, n, device=DEVICE).lt_(p).triu_(1)
-    A = upper + upper.mT + torch.eye(n, device=DEVICE)
-    R = closure(A)
+    A = random_graphs(count, n, p, GENERATOR)
+    R = connected(A)
     R[-1, -1, -1].item()  # wait for the device
     return A, R
 
@@ -89,7 +89,7 @@ def main() -> None:
     print("    n    batch  networkx  networkx/batch")
     for n in (8, 20, 64):
         calls = {name: partial(each, DRAWN, n, 1.5 / n) for name, each in WAYS.items()}
-        times = in_turn(calls, 3)
+        times = in_turn(calls, 7)
         batch, loop = (1e3 * median(times[name]) / DRAWN for name in WAYS)
         print(f"{n:5} {batch:8.4f} {loop:9.4f} {ratio(times, 'loop', 'batch'):15.0f}", flush=True)
 

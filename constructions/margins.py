@@ -66,7 +66,7 @@ class Margin:
         crowd = others * q
         if self.graded and q < 1:
             crowd = min(crowd, 4 * q / (1 - q) ** 2)
-        exponent = 2 * sharpness * score_error
+        exponent = 2 * score_error * sharpness
         return min(1.0, crowd * math.exp(exponent)) if exponent < MOST_EXPONENT else 1.0
 
     def unevenness(self, sharpness: float, score_error: float) -> float:
@@ -74,7 +74,7 @@ class Margin:
 
         Scores that are off by at most σ change each of their shares by a factor in e^{±2βσ}.
         """
-        exponent = 2 * sharpness * score_error
+        exponent = 2 * score_error * sharpness
         return min(2.0, math.expm1(min(exponent, MOST_EXPONENT))) if self.ties else 0.0
 
 
@@ -144,7 +144,7 @@ def softmax_error(
     """How far softmax attention at this sharpness is from hardmax, for all prompts.
 
     `held` are the bounds of `_hardmax`, if they are known.  Raises ValueError for a sharpness that
-    is not a finite number above 0.
+    is not a finite number above 0, and for one at which scores overflow.
     """
     sharpness = checks.positive_number("sharpness", sharpness)
     for number, block in enumerate(model.blocks, start=1):
@@ -165,6 +165,11 @@ def softmax_error(
         for W, margin in zip(_heads(block), block.margins, strict=False):
             # |⟨q + δ, k + ε⟩ − ⟨q, k⟩| ≤ |δ||k| + |q||ε| + |δ||ε|, coordinate by coordinate.
             q, k = _asked(bounds, W)
+            if not math.isfinite(sharpness * (largest := float(q @ k))):
+                raise InputError(
+                    f"sharpness {sharpness:g} is too large: scores of up to {largest:g} overflow; "
+                    f"give at most 1e{math.floor(math.log10(sys.float_info.max / largest))}"
+                )
             dq, dk = (error @ abs(W[f"W_{x}"]) for x in "QK")
             sigma = float(dq @ k + q @ dk + dq @ dk)
             layer.append(margin.leak(sharpness, sigma, model.interface.context - 1))

@@ -297,16 +297,14 @@ class Transformer(Model):
         In a trained model the sharpness takes the place of its own, 1/√d_head.  Weights are shared,
         not copied: a later `.to(dtype)` of one model converts both.  A hardmax
         model at None is returned as it is.  Raises ValueError for a sharpness that is not a finite
-        number above 0, or at which answers could be wrong, with the smallest that works.
+        number above 0, at which scores overflow, or at which answers could be wrong, with the
+        smallest that works.
         """
         if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self
         scale = 1.0 if sharpness is None else checks.positive_number("sharpness", sharpness)
         margin = None if sharpness is None else self.interface.margin
-        error = 0.0 if margin is None else self.softmax_error(scale).logits
-        if not np.isfinite(error):
-            raise InputError(f"sharpness {sharpness:g} is too large: scores overflow")
-        if margin is not None and not error < margin / 2:
+        if margin is not None and not self.softmax_error(scale).logits < margin / 2:
             least = np.ceil(self.least_sharpness() * 100) / 100
             raise InputError(
                 f"sharpness {sharpness:g} is too small for prompts of {self.interface.context} "

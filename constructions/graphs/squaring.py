@@ -21,7 +21,14 @@ reached one gets.  Where R² is 1 the average is at least 1/(c + (n − c)e^{−
 elsewhere at most (n − 1)e^{−β}: β ≥ ln(4N(n − 1)) is enough for the robust form at every depth.
 The floor, which counts what leaks both where it goes and where it is missing, derives
 ln(8N(n − 1)).  The lean form passes errors on, N + 1 times in each layer, so that its sharpness
-grows with the number of layers.
+grows with the number of layers, and has to.  Of a node beside a clique of all others let ε be what
+it holds of each of them, and s = (n − 1)e^{−β}.  The others get s e^{βε} ≥ s times the share of the
+node itself, so that a layer makes of ε at least ε + N(ε + s)/(1 + s), or 1.  For s ≤ 1/(2N − 1)
+that is (N + ½)ε + (N − ½)s at least, s((N + ½)^L − 1) after L layers, and above ½, which is wrong,
+
+    for every β < ln(2(n − 1)((N + ½)^L − 1)),
+
+as for s > 1/(2N − 1) one layer is enough.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +11,12 @@ from matplotlib.image import imread
 
 from constructions.graphs import tripling
 from theory.checks import InputError
-from theory.graphs import Channels, connected, cycles, kronecker, path
+from theory.graphs import Channels, clique, connected, cycles, kronecker, path
 from verify.claim import Run
 from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.graphs import wall
-from verify.graphs.connectivity import connectivity, registers
+from verify.graphs.connectivity import connectivity, paths, registers, tested_by
 from verify.graphs.running import difference, evidence_of, exactly, over_q
 from verify.graphs.wall import (
     apart,
@@ -27,6 +28,7 @@ from verify.graphs.wall import (
     far,
     regular,
     smallest_subgraph,
+    sound,
 )
 
 SMALL = {"nodes": 5, "layers": 1, "samples": 2}
@@ -85,7 +87,7 @@ def test_subgraphs_are_smallest():
 
 def test_signed_weights_of_four_nodes_differ():
     run = Run()
-    found = [apart(run, 4, 1, cutting(run, 4, 1)) for _ in range(24)]
+    found = [apart(run, 4, 1, cutting(run, 4, 1)) for _ in range(10)]
     assert any(found)
     assert not all(found)
     W = kronecker(Channels(np.diag([0, -2]), np.diag([3, 0])), 10)
@@ -102,11 +104,42 @@ def test_weights_that_say_nothing_decide_nothing(finding, monkeypatch):
         return [0 * each for each in W], 0 * out
 
     monkeypatch.setattr(wall, "channels", nothing)
+    monkeypatch.setattr(wall, "CONTROLS", 3)
     monkeypatch.setattr(wall, "cutting", lambda run, m, layers: nothing(run, m, layers))
     options = (11, 1) if finding is cliques else (1,)
     found = finding(Run(quick=True), *options)
     verdicts = {each.verdict for each in (found if finding is cliques else [found])}
     assert verdicts == {Verdict.UNDECIDED}
+
+
+def test_weights_that_know_names_are_ahead_of_two_cliques(monkeypatch):
+    """Output_ij = j + 1: a far pair is ahead of the least pair across, of which it says more."""
+
+    def named(run, n, layers, *_):
+        W, out = channels(Run(), n, layers, 0, 1)
+        said = 0 * out
+        said[:n] = np.arange(1, n + 1)
+        return [0 * each for each in W], said
+
+    monkeypatch.setattr(wall, "channels", named)
+    assert {each.verdict for each in cliques(Run(quick=True), 11, 1)} == {Verdict.FAILS}
+
+
+def test_who_sees_far_and_is_sound_is_noticed(monkeypatch):
+    monkeypatch.setattr(wall, "says_too_much", lambda *_: False)
+    assert sound(Run(quick=True), 1).verdict is Verdict.FAILS
+
+
+def test_paths_below_at_and_above_capacity_are_run():
+    sizes = []
+    tested = tested_by(Run(), "tripling")
+
+    def build(n, layers):
+        sizes.append((layers, n - 1))
+        return tested.build(n, layers)
+
+    assert paths(replace(tested, build=build)).verdict is Verdict.HOLDS
+    assert sizes == [(L, 3**L + more) for L in (1, 2, 3) for more in (-1, 0, 1)]
 
 
 def test_far_pairs_are_those_beyond_and_those_apart():
@@ -129,6 +162,9 @@ def test_what_float64_rounds_is_run_over_q():
     assert evidence_of(tripling(10, 3), A) == "exact"
     deep = tripling(10, 4)
     assert evidence_of(deep, A) == "float"
+    # 52 bits are held, and a division by n could follow a product that has more.
+    assert 2**52 < tripling(4, 3).logits(clique(4)).max() < 2**53
+    assert evidence_of(tripling(4, 3), clique(4)) == "float"
     assert (exactly(deep, A[None])[0] == over_q(deep, A)).all()
     assert difference(A, A, A) is None
     assert "nodes 0, 0 of the graph on 3 nodes with edges [(0, 1)" in difference(

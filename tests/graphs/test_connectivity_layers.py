@@ -7,6 +7,7 @@ from theory.checks import InputError
 from theory.graphs import distances_by_definition
 from verify.claim import Run, installed
 from verify.finding import Verdict
+from verify.graphs.layers import _least, machine_takes
 from verify.graphs.pointers import a_path, pointers
 
 
@@ -30,6 +31,13 @@ def test_the_claim_holds_and_says_how_many():
     assert {finding.verdict for finding in found.values()} == {Verdict.HOLDS}
     at_nine = {name: finding.measured["path, D = 9"] for name, finding in found.items()}
     assert at_nine == {"tripling": 2, "squaring": 4, "pointers": 4, "search": 10, "machine": 5}
+
+
+def test_the_least_number_of_layers():
+    """Which may be 0, and −1 where more than 2n would be needed."""
+    graph = a_path(2)
+    assert [_least(lambda _, L, k=k: k <= L, graph) for k in (0, 1, 6, 7)] == [0, 1, 6, -1]
+    assert machine_takes(graph) == 4
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ GRAPHS = st.builds(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(GRAPHS)
 def test_distances_by_products_are_those_of_a_search(A):
     apart = distances(A)
@@ -62,7 +62,7 @@ def test_distances_by_products_are_those_of_a_search(A):
     assert components(A).tolist() == least
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(GRAPHS, st.integers(0, 12))
 def test_walks_are_powers(A, k):
     power = np.linalg.matrix_power(A.astype(object), k) if k else np.eye(len(A), dtype=object)
@@ -71,7 +71,7 @@ def test_walks_are_powers(A, k):
     assert walks(A, k) == power.sum()
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(GRAPHS, st.randoms())
 def test_labels_do_not_matter(A, random):
     order = random.sample(range(len(A)), len(A))

@@ -45,7 +45,7 @@ def test_every_graph_of_three_nodes_from_every_source():
             assert sorted(found) == np.flatnonzero(connected(A)[source]).tolist()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(EDGES)
 def test_directed_graphs_with_loops_and_repeated_edges(drawn):
     n, pairs, source = drawn
@@ -157,9 +157,9 @@ def test_what_it_does_not_take_is_refused(call, says):
 
 def test_the_claim_on_a_graph_of_ones_own(tmp_path):
     claim, file = installed()["graph-search"].load(), tmp_path / "mine.json"
-    file.write_text(json.dumps(both_ways(from_edges([[0, 1], [1, 2], [3, 4]], 5)).tolist()))
+    file.write_text(json.dumps(both_ways(from_edges([[0, 1], [1, 2]], 4)).tolist()))
     options = {**claim.defaults, "samples": 2, "edges": file}
     found = list(claim.findings(Run(quick=True), **options))
     assert {finding.verdict for finding in found} == {Verdict.HOLDS}
-    with pytest.raises(InputError, match=r"nodes 5 and edges .*: give one of them"):
-        list(claim.findings(Run(quick=True), **{**options, "nodes": 5}))
+    with pytest.raises(InputError, match=r"nodes 4 and edges .*: give one of them"):
+        list(claim.findings(Run(quick=True), **{**options, "nodes": 4}))

@@ -12,12 +12,14 @@ from constructions.graphs import squaring
 from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
+    clique,
     connected,
     cycles,
     distances_by_definition,
     erdos_renyi,
     from_edges,
     path,
+    side_by_side,
     two_chain,
     two_clique,
 )
@@ -55,7 +57,7 @@ def test_random_graphs_to_the_last_pair(form, n, L, p, seed):
 
 def test_averages_that_are_rounded_leave_no_trace():
     """49·(1/49) is not 1 in float64."""
-    for n in (3, 11, 49, 98):
+    for n in (3, 11, 49):
         H = [*squaring(n, 7)(path(n)), *list(squaring(n, 7).streams(path(n)))[-1][:, :n]]
         assert {float(x) for row in H for x in row} <= {0.0, 1.0}
 
@@ -77,9 +79,9 @@ def test_batches_and_float32():
 
 
 def test_no_depth_changes_the_sharpness_of_the_robust_form():
-    found = {L: squaring(12, L, form="robust").least_sharpness() for L in (1, 3, 40)}
-    assert max(found.values()) == min(found.values()) <= 1.001 * math.log(8 * 16 * 11)
-    lean = [squaring(12, L).least_sharpness() for L in (1, 2, 3)]
+    found = {L: squaring(6, L, form="robust").least_sharpness() for L in (1, 3, 12)}
+    assert max(found.values()) == min(found.values()) <= 1.001 * math.log(8 * 8 * 5)
+    lean = [squaring(6, L).least_sharpness() for L in (1, 2, 3)]
     assert lean[0] < lean[1] < lean[2]
 
 
@@ -90,6 +92,31 @@ def test_softmax_answers_as_hardmax(form, beta):
     assert np.array_equal(soft(A).numpy(), connected(A))
     off = (soft.logits(A) - squaring(12, 4, form=form).logits(A)).abs().max()
     assert float(off) < 1e-9
+
+
+def test_the_largest_sharpness_at_which_scores_do_not_overflow():
+    for form in ("lean", "robust"):
+        soft = squaring(3, 1, form=form, sharpness=5e307)
+        assert np.array_equal(soft(path(3)).numpy(), connected(path(3)))
+        assert squaring(1, 1, form=form, sharpness=1e308)([[1]]) == 1
+
+
+@pytest.mark.parametrize("L", [1, 2, 3])
+def test_the_lean_form_needs_a_sharpness_that_grows_with_depth(L):
+    """Wrong just below the limit; what a node apart holds grows as the proof says, or faster."""
+    n, N = 6, 8
+    limit = math.log(2 * (n - 1) * ((N + 0.5) ** L - 1))
+    graph = side_by_side(clique(1), clique(n - 1))
+    model = squaring(n, L)
+    for beta in (limit - 0.01, limit + 3.0):
+        for attn in model.attentions:
+            attn.normalise, attn.scale = "softmax", beta
+        s, least = (n - 1) * math.exp(-beta), 0.0
+        for H in list(model.streams(graph))[1:]:
+            least = min(1.0, least + N * (least + s) / (1 + s))
+            held = H[0, model.stream["reached"]][1:]
+            assert (held > least * (1 - 1e-12)).all()
+        assert (model(graph)[0, 1:] == (beta < limit)).all()
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -105,6 +132,10 @@ def test_softmax_answers_as_hardmax(form, beta):
         (lambda: squaring(3, 1, form="robust", sharpness=1.0), "sharpness 1 is too small"),
         (lambda: squaring(3, 1, sharpness=float("nan")), "sharpness is nan"),
         (lambda: squaring(3, 1, sharpness=-2.0), "sharpness is -2"),
+        (
+            lambda: squaring(3, 1, sharpness=1e308),
+            r"sharpness 1e\+308 is too large: scores of up to 3 overflow; give at most 1e307",
+        ),
         (lambda: squaring(10**9, 1), "the weights of 1 layers of width 2e.09 need"),
         (lambda: squaring(3, 1)(path(4)), "A has 4 nodes and 3 are expected"),
         (lambda: squaring(3, 1)([[1, 1, 0], [0, 1, 0], [0, 0, 1]]), "A is not symmetric at nodes"),
@@ -122,20 +153,18 @@ def test_what_it_does_not_take_is_refused(call, says):
         call()
 
 
-def test_the_claim_on_a_graph_of_ones_own(tmp_path):
-    claim, file = installed()["squaring"].load(), tmp_path / "pair.json"
-    file.write_text("[[1, 0]]")
-    options = {**claim.defaults, "samples": 1, "edges": file}
-    found = list(claim.findings(Run(quick=True), **options))
+def test_the_claim_holds_on_a_graph_of_ones_own_too(tmp_path):
+    claim, file = installed()["squaring"].load(), tmp_path / "mine.json"
+    file.write_text("[[1, 0], [4, 2]]")
+    found = list(claim.findings(Run(quick=True), samples=2, edges=file))
     assert {finding.verdict for finding in found} == {Verdict.HOLDS}
-    assert "pair" in next(f.name for f in found if f.id == "robust/large")
+    assert "graphs of 5 nodes" in (named := next(f.name for f in found if f.id == "robust/large"))
+    assert "mine" in named
 
 
-def test_the_claim_holds_and_refuses():
+def test_the_claim_refuses():
     claim = installed()["squaring"].load()
     options = {**claim.defaults, "nodes": 5, "samples": 2}
-    found = list(claim.findings(Run(quick=True), **options))
-    assert {finding.verdict for finding in found} == {Verdict.HOLDS}
     for wrong, says in (
         ({"nodes": 1}, "a graph of 1 nodes: give one of 2 to 256"),
         ({"nodes": 10**6}, "a graph of 1000000 nodes: give one of 2 to 256"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterator
+from typing import Annotated
 
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict, at_least, at_most, labelled
 from verify.graphs.trained_models import (
+    Parts,
     Seeds,
     Seen,
     Trial,
@@ -18,8 +19,7 @@ from verify.graphs.trained_models import (
     parts_of,
 )
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
+Compare = Callable[..., Finding]
 
 CHANNELS, FREE = "connectivity-channels-1-layer", "connectivity-dense-1-layer"
 
@@ -62,7 +62,9 @@ def connectivity_trained(
 def two_channels_findings(by: Seeds) -> Iterator[Finding]:
     """Right about everything with hardly any J; with other data J is larger and 2Clique wrong."""
     for each in by["within"]:
-        yield from labelled(each.name, [learns(each, 1.0), *families(each, 1.0), little_j(each)])
+        yield from labelled(
+            each.name, [learns(each, 1.0), *families(each, 1.0), little_j(parts_of(each.model))]
+        )
     yield from other_data(by)
 
 
@@ -70,10 +72,10 @@ def free_findings(by: Seeds) -> Iterator[Finding]:
     """The two channels are found unaided, with hardly any J where data are right."""
     for each in by["within"]:
         right = [learns(each, ALMOST), *families(each, ALMOST)]
-        yield from labelled(each.name, [*right, little_j(each)])
+        yield from labelled(each.name, [*right, little_j(parts_of(each.model))])
     yield from other_data(by)
     for each in (*by["within"], *by["all"]):
-        yield from labelled(each.name, [unaided(each)])
+        yield from labelled(each.name, [unaided(parts_of(each.model))])
 
 
 def other_data(by: Seeds) -> Iterator[Finding]:
@@ -132,50 +134,39 @@ def families(each: Seen, least: float) -> Iterator[Finding]:
         )
 
 
-def little_j(each: Seen) -> Finding:
+def little_j(parts: Parts) -> Finding:
     """Hardly any of the squared weights is J's."""
-    parts = parts_of(each.model)
-    return at_most(
-        "J",
-        "hardly any J",
-        "trained",
-        parts.j,
-        SMALL,
-        words=str(parts),
-        wanted=f"J at most {SMALL:g}",
-    )
+    return of_parts("J", "hardly any J", at_most, parts, "j", SMALL)
 
 
-def unaided(each: Seen) -> Finding:
+def unaided(parts: Parts) -> Finding:
     """Hardly any of the squared weights depends on the names of nodes."""
-    parts = parts_of(each.model)
-    return at_most(
-        "channels",
-        "two channels, with nothing imposed",
-        "trained",
-        parts.rest,
-        SMALL,
-        words=str(parts),
-        wanted=f"rest at most {SMALL:g}",
-    )
+    return of_parts("channels", "two channels, with nothing imposed", at_most, parts, "rest", SMALL)
 
 
 def controls(trial: Trial) -> Iterator[Finding]:
-    """Before training hardly a graph is right, and free weights are not in two channels."""
+    """Before training hardly a graph is right, J is not small, and free weights are not in two
+    channels."""
     channels, free = before_training(CHANNELS), before_training(FREE)
-    yield from labelled("untrained channels", [knows_nothing(channels, trial)])
-    yield from labelled("untrained free weights", [knows_nothing(free, trial), by_name(free)])
+    for label, model in (("untrained channels", channels), ("untrained free weights", free)):
+        yield from labelled(label, [knows_nothing(model, trial), much_j(parts_of(model))])
+    yield from labelled("untrained free weights", [by_name(parts_of(free))])
 
 
-def by_name(model: Transformer) -> Finding:
+def much_j(parts: Parts) -> Finding:
+    """What `little_j` does not find small: in two channels J starts as about 1/(n + 1)."""
+    return of_parts("J", "more than hardly any J", at_least, parts, "j", SMALL)
+
+
+def by_name(parts: Parts) -> Finding:
     """Most of the squared weights depends on the names of nodes."""
-    parts = parts_of(model)
-    return at_least(
-        "channels",
-        "not in two channels",
-        "trained",
-        parts.rest,
-        BY_NAME,
-        words=str(parts),
-        wanted=f"rest at least {BY_NAME:g}",
-    )
+    return of_parts("channels", "not in two channels", at_least, parts, "rest", BY_NAME)
+
+
+def of_parts(
+    id: str, name: str, compare: Compare, parts: Parts, which: str, bound: float
+) -> Finding:
+    """A part of the squared weights beside its bound."""
+    wanted = f"{which} {'at most' if compare is at_most else 'at least'} {bound:g}"
+    value = getattr(parts, which)
+    return compare(id, name, "trained", value, bound, words=str(parts), wanted=wanted)

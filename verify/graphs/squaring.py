@@ -24,6 +24,7 @@ from theory.graphs import (
 )
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs, streams
+from verify.evidence import softmax
 from verify.evidence.enclosure import below
 from verify.evidence.heads import head_is
 from verify.evidence.restoring import ENCLOSED, SEARCHED, makes
@@ -57,7 +58,8 @@ def squaring(
     Row i of the adjacency asks, node j answers with its number, and the rows of what is reached are
     averaged: width 2n and n ReLU units with hardmax.  ⌈log₂D⌉ layers say who is connected where the
     diameter is D.  With width 3n and 3n units a softmax leaves no trace, from a sharpness
-    ln(8N(n − 1)) on, N = 2^⌈log₂n⌉, that does not depend on L.
+    ln(8N(n − 1)) on, N = 2^⌈log₂n⌉, that does not depend on L; without them answers are wrong below
+    ln(2(n − 1)((N + ½)^L − 1)), which grows with L.
     """
     n, own = chosen(nodes, edges, 16)
     L = max(1, (n - 2).bit_length()) if layers is None else checks.dimension("layers", layers)
@@ -68,6 +70,7 @@ def squaring(
         model = built(run, n, L, form)
         yield from labelled(form, _found(run, model, graphs, form))
     yield from labelled("softmax", _softmax(run, n, L, graphs))
+    yield from labelled("lean", _softmax_of_the_lean_form(run, min(n, ENCLOSED_NODES)))
 
 
 def built(run: Run, n: int, L: int, form: str) -> Transformer:
@@ -243,10 +246,10 @@ def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
 
 
 def needed(model: Transformer) -> Finding:
-    """Below ln((n − 1)(2N − 1)) the node apart is taken to be connected: N(n − 1)e^{−β} over
-    1 + (n − 1)e^{−β}, which `found` holds there, is above ½."""
-    n = model.interface.n
-    limit = math.log((n - 1) * (2 * 2 ** (n - 1).bit_length() - 1))
+    """Below a limit the node apart is taken to be connected: what the lean form holds of the others
+    after L layers, or `found` of the robust form after one, is above ½."""
+    n, L = model.interface.n, model.n_layers
+    limit = math.log(2 * (n - 1) * ((2 ** (n - 1).bit_length() + 0.5) ** L - 1))
     beta, soft = limit - 2**-4, deepcopy(model)
     for attn in soft.attentions:  # `sharpened` refuses what is not sure
         attn.normalise, attn.scale = "softmax", beta
@@ -255,13 +258,22 @@ def needed(model: Transformer) -> Finding:
         half = Ball().number(1, 2)
         verdicts = [below(half, logit) for logit in logits]
     wrong = verdicts.count(Verdict.HOLDS)
+    layers = "1 layer" if L == 1 else f"{L} layers"
     return Finding(
         "needed",
-        f"a node beside a clique of {n - 1} is taken to be connected at β = {beta:.3g}",
+        f"a node beside a clique of {n - 1} is taken to be connected at β = {beta:.3g}, {layers}",
         "enclosure",
         wrong,
         n - 1,
         Verdict.together(verdicts),
         f"{wrong} of {n - 1} logits above ½",
-        f"all, below ln((n − 1)(2N − 1)) = {limit:.3g}",
+        f"all, below ln(2(n − 1)((N + ½)^L − 1)) = {limit:.3g}",
     )
+
+
+def _softmax_of_the_lean_form(run: Run, n: int) -> Iterator[Finding]:
+    """Its sharpness for two layers is enough, in balls, and such a one is needed."""
+    few = built(run, n, 2, "lean")
+    graphs = np.stack([apart(n), path(n)])
+    yield softmax.enclosed(few, few.least_sharpness(), graphs, f"{n} nodes, 2 layers")
+    yield needed(few)

@@ -20,7 +20,7 @@ from theory.graphs import (
 )
 from verify.claim import Run
 from verify.evidence.checkpoints import models_of
-from verify.evidence.statistics import BY, estimated, sign_of
+from verify.evidence.statistics import BY, Mean, estimated, sign_of
 from verify.finding import Finding, Verdict, at_most
 
 if TYPE_CHECKING:
@@ -35,14 +35,19 @@ AT_ONCE = 1024  # graphs
 class Right(NamedTuple):
     """Shares of graphs of which a model is right about all pairs: of graphs as in its training, of
     ER graphs within and beyond distance 3, and of all labellings of 2Chain and 2Clique; and the
-    standard error of the first."""
+    standard errors of the first three, which are of fresh graphs."""
 
     own: float
     within: float
     beyond: float
     two_chain: float
     two_clique: float
-    error: float = 0.0
+    errors: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def of(self, graphs: str) -> Mean:
+        """A share, by its name here, and its standard error: 0 where nothing is drawn."""
+        errors = dict(zip(self._fields, self.errors, strict=False))
+        return Mean(getattr(self, graphs), errors.get(graphs, 0.0))
 
     def __str__(self) -> str:
         own, within, beyond, chain, clique = (f"{share:.1%}" for share in self[:5])
@@ -90,14 +95,15 @@ class Trial:
             all_right(model, A) for A in (self.fresh, self.two_chain, self.two_clique)
         )
         far = beyond(self.fresh, 1).any((-1, -2))
-        own = {"within": fresh[~far], "all": fresh, "beyond": fresh[far]}
+        kinds = {"within": fresh[~far], "all": fresh, "beyond": fresh[far]}
+        own, near, away = (estimated(kinds[kind]) for kind in (graphs, "within", "beyond"))
         return Right(
-            own=float(own[graphs].mean()),
-            within=float(own["within"].mean()),
-            beyond=float(own["beyond"].mean()),
+            own=own.mean,
+            within=near.mean,
+            beyond=away.mean,
             two_chain=float(chain.mean()),
             two_clique=float(clique.mean()),
-            error=estimated(own[graphs]).error,
+            errors=(own.error, near.error, away.error),
         )
 
 
@@ -161,12 +167,13 @@ def knows_nothing(model: Transformer, trial: Trial) -> Finding:
 
 def learns(each: Seen, least: float) -> Finding:
     """Right about fresh graphs as in training: all of them, or so many by standard errors."""
-    own, error = each.right.own, each.right.error
+    found = each.right.of("own")
+    own, error = found.mean, found.error
     return Finding(
         "graphs",
         "right about fresh graphs as in training",
         "trained",
-        {"mean": own, "standard error": error},
+        found.value,
         least,
         Verdict.HOLDS if own == 1 else sign_of(own - least, error),
         words=f"{own:.2%} ± {error:.2%}: {each.right}",

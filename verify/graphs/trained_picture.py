@@ -37,6 +37,14 @@ def draw(path: Path, channels: Seeds, free: Seeds) -> None:
     figure.savefig(path, dpi=150)
 
 
+def draw_by_depth(path: Path, one: Seeds, two: Seeds) -> None:
+    """Saved to path: every seed's shares of right graphs, of one layer and of two."""
+    figure = Figure(figsize=(11, 4.4), layout="constrained")
+    for panel, by, depth in zip(figure.subplots(1, 2), (one, two), ("one", "two"), strict=True):
+        _shares(panel, by, f"softmax, {depth} layer{'s' * (depth == 'two')}")
+    figure.savefig(path, dpi=150)
+
+
 def _shares(panel: Axes, by: Seeds, title: str) -> None:
     """A dot for every seed, in a column for what it is tried on, by the graphs of its training."""
     for i, (graphs, seeds) in enumerate(by.items()):

@@ -10,6 +10,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from constructions.graphs import random_graphs
 from constructions.graphs.graph import Graph
 from constructions.interface import Model
 from constructions.trained.configuration import Configuration, presets
@@ -118,10 +119,8 @@ class Connectivity(Task, kind="connectivity"):
 
 
 def connected(A: Tensor) -> Tensor:
-    """R (…, n, n) of 0 and 1: whether there is a path, by boolean squaring; dtype as A."""
-    for _ in range(max(0, A.shape[-1] - 2).bit_length()):
-        A = (A @ A > 0).to(A)
-    return A
+    """R (…, n, n) of 0 and 1: whether there is a path from i to j; dtype as A."""
+    return random_graphs.connected(A).to(A)
 
 
 def within_reach(A: Tensor) -> Tensor:

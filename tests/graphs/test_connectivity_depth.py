@@ -1,0 +1,77 @@
+"""What one layer and two learn of graphs: the shipped models, and what would be otherwise."""
+
+from itertools import combinations
+
+import pytest
+from matplotlib.image import imread
+
+from verify.claim import Run
+from verify.evidence.statistics import Mean
+from verify.finding import Verdict
+from verify.graphs.connectivity_depth import by_depth, connectivity_depth, more
+from verify.graphs.trained_models import Right, Seen
+from verify.theorems import recorded
+
+HOLDS = Verdict.HOLDS
+FINDINGS = 18
+
+
+def test_what_the_shipped_checkpoints_say():
+    claim = connectivity_depth.findings(Run(seed=0, quick=True), samples=1000)
+    found = {finding.id: finding.verdict for finding in claim}
+    assert len(found) == FINDINGS
+    lost = {id: str(verdict) for id, verdict in found.items() if verdict is not HOLDS}
+    assert lost == recorded("connectivity-depth")
+
+
+@pytest.mark.slow
+def test_the_picture(tmp_path):
+    picture = tmp_path / "picture.png"
+    list(connectivity_depth.findings(Run(quick=True, plot=picture), samples=100))
+    assert imread(picture).std() > 0.05
+
+
+def test_if_there_is_no_difference_one_case_of_twenty_holds():
+    values = [Mean(0.1 * i, 0.001) for i in range(6)]
+    verdicts = [
+        more("", "", list(better), [v for v in values if v not in better]).verdict
+        for better in combinations(values, 3)
+    ]
+    assert len(verdicts) == 20
+    assert verdicts.count(HOLDS) == 1
+
+
+def test_errors_of_both_decide():
+    for error, verdict in ((0.02, HOLDS), (0.03, Verdict.UNDECIDED)):
+        found = more("", "", [Mean(0.6, error), Mean(0.9, 0.0)], [Mean(0.5, error)])
+        assert found.verdict is verdict
+    exact = [Mean(0.5, 0.0)]
+    assert more("", "", exact, exact).verdict is not HOLDS
+    assert more("", "", exact, [Mean(0.6, 0.0)]).verdict is Verdict.FAILS
+
+
+def seeds(within, beyond, chain):
+    right = Right(0.9, within, beyond, chain, 0.0, errors=(0.01, 0.01, 0.01))
+    return [Seen(f"seed{i}", None, right) for i in range(3)]
+
+
+ONE = {"within": seeds(0.95, 0.0, 1.0), "all": seeds(0.7, 0.2, 0.1)}
+TWO = {"within": seeds(1.0, 0.2, 1.0), "all": seeds(1.0, 1.0, 1.0)}
+AMISS = {
+    # one seed of a depth and its graphs that is otherwise, and what then does not hold
+    "2Chain by one layer, all": ("one", "all", seeds(0.7, 0.2, 1.0), "one-layer/two-chain"),
+    "near ones by one layer, all": ("one", "all", seeds(0.95, 0.2, 0.1), "one-layer/within"),
+    "beyond 3 by one layer, all": ("one", "all", seeds(0.7, 1.0, 0.1), "depth/beyond"),
+    "beyond 3 by two, within": ("two", "within", seeds(1.0, 1.0, 1.0), "two-layers/beyond"),
+}
+
+
+@pytest.mark.parametrize("what", AMISS)
+def test_each_finding_sees_what_is_amiss_in_one_seed(what):
+    depth, graphs, other, wanted = AMISS[what]
+    models = {"one": ONE, "two": TWO}
+    assert {each.verdict for each in by_depth(ONE, TWO)} == {HOLDS}
+    seen = [*models[depth][graphs][:2], other[2]]
+    models[depth] = {**models[depth], graphs: seen}
+    found = by_depth(models["one"], models["two"])
+    assert {each.id for each in found if each.verdict is not HOLDS} == {wanted}
