@@ -42,14 +42,18 @@ app = typer.Typer(
 @app.command("train")
 def train_command(
     task: Annotated[
-        str, typer.Argument(help="regression, induction, bigrams, hop, automata or connectivity")
+        str,
+        typer.Argument(
+            help="regression, induction, bigrams, hop, automata, connectivity, addition or modular"
+        ),
     ],
     size: Annotated[
         str,
         typer.Option(
             "--preset",
             help="small; ten, medium, paper or linear (regression); channels or dense "
-            "(connectivity)",
+            "(connectivity); minilm, scratch, shuffled, gaussian or fourier (addition); p7, p11 or "
+            "p23 (modular)",
         ),
     ] = "small",
     model: Annotated[

@@ -1,4 +1,5 @@
-"""Models to be trained, with random weights: transformers of the project's own kind, and LSTMs.
+"""Models to be trained, with random weights: transformers of the project's own kind, some of them
+with a given embedding, and LSTMs.
 
 A shape `build`s a model, of which it marks what is trained (`requires_grad`).
 """
@@ -10,13 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from constructions.attention import Attention
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.disentangled import DisentangledShape
+from constructions.trained.numbers import KINDS, number_rows
+from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Form
 from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
 from theory import checks
@@ -110,6 +115,67 @@ class TransformerShape:
 
 
 @dataclass(frozen=True)
+class TiedShape(TransformerShape):
+    """A transformer over numbers, whose read-out is its embedding: W_U = W_Eᵀ but for "=".
+
+    `rows` are those of the numbers, as `constructions.trained.numbers` has them: only "scratch" is
+    trained.
+    """
+
+    rows: str = "scratch"
+
+    kind: ClassVar[str] = "tied"
+    compiles: ClassVar[bool] = False  # its matrices are small
+
+    @property
+    def words(self) -> str:
+        """What it is, in words."""
+        return f"a tied transformer of {self.rows} rows"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.one_of("rows", self.rows, KINDS)
+
+    def build(self, form: Form, seed: int, task: str) -> Transformer:
+        """As transformers; rows and positions have a mean squared length of 1."""
+        model = super().build(form, seed, task)
+        rng = np.random.default_rng(seed)
+        rows = torch.from_numpy(number_rows(self.rows, form.d_out, self.d_model, rng))
+        model.embed = Numbers(rows, learned=self.rows == "scratch")
+        model.unembed = Tied(model.embed, form.d_out)
+        if model.pos_embed is not None:
+            model.pos_embed.W_pos.data /= math.sqrt(self.d_model)
+        return model
+
+
+class Numbers(Embed):
+    """Rows of numbers, and a last one for "=": learned from these and 0, or these and 0 for good,
+    no weights then."""
+
+    def __init__(self, rows: Tensor, learned: bool) -> None:
+        nn.Module.__init__(self)
+        W_E = pad(rows, (0, 0, 0, 1))
+        if learned:
+            self.W_E = nn.Parameter(W_E)
+        else:
+            self.register_buffer("W_E", W_E, persistent=False)
+
+
+class Tied(Unembed):
+    """Logits by the first rows of an embedding."""
+
+    def __init__(self, embed: Embed, answers: int) -> None:
+        nn.Module.__init__(self)
+        self.tied = (embed,)  # in a tuple: its weights are the embedding's, and no others
+        self.answers, self.b_U = answers, None
+
+    @property
+    def W_U(self) -> Tensor:  # type: ignore[override]
+        """(D, answers)."""
+        return self.tied[0].W_E[: self.answers].mT
+
+
+@dataclass(frozen=True)
 class LSTMShape:
     """`n_layers` LSTMs, one on top of the other, of `width` units each."""
 
@@ -133,9 +199,10 @@ class LSTMShape:
             return LSTM(self, form)
 
 
-Shape = TransformerShape | LSTMShape | DisentangledShape
+Shape = TransformerShape | TiedShape | LSTMShape | DisentangledShape | QuadraticShape
 SHAPES: dict[str, type[Shape]] = {
-    shape.kind: shape for shape in (TransformerShape, LSTMShape, DisentangledShape)
+    shape.kind: shape
+    for shape in (TransformerShape, TiedShape, LSTMShape, DisentangledShape, QuadraticShape)
 }
 
 

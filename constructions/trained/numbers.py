@@ -1,0 +1,54 @@
+"""Rows for the numbers 0 … p − 1, with which an embedding begins or at which it stays.
+
+    minilm     those of the number tokens of all-MiniLM-L6-v2 less their mean, on their first d
+               principal axes (`rows/README.md`)
+    shuffled   the same in random order
+    gaussian   independent normal numbers
+    fourier    cosines and sines of the periods 2, 2.5, 5, 10, 20, 50, 100 and 300 in random axes
+    scratch    normal numbers, to be trained
+
+All have a mean squared length of 1.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from theory import checks
+from theory.arithmetic import bin_of, fourier_bins, fourier_matrix
+from theory.checks import InputError
+
+KINDS = "minilm", "shuffled", "gaussian", "fourier", "scratch"
+FILE = Path(__file__).parent / "rows" / "minilm.npy"
+PERIODS = (2, Fraction(5, 2), 5, 10, 20, 50, 100, 300)
+
+
+def number_rows(kind: str, p: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows (p, d) of this kind, float64.
+
+    Raises ValueError for another kind, for more numbers or features than are on file, for fewer
+    features than there are cosines and sines, and where a period is no bin of p numbers.
+    """
+    checks.one_of("rows", kind, KINDS)
+    if kind in ("minilm", "shuffled"):
+        table = np.load(FILE).astype(np.float64)
+        if p > len(table) or d > table.shape[1]:
+            raise InputError(
+                f"rows of {len(table)} numbers on {table.shape[1]} axes are on file: p is {p} and "
+                f"d_model {d}; take fewer"
+            )
+        rows = table[:p, :d]
+        rows = rows[rng.permutation(p)] if kind == "shuffled" else rows
+    elif kind == "fourier":
+        bins = fourier_bins(p)
+        waves = fourier_matrix(p)[np.isin(bins, [bin_of(T, p) for T in PERIODS])]
+        if len(waves) > d:
+            raise InputError(f"there are {len(waves)} cosines and sines: d_model is {d}; give more")
+        axes, _ = np.linalg.qr(rng.standard_normal((d, len(waves))))
+        rows = waves.T @ axes.T
+    else:
+        rows = rng.standard_normal((p, d))
+    return rows / np.sqrt((rows**2).sum(1).mean())
