@@ -25,7 +25,9 @@ from theory.arithmetic.fourier import bin_of, bin_sizes, fourier_bins, fourier_m
 from theory.arithmetic.golden import Golden, cosine
 from theory.arithmetic.modular_margin import (
     Neurons,
+    cubes,
     few_frequencies_margin,
+    frequency_shares,
     largest_margin_squared,
     mean_over_cubes,
     modular_neurons,
@@ -53,10 +55,12 @@ __all__ = [
     "comb",
     "comb_gap",
     "cosine",
+    "cubes",
     "demands",
     "few_frequencies_margin",
     "fourier_bins",
     "fourier_matrix",
+    "frequency_shares",
     "halvings",
     "kept_stream",
     "largest_alpha",
