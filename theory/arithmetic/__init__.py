@@ -37,6 +37,7 @@ from theory.arithmetic.modular_margin import (
 from theory.arithmetic.printed_matrix import (
     printed_gram,
     printed_matrix,
+    printed_misses,
     printed_quadratic,
     printed_scales,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "permutation_maxima",
     "printed_gram",
     "printed_matrix",
+    "printed_misses",
     "printed_quadratic",
     "printed_scales",
     "rounding_of_logits",
