@@ -131,13 +131,13 @@ def peaks(logits: np.ndarray) -> dict[str, float]:
 
 
 def even_share(errors: np.ndarray) -> float:
-    """Of errors."""
-    return float((errors % 2 == 0).mean())
+    """Of errors, those of even size; 0 if there is none."""
+    return float((errors % 2 == 0).sum() / max(1, len(errors)))
 
 
 def near_share(errors: np.ndarray) -> float:
-    """Of errors, those within ±2."""
-    return float((abs(errors) <= NEAR).mean())
+    """Of errors, those within ±2; 0 if there is none."""
+    return float((abs(errors) <= NEAR).sum() / max(1, len(errors)))
 
 
 def high_share(adder: Adder, modules: tuple[str, ...]) -> float:
