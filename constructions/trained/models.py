@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from constructions.trained.configuration import Configuration
 
 SOURCE = "trained; see constructions/trained"
+SMALL = 0.02  # the standard deviation of the weights of [Radford2019]
 
 
 @dataclass(frozen=True)
@@ -137,14 +138,20 @@ class TiedShape(TransformerShape):
         checks.one_of("rows", self.rows, KINDS)
 
     def build(self, form: Form, seed: int, task: str) -> Transformer:
-        """As transformers; rows and positions have a mean squared length of 1."""
+        """As [Radford2019]: positions, learned rows and all weights have standard deviation .02,
+        and those that write into the stream are smaller by √(2·layers); given rows have a mean
+        squared length of 1."""
         model = super().build(form, seed, task)
-        rng = np.random.default_rng(seed)
+        learned, rng = self.rows == "scratch", np.random.default_rng(seed)
         rows = torch.from_numpy(number_rows(self.rows, form.d_out, self.d_model, rng))
-        model.embed = Numbers(rows, learned=self.rows == "scratch")
+        with torch.no_grad():
+            for name, W in model.named_parameters():
+                if name.startswith("blocks.") and ".W_" in name:
+                    W *= SMALL * math.sqrt(self.d_mlp if name.endswith("W_out") else self.d_model)
+            if model.pos_embed is not None:
+                model.pos_embed.W_pos *= SMALL
+        model.embed = Numbers(rows * SMALL * math.sqrt(self.d_model) if learned else rows, learned)
         model.unembed = Tied(model.embed, form.d_out)
-        if model.pos_embed is not None:
-            model.pos_embed.W_pos.data /= math.sqrt(self.d_model)
         return model
 
 

@@ -77,12 +77,11 @@ class Addition(Labelling, kind="addition"):
 
 LEARNED = {
     "steps": 3000,
-    "learning_rate": 3e-3,
+    "learning_rate": 5e-4,
     "batch_size": 128,
-    "warmup": 100,
     "weight_decay": 0.01,
     "final_rate": 0.0,
 }
 PRESETS = presets(
-    **{rows: (Addition(150), LEARNED, TiedShape(2, 4, 64, 256, rows=rows)) for rows in KINDS}
+    **{rows: (Addition(150), LEARNED, TiedShape(2, 4, 128, 256, rows=rows)) for rows in KINDS}
 )
