@@ -49,6 +49,7 @@ class TransformerShape:
     kind: ClassVar[str] = "transformer"
     compiles: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False  # whether weights are kept at least 0
+    stored: ClassVar[torch.dtype] = torch.float32  # of the weights in a checkpoint
 
     @property
     def words(self) -> str:
@@ -127,6 +128,7 @@ class TiedShape(TransformerShape):
 
     kind: ClassVar[str] = "tied"
     compiles: ClassVar[bool] = False  # its matrices are small
+    stored: ClassVar[torch.dtype] = torch.float16  # so that many seeds can ship
 
     @property
     def words(self) -> str:
@@ -193,6 +195,7 @@ class LSTMShape:
     words: ClassVar[str] = "an LSTM"
     compiles: ClassVar[bool] = False  # torch has the recurrence in one piece already
     nonnegative: ClassVar[bool] = False
+    stored: ClassVar[torch.dtype] = torch.float32
 
     def __post_init__(self) -> None:
         checks.dimension("n_layers", self.n_layers)
