@@ -44,7 +44,7 @@ def train_command(
     task: Annotated[
         str,
         typer.Argument(
-            help="regression, induction, bigrams, hop, automata, connectivity, addition or modular"
+            help="regression, induction, bigrams, hop, automata, connectivity or modular"
         ),
     ],
     size: Annotated[
@@ -52,8 +52,7 @@ def train_command(
         typer.Option(
             "--preset",
             help="small; ten, medium, paper or linear (regression); channels or dense "
-            "(connectivity); minilm, scratch, shuffled, gaussian or fourier (addition); p7, p11 or "
-            "p23 (modular)",
+            "(connectivity); p7, p11 or p23 (modular)",
         ),
     ] = "small",
     model: Annotated[

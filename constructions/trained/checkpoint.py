@@ -54,13 +54,12 @@ def load(name: str | Path) -> Model:
             f"{path_of(name).name} does not hold weights of its configuration ({reason}): "
             "restore both files"
         ) from None
-    stored = configuration.shape.stored
     for weight, tensor in tensors.items():
-        if tensor.dtype != stored:  # which load_state_dict converts, whatever it was
-            kind, wanted = (str(dtype).removeprefix("torch.") for dtype in (tensor.dtype, stored))
+        if tensor.dtype != torch.float32:  # which load_state_dict converts, whatever it was
+            kind = str(tensor.dtype).removeprefix("torch.")
             raise InputError(
-                f"{path_of(name).name} holds {weight} in {kind}: weights are {wanted}; convert "
-                "them and write the file again"
+                f"{path_of(name).name} holds {weight} in {kind}: weights are float32; convert them "
+                "and write the file again"
             )
     if not all(bool(torch.isfinite(W).all()) for W in model.parameters()):
         raise InputError(f"{path_of(name).name} holds weights that are no numbers: train it again")
@@ -124,11 +123,9 @@ def is_whole(path: Path) -> bool:
     return False
 
 
-def save(model: Model, path: Path, record: Mapping[str, Any], stored: torch.dtype) -> None:
-    """Write the weights to `path` (….safetensors), rounded to the format `stored`, and the record,
-    with their hash, beside them."""
-    tensors = {name: W.to("cpu", stored).contiguous() for name, W in model.state_dict().items()}
-    weights = save_tensors(tensors)
+def save(model: Model, path: Path, record: Mapping[str, Any]) -> None:
+    """Write the weights to `path` (….safetensors) and the record, with their hash, beside them."""
+    weights = save_tensors({name: W.cpu().contiguous() for name, W in model.state_dict().items()})
     described = {**record, "sha256": hashlib.sha256(weights).hexdigest(), "bytes": len(weights)}
     write(path, weights)
     text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"

@@ -39,7 +39,6 @@ class DisentangledShape:
     kind: ClassVar[str] = "disentangled"
     words: ClassVar[str] = "a disentangled transformer"
     compiles: ClassVar[bool] = False  # its matrices are small
-    stored: ClassVar[torch.dtype] = torch.float32
 
     def __post_init__(self) -> None:
         checks.dimension("n_layers", self.n_layers)

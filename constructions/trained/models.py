@@ -1,5 +1,4 @@
-"""Models to be trained, with random weights: transformers of the project's own kind, some of them
-with a given embedding, and LSTMs.
+"""Models to be trained, with random weights: transformers of the project's own kind, and LSTMs.
 
 A shape `build`s a model, of which it marks what is trained (`requires_grad`).
 """
@@ -11,16 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
 
 from constructions.attention import Attention
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.disentangled import DisentangledShape
-from constructions.trained.numbers import KINDS, number_rows
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Form
 from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
@@ -31,7 +27,6 @@ if TYPE_CHECKING:
     from constructions.trained.configuration import Configuration
 
 SOURCE = "trained; see constructions/trained"
-SMALL = 0.02  # the standard deviation of the weights of [Radford2019]
 
 
 @dataclass(frozen=True)
@@ -49,7 +44,6 @@ class TransformerShape:
     kind: ClassVar[str] = "transformer"
     compiles: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False  # whether weights are kept at least 0
-    stored: ClassVar[torch.dtype] = torch.float32  # of the weights in a checkpoint
 
     @property
     def words(self) -> str:
@@ -117,74 +111,6 @@ class TransformerShape:
 
 
 @dataclass(frozen=True)
-class TiedShape(TransformerShape):
-    """A transformer over numbers, whose read-out is its embedding: W_U = W_Eᵀ but for "=".
-
-    `rows` are those of the numbers, as `constructions.trained.numbers` has them: only "scratch" is
-    trained.
-    """
-
-    rows: str = "scratch"
-
-    kind: ClassVar[str] = "tied"
-    compiles: ClassVar[bool] = False  # its matrices are small
-    stored: ClassVar[torch.dtype] = torch.float16  # so that many seeds can ship
-
-    @property
-    def words(self) -> str:
-        """What it is, in words."""
-        return f"a tied transformer of {self.rows} rows"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.one_of("rows", self.rows, KINDS)
-
-    def build(self, form: Form, seed: int, task: str) -> Transformer:
-        """As [Radford2019]: positions, learned rows and all weights have standard deviation .02,
-        and those that write into the stream are smaller by √(2·layers); given rows have a mean
-        squared length of 1."""
-        model = super().build(form, seed, task)
-        learned, rng = self.rows == "scratch", np.random.default_rng(seed)
-        rows = torch.from_numpy(number_rows(self.rows, form.d_out, self.d_model, rng))
-        with torch.no_grad():
-            for name, W in model.named_parameters():
-                if name.startswith("blocks.") and ".W_" in name:
-                    W *= SMALL * math.sqrt(self.d_mlp if name.endswith("W_out") else self.d_model)
-            if model.pos_embed is not None:
-                model.pos_embed.W_pos *= SMALL
-        model.embed = Numbers(rows * SMALL * math.sqrt(self.d_model) if learned else rows, learned)
-        model.unembed = Tied(model.embed, form.d_out)
-        return model
-
-
-class Numbers(Embed):
-    """Rows of numbers, and a last one for "=": learned from these and 0, or these and 0 for good,
-    no weights then."""
-
-    def __init__(self, rows: Tensor, learned: bool) -> None:
-        nn.Module.__init__(self)
-        W_E = pad(rows, (0, 0, 0, 1))
-        if learned:
-            self.W_E = nn.Parameter(W_E)
-        else:
-            self.register_buffer("W_E", W_E, persistent=False)
-
-
-class Tied(Unembed):
-    """Logits by the first rows of an embedding."""
-
-    def __init__(self, embed: Embed, answers: int) -> None:
-        nn.Module.__init__(self)
-        self.tied = (embed,)  # in a tuple: its weights are the embedding's, and no others
-        self.answers, self.b_U = answers, None
-
-    @property
-    def W_U(self) -> Tensor:  # type: ignore[override]
-        """(D, answers)."""
-        return self.tied[0].W_E[: self.answers].mT
-
-
-@dataclass(frozen=True)
 class LSTMShape:
     """`n_layers` LSTMs, one on top of the other, of `width` units each."""
 
@@ -195,7 +121,6 @@ class LSTMShape:
     words: ClassVar[str] = "an LSTM"
     compiles: ClassVar[bool] = False  # torch has the recurrence in one piece already
     nonnegative: ClassVar[bool] = False
-    stored: ClassVar[torch.dtype] = torch.float32
 
     def __post_init__(self) -> None:
         checks.dimension("n_layers", self.n_layers)
@@ -209,10 +134,9 @@ class LSTMShape:
             return LSTM(self, form)
 
 
-Shape = TransformerShape | TiedShape | LSTMShape | DisentangledShape | QuadraticShape
+Shape = TransformerShape | LSTMShape | DisentangledShape | QuadraticShape
 SHAPES: dict[str, type[Shape]] = {
-    shape.kind: shape
-    for shape in (TransformerShape, TiedShape, LSTMShape, DisentangledShape, QuadraticShape)
+    shape.kind: shape for shape in (TransformerShape, LSTMShape, DisentangledShape, QuadraticShape)
 }
 
 

@@ -8,7 +8,6 @@ linear   attention-only linear transformers, for regression
 channels disentangled transformers of two channels, for connectivity
 dense    disentangled transformers of free weights, for connectivity
 p7, p11, p23   quadratic networks modulo these, for modular
-minilm, scratch, shuffled, gaussian, fourier   rows of the embedding, for addition
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks import (
-    addition,
     automata,
     bigrams,
     connectivity,
@@ -39,7 +37,6 @@ PRESETS = {
     "hop": hop.PRESETS,
     "automata": automata.PRESETS,
     "connectivity": connectivity.PRESETS,
-    "addition": addition.PRESETS,
     "modular": modular.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""

@@ -39,7 +39,6 @@ class QuadraticShape:
     words: ClassVar[str] = "a quadratic network"
     compiles: ClassVar[bool] = False  # a step takes a millisecond
     nonnegative: ClassVar[bool] = False
-    stored: ClassVar[torch.dtype] = torch.float32
     n_layers: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

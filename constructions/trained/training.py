@@ -114,7 +114,7 @@ def _train(
             },
         }
         if first:
-            save(run.model, path, record, run.configuration.shape.stored)
+            save(run.model, path, record)
 
     saved = time.monotonic()
     began = saved - run.seconds
