@@ -13,7 +13,8 @@ is 0 there.  With the neurons of `theory.arithmetic.modular_margin`
 
 the right logit is ahead by 2p, everywhere, which is γ* times Σ‖(u_i, v_i, w_i)‖³.
 
-Cosines are rounded to float64, the only rounding of the weights.
+Cosines are rounded to float64, the only rounding of the weights.  `of_neurons` takes any others:
+those that training finds stand in the same places.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from constructions.assembly import Head, block, rows, unembed
 from constructions.stream import Map, Stream
 from constructions.transformer import Embed, PosEmbed, Stage, Transformer
 from theory import machine
-from theory.arithmetic.modular_margin import checked_modulus, modular_neurons
+from theory.arithmetic.modular_margin import Neurons, checked_modulus, modular_neurons
 
 
 def modular_addition(p: int) -> Transformer:
@@ -38,6 +39,17 @@ def modular_addition(p: int) -> Transformer:
     heads = 4 * (p - 1)
     weights = 8 * 2 * heads * (3 * p + 3) * (p + 3)
     machine.fits_in_memory(f"{heads} heads of width {3 * p + 3}", weights, "take a smaller p")
+    return of_neurons(
+        modular_neurons(p),
+        margin=1.0,
+        name=f"modular_addition({p})",
+        source="[Morwani2023]; proved in theory/arithmetic/modular_margin.py",
+    )
+
+
+def of_neurons(neurons: Neurons, *, margin: float | None, name: str, source: str) -> Transformer:
+    """The two layers with these neurons u, v, w (neurons, p)."""
+    p = neurons.u.shape[1]
     stream = Stream(number=p, a=p, b=p, first=1, second=1, equals=1)
     number, equals = stream.read("number"), stream.read("equals")
     gather = [
@@ -45,7 +57,7 @@ def modular_addition(p: int) -> Transformer:
         for at, into in (("first", "a"), ("second", "b"))
     ]
     squares = []
-    for u, v, w in zip(*modular_neurons(p), strict=True):
+    for u, v, w in zip(*neurons, strict=True):
         z = stream.read("a") @ Map(u[:, None], "u") + stream.read("b") @ Map(v[:, None], "v")
         squares.append(Head(z, z, equals, "number", times=Map(w[None], "w"), mask="own"))
     at = np.eye(3)
@@ -54,9 +66,9 @@ def modular_addition(p: int) -> Transformer:
         [block(stream, gather, mask="strict"), block(stream, squares)],
         unembed(stream, number),
         pos_embed=PosEmbed(rows(stream, first=at[0], second=at[1], equals=at[2])),
-        interface=Sums(p, p, 1.0),
+        interface=Sums(p, p, margin),
         stream=stream,
         stages=(Stage(1, "a", "code of a"), Stage(1, "b", "code of b")),
-        name=f"modular_addition({p})",
-        source="[Morwani2023]; proved in theory/arithmetic/modular_margin.py",
+        name=name,
+        source=source,
     )

@@ -15,7 +15,7 @@ class Sums(Tokens):
     is answered.  Raises ValueError for other numbers, and for more or fewer than two.
     """
 
-    def __init__(self, vocabulary_size: int, answers: int, margin: float) -> None:
+    def __init__(self, vocabulary_size: int, answers: int, margin: float | None) -> None:
         super().__init__(vocabulary_size, 2, length=2, answers=answers, margin=margin)
         self.context, self.answered = 3, slice(2, 3)
 

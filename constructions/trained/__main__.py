@@ -22,7 +22,7 @@ from typer.exceptions import TyperException
 from constructions.trained.checkpoint import configuration_of, load, ship, shipped, sidecar
 from constructions.trained.configuration import SEEDS, Configuration
 from constructions.trained.models import untrained
-from constructions.trained.presets import name_of, preset
+from constructions.trained.presets import PRESETS, name_of, preset
 from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train
 from theory import checks
@@ -43,14 +43,14 @@ app = typer.Typer(
 def train_command(
     task: Annotated[
         str,
-        typer.Argument(help="regression, induction, bigrams, hop, automata, connectivity or facts"),
+        typer.Argument(help=", ".join(PRESETS)),
     ],
     size: Annotated[
         str,
         typer.Option(
             "--preset",
             help="small; ten, medium, paper or linear (regression); channels or dense "
-            "(connectivity)",
+            "(connectivity); p7, p11 or p23 (modular)",
         ),
     ] = "small",
     model: Annotated[

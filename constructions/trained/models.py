@@ -17,6 +17,7 @@ from constructions.attention import Attention
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.disentangled import DisentangledShape
+from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Form
 from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
 from theory import checks
@@ -133,9 +134,9 @@ class LSTMShape:
             return LSTM(self, form)
 
 
-Shape = TransformerShape | LSTMShape | DisentangledShape
+Shape = TransformerShape | LSTMShape | DisentangledShape | QuadraticShape
 SHAPES: dict[str, type[Shape]] = {
-    shape.kind: shape for shape in (TransformerShape, LSTMShape, DisentangledShape)
+    shape.kind: shape for shape in (TransformerShape, LSTMShape, DisentangledShape, QuadraticShape)
 }
 
 

@@ -7,6 +7,7 @@ paper    d = 20, 41 points, with the curriculum of [Garg2022]: a GPU
 linear   attention-only linear transformers, for regression
 channels disentangled transformers of two channels, for connectivity
 dense    disentangled transformers of free weights, for connectivity
+p7, p11, p23   quadratic networks modulo these, for modular
 """
 
 from __future__ import annotations
@@ -16,7 +17,16 @@ from typing import Any
 
 from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
-from constructions.trained.tasks import automata, bigrams, connectivity, facts, hop, regression
+from constructions.trained.quadratic import QuadraticShape
+from constructions.trained.tasks import (
+    automata,
+    bigrams,
+    connectivity,
+    facts,
+    hop,
+    modular,
+    regression,
+)
 from constructions.transformer import plural
 from theory import checks
 from theory.checks import InputError
@@ -29,6 +39,7 @@ PRESETS = {
     "automata": automata.PRESETS,
     "connectivity": connectivity.PRESETS,
     "facts": facts.PRESETS,
+    "modular": modular.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 
@@ -78,10 +89,12 @@ def preset(
         has = " or ".join(f"{each}, a {kind} model" for each, kind in known)
         raise InputError(f"{task} has the preset {has}: leave the other options out")
     made = known[size, model]
+    if layers is not None and isinstance(made.shape, QuadraticShape):
+        raise InputError("a quadratic network has one layer of neurons: leave --layers out")
     return replace(
         made,
         task=replace(made.task, **options),
-        shape=made.shape if layers is None else replace(made.shape, n_layers=layers),
+        shape=made.shape if layers is None else replace(made.shape, n_layers=layers),  # type: ignore[arg-type]
         steps=made.steps if steps is None else steps,
         seed=seed,
     )

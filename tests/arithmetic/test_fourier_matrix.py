@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.arithmetic import printed_gram, printed_matrix, printed_quadratic, printed_scales
+from theory.arithmetic import (
+    printed_gram,
+    printed_matrix,
+    printed_misses,
+    printed_quadratic,
+    printed_scales,
+)
 from theory.checks import InputError
 from verify.arithmetic.fourier_matrix import eigenvalues, fourier_matrix_claim
 from verify.arithmetic.printed import printed, rank
@@ -28,6 +34,10 @@ def test_its_spectrum(half):
     found = np.linalg.eigvalsh(F @ F.T)
     assert np.allclose(found, wanted, atol=1e-9)
     assert rank(printed_gram(p)) == N
+    missed = ((F.T @ F - np.eye(p)) ** 2).sum()
+    assert np.isclose(missed, float(printed_misses(p)))
+    off = F @ F.T - np.diag(np.diag(F @ F.T))
+    assert np.isclose(abs(off).max(), (2 if p > 3 else np.sqrt(2)) / N)
 
 
 def test_the_printed_numbers():
@@ -55,6 +65,7 @@ def test_it_holds(p):
         (lambda: printed_gram(10**7 + 1), "GiB"),
         (lambda: printed_scales(4), "p is 4"),
         (lambda: printed_quadratic(-3), "p is -3"),
+        (lambda: printed_misses(6), "p is 6"),
         (lambda: list(fourier_matrix_claim.findings(Run(), p=20)), "p is 20"),
         (lambda: list(fourier_matrix_claim.findings(Run(), p=2)), "p is 2: give a number"),
         (lambda: list(fourier_matrix_claim.findings(Run(), p=9999)), "up to 2001"),

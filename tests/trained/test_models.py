@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from constructions import Transformer
+from constructions.arithmetic.sums import Sums
 from constructions.examples import Examples, alternating, packed
 from constructions.graphs.graph import Graph
 from constructions.tokens import Tokens
@@ -14,6 +15,7 @@ from constructions.trained import Configuration, preset, untrained
 from constructions.trained.models import LSTM, LSTMShape, TransformerShape
 from constructions.trained.presets import PRESETS as KNOWN
 from constructions.trained.presets import name_of
+from constructions.trained.quadratic import QuadraticNetwork
 from theory.checks import InputError
 from theory.regression import gaussian_prompts
 from verify.domains import Ball
@@ -44,8 +46,12 @@ def test_every_preset_is_a_model_with_an_interface():
             if size in ("paper", "medium"):
                 continue
             built = untrained(preset(task, size, model=model))
-            assert type(built) is (LSTM if model == "lstm" else Transformer)
+            kinds = {"lstm": LSTM, "quadratic": QuadraticNetwork}
+            assert type(built) is kinds.get(model, Transformer)
             found = built.interface
+            if task == "modular":
+                assert (type(found), found.context) == (Sums, 3)
+                continue
             if task == "connectivity":
                 assert (type(found), built.d_model) == (Graph, 64 if size == "small" else 32)
                 continue

@@ -31,11 +31,13 @@ from constructions.trained.__main__ import main
 from constructions.trained.configuration import Curriculum
 from constructions.trained.models import DisentangledShape, LSTMShape, TransformerShape
 from constructions.trained.process import Process
+from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.state import State
 from constructions.trained.tasks.automata import Automata
 from constructions.trained.tasks.bigrams import Bigrams
 from constructions.trained.tasks.connectivity import Connectivity
 from constructions.trained.tasks.hop import Hop
+from constructions.trained.tasks.modular import ModularAddition
 from constructions.trained.tasks.regression import Regression
 from constructions.trained.tasks.task import Corpus, TokenTask
 from constructions.trained.training import AT_ONCE, advance
@@ -75,6 +77,7 @@ KINDS = {
     "graphs": replace(TINY, task=Connectivity(5, 0.2, "within")),
     "channels": replace(TINY, task=Connectivity(5, 0.2), shape=DisentangledShape(1, True)),
     "corpus": replace(TINY, task=Squares(13, 1)),
+    "modular": replace(TINY, task=ModularAddition(5, 1e-3), shape=QuadraticShape(4)),
 }
 every = pytest.mark.parametrize("kind", KINDS)
 

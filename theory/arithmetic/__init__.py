@@ -26,7 +26,9 @@ from theory.arithmetic.fourier import bin_of, bin_sizes, fourier_bins, fourier_m
 from theory.arithmetic.golden import Golden, cosine
 from theory.arithmetic.modular_margin import (
     Neurons,
+    cubes,
     few_frequencies_margin,
+    frequency_shares,
     largest_margin_squared,
     mean_over_cubes,
     modular_neurons,
@@ -36,6 +38,7 @@ from theory.arithmetic.modular_margin import (
 from theory.arithmetic.printed_matrix import (
     printed_gram,
     printed_matrix,
+    printed_misses,
     printed_quadratic,
     printed_scales,
 )
@@ -54,10 +57,12 @@ __all__ = [
     "comb",
     "comb_gap",
     "cosine",
+    "cubes",
     "demands",
     "few_frequencies_margin",
     "fourier_bins",
     "fourier_matrix",
+    "frequency_shares",
     "halvings",
     "kept_stream",
     "largest_alpha",
@@ -73,6 +78,7 @@ __all__ = [
     "permutation_maxima",
     "printed_gram",
     "printed_matrix",
+    "printed_misses",
     "printed_quadratic",
     "printed_scales",
     "rounding_of_logits",

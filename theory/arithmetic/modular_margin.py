@@ -120,6 +120,22 @@ def mean_over_cubes(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
     return np.asarray(2 / ((p - 1) * p**2) * total / lengths)
 
 
+def frequency_shares(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
+    """The part of each neuron's ‖θ‖² at frequency k = 0, …, (p − 1)/2, (neurons, (p + 1)/2).
+
+    At k it is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, half of that at 0; by Parseval they add up to ‖θ‖².
+    Raises `ValueError` for other shapes, NaN or infinite entries, an even p, numbers whose cubes
+    are beyond float64, and a neuron that is 0.
+    """
+    U, V, W = _neurons(u, v, w)
+    p, lengths = checked_modulus(U.shape[1]), _cubes(U, V, W)
+    if not lengths.all():
+        raise InputError(f"neuron {lengths.argmin()} is 0 or nearly: leave it out, or rescale")
+    squares = (np.abs(np.fft.rfft(np.stack([U, V, W]), axis=2)) ** 2).sum(0)
+    squares[:, 1:] *= 2
+    return np.asarray(squares / (p * lengths[:, None] ** (2 / 3)))
+
+
 def few_frequencies_margin(p: int, K: Iterable[int]) -> float:
     """min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)): how far the right answer is ahead where only the
     frequencies K are there.  It is at most |K| p/(p − 1), the mean over d.
@@ -134,6 +150,11 @@ def few_frequencies_margin(p: int, K: Iterable[int]) -> float:
         raise InputError(f"frequencies {found}: give each once")
     turns = np.outer(np.arange(1, p), found) % p
     return float((1 - np.cos(2 * np.pi * turns / p)).sum(1).min())
+
+
+def cubes(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
+    """‖θ‖³ of each neuron, (neurons,).  Raises `ValueError` as `network`."""
+    return _cubes(*_neurons(u, v, w))
 
 
 def _cubes(U: np.ndarray, V: np.ndarray, W: np.ndarray) -> np.ndarray:

@@ -11,7 +11,13 @@ the other rows are D Q_N [I | e₀].  With q = Q_N e₀, of which q_last² = 1/N
     F Fᵀ = D (I + q qᵀ) D = I + e eᵀ + v vᵀ,     ⟨e, v⟩² = 2/N,  ‖v‖² = 1 + 1/N,
 
 beside the row of zeros.  So its eigenvalues are 0, N − 2 times 1, and the two of
-λ² − (4 + 1/N)λ + 4.
+λ² − (4 + 1/N)λ + 4.  Off its diagonal there is 2/N at most, between
+two cosines (√2/N for p = 3, which has one beside the constant).
+
+FᵀF has the same eigenvalues, so F is not undone by Fᵀ: for u of independent entries of mean 0 and
+one variance the mean of ‖FᵀFu − u‖² is Σ(λ − 1)²/p of that of ‖u‖², with s = 4 + 1/N
+
+    Σ(λ − 1)² = 1 + (s² − 8) − 2s + 2 = s² − 2s − 5.
 
 `printed_gram` is exact: Σ_{x<N} e^{2πimx/N} is N if N divides m, and 0 otherwise.
 """
@@ -64,6 +70,12 @@ def printed_scales(p: int) -> list[Fraction]:
 def printed_quadratic(p: int) -> tuple[Fraction, Fraction]:
     """Sum 4 + 1/N and product 4 of the two eigenvalues of F Fᵀ that are neither 0 nor 1."""
     return 4 + Fraction(1, _even(p)), Fraction(4)
+
+
+def printed_misses(p: int) -> Fraction:
+    """‖FᵀF − I‖² = Σ(λ − 1)² = s² − 2s − 5, s = 4 + 1/N, in the Frobenius norm."""
+    s, _ = printed_quadratic(p)
+    return s * s - 2 * s - 5
 
 
 def _even(p: int) -> int:

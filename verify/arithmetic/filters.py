@@ -155,14 +155,19 @@ def registers_are_bins(model: Transformer, alpha: float) -> Finding:
         P, cleared = kept_stream(rows[removed], rounding(model, alpha)), np.eye(model.d_model)
         cleared[columns(model, registers), columns(model, registers)] = 0
         distance[name] = float(np.linalg.norm(P - cleared))
-    bound = leak_bound(model, alpha)
+    name = "a filter is the removal of registers, up to rounding: distance of the projections"
+    return by_rounding("registers", name, distance, leak_bound(model, alpha))
+
+
+def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Finding:
+    """All of these are what the rounding of the weights may make of 0."""
     return each_at_most(
-        "registers",
-        "a filter is the removal of registers, up to rounding: distance of the projections",
+        id,
+        name,
         "float",
-        distance,
-        dict.fromkeys(distance, bound),
-        words=", ".join(f"{name} {value:.1e}" for name, value in distance.items()),
+        found,
+        dict.fromkeys(found, bound),
+        words=", ".join(f"{what} {value:.1e}" for what, value in found.items()),
         wanted=f"{bound:.1e}, by the rounding of the weights",
     )
 
@@ -197,16 +202,8 @@ def leaks(model: Transformer, alpha: float) -> Finding:
         "high removed": leakage(rows[high], rows[~high], rounding(model, alpha)),
         "low removed": leakage(rows[low], rows[~low], rounding(model, alpha)),
     }
-    bound = leak_bound(model, alpha)
-    return each_at_most(
-        "leakage",
-        "change of the coefficients that are kept, in the adder",
-        "float",
-        found,
-        dict.fromkeys(found, bound),
-        words=", ".join(f"{name} {value:.1e}" for name, value in found.items()),
-        wanted=f"{bound:.1e}, by the rounding of the weights",
-    )
+    name = "change of the coefficients that are kept, in the adder"
+    return by_rounding("leakage", name, found, leak_bound(model, alpha))
 
 
 @dataclass

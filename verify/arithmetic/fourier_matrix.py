@@ -12,6 +12,7 @@ from theory.arithmetic.fourier import bin_of, fourier_bins, fourier_matrix
 from theory.arithmetic.printed_matrix import (
     printed_gram,
     printed_matrix,
+    printed_misses,
     printed_quadratic,
     printed_scales,
 )
@@ -32,8 +33,8 @@ def fourier_matrix_claim(
     """A Fourier matrix of p rows that all have period p − 1 is no basis; the real transform is one.
 
     Its columns 0 and p − 1 are equal, so its rank is p − 1, and F Fᵀ has the eigenvalues 0, 1 and
-    two roots of λ² − (4 + 1/(p − 1))λ + 4.  With a p that 10 divides, periods 2, 2.5, 5 and 10 are
-    bins of the orthonormal transform.
+    two roots of λ² − (4 + 1/(p − 1))λ + 4, so that Fᵀ does not undo F.  With a p that 10 divides,
+    periods 2, 2.5, 5 and 10 are bins of the orthonormal transform.
     """
     if p > MOST:
         raise InputError(f"p is {p}: exact ranks are found up to {MOST}")
@@ -80,6 +81,7 @@ def defects(p: int) -> Iterator[Finding]:
         wanted=f"p − 1 = {N}",
     )
     yield eigenvalues(p, gram, scales)
+    yield from not_orthonormal(p, gram, scales)
     period_two = scales[-1] * Fraction(int(gram[-1, -1]), 2)
     yield same(
         "period-2",
@@ -88,6 +90,33 @@ def defects(p: int) -> Iterator[Finding]:
         str(2 * (1 + Fraction(1, N))),
         words=f"{float(period_two):.4f}: that magnitude is printed √2 too large",
         wanted="2(1 + 1/N)",
+    )
+
+
+def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterator[Finding]:
+    """What is off the diagonal of F Fᵀ, and by how much Fᵀ does not undo F."""
+    N = p - 1
+    S = np.array([int(scale * N) for scale in scales])
+    squares = S[:, None] * S * gram * gram  # 4N² times those of the entries
+    off = squares - np.diag(np.diag(squares))
+    yield same(
+        "off-diagonal",
+        "largest entry off the diagonal of F Fᵀ, squared",
+        str(Fraction(int(off.max()), 4 * N * N)),
+        str(Fraction(4 if N > 2 else 2, N * N)),
+        words=f"the entry is {(off.max() / 4) ** 0.5 / N:.3g}",
+        wanted="2/N" if N > 2 else "√2/N, of the one cosine and the constant",
+    )
+    trace = sum((scale * int(g) / 2 for scale, g in zip(scales, np.diag(gram), strict=True)))
+    total = Fraction(int(squares.sum()), 4 * N * N) - 2 * trace + p
+    missed = (float(total) / p) ** 0.5
+    yield same(
+        "inverse",
+        "Σ(λ − 1)², by which Fᵀ does not undo F, from the entries",
+        str(total),
+        str(printed_misses(p)),
+        words=f"FᵀFu misses {missed:.1%} of a Gaussian u, root mean square",
+        wanted="s² − 2s − 5, s = 4 + 1/N",
     )
 
 

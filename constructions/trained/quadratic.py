@@ -1,0 +1,91 @@
+"""Networks of quadratic neurons to be trained: of the built one, modulo p, all three tables.
+
+    f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))²,     u, v, w (neurons, p).
+
+Trained is this network as it is written; `as_transformer` lays its neurons in the places of
+`constructions.arithmetic.modular_addition`, as the same two layers of heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import embedding, pad
+
+from constructions.arithmetic.modular_addition import of_neurons
+from constructions.interface import Interface, Model, Prompt
+from constructions.stream import Stream
+from constructions.trained.tasks.task import Form
+from constructions.transformer import Transformer
+from theory import checks
+from theory.arithmetic.modular_margin import Neurons
+
+SPREAD = 0.3  # of the weights at first
+SOURCE = "trained; see constructions/trained"
+
+
+@dataclass(frozen=True)
+class QuadraticShape:
+    """So many quadratic neurons."""
+
+    n_neurons: int
+
+    kind: ClassVar[str] = "quadratic"
+    words: ClassVar[str] = "a quadratic network"
+    compiles: ClassVar[bool] = False  # a step takes a millisecond
+    nonnegative: ClassVar[bool] = False
+    n_layers: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        checks.dimension("n_neurons", self.n_neurons)
+
+    def build(self, form: Form, seed: int, task: str) -> QuadraticNetwork:
+        """Weights are normal, of standard deviation 0.3."""
+        Stream(neurons=self.n_neurons, table=3 * form.d_out).fits(1)
+        generator = torch.Generator().manual_seed(seed)
+        size = 3, self.n_neurons, form.d_out
+        drawn = SPREAD * torch.randn(size, generator=generator, dtype=torch.float64)
+        return QuadraticNetwork(drawn, form, f"trained on {task}: {self.n_neurons} neurons")
+
+
+class QuadraticNetwork(Model):
+    """Quadratic neurons, whose stream is the logits so far, (…, T, p): 0, then f at "="."""
+
+    def __init__(self, tables: Tensor, form: Form, name: str) -> None:
+        super().__init__()
+        self.u, self.v, self.w = (nn.Parameter(table.clone()) for table in tables)
+        self.interface: Interface = form.interface
+        self.name, self.source = name, SOURCE
+
+    @property
+    def n_layers(self) -> int:
+        """One, of neurons."""
+        return 1
+
+    @property
+    def neurons(self) -> Neurons:
+        """The tables as they are, in float64."""
+        tables = (each.detach().double().cpu().numpy() for each in (self.u, self.v, self.w))
+        return Neurons(*map(np.asarray, tables))
+
+    def as_transformer(self) -> Transformer:
+        """The same network as two layers of linear heads, in float64."""
+        return of_neurons(self.neurons, margin=None, name=self.name, source=self.source)
+
+    def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
+        first, second, _ = prompt.tokens.unbind(-1)
+        sums = embedding(first, self.u.mT) + embedding(second, self.v.mT)
+        said = (sums**2 @ self.w).unsqueeze(-2)
+        yield torch.zeros_like(said).expand(*said.shape[:-2], 3, -1)
+        yield pad(said, (0, 0, 2, 0))
+
+    def seen(self, H: Tensor) -> Tensor:
+        return H
+
+    def read_out(self, H: Tensor) -> Tensor:
+        return H
