@@ -7,6 +7,7 @@ paper    d = 20, 41 points, with the curriculum of [Garg2022]: a GPU
 linear   attention-only linear transformers, for regression
 channels disentangled transformers of two channels, for connectivity
 dense    disentangled transformers of free weights, for connectivity
+level    as small, for digits, but trained to a loss and not to an accuracy
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from typing import Any
 
 from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
-from constructions.trained.tasks import automata, bigrams, connectivity, hop, regression
+from constructions.trained.tasks import (
+    automata,
+    bigrams,
+    connectivity,
+    digits,
+    hop,
+    regression,
+    text,
+)
 from constructions.transformer import plural
 from theory import checks
 from theory.checks import InputError
@@ -28,6 +37,8 @@ PRESETS = {
     "hop": hop.PRESETS,
     "automata": automata.PRESETS,
     "connectivity": connectivity.PRESETS,
+    "digits": digits.PRESETS,
+    "text": text.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 
@@ -36,6 +47,8 @@ OPTIONS = {
     "hop": ("k",),
     "automata": ("automaton", "stay"),
     "connectivity": ("graphs",),
+    "digits": ("training",),
+    "text": ("read",),
 }
 """What of a task can be chosen besides."""
 
@@ -52,10 +65,11 @@ def preset(
 ) -> Configuration:
     """The configuration of a task and a size.
 
-    `model` is "transformer", "lstm" (for regression) or "disentangled" (for connectivity);
-    `options` are `covariance` and `noise` for regression, `k` for hop, `automaton` and `stay` for
-    automata, `graphs` for connectivity; they, `model`, `layers` and `steps` are the preset's unless
-    given.
+    `model` is "transformer", "lstm" (for regression, digits and text), "disentangled" (for
+    connectivity), "mlp" or "cnn" (for digits); `options` are `covariance` and `noise` for
+    regression, `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity,
+    `training` for digits, `read` for text; they, `model`, `layers` and `steps` are the preset's
+    unless given.
 
     Raises ValueError for words that are not known, for sizes that a task does not have, and for
     what is for another task.
