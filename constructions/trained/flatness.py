@@ -7,20 +7,20 @@ entropy shrinks with it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
-from constructions.interface import Model
 from theory import checks
 from theory.checks import InputError
 
-Loss = Callable[[Model], Tensor]
+Loss = Callable[[Any], Tensor]
 
 
 @torch.no_grad()
 def sharpness(
-    model: Model, loss: Loss, *, radius: float, directions: int, generator: Generator
+    model: nn.Module, loss: Loss, *, radius: float, directions: int, generator: Generator
 ) -> Tensor:
     """By how much the loss grows from w to w + δ, (directions,).
 
@@ -42,7 +42,7 @@ def sharpness(
     return torch.stack(found)
 
 
-def hessian_trace(model: Model, loss: Loss, *, probes: int, generator: Generator) -> Tensor:
+def hessian_trace(model: nn.Module, loss: Loss, *, probes: int, generator: Generator) -> Tensor:
     """zᵀ H z for random signs z, (probes,): independent, each of mean tr H, as E zzᵀ = I.
 
     H is the Hessian of the loss in all weights, so that it has to be differentiable twice, as the
