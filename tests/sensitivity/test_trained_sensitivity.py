@@ -144,8 +144,10 @@ def test_naive_bayes_is_its_definition():
     windows, topics = np.array([[0, 0, 1], [2, 2, 1]]), np.array([0, 1])
     counts = text_positions.word_counts(windows, topics, 3)
     assert counts.tolist() == [[3, 2, 1], [1, 2, 3]]
-    assert naive_bayes(counts, 0)(np.array([[0, 1, 1], [1, 2, 0], [2, 2, 0]])).tolist() == [0, 0, 1]
-    assert naive_bayes(counts, 2)(np.array([[0, 0, 2]])).tolist() == [1]
+    assert naive_bayes(counts, np.ones(3))(
+        np.array([[0, 1, 1], [1, 2, 0], [2, 2, 0]])
+    ).tolist() == [0, 0, 1]
+    assert naive_bayes(counts, np.array([1, 1, 3]))(np.array([[0, 0, 2]])).tolist() == [1]
 
 
 def measured(sens=0.2, noisy=0.4, loss=0.09, trace=100.0, flat=0.1):

@@ -106,10 +106,11 @@ def measured(run: Run, seeds: Seeds, inputs: np.ndarray) -> Curves:
     def curves(each: list[object]) -> np.ndarray:
         return np.stack([curve(model) for model in each])
 
-    return Curves(
-        {kind: curves([seen.model for seen in each]) for kind, each in seeds.items()},
-        {kind: curves([before_training(seen) for seen in each]) for kind, each in seeds.items()},
-    )
+    found = Curves({}, {})
+    for kind, each in run.progress(seeds.items(), "kinds of models"):
+        found.trained[kind] = curves([seen.model for seen in each])
+        found.untrained[kind] = curves([before_training(seen) for seen in each])
+    return found
 
 
 def order(curves: Curves, sigma: float) -> Iterator[Finding]:

@@ -29,7 +29,6 @@ NAMES = {
 }
 END = 4  # words at each end of the sixteen
 EVEN = 0.75, 4 / 3  # last over first, for what is called uniform
-HEARD = 10  # of the last words, of which the control reads no others
 QUICK = 100  # windows
 
 
@@ -77,7 +76,7 @@ def text_positions(
                windows held out, and on those of training; fails where all are less, undecided else.
                If kinds did not differ, either would have a chance of 1/20.
     controls   naive Bayes from words counted in training, which no position matters to, has to be
-               uniform; and one that reads the last ten words alone has to have recency.
+               uniform; and one whose weights rise from 1 to 16 has to have recency.
     """
     from constructions.trained.tasks import text
 
@@ -89,35 +88,38 @@ def text_positions(
     if run.quick:
         windows = [part[:QUICK] for part in windows]
 
+    change = forced(text.KNOWN + 1)
+
     def profile(model: object) -> Profile:
-        change = forced(text.KNOWN + 1)
         return Profile(*(changes(model, part, change, run.seed, times) for part in windows))
 
-    found = {kind: [profile(seen.model) for seen in each] for kind, each in seeds.items()}
-    for kind, each in seeds.items():
-        for seen, own in zip(each, found[kind], strict=True):
-            before = profile(before_training(seen))
-            yield from labelled(seen.name, of_one(kind, seen, own, before))
+    found: dict[str, list[Profile]] = {kind: [] for kind in seeds}
+    models = [(kind, seen) for kind, each in seeds.items() for seen in each]
+    for kind, seen in run.progress(models, "models"):
+        own = profile(seen.model)
+        found[kind].append(own)
+        before = changes(before_training(seen), windows[1], change, run.seed)
+        yield from labelled(seen.name, of_one(kind, seen, own, before))
     yield from sensitive(found)
     topics = text.split_windows()[0]
     counts = word_counts(topics[0].numpy(), topics[1].numpy(), text.KNOWN + 1)
-    bayes = profile(naive_bayes(counts, 0)), profile(naive_bayes(counts, text.LENGTH - HEARD))
-    yield from labelled("naive-Bayes", [uniform(bayes[0])])
-    yield from labelled("last-ten-words", [recency(bayes[1])])
+    even, rising = np.ones(text.LENGTH), np.arange(1, text.LENGTH + 1)
+    yield from labelled("naive-Bayes", [uniform(profile(naive_bayes(counts, even)))])
+    yield from labelled("rising-weights", [recency(profile(naive_bayes(counts, rising)))])
     if run.plot:
         from verify.sensitivity.trained_picture import draw_text
 
         draw_text(run.plot, {k: [p.by_word for p in each] for k, each in found.items()})
 
 
-def of_one(kind: str, seen: Seen, own: Profile, before: Profile) -> Iterator[Finding]:
-    """What is said of one model."""
+def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[Finding]:
+    """What is said of one model, beside the changes (windows, words) of before it was trained."""
     words = f"Sens {own.trained.mean():.3f}, held out {own.held_out.mean():.3f}"
     yield learnt(seen, f"{words}; by position {told_apart(own.by_word)}")
     judged = uniform if kind == "transformer" else recency
     finding = judged(own)
-    with np.errstate(all="ignore"):  # untrained models may give one answer alone
-        finding.words += f"; before training {before.ends:.2f}"
+    first, last = before[:, :END].mean(), before[:, -END:].mean()
+    finding.words += f"; before training {last:.3f} beside {first:.3f}"
     yield finding
 
 
@@ -168,7 +170,7 @@ def word_counts(windows: np.ndarray, topics: np.ndarray, V: int) -> np.ndarray:
     return counts
 
 
-def naive_bayes(counts: np.ndarray, first: int) -> Callable[[np.ndarray], np.ndarray]:
-    """Windows → the topic of largest Σ log P(word | topic), of the words from `first` on."""
+def naive_bayes(counts: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Windows → the topic of largest Σ weight · log P(word | topic)."""
     log = np.log(counts / counts.sum(1, keepdims=True))
-    return lambda windows: log[:, windows[:, first:]].sum(-1).argmax(0)
+    return lambda windows: (weights * log[:, windows]).sum(-1).argmax(0)

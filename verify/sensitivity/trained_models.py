@@ -79,6 +79,11 @@ def held_out(seen: Seen) -> float:
     return float(accuracy)
 
 
+def gaps(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
+    """How far the least of one group is above the largest of another, and the other way round."""
+    return float(min(high) - max(low)), float(min(low) - max(high))
+
+
 def separated(low: Sequence[float], high: Sequence[float]) -> Verdict:
     """Whether all numbers of one group are below all of another; fails if all are above.
 
@@ -86,9 +91,10 @@ def separated(low: Sequence[float], high: Sequence[float]) -> Verdict:
     """
     if not np.isfinite([*low, *high]).all():
         return Verdict.UNDECIDED
-    if max(low) < min(high):
+    above, below = gaps(low, high)
+    if above > 0:
         return Verdict.HOLDS
-    return Verdict.FAILS if min(low) > max(high) else Verdict.UNDECIDED
+    return Verdict.FAILS if below > 0 else Verdict.UNDECIDED
 
 
 def all_below(

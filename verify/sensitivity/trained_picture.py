@@ -61,11 +61,11 @@ def draw_text(path: Path, profiles: dict[str, list[np.ndarray]]) -> None:
     for panel, (kind, seeds) in zip(panels, profiles.items(), strict=True):
         for seed, shares in enumerate(seeds):
             panel.plot(np.arange(1, len(shares) + 1), shares, "o-", ms=4, label=f"seed {seed}")
-        panel.set(xlabel="position of the word", ylim=(0, None))
+        panel.set(xlabel="position of the word")
         panel.set_title(kind, fontsize=10)
         panel.legend(frameon=False, fontsize=8)
         panel.grid(alpha=0.3)
-    panels[0].set_ylabel("share of answers that change")
+    panels[0].set(ylabel="share of answers that change", ylim=(0, None))
     figure.savefig(path, dpi=150)
 
 
