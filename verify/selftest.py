@@ -54,11 +54,13 @@ class Report:
 
     `seen` counts the faults that were noticed, `unchanged` says of the others how they were shown
     to change no answer, and `missed` what is left.  `killed` has for each finding a fault under
-    which it does not hold, or "".
+    which it does not hold, or "".  `absent` says that there was nothing to find without an optional
+    package.
     """
 
     claim: str
     seen: int = 0
+    absent: bool = False
     unchanged: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
     killed: dict[str, str] = field(default_factory=dict)
@@ -70,8 +72,9 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether every fault was noticed and every finding can fail; nothing tested is no pass."""
-        return bool(self.seen) and not self.missed and not self.dead
+        """Whether every fault was noticed and every finding can fail; nothing tested is no pass,
+        unless there was nothing to test."""
+        return (bool(self.seen) or self.absent) and not self.missed and not self.dead
 
 
 def report_on(
@@ -219,6 +222,9 @@ def run_healthy(
         verdicts, error = _run(claim, Run(seed=seed, quick=quick, fault=recorder), options)
         if error or not verdicts:
             report.missed.append(f"{_shown(options)}: without a fault, {error or 'no findings'}")
+            return None
+        if verdicts == {"package": Verdict.UNDECIDED}:
+            report.absent = True
             return None
         _healthy[key] = Healthy(verdicts, recorder.models())
     for id, verdict in _healthy[key].verdicts.items():

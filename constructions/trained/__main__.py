@@ -50,11 +50,14 @@ def train_command(
         typer.Option(
             "--preset",
             help="small; ten, medium, paper or linear (regression); channels or dense "
-            "(connectivity); p7, p11 or p23 (modular)",
+            "(connectivity); p7, p11 or p23 (modular); level (digits)",
         ),
     ] = "small",
     model: Annotated[
-        str | None, typer.Option(help="if not the preset's: lstm (regression)")
+        str | None,
+        typer.Option(
+            help="if not the preset's: lstm (regression, digits, text), mlp or cnn (digits)"
+        ),
     ] = None,
     covariance: Annotated[
         str, typer.Option(help="isotropic or ill-conditioned (regression)")
@@ -71,6 +74,10 @@ def train_command(
     graphs: Annotated[
         str | None, typer.Option(help="all, or those within or beyond distance 3 (connectivity)")
     ] = None,
+    training: Annotated[
+        str | None, typer.Option(help="plain, regularised or augmented (digits)")
+    ] = None,
+    read: Annotated[str | None, typer.Option(help="at token, last or mean (text)")] = None,
     seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of weights and prompts")] = 0,
     steps: Annotated[int | None, typer.Option(help="if not the preset's")] = None,
     keep: Annotated[
@@ -95,7 +102,7 @@ def train_command(
     with _bar(name, configuration.steps) as show:
         path = train(configuration, folder, device=on, progress=show, command=command, keep=kept)
     if is_first():
-        print(f"{name}: {configuration.steps} steps; {path}")
+        print(f"{name}: {sidecar(path)['steps']} steps; {path}")
 
 
 @app.command("evaluate")

@@ -1,4 +1,5 @@
-"""Models to be trained, with random weights: transformers of the project's own kind, and LSTMs.
+"""Models to be trained, with random weights: transformers of the project's own kind, LSTMs, and
+those of other files.
 
 A shape `build`s a model, of which it marks what is trained (`requires_grad`).
 """
@@ -17,6 +18,7 @@ from constructions.attention import Attention
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.disentangled import DisentangledShape
+from constructions.trained.feedforward import CNNShape, MLPShape
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Form
 from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
@@ -95,7 +97,8 @@ class TransformerShape:
             return Block(attn, mlp, ln1=norm(), ln2=norm())
 
         places = torch.randn(form.positions, D, generator=generator)
-        rows = 1 if form.d_in == form.d_out else form.d_in  # one row of W_E is read for a token
+        whole = form.d_in == form.d_out  # tokens in, tokens out: one row of W_E is read for each
+        rows = form.rows or (1 if whole else form.d_in)
         model = Transformer(
             Embed(normal(form.d_in, D, rows=rows)),
             [block() for _ in range(self.n_layers)],
@@ -134,10 +137,9 @@ class LSTMShape:
             return LSTM(self, form)
 
 
-Shape = TransformerShape | LSTMShape | DisentangledShape | QuadraticShape
-SHAPES: dict[str, type[Shape]] = {
-    shape.kind: shape for shape in (TransformerShape, LSTMShape, DisentangledShape, QuadraticShape)
-}
+Shape = TransformerShape | LSTMShape | DisentangledShape | MLPShape | CNNShape | QuadraticShape
+KINDS = (TransformerShape, LSTMShape, DisentangledShape, MLPShape, CNNShape, QuadraticShape)
+SHAPES: dict[str, type[Shape]] = {shape.kind: shape for shape in KINDS}
 
 
 class LSTM(Model):
@@ -145,7 +147,8 @@ class LSTM(Model):
 
     def __init__(self, shape: LSTMShape, form: Form) -> None:
         super().__init__()
-        self.embed = nn.Linear(form.d_in, shape.width)
+        embedding = nn.Embedding if form.rows == 1 else nn.Linear
+        self.embed = embedding(form.d_in, shape.width)
         self.layers = nn.ModuleList(
             nn.LSTM(shape.width, shape.width, batch_first=True) for _ in range(shape.n_layers)
         )

@@ -8,6 +8,7 @@ linear   attention-only linear transformers, for regression
 channels disentangled transformers of two channels, for connectivity
 dense    disentangled transformers of free weights, for connectivity
 p7, p11, p23   quadratic networks modulo these, for modular
+level    as small, for digits, but trained to a loss and not to an accuracy
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from constructions.trained.tasks import (
     automata,
     bigrams,
     connectivity,
+    digits,
     facts,
     hop,
     modular,
     regression,
+    text,
 )
 from constructions.transformer import plural
 from theory import checks
@@ -40,6 +43,8 @@ PRESETS = {
     "connectivity": connectivity.PRESETS,
     "facts": facts.PRESETS,
     "modular": modular.PRESETS,
+    "digits": digits.PRESETS,
+    "text": text.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 
@@ -48,6 +53,8 @@ OPTIONS = {
     "hop": ("k",),
     "automata": ("automaton", "stay"),
     "connectivity": ("graphs",),
+    "digits": ("training",),
+    "text": ("read",),
 }
 """What of a task can be chosen besides."""
 
@@ -64,10 +71,11 @@ def preset(
 ) -> Configuration:
     """The configuration of a task and a size.
 
-    `model` is "transformer", "lstm" (for regression) or "disentangled" (for connectivity);
-    `options` are `covariance` and `noise` for regression, `k` for hop, `automaton` and `stay` for
-    automata, `graphs` for connectivity; they, `model`, `layers` and `steps` are the preset's unless
-    given.
+    `model` is "transformer", "lstm" (for regression, digits and text), "disentangled" (for
+    connectivity), "mlp" or "cnn" (for digits); `options` are `covariance` and `noise` for
+    regression, `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity,
+    `training` for digits, `read` for text; they, `model`, `layers` and `steps` are the preset's
+    unless given.
 
     Raises ValueError for words that are not known, for sizes that a task does not have, and for
     what is for another task.

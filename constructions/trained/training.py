@@ -51,10 +51,12 @@ def train(
 ) -> Path:
     """Train the model of a configuration, or go on with it, in `folder`; the path of its weights.
 
-    A state is saved after so many seconds; `progress` is called with the steps done and the latest
-    loss.  The model after each of the steps `keep` stays beside the last one, in the checkpoint
-    `model-step….safetensors`.  Transformers are compiled where a run is long enough for that to pay
-    and the machine has a compiler that works; on a GPU float32 products are rounded to TF32.
+    Training ends with the last step, or before, where the task, asked every `AT_ONCE` steps, is
+    learnt.  A state is saved after so many seconds; `progress` is called with the steps done and
+    the latest loss.  The model after each of the steps `keep` stays beside the last one, in the
+    checkpoint `model-step….safetensors`.  Transformers are compiled where a run is long enough for
+    that to pay and the machine has a compiler that works; on a GPU float32 products are rounded to
+    TF32.
 
     Raises ValueError where the folder holds another run or a damaged state, or another process
     trains in it, for a step to keep that is none or is past, where the batch cannot be divided
@@ -93,8 +95,9 @@ def _train(
     if first:
         _cut_log(run)
     path = run.folder / "model.safetensors"
-    finished = run.step == total and is_whole(path)
-    made = compiled(run) if run.step < total else None
+    ended = _ended(run)
+    finished = ended and is_whole(path)
+    made = None if ended else compiled(run)
     loss = made or run.configuration.task.loss
 
     def checkpoint(path: Path, loss: float) -> None:
@@ -118,7 +121,7 @@ def _train(
 
     saved = time.monotonic()
     began = saved - run.seconds
-    while run.step < total:
+    while not ended:
         losses = []
         for value in advance(run, min(AT_ONCE, total - run.step), loss):
             losses.append(value)
@@ -128,7 +131,8 @@ def _train(
                 checkpoint(_kept(run.folder, run.step), latest)
         found = _numbers(run, losses)
         run.seconds = time.monotonic() - began
-        _note(run, found)
+        ended = _ended(run)
+        _note(run, found, ended)
         progress(run.step, found[-1])
         if first and time.monotonic() - saved >= save_every:
             run.save()
@@ -205,12 +209,17 @@ def _numbers(run: State, losses: list[Tensor]) -> list[float]:
     return found
 
 
-def _note(run: State, losses: list[float]) -> None:
+def _ended(run: State) -> bool:
+    """Whether all steps are made, or the task is learnt."""
+    return run.step == run.configuration.steps or run.configuration.task.learnt(run.model)
+
+
+def _note(run: State, losses: list[float], ended: bool) -> None:
     """Add to the log what is complete."""
     made = run.configuration
     run.recent = (*run.recent, *losses)
     every = AT_ONCE * max(1, made.steps // (LINES * AT_ONCE))
-    if run.step % every and run.step < made.steps:
+    if run.step % every and not ended:
         return
     run.loss, run.recent = sum(run.recent) / len(run.recent), ()
     line = {

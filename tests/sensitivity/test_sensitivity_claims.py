@@ -1,6 +1,7 @@
 """The claims on sensitivity: what they find, what they refuse, and their pictures."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from verify.cli import main
 from verify.finding import Verdict
 from verify.sensitivity import random_table
 from verify.sensitivity import random_weights as random
+from verify.sensitivity import sensitivity as module
 from verify.sensitivity.retrieval_profiles import retrieval_profiles
 from verify.sensitivity.sensitivity import all_figures, sensitivity
 from verify.sensitivity.spectral_bias import spectral_bias
@@ -43,9 +45,9 @@ def test_the_profiles_and_the_lemma_hold(tmp_path):
 
 
 def test_an_estimate_wider_than_half_of_it_is_undecided():
-    found = verdicts(sensitivity, Run(quick=True), d=5, samples=100, table=None)
-    assert found["estimate/and-3"] is Verdict.UNDECIDED
-    assert found["estimate/coverage"] is Verdict.HOLDS
+    found = {each.id: each.verdict for each in module._estimated(Run(quick=True), 5, 100)}
+    assert found["and-3"] is Verdict.UNDECIDED
+    assert found["coverage"] is Verdict.HOLDS
 
 
 def test_all_functions_of_two_letters_have_the_figures_of_each():
@@ -64,6 +66,10 @@ def test_a_function_of_ones_own(tmp_path):
     assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
     assert found["Var-I"].words == "Sens 1/2, I 3/2, Var 1, degree 3, s 2"
     assert found["model/figures"].words == found["Var-I"].words
+    chances = [(float(x), str(x)) for x in map(Fraction, ("1/20", "1/4", "1/2", "9/10"))]
+    stability = {x: 3 / 4 * (1 - 2 * x) + 1 / 4 * (1 - 2 * x) ** 3 for x, _ in chances}
+    noise = [f"{(1 - stability[x]) / 2:.4g} at δ = {name}" for x, name in chances]
+    assert found["noise-bound"].words == ", ".join(noise)
     assert picture.stat().st_size > 1000
     path.write_text("[0, 1, 1, 0]")
     assert verdicts(sensitivity, Run(), d=9, samples=100, table=path)["model/words"] == "holds"

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import conjunction, junta, subset_parity
@@ -26,6 +26,7 @@ def mean_influence(model, d):
     return s.mean_influence(1 - 2 * model(all_sequences(d, 2))[:, 0].numpy())
 
 
+@settings(max_examples=25)
 @given(places())
 def test_parities_and_conjunctions_are_right_on_all_words(place):
     d, positions = place
@@ -36,6 +37,7 @@ def test_parities_and_conjunctions_are_right_on_all_words(place):
     assert (conjunction(d, positions)(words)[:, 0].numpy() == s.conjunction(words, positions)).all()
 
 
+@settings(max_examples=25)
 @given(places(5), st.randoms(use_true_random=False))
 def test_juntas_are_their_tables(place, random):
     d, positions = place
@@ -112,9 +114,9 @@ def test_a_number_of_letters_is_one(d, unchecked):
 def test_a_table_beyond_memory_is_refused(monkeypatch):
     from theory import machine
 
-    monkeypatch.setattr(machine, "available_memory", lambda: 2**30)
+    monkeypatch.setattr(machine, "available_memory", lambda: 2**18)
     with pytest.raises(InputError, match=r"units need .* read fewer letters"):
-        junta(24, range(24), np.zeros(2**24, dtype=np.int8))
+        junta(12, range(12), np.zeros(2**12, dtype=np.int8))
 
 
 def test_words_of_another_length_are_refused():

@@ -38,7 +38,7 @@ def test_the_chain_of_inequalities(values):
     assert total == Fraction(int(s.sensitive_letters(values).sum()), values.size)
 
 
-@given(tables(5), DELTAS)
+@given(tables(4), DELTAS)
 def test_noise_sensitivity_is_its_definition_and_bounded(values, delta):
     found = s.noise_sensitivity(values, delta)
     assert found == s.noise_sensitivity_by_definition(values, delta)

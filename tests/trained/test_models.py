@@ -12,6 +12,8 @@ from constructions.examples import Examples, alternating, packed
 from constructions.graphs.graph import Graph
 from constructions.tokens import Tokens
 from constructions.trained import Configuration, preset, untrained
+from constructions.trained.feedforward import FeedForward
+from constructions.trained.labels import LAST, Patches, Words
 from constructions.trained.models import LSTM, LSTMShape, TransformerShape
 from constructions.trained.presets import PRESETS as KNOWN
 from constructions.trained.presets import name_of
@@ -46,18 +48,26 @@ def test_every_preset_is_a_model_with_an_interface():
             if size in ("paper", "medium"):
                 continue
             built = untrained(preset(task, size, model=model))
-            kinds = {"lstm": LSTM, "quadratic": QuadraticNetwork}
+            kinds = {"lstm": LSTM, "mlp": FeedForward, "cnn": FeedForward}
+            kinds |= {"quadratic": QuadraticNetwork}
             assert type(built) is kinds.get(model, Transformer)
             found = built.interface
             if task == "modular":
                 assert (type(found), found.context) == (Sums, 3)
+                continue
+            if task == "digits":
+                sees = Patches, 64 if model in ("mlp", "cnn") else 4
+                assert (type(found), found.size**2) == sees
+                continue
+            if task == "text" and model == "lstm":
+                assert (type(found), found.answered) == (Words, LAST)
                 continue
             if task == "connectivity":
                 assert (type(found), built.d_model) == (Graph, 64 if size == "small" else 32)
                 continue
             if task != "regression":
                 assert isinstance(found, Tokens)
-                context = {"automata": 40, "facts": 4}.get(task, 64)
+                context = {"automata": 40, "facts": 4, "text": 17}.get(task, 64)
                 assert built.pos_embed.W_pos.shape[0] == found.context == context
                 continue
             assert isinstance(found, Examples)

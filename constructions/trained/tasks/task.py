@@ -39,6 +39,7 @@ class Form(NamedTuple):
     positions: int = 0  # tokens that are told apart by where they stand, 0 for none
     mask: Mask = "causal"
     scale: float | None = None  # of attention scores; None for 1/√(width of a head)
+    rows: int | None = None  # of the embedding that a token is a sum of; None for 1 or all of them
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,10 @@ class Task(ABC):
     @abstractmethod
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
         """Lines of a table: a model on so many fresh prompts, beside what is best possible."""
+
+    def learnt(self, model: Model) -> bool:
+        """Whether training ends before its last step, which is asked every so many."""
+        return False
 
 
 class Labelling(Task):

@@ -1,0 +1,145 @@
+"""Networks without attention or recurrence, to be trained beside transformers: MLPs and CNNs.
+
+A prompt is one token, all pixels of an image, and so is the stream after each layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isqrt
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from constructions.interface import Interface, Model, Prompt
+from constructions.stream import Stream
+from constructions.trained.tasks.task import Form
+from theory import checks
+from theory.checks import InputError
+
+KERNEL, POOL = 3, 2
+
+
+class FeedForward(Model):
+    """Layers one after the other, and a linear read-out; weights as torch draws them."""
+
+    def __init__(
+        self, layers: Sequence[nn.Module], width: int, d_out: int, interface: Interface, name: str
+    ) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.unembed = nn.Linear(width, d_out)
+        self.interface, self.name = interface, name
+        self.source = "trained; see constructions/trained"
+
+    @property
+    def n_layers(self) -> int:
+        """The number of layers before the read-out."""
+        return len(self.layers)
+
+    def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
+        H = prompt.tokens
+        yield H
+        for layer in self.layers:
+            H = layer(H)
+            yield H
+
+    def seen(self, H: Tensor) -> Tensor:
+        return H
+
+    def read_out(self, H: Tensor) -> Tensor:
+        return self.unembed(H)
+
+
+@dataclass(frozen=True)
+class MLPShape:
+    """`n_layers` layers of `width` ReLUs."""
+
+    n_layers: int
+    width: int
+
+    kind: ClassVar[str] = "mlp"
+    words: ClassVar[str] = "an MLP"
+    compiles: ClassVar[bool] = False  # a few products
+    nonnegative: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        checks.dimension("n_layers", self.n_layers)
+        checks.dimension("width", self.width)
+
+    def build(self, form: Form, seed: int, task: str) -> FeedForward:
+        """Weights as torch draws them, from its global generator."""
+        Stream(stream=self.width).fits(self.n_layers)
+
+        def made() -> FeedForward:
+            rows = [form.d_in, *[self.width] * (self.n_layers - 1)]
+            layers = [nn.Sequential(nn.Linear(each, self.width), nn.ReLU()) for each in rows]
+            name = f"MLP of {self.n_layers} layers and width {self.width}"
+            return FeedForward(layers, self.width, form.d_out, form.interface, name)
+
+        return _drawn(made, seed)
+
+
+@dataclass(frozen=True)
+class CNNShape:
+    """`n_layers` convolutions of 3 × 3, of `width` channels, then twice as many and so on, each
+    followed by ReLU and the maximum over 2 × 2."""
+
+    n_layers: int
+    width: int
+
+    kind: ClassVar[str] = "cnn"
+    words: ClassVar[str] = "a CNN"
+    compiles: ClassVar[bool] = False
+    nonnegative: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        checks.dimension("n_layers", self.n_layers)
+        checks.dimension("width", self.width)
+
+    def build(self, form: Form, seed: int, task: str) -> FeedForward:
+        """Weights as torch draws them, from its global generator.
+
+        Raises ValueError for images that are not square or cannot be halved so often.
+        """
+        side = isqrt(form.d_in)
+        if side * side != form.d_in or self.n_layers > 30 or side % POOL**self.n_layers:
+            raise InputError(
+                f"{self.n_layers} layers halve the sides of an image as often, which has "
+                f"{form.d_in} pixels: give fewer layers"
+            )
+        Stream(stream=self.width << (self.n_layers - 1)).fits(self.n_layers)
+
+        def made() -> FeedForward:
+            layers, channels = [], 1
+            for layer in range(self.n_layers):
+                out = self.width << layer
+                layers.append(Convolution(channels, out, side >> layer))
+                channels = out
+            width = channels * (side >> self.n_layers) ** 2
+            name = f"CNN of {self.n_layers} layers and {self.width} channels"
+            return FeedForward(layers, width, form.d_out, form.interface, name)
+
+        return _drawn(made, seed)
+
+
+class Convolution(nn.Module):
+    """A convolution of 3 × 3, ReLU, and the maximum over 2 × 2, of images whose channels lie flat
+    in the last dimension."""
+
+    def __init__(self, channels: int, out: int, side: int) -> None:
+        super().__init__()
+        self.of = channels, side, side
+        self.convolution = nn.Conv2d(channels, out, KERNEL, padding="same")
+
+    def forward(self, H: Tensor) -> Tensor:
+        images = self.convolution(H.reshape(-1, *self.of)).relu()
+        return nn.functional.max_pool2d(images, POOL).reshape(*H.shape[:-1], -1)
+
+
+def _drawn(made: Callable[[], FeedForward], seed: int) -> FeedForward:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return made()

@@ -1,0 +1,73 @@
+"""One label for a whole input: an image in patches, or some words.
+
+The label is the largest of the mean logits over the tokens where a model is read: all of them, the
+last, or one that stands in front to read out from.  As the read-out is linear, means of logits are
+logits of means.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.tokens import Tokens
+from theory import checks
+from theory.checks import InputError
+
+ALL, LAST, FIRST = slice(None), slice(-1, None), slice(1)
+
+
+def label(outputs: Tensor) -> Tensor:
+    """The label (…,) that outputs (…, tokens, labels) say, int64."""
+    return outputs.mean(-2).argmax(-1)
+
+
+class Patches(Interface):
+    """Images (…, side, side) → one label (…,).
+
+    Tokens are their patches of size × size pixels, row by row, each its pixels row by row.
+
+    Raises ValueError for a side that is no multiple of the size, images of another size, and NaN or
+    infinite pixels.
+    """
+
+    context: int
+
+    def __init__(self, side: int, size: int, at: slice = ALL) -> None:
+        super().__init__()
+        self.side, self.size = checks.dimension("side", side), checks.dimension("size", size)
+        if self.side % self.size:
+            raise InputError(f"images of {side} × {side} pixels have no patches of {size} × {size}")
+        self.at, self.context = at, (self.side // self.size) ** 2
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        (images,) = finite_tensors(like, inputs, "images")
+        if images.shape[-2:] != (self.side, self.side):
+            raise InputError(
+                f"images have shape {tuple(images.shape)}: give (…, {self.side}, {self.side})"
+            )
+        return (images,)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        (images,) = inputs
+        size, along = self.size, self.side // self.size
+        grid = images.reshape(*images.shape[:-2], along, size, along, size)
+        patches = xp.moveaxis(grid, -3, -2).reshape(*images.shape[:-2], self.context, size * size)
+        return Prompt(patches, 0, self.at)
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return label(outputs)
+
+
+class Words(Tokens):
+    """Tokens (…, T) → one label (…,) below `labels`, with a token in front if it is read at."""
+
+    def __init__(self, vocabulary_size: int, length: int, labels: int, at: slice) -> None:
+        prefix = (vocabulary_size,) if at == FIRST else ()
+        super().__init__(vocabulary_size, length, prefix=prefix, length=length, answers=labels)
+        self.answered = at
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return label(outputs)

@@ -1,0 +1,73 @@
+"""A fixed set of inputs with a label each, some of them held out; trained until it is learnt."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from constructions.interface import Model
+from constructions.trained.tasks.task import Batch, Corpus
+from theory import checks
+from theory.checks import InputError
+
+STOPS = "accuracy", "loss"
+
+
+@dataclass(frozen=True)
+class Classification(Corpus):
+    """Training ends when the accuracy on all inputs of training is at least `until`, or their
+    entropy at most `until`, as `stop` says."""
+
+    stop: str = "accuracy"
+    until: float = 0.99
+
+    def __post_init__(self) -> None:
+        checks.one_of("stop", self.stop, STOPS)
+        if checks.positive_number("until", self.until) > 1 and self.stop == "accuracy":
+            raise InputError(f"until is {self.until}: give an accuracy of at most 1")
+
+    @property
+    @abstractmethod
+    def examples(self) -> tuple[Batch, Batch]:
+        """Inputs and labels, of training and held out, on the CPU."""
+
+    @property
+    def corpus(self) -> Batch:
+        return self.examples[0]
+
+    def scores(self, model: Model, inputs: Tensor) -> Tensor:
+        """Logits (count, labels) of inputs (count, …)."""
+        return model.run(model.interface.write(torch, inputs.to(model.like.device))).mean(-2)
+
+    def loss(self, model: Model, *batch: Tensor) -> Tensor:
+        """The entropy of the labels."""
+        inputs, labels = batch
+        return cross_entropy(self.scores(model, inputs), labels)
+
+    @torch.no_grad()
+    def measured(self, model: Model, *, held_out: bool = False) -> tuple[float, float]:
+        """Accuracy and entropy on the inputs of training, or on those held out."""
+        inputs, labels = self.examples[held_out]
+        scores = self.scores(model, inputs).cpu()
+        right = (scores.argmax(-1) == labels).double().mean()
+        return float(right), float(cross_entropy(scores, labels))
+
+    def learnt(self, model: Model) -> bool:
+        accuracy, entropy = self.measured(model)
+        return accuracy >= self.until if self.stop == "accuracy" else entropy <= self.until
+
+    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+        """Accuracy and entropy on all inputs: there are no fresh ones."""
+        for name, held_out in (("of training", False), ("held out", True)):
+            accuracy, entropy = self.measured(model, held_out=held_out)
+            labels = self.examples[held_out][1]
+            always = float(labels.bincount().max() / len(labels))
+            yield (
+                f"{len(labels)} inputs {name}: {accuracy:.2%} right, {entropy:.4f} nats; "
+                f"always the same label: {always:.2%}"
+            )

@@ -1,0 +1,143 @@
+"""Handwritten digits of 8 × 8 pixels; wanted is which digit it is.
+
+The images are those that scikit-learn ships (an optional package, of which only this file is read).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, mse_loss
+
+from constructions.interface import Model
+from constructions.trained.configuration import Configuration, presets
+from constructions.trained.feedforward import CNNShape, MLPShape
+from constructions.trained.labels import ALL, LAST, Patches
+from constructions.trained.models import LSTMShape, TransformerShape
+from constructions.trained.tasks.classification import Classification
+from constructions.trained.tasks.task import Batch, Form
+from theory import checks
+from theory.checks import InputError
+
+if TYPE_CHECKING:
+    from constructions.trained.models import Shape
+
+NAME = "scikit-learn"
+SHA256 = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
+SIDE, PATCH, GREY, DIGITS = 8, 2, 16, 10
+TRAINED = 1297  # images; the other 500 are held out
+TRAININGS = "plain", "regularised", "augmented"
+SIGMA, WEIGHT = 1.0, 0.5  # of the noise, and of the term that asks answers to bear it
+
+
+@dataclass(frozen=True)
+class Digits(Classification, kind="digits"):
+    """1 297 images of 8 × 8 pixels between 0 and 1, and 500 that are held out.
+
+    Transformers and LSTMs see 16 patches of 2 × 2, and are read at all of them or at the last;
+    MLPs and CNNs see all pixels at once.  `training` is on the images (plain), on images with
+    N(0, 1) added to the pixels of one random patch (augmented), or on both (regularised
+    [Vasudeva2024], second hand):
+
+        ½ entropy(f(x)) + ½ mean (f(x + noise) − f(x))²
+    """
+
+    training: str = "plain"
+
+    models = "transformer", "mlp", "cnn", "lstm"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.one_of("training", self.training, TRAININGS)
+
+    @property
+    def examples(self) -> tuple[Batch, Batch]:
+        return split_digits()
+
+    def form(self, shape: Shape) -> Form:
+        size = PATCH if shape.kind in ("transformer", "lstm") else SIDE
+        interface = Patches(SIDE, size, LAST if shape.kind == "lstm" else ALL)
+        positions = interface.context if shape.kind == "transformer" else 0
+        return Form(interface, size * size, DIGITS, positions=positions, mask="full")
+
+    def words(self, name: str, size: str, layers: str) -> list[str]:
+        return [layers, self.training]
+
+    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+        """Images and labels, and the images with noise where those are trained on."""
+        images, labels = super().draw(made, count, generator, step=step)
+        if self.training == "plain":
+            return images, labels
+        return images, labels, one_noisy_patch(images, generator)
+
+    def loss(self, model: Model, *batch: Tensor) -> Tensor:
+        images, labels, *noisy = batch
+        if not noisy:
+            return super().loss(model, images, labels)
+        borne = self.scores(model, noisy[0])
+        if self.training == "augmented":
+            return cross_entropy(borne, labels)
+        scores = self.scores(model, images)
+        return (1 - WEIGHT) * cross_entropy(scores, labels) + WEIGHT * mse_loss(borne, scores)
+
+
+def one_noisy_patch(images: Tensor, generator: Generator) -> Tensor:
+    """Images (count, 8, 8) with N(0, σ²) added to the pixels of a random patch of each."""
+    count, device, along = len(images), generator.device, SIDE // PATCH
+    patch = torch.randint(along * along, (count, 1, 1), generator=generator, device=device)
+    place = torch.arange(SIDE, device=device) // PATCH
+    inside = place[:, None] * along + place == patch
+    noise = torch.randn(images.shape, generator=generator, device=device)
+    return images + SIGMA * noise * inside
+
+
+@cache
+def split_digits() -> tuple[Batch, Batch]:
+    """Images (…, 8, 8), float32, and labels (…,), of training and held out, in a random order.
+
+    Raises ValueError where the package is missing, or its images are others.
+    """
+    table = np.loadtxt(gzip.decompress(_file()).decode().splitlines(), delimiter=",")
+    order = np.random.default_rng(0).permutation(len(table))
+    images = torch.tensor(table[order, :-1] / GREY, dtype=torch.float32).view(-1, SIDE, SIDE)
+    labels = torch.tensor(table[order, -1], dtype=torch.int64)
+    return (images[:TRAINED], labels[:TRAINED]), (images[TRAINED:], labels[TRAINED:])
+
+
+def installed() -> bool:
+    """Whether the package is there."""
+    return find_spec("sklearn") is not None
+
+
+def _file() -> bytes:
+    spec = find_spec("sklearn")
+    if spec is None or not spec.submodule_search_locations:
+        raise InputError(f'{NAME} is not installed: pip install "weightwright[digits]"')
+    path = Path(spec.submodule_search_locations[0]) / "datasets" / "data" / "digits.csv.gz"
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; install {NAME} anew") from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != SHA256:
+        raise InputError(
+            f"{path} has sha256 {found[:12]}…, not {SHA256[:12]}…: install {NAME} anew"
+        )
+    return content
+
+
+LEARNED = {"steps": 2000, "learning_rate": 1e-3, "batch_size": 64}
+TRANSFORMER = TransformerShape(2, 4, 24, 64)
+PRESETS = presets(
+    small=(Digits(), LEARNED, TRANSFORMER, MLPShape(2, 64), CNNShape(2, 16)),
+    level=(Digits("loss", 0.1), LEARNED, TRANSFORMER),
+) | presets(small=(Digits(), LEARNED | {"steps": 4000}, LSTMShape(2, 24)))

@@ -1,0 +1,119 @@
+"""Sixteen words of the manual that Python ships; wanted is which of six topics they are from.
+
+The texts are those of `pydoc_data.topics` as Python 3.11.7 has them; other versions have others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from constructions.trained.configuration import presets
+from constructions.trained.labels import ALL, FIRST, LAST, Words
+from constructions.trained.models import LSTMShape, TransformerShape
+from constructions.trained.tasks.classification import Classification
+from constructions.trained.tasks.task import Batch, Form
+from theory import checks
+from theory.checks import InputError
+
+if TYPE_CHECKING:
+    from constructions.trained.models import Shape
+
+TOPICS = "specialnames", "compound", "types", "formatstrings", "string-methods", "typesseq"
+SHA256 = "b51a502246fbd12d3037c0d6a5639c352c2dab347fd51d604b8d34a3de628432"
+VERSION = "3.11.7"
+LENGTH, KNOWN = 16, 255  # words of an input, and most frequent words that are told apart
+TRAINED = 0.8  # of the inputs; the others are held out
+READ = {"token": FIRST, "last": LAST, "mean": ALL}
+
+
+@dataclass(frozen=True)
+class Text(Classification, kind="text"):
+    """1 892 windows of 16 words, one after the other through the six longest topics; 80 % of them
+    to train on.
+
+    Words are lower-case letters: the 255 most frequent, and 255 for all others.  A model is read at
+    a token in front of the words, at the last word, or at all of them: `read` is token, last or
+    mean.  Windows begin anywhere in the texts, so that no place in them is favoured.
+    """
+
+    read: str = "token"
+
+    models = "transformer", "lstm"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.one_of("read", self.read, tuple(READ))
+
+    @property
+    def examples(self) -> tuple[Batch, Batch]:
+        return split_windows()
+
+    def form(self, shape: Shape) -> Form:
+        """Raises ValueError for an LSTM to be read at a token in front, which sees no word."""
+        if shape.kind == "lstm" and self.read == "token":
+            raise InputError("an LSTM sees no word before the first: read it at last or mean")
+        words = Words(KNOWN + 1, LENGTH, len(TOPICS), READ[self.read])
+        positions = words.context if shape.kind == "transformer" else 0
+        d_in = KNOWN + 1 + len(words.prefix)
+        return Form(words, d_in, len(TOPICS), positions=positions, mask="full", rows=1)
+
+    def words(self, name: str, size: str, layers: str) -> list[str]:
+        return [layers, self.read]
+
+
+@cache
+def split_windows() -> tuple[Batch, Batch]:
+    """Words (…, 16) as numbers and topics (…,), of training and held out, in a random order.
+
+    Raises ValueError where this version of Python has other texts.
+    """
+    texts = [re.findall("[a-z]+", text.lower()) for text in _texts()]
+    counts = Counter(word for text in texts for word in text)
+    # Of equally frequent words the first in the alphabet, so that nothing depends on an order.
+    common = sorted(counts, key=lambda word: (-counts[word], word))[:KNOWN]
+    number = {word: rank for rank, word in enumerate(common)}
+    windows, topics = [], []
+    for topic, text in enumerate(texts):
+        numbers = [number.get(word, KNOWN) for word in text]
+        whole = len(numbers) // LENGTH
+        windows.append(np.array(numbers[: whole * LENGTH]).reshape(whole, LENGTH))
+        topics += [topic] * whole
+    inputs, labels = torch.from_numpy(np.concatenate(windows)), torch.tensor(topics)
+    order = torch.from_numpy(np.random.default_rng(0).permutation(len(topics)))
+    trained, held_out = order.tensor_split([int(TRAINED * len(topics))])
+    return (inputs[trained], labels[trained]), (inputs[held_out], labels[held_out])
+
+
+def available() -> bool:
+    """Whether this version of Python has the texts."""
+    try:
+        return bool(_texts())
+    except InputError:
+        return False
+
+
+def _texts() -> list[str]:
+    from pydoc_data.topics import topics
+
+    texts = [topics.get(name, "") for name in TOPICS]
+    found = hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    if found != SHA256:
+        raise InputError(
+            f"the topics of pydoc have sha256 {found[:12]}…, not {SHA256[:12]}…: this is about "
+            f"those of Python {VERSION}"
+        )
+    return texts
+
+
+LEARNED = {"steps": 2000, "learning_rate": 1e-3, "batch_size": 64}
+PRESETS = presets(
+    small=(Text("accuracy", 0.95, "token"), LEARNED, TransformerShape(2, 4, 24, 64)),
+) | presets(small=(Text("accuracy", 0.95, "last"), LEARNED, LSTMShape(2, 24)))

@@ -1,0 +1,175 @@
+"""The claims on trained networks: what the shipped ones say, models that do otherwise, refusals."""
+
+import numpy as np
+import pytest
+
+from constructions.trained.tasks import digits, text
+from theory.sensitivity import forced, noisy_patches, sensitivity
+from verify.claim import Run
+from verify.evidence.statistics import Mean
+from verify.finding import Verdict
+from verify.sensitivity import digits_trained, regulariser, text_positions
+from verify.sensitivity.digits_trained import Curves, digits_sensitivity, order
+from verify.sensitivity.regulariser import Measured, sensitivity_regulariser
+from verify.sensitivity.text_positions import Profile, naive_bayes
+from verify.sensitivity.text_positions import text_positions as positions
+from verify.sensitivity.trained_models import all_below, changes, separated
+from verify.theorems import recorded
+
+HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
+with_digits = pytest.mark.skipif(not digits.installed(), reason="scikit-learn is not installed")
+with_text = pytest.mark.skipif(not text.available(), reason="another Python, with other topics")
+
+
+def lost(claim, run):
+    found = {finding.id: str(finding.verdict) for finding in claim.findings(run, **claim.defaults)}
+    return {id: verdict for id, verdict in found.items() if verdict != "holds"}, len(found)
+
+
+@with_digits
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("claim", "name"),
+    [
+        (digits_sensitivity, "digits-sensitivity"),
+        (sensitivity_regulariser, "sensitivity-regulariser"),
+    ],
+)
+def test_what_models_of_digits_say(claim, name, tmp_path):
+    picture = tmp_path / "p.png"
+    found, _ = lost(claim, Run(plot=picture))
+    assert found == recorded(name)
+    assert picture.stat().st_size > 10_000
+
+
+@with_text
+@pytest.mark.slow
+def test_what_models_of_text_say(tmp_path):
+    picture = tmp_path / "p.png"
+    found, _ = lost(positions, Run(plot=picture))
+    assert found == recorded("text-positions")
+    assert picture.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("claim", [digits_sensitivity, sensitivity_regulariser])
+def test_without_the_package_it_is_said_in_a_word(claim, monkeypatch):
+    monkeypatch.setattr(digits, "find_spec", lambda name: None)
+    (finding,) = claim.findings(Run(), **claim.defaults)
+    assert (finding.id, finding.verdict) == ("package", UNDECIDED)
+    assert "scikit-learn is not installed" in finding.words
+    assert "[digits]" in finding.wanted
+
+
+def test_with_other_texts_it_is_said_in_a_word(monkeypatch):
+    monkeypatch.setattr(text, "SHA256", "0" * 64)
+    (finding,) = positions.findings(Run(), **positions.defaults)
+    assert (finding.id, finding.verdict) == ("package", UNDECIDED)
+    assert "other topics than 3.11.7" in finding.words
+
+
+def two_patches(images):
+    """Whether the first of 2 × 2 patches is lighter than the last."""
+    return images[:, :2, :2].sum((1, 2)) > images[:, -2:, -2:].sum((1, 2))
+
+
+def test_changes_are_those_whose_shares_are_sensitivities():
+    """By image and place, of a reader of two places of four; the same noise for every σ."""
+    images = np.random.default_rng(0).random((300, 4, 4))
+    found = changes(two_patches, images, noisy_patches(2, 1.0), seed=0)
+    assert found.shape == (300, 4)
+    assert (found[:, [1, 2]] == 0).all()
+    shares = sensitivity(two_patches, images, noisy_patches(2, 1.0)).by_place
+    assert found.mean(0) == pytest.approx(shares, abs=0.12)
+    assert (found == changes(two_patches, images, noisy_patches(2, 1.0), seed=0)).all()
+    assert (found != changes(two_patches, images, noisy_patches(2, 1.0), seed=1)).any()
+    little, much = (changes(two_patches, images, noisy_patches(2, s), 0) for s in (0.5, 5.0))
+    assert (little <= much).mean() > 0.99
+
+
+def test_changes_of_several_draws_are_their_mean():
+    tokens = np.random.default_rng(0).integers(4, size=(50, 3))
+    found = changes(lambda rows: rows[:, 1], tokens, forced(4), seed=0, times=5)
+    assert (found == [0, 1, 0]).all()
+    found = changes(lambda rows: rows[:, 1] // 2, tokens, forced(4), seed=0, times=5)
+    assert set(np.unique(found[:, 1] * 5).round(9)) <= {0, 1, 2, 3, 4, 5}
+    assert found[:, 1].mean() == pytest.approx(2 / 3, abs=0.1)
+
+
+def test_groups_are_separated_or_not():
+    assert separated([1, 2], [3, 4]) is HOLDS
+    assert separated([3, 4], [1, 2]) is FAILS
+    assert separated([1, 3], [2, 4]) is UNDECIDED
+    assert separated([1, 2], [2, 4]) is UNDECIDED
+    assert separated([1, np.nan], [2, 4]) is UNDECIDED
+    finding = all_below("x", "y", [1.0, 2.0], [3.0, 4.0], words="more")
+    assert finding.words == "1 2 beside 3 4; more"
+
+
+def test_the_order_is_that_of_the_seeds():
+    """Of curves that cross: above at the least σ, below at the largest."""
+    sigmas = np.array(digits_trained.SIGMAS)
+    flat, steep = 0.1 + 0 * sigmas, 0.05 * sigmas
+    both = dict.fromkeys(digits_trained.NAMES, steep) | {"transformer": flat}
+    rows = {kind: np.tile(curve[:, None], (3, 1, 16)) for kind, curve in both.items()}
+    curves = Curves(rows, rows)
+    assert {f.verdict for f in order(curves, 0.25)} == {FAILS}
+    assert {f.verdict for f in order(curves, 4.0)} == {HOLDS}
+    assert curves.at("MLP", 2.0) == pytest.approx([0.1] * 3)
+
+
+def profile_of(first, last, windows=400):
+    """A profile whose first and last four words change so many answers."""
+    rng = np.random.default_rng(0)
+    shares = np.concatenate([np.full(4, first), np.full(8, 0.2), np.full(4, last)])
+    drawn = rng.random((2, windows, 16)) < shares
+    return Profile(*drawn.astype(float))
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "even", "recent"),
+    [(0.2, 0.2, HOLDS, UNDECIDED), (0.1, 0.3, FAILS, HOLDS), (0.3, 0.1, FAILS, FAILS)],
+)
+def test_profiles_are_even_or_recent(first, last, even, recent):
+    own = profile_of(first, last)
+    assert text_positions.uniform(own).verdict is even
+    assert text_positions.recency(own).verdict is recent
+    assert own.by_word[:4].mean() == pytest.approx(first, abs=0.03)
+
+
+def test_a_profile_near_a_bound_is_undecided():
+    assert text_positions.uniform(profile_of(0.2, 0.26)).verdict is UNDECIDED
+
+
+def test_naive_bayes_is_its_definition():
+    windows, topics = np.array([[0, 0, 1], [2, 2, 1]]), np.array([0, 1])
+    counts = text_positions.word_counts(windows, topics, 3)
+    assert counts.tolist() == [[3, 2, 1], [1, 2, 3]]
+    assert naive_bayes(counts, np.ones(3))(
+        np.array([[0, 1, 1], [1, 2, 0], [2, 2, 0]])
+    ).tolist() == [0, 0, 1]
+    assert naive_bayes(counts, np.array([1, 1, 3]))(np.array([[0, 0, 2]])).tolist() == [1]
+
+
+def measured(sens=0.2, noisy=0.4, loss=0.09, trace=100.0, flat=0.1):
+    rng = np.random.default_rng(0)
+    shares = np.clip(sens + 0.05 * rng.standard_normal(300), 0, 1)
+    right = np.clip(noisy + 0.1 * rng.standard_normal(500), 0, 1)
+    return Measured(None, loss, 0.98, 0.9, shares, right, 0.3, flat, Mean(trace, 1.0, 7))
+
+
+def test_halves_and_what_more_is_right():
+    plain, good, bad = measured(), measured(0.05, 0.6), measured(0.18, 0.3)
+    verdicts = {f.id: f.verdict for f in regulariser.of_one(plain, good, plain)}
+    assert verdicts == {"half": HOLDS, "noise": HOLDS, "control": HOLDS}
+    verdicts = {f.id: f.verdict for f in regulariser.of_one(plain, bad, good)}
+    assert verdicts == {"half": FAILS, "noise": FAILS, "control": FAILS}
+    assert regulariser.null([plain] * 3).verdict is HOLDS
+    assert regulariser.null([plain, good, plain]).verdict is FAILS
+
+
+def test_minima_are_flatter_where_all_seeds_are():
+    plain, flat = [measured()] * 3, [measured(trace=50.0, flat=0.05)] * 3
+    assert [f.verdict for f in regulariser.flatter(plain, flat, plain)] == [HOLDS, HOLDS]
+    assert [f.verdict for f in regulariser.flatter(flat, plain, plain)] == [FAILS, FAILS]
+    mixed = [*flat[:2], measured(trace=200.0, flat=0.2)]
+    assert [f.verdict for f in regulariser.flatter(plain, mixed, plain)] == [UNDECIDED] * 2

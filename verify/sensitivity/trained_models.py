@@ -1,0 +1,126 @@
+"""Models trained to classify: how often their answers change with one place, and groups of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from theory.sensitivity.estimate import Change
+from verify.evidence.checkpoints import models_of
+from verify.finding import Finding, Verdict, at_least
+
+STREAM = 0x7A1  # beside the run's seed
+
+
+class Seen(NamedTuple):
+    """A trained model by the name of its checkpoint, and its task."""
+
+    name: str
+    model: Any
+    task: Any
+
+    @property
+    def seed(self) -> int:
+        """The seed of its training."""
+        return int(self.name.rsplit("-seed", 1)[1])
+
+
+Seeds = Mapping[str, Sequence[Seen]]
+"""By the kind of model or training."""
+
+
+def seeds_of(names: Mapping[str, tuple[str, str]]) -> dict[str, list[Seen]]:
+    """All seeds of checkpoints, whose names and kinds (in words) are given by label."""
+    return {label: [Seen(*m) for m in models_of(*which)] for label, which in names.items()}
+
+
+def before_training(seen: Seen) -> Any:
+    """The model of a checkpoint with the weights that training began with."""
+    from constructions.trained import configuration_of, untrained
+
+    return untrained(configuration_of(seen.name)).requires_grad_(False)
+
+
+def changes(
+    model: Any, inputs: np.ndarray, change: Change, seed: int, times: int = 1
+) -> np.ndarray:
+    """The share of `times` changes of each place after which the answer is another, (m, places).
+
+    Two models see the same changes, and of two changes by noise that differ in size the same noise.
+    """
+    before = np.asarray(model(inputs))
+    total: Any = 0
+    for i in range(times):
+        rng = np.random.default_rng(np.random.SeedSequence([seed, STREAM, i]))
+        after = [np.asarray(model(changed)) != before for changed in change(inputs, rng)]
+        total = total + np.stack(after, axis=1)
+    return np.asarray(total / times)
+
+
+def learnt(seen: Seen, words: str) -> Finding:
+    """Whether the accuracy at which training was to end was reached."""
+    accuracy, _ = seen.task.measured(seen.model)
+    return at_least(
+        "learnt",
+        "right on the inputs of training",
+        "trained",
+        accuracy,
+        seen.task.until,
+        words=f"{accuracy:.2%}, on those held out {held_out(seen):.1%}; {words}",
+        wanted=f"at least {seen.task.until:.0%}, where training was to end",
+    )
+
+
+def held_out(seen: Seen) -> float:
+    """The accuracy on inputs held out."""
+    accuracy, _ = seen.task.measured(seen.model, held_out=True)
+    return float(accuracy)
+
+
+def gaps(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
+    """How far the least of one group is above the largest of another, and the other way round."""
+    return float(min(high) - max(low)), float(min(low) - max(high))
+
+
+def separated(low: Sequence[float], high: Sequence[float]) -> Verdict:
+    """Whether all numbers of one group are below all of another; fails if all are above.
+
+    Of three and three that were all one kind, either has a chance of 1/20.
+    """
+    if not np.isfinite([*low, *high]).all():
+        return Verdict.UNDECIDED
+    above, below = gaps(low, high)
+    if above > 0:
+        return Verdict.HOLDS
+    return Verdict.FAILS if below > 0 else Verdict.UNDECIDED
+
+
+def all_below(
+    id: str, name: str, low: Sequence[float], high: Sequence[float], *, words: str = ""
+) -> Finding:
+    """That every seed of one kind is below every seed of another."""
+    told = f"{told_apart(low)} beside {told_apart(high)}"
+    return Finding(
+        id,
+        name,
+        "trained",
+        [*low],
+        [*high],
+        separated(low, high),
+        told + (f"; {words}" if words else ""),
+        "every seed of the one below every seed of the other",
+    )
+
+
+def told_apart(values: Iterable[float]) -> str:
+    """Numbers of all seeds on a line."""
+    return " ".join(f"{value:.3g}" for value in values)
+
+
+def absent(what: str, why: str, remedy: str) -> Finding:
+    """Nothing to measure: said in a word, and undecided."""
+    return Finding(
+        "package", what, "trained", "none", "the data", Verdict.UNDECIDED, f"skipped: {why}", remedy
+    )

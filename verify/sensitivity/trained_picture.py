@@ -1,0 +1,91 @@
+"""Pictures of trained networks: Sens against the noise, influence by position, the regulariser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from verify.sensitivity.digits_trained import Curves
+    from verify.sensitivity.regulariser import Measured
+
+AGAINST = 1.0  # the σ of which patches are shown
+
+
+def draw_digits(path: Path, curves: Curves) -> None:
+    """Sens against σ, a band from the least to the largest seed, after training and before; and by
+    patch at one σ, the mean of the seeds."""
+    from verify.sensitivity.digits_trained import SIGMAS
+
+    kinds = len(curves.trained)
+    figure = Figure(figsize=(13, 7), layout="constrained")
+    grid = figure.add_gridspec(2, kinds, height_ratios=[2, 1])
+    halves = figure.add_subplot(grid[0, : kinds // 2]), figure.add_subplot(grid[0, kinds // 2 :])
+    for panel, shown, title in (
+        (halves[0], curves.trained, "trained until 99 % of the images were right"),
+        (halves[1], curves.untrained, "before training"),
+    ):
+        for kind, rows in shown.items():
+            sens = rows.mean(-1)
+            (line,) = panel.plot(SIGMAS, sens.mean(0), "o-", ms=4, label=kind)
+            panel.fill_between(
+                SIGMAS, sens.min(0), sens.max(0), color=line.get_color(), alpha=0.2, lw=0
+            )
+        panel.set_xscale("log", base=2)
+        panel.set_xticks(SIGMAS, [f"{sigma:g}" for sigma in SIGMAS])
+        panel.set(xlabel="σ of the noise on a patch", ylabel="share of answers that change")
+        panel.set_title(title, fontsize=10)
+        panel.legend(frameon=False)
+        panel.grid(alpha=0.3)
+    at = SIGMAS.index(AGAINST)
+    maps = {kind: rows[:, at].mean(0) for kind, rows in curves.trained.items()}
+    largest = max(float(each.max()) for each in maps.values())
+    for place, (kind, shares) in enumerate(maps.items()):
+        panel = figure.add_subplot(grid[1, place])
+        side = round(len(shares) ** 0.5)
+        image = panel.imshow(shares.reshape(side, side), cmap="viridis", vmin=0, vmax=largest)
+        panel.set_title(f"{kind}, by patch, σ = {AGAINST:g}", fontsize=10)
+        panel.set_xticks([])
+        panel.set_yticks([])
+        figure.colorbar(image, ax=panel, shrink=0.8)
+    figure.savefig(path, dpi=150)
+
+
+def draw_text(path: Path, profiles: dict[str, list[np.ndarray]]) -> None:
+    """The share of answers that change with the word in each position: a line for every seed."""
+    figure = Figure(figsize=(13, 4.2), layout="constrained")
+    panels = figure.subplots(1, len(profiles), sharey=True)
+    for panel, (kind, seeds) in zip(panels, profiles.items(), strict=True):
+        for seed, shares in enumerate(seeds):
+            panel.plot(np.arange(1, len(shares) + 1), shares, "o-", ms=4, label=f"seed {seed}")
+        panel.set(xlabel="position of the word")
+        panel.set_title(kind, fontsize=10)
+        panel.legend(frameon=False, fontsize=8)
+        panel.grid(alpha=0.3)
+    panels[0].set(ylabel="share of answers that change", ylim=(0, None))
+    figure.savefig(path, dpi=150)
+
+
+def draw_regulariser(path: Path, found: dict[str, list[Measured]]) -> None:
+    """A point for every seed and training: sensitivity, accuracies and flatness."""
+    figure = Figure(figsize=(14, 3.8), layout="constrained")
+    panels = figure.subplots(1, 5)
+    figures = {
+        "Sens at σ = 1": [[each.changed.mean() for each in group] for group in found.values()],
+        "right, held out": [[each.held_out for each in group] for group in found.values()],
+        "right with noise": [[each.noisy.mean() for each in group] for group in found.values()],
+        "growth of the loss nearby": [[e.sharpness for e in group] for group in found.values()],
+        "trace of the Hessian": [[e.trace.mean for e in group] for group in found.values()],
+    }
+    for panel, (title, groups) in zip(panels, figures.items(), strict=True):
+        for seed, values in enumerate(zip(*groups, strict=True)):
+            panel.plot(range(len(groups)), values, "o-", ms=5, lw=0.8, label=f"seed {seed}")
+        panel.set_xticks(range(len(groups)), list(found), rotation=20, fontsize=8)
+        panel.set_title(title, fontsize=10)
+        panel.set_ylim(0, None)
+        panel.grid(alpha=0.3, axis="y")
+    panels[0].legend(frameon=False, fontsize=8)
+    figure.savefig(path, dpi=150)
