@@ -8,9 +8,19 @@ import pytest
 import torch
 
 import constructions
-from theory import arithmetic, computation, graphs, memory, regression, retrieval, sensitivity
+from theory import (
+    arithmetic,
+    computation,
+    graphs,
+    memory,
+    regression,
+    retrieval,
+    sensitivity,
+    structures,
+)
 from theory.checks import InputError
 
+TOPICS = arithmetic, computation, graphs, memory, regression, retrieval, sensitivity, structures
 BAD = {
     "complex numpy": np.array([[1 + 1j, 2.0], [3.0, 4.0]]),
     "complex torch": torch.ones(2, 2, dtype=torch.complex64),
@@ -75,6 +85,9 @@ MODELS = {
     "subset_parity": ((2, [0]), ([[0, 1], [1, 0]],)),
     "conjunction": ((2, [0, 1]), ([[0, 1], [1, 0]],)),
     "junta": ((2, [1], [0, 1]), ([[0, 1], [1, 0]],)),
+    "binary_search": ((1,), ([[1], [2]], [[0, 1], [3, 2]])),
+    "interpolation_search": ((2, 2), ([[1, 2], [4, 3]], [[0, 1], [3, 2]])),
+    "sort": ((2,), ([[0, 1], [1, 0]],)),
     "sphere_dynamics": ((2, 1.0, 0.5, 2), ([[1.0, 0.0], [0.0, 1.0]],)),
 }
 ARRAYS = {"ArrayLike", "Any", "Real", "ArrayLike | None"}
@@ -139,11 +152,7 @@ def in_first_place(module):
 
 @pytest.mark.parametrize(
     "function",
-    [
-        each
-        for module in (arithmetic, computation, graphs, memory, regression, retrieval, sensitivity)
-        for each in in_first_place(module)
-    ],
+    [each for module in TOPICS for each in in_first_place(module)],
 )
 def test_theory_refuses_it_in_the_first_place(function, unchecked):
     """Whatever the other arguments are: good ones for most, by their kind."""

@@ -14,6 +14,7 @@ from constructions import (
     regression,
     retrieval,
     sensitivity,
+    structures,
 )
 from theory import machine
 from theory.checks import InputError
@@ -69,10 +70,14 @@ SMALL = {
     "subset_parity": {"d": 3, "positions": [0, 2]},
     "conjunction": {"d": 3, "positions": [0, 2]},
     "junta": {"d": 3, "positions": [0, 2], "table": [0, 1, 1, 0]},
+    "binary_search": {"lookups": 1, "largest": 9},
+    "interpolation_search": {"N": 2, "lookups": 1, "largest": 9},
+    "sort": {"n": 2, "largest": 9},
 }
 # Chebyshev takes ⌈log₃(2k + 1)⌉ layers and hop ⌊log₂k⌋ + 2, a few for any number that one types; a
-# step of whatever order is as many powers of three.
+# step of whatever order is as many powers of three.  A range of numbers takes no memory.
 FREE = {("chebyshev", "k"), ("hop", "k"), ("hyperpower", "order")}
+FREE |= {(name, "largest") for name in ("binary_search", "interpolation_search", "sort")}
 CASES = [
     (name, argument)
     for name, given in SMALL.items()
@@ -95,7 +100,7 @@ MORE = [
 
 
 def test_every_builder_is_here():
-    topics = arithmetic, computation, graphs, memory, regression, retrieval, sensitivity
+    topics = arithmetic, computation, graphs, memory, regression, retrieval, sensitivity, structures
     public = {name for topic in topics for name in topic.__all__}
     no_builders = {"retrieve", "Inverse", "Prediction", "to_circuit", "predictions"}
     assert set(SMALL) == public - no_builders
