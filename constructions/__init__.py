@@ -36,6 +36,7 @@ from constructions import (
     regression,
     retrieval,
     sensitivity,
+    structures,
 )
 from constructions.arithmetic import *  # noqa: F403
 from constructions.computation import *  # noqa: F403
@@ -46,9 +47,11 @@ from constructions.regression import *  # noqa: F403
 from constructions.retrieval import *  # noqa: F403
 from constructions.sensitivity import *  # noqa: F403
 from constructions.stream import Stream
+from constructions.structures import *  # noqa: F403
 from constructions.transformer import Stage, Transformer
 
 __all__ = ["Stage", "Stream", "Transformer"]
 __all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__ + language.__all__
 __all__ += memory.__all__
 __all__ += regression.__all__ + retrieval.__all__ + sensitivity.__all__
+__all__ += structures.__all__

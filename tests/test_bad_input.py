@@ -17,6 +17,7 @@ from theory import (
     regression,
     retrieval,
     sensitivity,
+    structures,
 )
 from theory.checks import InputError
 
@@ -87,6 +88,9 @@ MODELS = {
     "conjunction": ((2, [0, 1]), ([[0, 1], [1, 0]],)),
     "junta": ((2, [1], [0, 1]), ([[0, 1], [1, 0]],)),
     "string_model": (([[0, 0], [0, 1]], [0, 1], 2), ([[2, 0], [2, 1]],)),
+    "binary_search": ((1,), ([[1], [2]], [[0, 1], [3, 2]])),
+    "interpolation_search": ((2, 2), ([[1, 2], [4, 3]], [[0, 1], [3, 2]])),
+    "sort": ((2,), ([[0, 1], [1, 0]],)),
     "sphere_dynamics": ((2, 1.0, 0.5, 2), ([[1.0, 0.0], [0.0, 1.0]],)),
 }
 ARRAYS = {"ArrayLike", "Any", "Real", "ArrayLike | None"}
@@ -137,7 +141,17 @@ def test_builders_refuse_matrices_of_it(kind, name, unchecked):
     refused(constructions.retrieve, [[1.0, 2.0]], BAD[kind], 1.0)
 
 
-TOPICS = arithmetic, computation, graphs, language, memory, regression, retrieval, sensitivity
+TOPICS = (
+    arithmetic,
+    computation,
+    graphs,
+    language,
+    memory,
+    regression,
+    retrieval,
+    sensitivity,
+    structures,
+)
 
 
 def in_first_place(module):

@@ -15,6 +15,7 @@ from constructions import (
     regression,
     retrieval,
     sensitivity,
+    structures,
 )
 from theory import machine
 from theory.checks import InputError
@@ -73,10 +74,14 @@ SMALL = {
     "conjunction": {"d": 3, "positions": [0, 2]},
     "junta": {"d": 3, "positions": [0, 2], "table": [0, 1, 1, 0]},
     "string_model": {"strings": [[0, 0], [1, 1]], "chances": [0, 0], "vocabulary_size": 2},
+    "binary_search": {"lookups": 1, "largest": 9},
+    "interpolation_search": {"N": 2, "lookups": 1, "largest": 9},
+    "sort": {"n": 2, "largest": 9},
 }
 # Chebyshev takes ⌈log₃(2k + 1)⌉ layers and hop ⌊log₂k⌋ + 2, a few for any number that one types; a
-# step of whatever order is as many powers of three.
+# step of whatever order is as many powers of three.  A range of numbers takes no memory.
 FREE = {("chebyshev", "k"), ("hop", "k"), ("hyperpower", "order")}
+FREE |= {(name, "largest") for name in ("binary_search", "interpolation_search", "sort")}
 CASES = [
     (name, argument)
     for name, given in SMALL.items()
@@ -100,7 +105,7 @@ MORE = [
 
 def test_every_builder_is_here():
     topics = arithmetic, computation, graphs, language
-    topics += memory, regression, retrieval, sensitivity
+    topics += memory, regression, retrieval, sensitivity, structures
     public = {name for topic in topics for name in topic.__all__}
     no_builders = {"retrieve", "Inverse", "Prediction", "to_circuit", "predictions"}
     no_builders |= {"sample", "log_probabilities", "string_probabilities"}

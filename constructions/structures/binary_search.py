@@ -1,0 +1,73 @@
+"""Binary search of N = 2^M − 1 points that stand in any order, one cell in each layer.
+
+Layer 1 gives each point its rank, which is its cell (`rank.py`); a query asks for nothing there.
+It begins with m = (N − 1)/2, the middle cell.
+
+Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads are a tent at m − rank: v becomes
+the point in cell m, and nothing of the other cells comes through.  The MLP has the bit b = [v ≤ q]
+= φ(q − v + 1), exact on whole numbers, and makes
+
+    m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
+
+m is the middle of a bracket of 2^{M−k} − 1 cells, and the next one is the middle of the half on the
+side of q.  After the last lookup m is a half: m + ½ is the number of points ≤ q, which the read-out
+says.  Points are above 0, so that relu(v) is v.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.assembly import block, embed, unembed
+from constructions.stream import Stream, one
+from constructions.structures.cells import Cells, exact_range
+from constructions.structures.rank import at_rank, rank_heads
+from constructions.transformer import Block, Stage, Transformer
+from constructions.words import Move, Step, Unit
+from theory import checks
+from theory.checks import InputError
+
+MOST = 20  # lookups: a million points
+
+
+def binary_search(lookups: int, *, largest: int = 2**10) -> Transformer:
+    """`binary_search(M)(points, queries)`: how many of N = 2^M − 1 points are ≤ each query,
+    (…, N) and (…, m) → (…, m).
+
+    1 + M layers of 2 and 3 ReLU heads, width 6, 3 MLP units a lookup.  Points are distinct whole
+    numbers from 1 to largest − 1 in any order, queries whole numbers from 0 to `largest`.  The cell
+    of lookup k = 1 … M, counted from 0 in ascending order, is `m` after layer k.
+
+    Raises ValueError for lookups < 1 or above 20, and a `largest` at which sums leave float64; the
+    model as `Cells`.
+    """
+    M = checks.dimension("lookups", lookups)
+    if M > MOST:
+        raise InputError(f"lookups is {M}: give at most {MOST}, a million points")
+    N = 2**M - 1
+    factor = 4 * N * N
+    largest = exact_range(largest, factor)
+    stream = Stream(x=1, rank=1, unit=1, q=1, m=1, v=1)
+    return Transformer(
+        embed(stream, x={"x": 1.0}, point={"unit": 1.0}, q={"q": 1.0}, query={"m": (N - 1) / 2}),
+        [
+            block(stream, rank_heads(stream, N, "rank"), normalise="relu"),
+            *(_lookup(stream, N, 2.0 ** (M - 2 - k)) for k in range(M)),
+        ],
+        unembed(stream, stream.read("m"), bias=np.array([0.5])),
+        interface=Cells(N, largest, factor),
+        stream=stream,
+        stages=tuple(Stage(k, "m", k) for k in range(1, M + 1)),
+        name=f"binary_search({M}, largest={largest})",
+        source="proved in constructions/structures/binary_search.py",
+    )
+
+
+def _lookup(stream: Stream, N: int, half: float) -> Block:
+    q, v = stream.read("q"), stream.read("v")
+    words = (
+        Step(q - v, 0.0, "m", times=2 * half),
+        Move(-half * one, "m"),
+        Unit(v, "v", -1.0),
+    )
+    return block(stream, at_rank(stream, N, "m", "rank", "v"), words, normalise="relu")

@@ -1,0 +1,136 @@
+"""How points and queries are written as a prompt, and which numbers stay exact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from constructions.interface import Interface, Prompt, finite_tensors
+from theory import checks
+from theory.checks import InputError
+
+
+def whole(name: str, values: Tensor, low: int, high: int, why: str) -> None:
+    """Raise ValueError unless values are whole numbers from low to high."""
+    bad = (values != values.round()) | (values < low) | (values > high)
+    if bool(bad.any()):
+        raise InputError(
+            f"{name} contain {float(values[bad][0]):g}: give whole numbers from {low} to {high}, "
+            f"{why}"
+        )
+
+
+def distinct(points: Tensor) -> None:
+    """Raise ValueError where a row of points has one twice."""
+    ordered = points.sort(-1).values
+    same = ordered[..., 1:] == ordered[..., :-1]
+    if bool(same.any()):
+        raise InputError(
+            f"points contain {float(ordered[..., 1:][same][0]):g} twice: give distinct points, "
+            "as each has a cell of its own"
+        )
+
+
+def exact_range(largest: int, factor: int) -> int:
+    """`largest`, at least 2; ValueError where numbers as large as factor·largest leave float64."""
+    limit = checks.dimension("largest", largest)
+    if limit < 2 or factor * limit > 2**52:
+        raise InputError(
+            f"largest is {largest}: give at least 2 and at most {2**52 // factor}, so that every "
+            "sum is exact"
+        )
+    return limit
+
+
+class Row(Interface):
+    """Points (…, n) → points (…, n): token i is the i-th number.
+
+    Raises ValueError for another number of points, numbers that are not whole or not below the
+    largest one in size, a point twice, and a float format that does not hold all sums.
+    """
+
+    def __init__(self, n: int, largest: int, factor: int) -> None:
+        super().__init__()
+        self.length, self.largest, self.factor = n, largest, factor
+        self.context = n
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        holds(like, self.largest * self.factor)
+        (points,) = finite_tensors(like, inputs, "points")
+        row_of(points, self.length)
+        high = self.largest - 1
+        whole("points", points, -high, high, "or build it with a larger `largest`")
+        distinct(points)
+        return (points,)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        (points,) = inputs
+        # A matrix of one column and one of ones, in whatever numbers the points are.
+        tokens = xp.stack([points, points * 0 + 1], axis=-1)
+        return Prompt(tokens, tokens.shape[-2])
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs[..., 0]
+
+
+class Cells(Interface):
+    """Points (…, N), in any order, and queries (…, m) → whole numbers (…, m) as int64.
+
+    Tokens are (x, 1, 0, 0) for points and (0, 0, q, 1) for queries, which see points alone.  Points
+    are distinct whole numbers from 1 to largest − 1, and queries from 0 to `largest`: scale those
+    that are not.
+
+    Raises ValueError for another number of points, numbers that are not such, a point twice, other
+    leading dimensions, and a float format that does not hold all sums.
+    """
+
+    def __init__(self, cells: int, largest: int, factor: int) -> None:
+        super().__init__()
+        self.cells, self.largest, self.factor = cells, largest, factor
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        holds(like, self.largest * self.factor)
+        points, queries = finite_tensors(like, inputs, "points", "queries")
+        row_of(points, self.cells)
+        if queries.ndim < 1 or queries.shape[:-1] != points.shape[:-1]:
+            raise InputError(
+                f"queries have shape {tuple(queries.shape)} and points {tuple(points.shape)}: "
+                "give as many rows (…, m)"
+            )
+        scale = "scaling both, or build it with a larger `largest`"
+        whole("points", points, 1, self.largest - 1, scale)
+        whole("queries", queries, 0, self.largest, scale)
+        distinct(points)
+        return points, queries
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        points, queries = inputs
+        x, none = [points, points * 0 + 1], queries * 0
+        rows = [
+            xp.stack([*x, points * 0, points * 0], axis=-1),
+            xp.stack([none, none, queries, none + 1], axis=-1),
+        ]
+        return Prompt(xp.concat(rows, axis=-2), self.cells, slice(self.cells, None))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs[..., 0].round().to(torch.int64)
+
+
+def row_of(points: Tensor, n: int) -> None:
+    """Raise ValueError unless points are (…, n)."""
+    if points.ndim < 1 or points.shape[-1] != n:
+        raise InputError(
+            f"points have shape {tuple(points.shape)} and the model was built for {n}: "
+            f"give (…, {n}), or build it again"
+        )
+
+
+def holds(like: Tensor, largest: int) -> None:
+    """Raise ValueError for a float format that rounds half of whole numbers up to `largest`."""
+    if 1 / torch.finfo(like.dtype).eps < 2 * largest:
+        raise InputError(
+            f"{str(like.dtype).removeprefix('torch.')} does not hold whole numbers up to "
+            f"{largest:.3g}: use float64, or a smaller `largest`"
+        )

@@ -1,0 +1,139 @@
+"""Interpolation search of N points that stand in any order, without a division.
+
+Cells are counted from 1, in ascending order; with D = `largest`, cell 0 is the end 0 and cell N + 1
+the end D.  A query holds its bracket: the cells lo and hi and their values low ≤ q < high, at first
+0, N + 1, 0 and D.  With W = high − low it stands at C/W, C = (q − low)(hi − lo) + lo·W, and is to
+look at the cell nearest to that, brought between lo + 1 and hi − 1:
+
+    T = (lo + 1)W + relu(C − (lo + 1)W) − relu(C − (hi − 1)W)            nearest to T/W.
+
+Layer 1 gives each point its cell, rank + 1 (`rank.py`: of a query, whose x is 0, all scores are
+below 0, as points are above it).  Layer 2 squares it: a linear head of a token with itself.
+
+A lookup.  One hardmax head asks with (2T + ½, −W), cell a answers with (a, a²):
+
+    a(2T + ½) − a²W         largest at the whole number nearest to T/W, the larger of two
+
+as the step from a to a + 1 is 2T − (2a + 1)W + ½, a whole number and a half: so it is never 0, and
+one cell is looked at, by a gap of ½ or more.  It brings its point and its number, v and m; the MLP
+has the bit [v ≤ q] and clears T.  The first T is (N + 1)q, with W = D, from the embedding: only
+cells answer, so that nothing has to be cut off.
+
+Before each further lookup, an MLP moves one end of the bracket to m and v:
+
+    lo ← lo + relu(m − lo − B(1 − bit)),  hi ← hi − relu(hi − m − B·bit),  low and high alike,
+
+B above all of these numbers, and clears m, v and the bit.  Three heads of the query with itself,
+and an MLP, then make T of
+
+    (lo + 1)W,
+    C − (lo + 1)W = (q − low)(hi − lo) − W,
+    C − (hi − 1)W = (q − low)(hi − lo) − (hi − lo − 1)W,
+
+the last two of which stand in v and m until T is made.  So a lookup takes three layers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.assembly import Head, block, embed, unembed
+from constructions.margins import Margin
+from constructions.stream import Map, Stream, one
+from constructions.structures.cells import Cells, exact_range
+from constructions.structures.rank import rank_heads
+from constructions.transformer import Block, Stage, Transformer
+from constructions.words import Step, Unit
+from theory import checks
+
+POINT, QUERY = ("x", "cell", "square", "unit"), ("q", "lo", "hi", "low", "high")
+REGISTERS = *POINT, *QUERY, "target", "v", "m", "bit"
+
+
+def interpolation_search(N: int, lookups: int, *, largest: int = 2**10) -> Transformer:
+    """`interpolation_search(N, M)(points, queries)`: the cell, from 0 in ascending order, at which
+    each query looks in the last of M lookups, (…, N) and (…, m) → (…, m).
+
+    3M layers, at most 3 heads each, width 13.  Points are distinct whole numbers from 1 to
+    largest − 1 in any order, queries whole numbers from 0 to `largest`.  The cell of lookup
+    k = 1 … M is `m` − 1 after layer 3k.
+
+    Raises ValueError for counts below 1, a `largest` at which sums leave float64, and more layers
+    than the memory holds; the model as `Cells`.
+    """
+    N, M = checks.dimension("N", N), checks.dimension("lookups", lookups)
+    factor = 16 * (N + 2) ** 2
+    largest = exact_range(largest, factor)
+    stream = Stream(**dict.fromkeys(REGISTERS, 1))
+    stream.fits(3 * M, heads=3)
+    cell, unit = stream.read("cell"), stream.read("unit")
+    squares = Head(cell, cell, unit, "square", mask="own")
+    layers = [
+        block(stream, rank_heads(stream, N, "cell"), normalise="relu"),
+        block(stream, [squares]),
+        _lookup(stream),
+    ]
+    for _ in range(M - 1):
+        layers += [_bracket(stream, N, largest), _target(stream), _lookup(stream)]
+    return Transformer(
+        embed(
+            stream,
+            x={"x": 1.0},
+            point={"unit": 1.0, "cell": 1.0},
+            q={"q": 1.0, "target": N + 1.0},
+            query={"unit": 1.0, "hi": N + 1.0, "high": float(largest)},
+        ),
+        layers,
+        unembed(stream, stream.read("m"), bias=np.array([-1.0])),
+        interface=Cells(N, largest, factor),
+        stream=stream,
+        stages=tuple(Stage(3 * k, "m", k) for k in range(1, M + 1)),
+        name=f"interpolation_search({N}, {M}, largest={largest})",
+        source="proved in constructions/structures/interpolation_search.py",
+    )
+
+
+def _lookup(stream: Stream) -> Block:
+    x, cell, square = map(stream.read, ("x", "cell", "square"))
+    q, low, high, target, v = map(stream.read, ("q", "low", "high", "target", "v"))
+    head = Head(
+        (2.0 * target + 0.5 * one, low - high),
+        (cell, square),
+        (x, cell),
+        ("v", "m"),
+        margin=Margin(0.5),
+    )
+    words = Step(q - v, 0.0, "bit"), Unit(target, "target", -1.0)
+    return block(stream, [head], words, normalise="hardmax")
+
+
+def _bracket(stream: Stream, N: int, largest: int) -> Block:
+    bit, words = stream.read("bit"), []
+    for at, lower, upper, bound in (("m", "lo", "hi", N + 1), ("v", "low", "high", largest)):
+        B = 2.0 ** (bound + 1).bit_length()
+        here, below, above = map(stream.read, (at, lower, upper))
+        words += [
+            Unit(here - below - B * one + B * bit, lower),
+            Unit(above - here - B * bit, upper, -1.0),
+        ]
+    words += [Unit(stream.read(name), name, -1.0) for name in ("m", "v", "bit")]
+    return block(stream, (), words)
+
+
+def _target(stream: Stream) -> Block:
+    q, lo, hi, low, high, unit, v, m = map(
+        stream.read, ("q", "lo", "hi", "low", "high", "unit", "v", "m")
+    )
+    W = high - low
+    heads = (
+        Head(lo + one, W, unit, "target", mask="own"),
+        Head((q - low, -one), (hi - lo, W), unit, "v", mask="own"),
+        Head((q - low, lo - hi + one), (hi - lo, W), unit, "m", mask="own"),
+    )
+    words = (
+        Unit(v, ("target", "v"), Map(np.array([[1.0, -1.0]]), "(1, −1)")),
+        Unit(-v, "v"),
+        Unit(m, ("target", "m"), Map(np.array([[-1.0, -1.0]]), "(−1, −1)")),
+        Unit(-m, "m"),
+    )
+    return block(stream, heads, words)

@@ -1,0 +1,42 @@
+"""The rank of every point, by two ReLU heads: how many points are below it.
+
+φ(u) = relu(u) − relu(u − 1) is the step [u > 0] on whole numbers, so
+
+    r_i = Σ_j φ(x_i − x_j) = #{ j : x_j < x_i },
+
+and x_i − x_j is a score of width 2: (x_i, 1) asks, (1, −x_j) answers.  ReLU attention divides by
+the number N of points, so N is carried: all sums are whole numbers until they are divided, exactly.
+"""
+
+from __future__ import annotations
+
+from constructions.assembly import Head
+from constructions.stream import Stream, one
+
+
+def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
+    """The two heads of a ReLU layer that add the ranks of points in `x` to a register.
+
+    `unit` is 1 at points.  A token whose `x` and `unit` are 0 asks for nothing and gets nothing.
+    """
+    x, unit = stream.read("x"), stream.read("unit")
+    return (
+        Head((x, unit), (unit, -x), N * unit, into),
+        Head((x, unit), (unit, -x - unit), N * unit, into, -1.0),
+    )
+
+
+def at_rank(stream: Stream, N: int, asks: str, ranks: str, into: str) -> tuple[Head, Head, Head]:
+    """Three ReLU heads that add to `into` the point whose rank the token holds in `asks`:
+
+        Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = asks − rank_j,
+
+    a tent that is 1 at u = 0 and 0 at all other whole numbers.
+    """
+    m, unit, rank = map(stream.read, (asks, "unit", ranks))
+    carries = N * stream.read("x")
+    tent = ((1.0, 1.0), (0.0, -2.0), (-1.0, 1.0))
+    first, second, third = (
+        Head((m, one), (unit, shift * unit - rank), carries, into, times) for shift, times in tent
+    )
+    return first, second, third

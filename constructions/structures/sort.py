@@ -1,0 +1,52 @@
+"""Sorting by ReLU heads: the rank of every point, and then the point of every rank.
+
+Layer 1.  Two heads give each point its rank (`rank.py`).
+
+Layer 2.  Token a knows its place a, from 0, and three heads bring it the point of rank a: a tent at
+a − rank, which is 1 at one point and 0 at all others.
+
+Any number of comparisons is made at once, so two layers suffice for every n; the numbers must be
+whole, or the steps would not be steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.assembly import block, embed, rows, unembed
+from constructions.stream import Stream
+from constructions.structures.cells import Row, exact_range
+from constructions.structures.rank import at_rank, rank_heads
+from constructions.transformer import PosEmbed, Stage, Transformer
+from theory import checks, machine
+
+
+def sort(n: int, *, largest: int = 2**20) -> Transformer:
+    """`sort(n)(points)`: n distinct whole numbers of size below `largest`, in ascending order,
+    (…, n) → (…, n).
+
+    2 layers of 2 and 3 ReLU heads, width 5, no MLP.  Raises ValueError for n < 1, for a `largest`
+    below 2 or at which sums leave float64; the model, for what are no n distinct whole numbers
+    below it.
+    """
+    n = checks.dimension("n", n)
+    factor = 4 * n * n
+    largest = exact_range(largest, factor)
+    stream = Stream(x=1, unit=1, rank=1, place=1, sorted=1)
+    machine.fits_in_memory(f"{n:.4g} places", 8 * 5 * n, "sort fewer points")
+    return Transformer(
+        embed(stream, x={"x": 1.0}, unit={"unit": 1.0}),
+        [
+            block(stream, rank_heads(stream, n, "rank"), normalise="relu", mask="full"),
+            block(
+                stream, at_rank(stream, n, "place", "rank", "sorted"), normalise="relu", mask="full"
+            ),
+        ],
+        unembed(stream, stream.read("sorted")),
+        pos_embed=PosEmbed(rows(stream, place=np.arange(n))),
+        interface=Row(n, largest, factor),
+        stream=stream,
+        stages=(Stage(1, "rank", "ranks"), Stage(2, "sorted", "sorted")),
+        name=f"sort({n}, largest={largest})",
+        source="proved in constructions/structures/sort.py",
+    )

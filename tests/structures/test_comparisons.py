@@ -1,0 +1,113 @@
+"""What comparisons can find, and what the values of the hard distribution reveal besides."""
+
+from itertools import permutations
+from math import comb
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from theory.structures import (
+    best_trees,
+    binary_search,
+    decision_trees,
+    found_at,
+    looked_at,
+    most_by_branches,
+    most_by_roots,
+    most_found,
+    parting,
+    perfect_trees,
+)
+
+
+@pytest.mark.parametrize(("N", "M"), [(n, m) for m in (1, 2) for n in range(1, 6)] + [(4, 3)])
+def test_all_decision_trees(N, M):
+    at = found_at(decision_trees(N, M), N)
+    many = (at > 0).sum(-1)
+    assert len(at) == N ** (2**M - 1)
+    assert many.max() == min(N, 2**M - 1) == most_found(N, M) == most_by_roots(N, M)
+    if N >= 2**M - 1:
+        best = at[many == many.max()]
+        assert len(best) == comb(N, 2**M - 1) == best_trees(N, M) == perfect_trees(N, M)
+        for i in range(1, M + 1):
+            assert ((best == i).sum(-1) == 2 ** (i - 1)).all()
+
+
+def test_a_tree_by_hand():
+    """2, then 0 or 3: 2 is found first, 0 and 3 next, 1 never."""
+    assert found_at(np.array([2, 0, 3]), 4).tolist() == [2, 0, 1, 2]
+    assert found_at(np.array([1]), 3).tolist() == [0, 1, 0]
+
+
+def test_cells_in_another_order_change_nothing():
+    """With the points in any known order, the best of all trees finds as many."""
+    for order in permutations(range(3)):
+        trees = decision_trees(3, 2)
+        assert (found_at(np.array(order)[trees], 3) > 0).sum(-1).max() == 3
+
+
+def test_recursions_below_forty():
+    for M in range(1, 6):
+        for N in range(1, 40):
+            assert most_by_roots(N, M) == most_found(N, M)
+            assert perfect_trees(N, M) == comb(N, 2**M - 1)
+
+
+def test_binary_search_is_the_best_where_it_is_the_only_one():
+    at = found_at(decision_trees(3, 2), 3)
+    (best,) = at[(at > 0).all(-1)]
+    cells = looked_at(binary_search, range(3), range(3), 2)
+    assert ((cells == np.arange(3)[:, None]).argmax(-1) + 1).tolist() == best.tolist()
+
+
+def test_where_branches_part():
+    assert parting(0, 2, 2) == (1, 0)
+    assert parting(0, 1, 2) == (1, 0)
+    assert parting(4, 6, 3) == (1, 1)
+    assert parting(6, 5, 3) == (-1, 1)
+    assert parting(5, 5, 3) == (0, 1)
+
+
+def test_what_branches_tell():
+    assert [most_by_branches(4, M) for M in range(5)] == [0, 1, 5, 12, 15]
+    assert [most_by_branches(3, M) for M in range(4)] == [0, 1, 4, 7]
+    assert all(most_by_branches(L, M) >= most_found(2**L - 1, M) for L in (2, 3) for M in (1, 2, 3))
+
+
+def test_distances_on_hard_points_tell_where_branches_part():
+    """For a = 10⁶ the power of a next to |q − v|/2 is that of the level below the ancestor."""
+    rng, L, a = np.random.default_rng(0), 3, 1e6
+    depth = [rng.uniform(0, a**L, (300, 1))]
+    for k in range(1, L):
+        step = rng.uniform(0, a ** (L - k), (300, 2**k)) * np.tile([-1.0, 1.0], 2 ** (k - 1))
+        depth.append(np.repeat(depth[-1], 2, axis=1) + step)
+    x = np.sort(np.concatenate(depth, axis=1), axis=-1)
+    right = []
+    for c in range(7):
+        for t in set(range(7)) - {c}:
+            side, k = parting(c, t, L)
+            away = x[:, t] - x[:, c]
+            told = L - 1 - np.floor(np.log(abs(away) / 2) / np.log(a)).astype(int)
+            right.append((np.sign(away) == side) & (told == k + 1))
+    assert np.mean(right) > 0.999
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: best_trees(2, 2), "N is 2: give at least 2\\^2 − 1 = 3 cells"),
+        (lambda: decision_trees(7, 9), "all decision trees of 511 nodes"),
+        (lambda: found_at(np.zeros((2, 2), int), 3), "2\\^M − 1"),
+        (lambda: found_at(np.array([3]), 3), "cells from 0 to N − 1"),
+        (lambda: perfect_trees(300, 2), "N is 300: give at most 200"),
+        (lambda: most_by_roots(300, 2), "N is 300: give at most 200"),
+        (lambda: most_by_branches(5, 2), "levels is 5: give at most 4"),
+        (lambda: parting(3, 0, 2), "give numbers from 0 to 2"),
+        (lambda: most_found(0, 1), "N is 0"),
+    ],
+)
+def test_what_is_refused(call, says):
+    with pytest.raises(InputError, match=says) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

@@ -1,0 +1,137 @@
+"""What the query's value alone tells of its nearest neighbour among uniform points.
+
+For n independent points uniform on (0, 1) and a query u, the j-th in order is the nearest neighbour
+at distance t if j − 1 points are below u − t and n − j above u + t:
+
+    p_j(u) = 2n·C(n − 1, j − 1) ∫₀^s (u − t)^{j−1} (1 − u − t)^{n−j} dt,     s = min(u, 1 − u),
+
+both for a point below u and one above it.  Where the ends are points themselves, that is all:
+beyond s an end is nearer.  An end that is none leaves to the first point (1 − 2u)^n if u < ½, and
+to the last (2u − 1)^n if u > ½.  The integrand is a polynomial of degree n − 1 without negative
+terms: ⌈n/2⌉ nodes of Gauss give it up to rounding.
+
+best_fixed      the i likeliest ranks given q: the most that i lookups chosen at once find
+greedy_bayes    the strategy that looks at the likeliest cell inside the bracket, given its ends;
+                the query's place between them is rounded to one of `GRID` places
+"""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import comb
+
+from theory import checks
+from theory.checks import InputError
+from theory.structures.lookup import Lookups, Strategy
+
+GRID = 2**11
+MOST = 128  # points
+
+
+def nearest_chances(n: int, u: ArrayLike, *, left: bool = False, right: bool = False) -> np.ndarray:
+    """p_1 … p_n (…, n) at places u (…,) of [0, 1]; `left` and `right` say whether 0 and 1 are
+    points themselves.
+
+    Raises ValueError for n < 1 or above 128, and places that are not in [0, 1].
+    """
+    if checks.dimension("n", n) > MOST:
+        raise InputError(f"n is {n}: give at most {MOST} points")
+    at = checks.real("u", u)
+    if not ((at >= 0) & (at <= 1)).all():
+        raise InputError("u has places that are not from 0 to 1: rescale the bracket")
+    ends = checks.truth("left", left), checks.truth("right", right)
+    return _with_ends(_between_points(n, at), at, *ends)
+
+
+def _between_points(n: int, u: np.ndarray) -> np.ndarray:
+    """The integrals: the chances where both ends are points."""
+    nodes, weights = np.polynomial.legendre.leggauss((n + 1) // 2)
+    s = np.minimum(u, 1 - u)[..., None]
+    t, place = (s * (nodes + 1) / 2)[..., None], u[..., None, None]  # (…, nodes, 1)
+    j = np.arange(1, n + 1)
+    inside = (place - t) ** (j - 1) * (1 - place - t) ** (n - j)
+    summed = ((s * weights / 2)[..., None] * inside).sum(-2)
+    return np.asarray(2 * n * comb(n - 1, j - 1) * summed)
+
+
+def _with_ends(chances: np.ndarray, u: np.ndarray, left: bool, right: bool) -> np.ndarray:
+    added, n = chances.copy(), chances.shape[-1]
+    if not left:
+        added[..., 0] += np.maximum(0, 1 - 2 * u) ** n
+    if not right:
+        added[..., -1] += np.maximum(0, 2 * u - 1) ** n
+    return added
+
+
+def best_fixed(N: int, lookups: int) -> np.ndarray:
+    """The accuracy of the i likeliest ranks given q, i = 1 … M, for N uniform points, (M,).
+
+    The mean over q is that over the middles of `GRID` places.  Raises ValueError for counts below 1
+    and N above 128.
+    """
+    M = checks.dimension("lookups", lookups)
+    chances = np.sort(nearest_chances(N, _middles()), axis=-1)[:, ::-1]
+    return np.minimum(1.0, np.cumsum(chances, axis=-1).mean(axis=0))[
+        np.minimum(np.arange(M), N - 1)
+    ]
+
+
+def first_interpolated(N: int) -> float:
+    """The accuracy of interpolation's first lookup on N uniform points, as in `best_fixed`."""
+    u = _middles()
+    rank = np.clip(np.floor((N + 1) * u + 0.5), 1, N).astype(np.int64) - 1
+    return float(np.take_along_axis(nearest_chances(N, u), rank[:, None], axis=-1).mean())
+
+
+def greedy_bayes(low: float, high: float) -> Strategy:
+    """The strategy for points uniform between low and high.
+
+    Raises ValueError unless low < high are finite, and, when run, for more than 128 cells or a
+    query outside of the range.
+    """
+    ends = checks.finite_number("low", low), checks.finite_number("high", high)
+    if not ends[0] < ends[1]:
+        raise InputError(f"the range is from {low:g} to {high:g}: give low < high")
+
+    def strategy(q: np.ndarray, N: int) -> Lookups:
+        if q.size and not low <= q.min() <= q.max() <= high:
+            raise InputError(
+                f"queries are from {q.min():g} to {q.max():g}, outside of {low:g} to {high:g}: "
+                "give the range of points and queries"
+            )
+        table = likeliest(N)
+        lo, hi = np.full(q.shape, -1), np.full(q.shape, N)
+        v_lo, v_hi = np.full(q.shape, ends[0]), np.full(q.shape, ends[1])
+        while True:
+            place = np.minimum((GRID * (q - v_lo) / (v_hi - v_lo)).astype(np.int64), GRID - 1)
+            inside = table[hi - lo - 1, (lo >= 0).astype(int), (hi < N).astype(int), place]
+            cell = np.clip(lo + inside, 0, N - 1)
+            value = yield cell
+            right = value <= q
+            lo, v_lo = np.where(right, cell, lo), np.where(right, value, v_lo)
+            hi, v_hi = np.where(right, hi, cell), np.where(right, v_hi, value)
+
+    return strategy
+
+
+@cache
+def likeliest(N: int) -> np.ndarray:
+    """The j, from 1, that is likeliest among n ≤ N points in the bracket, (N + 1, 2, 2, GRID): by
+    n, whether the ends are points, and the place of the query; 0 where none are left.
+
+    Raises ValueError for N < 1 or above 128.
+    """
+    if checks.dimension("N", N) > MOST:
+        raise InputError(f"N is {N}: give at most {MOST} cells")
+    table, u = np.zeros((N + 1, 2, 2, GRID), dtype=np.int64), _middles()
+    for n in range(1, N + 1):
+        between = _between_points(n, u)
+        for left, right in product((False, True), repeat=2):
+            table[n, int(left), int(right)] = _with_ends(between, u, left, right).argmax(-1) + 1
+    return table
+
+
+def _middles() -> np.ndarray:
+    return (np.arange(GRID) + 0.5) / GRID

@@ -1,0 +1,74 @@
+"""Interpolation search: where the query would stand if the points in between were evenly spaced.
+
+Cells are counted from 1 here; lo = 0 and hi = N + 1 stand for the ends of the range, v_lo and v_hi.
+With W = v_hi − v_lo the query stands at C/W,
+
+    C = (q − v_lo)(hi − lo) + lo·W,
+
+which is brought between the cells lo + 1 and hi − 1 that are left,
+
+    T = (lo + 1)W + max(0, C − (lo + 1)W) − max(0, C − (hi − 1)W),
+
+and the lookup is at the whole number nearest to T/W, the larger of two.  So no division is needed:
+it is the a from 1 to N that maximises 2aT − a²W.  The cell becomes lo if its value is ≤ q, and hi
+otherwise.  Where no cell is left, T/W is between lo and hi, and one of them is looked at again: the
+nearest neighbour is then one of the two.
+
+The first lookup, at the whole number nearest to (N + 1)(q − low)/(high − low), is all but the best
+possible on uniform points (`greedy_bayes.py`).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+from theory.structures.lookup import Lookups, Strategy
+
+
+def interpolation_search(low: float, high: float) -> Strategy:
+    """The strategy for points between low and high; whole numbers are searched exactly.
+
+    Raises ValueError unless low < high are finite, and, when run, for a query outside of them.
+    """
+    ends = checks.finite_number("low", low), checks.finite_number("high", high)
+    if not ends[0] < ends[1]:
+        raise InputError(f"the range is from {low:g} to {high:g}: give low < high")
+
+    def strategy(q: np.ndarray, N: int) -> Lookups:
+        if q.size and not low <= q.min() <= q.max() <= high:
+            raise InputError(
+                f"queries are from {q.min():g} to {q.max():g}, outside of {low:g} to {high:g}: "
+                "give the range of points and queries"
+            )
+        lo, hi = np.zeros(q.shape, dtype=np.int64), np.full(q.shape, N + 1)
+        v_lo, v_hi = (np.full(q.shape, end, dtype=np.result_type(end, q)) for end in (low, high))
+        while True:
+            cell = np.clip(interpolated(q, lo, hi, v_lo, v_hi), 1, N)
+            value = yield cell - 1
+            right = value <= q
+            lo, v_lo = np.where(right, cell, lo), np.where(right, value, v_lo)
+            hi, v_hi = np.where(right, hi, cell), np.where(right, v_hi, value)
+
+    return strategy
+
+
+def interpolated(
+    q: ArrayLike, lo: ArrayLike, hi: ArrayLike, v_lo: ArrayLike, v_hi: ArrayLike
+) -> np.ndarray:
+    """The whole number nearest to T/W; arrays (…,) that broadcast, v_lo < v_hi.
+
+    Raises ValueError for what are no finite numbers, and where the values at the ends do not rise.
+    """
+    names = "q", "lo", "hi", "v_lo", "v_hi"
+    arrays = [checks.array_of(n, v) for n, v in zip(names, (q, lo, hi, v_lo, v_hi), strict=True)]
+    for name, each in zip(names, arrays, strict=True):
+        checks.finite(name, bool(np.isfinite(checks.real(name, each)).all()))
+    at, first, last, below, above = arrays
+    W = above - below
+    if not (W > 0).all():
+        raise InputError("v_lo is not below v_hi: give a bracket of the query")
+    C = (at - below) * (last - first) + first * W
+    least, most = (first + 1) * W, (last - 1) * W
+    T = least + np.maximum(0, C - least) - np.maximum(0, C - most)
+    return np.asarray((2 * T + W) // (2 * W)).astype(np.int64)
