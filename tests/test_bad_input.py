@@ -142,7 +142,8 @@ def test_builders_refuse_matrices_of_it(kind, name, unchecked):
 
 
 TOPICS = (
-    arithmetic,
+    *(arithmetic, computation, graphs, language, memory, regression),
+    *(retrieval, sensitivity, structures),
     computation,
     graphs,
     language,
