@@ -144,14 +144,6 @@ def test_builders_refuse_matrices_of_it(kind, name, unchecked):
 TOPICS = (
     *(arithmetic, computation, graphs, language, memory, regression),
     *(retrieval, sensitivity, structures),
-    computation,
-    graphs,
-    language,
-    memory,
-    regression,
-    retrieval,
-    sensitivity,
-    structures,
 )
 
 

@@ -79,11 +79,11 @@ def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Te
     except (RuntimeError, IndexError) as error:
         said = " ".join(str(error).split())
         kind = str(inputs.dtype).removeprefix("torch.")
-        least, most = f"{inputs.amin().item():g}", f"{inputs.amax().item():g}"
+        ends = f"{inputs.amin().item():g} to {inputs.amax().item():g}"
         pixels = "" if inputs.is_floating_point() else "; for pixels give dtype=torch.float32"
         raise InputError(
             f"the model does not take inputs of shape {tuple(inputs.shape)} in {kind}, from "
-            f"{least} to {most} ({said}): give inputs, and a change, that it takes{pixels}"
+            f"{ends} ({said}): give inputs, and a change, that it takes{pixels}"
         ) from error
     if not isinstance(outputs, Tensor) or outputs.ndim < 1 or len(outputs) != len(inputs):
         kind = list(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
