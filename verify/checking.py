@@ -78,6 +78,7 @@ def check(
             findings.append(finding)
             report.finding(finding)
     except BaseException as error:
+        report.flush()
         # What was found so far may all hold, but the claim was not checked to its end.
         if findings or isinstance(error, KeyboardInterrupt):
             findings.append(_stopped(error))
