@@ -28,7 +28,7 @@ KIND = "a quadratic network trained on modular"
 NEAR = 0.99  # of γ*: at least, trained
 SINGLE, MIXED = 0.99, 0.75  # the share of the largest frequency: at least trained, at most before
 EVEN = 0.5  # of its even share, at least, and twice that at most: what each frequency has
-MODULI = (7, 11, 23)
+MODULI, QUICK = (7, 11, 23), 2  # and how many of them in a quick run
 
 
 class Shares(NamedTuple):
@@ -57,7 +57,7 @@ def margin_trained(run: Run) -> Iterator[Finding]:
     """
     from constructions.trained import configuration_of, untrained
 
-    for p in MODULI:
+    for p in MODULI[:QUICK] if run.quick else MODULI:
         found = models_of(f"modular-p{p}", KIND)
         for name, model, _ in found:
             yield from labelled(name, trained(model))
