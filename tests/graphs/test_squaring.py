@@ -26,7 +26,7 @@ from theory.graphs import (
 from verify.claim import Run, installed
 from verify.faults import TensorFault
 from verify.finding import Verdict
-from verify.graphs.squaring import bound_on_sharpness
+from verify.graphs.squaring import bound_on_sharpness, needed
 from verify.unchanged import same_answers
 
 FORMS = pytest.mark.parametrize("form", ["lean", "robust"])
@@ -119,6 +119,9 @@ def test_the_lean_form_needs_a_sharpness_that_grows_with_depth(L):
             held = H[0, model.stream["reached"]][1:]
             assert (held > least * (1 - 1e-12)).all()
         assert (model(graph)[0, 1:] == (beta < limit)).all()
+    found = needed(squaring(n, L))
+    assert found.verdict is Verdict.HOLDS
+    assert f"β = {limit - 1 / 16:.3g}," in found.name
 
 
 @pytest.mark.usefixtures("unchecked")
