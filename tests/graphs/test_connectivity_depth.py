@@ -17,7 +17,7 @@ FINDINGS = 18
 
 
 def test_what_the_shipped_checkpoints_say():
-    claim = connectivity_depth.findings(Run(seed=0, quick=True), samples=1000)
+    claim = connectivity_depth.findings(Run(seed=0, quick=True))
     found = {finding.id: finding.verdict for finding in claim}
     assert len(found) == FINDINGS
     lost = {id: str(verdict) for id, verdict in found.items() if verdict is not HOLDS}

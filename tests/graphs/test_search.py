@@ -21,6 +21,7 @@ from theory.graphs import (
 from theory.graphs import search as by_edges
 from verify.claim import Run, installed
 from verify.finding import Verdict
+from verify.graphs.search import whole_component
 
 EDGES = st.integers(1, 8).flatmap(
     lambda n: st.tuples(
@@ -75,6 +76,23 @@ def test_several_sources_and_edges_that_come_late():
     model = search(5, 4)
     assert model([5 + 1, 0, 3, 5 + 5 * 3 + 4]).tolist() == [-1, 1, 1, 1]
     assert model([0, 1, 5 + 1, 5 + 5 + 2]).tolist() == [-1, -1, -1, 2]
+
+
+def test_what_is_visited_is_at_most_as_large_as_stated():
+    """Node 0 twice: once as visited, once as where the edge begins; and −2 where it ends."""
+    model = search(3)
+    *_, H = model.streams(model.interface.prompt([[0, 1]], 0))
+    held = H[..., model.stream["visited"]]
+    assert (held.max(), held.min()) == (2, -2)
+    assert model.at_most == {"visited": 2.0}
+
+
+def test_a_search_that_stops_too_early_is_noticed():
+    model, graph = search(4, 6), (both_ways(path(4)), 0)
+    assert whole_component(model, [graph]).verdict is Verdict.HOLDS
+    model.blocks[1].attn.W_O.zero_()
+    assert decoded(model, *graph) == [0]
+    assert whole_component(model, [graph]).verdict is Verdict.FAILS
 
 
 def test_softmax_at_a_sharpness_that_no_size_changes():

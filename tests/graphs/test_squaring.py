@@ -26,6 +26,7 @@ from theory.graphs import (
 from verify.claim import Run, installed
 from verify.faults import TensorFault
 from verify.finding import Verdict
+from verify.graphs.squaring import bound_on_sharpness, needed
 from verify.unchanged import same_answers
 
 FORMS = pytest.mark.parametrize("form", ["lean", "robust"])
@@ -80,7 +81,8 @@ def test_batches_and_float32():
 
 def test_no_depth_changes_the_sharpness_of_the_robust_form():
     found = {L: squaring(6, L, form="robust").least_sharpness() for L in (1, 3, 12)}
-    assert max(found.values()) == min(found.values()) <= 1.001 * math.log(8 * 8 * 5)
+    assert bound_on_sharpness(6) == pytest.approx(math.log(8 * 8 * 5), rel=1e-15)
+    assert max(found.values()) == min(found.values()) <= 1.001 * bound_on_sharpness(6)
     lean = [squaring(6, L).least_sharpness() for L in (1, 2, 3)]
     assert lean[0] < lean[1] < lean[2]
 
@@ -117,6 +119,9 @@ def test_the_lean_form_needs_a_sharpness_that_grows_with_depth(L):
             held = H[0, model.stream["reached"]][1:]
             assert (held > least * (1 - 1e-12)).all()
         assert (model(graph)[0, 1:] == (beta < limit)).all()
+    found = needed(squaring(n, L))
+    assert found.verdict is Verdict.HOLDS
+    assert f"β = {limit - 1 / 16:.3g}," in found.name
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -84,10 +84,11 @@ class Trial:
 
     @staticmethod
     def of(run: Run, samples: int) -> Trial:
+        fresh = erdos_renyi(samples, N, P, run.rng)  # the same in quick runs
         chains, cliques = labellings(two_chain(N)), labellings(two_clique(N))
         if run.quick:
             chains = run.rng.permutation(chains)[:QUICK]
-        return Trial(erdos_renyi(samples, N, P, run.rng), chains, cliques)
+        return Trial(fresh, chains, cliques)
 
     def right(self, model: Transformer, graphs: str) -> Right:
         """The shares of a model that was trained on `graphs`."""
