@@ -150,11 +150,12 @@ def test_naive_bayes_is_its_definition():
     assert naive_bayes(counts, np.array([1, 1, 3]))(np.array([[0, 0, 2]])).tolist() == [1]
 
 
-def measured(sens=0.2, noisy=0.4, loss=0.09, trace=100.0, flat=0.1):
+def measured(sens=0.2, noisy=0.4, trace=100.0, flat=0.1, error=0.01):
     rng = np.random.default_rng(0)
     shares = np.clip(sens + 0.05 * rng.standard_normal(300), 0, 1)
     right = np.clip(noisy + 0.1 * rng.standard_normal(500), 0, 1)
-    return Measured(None, loss, 0.98, 0.9, shares, right, 0.3, flat, Mean(trace, 1.0, 7))
+    means = Mean(flat, error * flat, 9), Mean(trace, error * trace, 15)
+    return Measured(None, 0.09, 0.98, 0.9, shares, right, 0.3, *means)
 
 
 def test_halves_and_what_more_is_right():
@@ -173,3 +174,6 @@ def test_minima_are_flatter_where_all_seeds_are():
     assert [f.verdict for f in regulariser.flatter(flat, plain, plain)] == [FAILS, FAILS]
     mixed = [*flat[:2], measured(trace=200.0, flat=0.2)]
     assert [f.verdict for f in regulariser.flatter(plain, mixed, plain)] == [UNDECIDED] * 2
+    rough = [measured(trace=50.0, flat=0.05, error=0.3)] * 3
+    assert [f.verdict for f in regulariser.flatter(plain, rough, plain)] == [UNDECIDED] * 2
+    assert [f.verdict for f in regulariser.flatter(rough, plain, plain)] == [UNDECIDED] * 2

@@ -42,8 +42,10 @@ def estimated(values: np.ndarray) -> Mean:
 def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
     """Σ parts / Σ wholes, both (m,), of independent prompts.
 
-    A ratio of means: its error is that of the residuals parts − ratio·wholes.
+    A ratio of means: its error is that of the residuals parts − ratio·wholes.  Of nothing, NaN.
     """
+    if not wholes.any():
+        return Mean(np.nan, np.nan)
     found = parts.sum() / wholes.sum()
     _, error, freedom = estimated(parts - found * wholes)
     return Mean(float(found), float(error / wholes.mean()), freedom)

@@ -77,7 +77,9 @@ def draw_regulariser(path: Path, found: dict[str, list[Measured]]) -> None:
         "Sens at σ = 1": [[each.changed.mean() for each in group] for group in found.values()],
         "right, held out": [[each.held_out for each in group] for group in found.values()],
         "right with noise": [[each.noisy.mean() for each in group] for group in found.values()],
-        "growth of the loss nearby": [[e.sharpness for e in group] for group in found.values()],
+        "growth of the loss nearby": [
+            [e.sharpness.mean for e in group] for group in found.values()
+        ],
         "trace of the Hessian": [[e.trace.mean for e in group] for group in found.values()],
     }
     for panel, (title, groups) in zip(panels, figures.items(), strict=True):
