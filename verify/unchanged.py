@@ -199,6 +199,10 @@ def _inputs(model: Transformer, domain: Domain, rng: np.random.Generator) -> lis
         stored = [] if interface.patterns is None else [_read(domain, interface.patterns)]
         signs = type(interface).__name__ == "Signs"
         return [_signs(domain, rng, interface.d) if signs else draw(ROWS, interface.d), *stored]
+    if hasattr(interface, "cells"):  # points in cells, and queries
+        points = rng.choice(interface.largest - 1, interface.cells, replace=False) + 1
+        queries = rng.integers(interface.largest + 1, size=ROWS)
+        return [np.array([domain.number(int(x)) for x in xs]) for xs in (points, queries)]
     if hasattr(interface, "length"):  # numbers in a row
         return [draw(1, interface.length)[0]]
     if hasattr(interface, "widths"):  # what is stored, and states that find it

@@ -1,0 +1,1 @@
+"""Claims about data structures that are looked up."""

@@ -1,0 +1,138 @@
+"""The claim `comparison-bound`: what lookups find that learn <, = or >, and what values add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from theory.structures import (
+    best_fixed,
+    best_trees,
+    decision_trees,
+    depths,
+    first_interpolated,
+    found_at,
+    most_by_branches,
+    most_by_roots,
+    most_found,
+    perfect_trees,
+)
+from verify.claim import Run, claim
+from verify.finding import Finding, at_most, same
+
+BELOW = 40  # cells of which recursions are run
+BRANCHES = [1, 5, 12, 15]  # of 15 targets, in 1 to 4 lookups
+NEAR = 0.002  # of all queries: a fifth of a point
+
+
+@claim(
+    source="proved in theory/structures/comparisons.py; distributions of [Salemohamed2025]",
+    faults_seen=[{}],
+)
+def comparison_bound(run: Run) -> Iterator[Finding]:
+    """M lookups that learn <, = or > find at most min(N, 2^M − 1) of N targets, by C(N, 2^M − 1)
+    trees.
+
+    All decision trees over at most 7 cells are run.  The best are equally good after every lookup,
+    and binary search is the only one at N = 2^M − 1 alone.  On the hard distribution values tell at
+    which depth branches part: 1, 5, 12 and 15 of 15 targets in 1 to 4 lookups, by comparisons 1, 3,
+    7 and 15.
+    """
+    most, levels = (5, 2) if run.quick else (7, 3)
+    sizes = [(N, M) for M in range(1, levels + 1) for N in range(1, most + 1)]
+    found = {(N, M): found_at(decision_trees(N, M), N) for N, M in run.progress(sizes, "trees")}
+    many = {size: (at > 0).sum(-1) for size, at in found.items()}
+    trees = sum(map(len, many.values()))
+    yield same(
+        "most",
+        f"the most targets that any tree finds, N ≤ {most} cells, M ≤ {levels} lookups",
+        {f"{N}, {M}": int(count.max()) for (N, M), count in many.items()},
+        {f"{N}, {M}": most_found(N, M) for N, M in sizes},
+        words=f"{trees} trees",
+        wanted="min(N, 2^M − 1)",
+    )
+    full = [(N, M) for N, M in sizes if N >= 2**M - 1]
+    best = {size: found[size][many[size] == many[size].max()] for size in full}
+    yield same(
+        "optima",
+        "how many trees find as many",
+        {f"{N}, {M}": len(at) for (N, M), at in best.items()},
+        {f"{N}, {M}": best_trees(N, M) for N, M in full},
+        words=f"{sum(map(len, best.values()))} trees, N ≥ 2^M − 1",
+        wanted="C(N, 2^M − 1)",
+    )
+    yield _every_lookup(best)
+    yield _only_one(best)
+    yield _recursion()
+    yield _branches()
+    yield _first(16 if run.quick else 100)
+
+
+def _every_lookup(best: dict[tuple[int, int], np.ndarray]) -> Finding:
+    """Targets that each of the best trees finds in its i-th lookup, all trees alike."""
+    counted = {}
+    for (N, M), at in best.items():
+        each = np.stack([(at == i).sum(-1) for i in range(1, M + 1)], axis=-1)
+        counted[f"{N}, {M}"] = np.unique(each, axis=0).tolist()
+    return same(
+        "every-lookup",
+        "targets that the best trees find in each lookup",
+        counted,
+        {f"{N}, {M}": [[2**i for i in range(M)]] for N, M in best},
+        words="all alike",
+        wanted="2^{i − 1} in lookup i",
+    )
+
+
+def _only_one(best: dict[tuple[int, int], np.ndarray]) -> Finding:
+    """At N = 2^M − 1 the best tree looks at cells when binary search does."""
+    only = {M: at for (N, M), at in best.items() if N == 2**M - 1}
+    return same(
+        "only-one",
+        "the best tree at N = 2^M − 1, lookups at which cells are found",
+        {M: at.tolist() for M, at in only.items()},
+        {M: [depths(2**M - 1).tolist()] for M in only},
+        words=f"one for each M ≤ {max(only)}",
+        wanted="binary search",
+    )
+
+
+def _recursion() -> Finding:
+    """Counted by the root of the tree, for larger N."""
+    sizes = [(N, M) for M in range(1, 6) for N in range(1, BELOW)]
+    full = [(N, M) for N, M in sizes if N >= 2**M - 1]
+    return same(
+        "recursion",
+        f"by the root of the tree, N < {BELOW}, M ≤ 5: the most, and how many",
+        [[most_by_roots(*size) for size in sizes], [perfect_trees(*size) for size in full]],
+        [[most_found(*size) for size in sizes], [best_trees(*size) for size in full]],
+        words=f"{len(sizes)} and {len(full)} pairs",
+        wanted="as above",
+    )
+
+
+def _branches() -> Finding:
+    lookups = range(1, 5)
+    return same(
+        "branches",
+        "targets of 15 that lookups find which tell where branches part",
+        [most_by_branches(4, M) for M in lookups],
+        BRANCHES,
+        words="all strategies tried",
+        wanted=f"{BRANCHES}, by comparisons {[most_found(15, M) for M in lookups]}",
+    )
+
+
+def _first(N: int) -> Finding:
+    """What is chosen before anything is seen: interpolation's cell beside the likeliest one."""
+    best, first = float(best_fixed(N, 1)[0]), first_interpolated(N)
+    return at_most(
+        "first",
+        f"what interpolation's first lookup loses to the likeliest cell, {N} uniform points",
+        "float",
+        best - first,
+        NEAR,
+        words=f"{100 * first:.2f} % beside {100 * best:.2f} %",
+        wanted=f"{100 * NEAR:g} points",
+    )
