@@ -12,9 +12,9 @@ from theory.language import (
     Conjunction,
     attention_parameters,
     balanced_accuracy,
+    binary_entropy,
     cover_radius,
     elimination,
-    entropy,
     false_bits,
     head,
     l1_logistic,
@@ -98,7 +98,7 @@ def test_the_least_of_samples_is_information():
     assert least_samples(50, 3) == 27
     assert [least_samples(T, 3) for T in (100, 200, 400, 800)] == [32, 38, 43, 49]
     assert least_samples(50, 3, 0.0) == 0
-    assert math.isclose(entropy(1 / 8), math.log(8) / 8 + 7 / 8 * math.log(8 / 7))
+    assert math.isclose(binary_entropy(1 / 8), math.log(8) / 8 + 7 / 8 * math.log(8 / 7))
     assert likely(50, 27) == 1.0
     assert likely(50, 0) < 0.1
 
@@ -164,7 +164,7 @@ def test_conjunctions_are_learned(tmp_path):
         (lambda: margin_certificate(2, 1.0, 1.0, 1.0, 0.0, 9, 0.1), "greater than 0"),
         (lambda: random_conjunction(2, 3, rng()), "k at most T"),
         (lambda: balanced_accuracy(np.ones(2), np.ones(2, dtype=int)), "both kinds"),
-        (lambda: entropy(1.5), "from 0 to 1"),
+        (lambda: binary_entropy(1.5), "from 0 to 1"),
         (lambda: least_samples(3, 2, -0.5), "from 0 to 1"),
         (lambda: next(sparse_and.findings(Run(), bits=5)), "at least 10"),
         (lambda: next(sparse_and.findings(Run(), bits=5000)), "at most 1000"),

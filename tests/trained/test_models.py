@@ -183,7 +183,7 @@ def test_presets():
     ("arguments", "message"),
     [
         ({"task": "chess"}, "^task is 'chess'"),
-        ({"task": "regression", "size": "tiny"}, "^preset is 'tiny'"),
+        ({"task": "regression", "size": "huge"}, "^preset is 'huge'"),
         ({"task": "regression", "model": "mamba"}, "^model is 'mamba'"),
         ({"task": "regression", "covariance": "none"}, "^covariance is 'none'"),
         ({"task": "regression", "noise": -1.0}, "^noise contains -1.0"),

@@ -34,7 +34,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -126,32 +126,42 @@ def levels(
     )
 
 
-def expected_bound(seen_once: Any, over: Any, facts: int, unseen: int, documents: int) -> Any:
+Number: TypeAlias = float | Fraction
+"""Bounds are exact of whole numbers and fractions."""
+
+
+def expected_bound(
+    seen_once: Number, over: Number, facts: int, unseen: int, documents: int
+) -> Number:
     """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular."""
     F, U, n = _counts(facts=facts, unseen=unseen, documents=documents)
-    return seen_once - over - Fraction(F, U) - Fraction(1, n)
+    return _number("seen_once", seen_once) - _number("over", over) - Fraction(F, U) - Fraction(1, n)
 
 
-def bound_given_corpus(unseen_mass: Any, over: Any, facts: int, unseen: int, gamma: float) -> Any:
+def bound_given_corpus(
+    unseen_mass: Number, over: Number, facts: int, unseen: int, gamma: float
+) -> Number:
     """p(U) − δ⁺ − |F|/(γ|U|), below g(H) with probability ≥ 1 − γ; δ⁺ is that at 1/(γ|U|)."""
     F, U = _counts(facts=facts, unseen=unseen)
-    return unseen_mass - over - F / (chance("gamma", gamma) * U)
+    least = F / (chance("gamma", gamma) * U)
+    return _number("unseen_mass", unseen_mass) - _number("over", over) - least
 
 
-def expected_prompted_bound(once: Any, over: Any, answers: int, documents: int) -> Any:
+def expected_prompted_bound(once: Number, over: Number, answers: int, documents: int) -> Number:
     """E sr − E δ⁺ − 2/m − 1/N, below E err."""
     m, N = _counts(answers=answers, documents=documents)
-    return once - over - Fraction(2, m) - Fraction(1, N)
+    return _number("once", once) - _number("over", over) - Fraction(2, m) - Fraction(1, N)
 
 
 def prompted_bound_given_data(
-    missing: Any, over: Any, answers: int, gamma: float, squares: float
+    missing: Number, over: Number, answers: int, gamma: float, squares: float
 ) -> float:
     """MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares), squares = Σ μ_c²α_c² over prompts never answered."""
     (m,) = _counts(answers=answers)
     spread = checks.nonnegative_number("squares", squares)
     chosen = chance("gamma", gamma)
-    return float(missing) - float(over) - 2 / m - sqrt(0.5 * log(1 / chosen) * spread)
+    left = float(_number("missing", missing)) - float(_number("over", over))
+    return left - 2 / m - sqrt(0.5 * log(1 / chosen) * spread)
 
 
 def printed_bound(
@@ -175,6 +185,12 @@ def printed_prompted_bound(once: float, over: float, wrong: int, documents: int)
     2]; |E_c| is the number of wrong responses to a prompt."""
     E, N = _counts(wrong=wrong, documents=documents)
     return once - 2 / E - (35 + 6 * log(N)) / sqrt(N) - over
+
+
+def _number(name: str, value: Number) -> Number:
+    """A finite number, exact if it was given so."""
+    exact = isinstance(value, int | Fraction) and not isinstance(value, bool)
+    return value if exact else checks.finite_number(name, value)
 
 
 def _counts(**counts: int) -> list[int]:
