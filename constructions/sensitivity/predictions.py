@@ -78,11 +78,11 @@ def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Te
         outputs = module(inputs)
     except (RuntimeError, IndexError) as error:
         said = " ".join(str(error).split())
-        kind = str(inputs.dtype).removeprefix("torch.")
+        numbers = str(inputs.dtype).removeprefix("torch.")
         ends = f"{inputs.amin().item():g} to {inputs.amax().item():g}"
         pixels = "" if inputs.is_floating_point() else "; for pixels give dtype=torch.float32"
         raise InputError(
-            f"the model does not take inputs of shape {tuple(inputs.shape)} in {kind}, from "
+            f"the model does not take inputs of shape {tuple(inputs.shape)} in {numbers}, from "
             f"{ends} ({said}): give inputs, and a change, that it takes{pixels}"
         ) from error
     if not isinstance(outputs, Tensor) or outputs.ndim < 1 or len(outputs) != len(inputs):

@@ -130,9 +130,7 @@ Number: TypeAlias = float | Fraction
 """Bounds are exact of whole numbers and fractions."""
 
 
-def expected_bound(
-    seen_once: Number, over: Number, facts: int, unseen: int, documents: int
-) -> Number:
+def expected_bound(seen_once: Number, over: Number, facts: int, unseen: int, documents: int) -> Any:
     """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular."""
     F, U, n = _counts(facts=facts, unseen=unseen, documents=documents)
     return _number("seen_once", seen_once) - _number("over", over) - Fraction(F, U) - Fraction(1, n)
@@ -140,14 +138,14 @@ def expected_bound(
 
 def bound_given_corpus(
     unseen_mass: Number, over: Number, facts: int, unseen: int, gamma: float
-) -> Number:
+) -> Any:
     """p(U) − δ⁺ − |F|/(γ|U|), below g(H) with probability ≥ 1 − γ; δ⁺ is that at 1/(γ|U|)."""
     F, U = _counts(facts=facts, unseen=unseen)
     least = F / (chance("gamma", gamma) * U)
     return _number("unseen_mass", unseen_mass) - _number("over", over) - least
 
 
-def expected_prompted_bound(once: Number, over: Number, answers: int, documents: int) -> Number:
+def expected_prompted_bound(once: Number, over: Number, answers: int, documents: int) -> Any:
     """E sr − E δ⁺ − 2/m − 1/N, below E err."""
     m, N = _counts(answers=answers, documents=documents)
     return _number("once", once) - _number("over", over) - Fraction(2, m) - Fraction(1, N)
@@ -187,7 +185,7 @@ def printed_prompted_bound(once: float, over: float, wrong: int, documents: int)
     return once - 2 / E - (35 + 6 * log(N)) / sqrt(N) - over
 
 
-def _number(name: str, value: Number) -> Number:
+def _number(name: str, value: Any) -> Any:
     """A finite number, exact if it was given so."""
     exact = isinstance(value, int | Fraction) and not isinstance(value, bool)
     return value if exact else checks.finite_number(name, value)
