@@ -19,7 +19,7 @@ from beartype import BeartypeConf, beartype
 
 # An int is accepted where a float is asked for, as PEP 484 says.
 _typed = beartype(conf=BeartypeConf(is_pep484_tower=True))
-MOST = 1000
+MOST = 1000  # calls of a function that are checked
 _checking = True
 _for_types: dict[str, CodeType] = {}
 """The imports of each module that only type checkers make."""

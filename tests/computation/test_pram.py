@@ -201,7 +201,7 @@ def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
             "made of z, which is set by plus",
         ),
         (lambda: pram(replace(program(MOVE), processors=10**10, most=10**10)), "memory"),
-        (lambda: pram(program(MOVE, repeat=10**12)), "memory"),
+        (lambda: pram(program(MOVE, repeat=10**12)), "layers are more than 10000"),
         (
             lambda: pram(program(MOVE, writes=[Write("x", "index", "a")], most=2**50)),
             r"scores of mine take \d+ bits, and float64 has 53",

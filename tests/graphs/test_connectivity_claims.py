@@ -16,7 +16,7 @@ from verify.claim import Run
 from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.graphs import wall
-from verify.graphs.connectivity import connectivity, paths, registers, tested_by
+from verify.graphs.connectivity import as_tested, connectivity, paths, registers
 from verify.graphs.running import difference, evidence_of, exactly, over_q
 from verify.graphs.wall import (
     apart,
@@ -132,7 +132,7 @@ def test_who_sees_far_and_is_sound_is_noticed(monkeypatch):
 
 def test_paths_below_at_and_above_capacity_are_run():
     sizes = []
-    tested = tested_by(Run(), "tripling")
+    tested = as_tested(Run(), "tripling")
 
     def build(n, layers):
         sizes.append((layers, n - 1))

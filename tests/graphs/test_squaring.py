@@ -174,7 +174,7 @@ def test_the_claim_refuses():
         ({"nodes": 1}, "a graph of 1 nodes: give one of 2 to 256"),
         ({"nodes": 10**6}, "a graph of 1000000 nodes: give one of 2 to 256"),
         ({"layers": 0}, "layers is 0"),
-        ({"layers": 10**9}, "layers of width"),
+        ({"layers": 10**9}, "layers are more than 10000: take fewer"),
         ({"samples": 0}, "samples is 0"),
     ):
         with pytest.raises(InputError, match=says):

@@ -128,7 +128,7 @@ def test_layers_are_one():
         (lambda: tripling(3, 1.0), "layers is 1.0"),
         (lambda: tripling(3, 1, clipped=1), "clipped is 1: give True or False"),
         (lambda: tripling(10**9, 1), "memory"),
-        (lambda: tripling(3, 10**12), "memory"),
+        (lambda: tripling(3, 10**12), "layers are more than 10000"),
         (lambda: tripling(3, 1)(np.eye(4)), "A has 4 nodes and 3 are expected"),
         (lambda: tripling(3, 1)(np.zeros((3, 3))), "no loop at node 0: give A with ones on its"),
         (lambda: tripling(3, 1)(np.tri(3)), "A is not symmetric at nodes 0 and 1"),

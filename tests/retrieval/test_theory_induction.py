@@ -136,7 +136,7 @@ FUNCTIONS = {
         (np.zeros((2, 0), dtype=int), r"^tokens have shape \(2, 0\)"),
         ([0.5], "^tokens have dtype float64: give integers"),
         ([True], "^tokens have dtype bool"),
-        (["a"], "^tokens have dtype <U1"),
+        (["a"], "^tokens have type text"),
         (3, r"^tokens have shape \(\): give a sequence"),
         ([[1], [2, 3]], "^tokens have rows of different lengths"),
         (np.array([2**63], dtype=np.uint64), "^tokens contain 9223372036854775808 but int64"),

@@ -89,8 +89,8 @@ def connectivity(
     graphs = drawn(run, nodes, samples)
     for tested in constructions_of(run):
         yield from labelled(tested.label, about(run, tested, graphs, layers))
-    yield sums(tested_by(run, "clipped").build(nodes, layers), graphs)
-    model = tested_by(run, "tripling").build(nodes, layers)
+    yield sums(as_tested(run, "clipped").build(nodes, layers), graphs)
+    model = as_tested(run, "tripling").build(nodes, layers)
     yield identity(run, model, nodes, layers)
     yield powers()
     yield beside(run, graphs, layers)
@@ -100,7 +100,7 @@ def connectivity(
     if run.plot:
         from verify.graphs.reach_picture import draw
 
-        draw(run.plot, tested_by(run, "tripling").build)
+        draw(run.plot, as_tested(run, "tripling").build)
 
 
 def constructions_of(run: Run) -> list[Tested]:
@@ -130,7 +130,7 @@ def constructions_of(run: Run) -> list[Tested]:
     ]
 
 
-def tested_by(run: Run, label: str) -> Tested:
+def as_tested(run: Run, label: str) -> Tested:
     return next(tested for tested in constructions_of(run) if tested.label == label)
 
 
@@ -298,7 +298,7 @@ def beside(run: Run, A: np.ndarray, layers: int) -> Finding:
     """hhᵀ of the disentangled transformer after every layer, and what the layers of tripling make
     of I + A²."""
     n, domain, wrong = A.shape[-1], Rational(), None
-    ours, theirs = (tested_by(run, each).build(n, layers) for each in ("tripling", "disentangled"))
+    ours, theirs = (as_tested(run, each).build(n, layers) for each in ("tripling", "disentangled"))
     few = A[-6:]
     for graph in few:
         rows = [[domain.number(int(entry)) for entry in row] for row in graph]
@@ -318,7 +318,7 @@ def beside(run: Run, A: np.ndarray, layers: int) -> Finding:
 
 def products(run: Run, A: np.ndarray, layers: int) -> Finding:
     """The support of HHᵀ on the graphs, and on paths of diameter 2·3^L and one node more."""
-    build, wrong = tested_by(run, "tripling").build, None
+    build, wrong = as_tested(run, "tripling").build, None
     ends = []
     for graphs, depth in ((A, layers), *((path(2 * capacity(d) + 2), d) for d in (1, 2))):
         *_, H = build(graphs.shape[-1], depth).streams(graphs)
@@ -336,7 +336,7 @@ def products(run: Run, A: np.ndarray, layers: int) -> Finding:
 def least(run: Run) -> Finding:
     """The number of clipped layers after which a path of this diameter is all connected."""
     diameters = range(1, 11 if run.quick else 29)
-    most, build = 4, tested_by(run, "clipped").build
+    most, build = 4, as_tested(run, "clipped").build
     found, wanted = [], []
     for diameter in diameters:
         A = path(diameter + 1)
@@ -352,7 +352,7 @@ def short_formats(run: Run) -> Finding:
     """Pairs that are wrong in short float formats, whose counts are rounded."""
     import torch
 
-    wrong, build = dict[str, int](), tested_by(run, "tripling").build
+    wrong, build = dict[str, int](), as_tested(run, "tripling").build
     A = side_by_side(path(14), path(14))
     for name in ("float32", "bfloat16"):
         model = deepcopy(build(len(A), 3)).to(getattr(torch, name))
