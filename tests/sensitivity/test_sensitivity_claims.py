@@ -240,3 +240,11 @@ def test_random_weights_come_out_as_recorded(tmp_path):
     assert found["planted"] is Verdict.HOLDS
     assert len(found) == 14
     assert picture.stat().st_size > 1000
+
+
+def test_a_table_leaves_the_options_of_the_standard_functions_without_a_part(tmp_path):
+    table = tmp_path / "table.json"
+    table.write_text("[0, 0, 0, 1, 0, 1, 1, 1]", encoding="utf-8")
+    for other in ({"d": 8}, {"samples": 200}):
+        with pytest.raises(InputError, match=r"has no part in table '.*table\.json': leave one"):
+            list(sensitivity.findings(Run(quick=True), table=table, **other))

@@ -36,6 +36,8 @@ def fourier_matrix_claim(
     two roots of λ² − (4 + 1/(p − 1))λ + 4, so that Fᵀ does not undo F.  With a p that 10 divides,
     periods 2, 2.5, 5 and 10 are bins of the orthonormal transform.
     """
+    if p % 2 == 0:
+        raise InputError(f"p is {p}: the printed matrix takes an odd p")
     if p > MOST:
         raise InputError(f"p is {p}: exact ranks are found up to {MOST}")
     yield orthonormal(p + 10 - p % 10)

@@ -72,7 +72,7 @@ def connectivity_wall(
     run: Run,
     *,
     nodes: Annotated[int, option("nodes of a random graph", min=11)] = 12,
-    samples: Annotated[int, option("random weights of each kind", min=1)] = 6,
+    samples: Annotated[int, option("random weights of each kind", min=1, max=10_000)] = 6,
 ) -> Iterator[Finding]:
     """Beyond distance 3^L weights ≥ 0, threshold 0 or two channels, fail; signed ones reach more.
 

@@ -62,6 +62,7 @@ TOKENS = 4, 3  # symbols and tokens of a function whose tokens are redrawn
 SEEDS, FEW, OFTEN = 100, 200, 0.2  # seeds, sequences of each, and their chance of error
 QUICK_SEEDS = 25
 MOST_LETTERS = 14
+STANDARD = {"table": (None,)}  # what is said of the standard functions alone
 MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 units
 
 
@@ -73,8 +74,8 @@ MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 unit
 def sensitivity(
     run: Run,
     *,
-    d: Annotated[int, option("letters of the standard functions", min=5)] = 9,
-    samples: Annotated[int, option("random words of an estimate", min=100)] = 5000,
+    d: Annotated[int, option("letters of the standard functions", min=5, only=STANDARD)] = 9,
+    samples: Annotated[int, option("random words of an estimate", min=100, only=STANDARD)] = 5000,
     table: Annotated[
         Path | None,
         option("instead, a function of your own: the JSON list of its 2^d values"),
