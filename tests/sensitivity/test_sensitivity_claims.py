@@ -62,7 +62,7 @@ def test_a_function_of_ones_own(tmp_path):
     values = tabulated(lambda words: computation.majority(words)[..., -1], 3)
     path.write_text(json.dumps({"table": values.tolist(), "name": "vote"}))
     run = Run(quick=True, plot=picture)
-    found = {each.id: each for each in sensitivity.findings(run, d=9, samples=100, table=path)}
+    found = {each.id: each for each in sensitivity.findings(run, table=path)}
     assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
     assert found["Var-I"].words == "Sens 1/2, I 3/2, Var 1, degree 3, s 2"
     assert found["model/figures"].words == found["Var-I"].words
@@ -72,7 +72,7 @@ def test_a_function_of_ones_own(tmp_path):
     assert found["noise-bound"].words == ", ".join(noise)
     assert picture.stat().st_size > 1000
     path.write_text("[0, 1, 1, 0]")
-    assert verdicts(sensitivity, Run(), d=9, samples=100, table=path)["model/words"] == "holds"
+    assert verdicts(sensitivity, Run(), table=path)["model/words"] == "holds"
 
 
 @pytest.mark.parametrize(
