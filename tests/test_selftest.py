@@ -361,6 +361,8 @@ def test_every_claim_notices_every_fault_and_all_its_findings_can_fail(name):
     faults = function_faults()
     trained = any(entry.trained for entry in faults if entry.claim == name)
     report = report_on(name, installed()[name].load(), 0, faults, trained=trained)
+    if report.absent:
+        pytest.skip("an optional package of this claim is not installed")
     assert report.missed == []
     assert report.dead == []
     assert report.seen > 0
