@@ -111,7 +111,8 @@ class Claim:
                     chosen = {**self.defaults, **options}.get(other)
                     if options[name] != parameters[name].default and chosen not in allowed:
                         raise InputError(
-                            f"{name} has no part in {other} {str(chosen)!r}: leave one of the two out"
+                            f"{name} has no part in {other} {str(chosen)!r}: "
+                            "leave one of the two out"
                         )
 
     @property
