@@ -40,12 +40,13 @@ class Run:
 
     `rng` is the only source of randomness.  `build` makes the construction under test; the
     self-test runs the same claim with a `fault` planted in what it returns.  `plot` is where the
-    claim's picture goes, if one is wanted.
+    claim's picture goes, if one is wanted, and `certificates` takes what a certificate is to state.
     """
 
     seed: int = 0
     quick: bool = False
     plot: Path | None = None
+    certificates: list[dict[str, Any]] | None = None
     fault: Fault | None = None
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items
     rng: np.random.Generator = field(init=False)
@@ -59,15 +60,21 @@ class Run:
         model = construction(*args, **kwargs)
         return self.fault(model) if self.fault else model
 
+    def certify(self, state: Callable[[], dict[str, Any]]) -> None:
+        """State this in the certificate, if one is wanted; see `verify.certificates`."""
+        if self.certificates is not None:
+            self.certificates.append(state())
+
 
 @dataclass(frozen=True)
 class Claim:
-    """A check with its statement and source; `faults_seen` are the options of the self-test, and
-    `draws` says that it has a picture."""
+    """A check with its statement and source; `faults_seen` are the options of the self-test,
+    `draws` says that it has a picture, and `certifies` that it has certificates."""
 
     check: Check
     source: str
     draws: bool
+    certifies: bool
     faults_seen: tuple[dict[str, Any], ...]
 
     @property
@@ -137,10 +144,14 @@ class Claim:
 
 
 def claim(
-    *, source: str, draws: bool = False, faults_seen: Iterable[dict[str, Any]] = ()
+    *,
+    source: str,
+    draws: bool = False,
+    certifies: bool = False,
+    faults_seen: Iterable[dict[str, Any]] = (),
 ) -> Callable[[Check], Claim]:
     """Make a claim of a function that yields findings; see the module's example."""
-    return lambda check: Claim(check, source, draws, tuple(faults_seen))
+    return lambda check: Claim(check, source, draws, certifies, tuple(faults_seen))
 
 
 def option(

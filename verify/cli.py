@@ -24,7 +24,7 @@ from theory.checks import InputError
 from verify.checking import Output, check, news, summary
 from verify.claim import Claim, Run, installed, option
 from verify.finding import Verdict
-from verify.output import SCREEN, drawn, json_target, picture_target, write
+from verify.output import SCREEN, drawn, file_target, json_target, picture_target, write
 from verify.parallel import Task, at_once
 from verify.report import environment
 from verify.theorems import (
@@ -46,6 +46,9 @@ Json = Annotated[
     str, option("write JSON to FILE, or to the screen if no FILE is given", metavar="[FILE]")
 ]
 Plot = Annotated[Path | None, option("draw the claim's picture into FILE (.png, .pdf, .svg)")]
+Certificate = Annotated[
+    Path | None, option("write what is certified to FILE, for verify/checker.py")
+]
 Quiet = Annotated[bool, option("print the verdict only", "-q", "--quiet")]
 Verbose = Annotated[bool, option("print times, details and tracebacks", "-v", "--verbose")]
 Quick = Annotated[bool, option("smaller sizes and fewer samples", "--quick")]
@@ -138,21 +141,26 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         seed: Seed = 0,
         json: Json = "",
         plot: Plot = None,
+        certificate: Certificate = None,
         quiet: Quiet = False,
         verbose: Verbose = False,
         **options: Any,
     ) -> int:
         output = Output(json_target(json), quiet, verbose, silent=json == SCREEN)
-        if plot is not None and json and Path(json).resolve() == plot.resolve():
-            raise InputError(f"--json and --plot both name {plot}: give each a file of its own")
+        _apart({"--json": json, "--plot": plot, "--certificate": certificate})
+        stated = None if file_target(certificate) is None else list[dict[str, Any]]()
         with drawn(picture_target(plot)) as picture:
-            run = Run(seed=seed, plot=picture, progress=_progress(quiet))
-            return EXIT[check(name, claim, run, options, output).verdict]
+            run = Run(seed, plot=picture, certificates=stated, progress=_progress(quiet))
+            verdict = check(name, claim, run, options, output).verdict
+        if certificate is not None:
+            _certified(certificate, name, run, verdict)
+        return EXIT[verdict]
 
+    offered = {"plot": claim.draws, "certificate": claim.certifies}
     common = [
         p
         for p in inspect.signature(run_claim, eval_str=True).parameters.values()
-        if p.kind is p.POSITIONAL_OR_KEYWORD and (claim.draws or p.name != "plot")
+        if p.kind is p.POSITIONAL_OR_KEYWORD and offered.get(p.name, True)
     ]
     own = [
         p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -162,6 +170,27 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
     run_claim.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
     run_claim.__annotations__ = {p.name: p.annotation for p in [*own, *common]}
     return run_claim
+
+
+def _apart(files: dict[str, Any]) -> None:
+    """Raise ValueError if two options name one file."""
+    named = dict[Path, str]()
+    for option_name, file in files.items():
+        if file and (other := named.setdefault(Path(file).resolve(), option_name)) != option_name:
+            raise InputError(f"{other} and {option_name} both name {file}: give each its own")
+
+
+def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
+    """Write what the run has certified; ValueError if that is nothing, or not all of it holds."""
+    from verify.certificates import write_certificate
+
+    if verdict is not Verdict.HOLDS:
+        raise InputError(f"no certificate is written: {name} {verdict}")
+    if not run.certificates:
+        raise InputError(
+            "nothing to certify with these options: `docs/certificates.md` says what is"
+        )
+    write_certificate(file, name, run.certificates)
 
 
 def list_statements(

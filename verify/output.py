@@ -32,6 +32,13 @@ def picture_target(path: Path | None) -> Path | None:
     return path
 
 
+def file_target(path: Path | None) -> Path | None:
+    """A file to write; ValueError for one that cannot be written."""
+    if path is not None:
+        _writable(path)
+    return path
+
+
 def json_target(target: str) -> str:
     """A file for the JSON, the screen, or "" for none; ValueError for one that cannot be."""
     if target not in ("", SCREEN):

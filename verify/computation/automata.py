@@ -10,6 +10,7 @@ import numpy as np
 from theory.computation import Semiautomaton
 from theory.computation.semiautomata import identity, then
 from theory.sequences import random_sequences
+from verify.certificates import on_all_sequences
 from verify.claim import Run, claim
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
 from verify.evidence.gaps import States as HeadStates
@@ -37,6 +38,7 @@ MOST_PAIRS = 100_000  # of a map and a state, to be certain of all maps
 
 @claim(
     source="[Liu2023, Theorem 1]; proved in constructions/computation/semiautomaton.py",
+    certifies=True,
     faults_seen=[{"states": 2, "length": 4, "samples": 4}],
 )
 def automata(
@@ -68,8 +70,14 @@ def automata(
                 yield gap_finding(statement.label, model, head_states(model, layer))
             if A.n_states ** (A.n_states + 1) <= MOST_PAIRS:
                 yield from labelled(statement.label, [composes(model, A.n_states)])
+            run.certify(lambda: _states_said(statement, A))  # noqa: B023  at once
         if A.n_states > 1:  # a state alone is known without looking
             yield from labelled(statement.label, robust(run, A, length))
+
+
+def _states_said(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]:
+    says = {"automaton": [list(row) for row in A.transitions], "start": A.start}
+    return on_all_sequences(statement, A.n_letters, says, f"the states of {A.name}")
 
 
 def simulates(run: Run, A: Semiautomaton, form: Form) -> OverTokens:

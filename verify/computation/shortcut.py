@@ -21,6 +21,7 @@ from theory.computation.cascade import Cascade
 from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import Map
 from theory.sequences import random_sequences
+from verify.certificates import for_every_length
 from verify.claim import Run, claim
 from verify.computation.options import (
     Automaton,
@@ -51,6 +52,7 @@ NAMES = "mod-3-with-reset", "S3", "gridworld-4", "dyck-4", "S4", "all-maps-3", "
     source="[Liu2023, Theorem 2]; proved in theory/computation/cascade.py and "
     "constructions/computation/shortcut.py",
     draws=True,
+    certifies=True,
     faults_seen=[
         {"length": 4, "samples": 4},
         {"automaton": "A5"},
@@ -82,6 +84,7 @@ def shortcut(
             yield from labelled(A.name, [refused(reason)])
             continue
         yield from labelled(A.name, [walked(cascaded)])
+        run.certify(lambda: for_every_length(cascaded))  # noqa: B023  at once
         for form in ("lean", "robust"):
             statement = simulates(run, cascaded, form, compact)
             model = statement.build(A.n_letters, length)

@@ -9,6 +9,7 @@ import numpy as np
 
 from theory.retrieval import doubling_layers, hop_layers, hop_positions, random_sequences
 from theory.retrieval import hop as definition
+from verify.certificates import on_all_sequences
 from verify.claim import Run, claim, option
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.sequences import agreement
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @claim(
     source="[Sanford2024]; proved in constructions/retrieval/hop.py",
     draws=True,
+    certifies=True,
     faults_seen=[{"k": k, "n": 8, "vocabulary": 3, "samples": 8} for k in (1, 2, 3)],
 )
 def hop(
@@ -59,6 +61,7 @@ def hop(
     yield from softmax(run, statement, vocabulary, n, error, sharpness)
     if not run.quick:
         yield from formats(run, statement, vocabulary)
+    run.certify(lambda: on_all_sequences(statement, vocabulary, {"hops": k}, f"{k} hops"))
     if run.plot:
         from verify.retrieval.pictures import draw_hops
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from theory.retrieval import Match, NoMatch, ngram
 from theory.retrieval import induction as definition
+from verify.certificates import on_all_sequences
 from verify.claim import Run, claim, option
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.sequences import agreement
@@ -28,6 +29,7 @@ Matches = Literal["all", Match]
 @claim(
     source="[Olsson2022], [Elhage2021]; proved in constructions/retrieval/induction.py",
     draws=True,
+    certifies=True,
     faults_seen=[
         {"match": match, "no_match": no_match, "n": 8, "vocabulary": 3, "samples": 8}
         for match in get_args(Match)
@@ -70,6 +72,9 @@ def induction(
         yield from softmax(run, statement, vocabulary, n, error, sharpness)
         if not run.quick and (match != "all" or chosen == "latest"):
             yield from formats(run, statement, vocabulary)
+    if no_match == "bottom" and match in ("all", "latest"):
+        latest = induction_heads(run, "latest", no_match)
+        run.certify(lambda: on_all_sequences(latest, vocabulary, {"hops": 1}, "induction"))
     if run.plot:
         from verify.retrieval.pictures import draw_random
 
