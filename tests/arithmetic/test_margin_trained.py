@@ -5,9 +5,16 @@ import pytest
 import torch
 
 from constructions.trained import preset, untrained
-from theory.arithmetic import Neurons, cubes, frequency_shares, modular_neurons
+from theory.arithmetic import (
+    Neurons,
+    cubes,
+    frequency_shares,
+    modular_neurons,
+    normalised_margin,
+)
 from theory.checks import InputError
 from verify.arithmetic.margin_trained import control, margin_trained, shares_of, trained
+from verify.arithmetic.quadratic import margin_of_tensors
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.theorems import recorded
@@ -44,6 +51,15 @@ def test_the_built_network_has_it_all():
     assert lost(control(model_of(modular_neurons(7)))) == {"ratio", "single"}
 
 
+def test_the_margin_of_tensors_is_that_of_the_definition():
+    """Of random networks, which are wrong about most pairs: all c count, those below a + b, too."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        model = model_of(rng.standard_normal((3, 4, 7)))
+        found = float(margin_of_tensors(model.as_transformer()))
+        assert found == pytest.approx(normalised_margin(*model.neurons), rel=1e-9)
+
+
 def test_networks_of_few_frequencies_have_a_margin_and_not_the_largest():
     """Without one of three frequencies all pairs are right."""
     neurons = modular_neurons(7)
@@ -69,6 +85,10 @@ def test_shares_are_those_of_the_neurons():
     assert np.allclose(cubes(*neurons), 10.5**1.5)
     found = shares_of(neurons)
     assert found.single == pytest.approx(2 / 3)
+    assert np.allclose(found.frequencies, [3, 0, 0])
+    # Twice the first neuron counts eight times as much, as its cube does.
+    found = shares_of(Neurons(*(each * [[2], [1]] for each in neurons)))
+    assert found.single == pytest.approx((8 + 1 / 3) / 9)
     assert np.allclose(found.frequencies, [3, 0, 0])
     with pytest.raises(InputError, match="neuron 1 is 0 or nearly"):
         frequency_shares(*(each * [[1], [0]] for each in neurons))

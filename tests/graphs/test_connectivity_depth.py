@@ -1,14 +1,11 @@
 """What one layer and two learn of graphs: the shipped models, and what would be otherwise."""
 
-from itertools import combinations
-
 import pytest
 from matplotlib.image import imread
 
 from verify.claim import Run
-from verify.evidence.statistics import Mean
 from verify.finding import Verdict
-from verify.graphs.connectivity_depth import by_depth, connectivity_depth, more
+from verify.graphs.connectivity_depth import by_depth, connectivity_depth
 from verify.graphs.trained_models import Right, Seen
 from verify.theorems import recorded
 
@@ -29,25 +26,6 @@ def test_the_picture(tmp_path):
     picture = tmp_path / "picture.png"
     list(connectivity_depth.findings(Run(quick=True, plot=picture), samples=100))
     assert imread(picture).std() > 0.05
-
-
-def test_if_there_is_no_difference_one_case_of_twenty_holds():
-    values = [Mean(0.1 * i, 0.001) for i in range(6)]
-    verdicts = [
-        more("", "", list(better), [v for v in values if v not in better]).verdict
-        for better in combinations(values, 3)
-    ]
-    assert len(verdicts) == 20
-    assert verdicts.count(HOLDS) == 1
-
-
-def test_errors_of_both_decide():
-    for error, verdict in ((0.02, HOLDS), (0.03, Verdict.UNDECIDED)):
-        found = more("", "", [Mean(0.6, error), Mean(0.9, 0.0)], [Mean(0.5, error)])
-        assert found.verdict is verdict
-    exact = [Mean(0.5, 0.0)]
-    assert more("", "", exact, exact).verdict is not HOLDS
-    assert more("", "", exact, [Mean(0.6, 0.0)]).verdict is Verdict.FAILS
 
 
 def seeds(within, beyond, chain):

@@ -125,6 +125,11 @@ AMISS = {
     "not 2Clique": ("within", seen("x", clique=0.9, j=0.005), {"x/two-clique"}),
     "much J": ("within", seen("x", j=0.011), {"x/J"}),
     "more J than others": ("within", seen("x", j=0.06), {"x/J", "all-0/J", "all-1/J", "all-2/J"}),
+    "learns little": (
+        "within",
+        seen("x", 0.4, j=0.005),
+        {"x/graphs", "x/two-chain", *(f"all-{i}/graphs" for i in range(3))},
+    ),
     "learns all": ("all", seen("x", 1.0, 0.0, 0.05), {"x/graphs"}),
     "a 2Clique": ("all", seen("x", 0.5, 1 / 35, 0.05), {"x/two-clique"}),
     "little J": ("all", seen("x", 0.5, 0.0, 0.005), {"x/J"}),

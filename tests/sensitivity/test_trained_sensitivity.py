@@ -13,7 +13,7 @@ from verify.sensitivity.digits_trained import Curves, digits_sensitivity, order
 from verify.sensitivity.regulariser import Measured, sensitivity_regulariser
 from verify.sensitivity.text_positions import Profile, naive_bayes
 from verify.sensitivity.text_positions import text_positions as positions
-from verify.sensitivity.trained_models import all_below, changes, separated
+from verify.sensitivity.trained_models import changes
 from verify.theorems import recorded
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
@@ -95,26 +95,16 @@ def test_changes_of_several_draws_are_their_mean():
     assert found[:, 1].mean() == pytest.approx(2 / 3, abs=0.1)
 
 
-def test_groups_are_separated_or_not():
-    assert separated([1, 2], [3, 4]) is HOLDS
-    assert separated([3, 4], [1, 2]) is FAILS
-    assert separated([1, 3], [2, 4]) is UNDECIDED
-    assert separated([1, 2], [2, 4]) is UNDECIDED
-    assert separated([1, np.nan], [2, 4]) is UNDECIDED
-    finding = all_below("x", "y", [1.0, 2.0], [3.0, 4.0], words="more")
-    assert finding.words == "1 2 beside 3 4; more"
-
-
 def test_the_order_is_that_of_the_seeds():
     """Of curves that cross: above at the least σ, below at the largest."""
     sigmas = np.array(digits_trained.SIGMAS)
     flat, steep = 0.1 + 0 * sigmas, 0.05 * sigmas
     both = dict.fromkeys(digits_trained.NAMES, steep) | {"transformer": flat}
-    rows = {kind: np.tile(curve[:, None], (3, 1, 16)) for kind, curve in both.items()}
+    rows = {kind: np.tile(curve[:, None, None], (3, 1, 20, 16)) for kind, curve in both.items()}
     curves = Curves(rows, rows)
     assert {f.verdict for f in order(curves, 0.25)} == {FAILS}
     assert {f.verdict for f in order(curves, 4.0)} == {HOLDS}
-    assert curves.at("MLP", 2.0) == pytest.approx([0.1] * 3)
+    assert np.array(curves.at("MLP", 2.0)) == pytest.approx(np.full((3, 20), 0.1))
 
 
 def profile_of(first, last, windows=400):
@@ -134,6 +124,15 @@ def test_profiles_are_even_or_recent(first, last, even, recent):
     assert text_positions.uniform(own).verdict is even
     assert text_positions.recency(own).verdict is recent
     assert own.by_word[:4].mean() == pytest.approx(first, abs=0.03)
+
+
+def test_a_position_of_much_influence_is_seen():
+    even = profile_of(0.2, 0.2, windows=3000)
+    assert text_positions.positions(even).verdict is HOLDS
+    peaked = Profile(*(part.copy() for part in even))
+    for part in peaked:
+        part[:, 7] = 1.0
+    assert text_positions.positions(peaked).verdict is FAILS
 
 
 def test_a_profile_near_a_bound_is_undecided():
@@ -160,10 +159,17 @@ def measured(sens=0.2, noisy=0.4, trace=100.0, flat=0.1, error=0.01):
 
 def test_halves_and_what_more_is_right():
     plain, good, bad = measured(), measured(0.05, 0.6), measured(0.18, 0.3)
-    verdicts = {f.id: f.verdict for f in regulariser.of_one(plain, good, plain)}
-    assert verdicts == {"half": HOLDS, "noise": HOLDS, "control": HOLDS}
-    verdicts = {f.id: f.verdict for f in regulariser.of_one(plain, bad, good)}
-    assert verdicts == {"half": FAILS, "noise": FAILS, "control": FAILS}
+    assert regulariser.half(plain, good, plain).verdict is HOLDS
+    assert regulariser.half(plain, bad, good).verdict is FAILS
+    found = {
+        own: [f.verdict for f in regulariser.bears_noise([plain] * 3, of, [good] * 3)]
+        for own, of in (("good", [good] * 3), ("bad", [bad] * 3), ("one", [good, good, bad]))
+    }
+    assert found == {
+        "good": [HOLDS, UNDECIDED],
+        "bad": [FAILS, FAILS],
+        "one": [UNDECIDED, UNDECIDED],
+    }
     assert regulariser.null([plain] * 3).verdict is HOLDS
     assert regulariser.null([plain, good, plain]).verdict is FAILS
 
@@ -177,3 +183,17 @@ def test_minima_are_flatter_where_all_seeds_are():
     rough = [measured(trace=50.0, flat=0.05, error=0.3)] * 3
     assert [f.verdict for f in regulariser.flatter(plain, rough, plain)] == [UNDECIDED] * 2
     assert [f.verdict for f in regulariser.flatter(rough, plain, plain)] == [UNDECIDED] * 2
+
+
+def test_noise_is_on_all_pixels_and_drawn_ten_times():
+    images, labels, inputs = np.zeros((200, 8, 8)), np.arange(200) % 2, []
+
+    def always_one(given):
+        inputs.append(given)
+        return np.ones(len(given))
+
+    right = regulariser.under_noise(always_one, images, labels, np.random.default_rng(0))
+    assert right.tolist() == labels.tolist()
+    assert np.shape(inputs) == (10, 200, 8, 8)
+    assert np.std(inputs) == pytest.approx(regulariser.NOISE, rel=0.01)
+    assert abs(np.corrcoef(np.ravel(inputs[0]), np.ravel(inputs[1]))[0, 1]) < 0.05

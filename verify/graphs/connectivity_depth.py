@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from verify.claim import Run, claim, option
-from verify.evidence.statistics import BY, Mean, sign_of
+from verify.evidence.groups import all_below, apart
 from verify.finding import Finding, labelled
 from verify.graphs.trained_models import (
     Seeds,
@@ -20,7 +20,10 @@ from verify.graphs.trained_models import (
 ONE, TWO = "connectivity-small-1-layer", "connectivity-small-2-layers"
 
 # Stated before any of these models was trained, with shares that two seeds of each had elsewhere
-# known, and of 2Clique those of three seeds of one layer.
+# known, and of 2Clique those of three seeds of one layer.  The rate was changed after: from 4000
+# steps with a rate that falls to 2000 of the same, and, when two seeds of one layer had come out,
+# to 2000 at a constant one.  That a comparison is undecided where some pairs are one way and some
+# the other was changed from "fails" when all was known.
 LEARNED = 0.5  # of graphs as in training: right; 59 % of all are within distance 3
 
 
@@ -37,8 +40,10 @@ def connectivity_depth(
     trained on all; and so trained they are right about more of them than one layer.
 
     A graph is right if all its pairs are.  Of three seeds of each, every one is above every one of
-    the others; if there were no difference, that would come about in one of 20 cases.  Nothing is
-    promised of 2Clique, nor of other sizes.
+    the others, by standard errors; if there were no difference, that would come about in one of 20
+    cases, for each of the four comparisons.  All were trained for 2000 steps, after which the loss
+    of one layer still falls, so that nothing is said of where it ends.  Nothing is promised of
+    2Clique, nor of other sizes.
     """
     trial = Trial.of(run, samples)
     one, two = (looked_at(prefix, "softmax", ("within", "all"), trial) for prefix in (ONE, TWO))
@@ -56,47 +61,35 @@ def connectivity_depth(
 
 def by_depth(one: Seeds, two: Seeds) -> Iterator[Finding]:
     """What graphs of training and depth change."""
-    yield more(
-        "one-layer/two-chain",
-        "one layer is right about 2Chain more often if trained within distance 3",
-        [each.right.of("two_chain") for each in one["within"]],
-        [each.right.of("two_chain") for each in one["all"]],
-    )
-    yield more(
-        "one-layer/within",
-        "one layer is right about graphs within distance 3 more often if trained on these alone",
-        [each.right.of("within") for each in one["within"]],
-        [each.right.of("within") for each in one["all"]],
-    )
-    yield more(
-        "two-layers/beyond",
-        "two layers are right about graphs beyond distance 3 more often if trained on all",
-        [each.right.of("beyond") for each in two["all"]],
-        [each.right.of("beyond") for each in two["within"]],
-    )
-    yield more(
-        "depth/beyond",
-        "trained on all, two layers are right about graphs beyond distance 3 more often than one",
-        [each.right.of("beyond") for each in two["all"]],
-        [each.right.of("beyond") for each in one["all"]],
-    )
-
-
-def more(id: str, name: str, better: list[Mean], worse: list[Mean]) -> Finding:
-    """Every seed of the one is above every seed of the other, by standard errors of both."""
-    least, most = min(better), max(worse)
-    error = max((a.error**2 + b.error**2) ** 0.5 for a in better for b in worse)
-    return Finding(
-        id,
-        name,
-        "trained",
-        least.mean,
-        most.mean,
-        sign_of(least.mean - most.mean, error),
-        words=f"{_shares(better)}, beside {_shares(worse)}",
-        wanted=f"every seed of the one above every seed of the other, {BY}",
-    )
-
-
-def _shares(values: list[Mean]) -> str:
-    return ", ".join(f"{each.mean:.1%}" for each in values)
+    for id, name, graphs, worse, better in (
+        (
+            "one-layer/two-chain",
+            "right about 2Chain: one layer trained on all below one trained within distance 3",
+            "two_chain",
+            one["all"],
+            one["within"],
+        ),
+        (
+            "one-layer/within",
+            "right within distance 3: one layer trained on all below one trained on these alone",
+            "within",
+            one["all"],
+            one["within"],
+        ),
+        (
+            "two-layers/beyond",
+            "right beyond distance 3: two layers trained within it below two trained on all",
+            "beyond",
+            two["within"],
+            two["all"],
+        ),
+        (
+            "depth/beyond",
+            "right beyond distance 3: one layer trained on all below two",
+            "beyond",
+            one["all"],
+            two["all"],
+        ),
+    ):
+        low, high = ([each.right.of(graphs) for each in group] for group in (worse, better))
+        yield all_below(id, name, low, high, apart)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Annotated
 
 from verify.claim import Run, claim, option
+from verify.evidence.groups import apart
+from verify.evidence.statistics import BY, sign_of
 from verify.finding import Finding, Verdict, at_least, at_most, labelled
 from verify.graphs.trained_models import (
     Parts,
@@ -81,18 +83,19 @@ def free_findings(by: Seeds) -> Iterator[Finding]:
 def other_data(by: Seeds) -> Iterator[Finding]:
     """What all models that were trained on other graphs than those within capacity have in common,
     beside all that were."""
-    least = min(each.right.own for each in by["within"])
+    least = min((each.right.of("within") for each in by["within"]), key=lambda share: share.mean)
     most = max(parts_of(each.model).j for each in by["within"])
     for each in (seed for kind in by if kind != "within" for seed in by[kind]):
+        share = each.right.of("within")
         fewer = Finding(
             "graphs",
-            "right about fewer graphs as in training than with right data",
+            "right about fewer graphs within capacity than with right data",
             "trained",
-            each.right.own,
-            least,
-            Verdict.of(each.right.own < least),
+            share.value,
+            least.value,
+            sign_of(*apart(share, least)),
             words=str(each.right),
-            wanted=f"below {least:.1%}",
+            wanted=f"below {least:.1%}, {BY}",
         )
         wrong = at_most(
             "two-clique",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,46 +77,6 @@ def held_out(seen: Seen) -> float:
     """The accuracy on inputs held out."""
     accuracy, _ = seen.task.measured(seen.model, held_out=True)
     return float(accuracy)
-
-
-def gaps(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
-    """How far the least of one group is above the largest of another, and the other way round."""
-    return float(min(high) - max(low)), float(min(low) - max(high))
-
-
-def separated(low: Sequence[float], high: Sequence[float]) -> Verdict:
-    """Whether all numbers of one group are below all of another; fails if all are above.
-
-    Of three and three that were all one kind, either has a chance of 1/20.
-    """
-    if not np.isfinite([*low, *high]).all():
-        return Verdict.UNDECIDED
-    above, below = gaps(low, high)
-    if above > 0:
-        return Verdict.HOLDS
-    return Verdict.FAILS if below > 0 else Verdict.UNDECIDED
-
-
-def all_below(
-    id: str, name: str, low: Sequence[float], high: Sequence[float], *, words: str = ""
-) -> Finding:
-    """That every seed of one kind is below every seed of another."""
-    told = f"{told_apart(low)} beside {told_apart(high)}"
-    return Finding(
-        id,
-        name,
-        "trained",
-        [*low],
-        [*high],
-        separated(low, high),
-        told + (f"; {words}" if words else ""),
-        "every seed of the one below every seed of the other",
-    )
-
-
-def told_apart(values: Iterable[float]) -> str:
-    """Numbers of all seeds on a line."""
-    return " ".join(f"{value:.3g}" for value in values)
 
 
 def absent(what: str, why: str, remedy: str) -> Finding:

@@ -29,7 +29,7 @@ def draw_digits(path: Path, curves: Curves) -> None:
         (halves[1], curves.untrained, "before training"),
     ):
         for kind, rows in shown.items():
-            sens = rows.mean(-1)
+            sens = rows.mean((-2, -1))
             (line,) = panel.plot(SIGMAS, sens.mean(0), "o-", ms=4, label=kind)
             panel.fill_between(
                 SIGMAS, sens.min(0), sens.max(0), color=line.get_color(), alpha=0.2, lw=0
@@ -41,7 +41,7 @@ def draw_digits(path: Path, curves: Curves) -> None:
         panel.legend(frameon=False)
         panel.grid(alpha=0.3)
     at = SIGMAS.index(AGAINST)
-    maps = {kind: rows[:, at].mean(0) for kind, rows in curves.trained.items()}
+    maps = {kind: rows[:, at].mean((0, 1)) for kind, rows in curves.trained.items()}
     largest = max(float(each.max()) for each in maps.values())
     for place, (kind, shares) in enumerate(maps.items()):
         panel = figure.add_subplot(grid[1, place])
