@@ -108,3 +108,21 @@ def test_shapes_and_kinds_of_numbers():
 def test_refusals(given, message):
     with pytest.raises(InputError, match=message):
         random_graphs(*given, generator())
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: random_graphs(3, 3, 0.5, 0), "^the generator is 0: give torch.Generator"),
+        (lambda: connected(path(3)), "^A is a ndarray: give a tensor"),
+        (lambda: connected(torch.ones(3)), r"^A has shape \(3,\)"),
+        (lambda: connected(torch.ones(2, 3)), r"^A has shape \(2, 3\)"),
+        (lambda: connected(torch.zeros(2, 2)), "^A has no loop at node 0"),
+        (lambda: connected(torch.ones(2, 2).tril()), "^A is not symmetric"),
+        (lambda: connected(torch.eye(2) * 2), "^A contains 2.0"),
+    ],
+)
+def test_what_are_no_graphs(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
