@@ -231,6 +231,13 @@ def test_functions_and_their_sums_with_parity_are_told_apart():
 
 
 @pytest.mark.slow
+def test_architectures_of_which_no_draw_is_left_are_said_to_have_none():
+    few = {"0": np.array([0.25, 0.5]), "median": np.array([])}
+    rows = {"LSTM 1": random_table.Row(few, 0.5, np.zeros((0, 256), dtype=bool))}
+    assert random.told(rows, "median") == "LSTM 1: none"
+    assert random.told(rows, "0").endswith("(50% constant) (2 draws)")
+
+
 def test_random_weights_come_out_as_recorded(tmp_path):
     picture = tmp_path / "r.png"
     found = verdicts(random.random_weights, Run(quick=True, plot=picture), draws=10)
