@@ -33,7 +33,7 @@ def test_chances_of_all_graphs_of_three_nodes():
 
 def test_coins_of_several_rounds():
     """Five numbers are drawn for six even coins, and more only where these are not enough."""
-    count, draws = 2500, generator(3)
+    count, draws = 1200, generator(3)
     kinds = [int((1 << _edges(6, 0.5, draws)).sum()) for _ in range(count)]
     shares = np.bincount(kinds, minlength=64) / count
     assert (abs(shares - 1 / 64) < 5 * np.sqrt(1 / 64 / count)).all()

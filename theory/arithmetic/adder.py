@@ -31,6 +31,8 @@ So a size known to the nearest multiple of 5 is enough: 5·round(n/5) is off by 
 sum of two by at most 4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from math import floor, log2
 

@@ -29,6 +29,8 @@ It is attained: for z = 1, …, (p − 1)/2, ω = 2πz/p, c = cos ω·, s = sin 
 a margin of 2p everywhere.  For even p the pair k, −k is one at k = p/2, and (3) fails.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral

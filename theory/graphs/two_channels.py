@@ -17,6 +17,8 @@ I and J are not orthogonal, ⟨I, J⟩ = n, so n‖A‖² and n²‖B‖² do no
 n Σ a² on the diagonals, n(n − 1) Σ b² off them, and the rest, which depends on names.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from itertools import permutations
 from math import factorial

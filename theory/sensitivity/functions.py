@@ -10,6 +10,8 @@ is one of 2^a, together 1; and a letter of its address where the two data that i
 differ, ½.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import comb

@@ -49,5 +49,5 @@ def against_diameter(
     panel.set_xlabel("diameter D")
     panel.set_ylabel("layers")
     panel.set_title("least layers that say who is connected, by running them", fontsize=9)
-    panel.margins(y=0.15)  # the legend has six lines
+    panel.set_ylim(-0.3, 1.15 * panel.get_ylim()[1])  # the legend has six lines
     panel.legend(fontsize=8, loc="upper left")
