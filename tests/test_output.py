@@ -119,6 +119,20 @@ def test_what_may_not_be_written_is_refused(check, tmp_path, monkeypatch):
             output.picture_target(file)
 
 
+def test_a_folder_that_takes_no_files_is_refused(tmp_path, monkeypatch):
+    """As /proc does, whose permissions say otherwise."""
+
+    def refuse(**_):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+
+    monkeypatch.setattr(output, "TemporaryFile", refuse)
+    for file in (tmp_path / "new.png", tmp_path / "old.png"):
+        for check, target in ((output.json_target, str(file)), (output.picture_target, file)):
+            with pytest.raises(InputError, match=r"\(No such file or directory\): choose another"):
+                check(target)
+        (tmp_path / "old.png").touch()
+
+
 # A disk that is full
 
 

@@ -100,20 +100,20 @@ def real(name: str, value: Any) -> np.ndarray:
     if array.dtype.kind == "O":  # fractions, and integers of more than 64 bits
         numbers = all(isinstance(entry, Number) for entry in array.flat)
     if not numbers:
-        raise InputError(f"{name} is of type {_kind(array, value)}: give real numbers")
+        raise InputError(f"{name} is of type {_kind(array)}: give real numbers")
     try:
         return array.astype(np.float64, copy=False)
     except OverflowError:
         raise InputError(f"{name} is beyond float64, which ends at 1.8e308: rescale") from None
 
 
-def _kind(array: np.ndarray, value: Any) -> str:
-    """What someone who gave it would call it."""
+def _kind(array: np.ndarray) -> str:
+    """What someone who gave it would call it, or the first entry that is no number."""
     if array.dtype.kind in "US":
         return "text"
-    if array.dtype.kind == "O" and value is array and array.size:
-        value = array.flat[0]
-    return type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
+    if array.dtype.kind != "O":
+        return str(array.dtype)
+    return type(next(entry for entry in array.flat if not isinstance(entry, Number))).__name__
 
 
 def positive(name: str, value: Real) -> np.ndarray:

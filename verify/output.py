@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 
 from theory.checks import InputError
 
@@ -134,5 +134,18 @@ def _writable(path: Path) -> None:
             raise InputError(f"cannot write to {path}, which is read-only: choose another file")
         if _is_file(path) and not os.access(folder, os.W_OK):
             raise InputError(f"cannot write into {folder}: choose another folder for {path.name}")
+        if _is_file(path):
+            _takes_files(folder, path.name)
     except (OSError, RuntimeError) as error:  # a name that is too long, a link to itself
         raise InputError(f"cannot write {path.name[:40]}: {error}; choose another file") from None
+
+
+def _takes_files(folder: Path, name: str) -> None:
+    """Raise ValueError for a folder in which no file can be made, whatever its permissions say."""
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"cannot write into {folder} ({error.strerror}): choose another folder for {name}"
+        ) from None

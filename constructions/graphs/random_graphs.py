@@ -20,6 +20,7 @@ from torch.nn.functional import pad
 
 from theory import checks, machine
 from theory.checks import InputError
+from theory.graphs.adjacency import check_adjacency
 
 BITS, BYTES = 8, 8  # of a byte, and of a number
 
@@ -28,9 +29,11 @@ def random_graphs(count: int, n: int, p: float, generator: Generator) -> Tensor:
     """`count` graphs ER(n, p) with loops at all nodes, A (count, n, n) of True and False, on the
     generator's device.
 
-    Raises ValueError for a count or an n below 1, a p that is not between 0 and 1, and for more
-    graphs than there is memory.
+    Raises ValueError for a count or an n below 1, a p that is not between 0 and 1, what is no
+    torch.Generator, and for more graphs than there is memory.
     """
+    if not isinstance(generator, Generator):
+        raise InputError(f"the generator is {generator!r}: give torch.Generator().manual_seed(0)")
     count, n = checks.dimension("count", count), checks.dimension("n", n)
     if not 0 < checks.nonnegative_number("p", p) < 1:
         raise InputError(f"p is {p}: give a probability between 0 and 1, neither of them")
@@ -60,7 +63,13 @@ def _edges(total: int, p: float, generator: Generator) -> Tensor:
 
 
 def connected(A: Tensor) -> Tensor:
-    """R (…, n, n) of True and False: whether a path leads from i to j, in graphs A with loops."""
+    """R (…, n, n) of True and False: whether a path leads from i to j, in graphs A with loops.
+
+    Raises ValueError for what is no tensor of adjacency matrices (`theory.graphs.as_adjacency`).
+    """
+    if not isinstance(A, Tensor):
+        raise InputError(f"A is a {type(A).__name__}: give a tensor (…, n, n), torch.as_tensor(A)")
+    check_adjacency(A)
     graphs = A.reshape(-1, *A.shape[-2:]).bool()
     bits = 2 ** torch.arange(BITS, dtype=torch.uint8, device=A.device)[:, None, None]
     count, n, _ = graphs.shape

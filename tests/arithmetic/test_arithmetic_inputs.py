@@ -53,6 +53,12 @@ HUGE = np.full((1, 3), 1e200)
         (lambda: mean_over_cubes(HUGE, HUGE, HUGE), "beyond float64"),
         (lambda: normalised_margin(HUGE, HUGE, HUGE), "beyond float64"),
         (lambda: network(*np.broadcast_to(1.0, (3, 2, 100_001))), "GiB"),
+        (lambda: Golden(1, "a"), "b is 'a': give a fraction or a whole number"),
+        (lambda: Golden(0.5), "a is 0.5: give a fraction or a whole number"),
+        (lambda: comb([np.array([1, 2])], 1), "the comb has frequency"),
+        (lambda: few_frequencies_margin(7, 3), "the frequencies are 3: give a list of some of"),
+        (lambda: few_frequencies_margin(7, [1.5]), r"frequencies \[1.5\]: give some of 1, …, 6"),
+        (lambda: adder_logits(10**12, 1.0, 0, 0), "the logits of 1e.12 candidates need .* GiB"),
         (lambda: bin_of(math.nan, 530), "the period is nan"),
         (lambda: bin_of(math.inf, 530), "the period is inf"),
         (lambda: bin_of("5", 530), "the period is '5'"),
@@ -70,6 +76,12 @@ def test_what_is_wrong_is_said(call, message):
 @pytest.mark.usefixtures("unchecked")
 def test_numbers_with_a_root_are_not_mixed_with_others():
     one = Golden(Fraction(1))
-    for mixed in (lambda: one + 1, lambda: one - 1, lambda: one * 1, lambda: one < 1):
+    for mixed in (
+        lambda: one + 1,
+        lambda: one - 1,
+        lambda: one * 1,
+        lambda: 0.5 * one,
+        lambda: one < 1,
+    ):
         with pytest.raises(TypeError, match=r"supported"):
             mixed()

@@ -16,7 +16,14 @@ from verify.claim import Run
 from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.graphs import wall
-from verify.graphs.connectivity import as_tested, connectivity, paths, registers
+from verify.graphs.connectivity import (
+    FEW,
+    as_tested,
+    compared,
+    connectivity,
+    paths,
+    registers,
+)
 from verify.graphs.running import difference, evidence_of, exactly, over_q
 from verify.graphs.wall import (
     apart,
@@ -166,6 +173,13 @@ def test_what_float64_rounds_is_run_over_q():
     assert 2**52 < tripling(4, 3).logits(clique(4)).max() < 2**53
     assert evidence_of(tripling(4, 3), clique(4)) == "float"
     assert (exactly(deep, A[None])[0] == over_q(deep, A)).all()
+    tested, many = as_tested(Run(), "tripling"), np.stack([A] * (FEW + 1))
+    for layers, of in ((3, "all outputs"), (4, f"outputs of {FEW} over Q")):
+        found = compared("large", "", tested, layers, many)
+        assert found.verdict is Verdict.HOLDS
+        assert found.words.startswith(of)
+    wrong = replace(tested, outputs=lambda layers, A: tested.outputs(layers, A) * (A != 1))
+    assert compared("large", "", wrong, 4, many).verdict is Verdict.FAILS
     assert difference(A, A, A) is None
     assert "nodes 0, 0 of the graph on 3 nodes with edges [(0, 1)" in difference(
         np.zeros((3, 3)), cycles(3), cycles(3)

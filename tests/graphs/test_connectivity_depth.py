@@ -13,6 +13,7 @@ HOLDS = Verdict.HOLDS
 FINDINGS = 18
 
 
+@pytest.mark.slow  # `verify all` holds them against the record too
 def test_what_the_shipped_checkpoints_say():
     claim = connectivity_depth.findings(Run(seed=0, quick=True))
     found = {finding.id: finding.verdict for finding in claim}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from torch import Generator
@@ -25,6 +27,7 @@ from theory.graphs import (
     path,
     relabelled,
     side_by_side,
+    two_channels,
     walk_counts,
     walks,
     walks_from,
@@ -56,6 +59,12 @@ FOUND = search(3).interface.found
         (lambda: kronecker(Channels(ONE, ONE), "3"), "n is '3'"),
         (lambda: kronecker(Channels(ONE, ONE), -1), "n is -1"),
         (lambda: kronecker(Channels(ONE, np.ones((1, 2))), 2), r"A and B have shapes \(1, 1\) and"),
+        (lambda: kronecker(3, 2), r"the channels are a int: give Channels\(A, B\)"),
+        (lambda: kronecker((ONE,), 2), r"the channels are a tuple: give Channels\(A, B\)"),
+        (lambda: kronecker(Channels(ONE, [["a"]]), 2), "B is of type text: give real numbers"),
+        (lambda: kronecker(Channels(ONE * np.nan, ONE), 2), "A contains NaN"),
+        (lambda: kronecker(Channels(ONE, ONE), 10**7), "weights of 1e.07 nodes need .* GiB"),
+        (lambda: two_channels([[Fraction(1), "a"], [1, 1]], 2), "W is of type str: give real"),
         (lambda: disentangled_features(path(2), None), "weights are no list"),
         (
             lambda: disentangled_features(path(2), [np.full((4, 4), 0.5, dtype=object)]),

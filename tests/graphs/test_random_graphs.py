@@ -33,7 +33,7 @@ def test_chances_of_all_graphs_of_three_nodes():
 
 def test_coins_of_several_rounds():
     """Five numbers are drawn for six even coins, and more only where these are not enough."""
-    count, draws = 2500, generator(3)
+    count, draws = 1200, generator(3)
     kinds = [int((1 << _edges(6, 0.5, draws)).sum()) for _ in range(count)]
     shares = np.bincount(kinds, minlength=64) / count
     assert (abs(shares - 1 / 64) < 5 * np.sqrt(1 / 64 / count)).all()
@@ -108,3 +108,21 @@ def test_shapes_and_kinds_of_numbers():
 def test_refusals(given, message):
     with pytest.raises(InputError, match=message):
         random_graphs(*given, generator())
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: random_graphs(3, 3, 0.5, 0), "^the generator is 0: give torch.Generator"),
+        (lambda: connected(path(3)), "^A is a ndarray: give a tensor"),
+        (lambda: connected(torch.ones(3)), r"^A has shape \(3,\)"),
+        (lambda: connected(torch.ones(2, 3)), r"^A has shape \(2, 3\)"),
+        (lambda: connected(torch.zeros(2, 2)), "^A has no loop at node 0"),
+        (lambda: connected(torch.ones(2, 2).tril()), "^A is not symmetric"),
+        (lambda: connected(torch.eye(2) * 2), "^A contains 2.0"),
+    ],
+)
+def test_what_are_no_graphs(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

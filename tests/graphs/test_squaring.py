@@ -45,8 +45,8 @@ def test_every_graph_of_four_nodes(form):
 
 
 @FORMS
-@settings(max_examples=25)
-@given(n=st.integers(1, 14), L=st.integers(0, 4), p=st.floats(0, 0.5), seed=st.integers(0, 10**6))
+@settings(max_examples=15)
+@given(n=st.integers(1, 11), L=st.integers(0, 4), p=st.floats(0, 0.5), seed=st.integers(0, 10**6))
 def test_random_graphs_to_the_last_pair(form, n, L, p, seed):
     A = erdos_renyi(1, n, p, seed)[0]
     model = squaring(n, L, form=form)
@@ -80,7 +80,7 @@ def test_batches_and_float32():
 
 
 def test_no_depth_changes_the_sharpness_of_the_robust_form():
-    found = {L: squaring(6, L, form="robust").least_sharpness() for L in (1, 3, 12)}
+    found = {L: squaring(6, L, form="robust").least_sharpness() for L in (1, 2, 5)}
     assert bound_on_sharpness(6) == pytest.approx(math.log(8 * 8 * 5), rel=1e-15)
     assert max(found.values()) == min(found.values()) <= 1.001 * bound_on_sharpness(6)
     lean = [squaring(6, L).least_sharpness() for L in (1, 2, 3)]

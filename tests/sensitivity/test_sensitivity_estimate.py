@@ -107,6 +107,25 @@ def test_the_interval_is_the_value_and_its_radius():
     assert s.Estimate(np.array([0.01, 0.03]), 50, 0.05).interval[0] == 0
 
 
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (([0.5], 0, 0.1), "^count is 0: give an integer that is at least 1"),
+        (([0.5], 3, 1), "^eta is 1: give a number between 0 and 1"),
+        (([0.5], 3, 0), "^eta is 0"),
+        (([], 3, 0.1), "^by_place are no shares"),
+        (([[0.5]], 3, 0.1), "^by_place are no shares"),
+        (([1.5], 3, 0.1), "^by_place are no shares"),
+        (([float("nan")], 3, 0.1), "^by_place are no shares"),
+        ((["a"], 3, 0.1), "^by_place is of type text"),
+    ],
+)
+def test_what_is_no_estimate(given, message):
+    with pytest.raises(InputError, match=message):
+        s.Estimate(*given)
+
+
 def test_forced_changes_always_change_and_redrawn_ones_sometimes_do():
     tokens = random_sequences(200, 3, 4, 0)
     whole = s.sensitivity(lambda x: x, tokens, s.forced(4))
@@ -227,6 +246,8 @@ def test_other_predictions_are_refused():
             s.sensitivity(said, WORDS, s.forced(2))
     with pytest.raises(InputError, match="no places"):
         s.sensitivity(majority, WORDS, lambda inputs, rng: iter(()))
+    with pytest.raises(InputError, match="the change gives a int: give one that yields"):
+        s.sensitivity(majority, WORDS, lambda inputs, rng: 3)
     for rows in (WORDS[:1], WORDS[:3], WORDS[:, :4]):
         with pytest.raises(InputError, match="keeps its shape"):
             s.sensitivity(lambda x: x[:, 0], WORDS, lambda inputs, rng, rows=rows: iter([rows]))

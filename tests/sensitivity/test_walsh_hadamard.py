@@ -119,6 +119,12 @@ def test_a_table_of_too_many_letters_is_refused():
         s.tabulated(lambda words: words[..., 0], 25)
 
 
+@pytest.mark.usefixtures("unchecked")
+def test_what_is_no_function_has_no_table():
+    with pytest.raises(InputError, match=r"^the function is a int: give one of words"):
+        s.tabulated(3, 3)
+
+
 @pytest.mark.parametrize(
     ("answers", "message"),
     [

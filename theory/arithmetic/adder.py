@@ -31,13 +31,15 @@ So a size known to the nearest multiple of 5 is enough: 5·round(n/5) is off by 
 sum of two by at most 4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from math import floor, log2
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.arithmetic.comb import ZHOU, comb, frequencies
 from theory.checks import InputError
 
@@ -64,11 +66,12 @@ def adder_logits(p: int, alpha: float, s: int, error: float, F: Iterable[int] = 
     """z(c), c = 0, …, p − 1, by definition; alpha = 0 leaves out the bump.
 
     Raises `ValueError` for p that is no multiple of 10 or below 20, alpha below 0, s that is no
-    integer, and an error that is not finite.
+    integer, an error that is not finite, and for more than there is memory.
     """
     p, alpha = checked_p(p), checks.nonnegative_number("alpha", alpha)
     s, error = checks.integer("s", s), checks.finite_number("error", error)
-    d = np.arange(p) - s
+    machine.fits_in_memory(f"the logits of {p:.4g} candidates", 64 * p, "take a smaller p")
+    d = np.arange(p) - s % p
     teeth = np.array([float(comb(F, k)) for k in range(10)])
     return teeth[d % 10] + alpha * np.cos(2 * np.pi * (d - error) / p)
 

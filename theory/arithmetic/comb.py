@@ -15,6 +15,7 @@ sines,
 
 from collections.abc import Iterable
 from fractions import Fraction
+from numbers import Integral
 
 from theory import checks
 from theory.arithmetic.golden import Golden, cosine
@@ -29,11 +30,15 @@ def frequencies(F: Iterable[int]) -> tuple[int, ...]:
     if not isinstance(F, Iterable):
         raise InputError(f"the comb is {F!r}: give a list of frequencies")
     found = tuple(F)
-    strange = [f for f in found if isinstance(f, bool) or f not in range(1, 6)]
+    strange = [f for f in found if not _known(f)]
     if strange or not found:
         said = f"frequency {strange[0]!r}" if strange else "no frequency"
         raise InputError(f"the comb has {said}: give some of 1, 2, 3, 4, 5, of periods 10/f")
     return tuple(sorted({int(f) for f in found}, reverse=True))
+
+
+def _known(f: object) -> bool:
+    return isinstance(f, Integral) and not isinstance(f, bool) and f in range(1, 6)
 
 
 def comb(F: Iterable[int], d: int) -> Golden:

@@ -15,6 +15,8 @@ of R.  Then the filter is a mask of coefficients.  If W Wᵀ is circulant it is 
 makes a circulant matrix diagonal bin by bin.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,6 +5,8 @@ Shape glossary: p points, D columns.  Row 0 of Q is 1/√p; bin k, 1 ≤ k < p/2
 has period p/k: a period is a bin exactly if it divides p into whole parts.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import isfinite
 from numbers import Real

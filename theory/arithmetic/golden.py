@@ -9,17 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, total_ordering
+from numbers import Rational
 
 from theory import checks
+from theory.checks import InputError
 
 
 @total_ordering
 @dataclass(frozen=True)
 class Golden:
-    """a + b√5."""
+    """a + b√5.  Raises `ValueError` for an a or b that is no fraction or whole number."""
 
     a: Fraction
     b: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        for name, part in (("a", self.a), ("b", self.b)):
+            if isinstance(part, bool) or not isinstance(part, Rational):
+                raise InputError(f"{name} is {part!r}: give a fraction or a whole number")
 
     def __add__(self, other: Golden) -> Golden:
         if not isinstance(other, Golden):
@@ -41,6 +48,8 @@ class Golden:
         return Golden(a, self.a * other.b + self.b * other.a)
 
     def __rmul__(self, factor: int | Fraction) -> Golden:
+        if not isinstance(factor, Rational):
+            return NotImplemented
         return Golden(factor * self.a, factor * self.b)
 
     @property

@@ -29,8 +29,11 @@ It is attained: for z = 1, …, (p − 1)/2, ω = 2πz/p, c = cos ω·, s = sin 
 a margin of 2p everywhere.  For even p the pair k, −k is one at k = p/2, and (3) fails.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from fractions import Fraction
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -143,8 +146,13 @@ def few_frequencies_margin(p: int, K: Iterable[int]) -> float:
     Raises `ValueError` for an even p, p < 3, no K, for k that is not 1, …, p − 1, and for one k
     twice.
     """
-    p, found = checked_modulus(p), list(K)
-    if not found or any(isinstance(k, bool) or k not in range(1, p) for k in found):
+    p = checked_modulus(p)
+    if not isinstance(K, Iterable):
+        raise InputError(f"the frequencies are {K!r}: give a list of some of 1, …, {p - 1}")
+    found = list(K)
+    if not found or any(
+        isinstance(k, bool) or not isinstance(k, Integral) or not 0 < k < p for k in found
+    ):
         raise InputError(f"frequencies {found}: give some of 1, …, {p - 1}")
     if len(set(found)) < len(found):
         raise InputError(f"frequencies {found}: give each once")

@@ -9,6 +9,8 @@ differ.  A quantile of the largest statistic of the bins from `first` on, over m
 all of these together, with that probability of a false alarm.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,6 +5,8 @@ edge.  A node is its own neighbour: without these loops A^k has holes, since a w
 nodes of an even cycle cannot have any length, and "A^k_ij > 0" would not say "distance at most k".
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

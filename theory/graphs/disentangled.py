@@ -5,6 +5,8 @@
 as [Ye2026] has it, but for a division by n, which is left to W_l.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from numbers import Integral
 

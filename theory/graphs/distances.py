@@ -5,6 +5,8 @@ products with A, one for each distance that occurs, give all distances of many g
 product of 0/1 matrices counts at most n paths, which float32 holds exactly for n below 2^24.
 """
 
+from __future__ import annotations
+
 from collections import deque
 
 import numpy as np

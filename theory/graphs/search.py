@@ -5,6 +5,8 @@ allowed.  The search follows the first edge that leads from a node that it has f
 has not, as long as there is one: it finds what can be reached, each node once.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -17,6 +17,8 @@ of degrees 2·3^l and 3^l, with positive coefficients at all even powers and at 
 tripled, from I + A² in place of A.
 """
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np

@@ -17,6 +17,8 @@ I and J are not orthogonal, ⟨I, J⟩ = n, so n‖A‖² and n²‖B‖² do no
 n Σ a² on the diagonals, n(n − 1) Σ b² off them, and the rest, which depends on names.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from itertools import permutations
 from math import factorial
@@ -25,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 MOST_RELABELLED = 7  # nodes: 5040 relabellings
@@ -85,12 +87,18 @@ def two_channels_by_definition(W: ArrayLike, n: int) -> np.ndarray:
 def kronecker(channels: Channels, n: int) -> np.ndarray:
     """A ⊗ I + B ⊗ J (rows·n, columns·n).
 
-    Raises `ValueError` for an n below 1, and for A and B that are no matrices of one shape.
+    Raises `ValueError` for an n below 1, for A and B that are no matrices of one shape or whose
+    entries are no finite real numbers, and for more than there is memory.
     """
     n = checks.dimension("n", n)
+    if not isinstance(channels, tuple | list) or len(channels) != 2:
+        raise InputError(f"the channels are a {type(channels).__name__}: give Channels(A, B)")
     A, B = (checks.array_of(name, each) for name, each in zip("AB", channels, strict=True))
     if A.ndim != 2 or A.shape != B.shape:
         raise InputError(f"A and B have shapes {A.shape} and {B.shape}: give two (rows, columns)")
+    for name, each in (("A", A), ("B", B)):
+        checks.finite(name, bool(np.isfinite(checks.real(name, each)).all()))
+    machine.fits_in_memory(f"weights of {n:.4g} nodes", 32 * n * n * A.size, "give fewer")
     eye, ones = np.eye(n, dtype=np.int64), np.ones((n, n), dtype=np.int64)
     return np.kron(A, eye) + np.kron(B, ones)
 

@@ -4,6 +4,8 @@ A walk of length k from i to j is i = v_0, …, v_k = j, each a neighbour of the
 step too.  There are (A^k)_ij; walks_k(i) = (A^k 1)_i start at i, and walks_k = 1ᵀA^k 1 anywhere.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

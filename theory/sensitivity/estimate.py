@@ -24,7 +24,7 @@ two models see the same changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from inspect import signature
 from math import log, sqrt
@@ -46,11 +46,23 @@ Change = Callable[[np.ndarray, np.random.Generator], Iterator[np.ndarray]]
 @dataclass(frozen=True)
 class Estimate:
     """Shares of changed predictions by place (places,), of `count` inputs each, at confidence
-    1 − `eta`; as text with its interval: "0.310 ± 0.043"."""
+    1 − `eta`; as text with its interval: "0.310 ± 0.043".
+
+    Raises `ValueError` for what are no shares from 0 to 1, a count below 1, and an η outside (0, 1)
+    or below 1e−300.
+    """
 
     by_place: np.ndarray
     count: int
     eta: float
+
+    def __post_init__(self) -> None:
+        shares = checks.real("by_place", self.by_place)
+        if shares.ndim != 1 or not shares.size or not ((shares >= 0) & (shares <= 1)).all():
+            raise InputError("by_place are no shares (places,): give a number from 0 to 1 for each")
+        object.__setattr__(self, "by_place", shares)
+        checks.dimension("count", self.count)
+        _confidence(self.eta)
 
     @property
     def value(self) -> float:
@@ -90,12 +102,7 @@ def sensitivity(
     change without places or that yields inputs of another shape, and for what is no model or no
     change.
     """
-    eta = checks.positive_number("eta", eta)
-    if not LEAST_ETA <= eta < 1:
-        raise InputError(
-            f"eta is {eta:g}: give a number between 0 and 1, for confidence 1 − eta, that is at "
-            f"least {LEAST_ETA:g}"
-        )
+    eta = _confidence(eta)
     if not callable(model):
         raise InputError(f"the model is a {type(model).__name__}: give a function of inputs")
     if change in (forced, redrawn, noisy_patches) or not callable(change):
@@ -112,10 +119,27 @@ def sensitivity(
             "both that yields the inputs with each place changed, such as forced(V)"
         ) from None
     rng, before = _stream(seed), _labels(model, array)
-    shares = [_share(model, array, before, changed) for changed in change(array, rng)]
+    places = change(array, rng)
+    if not isinstance(places, Iterable):
+        raise InputError(
+            f"the change gives a {type(places).__name__}: give one that yields the inputs with "
+            "each place changed"
+        )
+    shares = [_share(model, array, before, changed) for changed in places]
     if not shares:
         raise InputError("the change has no places: give one that yields changed inputs")
     return Estimate(np.array(shares), len(array), eta)
+
+
+def _confidence(eta: float) -> float:
+    """η, if it is one; else `ValueError`."""
+    eta = checks.positive_number("eta", eta)
+    if not LEAST_ETA <= eta < 1:
+        raise InputError(
+            f"eta is {eta:g}: give a number between 0 and 1, for confidence 1 − eta, that is at "
+            f"least {LEAST_ETA:g}"
+        )
+    return eta
 
 
 def _stream(seed: int | np.random.Generator) -> np.random.Generator:

@@ -10,6 +10,8 @@ is one of 2^a, together 1; and a letter of its address where the two data that i
 differ, ½.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import comb
@@ -100,9 +102,11 @@ def multiplexer(words: ArrayLike, address: int) -> np.ndarray:
 def tabulated(function: Callable[[np.ndarray], np.ndarray], d: int) -> np.ndarray:
     """The values −1 (of 1) and +1 (of 0) of a function of words (…, d) on all of them, (2^d,).
 
-    Raises `ValueError` unless 1 ≤ d ≤ 24, and for a function whose answers (…,) are not each 0 or
-    1: those that are −1 and +1 are a table already, and probabilities are none.
+    Raises `ValueError` unless 1 ≤ d ≤ 24, for what is no function, and for one whose answers (…,)
+    are not each 0 or 1: those that are −1 and +1 are a table already, and probabilities are none.
     """
+    if not callable(function):
+        raise InputError(f"the function is a {type(function).__name__}: give one of words (…, d)")
     if checks.dimension("d", d) > MOST:
         raise InputError(f"d is {d}: a table has 2^d values; give at most {MOST}")
     answers = checks.array_of("the function's answers", function(all_sequences(d, 2)))

@@ -12,6 +12,8 @@ It is about the maximum s: the average bounds no degree, as that of a conjunctio
 is 2^{1−d} at degree d.  Values are those of `walsh_hadamard.py`, and all results are exact.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 
 import numpy as np

@@ -8,6 +8,8 @@ A function f of d letters 0 and 1 is given by its 2^d values −1 and +1, in the
 and stand in the same order, a set S being the word that is 1 on it.  All of 2^d f̂ are integers.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 
 import numpy as np

@@ -79,6 +79,8 @@ def draw_filters(
             )
         row[0].set(xscale="log", yscale="log", ylim=(1e-3, 3 * whole.max()))
         row[0].set_xticks([2, 2.5, 5, 10, p], ["2", "2.5", "5", "10", str(p)])
+        for tick, side in zip(row[0].get_xticklabels(), ("right", "left"), strict=False):
+            tick.set_horizontalalignment(side)  # 2 and 2.5 are close
         row[0].minorticks_off()
         row[0].legend(fontsize=8, loc="upper center", frameon=False)
         row[0].set_ylabel("size of the coefficient")

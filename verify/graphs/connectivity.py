@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 DEPTHS = 1, 2, 3  # of the models that are run on paths
 MOST_NODES, MOST_LAYERS = 40, 4  # of what is run over Q, at a width of 2^(L + 1)·n
+FEW = 6  # graphs that are run over Q where float64 would round: two random ones, and those by name
 
 
 @dataclass(frozen=True)
@@ -178,9 +179,11 @@ def small(run: Run, tested: Tested) -> Finding:
 def compared(id: str, name: str, tested: Tested, layers: int, A: np.ndarray) -> Finding:
     """Outputs are what they should be, and answers are 1 exactly where dist ≤ 3^L."""
     model = tested.build(A.shape[-1], layers)
-    wrong = difference(exactly(model, A), tested.outputs(layers, A), A)
+    some = A if evidence_of(model, A) == "exact" else A[-FEW:]
+    wrong = difference(exactly(model, some), tested.outputs(layers, some), some)
     wrong = wrong or difference(model(A).numpy(), within(A, capacity(layers)), A)
-    words = f"all outputs, and answers 1 exactly where dist ≤ {capacity(layers)}"
+    of = "all outputs" if len(some) == len(A) else f"outputs of {len(some)} over Q"
+    words = f"{of}, and answers 1 exactly where dist ≤ {capacity(layers)}"
     return equal(id, name, wrong, words=words)
 
 
@@ -299,7 +302,7 @@ def beside(run: Run, A: np.ndarray, layers: int) -> Finding:
     of I + A²."""
     n, domain, wrong = A.shape[-1], Rational(), None
     ours, theirs = (as_tested(run, each).build(n, layers) for each in ("tripling", "disentangled"))
-    few = A[-6:]
+    few = A[-FEW:]
     for graph in few:
         rows = [[domain.number(int(entry)) for entry in row] for row in graph]
         start = domain.weights(np.eye(n) + graph @ graph)

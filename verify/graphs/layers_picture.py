@@ -41,11 +41,13 @@ def against_diameter(
         panel.plot(D * 2**off, layers, marker, color=colour, label=label, ms=5, alpha=0.8)
     line = np.geomspace(1, max(D.max(), 2), 50)
     for base, name in ((3, "tripling"), (2, "squaring")):
-        panel.plot(line, np.log(line) / log(base), color=MARKS[name][1], lw=0.8, ls=":")
+        label = f"log{'₂' if base == 2 else '₃'}D"
+        panel.plot(line, np.log(line) / log(base), ":", color=MARKS[name][1], lw=1, label=label)
     panel.set_xscale("log", base=2)
     ticks = [2**k for k in range(int(np.log2(line[-1])) + 1)]
     panel.set_xticks(ticks, [str(tick) for tick in ticks])
     panel.set_xlabel("diameter D")
     panel.set_ylabel("layers")
     panel.set_title("least layers that say who is connected, by running them", fontsize=9)
-    panel.legend(fontsize=8)
+    panel.set_ylim(-0.3, 1.15 * panel.get_ylim()[1])  # the legend has six lines
+    panel.legend(fontsize=8, loc="upper left")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,7 +86,7 @@ class Trial:
     @staticmethod
     def of(run: Run, samples: int) -> Trial:
         fresh = erdos_renyi(samples, N, P, run.rng)  # the same in quick runs
-        chains, cliques = labellings(two_chain(N)), labellings(two_clique(N))
+        chains, cliques = witnesses()
         if run.quick:
             chains = run.rng.permutation(chains)[:QUICK]
         return Trial(fresh, chains, cliques)
@@ -180,6 +181,12 @@ def learns(each: Seen, least: float) -> Finding:
         words=f"{own:.2%} ± {error:.2%}: {each.right}",
         wanted=f"at least {least:.0%}, {BY}",
     )
+
+
+@cache
+def witnesses() -> tuple[np.ndarray, np.ndarray]:
+    """All labellings of 2Chain and of 2Clique."""
+    return labellings(two_chain(N)), labellings(two_clique(N))
 
 
 def labellings(graph: np.ndarray) -> np.ndarray:

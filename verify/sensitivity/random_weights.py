@@ -41,13 +41,17 @@ def random_weights(
     All words of 8 letters; a function is the sign of the output, or whether it is above its median,
     which makes it balanced: with threshold 0 many networks are constant, and their sensitivity is 0
     for no other reason.  Three laws of the weights: uniform between −10 and 10, Xavier, and normal
-    with standard deviation 0.02.  For each of them, and for both thresholds, transformers of two
-    layers are set beside LSTMs of one, and those of six beside LSTMs of four: below them in the
-    mean by 3 standard errors, or not; undecided where fewer than 5 draws are left with more
-    different outputs than half the words, and not compared where none is.  Transformers are read
-    at a token of their own behind the word, LSTMs at its last letter.  As controls, two halves of
-    the transformers are set beside each other, and the functions f at the median beside f ⊕ parity,
-    whose sensitivity is 1 − Sens(f): a difference that is known, and has to be found.
+    with standard deviation 0.02.
+
+    For each law and each threshold, transformers of two layers are set beside LSTMs of one, and
+    those of six beside LSTMs of four: are they below in the mean, by 3 standard errors?  At the
+    median only draws count whose outputs take more values than half the words; with fewer than 5 of
+    them it is undecided, and with none there is nothing to compare.  Transformers are read at a
+    token of their own behind the word, LSTMs at its last letter.
+
+    As controls, two halves of the transformers are set beside each other, and the functions f at
+    the median beside f ⊕ parity, whose sensitivity is 1 − Sens(f): a difference that is known, and
+    has to be found.
     """
     table = measured(run, FEW if run.quick else draws)
     for law in LAWS:
@@ -96,9 +100,10 @@ def told(rows: dict[str, Row], threshold: str) -> str:
     """All architectures of a law on one line."""
     parts = []
     for name, row in rows.items():
+        values = row.at[threshold]
         share = f" ({row.constant:.0%} constant)" if threshold == "0" else ""
-        few = f" ({len(row.at[threshold])} draws)" if len(row.at[threshold]) < FEWEST else ""
-        parts.append(f"{name}: {_mean(row.at[threshold]):.3f}{share}{few}")
+        few = f" ({len(values)} draws)" if len(values) < FEWEST else ""
+        parts.append(f"{name}: {_mean(values):.3f}{share}{few}" if len(values) else f"{name}: none")
     return ", ".join(parts)
 
 

@@ -38,9 +38,10 @@ from verify.evidence.sequences import (
     registers_hold,
 )
 from verify.evidence.size import size, units
-from verify.finding import Finding, Verdict, at_most, labelled, same
+from verify.finding import Evidence, Finding, Verdict, at_most, labelled, same
 from verify.sensitivity.answers import on_all
 from verify.sensitivity.standard import (
+    NOISE,
     Standard,
     figures_of,
     looking_at,
@@ -144,6 +145,8 @@ def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Findi
         wanted=told(each.figures),
     )
     yield _two_ways(values)
+    if each.noise is not None:
+        yield _noise(values, each.noise, exact_evidence(model))
     if not each.theorem:
         return
     yield size(model, each.theorem, k=len(each.positions))
@@ -197,6 +200,20 @@ def _two_ways(values: np.ndarray) -> Finding:
         [str(each) for each in summed],
         words=f"{len(counted)} equal, from {min(counted)} to {max(counted)}",
         wanted="Σ f̂(S)² over S ∋ i",
+    )
+
+
+def _noise(values: np.ndarray, stated: Fraction, evidence: Evidence) -> Finding:
+    """NS_δ of a standard function, by the spectrum and in closed form."""
+    found = noise_sensitivity(values, NOISE)
+    return same(
+        "noise",
+        f"independent flips with probability {NOISE} change it",
+        str(found),
+        str(stated),
+        evidence=evidence,
+        words=f"with probability {float(found):.4f}",
+        wanted="closed form",
     )
 
 

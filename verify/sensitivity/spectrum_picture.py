@@ -27,6 +27,6 @@ def draw(path: Path, functions: Mapping[str, np.ndarray]) -> None:
             panel.set_ylim(0, 1.03)
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
             panel.tick_params(labelsize=7)
-    panels[0, 0].set_ylabel("Fourier weight Σ f̂(S)²", fontsize=8)
+    panels[0, 0].set_ylabel(r"Fourier weight $\sum \hat f(S)^2$", fontsize=8)
     panels[1, 0].set_ylabel("influence", fontsize=8)
     figure.savefig(path, dpi=150)

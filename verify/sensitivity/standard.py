@@ -4,8 +4,9 @@ closed form."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,18 +32,21 @@ if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 Figures = dict[str, Any]
+NOISE = Fraction(1, 20)  # the probability that a letter is flipped
 
 
 @dataclass(frozen=True)
 class Standard:
     """A function of d letters beside its model and its figures; `theorem` is the entry of the
-    ledger with the model's sizes, for those whose k heads read `positions`."""
+    ledger with the model's sizes, for those whose k heads read `positions`; `noise` is NS_δ at
+    δ = `NOISE` in closed form."""
 
     statement: OverTokens
     d: int
     figures: Figures
     theorem: str = ""
     positions: tuple[int, ...] = ()
+    noise: Fraction | None = None
 
     @property
     def label(self) -> str:
@@ -92,7 +96,8 @@ def _subset_parity(run: Run, d: int, positions: tuple[int, ...], label: str) -> 
         symbols=2,
     )
     k = len(positions)
-    return Standard(statement, d, of_influence(d, k, 1, k, k), "subset-parity", positions)
+    figures = of_influence(d, k, 1, k, k)
+    return Standard(statement, d, figures, "subset-parity", positions, changed_parity(k))
 
 
 def _conjunction(run: Run, d: int, positions: tuple[int, ...]) -> Standard:
@@ -112,14 +117,16 @@ def _conjunction(run: Run, d: int, positions: tuple[int, ...]) -> Standard:
         symbols=2,
     )
     figures = of_influence(d, Fraction(2 * k, 2**k), Fraction(4 * (2**k - 1), 4**k), k, k)
-    return Standard(statement, d, figures, "conjunction", positions)
+    return Standard(statement, d, figures, "conjunction", positions, changed_conjunction(k))
 
 
 def _multiplexer(run: Run, a: int) -> Standard:
     d = a + 2**a
     values = tabulated(lambda words: multiplexer(words, a), d)
     figures = of_influence(d, Fraction(a, 2) + 1, 1, a + 1, a + 1)
-    return _as_junta(run, values, f"multiplexer-{a}", figures)
+    return replace(
+        _as_junta(run, values, f"multiplexer-{a}", figures), noise=changed_multiplexer(a)
+    )
 
 
 def _parity(run: Run, d: int) -> Standard:
@@ -132,7 +139,7 @@ def _parity(run: Run, d: int) -> Standard:
         lambda *_: {},
         symbols=2,
     )
-    return Standard(statement, d, of_influence(d, d, 1, d, d))
+    return Standard(statement, d, of_influence(d, d, 1, d, d), noise=changed_parity(d))
 
 
 def _majority(run: Run, d: int) -> Standard:
@@ -146,7 +153,43 @@ def _majority(run: Run, d: int) -> Standard:
         symbols=2,
     )
     total = d * majority_mean_influence(d)
-    return Standard(statement, d, of_influence(d, total, 1, d, (d + 1) // 2))
+    figures = of_influence(d, total, 1, d, (d + 1) // 2)
+    return Standard(statement, d, figures, noise=changed_majority(d))
+
+
+def changed_parity(k: int) -> Fraction:
+    """NS_δ of a parity of k letters: that an odd number of them is flipped."""
+    return (1 - (1 - 2 * NOISE) ** k) / 2
+
+
+def changed_conjunction(k: int) -> Fraction:
+    """NS_δ of a conjunction of k: that all are 1 before and not after, or the other way round."""
+    return Fraction(2, 2**k) * (1 - (1 - NOISE) ** k)
+
+
+def changed_multiplexer(a: int) -> Fraction:
+    """NS_δ of a multiplexer: that the same letter is addressed and flipped, or that another one is
+    and differs."""
+    same = (1 - NOISE) ** a
+    return same * NOISE + (1 - same) / 2
+
+
+def changed_majority(d: int) -> Fraction:
+    """NS_δ of the majority of d: twice the chance that of i > d/2 ones a become 0, and b zeros 1,
+    so that fewer than d/2 are left."""
+    total = sum(
+        comb(d, i) * binomial(i, a) * binomial(d - i, b)
+        for i in range((d + 1) // 2, d + 1)
+        for a in range(i + 1)
+        for b in range(d - i + 1)
+        if 2 * (i - a + b) < d
+    )
+    return 2 * Fraction(total) / 2**d
+
+
+def binomial(n: int, k: int) -> Fraction:
+    """The chance that k of n letters are flipped."""
+    return comb(n, k) * NOISE**k * (1 - NOISE) ** (n - k)
 
 
 def own_function(run: Run, values: np.ndarray, name: str) -> Standard:

@@ -87,7 +87,7 @@ def draw_regulariser(path: Path, found: dict[str, list[Measured]]) -> None:
             panel.plot(range(len(groups)), values, "o-", ms=5, lw=0.8, label=f"seed {seed}")
         panel.set_xticks(range(len(groups)), list(found), rotation=20, fontsize=8)
         panel.set_title(title, fontsize=10)
-        panel.set_ylim(0, None)
+        panel.set_ylim(0, 1.05 * np.max(groups))
         panel.grid(alpha=0.3, axis="y")
     panels[0].legend(frameon=False, fontsize=8)
     figure.savefig(path, dpi=150)
