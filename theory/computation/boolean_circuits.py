@@ -87,7 +87,11 @@ class Circuit:
 def all_circuits(
     n_inputs: int, n_gates: int, tables: Sequence[int] = range(TABLES)
 ) -> Iterator[Circuit]:
-    """Every circuit of these sizes and of k tables: ∏_g k(n + g)² of them."""
+    """Every circuit of these sizes and of k tables: ∏_g k(n + g)² of them.
+
+    Raises `ValueError` for sizes below 1.
+    """
+    checks.dimension("n_inputs", n_inputs), checks.dimension("n_gates", n_gates)
     choices = (product(tables, range(n_inputs + g), range(n_inputs + g)) for g in range(n_gates))
     for gates in product(*choices):
         yield Circuit(n_inputs, tuple(Gate(*gate) for gate in gates))
@@ -103,7 +107,7 @@ def random_circuit(
     n, count = checks.dimension("n_inputs", n_inputs), checks.dimension("n_gates", n_gates)
     rng = np.random.default_rng(seed)
     gates = [
-        Gate(tables[rng.integers(len(tables))], *rng.integers(n + g, size=2).tolist())
+        Gate(tables[int(rng.integers(len(tables)))], *rng.integers(n + g, size=2).tolist())
         for g in range(count)
     ]
     return Circuit(n, tuple(gates), f"random({n}, {count})")

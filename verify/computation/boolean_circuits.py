@@ -58,10 +58,11 @@ def circuits_by_thoughts(
     model = statement.build(inputs, gates)
     yield size(model, "circuits-of-nand" if nand else "circuits-by-thoughts", n=inputs, G=gates)
     yield same("units", "ReLU units", units(model)[1], UNITS_OF_NAND if nand else UNITS)
-    small = SMALL[:2] if run.quick else SMALL
+    small = [sizes for sizes in SMALL if sizes[0] <= inputs and sizes[1] <= gates]
+    small = small[:2] if run.quick else small
     yield decoded(
         "all-small",
-        f"every circuit of {', '.join(f'{n} inputs and {G} gates' for n, G in small)}, all inputs",
+        f"every circuit of {', '.join(_sizes(n, G) for n, G in small)}, all inputs",
         (runs(statement.build(n, G), [*all_circuits(n, G, tables)]) for n, G in small),
     )
     many = range(2 if run.quick else samples)
@@ -69,7 +70,7 @@ def circuits_by_thoughts(
     hard = [*drawn, *adversarial(inputs, gates, nand)]
     yield decoded(
         "large",
-        f"random and adversarial circuits of {inputs} inputs and {gates} gates, all inputs",
+        f"random and adversarial circuits of {_sizes(inputs, gates)}, all inputs",
         [runs(model, hard)],
     )
     if not nand:
@@ -88,6 +89,12 @@ def circuits_by_thoughts(
     short = statement.build(2, 2)
     some = histories(run, short, [random_circuit(2, 2, run.rng, tables) for _ in range(2)])
     yield from softened(model, *runs(model, hard[:4])[1:], short, some)
+
+
+def _sizes(n: int, G: int) -> str:
+    from constructions.transformer import plural
+
+    return f"{plural(n, 'input')} and {plural(G, 'gate')}"
 
 
 def evaluates(run: Run, nand: bool) -> OverTokens:
