@@ -88,6 +88,22 @@ def test_random_automata(seed, n, letters, compact):
     assert (found.run(words) == automaton.run(words)).all()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "seeds"), [(5, 20), (6, 12)])
+def test_random_automata_of_more_states(n, seeds):
+    built = 0
+    for seed in range(seeds):
+        try:
+            found = cascade(random_semiautomaton(n, 2, seed))
+        except InputError as reason:  # of 20 with 5 states two, of 12 with 6 states one
+            if "states together: take semiautomaton" not in str(reason):
+                raise
+            continue
+        built += 1
+        assert found.disagreements() == 0
+    assert built >= 0.9 * seeds
+
+
 def test_the_start_is_where_words_begin():
     automaton = Semiautomaton(((1, 2, 0), (0, 0, 2)), start=2)
     found = cascade(automaton)
