@@ -163,13 +163,14 @@ class Stream:
         self.d_model: int = stops[-1]
         self.fits(1)
 
-    def fits(self, layers: int, heads: int = 1, *, shared: bool = False) -> None:
+    def fits(self, layers: int, heads: int = 1, *, units: int = 0, shared: bool = False) -> None:
         """Raise ValueError unless the memory holds so many layers of so many full heads, each of
-        which reads the widest register; `shared` layers are one, listed so many times, which takes
-        a while for each."""
+        which reads the widest register, and of MLPs with so many units; `shared` layers are one,
+        listed so many times, which takes a while for each."""
         if shared and layers > MOST_LISTED:
             raise InputError(f"{layers:.4g} layers are more than {MOST_LISTED}: take fewer")
-        weights = 4 * heads * self.d_model * max(self.widths.values()) * (1 if shared else layers)
+        each = 4 * heads * max(self.widths.values()) + 2 * units
+        weights = each * self.d_model * (1 if shared else layers)
         machine.fits_in_memory(
             f"the weights of {layers:.4g} layers of width {self.d_model:.4g}",
             8 * weights + (LISTED if shared else LAYER) * layers,

@@ -158,6 +158,13 @@ def _one(name: str, value: Real, array: np.ndarray, kind: str) -> float:
     return float(array)
 
 
+def path_of(what: str, path: Any) -> Path:
+    """The path of a file with `what`, given as text or as a Path; else `ValueError`."""
+    if not isinstance(path, str | Path):
+        raise InputError(f"path is {_shown(path)}: give where a file with {what} is")
+    return Path(path)
+
+
 def table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a JSON file, of which the first of those `known` has to be there; a value that
     is no object is that field alone.

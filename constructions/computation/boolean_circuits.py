@@ -25,6 +25,14 @@ of which one at most is on, and writes 2f(x, y) − 1 into `result`, whose sign 
 So tokens before the last one of the prompt answer f(0, 0) if they are a table, and else 0: nobody
 looks at it, since values are carried from the embedding.  A prompt that ends there is refused.
 
+Gates that are all NAND need no tables.  A gate has two tokens, its value is said by the token at
+t = n + 2G + g − 1, and they stand at 2t − (n + 4G) + c, c = 1, 2: two heads in each layer, and one
+unit,
+
+    1 − 2 relu(x + y − 1) = 2 NAND(x, y) − 1.
+
+A token of the prompt then answers NAND(0, 0) = 1, if it is not the last.
+
 The width is a constant, and the numbers have O(log(n + G)) bits; the theorem of [Li2024], recalled
 and not checked here, has a width of O(log) and constant precision instead.
 """
@@ -41,48 +49,50 @@ from constructions.assembly import Head, block, rows, unembed
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Embed, PosEmbed, Stage, Transformer
-from constructions.words import And, Move
+from constructions.words import And, Move, Word
 from theory import checks
 from theory.checks import InputError
-from theory.computation.boolean_circuits import TABLES, Circuit
+from theory.computation.boolean_circuits import NAND, TABLES, Circuit
 
-BITS = 2  # tokens 0 and 1 are bits, then come the tables, then the wires
+BITS = 2  # tokens 0 and 1 are bits, then come the tables, if there are any, then the wires
+PARTS = "the table", "the left wire", "the right wire"
 
 
 class Circuits(Tokens):
-    """Bits 0 and 1; table k as 2 + k; wire w as 18 + w."""
+    """Bits 0 and 1; table k as 2 + k; wire w as 18 + w, or as 2 + w where all gates are NAND."""
 
-    def __init__(self, n_inputs: int, n_gates: int) -> None:
-        wires, first = n_inputs + n_gates - 1, BITS + TABLES
+    def __init__(self, n_inputs: int, n_gates: int, nand: bool = False) -> None:
+        self.nand, self.parts = nand, PARTS[nand:]
+        first = BITS + TABLES * (not nand)
+        tables = [range(BITS, first)] * (not nand)
         slots = [range(BITS)] * n_inputs
         for g in range(n_gates):
-            earlier = range(first, first + n_inputs + g)
-            slots += [range(BITS, first), earlier, earlier]
+            slots += [*tables, *[range(first, first + n_inputs + g)] * 2]
         slots += [range(BITS)] * (n_gates - 1)
-        V = first + wires
+        V = first + n_inputs + n_gates - 1
         super().__init__(V, len(slots), prefix=(V,), slots=slots, answers=BITS, margin=1.0)
-        self.n_inputs, self.n_gates = n_inputs, n_gates
+        self.n_inputs, self.n_gates, self.first_wire = n_inputs, n_gates, first
 
     def _tokens(self, like: Tensor, inputs: tuple[Any, ...]) -> Tensor:
         """The sequences, which have to hold the whole circuit: values come behind it."""
         sequence = super()._tokens(like, inputs)
         given, n, G = sequence.shape[-1], self.n_inputs, self.n_gates
-        if given < n + 3 * G:
-            gate, part = divmod(given - n, 3)
-            parts = "the table", "the left wire", "the right wire"
-            lacks = (
-                f"bit {given + 1} of {n}" if given < n else f"{parts[part]} of gate {gate} of {G}"
-            )
+        if given < (whole := n + len(self.parts) * G):
+            gate, part = divmod(given - n, len(self.parts))
+            lacks = f"{self.parts[part]} of gate {gate} of {G}"
+            if given < n:
+                lacks = f"bit {given + 1} of {n}"
             raise InputError(
-                f"the prompt has {given} of {n + 3 * G} tokens, and next would be {lacks}: give "
+                f"the prompt has {given} of {whole} tokens, and next would be {lacks}: give "
                 "all, as by model.interface.prompt(circuit, inputs)"
             )
         return sequence
 
     def prompt(self, circuit: Circuit, inputs: ArrayLike) -> np.ndarray:
-        """The prompt (…, n + 3G) of a circuit and its inputs (…, n).
+        """The prompt (…, n + 3G), (…, n + 2G) of NAND gates, of a circuit and its inputs (…, n).
 
-        Raises ValueError for a circuit of other sizes, and for what are no bits.
+        Raises ValueError for a circuit of other sizes, for another gate where all have to be NAND,
+        and for what are no bits.
         """
         if not isinstance(circuit, Circuit):
             raise InputError(f"a {type(circuit).__name__} is no circuit: give Circuit(…)")
@@ -91,38 +101,96 @@ class Circuits(Tokens):
                 f"{circuit}: this model takes circuits of {self.n_inputs} inputs and "
                 f"{self.n_gates} gates"
             )
+        other = [g for g, gate in enumerate(circuit.gates) if gate.table != NAND]
+        if self.nand and other:
+            raise InputError(
+                f"gate {other[0]} of {circuit} has table {circuit.gates[other[0]].table}, and this "
+                f"model takes NAND, {NAND}, alone: take circuit_evaluator(…) without nand"
+            )
         bits = checks.tokens("inputs", inputs, BITS)
         if bits.shape[-1] != self.n_inputs:
             raise InputError(f"{bits.shape[-1]} inputs: give {self.n_inputs}")
-        first = np.array([BITS, BITS + TABLES, BITS + TABLES])
-        gates = (np.array(circuit.gates) + first).reshape(-1)
+        first = np.array([BITS, self.first_wire, self.first_wire])
+        gates = (np.array(circuit.gates) + first)[:, self.nand :].reshape(-1)
         return np.concatenate([bits, np.broadcast_to(gates, (*bits.shape[:-1], gates.size))], -1)
 
 
-def circuit_evaluator(n_inputs: int, n_gates: int, sharpness: float | None = None) -> Transformer:
+def circuit_evaluator(
+    n_inputs: int, n_gates: int, sharpness: float | None = None, *, nand: bool = False
+) -> Transformer:
     """The values of the gates of any circuit of n_inputs inputs and n_gates gates, decoded:
 
         model.generate(model.interface.prompt(circuit, inputs), n_gates)
 
-    2 layers, 3 heads, width 13, 4 units, whatever the sizes: these are in the biases alone.
+    | gates     | layers | heads | width | units | prompt |
+    |-----------|--------|-------|-------|-------|--------|
+    | any       | 2      | 3     | 13    | 4     | n + 3G |
+    | all NAND  | 2      | 2     | 9     | 1     | n + 2G |
+
+    whatever the sizes: these are in the biases alone.
 
     Raises ValueError for sizes below 1, and for a sharpness that is too small.
     """
     n, G = checks.dimension("n_inputs", n_inputs), checks.dimension("n_gates", n_gates)
-    V, T = sizes(BITS + TABLES + n + G - 1, n + 4 * G - 1)
-    stream = Stream(value=1, table=4, address=1, j=1, square=1, left=1, right=1, x=1, y=1, result=1)
-    value, table, address, j, square = map(stream.read, list(stream)[:5])
-    x, y = stream.read("x"), stream.read("y")
+    nand = checks.truth("nand", nand)
+    parts = len(PARTS) - nand
+    V, T = sizes(BITS + TABLES * (not nand) + n + G - 1, n + (parts + 1) * G - 1)
+    singles = dict.fromkeys(("address", "j", "square", "left", "right", "x", "y", "result"), 1)
+    stream = Stream(value=1, **({} if nand else {"table": 4}), **singles)
+    value, address, j, square = map(stream.read, ("value", "address", "j", "square"))
     wires, here = np.arange(n + G - 1), np.arange(T + 1)
 
     def fetched(c: int, carries: Reading, into: str) -> Head:
-        place = 3.0 * j - float(2 * n + 9 * G - c) * one
+        place = float(parts) * j - float((parts - 1) * n + parts**2 * G - c) * one
         return placed(place, (j, square), carries, into)
 
     def followed(pointer: str, into: str) -> Head:
         return placed(stream.read(pointer), (j, square), value, into)
 
-    gates = [fetched(1, table, "table"), fetched(2, address, "left"), fetched(3, address, "right")]
+    sides = ("left", "right")
+    gates = [fetched(parts - 1 + c, address, side) for c, side in enumerate(sides)]
+    if not nand:
+        gates.insert(0, fetched(1, stream.read("table"), "table"))
+    embedding = {
+        "value": np.arange(V + 1) == 1,
+        "address": np.pad(
+            np.where(wires < n, wires + 1, wires + parts * G + 1), (V - len(wires), 1)
+        ),
+    }
+    if not nand:
+        embedding["table"] = np.pad(_bits(), ((BITS, V + 1 - BITS - TABLES), (0, 0)))
+    bounds = {"table": 1.0, "left": float(T), "right": float(T), "result": 1.0}
+    return Transformer(
+        Embed(rows(stream, **embedding)),
+        [
+            block(stream, gates, normalise="hardmax", mask="causal"),
+            block(
+                stream,
+                [followed("left", "x"), followed("right", "y")],
+                _nand(stream) if nand else _tabled(stream),
+                normalise="hardmax",
+                mask="causal",
+            ),
+        ],
+        unembed(stream, 0.0 * value, stream.read("result")),
+        pos_embed=PosEmbed(rows(stream, j=here, square=here**2)),
+        interface=Circuits(n, G, nand),
+        stream=stream,
+        stages=(
+            *(Stage(1, name, name) for name in ("table", *sides)[nand:]),
+            Stage(2, "x", "x"),
+            Stage(2, "y", "y"),
+            Stage(2, "result", "sign"),
+        ),
+        at_most={name: most for name, most in bounds.items() if name in stream},
+        name=f"circuit_evaluator({n}, {G}{', nand=True' * nand})",
+        source="[Li2024]; sizes proved in constructions/computation/boolean_circuits.py",
+    ).sharpened(sharpness)
+
+
+def _tabled(stream: Stream) -> list[Word]:
+    """2f(x, y) − 1 of the table f, a gate for each of its bits."""
+    x, y, table = map(stream.read, ("x", "y", "table"))
     cases = [
         And(
             (table @ Map(np.eye(4)[:, [2 * a + b]], f"[{a}{b}]"), _is(x, a), _is(y, b)),
@@ -132,39 +200,12 @@ def circuit_evaluator(n_inputs: int, n_gates: int, sharpness: float | None = Non
         for a in range(2)
         for b in range(2)
     ]
-    embedding = {
-        "value": np.arange(V + 1) == 1,
-        "table": np.pad(_bits(), ((BITS, V + 1 - BITS - TABLES), (0, 0))),
-        "address": np.pad(np.where(wires < n, wires + 1, wires + 3 * G + 1), (V - len(wires), 1)),
-    }
-    return Transformer(
-        Embed(rows(stream, **embedding)),
-        [
-            block(stream, gates, normalise="hardmax", mask="causal"),
-            block(
-                stream,
-                [followed("left", "x"), followed("right", "y")],
-                [*cases, Move(-one, "result")],
-                normalise="hardmax",
-                mask="causal",
-            ),
-        ],
-        unembed(stream, 0.0 * value, stream.read("result")),
-        pos_embed=PosEmbed(rows(stream, j=here, square=here**2)),
-        interface=Circuits(n, G),
-        stream=stream,
-        stages=(
-            Stage(1, "table", "table"),
-            Stage(1, "left", "left"),
-            Stage(1, "right", "right"),
-            Stage(2, "x", "x"),
-            Stage(2, "y", "y"),
-            Stage(2, "result", "sign"),
-        ),
-        at_most={"table": 1.0, "left": float(T), "right": float(T), "result": 1.0},
-        name=f"circuit_evaluator({n}, {G})",
-        source="[Li2024]; sizes proved in constructions/computation/boolean_circuits.py",
-    ).sharpened(sharpness)
+    return [*cases, Move(-one, "result")]
+
+
+def _nand(stream: Stream) -> list[Word]:
+    """1 − 2 relu(x + y − 1)."""
+    return [And((stream.read("x"), stream.read("y")), "result", -2.0), Move(one, "result")]
 
 
 def _bits() -> np.ndarray:

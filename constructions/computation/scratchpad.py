@@ -31,7 +31,7 @@ from constructions.transformer import Embed, PosEmbed, Stage, Transformer
 from constructions.words import Table
 from theory import checks
 from theory.checks import InputError
-from theory.computation.semiautomata import Semiautomaton
+from theory.computation.semiautomata import Semiautomaton, checked
 
 
 class Scratchpad(Tokens):
@@ -55,8 +55,15 @@ class Scratchpad(Tokens):
         return np.concatenate([array, start], axis=-1)
 
     def states(self, tokens: ArrayLike) -> np.ndarray:
-        """The states that decoded tokens are."""
-        return np.asarray(tokens) - self.automaton.n_letters
+        """The states that decoded tokens are.  Raises ValueError for a token that is none."""
+        letters = self.automaton.n_letters
+        array = checks.tokens("tokens", tokens, letters + self.automaton.n_states)
+        if (array < letters).any():
+            raise InputError(
+                f"token {array[array < letters].flat[0]} is a letter and no state: give what "
+                f"generate(…) decodes, from {letters} to {letters + self.automaton.n_states - 1}"
+            )
+        return array - letters
 
 
 def scratchpad(
@@ -70,12 +77,11 @@ def scratchpad(
 
     Raises ValueError for a length below 1, and for a sharpness that is too small.
     """
-    if not isinstance(automaton, Semiautomaton):
-        raise InputError(f"a {type(automaton).__name__} is no semiautomaton: give Semiautomaton(…)")
+    automaton = checked(automaton)
     letters, n = automaton.n_letters, automaton.n_states
     V, T = sizes(letters + n, length)
     stream = Stream(letter=letters, state=n, j=1, square=1)
-    stream.fits(1)
+    stream.fits(1, units=letters * n)
     letter, state, j, square = map(stream.read, stream)
     here = np.arange(2 * T + 1)
     head = placed(j - float(T) * one, (j, square), letter, "letter")

@@ -46,7 +46,7 @@ from constructions.transformer import Embed, PosEmbed, Stage, Transformer
 from constructions.words import Unit, Word
 from theory import checks
 from theory.checks import InputError
-from theory.computation.semiautomata import Semiautomaton
+from theory.computation.semiautomata import Semiautomaton, checked
 
 Form = Literal["lean", "robust"]
 
@@ -73,8 +73,7 @@ def semiautomaton(
     Raises ValueError for a length below 1, a radix below 2, a robust form of another radix than 2,
     and for a sharpness without the robust form, or too small for it.
     """
-    if not isinstance(automaton, Semiautomaton):
-        raise InputError(f"a {type(automaton).__name__} is no semiautomaton: give Semiautomaton(…)")
+    automaton = checked(automaton)
     checks.one_of("form", form, ("lean", "robust"))
     if checks.dimension("radix", radix) < 2:
         raise InputError("radix is 1: give at least 2")
@@ -94,7 +93,8 @@ def semiautomaton(
     layers = _layers(T, radix)
     if squared:
         _units_fit(n, radix)
-    stream.fits(layers, heads=radix - 1)
+    units = 2 * n**radix + 2 * radix * n if squared else n * n + (n if form == "lean" else n * n)
+    stream.fits(layers, heads=radix - 1, units=units)
     words: list[Word] = (
         _compositions(stream, n, radix, fetched)
         if squared

@@ -49,7 +49,7 @@ from constructions.words import Table as TableWord
 from theory import checks
 from theory.checks import InputError
 from theory.computation.cascade import NONE, Cascade, Stage, Table, cascade
-from theory.computation.semiautomata import Semiautomaton
+from theory.computation.semiautomata import Semiautomaton, checked
 
 LAYERS = {"counter": 2, "latch": 1, "table": 1}
 MOST_UNITS = 10**5
@@ -73,8 +73,7 @@ def shortcut(
     ValueError for a length below 1, a cascade that is too large, a sharpness without the robust
     form, or too small for it.
     """
-    if not isinstance(automaton, Semiautomaton):
-        raise InputError(f"a {type(automaton).__name__} is no semiautomaton: give Semiautomaton(…)")
+    automaton = checked(automaton)
     checks.one_of("form", form, ("lean", "robust"))
     compact = checks.truth("compact", compact)
     if sharpness is not None and form == "lean":

@@ -86,8 +86,12 @@ class Histories(Tokens):
 
     def steps(self, tokens: ArrayLike) -> list[Step]:
         """The steps that decoded tokens (T,) are, up to the first ⊥."""
-        found = list[Step]()
-        for token in np.asarray(tokens).tolist():
+        found, array = list[Step](), checks.array_of("tokens", tokens)
+        if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+            raise InputError(
+                f"tokens have shape {array.shape} and dtype {array.dtype}: give one row of integers"
+            )
+        for token in array.tolist():
             if token < 0:
                 break
             if token >= self.vocabulary_size:

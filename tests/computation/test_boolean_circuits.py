@@ -73,6 +73,26 @@ def test_random_circuits(n, G, seed):
     assert [len(block.mlp.b_in) for block in model.blocks if block.mlp] == [4]
 
 
+def test_circuits_of_nand():
+    for n, G in ((1, 1), (2, 1), (1, 2), (2, 2)):
+        model, inputs = circuit_evaluator(n, G, nand=True), every_input(n)
+        circuits = list(all_circuits(n, G, [NAND]))
+        assert len(circuits) == np.prod([(n + g) ** 2 for g in range(G)])
+        prompts = np.array([model.interface.prompt(circuit, inputs) for circuit in circuits])
+        assert prompts.shape[-1] == n + 2 * G
+        wanted = np.array([circuit.run(inputs) for circuit in circuits])
+        assert (model.generate(prompts, G).numpy() == wanted).all()
+    assert (model.n_layers, model.n_heads, model.d_model) == (2, 2, 9)
+    assert [len(block.mlp.b_in) for block in model.blocks if block.mlp] == [1]
+
+
+def test_an_exclusive_or_of_four_nands():
+    circuit = Circuit(2, [Gate(NAND, *wires) for wires in ((0, 1), (0, 2), (1, 2), (3, 4))])
+    model, inputs = circuit_evaluator(2, 4, nand=True), every_input(2)
+    said = model.generate(model.interface.prompt(circuit, inputs), 4)[:, -1]
+    assert said.tolist() == [0, 1, 1, 0]
+
+
 def test_extreme_circuits():
     model, inputs = circuit_evaluator(3, 40), every_input(3)
     for circuit in adversarial(3, 40):
@@ -126,6 +146,19 @@ def test_softmax_decodes_the_same():
         (lambda: circuit_evaluator(1, 2.0), "n_gates is 2.0"),
         (lambda: circuit_evaluator(1, 10**12), "the weights of 5e.12 tokens and positions need"),
         (lambda: circuit_evaluator(2, 2, 0.1), "sharpness 0.1 is too small"),
+        (lambda: circuit_evaluator(2, 2, nand=2), "nand is 2: give True or False"),
+        (
+            lambda: circuit_evaluator(2, 6, nand=True).interface.prompt(adder(1), [0, 1]),
+            r"gate 0 of adder of 1 bits .* has table 0, and this model takes NAND, 7, alone",
+        ),
+        (
+            lambda: circuit_evaluator(2, 2, nand=True)([1, 0, 2]),
+            "3 of 6 tokens, and next would be the right wire of gate 0 of 2",
+        ),
+        (
+            lambda: circuit_evaluator(1, 1, nand=True)([1, 0, 2]),
+            "token 0 stands at place 2 of the sequence: give one from 2 to 2 there",
+        ),
         (
             lambda: circuit_evaluator(2, 2).interface.prompt(adder(1), [0, 1]),
             "2 inputs, 6 gates.: this model takes circuits of 2 inputs and 2 gates",

@@ -33,7 +33,13 @@ def verdicts(claim, run=None, **options):
 def test_circuits_hold():
     found = verdicts(circuits_by_thoughts, inputs=2, gates=5, samples=2)
     assert {*found.values()} == {HOLDS}
-    assert len(found) == 15
+    assert len(found) == 16
+
+
+def test_circuits_of_nand_hold():
+    found = verdicts(circuits_by_thoughts, inputs=2, gates=4, samples=1, nand=True)
+    assert {*found.values()} == {HOLDS}
+    assert len(found) == 14
 
 
 @pytest.mark.parametrize("name", ["A5", "parity"])

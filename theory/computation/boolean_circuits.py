@@ -84,21 +84,31 @@ class Circuit:
         return f"{self.name} ({self.n_inputs} inputs, {self.n_gates} gates)"
 
 
-def all_circuits(n_inputs: int, n_gates: int) -> Iterator[Circuit]:
-    """Every circuit of these sizes: ∏_g 16(n + g)² of them."""
-    choices = (
-        product(range(TABLES), range(n_inputs + g), range(n_inputs + g)) for g in range(n_gates)
-    )
+def all_circuits(
+    n_inputs: int, n_gates: int, tables: Sequence[int] = range(TABLES)
+) -> Iterator[Circuit]:
+    """Every circuit of these sizes and of k tables: ∏_g k(n + g)² of them.
+
+    Raises `ValueError` for sizes below 1.
+    """
+    checks.dimension("n_inputs", n_inputs), checks.dimension("n_gates", n_gates)
+    choices = (product(tables, range(n_inputs + g), range(n_inputs + g)) for g in range(n_gates))
     for gates in product(*choices):
         yield Circuit(n_inputs, tuple(Gate(*gate) for gate in gates))
 
 
-def random_circuit(n_inputs: int, n_gates: int, seed: int | np.random.Generator) -> Circuit:
-    """Uniform tables over uniform earlier wires. Raises `ValueError` for sizes below 1."""
+def random_circuit(
+    n_inputs: int,
+    n_gates: int,
+    seed: int | np.random.Generator,
+    tables: Sequence[int] = range(TABLES),
+) -> Circuit:
+    """Uniform among `tables`, over uniform earlier wires. Raises `ValueError` for sizes below 1."""
     n, count = checks.dimension("n_inputs", n_inputs), checks.dimension("n_gates", n_gates)
     rng = np.random.default_rng(seed)
     gates = [
-        Gate(int(rng.integers(TABLES)), *rng.integers(n + g, size=2).tolist()) for g in range(count)
+        Gate(tables[int(rng.integers(len(tables)))], *rng.integers(n + g, size=2).tolist())
+        for g in range(count)
     ]
     return Circuit(n, tuple(gates), f"random({n}, {count})")
 

@@ -42,7 +42,7 @@ from theory.computation.permutations import inverse
 from theory.computation.products import Product
 from theory.computation.semiautomata import Map, Semiautomaton, identity
 
-MOST_STATES = 2**14  # of the automaton of all stages
+MOST_STATES = 2**16  # of the automaton of all stages: seconds
 NONE = -1  # the input of a latch that keeps what it has
 
 Kind = Literal["counter", "latch", "table"]
@@ -157,7 +157,7 @@ def cascade(automaton: Semiautomaton, *, compact: bool = False) -> Cascade:
     so that later tables read one variable and not all stages of it: fewer rows.
 
     Raises `NotSolvable` if a holonomy group is not, and `ValueError` if the stages have more than
-    2^14 states together.
+    2^16 states together.
     """
     decomposition = holonomy(automaton)
     heights = [_Height(decomposition, h) for h in decomposition.heights]

@@ -69,6 +69,8 @@ def read_brackets(text: str, k: int) -> list[int]:
     """
     if checks.dimension("k", k) > len(PAIRS):
         raise InputError(f"k is {k}, and there are signs for 4 types: give the letters as numbers")
+    if not isinstance(text, str):
+        raise InputError(f"a {type(text).__name__} is no text: give some of {' '.join(PAIRS[:k])}")
     known = [pair[side] for side in (0, 1) for pair in PAIRS[:k]]
     for place, sign in enumerate(text, start=1):
         if sign not in known:

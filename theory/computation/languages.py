@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.checks import InputError
-from theory.computation.semiautomata import Semiautomaton
+from theory.computation.semiautomata import Semiautomaton, checked
 
 MOST_STATES = 2000  # of an automaton that is made from a text
 
@@ -33,7 +33,7 @@ class Language:
     letters: str
 
     def __post_init__(self) -> None:
-        if len(self.letters) != self.automaton.n_letters:
+        if len(self.letters) != checked(self.automaton).n_letters:
             raise InputError(
                 f"{self.automaton} is given the letters {self.letters!r}: give one for each"
             )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from theory.checks import InputError
 from theory.computation.permutations import derived_series
-from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+from theory.computation.semiautomata import Map, Semiautomaton, checked, identity, then
 
 MOST_ELEMENTS = 10**5
 
@@ -75,7 +75,7 @@ def monoid(automaton: Semiautomaton, most: int = MOST_ELEMENTS) -> Monoid:
 
     Raises ValueError for more than `most` elements.
     """
-    states = tuple(automaton.reachable())
+    states = tuple(checked(automaton).reachable())
     number = {q: i for i, q in enumerate(states)}
     letters = [tuple(number[row[q]] for q in states) for row in automaton.transitions]
     words: dict[Map, tuple[int, ...]] = {identity(len(states)): ()}

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,12 +113,19 @@ class Semiautomaton:
         return f"{self.name} ({self.n_states} states, {self.n_letters} letters)"
 
 
+def checked(automaton: Any) -> Semiautomaton:
+    """`automaton`, if it is one; else `ValueError`."""
+    if not isinstance(automaton, Semiautomaton):
+        raise InputError(f"a {type(automaton).__name__} is no semiautomaton: give Semiautomaton(…)")
+    return automaton
+
+
 def product(*automata: Semiautomaton) -> Semiautomaton:
     """Automata side by side on one word: state (q₁, q₂, …) is number (q₁ n₂ + q₂) n₃ + ….
 
     Raises `ValueError` unless all have the same number of letters.
     """
-    letters = {automaton.n_letters for automaton in automata}
+    letters = {checked(automaton).n_letters for automaton in automata}
     if len(letters) != 1:
         raise InputError(f"the automata have {sorted(letters)} letters: give some of one alphabet")
     sizes = [automaton.n_states for automaton in automata]
@@ -152,13 +160,14 @@ def random_semiautomaton(
     return Semiautomaton(tuple(map(tuple, rows)), f"random({n}, {letters})")
 
 
-def read_automaton(path: Path) -> Semiautomaton:
+def read_automaton(path: Path | str) -> Semiautomaton:
     """An automaton from JSON: `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or
     the table of transitions alone.
 
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and for a table that
     is no automaton.
     """
+    path = checks.path_of("an automaton", path)
     fields = checks.table(path, ("transitions", "start", "name"))
     rows = fields["transitions"]
     if not isinstance(rows, list):

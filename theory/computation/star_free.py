@@ -28,6 +28,8 @@ def formula_of(language: Language) -> Formula:
     Raises ValueError for a language that is not star-free, with a word that leads states of its
     automaton around in a circle.
     """
+    if not isinstance(language, Language):
+        raise InputError(f"a {type(language).__name__} is no language: give regular_expression(…)")
     least = language.minimal()
     if (circle := monoid(least.automaton).circle()) is not None:
         word, states = circle

@@ -343,6 +343,8 @@ def language(of: Formula, letters: str, name: str = "") -> Language:
 
     Raises ValueError for an automaton that passes 2000 states.
     """
+    if not isinstance(of, Formula):
+        raise InputError(f"a {type(of).__name__} is no formula: give formula(…)")
     nodes = sinces(of)
 
     def step(state: tuple[bool, ...], letter: str) -> tuple[bool, ...]:

@@ -130,6 +130,8 @@ class TuringMachine:
         the head then moves right. So a word of m symbols takes m + 1 steps. Raises `ValueError`
         for a symbol that the machine has not.
         """
+        if not isinstance(word, Sequence | np.ndarray):
+            raise InputError(f"word is {word!r}: give the symbols that stand on the tape, or []")
         symbols = checks.tokens("word", word, self.n_symbols).tolist() if len(word) else []
         steps = [Step(self.start, symbol, LEFT) for symbol in reversed(symbols)]
         return [*steps, Step(self.start, 0, RIGHT)]
@@ -204,12 +206,13 @@ def random_machine(n_states: int, n_symbols: int, seed: int | np.random.Generato
     return TuringMachine(table, f"random({n}, {m})")
 
 
-def read_machine(path: Path) -> TuringMachine:
+def read_machine(path: Path | str) -> TuringMachine:
     """A machine from JSON: `{"rules": {"A": ["1RB", "1LB"], "B": ["1LA", null]}, "start": "A",
     "name": "mine"}`, as `machine_of` reads it.
 
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and as `machine_of`.
     """
+    path = checks.path_of("a machine", path)
     given = checks.table(path, ("rules", "start", "name"))
     return machine_of(given["rules"], str(given.get("name", path.stem)), given.get("start"))
 

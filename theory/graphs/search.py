@@ -89,9 +89,7 @@ def read_edges(path: Path | str) -> EdgeList:
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and for what are no
     edges.
     """
-    if not isinstance(path, str | Path):
-        raise InputError(f"path is {path!r}: give where a file with edges is")
-    path = Path(path)
+    path = checks.path_of("edges", path)
     fields = checks.table(path, ("edges", "nodes", "name"))
     given = fields["edges"]
     if not isinstance(given, list):

@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, product
 from theory.computation import ZOO, NotSolvable, Semiautomaton, cascade, monoid, named
 from verify.finding import Finding, Verdict
 
-SLOW = "all-maps-4"  # whose cascade takes minutes
+SLOW = "all-maps-4"  # whose cascade takes a quarter of a minute
 
 
 def aperiodic_iff_latches(states: int) -> Finding:

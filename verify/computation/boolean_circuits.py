@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,27 +10,31 @@ import numpy as np
 
 from theory.checks import InputError
 from theory.computation import Circuit, Gate, adder, all_circuits, random_circuit
-from theory.computation.boolean_circuits import TABLES
+from theory.computation.boolean_circuits import NAND, TABLES
 from verify.claim import Run, claim, option
 from verify.computation.decoding import Runs, decoded, softened
 from verify.computation.options import MOST_DRAWN
 from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding, looking_up
 from verify.evidence.restoring import makes
 from verify.evidence.sequences import equal_over_q, margin_kept, registers_hold
-from verify.evidence.size import size
+from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding
+from verify.finding import Finding, same
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 SMALL = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2))
+UNITS, UNITS_OF_NAND = 4, 1
 MOST = 2**12  # inputs of a circuit, all of which are run
 
 
 @claim(
     source="[Li2024]; sizes proved in constructions/computation/boolean_circuits.py",
-    faults_seen=[{"inputs": 2, "gates": 2, "samples": 3}],
+    faults_seen=[
+        {"inputs": 2, "gates": 2, "samples": 3},
+        {"inputs": 2, "gates": 2, "samples": 3, "nand": True},
+    ],
 )
 def circuits_by_thoughts(
     run: Run,
@@ -40,66 +44,81 @@ def circuits_by_thoughts(
     samples: Annotated[
         int, option("larger circuits, drawn by the seed", min=1, max=MOST_DRAWN)
     ] = 10,
+    nand: Annotated[bool, option("circuits of NAND gates, by a smaller transformer")] = False,
 ) -> Iterator[Finding]:
     """Two layers of at most three heads evaluate every Boolean circuit, a gate after the other.
 
     The circuit stands in the prompt, and the values of its gates are decoded behind it.  Width 13
-    and four ReLU units are enough for every circuit; the sizes are in two biases.
+    and four ReLU units are enough for every circuit; the sizes are in two biases.  Of NAND gates
+    alone two heads, width 9 and one unit are enough.
     """
     if 2**inputs > MOST:
         raise InputError(f"{inputs} inputs have 2^{inputs} values, which are all run: give ≤ 12")
-    statement = evaluates(run)
+    statement, tables = evaluates(run, nand), [NAND] if nand else range(TABLES)
     model = statement.build(inputs, gates)
-    yield size(model, "circuits-by-thoughts", n=inputs, G=gates)
-    small = SMALL[:2] if run.quick else SMALL
+    yield size(model, "circuits-of-nand" if nand else "circuits-by-thoughts", n=inputs, G=gates)
+    yield same("units", "ReLU units", units(model)[1], UNITS_OF_NAND if nand else UNITS)
+    small = [sizes for sizes in SMALL if sizes[0] <= inputs and sizes[1] <= gates]
+    small = small[:2] if run.quick else small
     yield decoded(
         "all-small",
-        f"every circuit of {', '.join(f'{n} inputs and {G} gates' for n, G in small)}, all inputs",
-        (runs(statement.build(n, G), [*all_circuits(n, G)]) for n, G in small),
+        f"every circuit of {', '.join(_sizes(n, G) for n, G in small)}, all inputs",
+        (runs(statement.build(n, G), [*all_circuits(n, G, tables)]) for n, G in small),
     )
-    drawn = [random_circuit(inputs, gates, run.rng) for _ in range(2 if run.quick else samples)]
-    hard = [*drawn, *adversarial(inputs, gates)]
+    many = range(2 if run.quick else samples)
+    drawn = [random_circuit(inputs, gates, run.rng, tables) for _ in many]
+    hard = [*drawn, *adversarial(inputs, gates, nand)]
     yield decoded(
         "large",
-        f"random and adversarial circuits of {inputs} inputs and {gates} gates, all inputs",
+        f"random and adversarial circuits of {_sizes(inputs, gates)}, all inputs",
         [runs(model, hard)],
     )
-    added = adder(1 if run.quick else 4)
-    adds = statement.build(added.n_inputs, added.n_gates)
-    yield decoded("adder", f"an {added.name}, all inputs", [runs(adds, [added])])
+    if not nand:
+        added = adder(1 if run.quick else 4)
+        adds = statement.build(added.n_inputs, added.n_gates)
+        yield decoded("adder", f"an {added.name}, all inputs", [runs(adds, [added])])
     for states in head_states(model):
         yield gap_finding("circuits", model, states)
-    yield makes("table", "the MLP says what every table says", model, {2: _cases()})
+    yield makes("table", "the MLP says what every table says", model, {2: _cases(tables)})
     rows = histories(run, model, drawn)
     yield margin_kept(statement, [(model, rows)])
     few = statement.build(inputs, fewer := min(gates, 12))
-    some = histories(run, few, [random_circuit(inputs, fewer, run.rng) for _ in range(2)])
+    some = histories(run, few, [random_circuit(inputs, fewer, run.rng, tables) for _ in range(2)])
     yield equal_over_q(statement, few, some, f"({fewer} gates, any values before)")
     yield registers_hold(statement, model, rows, f"({gates} gates, any values before)")
     short = statement.build(2, 2)
-    some = histories(run, short, [random_circuit(2, 2, run.rng) for _ in range(2)])
+    some = histories(run, short, [random_circuit(2, 2, run.rng, tables) for _ in range(2)])
     yield from softened(model, *runs(model, hard[:4])[1:], short, some)
 
 
-def evaluates(run: Run) -> OverTokens:
+def _sizes(n: int, G: int) -> str:
+    from constructions.transformer import plural
+
+    return f"{plural(n, 'input')} and {plural(G, 'gate')}"
+
+
+def evaluates(run: Run, nand: bool) -> OverTokens:
     """The construction beside the circuit: `build` takes inputs and gates, values may be any."""
     from constructions.computation import circuit_evaluator
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        at = by_hand(tokens)
+        at = by_hand(tokens, nand)
         at["sign"] = 2 * at["value"] - 1
         return {stage.holds: at[stage.holds] for stage in model.stages}
 
     def answers(tokens: np.ndarray) -> np.ndarray:
-        return by_hand(tokens)["value"][..., 0].astype(int)
+        return by_hand(tokens, nand)["value"][..., 0].astype(int)
 
-    return OverTokens("circuits", lambda n, G: run.build(circuit_evaluator, n, G), answers, holds)
+    def build(n: int, G: int) -> Transformer:
+        return run.build(circuit_evaluator, n, G, nand=nand)
+
+    return OverTokens("circuits", build, answers, holds)
 
 
-def by_hand(tokens: np.ndarray) -> dict[str, np.ndarray]:
+def by_hand(tokens: np.ndarray, nand: bool = False) -> dict[str, np.ndarray]:
     """What is read at each token of prompts and values behind them (…, T), by name (…, T, width):
     the table, the places of its wires, their values, and the value of the gate."""
-    rows = [_read(row) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
+    rows = [_read(row, nand) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
     names = ("table", "left", "right", "x", "y", "value")
     columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(names)))
     return {
@@ -107,17 +126,23 @@ def by_hand(tokens: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def _read(row: list[int]) -> list[list[Any]]:
+def _read(row: list[int], nand: bool) -> list[list[Any]]:
     """Of one prompt: those of `by_hand`, token by token."""
+    parts, first = (2, 2) if nand else (3, 2 + TABLES)  # tokens of a gate, and wire 0
     n = next((place for place, token in enumerate(row) if token > 1), len(row))
-    end = n + 3 * sum(1 < token < 2 + TABLES for token in row)  # the values are behind it
+    # The values are behind it: without tables behind the last wire.
+    end = n + (sum(t > 1 for t in row) if nand else 3 * sum(1 < t < first for t in row))
     found = []
     for place, token in enumerate(row):
-        at = n + 3 * (place + 1 - end)
+        at = n + parts * (place + 1 - end)
+        table, wires, values = (NAND if nand else 0), [0, 0], [0, 0]
         if end > len(row) or at < n:  # a token of the prompt, at which no gate is due
-            table, wires, values = (token - 2 if 1 < token < 2 + TABLES else 0), [0, 0], [0, 0]
+            if not nand and 1 < token < first:
+                table = token - 2
         else:
-            table, *wires = row[at] - 2, row[at + 1] - 2 - TABLES, row[at + 2] - 2 - TABLES
+            if not nand:
+                table = row[at] - 2
+            wires = [wire - first for wire in row[at + parts - 2 : at + parts]]
             wires = [wire if wire < n else wire - n + end for wire in wires]
             values = [row[wire] for wire in wires]
             wires = [wire + 1 for wire in wires]  # behind BOS
@@ -126,15 +151,20 @@ def _read(row: list[int]) -> list[list[Any]]:
     return [list(column) for column in zip(*found, strict=True)]
 
 
-def adversarial(n: int, G: int) -> Iterator[Circuit]:
-    """Circuits in which something is extreme: chains, equal wires, unused inputs, constants."""
+def adversarial(n: int, G: int, nand: bool = False) -> Iterator[Circuit]:
+    """Circuits in which something is extreme: chains, equal wires, unused inputs, constants; with
+    `nand` the same wires, and NAND for every table."""
     last = [max(n + g - 1, 0) for g in range(G)]
     every, constant = range(G), (0, TABLES - 1)
-    yield Circuit(n, tuple(Gate(6, last[g], g % n) for g in every), "a chain of XOR")
-    yield Circuit(n, tuple(Gate(7, last[g], last[g]) for g in every), "NAND of equal wires")
-    yield Circuit(n, tuple(Gate(8 + 6 * (g % 2), 0, 0) for g in every), "the first input alone")
-    yield Circuit(n, tuple(Gate(constant[g % 2], last[g], 0) for g in every), "constant tables")
-    yield Circuit(n, tuple(Gate(14, 0, last[g]) for g in every), "the first and the last wire")
+    extreme = {
+        "a chain of XOR": [Gate(6, last[g], g % n) for g in every],
+        "NAND of equal wires": [Gate(7, last[g], last[g]) for g in every],
+        "the first input alone": [Gate(8 + 6 * (g % 2), 0, 0) for g in every],
+        "constant tables": [Gate(constant[g % 2], last[g], 0) for g in every],
+        "the first and the last wire": [Gate(14, 0, last[g]) for g in every],
+    }
+    for name, gates in extreme.items():
+        yield Circuit(n, tuple(g._replace(table=NAND) if nand else g for g in gates), name)
 
 
 def runs(model: Transformer, circuits: list[Circuit]) -> Runs:
@@ -156,20 +186,25 @@ def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarr
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """Three heads that look up 3t − (2n + 9G) + c, and two that follow an address."""
+    """Three heads that look up 3t − (2n + 9G) + c, or, of NAND gates, two that look up
+    2t − (n + 4G) + c; and two that follow an address."""
     asking, line = at_positions(model, "j"), ("j", "square")
-    n, G = model.interface.n_inputs, model.interface.n_gates
-    for c in range(1, 4):
-        due = 3 * np.arange(len(asking["j"])) - 2 * n - 9 * G + c
+    n, G, parts = model.interface.n_inputs, model.interface.n_gates, len(model.interface.parts)
+    for c in range(1, parts + 1):
+        due = parts * np.arange(len(asking["j"])) - (parts - 1) * n - parts**2 * G + c
         yield looking_up(model, 1, asking, np.maximum(due, 0), c - 1, line=line)
     addresses = at_tokens(model, "address")["address"]
     for head, side in enumerate(("left", "right")):
         yield looking_up(model, 2, {side: addresses}, addresses[:, 0], head, line=line)
 
 
-def _cases() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """All tables and values of two wires, and what the table says of them."""
-    table, x, y = np.indices((TABLES, 2, 2)).reshape(3, -1)
-    bits = table[:, None] >> np.arange(4) & 1
+def _cases(tables: Sequence[int]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """All tables and values of two wires, and what the table says of them; one table alone is in
+    the weights, and in no register."""
+    which, x, y = np.indices((len(tables), 2, 2)).reshape(3, -1)
+    table = np.array(tables)[which]
+    held = {"x": x[:, None], "y": y[:, None]}
+    if len(tables) > 1:
+        held["table"] = table[:, None] >> np.arange(4) & 1
     said = table >> (2 * x + y) & 1
-    return {"table": bits, "x": x[:, None], "y": y[:, None]}, {"result": 2 * said[:, None] - 1}
+    return held, {"result": 2 * said[:, None] - 1}

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
+from constructions.transformer import plural
 from theory.computation.cascade import Cascade
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def draw_cascade(path: Path, model: Transformer, of: Cascade, word: np.ndarray) 
     panel.tick_params(length=0)
     for side in panel.spines.values():
         side.set_visible(False)
-    title = f"{model.name}: {model.n_layers} layers. Stages hold what is true before the letter"
-    panel.set_title(title, fontsize=SIZE + 1, loc="left", parse_math=False)
+    # Of the whole figure: the panel of a short word is narrower than this.
+    layers = plural(model.n_layers, "layer")
+    title = f"{model.name}: {layers}\nStages hold what is true before the letter"
+    figure.suptitle(title, x=0.02, ha="left", fontsize=SIZE + 1, parse_math=False)
     figure.savefig(path, dpi=150)
