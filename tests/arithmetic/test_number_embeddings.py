@@ -66,7 +66,7 @@ def test_trends_and_confounds_are_taken_off():
 def test_the_control_holds_without_the_package():
     findings = list(number_embeddings.findings(Run(quick=True), **PLANTED))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
-    assert len(findings) == 8
+    assert len(findings) == 10
 
 
 def test_noise_has_no_peaks(monkeypatch):

@@ -9,6 +9,7 @@ adder           comb and bump: how little need be known of the size of a sum
 residues        what needs products
 modular_margin  the largest margin of modular addition, and who attains it
 spectrum        peaks in the spectrum of embeddings of numbers
+probes          residues that are read off embeddings of numbers
 """
 
 from theory.arithmetic.adder import (
@@ -42,6 +43,7 @@ from theory.arithmetic.printed_matrix import (
     printed_quadratic,
     printed_scales,
 )
+from theory.arithmetic.probes import probe_accuracies
 from theory.arithmetic.residues import demands
 from theory.arithmetic.spectrum import peak_ratios, permutation_maxima, without, without_trend
 
@@ -81,6 +83,7 @@ __all__ = [
     "printed_misses",
     "printed_quadratic",
     "printed_scales",
+    "probe_accuracies",
     "rounding_of_logits",
     "usual_alpha",
     "without",

@@ -1,0 +1,50 @@
+"""Linear probes of residues: one regression for all rows left out, beside as many as there are."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory.arithmetic.probes import probe_accuracies
+from theory.checks import InputError
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.floats(0.01, 10))
+def test_rows_left_out_one_by_one(seed, m, ridge):
+    """By the normal equations on all rows but one, with a ridge on the constant, too."""
+    rng = np.random.default_rng(seed)
+    E, classes = rng.normal(size=(12, 5)), rng.integers(m, size=12)
+    X = np.column_stack([E - E.mean(0), np.ones(12)])
+    Y = np.eye(m)[classes]
+    right = []
+    for i in range(12):
+        kept = np.arange(12) != i
+        gram = X[kept].T @ X[kept] + ridge * np.eye(6)
+        said = X[i] @ np.linalg.solve(gram, X[kept].T @ Y[kept])
+        right.append(said.argmax() == classes[i])
+    assert probe_accuracies(E, classes, ridge) == pytest.approx(np.mean(right))
+
+
+def test_a_residue_that_stands_in_the_rows_is_read_and_another_is_not():
+    rng, numbers = np.random.default_rng(0), np.arange(90)
+    E = np.eye(3)[numbers % 3] + 0.1 * rng.normal(size=(90, 3))
+    assert probe_accuracies(E, numbers % 3) == 1
+    assert probe_accuracies(E, numbers % 5) < 0.4
+    both = probe_accuracies(E, np.stack([numbers % 3, numbers % 5]))
+    assert both.tolist() == [probe_accuracies(E, numbers % 3), probe_accuracies(E, numbers % 5)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((np.ones(4), [0, 1, 0, 1]), "shape"),
+        ((np.ones((1, 2)), [0]), "at least two"),
+        ((np.ones((3, 2)), [0, 1]), "give p each"),
+        ((np.full((3, 2), np.nan), [0, 1, 0]), "E"),
+        ((np.ones((3, 2)), [0, -1, 0]), "classes"),
+        ((np.ones((3, 2)), [0, 1, 0], 0.0), "ridge"),
+    ],
+)
+def test_what_is_refused(arguments, words):
+    with pytest.raises(InputError, match=words):
+        probe_accuracies(*arguments)
