@@ -32,6 +32,9 @@ from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Stage, Transformer
 from constructions.words import Unit
 from theory import checks
+from theory.checks import InputError
+
+MOST = 10**6  # cells
 
 
 def bucket_table(N: int, T: int, *, largest: int = 2**10) -> Transformer:
@@ -42,10 +45,13 @@ def bucket_table(N: int, T: int, *, largest: int = 2**10) -> Transformer:
     1 in any order, queries whole numbers from 0 to `largest`.  `m` − 1 after layer 3 is the cell,
     from 0 in ascending order, of lookup 2.
 
-    Raises ValueError for counts below 1, and a `largest` at which sums leave float64; the model as
+    Raises ValueError for counts below 1, more than a million cells, and a `largest` at which sums
+    leave float64; the model as
     `Cells`.
     """
     N, T = checks.dimension("N", N), checks.dimension("T", T)
+    if N + T > MOST:
+        raise InputError(f"N is {N} and T is {T}: give at most {MOST} cells in all")
     D = checks.dimension("largest", largest)
     # Above all scores that are compared.
     bound = 8 * T * D * max(D * D, T)

@@ -22,6 +22,7 @@ has to read what those before it have written (`theory/structures/sketches.py`).
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.stream import Map, Stream
@@ -32,7 +33,7 @@ from theory import checks
 from theory.checks import InputError
 
 
-def count_min(hashes: np.ndarray, cells: int, *, longest: int = 2**20) -> Transformer:
+def count_min(hashes: ArrayLike, cells: int, *, longest: int = 2**20) -> Transformer:
     """`count_min(h, w)(stream, queries)`: min_r of the counts in the cells h_r of each query,
     (…, n) and (…, m) → (…, m).
 

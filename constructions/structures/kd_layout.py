@@ -33,6 +33,8 @@ from constructions.words import Unit
 from theory import checks, machine
 from theory.checks import InputError
 
+MOST = 20  # levels: a million points
+
 
 def kd_layout(N: int, d: int, *, largest: int = 2**10) -> Transformer:
     """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree, (…, N, d) →
@@ -42,12 +44,12 @@ def kd_layout(N: int, d: int, *, largest: int = 2**10) -> Transformer:
     whole numbers of size below `largest`; of equal coordinates that of the point given first is the
     lower one, so points may be equal.
 
-    Raises ValueError for N that is not 3, 7, 15, …, d < 1, and a `largest` at which sums leave
-    float64; the model as `Cloud`.
+    Raises ValueError for N that is not 3, 7, 15, … or above a million, d < 1, and a `largest` at
+    which sums leave float64; the model as `Cloud`.
     """
     L = levels("N", N)
-    if L < 2:
-        raise InputError("N is 1: give 3, 7, 15, …, as one point has no other place")
+    if not 2 <= L <= MOST:
+        raise InputError(f"N is {N}: give 3, 7, 15, …, at most 2^{MOST} − 1, a million points")
     checks.dimension("d", d)
     factor = 8 * (N + 1) ** 3
     largest = exact_range(largest, factor)

@@ -51,10 +51,13 @@ def table_of(points: ArrayLike, cells: int, low: float, high: float) -> np.ndarr
     ends = checks.finite_number("low", low), checks.finite_number("high", high)
     if not ends[0] < ends[1]:
         raise InputError(f"the range is from {low:g} to {high:g}: give low < high")
-    # 2T times the distance, so that whole numbers are compared exactly.
-    width = high - low
-    middles = 2 * T * low + (2 * np.arange(T) + 1) * width
-    return abs(2 * T * x[..., None, :] - middles[:, None]).argmin(-1)
+    middle = _middles(np.arange(T), T, low, high)
+    return abs(2 * T * x[..., None, :] - middle[:, None]).argmin(-1)
+
+
+def _middles(bucket: np.ndarray, T: int, low: float, high: float) -> np.ndarray:
+    """2T times the middles of buckets, so that whole numbers are compared exactly."""
+    return np.asarray(2 * T * low + (2 * bucket + 1) * (high - low))
 
 
 def table_lookup(
@@ -67,7 +70,8 @@ def table_lookup(
     """
     x = as_points(points)
     q = as_queries(queries, x)
-    return np.take_along_axis(table_of(x, cells, low, high), bucket_of(q, cells, low, high), -1)
+    middle = _middles(bucket_of(q, cells, low, high), cells, low, high)
+    return abs(2 * cells * x[..., None, :] - middle[..., None]).argmin(-1)
 
 
 @cache
