@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -18,14 +16,11 @@ from verify.domains import Rational, outputs, streams
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, equal, labelled
-from verify.structures.by_lookup import accuracies, ahead, beside
+from verify.structures.by_lookup import TABLE, accuracies, ahead, beside, published
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
-PUBLISHED = Path(__file__).with_name("by_lookup.csv")
-# The figures there were drawn, to ±0.2 points by two standard errors, and printed to a tenth.
-TABLE = 1.5 * 0.2 + 0.05
 CHUNK = 1000  # prompts at once
 SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far
 STRATEGIES: dict[str, Strategy] = {
@@ -201,15 +196,6 @@ def one_cell(run: Run, each: Searched) -> Finding:
         wrong,
         words=f"{(~seen).sum()} points moved, {len(queries)} queries, after every layer",
     )
-
-
-def published(method: str, N: int) -> list[float]:
-    """The table's figures in per cent, by lookup."""
-    with PUBLISHED.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if (row["method"], row["N"]) == (method, str(N)):
-                return [float(row[f"lookup{i}"]) for i in range(1, 8) if row[f"lookup{i}"]]
-    raise AssertionError(f"no row {method}, {N}")
 
 
 def drawn(run: Run, method: str, N: int, M: int, samples: int) -> list[Mean]:
