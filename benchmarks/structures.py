@@ -42,15 +42,19 @@ from theory.structures import (
     uniform_points,
 )
 
-QUERIES = 200_000
+QUERIES, PART = 200_000, 4_000
 
 
 def searches(N: int, M: int) -> None:
-    x, q = uniform_points(100, N, QUERIES // 100, np.random.default_rng(N))
+    x, q = uniform_points(QUERIES // PART, N, PART, np.random.default_rng(N))
+    interpolation = interpolation_search(-1, 1)
     calls = {
-        "binary": partial(looked_at, binary_search, x, q, M),
-        "interpolation": partial(looked_at, interpolation_search(-1, 1), x, q, M),
-        "searchsorted": partial(np.searchsorted, x[0], q.ravel()),
+        # Set by set, so that what a search holds stays in the cache.
+        "binary": lambda: [looked_at(binary_search, *each, M) for each in zip(x, q, strict=True)],
+        "interpolation": lambda: [
+            looked_at(interpolation, *each, M) for each in zip(x, q, strict=True)
+        ],
+        "searchsorted": lambda: [np.searchsorted(*each) for each in zip(x, q, strict=True)],
     }
     times = in_turn(calls, 5)
     said = (f"{name} {QUERIES / median(each) / 1e6:6.2f}" for name, each in times.items())
