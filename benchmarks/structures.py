@@ -42,7 +42,7 @@ from theory.structures import (
     uniform_points,
 )
 
-QUERIES, PART = 200_000, 4_000
+QUERIES, PART = 160_000, 16_000
 
 
 def searches(N: int, M: int) -> None:

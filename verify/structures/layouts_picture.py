@@ -74,4 +74,5 @@ def by_lookup(panel: Axes, found: Mapping[str, Sequence[Mean]]) -> None:
     panel.set_ylabel("nearest neighbour found, %")
     panel.set_title("32 uniform points of the plane", fontsize=9)
     panel.set_ylim(0, 130)
+    panel.set_yticks(range(0, 101, 20))
     panel.legend(fontsize=8, loc="upper left")
