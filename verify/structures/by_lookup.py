@@ -32,6 +32,11 @@ def accuracies(right: np.ndarray) -> list[Mean]:
     return [estimated(100.0 * column) for column in right.T]
 
 
+def told(means: Sequence[Mean]) -> str:
+    """Means on a line, with the standard errors of those that were drawn."""
+    return ", ".join(f"{m:.1f}" if m.error else f"{m.mean:.1f}" for m in means)
+
+
 def beside(
     id: str, name: str, measured: Sequence[Mean], wanted: list[float], slack: float, source: str
 ) -> Finding:
@@ -46,7 +51,7 @@ def beside(
         [m.mean for m in measured],
         wanted,
         Verdict.of(holds),
-        ", ".join(f"{m.mean:.1f}" for m in measured),
+        told(measured),
         f"{', '.join(f'{w:.1f}' for w in wanted)}: {source} and {ERRORS:g} standard errors",
     )
 
@@ -85,6 +90,6 @@ def below(id: str, name: str, measured: Sequence[Mean], bound: list[float], sour
         [m.mean for m in measured],
         bound,
         Verdict.of(max(over) <= 0),
-        ", ".join(f"{m.mean:.1f}" for m in measured),
+        told(measured),
         f"at most {', '.join(f'{b:.1f}' for b in bound)}: {source}, by {ERRORS:g} standard errors",
     )
