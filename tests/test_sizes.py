@@ -77,11 +77,16 @@ SMALL = {
     "binary_search": {"lookups": 1, "largest": 9},
     "interpolation_search": {"N": 2, "lookups": 1, "largest": 9},
     "sort": {"n": 2, "largest": 9},
+    "kd_layout": {"N": 3, "d": 1, "largest": 9},
+    "kd_descent": {"lookups": 1, "d": 1, "largest": 9},
+    "bucket_table": {"N": 2, "T": 1, "largest": 9},
+    "count_min": {"hashes": [[0, 1]], "cells": 2, "longest": 9},
 }
 # Chebyshev takes ⌈log₃(2k + 1)⌉ layers and hop ⌊log₂k⌋ + 2, a few for any number that one types; a
 # step of whatever order is as many powers of three.  A range of numbers takes no memory.
 FREE = {("chebyshev", "k"), ("hop", "k"), ("hyperpower", "order")}
 FREE |= {(name, "largest") for name in ("binary_search", "interpolation_search", "sort")}
+FREE |= {("kd_layout", "largest"), ("kd_descent", "largest"), ("count_min", "longest")}
 CASES = [
     (name, argument)
     for name, given in SMALL.items()

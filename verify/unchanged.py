@@ -178,7 +178,9 @@ def _agree(
 
 
 def _said(model: Transformer, domain: Domain, given: list[Any]) -> list[Any]:
-    prompt = written(model, domain, *given)
+    # Whole numbers that an interface has drawn are written by torch, and read exactly.
+    whole = hasattr(model.interface, "drawn")
+    prompt = model.prompt(*given) if whole else written(model, domain, *given)
     return [entry for row in outputs(model, prompt, domain).tolist() for entry in row]
 
 
@@ -191,6 +193,8 @@ def _equal(a: Any, b: Any) -> bool:
 def _inputs(model: Transformer, domain: Domain, rng: np.random.Generator) -> list[Any]:
     """Random inputs of a model, as its interface writes them."""
     interface, draw = model.interface, _drawn(domain, rng)
+    if hasattr(interface, "drawn"):  # what only the interface knows how to draw
+        return [*interface.drawn(rng)]
     if hasattr(interface, "encode"):  # examples and queries
         n, d = interface.n or ROWS, interface.d
         queries = draw(2, d) if interface.several_queries else draw(1, d)[0]

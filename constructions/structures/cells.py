@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.interface import Interface, Prompt, as_many, finite_tensors
 from theory import checks
 from theory.checks import InputError
 
@@ -116,6 +117,81 @@ class Cells(Interface):
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
+
+
+class Table(Cells):
+    """As `Cells`, with T extra cells: points (…, N) and queries (…, m) → whole numbers (…, m).
+
+    Tokens are (x, 1, 0, 0, 0, 0) for points, (0, 0, t, 1, 0, 0) for extra cells, t = 0 … T − 1, and
+    (0, 0, 0, 0, q, 1) for queries, which see both.
+    """
+
+    def __init__(self, cells: int, extra: int, largest: int, factor: int) -> None:
+        super().__init__(cells, largest, factor)
+        self.extra = extra
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        points, queries = inputs
+        # Zeros in whatever numbers the points are, as many as there are extra cells.
+        none = xp.concat([points[..., :1] * 0] * self.extra, axis=-1)
+        numbers = none + xp.arange(self.extra)
+        x, q = points * 0, queries * 0
+        rows = [
+            xp.stack([points, x + 1, x, x, x, x], axis=-1),
+            xp.stack([none, none, numbers, none + 1, none, none], axis=-1),
+            xp.stack([q, q, q, q, queries, q + 1], axis=-1),
+        ]
+        stored = self.cells + self.extra
+        return Prompt(xp.concat(rows, axis=-2), stored, slice(stored, None))
+
+
+class Sketch(Interface):
+    """A stream of items (…, n) and queries (…, m) → whole numbers (…, m) as int64.
+
+    Tokens are numbers of the embedding's rows: i for an item of the stream, V + c for cell c, and
+    V + k + i for a query of item i.  Queries see the stream and the cells.
+
+    Raises ValueError for what are no whole numbers from 0 to V − 1, a stream that is longer than
+    `longest`, other leading dimensions, and a float format that does not hold all counts.
+    """
+
+    def __init__(self, items: int, cells: int, longest: int) -> None:
+        super().__init__()
+        self.items, self.counters, self.longest = items, cells, longest
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        holds(like, 2 * self.longest)
+        given = zip(as_many(inputs, "stream", "queries"), ("the stream", "queries"), strict=True)
+        stream, queries = (
+            torch.as_tensor(checks.tokens(name, each, self.items), device=like.device)
+            for each, name in given
+        )
+        if stream.shape[-1] > self.longest:
+            raise InputError(
+                f"the stream has {stream.shape[-1]} items: give at most {self.longest}, or build "
+                "it with a larger `longest`"
+            )
+        if queries.shape[:-1] != stream.shape[:-1]:
+            raise InputError(
+                f"queries have shape {tuple(queries.shape)} and the stream {tuple(stream.shape)}: "
+                "give as many rows (…, m)"
+            )
+        return stream, queries
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        stream, queries = inputs
+        own = self.items + xp.arange(self.counters)
+        cells = xp.concat([stream[..., :1] * 0] * self.counters, axis=-1) + own
+        tokens = xp.concat([stream, cells, queries + self.items + self.counters], axis=-1)
+        stored = stream.shape[-1] + self.counters
+        return Prompt(tokens, stored, slice(stored, None))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs[..., 0].round().to(torch.int64)
+
+    def drawn(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        """A random stream and queries."""
+        return rng.integers(self.items, size=12), rng.integers(self.items, size=4)
 
 
 def row_of(points: Tensor, n: int) -> None:

@@ -7,10 +7,33 @@ interpolation_search   where the query would stand if points were evenly spaced
 greedy_bayes           the likeliest cell of the bracket
 comparisons            what <, = and > can find
 branches               what values reveal beside their order
+clouds                 points in d dimensions, and their nearest neighbour
+kd_tree                their layout, and its search
+rows                   the plane in rows back and forth
+hashing                buckets by signs of inner products, or by k-means
+bucket_table           extra cells that name a point each
+one_cell               a cell of unlimited precision
+sketches               streams counted in few cells
+treap                  trees for queries that are not equally frequent
 """
 
 from theory.structures.binary_search import binary_accuracy, binary_search, depths
 from theory.structures.branches import most_by_branches, parting
+from theory.structures.bucket_table import (
+    bucket_of,
+    share_a_neighbour,
+    table_accuracy,
+    table_lookup,
+    table_of,
+)
+from theory.structures.clouds import (
+    as_cloud,
+    beside_cloud,
+    hard_cloud,
+    nearest_in_cloud,
+    sphere_cloud,
+    uniform_cloud,
+)
 from theory.structures.comparisons import (
     best_trees,
     decision_trees,
@@ -26,8 +49,17 @@ from theory.structures.greedy_bayes import (
     likeliest,
     nearest_chances,
 )
+from theory.structures.hashing import (
+    found_in_buckets,
+    k_means,
+    normal_directions,
+    orthogonal_directions,
+    simhash,
+)
 from theory.structures.interpolation_search import interpolated, interpolation_search
+from theory.structures.kd_tree import in_order, kd_order, kd_search
 from theory.structures.lookup import Strategy, accuracy_by_lookup, found, looked_at
+from theory.structures.one_cell import cell_bits, packed, unpacked
 from theory.structures.points import (
     as_points,
     as_queries,
@@ -35,33 +67,83 @@ from theory.structures.points import (
     nearest,
     uniform_points,
 )
+from theory.structures.rows import band_order, found_at_once, row_order
+from theory.structures.sketches import (
+    balanced_hashes,
+    best_answers,
+    conservative,
+    count_min,
+    count_sketch,
+    counts_of,
+    one_row_error,
+    random_hashes,
+    zipf,
+)
+from theory.structures.treap import found_by_depth, most_by_weight, treap_depths
 
 __all__ = [
     "Strategy",
     "accuracy_by_lookup",
+    "as_cloud",
     "as_points",
     "as_queries",
+    "balanced_hashes",
+    "band_order",
+    "beside_cloud",
+    "best_answers",
     "best_fixed",
     "best_trees",
     "binary_accuracy",
     "binary_search",
+    "bucket_of",
+    "cell_bits",
+    "conservative",
+    "count_min",
+    "count_sketch",
+    "counts_of",
     "decision_trees",
     "depths",
     "first_interpolated",
     "found",
     "found_at",
+    "found_at_once",
+    "found_by_depth",
+    "found_in_buckets",
     "greedy_bayes",
+    "hard_cloud",
     "hard_points",
+    "in_order",
     "interpolated",
     "interpolation_search",
+    "k_means",
+    "kd_order",
+    "kd_search",
     "likeliest",
     "looked_at",
     "most_by_branches",
     "most_by_roots",
+    "most_by_weight",
     "most_found",
     "nearest",
     "nearest_chances",
+    "nearest_in_cloud",
+    "normal_directions",
+    "one_row_error",
+    "orthogonal_directions",
+    "packed",
     "parting",
     "perfect_trees",
+    "random_hashes",
+    "row_order",
+    "share_a_neighbour",
+    "simhash",
+    "sphere_cloud",
+    "table_accuracy",
+    "table_lookup",
+    "table_of",
+    "treap_depths",
+    "uniform_cloud",
     "uniform_points",
+    "unpacked",
+    "zipf",
 ]

@@ -44,7 +44,7 @@ def interpolation_search(low: float, high: float) -> Strategy:
         lo, hi = np.zeros(q.shape, dtype=np.int64), np.full(q.shape, N + 1)
         v_lo, v_hi = (np.full(q.shape, end, dtype=np.result_type(end, q)) for end in (low, high))
         while True:
-            cell = np.clip(interpolated(q, lo, hi, v_lo, v_hi), 1, N)
+            cell = np.clip(_interpolated(q, lo, hi, v_lo, v_hi), 1, N)
             value = yield cell - 1
             right = value <= q
             lo, v_lo = np.where(right, cell, lo), np.where(right, value, v_lo)
@@ -65,9 +65,15 @@ def interpolated(
     for name, each in zip(names, arrays, strict=True):
         checks.finite(name, bool(np.isfinite(checks.real(name, each)).all()))
     at, first, last, below, above = arrays
-    W = above - below
-    if not (W > 0).all():
+    if not (above > below).all():
         raise InputError("v_lo is not below v_hi: give a bracket of the query")
+    return _interpolated(at, first, last, below, above)
+
+
+def _interpolated(
+    at: np.ndarray, first: np.ndarray, last: np.ndarray, below: np.ndarray, above: np.ndarray
+) -> np.ndarray:
+    W = above - below
     C = (at - below) * (last - first) + first * W
     least, most = (first + 1) * W, (last - 1) * W
     T = least + np.maximum(0, C - least) - np.maximum(0, C - most)

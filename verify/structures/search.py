@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -16,17 +14,13 @@ from theory.structures import Strategy, binary_accuracy, found, looked_at, neare
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs, streams
 from verify.evidence.size import size
-from verify.evidence.statistics import Mean, estimated
-from verify.finding import Finding, Verdict, equal, labelled
+from verify.evidence.statistics import Mean
+from verify.finding import Finding, equal, labelled
+from verify.structures.by_lookup import TABLE, accuracies, ahead, beside, published
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
-PUBLISHED = Path(__file__).with_name("by_lookup.csv")
-# The figures there were drawn, to ±0.2 points by two standard errors, and printed to a tenth.
-TABLE = 1.5 * 0.2 + 0.05
-# Some 50 accuracies are compared: one of them is 5 errors off by chance in 3 of 10⁵ runs.
-ERRORS = 5.0
 CHUNK = 1000  # prompts at once
 SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far
 STRATEGIES: dict[str, Strategy] = {
@@ -204,15 +198,6 @@ def one_cell(run: Run, each: Searched) -> Finding:
     )
 
 
-def published(method: str, N: int) -> list[float]:
-    """The table's figures in per cent, by lookup."""
-    with PUBLISHED.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if (row["method"], row["N"]) == (method, str(N)):
-                return [float(row[f"lookup{i}"]) for i in range(1, 8) if row[f"lookup{i}"]]
-    raise AssertionError(f"no row {method}, {N}")
-
-
 def drawn(run: Run, method: str, N: int, M: int, samples: int) -> list[Mean]:
     """The accuracy of each lookup in per cent, a query to each set of points."""
     right = []
@@ -220,7 +205,7 @@ def drawn(run: Run, method: str, N: int, M: int, samples: int) -> list[Mean]:
         x, q = uniform_points(min(CHUNK * 10, samples - start), N, 1, run.rng)
         cells = looked_at(STRATEGIES[method], x, q, M)
         right.append(found(cells, nearest(x, q))[:, 0])
-    return [estimated(100.0 * column) for column in np.concatenate(right).T]
+    return accuracies(np.concatenate(right))
 
 
 def _uniform(run: Run, samples: int) -> Iterator[Finding]:
@@ -228,47 +213,23 @@ def _uniform(run: Run, samples: int) -> Iterator[Finding]:
     for N, M in sizes.items():
         exact = [100 * float(share) for share in binary_accuracy(N, M)]
         by_halves = drawn(run, "binary", N, M, samples)
-        yield _beside("binary", N, by_halves, exact, 0.0, "known exactly")
-        table = f"drawn to ±0.2, within {TABLE:g} points"
-        interpolation = drawn(run, "interpolation", N, M, samples)
-        yield _beside(
-            "interpolation", N, interpolation, published("interpolation", N), TABLE, table
+        yield beside(
+            f"binary-{N}", f"binary, {N} uniform points", by_halves, exact, 0.0, "known exactly"
         )
-        yield _ahead(N, interpolation, exact)
+        interpolation = drawn(run, "interpolation", N, M, samples)
+        yield _as_published("interpolation", N, interpolation)
+        yield ahead(
+            f"ahead-{N}",
+            f"interpolation is ahead of binary search at every lookup but the last, {N} points",
+            interpolation[:-1],
+            [Mean(share, 0.0) for share in exact[:-1]],
+        )
         if N <= 32:
-            likeliest = drawn(run, "greedy Bayes", N, M, samples)
-            yield _beside("greedy", N, likeliest, published("greedy Bayes", N), TABLE, table)
+            yield _as_published("greedy Bayes", N, drawn(run, "greedy Bayes", N, M, samples))
 
 
-def _beside(
-    id: str, N: int, measured: list[Mean], wanted: list[float], slack: float, source: str
-) -> Finding:
-    """As far as these queries tell: within standard errors of the figures, and their own."""
-    holds = all(
-        abs(m.mean - w) <= ERRORS * m.error + slack for m, w in zip(measured, wanted, strict=True)
-    )
-    return Finding(
-        f"{id}-{N}",
-        f"{id}, {N} uniform points, accuracy by lookup in %",
-        "statistical",
-        [m.mean for m in measured],
-        wanted,
-        Verdict.of(holds),
-        ", ".join(f"{m:.1f}" for m in measured),
-        f"{', '.join(f'{w:.1f}' for w in wanted)}: {source} and {ERRORS:g} standard errors",
-    )
-
-
-def _ahead(N: int, measured: list[Mean], exact: list[float]) -> Finding:
-    """Interpolation beside binary search, lookup by lookup."""
-    lead = [m.mean - ERRORS * m.error - w for m, w in zip(measured, exact, strict=True)]
-    return Finding(
-        f"ahead-{N}",
-        f"interpolation is ahead of binary search at every lookup but the last, {N} points",
-        "statistical",
-        lead[:-1],
-        0.0,
-        Verdict.of(min(lead[:-1]) > 0),
-        f"by at least {min(lead[:-1]):.1f} points, less {ERRORS:g} standard errors",
-        "above 0",
-    )
+def _as_published(method: str, N: int, measured: list[Mean]) -> Finding:
+    source = f"drawn to ±0.2, within {TABLE:g} points"
+    name = f"{method}, {N} uniform points"
+    id = f"{method.partition(' ')[0]}-{N}"
+    return beside(id, name, measured, published(method, N), TABLE, source)

@@ -1,0 +1,107 @@
+"""A table of T extra cells beside N points that stand in any order: two lookups find the neighbour.
+
+The range from 0 to D = `largest` is divided into T buckets, t's middle is c_t = (2t + 1)·D/(2T),
+and extra cell t names the cell of the point that is nearest to it.
+
+Layer 1 gives each point its cell, rank + 1 (`rank.py`), and each point and each extra cell the
+square of its number, x² or t², by a ReLU head of the token with itself.
+
+Layer 2, hardmax: extra cell t asks for the nearest point, of two as near the lower one,
+
+    2D·((2t + 1)·D·x − T·x²) − x        largest where T·(x − c_t)² is least:
+
+the bracket differs by whole numbers, so by 2D or nothing, and x by less than D.  B for points, as
+large as needed, keeps extra cells from answering.  Others ask for nothing in particular; what they
+get the MLP takes away again.
+
+Layer 3, hardmax: lookup 1 of query q is at the extra cell of its bucket, the largest
+
+    t·(2Tq − D + 1) − t²·D,       with steps 2(Tq − (t + 1)·D) + 1 from t to t + 1,
+
+odd numbers, above 0 iff t + 1 ≤ Tq/D: so t = ⌊Tq/D⌋, and T − 1 for q = D.  It brings what the cell
+names, m.  Layer 4, three ReLU heads: lookup 2 brings the point in cell m (`rank.py`).
+"""
+
+from __future__ import annotations
+
+from constructions.assembly import Head, block, embed, unembed
+from constructions.margins import Margin
+from constructions.stream import Stream
+from constructions.structures.cells import Table, exact_range
+from constructions.structures.rank import at_rank, rank_heads
+from constructions.transformer import Stage, Transformer
+from constructions.words import Unit
+from theory import checks
+from theory.checks import InputError
+
+MOST = 10**6  # cells
+
+
+def bucket_table(N: int, T: int, *, largest: int = 2**10) -> Transformer:
+    """`bucket_table(N, T)(points, queries)`: the point that the table names for each query, (…, N)
+    and (…, m) → (…, m).
+
+    4 layers, at most 3 heads each, width 10.  Points are distinct whole numbers from 1 to largest −
+    1 in any order, queries whole numbers from 0 to `largest`.  `m` − 1 after layer 3 is the cell,
+    from 0 in ascending order, of lookup 2.
+
+    Raises ValueError for counts below 1, more than a million cells, and a `largest` at which sums
+    leave float64; the model as
+    `Cells`.
+    """
+    N, T = checks.dimension("N", N), checks.dimension("T", T)
+    if N + T > MOST:
+        raise InputError(f"N is {N} and T is {T}: give at most {MOST} cells in all")
+    D = checks.dimension("largest", largest)
+    # Above all scores that are compared.
+    bound = 8 * T * D * max(D * D, T)
+    factor = max(4 * (bound // D), 4 * (N + T) ** 2)
+    exact_range(D, factor)
+    stream = Stream(x=1, unit=1, cell=1, t=1, extra=1, square=1, q=1, query=1, m=1, v=1)
+    x, unit, cell, t, extra, square, q, query, m = map(
+        stream.read, ("x", "unit", "cell", "t", "extra", "square", "q", "query", "m")
+    )
+    B = float(bound)
+    squares = Head(x + t, x + t, unit + extra, "square", mask="own")
+    names = Head(
+        (4.0 * D * D * t + (2.0 * D * D - 1) * extra, -2.0 * D * T * extra, B * extra),
+        (x, square, unit),
+        cell,
+        "m",
+        margin=Margin(1.0),
+    )
+    found = Head(
+        (2.0 * T * q + (1.0 - D) * query, -D * query, B * query),
+        (t, square, extra),
+        m,
+        "m",
+        margin=Margin(1.0),
+    )
+    return Transformer(
+        embed(
+            stream,
+            x={"x": 1.0},
+            point={"unit": 1.0, "cell": 1.0},
+            t={"t": 1.0},
+            extra={"extra": 1.0},
+            q={"q": 1.0},
+            query={"query": 1.0},
+        ),
+        [
+            block(stream, [*rank_heads(stream, N + T, "cell"), squares], normalise="relu"),
+            block(
+                stream,
+                [names],
+                [Unit(m - (N + 1.0) * extra, "m", -1.0)],
+                normalise="hardmax",
+            ),
+            block(stream, [found], normalise="hardmax"),
+            block(stream, at_rank(stream, N + T, "m", "cell", "v"), normalise="relu"),
+        ],
+        unembed(stream, stream.read("v")),
+        interface=Table(N, T, D, factor),
+        stream=stream,
+        stages=(Stage(2, "m", "table"), Stage(3, "m", "cell")),
+        name=f"bucket_table({N}, {T}, largest={D})",
+        source="proved in constructions/structures/bucket_table.py",
+    )

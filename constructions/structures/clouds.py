@@ -1,0 +1,106 @@
+"""How points in d dimensions are written as a prompt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.structures.cells import holds, whole
+from theory.checks import InputError
+
+
+class Cloud(Interface):
+    """Points (…, N, d) → whole numbers (…, N) as int64: token i is the i-th point, and a 1.
+
+    Raises ValueError for another number of points or another dimension, numbers that are not whole
+    or not below the largest one in size, and a float format that does not hold all sums.
+    """
+
+    def __init__(self, N: int, d: int, largest: int, factor: int) -> None:
+        super().__init__()
+        self.points, self.dimension, self.largest, self.factor = N, d, largest, factor
+        self.context = N
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        holds(like, self.largest * self.factor)
+        (points,) = finite_tensors(like, inputs, "points")
+        cloud_of(points, self.points, self.dimension)
+        high = self.largest - 1
+        whole("points", points, -high, high, "or build it with a larger `largest`")
+        return (points,)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        (points,) = inputs
+        # A column of ones, in whatever numbers the points are.
+        tokens = xp.concat([points, points[..., :1] * 0 + 1], axis=-1)
+        return Prompt(tokens, tokens.shape[-2])
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs[..., 0].round().to(torch.int64)
+
+    def drawn(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        """Random points, some with equal coordinates."""
+        high = min(self.largest, self.points)
+        return (rng.integers(1 - high, high, size=(self.points, self.dimension)),)
+
+
+class LaidOut(Interface):
+    """Points (…, N, d), in their cells, and queries (…, m, d) → whole numbers (…, m) as int64.
+
+    Tokens are (x, 1, cell, 0, 0) for points and (0, 0, 0, q, 1) for queries, which see points
+    alone.  Points are whole numbers from 1 to largest − 1, queries from 0 to `largest`.
+
+    Raises ValueError for another number of points or another dimension, numbers that are not such,
+    other leading dimensions, and a float format that does not hold all sums.
+    """
+
+    def __init__(self, N: int, d: int, largest: int, factor: int) -> None:
+        super().__init__()
+        self.points, self.dimension, self.largest, self.factor = N, d, largest, factor
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        holds(like, self.largest * self.factor)
+        points, queries = finite_tensors(like, inputs, "points", "queries")
+        cloud_of(points, self.points, self.dimension)
+        leading = points.shape[:-2]
+        if queries.shape[:-2] != leading or queries.shape[-1:] != points.shape[-1:]:
+            raise InputError(
+                f"queries have shape {tuple(queries.shape)} and points {tuple(points.shape)}: "
+                "give as many rows (…, m, d) of the same dimension"
+            )
+        scale = "scaling both, or build it with a larger `largest`"
+        whole("points", points, 1, self.largest - 1, scale)
+        whole("queries", queries, 0, self.largest, scale)
+        return points, queries
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        points, queries = inputs
+        x, q = points[..., :1] * 0, queries[..., :1] * 0
+        cells = x + xp.arange(self.points)[:, None]
+        rows = [
+            xp.concat([points, x + 1, cells, points * 0, x], axis=-1),
+            xp.concat([queries * 0, q, q, queries, q + 1], axis=-1),
+        ]
+        return Prompt(xp.concat(rows, axis=-2), self.points, slice(self.points, None))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs[..., 0].round().to(torch.int64)
+
+    def drawn(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        """Random points and queries, some with equal coordinates."""
+        high = min(self.largest, 2 * self.points + 2)
+        points = rng.integers(1, high, size=(self.points, self.dimension))
+        return points, rng.integers(high + 1, size=(4, self.dimension))
+
+
+def cloud_of(points: Tensor, N: int, d: int) -> None:
+    """Raise ValueError unless points are (…, N, d)."""
+    if points.ndim < 2 or points.shape[-2:] != (N, d):
+        raise InputError(
+            f"points have shape {tuple(points.shape)} and the model was built for {N} of dimension "
+            f"{d}: give (…, {N}, {d}), or build it again"
+        )

@@ -1,0 +1,89 @@
+"""Count-min: a stream is counted in k = d·w cells, and a query reads one of them in each layer.
+
+Row r of the sketch are the cells r·w … r·w + w − 1, and item i has its cell r·w + h_r(i) there.
+Tokens are the stream's items, whose code has a one for each of their d cells; the k cells, each
+with the one-hot code of its number; and queries, coded as items.
+
+Layer 1.  A linear head: cell c asks with its code, items answer with theirs, 1 is carried, so
+
+    count_c = Σ_j Σ_r [h_r(item_j) is cell c],
+
+a product of a matrix of the hashes and the counts of the items: count-min is a linear sketch.
+
+Layer 2 + r, r = 0 … d − 1, is one lookup.  The query asks with its code in row r alone, a one-hot
+code: v becomes the count of that one cell.  The MLP takes the smaller one,
+
+    estimate ← estimate − relu(estimate − v) = min(estimate, v),      v ← v − relu(v) = 0,
+
+from an estimate that is above all counts.  Conservative update is no sum over the stream: each item
+has to read what those before it have written (`theory/structures/sketches.py`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.stream import Map, Stream
+from constructions.structures.cells import Sketch
+from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.words import Unit
+from theory import checks
+from theory.checks import InputError
+
+
+def count_min(hashes: ArrayLike, cells: int, *, longest: int = 2**20) -> Transformer:
+    """`count_min(h, w)(stream, queries)`: min_r of the counts in the cells h_r of each query,
+    (…, n) and (…, m) → (…, m).
+
+    `hashes` h (d, V) has for each item the cell from 0 to w − 1, w = `cells`, in each of d rows.
+    1 + d layers of 1 linear head, width 2dw + 4, 2 MLP units a lookup.  Items are whole numbers
+    from 0 to V − 1, at most `longest` of them in a stream.
+
+    Raises ValueError for what are no such cells, counts below 1, a `longest` above 2^50, and a
+    sketch that the memory does not hold; the model as `Sketch`.
+    """
+    h, w = checks.step_counts("hashes", hashes), checks.dimension("cells", cells)
+    if h.ndim != 2 or h.max() >= w:
+        raise InputError(
+            f"hashes have shape {h.shape} and end at {h.max()}: give (d, V) cells from 0 to {w - 1}"
+        )
+    if checks.dimension("longest", longest) > 2**50:
+        raise InputError(f"longest is {longest}: give at most 2^50, so that counts are exact")
+    d, V = h.shape
+    k = d * w
+    stream = Stream(code=k, cell=k, item=1, count=1, estimate=1, v=1)
+    stream.fits(1 + d)
+    codes = np.zeros((V, k))
+    for r, row in enumerate(h):
+        codes[np.arange(V), r * w + row] = 1
+    counts = Head(stream.read("cell"), stream.read("code"), stream.read("item"), "count")
+    tokens = V + k + V
+    of = {
+        "code": np.concatenate([codes, np.zeros((k, k)), codes]),
+        "cell": np.concatenate([np.zeros((V, k)), np.eye(k), np.zeros((V, k))]),
+        "item": (np.arange(tokens) < V).astype(np.float64),
+        "estimate": np.where(np.arange(tokens) < V + k, 0.0, float(longest)),
+    }
+    return Transformer(
+        Embed(rows(stream, **of)),
+        [block(stream, [counts]), *(_lookup(stream, r, w, k) for r in range(d))],
+        unembed(stream, stream.read("estimate")),
+        interface=Sketch(V, k, longest),
+        stream=stream,
+        stages=(Stage(1, "count", "cells"), Stage(1 + d, "estimate", "estimates")),
+        name=f"count_min({d} rows of {V} items, {w})",
+        source="[Cormode2005]; proved in constructions/structures/count_min.py",
+    )
+
+
+def _lookup(stream: Stream, r: int, w: int, k: int) -> Block:
+    estimate, v = stream.read("estimate"), stream.read("v")
+    row = np.diag((np.arange(k) // w == r).astype(np.float64))
+    asks = stream.read("code") @ Map(row, f"row {r}")
+    return block(
+        stream,
+        [Head(asks, stream.read("cell"), stream.read("count"), "v")],
+        [Unit(estimate - v, "estimate", -1.0), Unit(v, "v", -1.0)],
+    )

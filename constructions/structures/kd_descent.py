@@ -1,0 +1,78 @@
+"""The descent of a kd-tree: M lookups from the root to a leaf, one cell in each layer.
+
+The N = 2^M − 1 points stand in their cells, laid out (`kd_layout.py`); a query begins at m =
+(N − 1)/2.  Layer k + 1, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads are a tent at m −
+cell, so that v becomes the point in cell m, and nothing of the other cells comes through.  The MLP
+has the bit b = [v_a ≤ q_a] = φ(q_a − v_a + 1), a = k mod d, and makes
+
+    m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
+
+It is binary search but for the axis of the comparison: for d = 1 the same lookups.  After the last
+one m + ½ is the number of cells in front of the query's leaf region.  Pending branches are not
+visited: that takes a memory of them, see `theory/structures/kd_tree.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.assembly import block, embed, unembed
+from constructions.stream import Stream, one
+from constructions.structures.cells import exact_range
+from constructions.structures.clouds import LaidOut
+from constructions.structures.kd_layout import axis_of
+from constructions.structures.rank import at_rank
+from constructions.transformer import Block, Stage, Transformer
+from constructions.words import Move, Step, Unit
+from theory import checks
+from theory.checks import InputError
+
+MOST = 20  # lookups: a million points
+
+
+def kd_descent(lookups: int, d: int, *, largest: int = 2**10) -> Transformer:
+    """`kd_descent(M, d)(points, queries)`: how many of the N = 2^M − 1 cells are in front of each
+    query's leaf region, (…, N, d) and (…, m, d) → (…, m).
+
+    M layers of 3 ReLU heads, width 3d + 3, 2 + d MLP units a layer.  Points are whole numbers from
+    1 to largest − 1, in the cells of the kd-tree's layout, and queries from 0 to `largest`; ties go
+    right.  The cell of lookup k = 1 … M is `m` after layer k − 1.
+
+    Raises ValueError for lookups < 1 or above 20, d < 1, and a `largest` at which sums leave
+    float64; the model as `LaidOut`.
+    """
+    M = checks.dimension("lookups", lookups)
+    if M > MOST:
+        raise InputError(f"lookups is {M}: give at most {MOST}, a million points")
+    N, d = 2**M - 1, checks.dimension("d", d)
+    factor = 4 * N * N
+    largest = exact_range(largest, factor)
+    stream = Stream(x=d, unit=1, cell=1, q=d, m=1, v=d)
+    stream.fits(M, heads=3)
+    return Transformer(
+        embed(
+            stream,
+            x={"x": 1.0},
+            point={"unit": 1.0},
+            cell={"cell": 1.0},
+            q={"q": 1.0},
+            query={"m": (N - 1) / 2},
+        ),
+        [_lookup(stream, N, 2.0 ** (M - 2 - k), k % d) for k in range(M)],
+        unembed(stream, stream.read("m"), bias=np.array([0.5])),
+        interface=LaidOut(N, d, largest, factor),
+        stream=stream,
+        stages=tuple(Stage(k, "m", k + 1) for k in range(M)),
+        name=f"kd_descent({M}, {d}, largest={largest})",
+        source="proved in constructions/structures/kd_descent.py",
+    )
+
+
+def _lookup(stream: Stream, N: int, half: float, axis: int) -> Block:
+    q, v = axis_of(stream, "q", axis), axis_of(stream, "v", axis)
+    words = (
+        Step(q - v, 0.0, "m", times=2 * half),
+        Move(-half * one, "m"),
+        Unit(stream.read("v"), "v", -1.0),
+    )
+    return block(stream, at_rank(stream, N, "m", "cell", "v"), words, normalise="relu")

@@ -1,0 +1,122 @@
+"""The layout of a kd-tree: the cell of each of N = 2^L − 1 points, one level of the tree a layer.
+
+A point's place in the prompt breaks ties: with it as lowest digit, k = 2^L·x + place, all keys of
+an axis are different whole numbers.  Of each point that is no node yet the stream has the bits of
+its path, and `done` of those that are one.  Two points are in one bracket iff
+
+    H_ij = Σ_b (b_i + b_j − 2·b_i·b_j) = 0          over the bits so far, and `done`,
+
+which is bilinear; H ≥ 1 otherwise.  Layer l + 1, l = 0 … L − 2, ranks by axis a = l mod d, in all
+brackets at once, by two ReLU heads: with B above all differences of keys
+
+    r_i = Σ_j φ(k_i − k_j − B·H_ij),       φ(u) = relu(u) − relu(u − 1).
+
+A bracket of level l has 2^{L−l} − 1 points, and its node is the one of rank mid = 2^{L−1−l} − 1.
+With u = r − mid, made very negative where the point is done, the MLP has
+
+    right = φ(u) = [r > mid],      node = relu(u + 1) − 2·relu(u) + relu(u − 1) = [r = mid],
+
+and pos ← pos + right·(mid + 1) + node·mid, where pos is the first cell of the bracket, and of a
+node its own.  What is left after L − 1 layers are brackets of one point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.stream import Map, Reading, Stream, number, one
+from constructions.structures.cells import exact_range
+from constructions.structures.clouds import Cloud
+from constructions.transformer import Block, PosEmbed, Stage, Transformer
+from constructions.words import Unit
+from theory import checks, machine
+from theory.checks import InputError
+
+MOST = 20  # levels: a million points
+
+
+def kd_layout(N: int, d: int, *, largest: int = 2**10) -> Transformer:
+    """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree, (…, N, d) →
+    (…, N).
+
+    L − 1 layers of 2 ReLU heads for N = 2^L − 1, width d + L + 2, 4 MLP units a layer.  Points are
+    whole numbers of size below `largest`; of equal coordinates that of the point given first is the
+    lower one, so points may be equal.
+
+    Raises ValueError for N that is not 3, 7, 15, … or above a million, d < 1, and a `largest` at
+    which sums leave float64; the model as `Cloud`.
+    """
+    L = levels("N", N)
+    if not 2 <= L <= MOST:
+        raise InputError(f"N is {N}: give 3, 7, 15, …, at most 2^{MOST} − 1, a million points")
+    checks.dimension("d", d)
+    factor = 8 * (N + 1) ** 3
+    largest = exact_range(largest, factor)
+    bits = dict.fromkeys((f"bit{level}" for level in range(1, L - 1)), 1)
+    stream = Stream(x=d, unit=1, **bits, done=1, rank=1, pos=1)
+    machine.fits_in_memory(f"{N:.4g} places", 8 * stream.d_model * N, "lay fewer points out")
+    place = np.tile(np.arange(N)[:, None], d)
+    return Transformer(
+        embed(stream, x={"x": 2.0**L}, unit={"unit": 1.0}),
+        [_level(stream, level, L, d, largest) for level in range(L - 1)],
+        unembed(stream, stream.read("pos")),
+        pos_embed=PosEmbed(rows(stream, x=place)),
+        interface=Cloud(N, d, largest, factor),
+        stream=stream,
+        stages=(Stage(L - 1, "pos", "cells"),),
+        name=f"kd_layout({N}, {d}, largest={largest})",
+        source="proved in constructions/structures/kd_layout.py",
+    )
+
+
+def levels(name: str, N: int) -> int:
+    """L with N = 2^L − 1; ValueError for other N."""
+    L = checks.dimension(name, N).bit_length()
+    if N != 2**L - 1:
+        raise InputError(f"{name} is {N}: give 2^L − 1, such as {2 ** (L - 1) - 1} or {2**L - 1}")
+    return L
+
+
+def axis_of(stream: Stream, name: str, axis: int) -> Reading:
+    """One coordinate of a register."""
+    column = np.eye(stream.widths[name])[:, [axis]]
+    return stream.read(name) @ Map(column, f"axis {axis}")
+
+
+def _level(stream: Stream, level: int, L: int, d: int, largest: int) -> Block:
+    key, unit, rank, done = (
+        axis_of(stream, "x", level % d),
+        *map(stream.read, ("unit", "rank", "done")),
+    )
+    paths = [stream.read(f"bit{i}") for i in range(1, level + 1)] + [done] * (level > 0)
+    B = 2.0 ** (L + 1) * largest
+    far = sum((B * path for path in paths), start=0.0 * unit)
+    answers = one, -key - far, *paths
+    heads = [
+        Head(
+            (key - far - shift * one, one, *(2 * B * path for path in paths)),
+            answers,
+            (2.0**L - 1) * unit,
+            "rank",
+            times,
+        )
+        for shift, times in ((0.0, 1.0), (1.0, -1.0))
+    ]
+    mid = 2.0 ** (L - 1 - level) - 1
+    u = rank - 2.0**L * done - mid * one
+    into = (f"bit{level + 1}", "done", "pos") if level < L - 2 else ("pos",)
+    at = slice(3 - len(into), 3)
+    # What right, whose bit is in front, and node make of relu(u + 1), relu(u) and relu(u − 1).
+    adds: dict[float, tuple[float, ...]] = {
+        1.0: (0.0, 1.0, mid),
+        0.0: (1.0, -2.0, 1 - mid),
+        -1.0: (-1.0, 1.0, -1.0),
+    }
+    words = [
+        Unit(u + shift * one, into, Map(np.array([add[at]]), ", ".join(map(number, add[at]))))
+        for shift, add in adds.items()
+        if any(add[at])
+    ]
+    words.append(Unit(rank, "rank", -1.0))
+    return block(stream, heads, words, normalise="relu", mask="full")

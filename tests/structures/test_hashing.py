@@ -1,0 +1,71 @@
+"""Hashes, and what is found in buckets, beside definitions."""
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from theory.structures import (
+    found_in_buckets,
+    k_means,
+    nearest_in_cloud,
+    normal_directions,
+    orthogonal_directions,
+    simhash,
+    sphere_cloud,
+)
+
+RNG = np.random.default_rng(0)
+
+
+def test_signs_are_bits():
+    w = normal_directions(3, 4, np.random.default_rng(1))
+    for z in np.random.default_rng(2).normal(size=(20, 4)):
+        assert simhash(w)(z) == sum(2**i for i in range(3) if np.dot(w[i], z) > 0)
+    assert simhash([[1.0, 0.0]])([[2, 1], [0, 1], [-1, 0]]).tolist() == [1, 0, 0]
+
+
+def test_directions_are_orthogonal():
+    w = orthogonal_directions(4, 9, np.random.default_rng(3))
+    assert np.allclose(w @ w.T, np.eye(4))
+
+
+def test_centres():
+    """Three heaps far apart: each has a bucket of its own."""
+    rng = np.random.default_rng(4)
+    heaps = np.repeat(100.0 * np.eye(3), 30, axis=0) + rng.normal(size=(90, 3))
+    bucket = k_means(heaps, 3, rng)(heaps).reshape(3, 30)
+    assert (bucket == bucket[:, :1]).all()
+    assert len(set(bucket[:, 0])) == 3
+
+
+def test_found_in_buckets_by_a_loop():
+    x, q = sphere_cloud(4, 12, 3, 5, np.random.default_rng(5))
+    hashed = simhash(normal_directions(2, 3, np.random.default_rng(6)))
+    right = found_in_buckets(hashed, x, q, 3)
+    for s, i in np.ndindex(4, 5):
+        own = [a for a in range(12) if hashed(x[s, a]) == hashed(q[s, i])]
+        target = nearest_in_cloud(x[s], q[s, i : i + 1])[0]
+        assert right[s, i].tolist() == [target in own[:k] for k in (1, 2, 3)]
+
+
+def test_with_one_bucket_the_first_points_are_looked_at():
+    x, q = sphere_cloud(1, 6, 3, 50, np.random.default_rng(7))
+    right = found_in_buckets(lambda z: np.zeros(z.shape[:-1], int), x, q, 4)
+    assert (right[0].sum(-1) == np.maximum(4 - nearest_in_cloud(x, q)[0], 0)).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: simhash(np.ones(3)), r"give \(b, d\)"),
+        (lambda: simhash(np.ones((2, 3)))(np.ones(2)), "the dimension is 3"),
+        (lambda: orthogonal_directions(3, 2, RNG), "at most d directions are orthogonal"),
+        (lambda: normal_directions(0, 2, RNG), "b is 0"),
+        (lambda: k_means(np.ones((2, 2)), 3, RNG), "n ≥ 3 buckets"),
+        (lambda: found_in_buckets(simhash([[1.0]]), [[1.0]], [[1.0]], 0), "lookups is 0"),
+    ],
+)
+def test_what_is_refused(call, says):
+    with pytest.raises(InputError, match=says) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

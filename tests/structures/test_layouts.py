@@ -1,0 +1,173 @@
+"""Orders of points in d dimensions, searches of them, and trees of known weights."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory.checks import InputError
+from theory.structures import (
+    band_order,
+    binary_search,
+    decision_trees,
+    found_at,
+    found_at_once,
+    found_by_depth,
+    hard_cloud,
+    in_order,
+    kd_order,
+    kd_search,
+    looked_at,
+    most_by_weight,
+    most_found,
+    nearest_in_cloud,
+    row_order,
+    sphere_cloud,
+    treap_depths,
+    uniform_cloud,
+    zipf,
+)
+
+COORDINATE = st.integers(-3, 3)
+CLOUDS = st.integers(1, 3).flatmap(
+    lambda d: st.lists(st.tuples(*[COORDINATE] * d), min_size=1, max_size=12)
+)
+
+
+def laid_out(points, which, axis):
+    """By recursion: coordinates, and then who was given first."""
+    if len(which) < 2:
+        return which
+    ordered = sorted(which, key=lambda i: (points[i][axis], i))
+    m, after = len(which) // 2, (axis + 1) % len(points[0])
+    below, above = laid_out(points, ordered[:m], after), laid_out(points, ordered[m + 1 :], after)
+    return [*below, ordered[m], *above]
+
+
+@given(points=CLOUDS)
+def test_the_layout_by_recursion(points):
+    assert kd_order(np.array(points)).tolist() == laid_out(points, list(range(len(points))), 0)
+
+
+def test_in_one_dimension_it_sorts():
+    points = [[3], [1], [2], [1]]
+    assert in_order(points, kd_order(points))[:, 0].tolist() == [1, 1, 2, 3]
+    assert kd_order(points).tolist() == [1, 3, 2, 0]
+
+
+def one_search(x, q, lookups):
+    """One query, with a list of what is pending."""
+    cells, pending, bracket = [], [], (0, len(x), 0)
+    while len(cells) < lookups:
+        lo, hi, axis = bracket
+        if lo >= hi:
+            if not pending:
+                return cells + [cells[-1]] * (lookups - len(cells))
+            first = min(pending, key=lambda each: each[0])
+            pending.remove(first)
+            bracket = first[1]
+            continue
+        m, after = (lo + hi) // 2, (axis + 1) % len(q)
+        cells.append(m)
+        away, sides = q[axis] - x[m][axis], ((lo, m, after), (m + 1, hi, after))
+        near, far = sides[::-1] if away >= 0 else sides
+        if far[0] < far[1]:
+            pending.append((abs(away), far))
+        bracket = near
+    return cells
+
+
+@given(points=CLOUDS, data=st.data())
+def test_the_search_by_a_list(points, data):
+    q = data.draw(st.lists(st.integers(-4, 4), min_size=len(points[0]), max_size=len(points[0])))
+    x = np.array(points)
+    x = in_order(x, kd_order(x))
+    cells = kd_search(x, [q], len(x) + 1)[0]
+    assert cells.tolist() == one_search(x.tolist(), q, len(x) + 1)
+    assert set(cells) == set(range(len(x)))  # all of them in the end
+    assert ((x - q) ** 2).sum(-1).min() == ((x[nearest_in_cloud(x, [q])] - q) ** 2).sum()
+
+
+def test_in_one_dimension_the_descent_is_binary_search():
+    x, q = np.arange(1, 8), np.arange(9)
+    assert (kd_search(x[:, None], q[:, None], 3) == looked_at(binary_search, x, q, 3)).all()
+
+
+def test_rows_by_hand():
+    """Two bands, the second one backwards; with rows of two points (0.3, 0.4) is in the second."""
+    points = [[0.1, 0.2], [0.9, 0.1], [0.3, 0.4], [0.8, 0.9]]
+    assert band_order(points, 2).tolist() == [0, 2, 1, 3]
+    assert row_order(points, 2).tolist() == [0, 1, 3, 2]
+    assert row_order(points, 1).tolist() == [0, 2, 3, 1]
+
+
+def test_what_is_found_at_once():
+    rng = np.random.default_rng(0)
+    right = found_at_once(lambda x: row_order(x, 2), 4, 4, 200, rng, grid=4)
+    assert right[:, 3].all()
+    assert (np.diff(right.astype(int), axis=1) >= 0).all()
+    # An order that says nothing leaves all places alike.
+    mixed = found_at_once(lambda x: rng.permuted(row_order(x, 2), axis=1), 4, 2, 2000, rng, grid=2)
+    assert abs(mixed.mean(0) - [0.25, 0.5]).max() < 5 * 0.5 / 2000**0.5
+
+
+def test_clouds():
+    rng = np.random.default_rng(1)
+    x, q = sphere_cloud(3, 5, 30, 4, rng, rho=0.8)
+    assert np.allclose((q**2).sum(-1), 1)
+    assert np.isclose(q @ x.swapaxes(1, 2), 0.8).any(-1).all()
+    x, q = hard_cloud(50, 3, 2, 2, rng)
+    assert x.shape == (50, 7, 2)
+    assert (abs(x[:, None] - q[:, :, None]).max(-1).min(-1) < 6).all()
+    x, q = uniform_cloud(2, 3, 4, 5, rng)
+    assert (x.shape, q.shape) == ((2, 3, 4), (2, 5, 4))
+    assert nearest_in_cloud([[0, 0], [2, 0], [0, 0]], [[1, 0], [0, 1]]).tolist() == [0, 0]
+
+
+def test_treaps():
+    assert treap_depths([1, 5, 2, 4, 3]).tolist() == [2, 1, 3, 2, 3]
+    assert treap_depths([1, 1, 1]).tolist() == [1, 2, 3]
+    weights = [1, 5, 2, 4, 3]
+    assert found_by_depth(treap_depths(weights), weights, 3).tolist() == [5, 10, 15]
+
+
+@pytest.mark.parametrize(("N", "M"), [(3, 1), (4, 2), (6, 2)])
+def test_the_best_tree_by_all_trees(N, M):
+    weights = np.random.default_rng(N).integers(1, 9, N)
+    at = found_at(decision_trees(N, M), N)
+    for i in range(1, M + 1):
+        most = ((at > 0) & (at <= i)) @ weights
+        assert most_by_weight(weights, M)[i - 1] == most.max()
+    assert np.allclose(most_by_weight(np.ones(N), 4), [most_found(N, i) for i in range(1, 5)])
+
+
+def test_a_treap_is_no_better_than_the_best_tree():
+    rng, law = np.random.default_rng(2), zipf(30, 1.2)
+    for _ in range(5):
+        w = rng.permutation(law)
+        assert (found_by_depth(treap_depths(w), w, 5) <= most_by_weight(w, 5) + 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: kd_order([1, 2]), r"points have shape \(2,\): give rows"),
+        (lambda: kd_order([[np.nan, 1]]), "points contains NaN"),
+        (lambda: kd_order(np.zeros((3, 0))), "of at least one point"),
+        (lambda: in_order([[1], [2]], [0, 0]), "the numbers from 0 to 1, each once"),
+        (lambda: kd_search([[1, 2]], [[1]], 1), "of the same dimension"),
+        (lambda: kd_search([[1, 2]], [[1, 2]], 0), "lookups is 0"),
+        (lambda: band_order([[1, 2]], 2), "of the unit square"),
+        (lambda: row_order([[0.5, 0.5]], 0), "rows is 0"),
+        (lambda: sphere_cloud(1, 2, 1, 1, np.random.default_rng(0)), "d is 1"),
+        (lambda: sphere_cloud(1, 2, 3, 1, np.random.default_rng(0), 2), "rho is 2"),
+        (lambda: treap_depths([]), "give a row"),
+        (lambda: treap_depths([1, -1]), "at least 0"),
+        (lambda: most_by_weight(np.ones(300), 1), "at most 256"),
+        (lambda: found_by_depth([1], [1, 2], 1), "give as many"),
+    ],
+)
+def test_what_is_refused(call, says):
+    with pytest.raises(InputError, match=says) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

@@ -1,0 +1,110 @@
+"""Sketches beside loops, and the error of one row beside an enumeration."""
+
+from collections import Counter
+from itertools import product
+from statistics import median
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from theory.structures import (
+    balanced_hashes,
+    best_answers,
+    conservative,
+    count_min,
+    count_sketch,
+    counts_of,
+    one_row_error,
+    random_hashes,
+    zipf,
+)
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_sketches_by_loops(d):
+    V, w, rng = 9, 4, np.random.default_rng(d)
+    streams, h = rng.integers(V, size=(6, 20)), random_hashes(6, d, V, w, rng)
+    signs = rng.choice([-1, 1], size=h.shape)
+    counts = counts_of(streams, V)
+    for s, stream in enumerate(streams.tolist()):
+        plain, careful, signed = Counter(), Counter(), Counter()
+        for item in stream:
+            cells = [(r, h[s, r, item]) for r in range(d)]
+            least = min(careful[cell] for cell in cells)
+            for cell in cells:
+                plain[cell] += 1
+                signed[cell] += signs[s, cell[0], item]
+                careful[cell] = max(careful[cell], least + 1)
+        for i in range(V):
+            cells = [(r, h[s, r, i]) for r in range(d)]
+            assert counts[s, i] == stream.count(i)
+            assert count_min(counts, h, w)[s, i] == min(plain[c] for c in cells)
+            assert conservative(streams, h, w)[s, i] == min(careful[c] for c in cells)
+            by_signs = median(signs[s, c[0], i] * signed[c] for c in cells)
+            assert count_sketch(counts, h, signs, w)[s, i] == by_signs
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_the_error_of_one_row_by_enumeration(balanced):
+    """All streams of two of three items, all hashes into two cells."""
+    p, n, k = np.array([0.5, 0.375, 0.125]), 2, 2
+    hashes = [h for h in product(range(k), repeat=3) if not balanced or sum(h) == 1]
+    total = 0.0
+    for h in hashes:
+        for stream in product(range(3), repeat=n):
+            counts = counts_of(np.array(stream), 3)
+            said = count_min(counts, np.array([h]), k)
+            total += p[list(stream)].prod() * (p * (said - counts)).sum() / len(hashes)
+    assert np.isclose(total, one_row_error(p, n, k, balanced=balanced), rtol=1e-14)
+
+
+def test_balanced_cells():
+    h = balanced_hashes(5, 10, 4, np.random.default_rng(1))
+    assert h.shape == (5, 1, 10)
+    assert all(sorted(np.bincount(row[0], minlength=4)) == [2, 2, 3, 3] for row in h)
+
+
+def test_the_best_answer_to_an_estimate():
+    said, counts = [2, 2, 2, 0, 4], [0, 1, 2, 0, 3]
+    weights = [1, 1, 3, 1, 1]
+    answers = best_answers(said, counts, weights)
+    assert answers.tolist() == [0, 1, 2, 3, 3]
+
+    def loss(table):
+        off = abs(np.array([table[s] for s in said]) - counts)
+        return (off * weights).sum()
+
+    tables = product(range(4), repeat=5)
+    assert loss(answers) == min(map(loss, tables))
+
+
+def test_zipf():
+    assert np.isclose(zipf(100, 1.2).sum(), 1)
+    assert np.isclose(zipf(4, 1.0)[0] / zipf(4, 1.0)[3], 4)
+    assert np.isclose(one_row_error(zipf(100, 1.2), 100, 32), 2.7923, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: count_min([1.5, 2.0], [[0, 1]], 2), "counts is .*: give integers"),
+        (lambda: count_min([1, -2], [[0, 1]], 2), "at least 0"),
+        (lambda: count_min([1, 2], [[0, 2]], 2), "cells from 0 to 1"),
+        (lambda: count_min([1, 2, 3], [[0, 1]], 2), r"give \(…, V\) and \(…, d, V\)"),
+        (lambda: count_sketch([1, 2], [[0, 1]], [[1, 2]], 2), "every entry must be"),
+        (lambda: count_sketch([1, 2], [[0, 1]], [1, 1], 2), "give as many"),
+        (lambda: conservative([0, 5], [[0, 1]], 2), "give numbers from 0 to 1"),
+        (lambda: counts_of([0.5], 2), "give integers"),
+        (lambda: zipf(0, 1.0), "V is 0"),
+        (lambda: random_hashes(1, 0, 2, 2, RNG), "d is 0"),
+        (lambda: one_row_error([0.5, 0.4], 1, 1), "give probabilities"),
+        (lambda: best_answers([1], [1, 2], [1]), "give one for each"),
+    ],
+)
+def test_what_is_refused(call, says):
+    with pytest.raises(InputError, match=says) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

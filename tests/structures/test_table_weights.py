@@ -1,0 +1,80 @@
+"""Bucket tables and count-min by weights, beside the theory's own."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.structures import bucket_table, count_min
+from theory import structures
+from theory.checks import InputError
+from theory.structures import counts_of, table_lookup
+
+TABLE = bucket_table(5, 4, largest=21)
+HASHES = [[0, 2, 1, 0, 2, 2], [1, 1, 0, 2, 0, 1]]
+SKETCH = count_min(HASHES, 3, longest=50)
+
+
+@given(points=st.lists(st.integers(1, 20), min_size=5, max_size=5, unique=True))
+@settings(max_examples=25)
+def test_tables(points):
+    ordered, queries = np.sort(points), np.arange(22)
+    cells = table_lookup(ordered, queries, 4, 0, 21)
+    assert (TABLE(points, queries).numpy() == ordered[cells]).all()
+    passed = list(TABLE.streams(points, queries))
+    assert (passed[3][9:, TABLE.stream["m"]][:, 0].numpy() - 1 == cells).all()
+
+
+@pytest.mark.parametrize(("N", "T", "largest"), [(1, 1, 2), (2, 9, 5), (12, 3, 40), (3, 200, 7)])
+def test_other_sizes(N, T, largest):
+    rng = np.random.default_rng(N)
+    points = np.stack([rng.choice(largest - 1, N, replace=False) + 1 for _ in range(30)])
+    queries = np.tile(np.arange(largest + 1), (30, 1))
+    cells = table_lookup(np.sort(points), queries, T, 0, largest)
+    said = bucket_table(N, T, largest=largest)(points, queries).numpy()
+    assert (said == np.take_along_axis(np.sort(points), cells, axis=-1)).all()
+
+
+@given(stream=st.lists(st.integers(0, 5), min_size=1, max_size=50))
+@settings(max_examples=25)
+def test_sketches(stream):
+    wanted = structures.count_min(counts_of(stream, 6), HASHES, 3)
+    assert SKETCH(stream, range(6)).tolist() == wanted.tolist()
+
+
+def test_batches_of_streams():
+    stream = np.random.default_rng(0).integers(6, size=(2, 3, 10))
+    asked = np.tile(np.arange(6), (2, 3, 1))
+    wanted = structures.count_min(counts_of(stream, 6), np.tile(HASHES, (2, 3, 1, 1)), 3)
+    assert (SKETCH(stream, asked).numpy() == wanted).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: bucket_table(3, 0), "T is 0: give an integer that is at least 1"),
+        (lambda: bucket_table(3, -1), "T is -1"),
+        (lambda: bucket_table(0, 1), "N is 0"),
+        (lambda: bucket_table(3, 1, largest=1), "give at least 2"),
+        (lambda: bucket_table(3, 1, largest=2**20), "so that every sum is exact"),
+        (lambda: bucket_table(10**6, 1), "at most 1000000 cells"),
+        (lambda: TABLE([1, 2, 3], [1]), "the model was built for 5"),
+        (lambda: TABLE([1, 2, 3, 4, 4], [1]), "points contain 4 twice"),
+        (lambda: TABLE([1, 2, 3, 4, 5], [22]), "queries contain 22"),
+        (lambda: TABLE([1, 2, 3, 4, np.nan], [1]), "points contains NaN"),
+        (lambda: count_min([[0, 3]], 3), "cells from 0 to 2"),
+        (lambda: count_min([[0.5, 1]], 3), "give integers"),
+        (lambda: count_min([0, 1], 3), r"give \(d, V\)"),
+        (lambda: count_min([[0]], 0), "cells is 0"),
+        (lambda: count_min([[0]], 1, longest=2**51), "so that counts are exact"),
+        (lambda: SKETCH([0.5], [1]), "give integers"),
+        (lambda: SKETCH([6], [1]), "give numbers from 0 to 5"),
+        (lambda: SKETCH([0] * 51, [1]), "the stream has 51 items: give at most 50"),
+        (lambda: SKETCH([[0]], [1]), "give as many rows"),
+        (lambda: SKETCH([0]), "give stream and queries"),
+    ],
+)
+def test_what_is_refused(call, says):
+    with pytest.raises(InputError, match=says) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)

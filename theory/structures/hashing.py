@@ -1,0 +1,85 @@
+"""Hashing: points in the order of their buckets, and lookups in the bucket of the query.
+
+A hash gives each vector a bucket, without looking at the points that are stored:
+
+    SimHash            the signs of inner products with b normal vectors: 2^b buckets [Charikar2002]
+    orthogonal SimHash the same with b orthogonal directions.  It is where iterative quantisation of
+                       [Gong2013] ends on isotropic data, which no rotation suits better
+    k-means            the nearest of 2^b centres, of Lloyd's iteration on other points of the same
+                       law
+
+Cells hold the points by bucket, and in a bucket as they were given.  Where each bucket begins is
+known, a number for each; the i-th lookup is at the i-th cell of the bucket of the query, and when
+that ends, nowhere.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.cluster.vq import kmeans2
+
+from theory import checks
+from theory.checks import InputError
+from theory.structures.clouds import as_cloud, beside_cloud, nearest_in_cloud
+
+MOST_BITS = 20
+Hash = Callable[[np.ndarray], np.ndarray]
+
+
+def simhash(normals: ArrayLike) -> Hash:
+    """z (…, d) → Σ_i 2^i·[⟨z, w_i⟩ > 0] for normals w (b, d), (…,).
+
+    Raises ValueError for what are no finite vectors, and more than 20 of them.
+    """
+    w = checks.vectors("normals", normals)
+    if w.ndim != 2 or not 1 <= len(w) <= MOST_BITS:
+        raise InputError(f"normals have shape {w.shape}: give (b, d), 1 ≤ b ≤ {MOST_BITS}")
+    powers = 2 ** np.arange(len(w))
+    return lambda z: (checks.vectors("vectors", z, w.shape[1]) @ w.T > 0) @ powers
+
+
+def normal_directions(b: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """b independent normal vectors (b, d).  Raises ValueError for counts below 1."""
+    return rng.normal(size=(checks.dimension("b", b), checks.dimension("d", d)))
+
+
+def orthogonal_directions(b: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """b orthogonal directions (b, d), uniform.  Raises ValueError for b > d and counts below 1."""
+    if checks.dimension("b", b) > checks.dimension("d", d):
+        raise InputError(f"b is {b} and d is {d}: at most d directions are orthogonal")
+    q, r = np.linalg.qr(rng.normal(size=(d, b)))
+    return np.asarray((q * np.sign(np.diagonal(r))).T)
+
+
+def k_means(points: ArrayLike, buckets: int, rng: np.random.Generator) -> Hash:
+    """z (…, d) → the nearest of the centres of so many buckets among points (n, d), (…,).
+
+    Raises ValueError for fewer points than buckets, and what are no finite vectors.
+    """
+    x = checks.vectors("points", points)
+    if x.ndim != 2 or len(x) < checks.dimension("buckets", buckets):
+        raise InputError(f"points have shape {x.shape}: give (n, d), n ≥ {buckets} buckets")
+    centres, _ = kmeans2(x, buckets, minit="++", iter=20, rng=rng)
+    half = (centres**2).sum(-1) / 2
+    return lambda z: (checks.vectors("vectors", z, x.shape[1]) @ centres.T - half).argmax(-1)
+
+
+def found_in_buckets(
+    hashed: Hash, points: ArrayLike, queries: ArrayLike, lookups: int
+) -> np.ndarray:
+    """Whether the nearest neighbour is among the first i cells of the query's bucket, i = 1 … M,
+    for points (…, N, d) and queries (…, m, d), (…, m, M).
+
+    Raises ValueError for lookups < 1, and as `as_cloud` and `beside_cloud`.
+    """
+    x = as_cloud(points)
+    q, M = beside_cloud(queries, x), checks.dimension("lookups", lookups)
+    bucket, wanted = hashed(x), nearest_in_cloud(x, q)
+    own = np.take_along_axis(bucket, wanted, axis=-1)
+    # Those in front of it are the earlier points of its bucket.
+    earlier = (bucket[..., None, :] == own[..., None]) & (
+        np.arange(x.shape[-2]) < wanted[..., None]
+    )
+    at = np.where(hashed(q) == own, 1 + earlier.sum(-1), M + 1)
+    return at[..., None] <= np.arange(1, M + 1)

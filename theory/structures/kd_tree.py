@@ -1,0 +1,89 @@
+"""The kd-tree: points laid out so that half of what is left lies on each side of a plane.
+
+Layout.  The points of the cells lo … hi − 1 at depth k are sorted by coordinate k mod d; the middle
+one, m = ⌊(lo + hi)/2⌋, is their node, and both sides are laid out in the same way, at depth k + 1.
+Of points with equal coordinates the one given first is the lower one, so equal points have an order
+too, and for d = 1 the layout is sorting.
+
+Search.  A lookup is at the node m of a bracket; the side of q is the right one where q_a ≥ x_a, so
+that ties go right, and the other side is left pending with |q_a − x_a|, which no point there is
+nearer than.  Below a leaf the search goes on in the pending side whose plane is nearest to q, of
+two the one that was left first.  When nothing is pending, the last cell is looked at again.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.structures.clouds import as_cloud, beside_cloud
+
+
+def kd_order(points: ArrayLike) -> np.ndarray:
+    """Which of the points (…, N, d) stands in each cell, (…, N).
+
+    Raises ValueError as `as_cloud`.
+    """
+    x = as_cloud(points)
+    N, d = x.shape[-2:]
+    flat = x.reshape(-1, N, d)
+    order, brackets, axis = np.tile(np.arange(N), (len(flat), 1)), [(0, N)], 0
+    while brackets:
+        deeper = []
+        for lo, hi in brackets:
+            here = np.sort(order[:, lo:hi], axis=1)  # as given, for ties
+            by = np.take_along_axis(flat[:, :, axis], here, axis=1).argsort(axis=1, kind="stable")
+            order[:, lo:hi] = np.take_along_axis(here, by, axis=1)
+            middle = (lo + hi) // 2
+            deeper += [(a, b) for a, b in ((lo, middle), (middle + 1, hi)) if b - a > 1]
+        brackets, axis = deeper, (axis + 1) % d
+    return order.reshape(x.shape[:-1])
+
+
+def in_order(points: ArrayLike, order: ArrayLike) -> np.ndarray:
+    """The points (…, N, d) in the cells of an order (…, N).  Raises ValueError as `as_cloud`."""
+    x, cells = as_cloud(points), checks.step_counts("order", order)
+    if cells.shape != x.shape[:-1] or (np.sort(cells) != np.arange(x.shape[-2])).any():
+        raise checks.InputError(
+            f"order has shape {cells.shape} and points {x.shape}: give for each row the numbers "
+            f"from 0 to {x.shape[-2] - 1}, each once"
+        )
+    return np.take_along_axis(x, cells[..., None], axis=-2)
+
+
+def kd_search(points: ArrayLike, queries: ArrayLike, lookups: int) -> np.ndarray:
+    """The cells (…, m, M) of M = `lookups` lookups for queries (…, m, d) in points (…, N, d) that
+    are laid out.
+
+    Raises ValueError for lookups < 1, and as `as_cloud` and `beside_cloud`.
+    """
+    x = as_cloud(points)
+    q, M = beside_cloud(queries, x), checks.dimension("lookups", lookups)
+    N, d = x.shape[-2:]
+    m = q.shape[-2]
+    flat, asked = x.reshape(-1, N, d), q.reshape(-1, d)
+    row, each = np.repeat(np.arange(len(flat)), m), np.arange(len(asked))
+    # A bracket is (lo, hi, depth); a pending one has the distance of its plane besides.
+    bracket = np.tile([0, N, 0], (len(asked), 1))
+    pending = np.zeros((len(asked), M, 3), dtype=np.int64)
+    distance = np.full((len(asked), M), np.inf)
+    cells, cell = np.zeros((len(asked), M), dtype=np.int64), np.zeros(len(asked), dtype=np.int64)
+    for i in range(M):
+        empty = bracket[:, 1] <= bracket[:, 0]
+        first = distance.argmin(axis=1)
+        resumed = empty & np.isfinite(distance[each, first])
+        bracket[resumed] = pending[resumed, first[resumed]]
+        distance[resumed, first[resumed]] = np.inf
+        lo, hi, depth = bracket.T
+        inside = hi > lo
+        cell = np.where(inside, (lo + hi) // 2, cell)
+        cells[:, i] = cell
+        axis = depth % d
+        away = asked[each, axis] - flat[row, cell, axis]
+        right = away >= 0
+        below = np.stack([lo, cell, depth + 1], axis=1), np.stack([cell + 1, hi, depth + 1], axis=1)
+        far = np.where(right[:, None], *below)
+        left_over = inside & (far[:, 1] > far[:, 0])
+        pending[:, i] = far
+        distance[:, i] = np.where(left_over, abs(away), np.inf)
+        bracket = np.where(inside[:, None], np.where(right[:, None], *below[::-1]), bracket)
+    return cells.reshape(*q.shape[:-1], M)

@@ -1,0 +1,78 @@
+"""Search trees for queries that are not equally frequent: the treap, and the best tree.
+
+Cells 0 … N − 1 are targets with known weights w, and a lookup says <, = or > (`comparisons.py`).
+
+    treap    its root is the cell of the largest weight, the first of equal ones, and the cells on
+             both sides hang below it in the same way; with weights that are predicted, it is the
+             learning-augmented tree of [Lin2022]
+    best     the tree of M levels that finds most, by the recursion over roots
+
+                 f(lo, hi, M) = max_c w_c + f(lo, c, M − 1) + f(c + 1, hi, M − 1)
+
+No comparisons find more than the best tree.  It depends on M, and the treap does not.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory import checks
+from theory.checks import InputError
+
+MOST = 256  # cells of which the best tree is found
+
+
+def treap_depths(weights: ArrayLike) -> np.ndarray:
+    """The level, from 1, of each cell in the treap of weights (N,), (N,).
+
+    Raises ValueError for what is no row of numbers that are at least 0.
+    """
+    w = _row(weights)
+    depth, brackets = np.zeros(len(w), dtype=np.int64), [(0, len(w), 1)]
+    while brackets:
+        lo, hi, level = brackets.pop()
+        if lo < hi:
+            root = lo + int(w[lo:hi].argmax())
+            depth[root] = level
+            brackets += [(lo, root, level + 1), (root + 1, hi, level + 1)]
+    return depth
+
+
+def found_by_depth(depths: ArrayLike, weights: ArrayLike, lookups: int) -> np.ndarray:
+    """The weight of the cells at levels up to i, i = 1 … M, (M,).
+
+    Raises ValueError for lookups < 1, and as many levels as there are no weights.
+    """
+    level, w = checks.step_counts("depths", depths), _row(weights)
+    if level.shape != w.shape:
+        raise InputError(f"depths have shape {level.shape} and weights {w.shape}: give as many")
+    M = checks.dimension("lookups", lookups)
+    return np.array([w[level <= i].sum() for i in range(1, M + 1)])
+
+
+def most_by_weight(weights: ArrayLike, lookups: int) -> np.ndarray:
+    """f(0, N, i), the most weight that a tree of i levels finds, i = 1 … M, (M,).
+
+    Raises ValueError for lookups < 1, more than 256 weights, and as `treap_depths`.
+    """
+    w, M = _row(weights), checks.dimension("lookups", lookups)
+    N = len(w)
+    if N > MOST:
+        raise InputError(f"there are {N} weights: give at most {MOST}, as all roots are tried")
+    most, found = np.zeros((N + 1, N + 1)), []
+    for _ in range(M):
+        deeper = np.zeros_like(most)
+        for size in range(1, N + 1):
+            lo = np.arange(N + 1 - size)[:, None]
+            root = lo + np.arange(size)
+            split = w[root] + most[lo, root] + most[root + 1, lo + size]
+            deeper[lo[:, 0], lo[:, 0] + size] = split.max(axis=1)
+        most = deeper
+        found.append(most[0, N])
+    return np.array(found)
+
+
+def _row(weights: ArrayLike) -> np.ndarray:
+    w = checks.nonnegative("weights", weights)
+    if w.ndim != 1 or not len(w):
+        raise InputError(f"weights have shape {w.shape}: give a row (N,) of at least one")
+    return w

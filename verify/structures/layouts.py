@@ -1,0 +1,259 @@
+"""The claim `layouts`: kd-trees as layers, and how orders of the plane do by lookup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import permutations
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.structures import (
+    band_order,
+    found,
+    found_at_once,
+    found_by_depth,
+    hard_cloud,
+    in_order,
+    kd_order,
+    kd_search,
+    most_by_weight,
+    most_found,
+    nearest_in_cloud,
+    row_order,
+    treap_depths,
+    uniform_cloud,
+    zipf,
+)
+from verify.claim import Run, claim, option
+from verify.domains import Rational, outputs, streams
+from verify.evidence.size import size
+from verify.evidence.statistics import Mean
+from verify.finding import Finding, at_most, equal, labelled
+from verify.structures.by_lookup import accuracies, ahead, below, beside
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+# Of the plane, drawn to ±0.7 points by two standard errors, and printed to a tenth.
+KD = {32: [3.2, 9.2, 20.8, 40.6, 77.7], 100: [0.9, 2.8, 6.4, 13.5, 27.4, 51.7]}
+BANDS = [18.6, 33.7, 46.4, 56.7, 64.9]
+TABLE = 1.5 * 0.7 + 0.05
+ROWS = 4  # of 32 points
+HARD = 5  # levels of the tree on the hard plane
+ZIPF, KEYS, RANKINGS = 1.2, 100, 20
+ROUNDED = 1e-12  # sums of 100 probabilities
+SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far
+
+
+@claim(
+    source="proved in constructions/structures/kd_layout.py, kd_descent.py; [Salemohamed2025]",
+    draws=True,
+    faults_seen=[{"levels": 3, "samples": 2000}],
+)
+def layouts(
+    run: Run,
+    *,
+    levels: Annotated[int, option("levels L of a tree of 2^L − 1 points", min=2, max=4)] = 3,
+    samples: Annotated[int, option("sets of points in the plane", min=500, max=10**5)] = 10_000,
+) -> Iterator[Finding]:
+    """L − 1 layers of ranks in all brackets at once lay 2^L − 1 points out as a kd-tree, and
+    one-cell lookups are its descent, exactly; rows of as many points each, back and forth, do
+    better without looking than the kd-tree does by looking.
+
+    Width d + L + 2 and 3d + 3.  All 5040 orders of 7 points, and points with equal coordinates: the
+    one given first is the lower one.  On 32 uniform points of the plane the kd-tree finds 3 to 78 %
+    of nearest neighbours in 1 to 5 lookups, bands back and forth 19 to 65 %, and rows of 8 points
+    32 to 83 %, with lookups chosen at once.  For queries of unequal frequency a treap is ahead of
+    binary search at every lookup but the last; no comparisons beat the best tree.
+    """
+    yield from labelled("layout", _laid_out(run, levels))
+    yield from labelled("descent", _descent(run, levels))
+    sets = min(samples, 2000) if run.quick else samples
+    found = plane(run, sets)
+    # Five standard errors of few sets are more than what is between the two at the last lookup.
+    yield from _plane(found, 32, 4 if run.quick else 5)
+    if not run.quick:
+        yield beside("kd-100", "kd-tree, 100 points", kd(run, 100, 6, sets), KD[100], TABLE, DRAWN)
+    yield _hard(run, sets)
+    yield from labelled("zipf", _zipf(run))
+    if run.plot:
+        from verify.structures.layouts_picture import draw
+
+        draw(run.plot, found, run.rng)
+
+
+DRAWN = f"drawn to ±0.7, within {TABLE:g} points"
+
+
+def _laid_out(run: Run, levels: int) -> Iterator[Finding]:
+    from constructions.structures import kd_layout
+
+    N = 2**levels - 1
+    model = run.build(kd_layout, N, 2, largest=2 * N)
+    yield size(model, "kd-layout", N=N, d=2)
+    if N <= 7:
+        second = np.array(list(permutations(range(N))))
+    else:
+        second = run.rng.permuted(np.tile(np.arange(N), (300, 1)), axis=-1)
+    apart = np.stack([np.broadcast_to(np.arange(N), second.shape), second], axis=-1)
+    yield _as_the_order("orders", model, run.rng.permuted(apart, axis=0) - N // 2)
+    # On a grid of 4 × 4 some coordinates are equal, and some points.
+    yield _as_the_order("ties", model, run.rng.integers(4, size=(500, N, 2)))
+    in_space = run.build(kd_layout, N, 3, largest=2 * N)
+    yield _as_the_order("space", in_space, run.rng.integers(-N, N, size=(500, N, 3)))
+    few = run.rng.integers(-N, N, size=(4, N, 2))
+    wrong = next((f"not {x.tolist()}" for x in few if (_over_q(model, x) != cells(x)).any()), None)
+    yield equal("rational", "over Q", wrong, words=f"{len(few)} sets of points")
+
+
+def cells(points: np.ndarray) -> np.ndarray:
+    """The cell of each point (…, N) in the layout."""
+    return kd_order(points).argsort(axis=-1)
+
+
+def _as_the_order(id: str, model: Transformer, points: np.ndarray) -> Finding:
+    differs = (model(points).numpy() != cells(points)).any(-1)
+    wrong = f"{model.name} on {points[differs][0].tolist()}" if differs.any() else None
+    what = {
+        "orders": "all coordinates different",
+        "ties": "equal coordinates and points, the one given first below",
+        "space": "in three dimensions",
+    }[id]
+    name = f"{len(points)} sets of points in the cells of the kd-tree, {what}"
+    return equal(id, name, wrong, words=f"{differs.size} layouts equal")
+
+
+def _over_q(model: Transformer, *inputs: np.ndarray) -> np.ndarray:
+    said = outputs(model, model.prompt(*inputs), Rational()).tolist()
+    return np.array([float(row[0]) for row in said])
+
+
+def _descent(run: Run, levels: int) -> Iterator[Finding]:
+    from constructions.structures import kd_descent
+
+    N = 2**levels - 1
+    top = 2 * N + 1 if N <= 7 else N
+    model = run.build(kd_descent, levels, 2, largest=top)
+    yield size(model, "kd-descent", M=levels, d=2)
+    drawn = run.rng.integers(1, top, size=(20, N, 2))
+    points = in_order(drawn, kd_order(drawn))
+    grid = np.stack(np.meshgrid(*[np.arange(top + 1)] * 2), axis=-1).reshape(-1, 2)
+    queries = np.broadcast_to(grid, (len(points), *grid.shape))
+    differs = (looked(model, points, queries) != kd_search(points, queries, levels)).any(-1)
+    differs |= model(points, queries).numpy() != in_front(points, queries, levels)
+    row, query = np.argwhere(differs)[0] if differs.any() else (0, 0)
+    wrong = f"{model.name}: {grid[query].tolist()} in {points[row].tolist()}"
+    yield equal(
+        "cells",
+        f"every lookup and the answer are the descent's: {len(points)} sets of points with ties, "
+        f"all {len(grid)} queries",
+        wrong if differs.any() else None,
+        words=f"{levels * differs.size} lookups equal",
+    )
+    some = grid[:: max(1, len(grid) // 30)]
+    said = _over_q(model, points[0], some)
+    passed = list(streams(model, model.prompt(points[0], some), Rational()))
+    span = model.stream["m"]
+    at = [[float(row[span][0]) for row in passed[s.after].tolist()[N:]] for s in model.stages]
+    same = (kd_search(points[0], some, levels) == np.array(at).T).all()
+    same &= (said == in_front(points[0], some, levels)).all()
+    differs_at = None if same else f"{model.name} on {points[0].tolist()}"
+    yield equal("rational", "over Q", differs_at, words=f"{len(some)} queries")
+    yield one_cell(run, run.build(kd_descent, levels, 2, largest=SPREAD * (N + 1)))
+
+
+def looked(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The cells (…, m, M) that the model looks at."""
+    passed, span = list(model.streams(points, queries)), model.stream["m"]
+    held = [passed[s.after][..., points.shape[-2] :, span] for s in model.stages]
+    return np.concatenate([each.numpy() for each in held], axis=-1)
+
+
+def in_front(points: np.ndarray, queries: np.ndarray, levels: int) -> np.ndarray:
+    """How many cells are in front of the leaf region: by the leaf and its comparison."""
+    leaf = kd_search(points, queries, levels)[..., -1]
+    axis = (levels - 1) % points.shape[-1]
+    at = np.take_along_axis(points[..., axis], leaf, axis=-1)
+    return leaf + (at <= queries[..., axis])
+
+
+def one_cell(run: Run, model: Transformer) -> Finding:
+    """Points in the cells that are not looked at are moved: a query holds the same numbers after
+    every layer."""
+    N, d, top = model.interface.points, model.interface.dimension, model.interface.largest
+    points = run.rng.integers(1, N + 1, size=(200, N, d)) * SPREAD
+    queries = run.rng.integers(top + 1, size=(200, 1, d))
+    at = looked(model, points, queries)[:, 0]
+    seen = (np.arange(N)[:, None] == at[:, None]).any(-1)
+    moved = points + np.where(seen[..., None], 0, MOVED)
+    pairs = zip(model.streams(points, queries), model.streams(moved, queries), strict=True)
+    same = np.array([(a[..., -1, :] == b[..., -1, :]).all(-1).numpy() for a, b in pairs])
+    wrong = f"{model.name}: query {queries[~same.all(0)][0].tolist()}" if not same.all() else None
+    return equal(
+        "one-cell",
+        "what stands in cells that are not looked at changes nothing that a query holds",
+        wrong,
+        words=f"{(~seen).sum()} points moved, {len(queries)} queries, after every layer",
+    )
+
+
+def kd(run: Run, N: int, M: int, sets: int) -> list[Mean]:
+    """The kd-tree's accuracy by lookup on N uniform points of the plane."""
+    right = []
+    for start in range(0, sets, 1000):
+        x, q = uniform_cloud(min(1000, sets - start), N, 2, 1, run.rng)
+        x = in_order(x, kd_order(x))
+        right.append(found(kd_search(x, q, M), nearest_in_cloud(x, q))[:, 0])
+    return accuracies(np.concatenate(right))
+
+
+def plane(run: Run, sets: int) -> dict[str, list[Mean]]:
+    """Accuracies by lookup on 32 points: the kd-tree, and rows with lookups chosen at once."""
+    at_once = {
+        name: accuracies(found_at_once(partial(order, rows=ROWS), 32, 5, sets, run.rng))
+        for name, order in run.progress([("bands", band_order), ("rows", row_order)], "rows")
+    }
+    return {"kd-tree": kd(run, 32, 5, sets), **at_once}
+
+
+def _plane(found: dict[str, list[Mean]], N: int, lookups: int) -> Iterator[Finding]:
+    yield beside(f"kd-{N}", f"kd-tree, {N} points", found["kd-tree"], KD[N], TABLE, DRAWN)
+    bands = f"{ROWS} bands back and forth, {N} points, lookups chosen at once"
+    yield beside(f"bands-{N}", bands, found["bands"], BANDS, TABLE, DRAWN)
+    name = f"rows of 8 points, chosen at once, are ahead of the kd-tree at lookups 1 to {lookups}"
+    yield ahead(f"rows-{N}", name, found["rows"][:lookups], found["kd-tree"][:lookups])
+
+
+def _hard(run: Run, sets: int) -> Finding:
+    """A kd-tree learns <, = or > of one coordinate in each lookup of its descent."""
+    x, q = hard_cloud(sets, HARD, 2, 1, run.rng)
+    x = in_order(x, kd_order(x))
+    right = found(kd_search(x, q, HARD), nearest_in_cloud(x, q))[:, 0]
+    N = x.shape[1]
+    most = [100 * most_found(N, i) / N for i in range(1, HARD + 1)]
+    name = f"kd-tree, {N} points of the hard plane, which are asked for equally often"
+    return below("hard", name, accuracies(right), most, "comparisons")
+
+
+def _zipf(run: Run) -> Iterator[Finding]:
+    law, M = zipf(KEYS, ZIPF), KEYS.bit_length()
+    ranked = [run.rng.permutation(law) for _ in range(RANKINGS)]
+    treap = np.array([found_by_depth(treap_depths(w), w, M) for w in ranked])
+    best = np.array([most_by_weight(w, M) for w in ranked])
+    yield at_most(
+        "best",
+        f"what the treap finds beyond the best tree, {KEYS} keys, Zipf {ZIPF:g}, {RANKINGS} orders",
+        "float",
+        float((treap - best).max()),
+        ROUNDED,
+        words=f"in {M} lookups {100 * treap[:, -1].mean():.1f} % beside "
+        f"{100 * best[:, -1].mean():.1f} %",
+        wanted="nothing but rounding",
+    )
+    halves = [Mean(100 * most_found(KEYS, i) / KEYS, 0.0) for i in range(1, M + 1)]
+    by_treap = accuracies(treap)
+    name = "the treap is ahead of binary search at every lookup but the last"
+    yield ahead("treap", name, by_treap[:-1], halves[:-1])
+    yield ahead("last", "and behind at the last", halves[-1:], by_treap[-1:])

@@ -1,0 +1,261 @@
+"""The claim `sketches`: count-min as layers, and what sketches of few cells are off by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from theory.structures import (
+    balanced_hashes,
+    best_answers,
+    cell_bits,
+    conservative,
+    count_min,
+    count_sketch,
+    counts_of,
+    one_row_error,
+    packed,
+    random_hashes,
+    unpacked,
+    zipf,
+)
+from verify.claim import Run, claim, option
+from verify.domains import Rational, outputs
+from verify.evidence.size import size
+from verify.evidence.statistics import Mean, estimated
+from verify.finding import Finding, Verdict, equal, labelled, same
+from verify.structures.by_lookup import ERRORS
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
+DEPTHS = 1, 2, 4
+# Mean absolute errors as they were drawn.  No precision is stated of them, but two are means that
+# are known: 2.79 for 2.87 and 1.95 for 1.92.  They are taken as good as twice the worse of these.
+FIGURES = {
+    "count-min": [2.87, 2.39, 3.73],
+    "count-min times the best factor": [2.59, 2.00, 2.67],
+    "count-sketch": [2.36, 3.39, 2.90],
+    "conservative": [2.87, 1.06, 1.21],
+    "balanced": [1.92],
+    "balanced, best answer": [1.63],
+    "zero": [10.67],
+}
+TABLE = 2 * 0.08
+FACTORS = np.arange(0.2, 1.001, 0.01)
+WRITTEN = 4  # items in each stream of all that are run
+
+
+@claim(
+    source="[Cormode2005], [Estan2002], [Charikar2004]; setting of [Salemohamed2025]",
+    draws=True,
+    faults_seen=[{"samples": 1000}],
+)
+def sketches(
+    run: Run, *, samples: Annotated[int, option("streams", min=500, max=10**5)] = 4000
+) -> Iterator[Finding]:
+    """1 + d linear layers are count-min of d rows, exactly; with 32 cells for 100 items its mean
+    error is 2.8, that of cells that hold as many items each is 1.95, and conservative update of two
+    rows leaves 1.1.
+
+    Streams of 100 items by Zipf's law of exponent 1.2, in a random order of frequency; the error is
+    that of an item asked for by the same law.  Conservative update is never below the count, nor
+    above count-min.  One cell of unlimited precision counts all items without an error.
+    """
+    yield from labelled("count-min", _as_layers(run))
+    sets = min(samples, 1000) if run.quick else samples
+    law, counts, estimates = drawn(run, sets)
+    yield _between(counts, estimates)
+    errors = {name: _errors(law, counts, said) for name, said in estimates.items()}
+    for name, figures in FIGURES.items():
+        found = _by_depth(errors, name)
+        yield _beside(name, found, figures, TABLE, f"drawn, within {TABLE:g}")
+    for name, balanced in (("count-min", False), ("balanced", True)):
+        exact = one_row_error(zipf(V, EXPONENT), STREAM, CELLS, balanced=balanced)
+        yield _beside(f"law of {name}", _by_depth(errors, name)[:1], [exact], 0.0, "known exactly")
+    yield _lead(errors)
+    yield from labelled("one cell", _one_cell(counts))
+    if run.plot:
+        from verify.structures.sketches_picture import draw
+
+        draw(run.plot, counts, estimates)
+
+
+def _as_layers(run: Run) -> Iterator[Finding]:
+    from constructions import structures as built
+
+    items, w = 5, 3
+    streams = np.array(list(product(range(items), repeat=WRITTEN)))
+    asked = np.tile(np.arange(items), (len(streams), 1))
+    for d in (1, 2):
+        hashes = run.rng.integers(w, size=(d, items))
+        model = run.build(built.count_min, hashes, w, longest=2**10)
+        yield from labelled(f"d={d}", _equal(model, hashes, w, streams, asked))
+
+
+def _equal(
+    model: Transformer, hashes: np.ndarray, w: int, streams: np.ndarray, asked: np.ndarray
+) -> Iterator[Finding]:
+    d, items = hashes.shape
+    yield size(model, "count-min", d=d, w=w)
+    by_definition = np.array([[min_count(s, i, hashes) for i in range(items)] for s in streams])
+    differs = (model(streams, asked).numpy() != by_definition).any(-1)
+    yield equal(
+        "streams",
+        f"answers are the smallest counts: all {len(streams)} streams of {WRITTEN} from {items} "
+        "items, all queries",
+        f"{model.name} on {streams[differs][0].tolist()}" if differs.any() else None,
+        words=f"{asked.size} equal",
+    )
+    some = range(0, len(streams), len(streams) // 5)
+    prompts = [model.prompt(streams[i], asked[i]) for i in some]
+    over_q = [[int(row[0]) for row in outputs(model, p, Rational()).tolist()] for p in prompts]
+    agree = over_q == by_definition[list(some)].tolist()
+    yield equal("rational", "over Q", None if agree else model.name, words=f"{len(some)} streams")
+    yield _one_cell_each(model, streams, asked, hashes, w)
+
+
+def min_count(stream: np.ndarray, item: int, hashes: np.ndarray) -> int:
+    """min_r #{j : h_r(stream_j) = h_r(item)}, by definition."""
+    return min(int((row[stream] == row[item]).sum()) for row in hashes)
+
+
+def _one_cell_each(
+    model: Transformer, streams: np.ndarray, asked: np.ndarray, hashes: np.ndarray, w: int
+) -> Finding:
+    """The weight with which each query reads each cell in each lookup."""
+    prompt = model.prompt(streams[:1], asked[:1])
+    passed = list(model.residual_stream(prompt))
+    d, items = hashes.shape
+    cells = hashes.T + w * np.arange(d)  # (items, d)
+    wanted = np.arange(d * w) == cells[..., None]
+    found = [
+        attn.pattern(H, prompt.n_examples)[0, 0, prompt.answers].numpy()
+        for H, attn in zip(passed[1:-1], model.attentions[1:], strict=True)
+    ]
+    weights = np.stack(found, axis=1)  # (items, d, attended)
+    alike = (weights[..., WRITTEN:] == wanted).all() and not weights[..., :WRITTEN].any()
+    return equal(
+        "one-cell",
+        "each lookup reads the one cell of its row with weight 1, and no item of the stream",
+        None if alike else model.name,
+        words=f"{items} queries, {d} lookups",
+    )
+
+
+Estimates = dict[str, np.ndarray]
+
+
+def drawn(run: Run, sets: int) -> tuple[np.ndarray, np.ndarray, Estimates]:
+    """The laws (sets, V), counts and estimates of all items, by sketch and depth."""
+    law = run.rng.permuted(np.tile(zipf(V, EXPONENT), (sets, 1)), axis=-1)
+    streams = (run.rng.uniform(size=(sets, STREAM, 1)) > law.cumsum(1)[:, None, :-1]).sum(-1)
+    counts = counts_of(streams, V)
+    said: Estimates = {"zero 1": 0 * counts}
+    for d in run.progress(DEPTHS, "rows"):
+        h, w = random_hashes(sets, d, V, CELLS // d, run.rng), CELLS // d
+        least = count_min(counts, h, w)
+        said[f"count-min {d}"] = least
+        factors = [_errors(law, counts, f * least).mean() for f in FACTORS]
+        said[f"count-min times the best factor {d}"] = FACTORS[int(np.argmin(factors))] * least
+        signs = run.rng.choice([-1, 1], size=h.shape)
+        said[f"count-sketch {d}"] = count_sketch(counts, h, signs, w)
+        said[f"conservative {d}"] = conservative(streams, h, w)
+    balanced = count_min(counts, balanced_hashes(sets, V, CELLS, run.rng), CELLS)
+    said["balanced 1"] = balanced
+    said["balanced, best answer 1"] = _best_on_the_others(law, counts, balanced)
+    return law, counts, said
+
+
+def _best_on_the_others(law: np.ndarray, counts: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """Each half of the streams answered by the best function of a count on the other half."""
+    half, answers = len(said) // 2, np.array(said)
+    for own, other in ((slice(half), slice(half, None)), (slice(half, None), slice(half))):
+        table = best_answers(said[other], counts[other], law[other])
+        known = said[own] < len(table)
+        answers[own] = np.where(known, table[np.minimum(said[own], len(table) - 1)], said[own])
+    return answers
+
+
+def _errors(law: np.ndarray, counts: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """The mean of |estimate − count| over a query of the law, (sets,)."""
+    return np.asarray((law * abs(said - counts)).sum(-1))
+
+
+def _by_depth(errors: dict[str, np.ndarray], name: str) -> list[Mean]:
+    return [estimated(errors[f"{name} {d}"]) for d in DEPTHS if f"{name} {d}" in errors]
+
+
+def _beside(
+    name: str, found: list[Mean], wanted: list[float], slack: float, source: str
+) -> Finding:
+    holds = all(
+        abs(m.mean - w) <= ERRORS * m.error + slack for m, w in zip(found, wanted, strict=True)
+    )
+    rows = f", {', '.join(map(str, DEPTHS))} rows" * (len(wanted) > 1)
+    return Finding(
+        f"error/{name.replace(',', '').replace(' ', '-')}",
+        f"mean error of {name}{rows}",
+        "statistical",
+        [m.mean for m in found],
+        wanted,
+        Verdict.of(holds),
+        ", ".join(f"{m:.2f}" for m in found),
+        f"{', '.join(f'{w:.2f}' for w in wanted)}: {source} and {ERRORS:g} standard errors",
+    )
+
+
+def _between(counts: np.ndarray, said: Estimates) -> Finding:
+    """count ≤ conservative ≤ count-min with the same hashes, of every item of every stream."""
+    wrong = sum(
+        int(((said[f"conservative {d}"] < counts) | (said[f"conservative {d}"] > upper)).sum())
+        for d in DEPTHS
+        for upper in [said[f"count-min {d}"]]
+    )
+    return same(
+        "between",
+        "conservative estimates that are below the count or above count-min",
+        wrong,
+        0,
+        words=f"none of {len(DEPTHS) * counts.size}",
+    )
+
+
+def _lead(errors: dict[str, np.ndarray]) -> Finding:
+    """On the same streams: two rows by conservative update beside the best of one read."""
+    gain = estimated(errors["balanced, best answer 1"] - errors["conservative 2"])
+    least = gain.mean - ERRORS * gain.error
+    return Finding(
+        "conservative-ahead",
+        "what two rows by conservative update are nearer than balanced cells and their best answer",
+        "statistical",
+        gain.value,
+        0.0,
+        Verdict.of(least > 0),
+        f"{gain:.2f}",
+        f"above 0 by {ERRORS:g} standard errors",
+    )
+
+
+def _one_cell(counts: np.ndarray) -> Iterator[Finding]:
+    """Item i adds (n + 1)^i to the one cell: its digits are the counts."""
+    base, some = STREAM + 1, counts[:50]
+    read = np.stack([unpacked(packed(row, base), V, base) for row in some])
+    yield same(
+        "counts",
+        "counts that the digits of one cell get wrong",
+        int((read != some).sum()),
+        0,
+        words=f"none of {some.size}",
+    )
+    yield same(
+        "bits",
+        "bits of that cell",
+        cell_bits(V, base),
+        int(np.ceil(V * np.log2(base))),
+        wanted="V·log₂(n + 1)",
+    )

@@ -1,0 +1,35 @@
+"""The picture of sketches: the error by the count of an item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+SHOWN = {
+    "count-min 1": ("#b5651d", "count-min, 1 row"),
+    "count-min 2": ("#d9a066", "count-min, 2 rows"),
+    "conservative 2": ("#2e8b57", "conservative, 2 rows"),
+    "balanced 1": ("#1f5fa8", "balanced cells"),
+    "balanced, best answer 1": ("#7a4fa3", "balanced cells, best answer"),
+}
+MOST = 30  # a count that is drawn
+
+
+def draw(path: Path, counts: np.ndarray, said: Mapping[str, np.ndarray]) -> None:
+    """The mean of |estimate − count| of the items of each count, saved to path."""
+    figure = Figure(figsize=(6.6, 4.2), layout="constrained")
+    panel = figure.subplots()
+    at = np.arange(MOST + 1)
+    for name, (colour, label) in SHOWN.items():
+        error = abs(said[name] - counts)
+        mean = [error[counts == count].mean() for count in at]
+        panel.plot(at, mean, color=colour, marker=".", ms=4, lw=1, label=label)
+    panel.set_xlabel("count of the item")
+    panel.set_ylabel("mean error")
+    panel.set_ylim(0, 4.4)
+    panel.set_title("32 cells, 100 items, streams of 100 by Zipf's law", fontsize=9)
+    panel.legend(fontsize=8, loc="upper right", ncols=2)
+    figure.savefig(path, dpi=150)
