@@ -4,13 +4,14 @@ logs, log_linear, rescaling     entropies as exact numbers, families, calibratio
 sources, worlds, documents      what is predicted, with its probabilities
 good_turing, hallucination      unseen facts, and what a model must say of them
 decisions                       sampling against the most probable answer
-cover, sparse_and               how many examples are enough for a head
+cover, certificates, sparse_and how many examples are enough for a head
 parity_tree, one_step           a parity in worked steps, and the gradient of its steps
 linear_tokens                   the parity in ⌊log₂ k⌋ + 1 thresholds of linear forms
 gates, restriction              learners that are never wrong
 direct_gradients                what a gradient says of a parity without steps
 """
 
+from theory.language.certificates import error_between, largest_scores, vote_bound
 from theory.language.cover import (
     cover_radius,
     head,
@@ -116,6 +117,7 @@ from theory.language.sparse_and import (
     false_bits,
     l1_logistic,
     least_samples,
+    log_choices,
     logistic,
     random_conjunction,
 )
@@ -160,6 +162,7 @@ __all__ = [
     "enough_samples",
     "entropy",
     "entropy_rate",
+    "error_between",
     "errors",
     "even_process",
     "excess_error",
@@ -175,6 +178,7 @@ __all__ = [
     "hypotheses",
     "kl",
     "l1_logistic",
+    "largest_scores",
     "least_samples",
     "letters_by_elimination",
     "letters_by_solving",
@@ -183,6 +187,7 @@ __all__ = [
     "linear_tokens",
     "link",
     "log",
+    "log_choices",
     "log_cover_size",
     "log_linear",
     "logistic",
@@ -224,6 +229,7 @@ __all__ = [
     "source",
     "terms_by_restriction",
     "tree_by_restriction",
+    "vote_bound",
     "window_cost",
     "window_entropy_by_definition",
     "with_steps",
