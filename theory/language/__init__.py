@@ -3,6 +3,7 @@
 logs, log_linear, rescaling     entropies as exact numbers, families, calibration
 sources, worlds, documents      what is predicted, with its probabilities
 good_turing, hallucination      unseen facts, and what a model must say of them
+is_it_valid                     generating against telling what is valid
 decisions                       sampling against the most probable answer
 cover, certificates, sparse_and how many examples are enough for a head
 parity_tree, one_step           a parity in worked steps, and the gradient of its steps
@@ -60,6 +61,7 @@ from theory.language.hallucination import (
     printed_slack,
     prompted_bound_given_data,
 )
+from theory.language.is_it_valid import IsItValid, is_it_valid
 from theory.language.linear_tokens import letters_by_solving, linear_tokens
 from theory.language.log_linear import LogLinear, log_linear, projection, separating_direction
 from theory.language.logs import Log, at_most_rational, binary_kl, cross_entropy, entropy, kl, log
@@ -128,6 +130,7 @@ __all__ = [
     "Circuit",
     "Conjunction",
     "GateLearner",
+    "IsItValid",
     "Levels",
     "Log",
     "LogLinear",
@@ -176,6 +179,7 @@ __all__ = [
     "greedy_text",
     "head",
     "hypotheses",
+    "is_it_valid",
     "kl",
     "l1_logistic",
     "largest_scores",

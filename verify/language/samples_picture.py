@@ -60,7 +60,7 @@ def draw_growth(path: Path, table: dict[str, np.ndarray], sizes: list[int]) -> N
     needed = [least_samples(T, 3, 0.5) for T in sizes]
     panel.plot(sizes, needed, ":", color="grey", label="any learner needs")
     panel.set(xscale="log", yscale="log", xlabel="bits T", ylabel="least samples")
-    panel.set_xticks(sizes, sizes)
+    panel.set_xticks(sizes, [str(T) for T in sizes])
     panel.minorticks_off()
     panel.legend(fontsize=8)
     figure.savefig(path, dpi=150)
