@@ -75,7 +75,7 @@ from theory.language.one_step import (
     relations,
     room_for_noise,
 )
-from theory.language.parity_tree import ParityTree, parity_tree, with_steps
+from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes, with_steps
 from theory.language.rescaling import (
     best_scale,
     calibration_gain,
@@ -233,6 +233,7 @@ __all__ = [
     "source",
     "terms_by_restriction",
     "tree_by_restriction",
+    "tree_sizes",
     "vote_bound",
     "window_cost",
     "window_entropy_by_definition",

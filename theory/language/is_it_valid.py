@@ -27,6 +27,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from theory.checks import InputError
 from theory.language.distributions import Exact, alike, distribution, outcomes
@@ -123,7 +124,7 @@ def is_it_valid(
     valid responses, and for a prompt without a wrong one.
     """
     mu = distribution("weights", weights)
-    (laws, said), true = ([list(map(list, rows)) for rows in (p, g)], list(map(list, valid)))
+    laws, said, true = _rows("p", p), _rows("g", g), _rows("valid", valid)
     if not len(mu) == len(laws) == len(said) == len(true):
         raise InputError(
             f"{len(mu)} weights, {len(laws)} laws, {len(said)} models and {len(true)} sets of "
@@ -132,7 +133,7 @@ def is_it_valid(
     pairs = [alike(law, model) for law, model in zip(laws, said, strict=True)]
     sets = []
     for (law, _), each in zip(pairs, true, strict=True):
-        right = outcomes("valid", each, len(law))
+        right = outcomes("valid", _rows("a set of valid responses", each), len(law))
         if any(x and r not in right for r, x in enumerate(law)):
             raise InputError("p gives mass to a wrong response: documents are true here")
         if len(right) == len(law):
@@ -141,3 +142,11 @@ def is_it_valid(
     return IsItValid(
         mu, tuple(law for law, _ in pairs), tuple(model for _, model in pairs), tuple(sets)
     )
+
+
+def _rows(name: str, value: Any) -> list[Any]:
+    """The entries of a list or the like; `ValueError` for what has none."""
+    try:
+        return list(value)
+    except TypeError:
+        raise InputError(f"{name} is {value!r}: give a list") from None

@@ -27,7 +27,8 @@ NODES = 5  # of 7 steps: are learned in every seed, at least
 CHANCE = 0.45, 0.55  # of words: who knows nothing of the parity is right about
 CHILDREN = 0.5  # of attention: is on the two children in a seed that is learned, at least
 NOWHERE = 0.25  # of attention: is there before training, at most
-LOOKED, SEEDS, AT_ONCE = 200, 2, 1000  # words whose attention is measured; of a quick run; together
+LOOKED, BEFORE = 200, 2  # words whose attention is measured, and models before training
+QUICK, AT_ONCE = 2000, 1000  # words of a quick run, and those that are run together
 
 
 class Seen(NamedTuple):
@@ -46,7 +47,7 @@ class Seen(NamedTuple):
     draws=True,
 )
 def parity_trained(
-    run: Run, *, words: Annotated[int, option("fresh words", min=2000, max=50_000)] = 4000
+    run: Run, *, words: Annotated[int, option("fresh words", min=QUICK, max=50_000)] = 4000
 ) -> Iterator[Finding]:
     """By AdamW one layer learns a parity of 8 among 16 letters with its steps, and not without.
 
@@ -63,15 +64,15 @@ def parity_trained(
     """
     from constructions.trained import configuration_of, untrained
 
-    steps, answer = (models_of(name, KIND)[: SEEDS if run.quick else None] for name in NAMES)
+    steps, answer = (models_of(name, KIND) for name in NAMES)
     task = steps[0].task
-    letters = torch.from_numpy(run.rng.integers(2, size=(words, task.d)))
+    letters = torch.from_numpy(run.rng.integers(2, size=(QUICK if run.quick else words, task.d)))
     told, asked = (
         {seed(m.name): seen(m.model, m.task, letters) for m in of} for of in (steps, answer)
     )
     before = {
         seed(m.name): seen(untrained(configuration_of(m.name)).requires_grad_(False), task, letters)
-        for m in steps[:SEEDS]
+        for m in steps[:BEFORE]
     }
     yield from learned(told)
     yield by_chance("answer", "the parity, without steps", asked, "parity")

@@ -18,8 +18,7 @@ from constructions.trained.configuration import presets
 from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Labelling
 from theory import checks
-from theory.checks import InputError
-from theory.language.parity_tree import ParityTree, parity_tree
+from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes
 
 if TYPE_CHECKING:
     from constructions.trained.models import Shape
@@ -39,9 +38,7 @@ class Parity(Labelling, kind="parity"):
     def __post_init__(self) -> None:
         checks.step_count("world", self.world)
         checks.one_of("say", self.say, ("steps", "answer"))
-        if checks.dimension("k", self.k) > checks.dimension("d", self.d):
-            raise InputError(f"k is {self.k} and d is {self.d}: give a power of two from 2 to d")
-        _ = self.tree  # which says what k may be
+        tree_sizes(self.d, self.k)
 
     @cached_property
     def tree(self) -> ParityTree:
