@@ -84,6 +84,8 @@ def test_an_exponent_is_that_of_its_power(tmp_path):
     slope = exponent(found, sizes)
     assert slope.mean == pytest.approx(0.5)
     assert slope.error == pytest.approx(0, abs=1e-12)
+    found[0, 2] = np.inf
+    assert np.isnan(exponent(found, sizes).mean)
     draw_growth(tmp_path / "p.png", {"attention": found}, sizes)
     assert (tmp_path / "p.png").stat().st_size > 1000
 

@@ -107,7 +107,10 @@ DENSE = "logistic"
 
 
 def exponent(found: np.ndarray, sizes: list[int]) -> Mean:
-    """The slope of ln m by ln T, by least squares for each seed; mean and standard error."""
+    """The slope of ln m by ln T, by least squares for each seed; mean and standard error.  NaN
+    where a seed never succeeds."""
+    if not np.isfinite(found).all():
+        return Mean(np.nan, np.nan)
     x = np.log(sizes) - np.log(sizes).mean()
     return estimated(np.log(found) @ x / (x @ x))
 
