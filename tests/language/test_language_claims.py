@@ -81,6 +81,7 @@ def test_corpora_and_grids_are_all_there():
         (hallucination, {"facts": 1}, "at least 2"),
         (hallucination, {"documents": 0}, "at least 1"),
         (hallucination, {"strings": 0}, "at least 4"),
+        (hallucination, {"strings": 2**60}, "a claim takes at most 9.0072e"),
         (hallucination, {"facts": 10, "strings": 5}, "10 facts among 5 strings"),
         (hallucination, {"law": "normal"}, "'zipf'"),
         (good_turing, {"worlds": 5}, "at least 20"),

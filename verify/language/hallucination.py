@@ -44,7 +44,7 @@ def hallucination(
     run: Run,
     *,
     facts: Annotated[int, option("facts of the world", min=2)] = 10**6,
-    strings: Annotated[int, option("strings in all, facts among them", min=4)] = 10**11,
+    strings: Annotated[int, option("strings in all, facts among them", min=4, max=2**53)] = 10**11,
     documents: Annotated[int, option("documents that are drawn", min=1)] = 10**5,
     law: Annotated[Literal["zipf", "uniform"], option("how likely facts are")] = "zipf",
     samples: Annotated[int, option("strings sampled of each built model", min=100)] = 2000,
