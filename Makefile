@@ -31,6 +31,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/graphs.py
 	$(BIN)/python benchmarks/arithmetic.py
 	$(BIN)/python benchmarks/sensitivity.py
+	$(BIN)/python benchmarks/language.py
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/training.py
 

@@ -103,13 +103,13 @@ class Claim:
             if get_origin(kind) is Literal:
                 checks.one_of(name, options[name], get_args(kind))
             for note in notes:
-                least = getattr(note, "least", None)
-                if isinstance(options[name], int) and options[name] > MOST:
+                least, most = getattr(note, "least", None), getattr(note, "most", None)
+                end = max(MOST, most or 0)  # more only where an option says so
+                if isinstance(options[name], int) and options[name] > end:
                     shown = f"{options[name]:.3g}" if options[name] < 1e300 else "above 1e300"
-                    raise InputError(f"{name} is {shown}: a claim takes at most {MOST:g}")
+                    raise InputError(f"{name} is {shown}: a claim takes at most {end:g}")
                 if least is not None and not options[name] >= least:
                     raise InputError(f"{name} is {options[name]}: give a number at least {least}")
-                most = getattr(note, "most", None)
                 if most is not None and not options[name] <= most:
                     raise InputError(
                         f"{name} is {options[name]}: give at most {most}, and other seeds for more"

@@ -37,7 +37,7 @@ from constructions.transformer import Embed, PosEmbed, Stage, Transformer
 from constructions.words import Move, Step
 from theory import checks, machine
 from theory.checks import InputError
-from theory.language.parity_tree import ParityTree, parity_tree
+from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes
 
 
 def parity_with_steps(
@@ -53,9 +53,7 @@ def parity_with_steps(
     Raises ValueError unless k is a power of two from 2 to d, for letters that are not k different
     ones of 0 … d − 1, for a sharpness below ln(3.5(d + k)), and for sizes that no memory holds.
     """
-    d, k = checks.dimension("d", d), checks.dimension("k", k)
-    if k < 2 or k & (k - 1) or k > d:
-        raise InputError(f"k is {k} and d is {d}: give a power of two from 2 to d")
+    d, k = tree_sizes(d, k)
     machine.fits_in_memory(f"positions of {d + k} tokens", 96 * (d + k) ** 2, "take fewer letters")
     tree = parity_tree(d, range(k) if letters is None else letters)
     if tree.k != k:

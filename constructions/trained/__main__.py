@@ -74,6 +74,7 @@ def train_command(
     graphs: Annotated[
         str | None, typer.Option(help="all, or those within or beyond distance 3 (connectivity)")
     ] = None,
+    say: Annotated[str | None, typer.Option(help="steps or answer (parity)")] = None,
     training: Annotated[
         str | None, typer.Option(help="plain, regularised or augmented (digits)")
     ] = None,

@@ -27,6 +27,7 @@ from constructions.trained.tasks import (
     facts,
     hop,
     modular,
+    parity,
     regression,
     text,
 )
@@ -43,6 +44,7 @@ PRESETS = {
     "connectivity": connectivity.PRESETS,
     "facts": facts.PRESETS,
     "modular": modular.PRESETS,
+    "parity": parity.PRESETS,
     "digits": digits.PRESETS,
     "text": text.PRESETS,
 }
@@ -53,6 +55,7 @@ OPTIONS = {
     "hop": ("k",),
     "automata": ("automaton", "stay"),
     "connectivity": ("graphs",),
+    "parity": ("say",),
     "digits": ("training",),
     "text": ("read",),
 }
@@ -73,9 +76,9 @@ def preset(
 
     `model` is "transformer", "lstm" (for regression, digits and text), "disentangled" (for
     connectivity), "mlp" or "cnn" (for digits); `options` are `covariance` and `noise` for
-    regression, `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity,
-    `training` for digits, `read` for text; they, `model`, `layers` and `steps` are the preset's
-    unless given.
+    regression, `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity, `say`
+    for parity, `training` for digits, `read` for text; they, `model`, `layers` and `steps` are the
+    preset's unless given.
 
     Raises ValueError for words that are not known, for sizes that a task does not have, and for
     what is for another task.

@@ -3,17 +3,18 @@
 import pytest
 
 from theory.checks import InputError
+from theory.language import world
 from verify.claim import Run
 from verify.cli import main
 from verify.finding import Verdict
 from verify.language.bounds import told, unless_vacuous
 from verify.language.good_turing import good_turing
-from verify.language.hallucination import hallucination
+from verify.language.hallucination import hallucination, in_a_sentence
 from verify.language.log_linear import log_linear_claim
 from verify.language.sampling_or_argmax import sampling_or_argmax
 from verify.language.tiny_worlds import corpora, parts
 
-SMALL = {"facts": 4000, "others": 10**5, "documents": 2000, "law": "uniform", "samples": 200}
+SMALL = {"facts": 4000, "strings": 4 * 10**8, "documents": 2000, "law": "uniform", "samples": 200}
 
 
 def found(claim, run, **options):
@@ -44,7 +45,7 @@ def test_calibrated_models_hallucinate(tmp_path):
 
 @pytest.mark.slow
 def test_where_a_bound_says_nothing_it_is_undecided():
-    few = {**SMALL, "others": 1, "documents": 20}
+    few = {**SMALL, "strings": 8000, "documents": 20}
     findings = found(hallucination, Run(quick=True), **few)
     assert findings["world/printed"].verdict is Verdict.UNDECIDED
     assert "vacuous" in findings["world/printed"].wanted
@@ -79,7 +80,9 @@ def test_corpora_and_grids_are_all_there():
     [
         (hallucination, {"facts": 1}, "at least 2"),
         (hallucination, {"documents": 0}, "at least 1"),
-        (hallucination, {"others": 0}, "at least 1"),
+        (hallucination, {"strings": 0}, "at least 4"),
+        (hallucination, {"strings": 2**60}, "a claim takes at most 9.0072e"),
+        (hallucination, {"facts": 10, "strings": 5}, "10 facts among 5 strings"),
         (hallucination, {"law": "normal"}, "'zipf'"),
         (good_turing, {"worlds": 5}, "at least 20"),
         (good_turing, {"documents": 1}, "at least 2"),
@@ -90,6 +93,13 @@ def test_corpora_and_grids_are_all_there():
 def test_options_out_of_range_are_refused(claim, options, message):
     with pytest.raises(InputError, match=message):
         next(claim.findings(Run(), **{**claim.defaults, **options}))
+
+
+def test_what_is_said_of_sizes_in_a_sentence():
+    rich = in_a_sentence(world(100, 10**9, 50, "uniform", 0))
+    assert rich.startswith("in the mean at least")
+    assert rich.endswith("of what a calibrated model of 50 documents on 100 facts says is no fact")
+    assert "nothing follows" in in_a_sentence(world(100, 100, 2, "uniform", 0))
 
 
 def test_worlds_that_are_too_large_are_refused_in_one_line(capsys):

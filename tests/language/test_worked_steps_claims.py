@@ -6,18 +6,21 @@ import pytest
 from theory.checks import InputError
 from verify.claim import Run
 from verify.finding import Verdict
+from verify.language.bounds import never_wrong
 from verify.language.direct_gradients import direct_gradients
 from verify.language.linear_tokens import linear_tokens
 from verify.language.one_step import one_gradient_step
 from verify.language.parity_steps import parity_with_steps
-from verify.language.worked_steps import _never, worked_steps
+from verify.language.restriction import restriction_access
+from verify.language.worked_steps import worked_steps
 
 SMALL = [
     (parity_with_steps, {"d": 9, "k": 4, "samples": 4}),
     (linear_tokens, {"d": 9, "k": 5, "samples": 4}),
     (direct_gradients, {"d": 5, "letters": 20}),
     (one_gradient_step, {"d": 16, "k": 8}),
-    (worked_steps, {"inputs": 8, "gates": 10, "examples": 60, "leaves": 4}),
+    (worked_steps, {"inputs": 8, "gates": 10, "examples": 60}),
+    (restriction_access, {"d": 9, "leaves": 4}),
 ]
 
 
@@ -48,8 +51,10 @@ def test_they_hold_as_they_are(claim):
         (one_gradient_step, {"d": 500}, "at most 128"),
         (one_gradient_step, {"d": 4}, "at least 8"),
         (one_gradient_step, {"d": 16, "k": 6}, "power of two"),
+        (one_gradient_step, {"d": 8, "k": 16}, "from 2 to d"),
         (worked_steps, {"gates": 0}, "at least 1"),
-        (worked_steps, {"leaves": 1}, "at least 2"),
+        (restriction_access, {"leaves": 1}, "at least 2"),
+        (restriction_access, {"d": 4, "leaves": 6}, "at most 5"),
     ],
 )
 def test_sizes_that_have_no_meaning_are_refused(claim, options, message):
@@ -59,9 +64,9 @@ def test_sizes_that_have_no_meaning_are_refused(claim, options, message):
 
 
 def test_a_learner_that_says_nothing_decides_nothing():
-    assert _never("right", "", 0, 0).verdict is Verdict.UNDECIDED
-    assert _never("right", "", 0, 3).verdict is Verdict.HOLDS
-    assert _never("right", "", 1, 3).verdict is Verdict.FAILS
+    assert never_wrong("right", "", 0, 0).verdict is Verdict.UNDECIDED
+    assert never_wrong("right", "", 0, 3).verdict is Verdict.HOLDS
+    assert never_wrong("right", "", 1, 3).verdict is Verdict.FAILS
 
 
 def test_noise_is_that_of_the_samples():

@@ -199,3 +199,19 @@ def test_bad_input_is_refused_in_one_line(call, message):
     with pytest.raises(InputError, match=message) as refused:
         call()
     assert "\n" not in str(refused.value)
+
+
+def test_without_the_half_squares_of_gradients_are_four_times_as_large():
+    """f = θx₁ over the four parities of two bits: the loss (f − χ_S)² has gradients 2θ − 2[S = {1}]
+    of variance ¾ over S, three times E‖∇f‖²/4; that of ½(f − χ_S)² has a quarter of it."""
+    words = 1 - 2 * all_sequences(2, 2)
+    parities = [words[:, list(S)].prod(axis=1) for S in ((), (0,), (1,), (0, 1))]
+    for factor, variance in ((Fraction(2), Fraction(3, 4)), (Fraction(1), Fraction(3, 16))):
+        slopes = [
+            factor
+            * sum(Fraction(int((x - y) * x), 4) for x, y in zip(words[:, 0], chi, strict=True))
+            for chi in parities
+        ]
+        mean = sum(slopes) / 4
+        assert sum((slope - mean) ** 2 for slope in slopes) / 4 == variance
+    assert Fraction(3, 16) <= Fraction(1, 4) < Fraction(3, 4)

@@ -67,7 +67,7 @@ def test_every_preset_is_a_model_with_an_interface():
                 continue
             if task != "regression":
                 assert isinstance(found, Tokens)
-                context = {"automata": 40, "facts": 4, "text": 17}.get(task, 64)
+                context = {"automata": 40, "facts": 4, "parity": 22, "text": 17}.get(task, 64)
                 assert built.pos_embed.W_pos.shape[0] == found.context == context
                 continue
             assert isinstance(found, Examples)

@@ -3,14 +3,16 @@
 logs, log_linear, rescaling     entropies as exact numbers, families, calibration
 sources, worlds, documents      what is predicted, with its probabilities
 good_turing, hallucination      unseen facts, and what a model must say of them
+is_it_valid                     generating against telling what is valid
 decisions                       sampling against the most probable answer
-cover, sparse_and               how many examples are enough for a head
+cover, certificates, sparse_and how many examples are enough for a head
 parity_tree, one_step           a parity in worked steps, and the gradient of its steps
 linear_tokens                   the parity in ⌊log₂ k⌋ + 1 thresholds of linear forms
 gates, restriction              learners that are never wrong
 direct_gradients                what a gradient says of a parity without steps
 """
 
+from theory.language.certificates import error_between, largest_scores, vote_bound
 from theory.language.cover import (
     cover_radius,
     head,
@@ -59,6 +61,7 @@ from theory.language.hallucination import (
     printed_slack,
     prompted_bound_given_data,
 )
+from theory.language.is_it_valid import IsItValid, is_it_valid
 from theory.language.linear_tokens import letters_by_solving, linear_tokens
 from theory.language.log_linear import LogLinear, log_linear, projection, separating_direction
 from theory.language.logs import Log, at_most_rational, binary_kl, cross_entropy, entropy, kl, log
@@ -72,7 +75,7 @@ from theory.language.one_step import (
     relations,
     room_for_noise,
 )
-from theory.language.parity_tree import ParityTree, parity_tree, with_steps
+from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes, with_steps
 from theory.language.rescaling import (
     best_scale,
     calibration_gain,
@@ -116,6 +119,7 @@ from theory.language.sparse_and import (
     false_bits,
     l1_logistic,
     least_samples,
+    log_choices,
     logistic,
     random_conjunction,
 )
@@ -126,6 +130,7 @@ __all__ = [
     "Circuit",
     "Conjunction",
     "GateLearner",
+    "IsItValid",
     "Levels",
     "Log",
     "LogLinear",
@@ -160,6 +165,7 @@ __all__ = [
     "enough_samples",
     "entropy",
     "entropy_rate",
+    "error_between",
     "errors",
     "even_process",
     "excess_error",
@@ -173,8 +179,10 @@ __all__ = [
     "greedy_text",
     "head",
     "hypotheses",
+    "is_it_valid",
     "kl",
     "l1_logistic",
+    "largest_scores",
     "least_samples",
     "letters_by_elimination",
     "letters_by_solving",
@@ -183,6 +191,7 @@ __all__ = [
     "linear_tokens",
     "link",
     "log",
+    "log_choices",
     "log_cover_size",
     "log_linear",
     "logistic",
@@ -224,6 +233,8 @@ __all__ = [
     "source",
     "terms_by_restriction",
     "tree_by_restriction",
+    "tree_sizes",
+    "vote_bound",
     "window_cost",
     "window_entropy_by_definition",
     "with_steps",

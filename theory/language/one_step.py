@@ -125,11 +125,12 @@ def one_step(tree: ParityTree, bits: ArrayLike, labels: ArrayLike | None = None)
     if told.shape != (len(x), tree.k - 1):
         raise InputError(f"labels have shape {told.shape}: give {(len(x), tree.k - 1)}")
     found = np.zeros(tree.scores.shape)
+    tokens, total = x.astype(np.float64), x[:, : tree.d].sum(axis=1)
     for node in range(tree.d, tree.d + tree.k - 1):
-        seen = x[:, :node]
-        total, y = seen.sum(axis=1), told[:, node - tree.d]
-        weights = _slope(total, y, node, True) / float(node) ** 3
-        found[node - tree.d, :node] = (weights @ (node * seen) - weights @ total) / len(x)
+        weights = _slope(total, told[:, node - tree.d], node, True) / float(node) ** 3
+        moved = node * (weights @ tokens[:, :node]) - weights @ total
+        found[node - tree.d, :node] = moved / len(x)
+        total = total + x[:, node]
     return found
 
 

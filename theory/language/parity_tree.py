@@ -38,6 +38,14 @@ class ParityTree(NamedTuple):
         return found
 
 
+def tree_sizes(d: int, k: int) -> tuple[int, int]:
+    """d and k.  Raises `ValueError` unless k is a power of two from 2 to d."""
+    d, k = checks.dimension("d", d), checks.dimension("k", k)
+    if k < 2 or k & (k - 1) or k > d:
+        raise InputError(f"k is {k} and d is {d}: give a power of two from 2 to d")
+    return d, k
+
+
 def parity_tree(d: int, letters: Sequence[int]) -> ParityTree:
     """The tree over these letters, in this order.
 

@@ -151,10 +151,16 @@ def binary_entropy(p: float) -> float:
     return -sum(x * math.log(x) for x in (p, 1 - p) if x)
 
 
+def log_choices(T: int, k: int) -> float:
+    """ln C(T, k).  Raises `ValueError` unless 1 ≤ k ≤ T."""
+    T, k = _sizes(T, k)
+    return math.log(math.comb(T, k))
+
+
 def least_samples(T: int, k: int, probability: float = 1.0) -> int:
     """m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), below which no learner finds a random conjunction with
     probability p.  Raises `ValueError` for a probability outside [0, 1], and unless 1 ≤ k ≤ T."""
     T, k = _sizes(T, k)
     p = probability
-    shared = p * math.log(math.comb(T, k)) - binary_entropy(p)
+    shared = p * log_choices(T, k) - binary_entropy(p)
     return max(0, math.ceil(shared / binary_entropy(2.0**-k)))

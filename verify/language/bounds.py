@@ -1,8 +1,10 @@
-"""How a lower bound on a probability is told: where it is no more than 0 it says nothing."""
+"""What says nothing: lower bounds that are not above 0, and learners that do not answer."""
 
 from __future__ import annotations
 
-from verify.finding import Finding, Verdict
+import numpy as np
+
+from verify.finding import Finding, Verdict, at_most
 
 
 def told(bound: float, digits: int = 4) -> str:
@@ -15,3 +17,10 @@ def unless_vacuous(finding: Finding, bound: float) -> Finding:
     if bound <= 0 and finding.verdict is Verdict.HOLDS:
         finding.verdict = Verdict.UNDECIDED
     return finding
+
+
+def never_wrong(id: str, name: str, wrong: int, said: int) -> Finding:
+    """That none of what is said is wrong; undecided if nothing is said."""
+    bound = 0 if said else np.nan
+    words = f"{wrong} of {said} that are said"
+    return at_most(id, f"wrong {name}", "exact", wrong, bound, words=words, wanted="none")

@@ -8,10 +8,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from theory.checks import InputError
 from theory.language import (
     Levels,
     World,
     bound_given_corpus,
+    expected_bound,
     expected_prompted_bound,
     printed_bound,
     printed_prompted_bound,
@@ -42,7 +44,7 @@ def hallucination(
     run: Run,
     *,
     facts: Annotated[int, option("facts of the world", min=2)] = 10**6,
-    others: Annotated[int, option("strings that are no facts, for each fact", min=1)] = 10**5,
+    strings: Annotated[int, option("strings in all, facts among them", min=4, max=2**53)] = 10**11,
     documents: Annotated[int, option("documents that are drawn", min=1)] = 10**5,
     law: Annotated[Literal["zipf", "uniform"], option("how likely facts are")] = "zipf",
     samples: Annotated[int, option("strings sampled of each built model", min=100)] = 2000,
@@ -54,7 +56,9 @@ def hallucination(
     1/n where facts are regular, MF the share of documents whose fact came once.  A model that knows
     its corpus by heart hallucinates less by exactly what it is over-confident.
     """
-    drawn = world(facts, facts * others, documents, law, run.rng)
+    if strings < 2 * facts:
+        raise InputError(f"{facts} facts among {strings} strings: give at least twice as many")
+    drawn = world(facts, strings - facts, documents, law, run.rng)
     yield from labelled("built", built_models(run, samples))
     yield from labelled("tiny", tiny_worlds(run))
     yield from labelled("world", of_world(drawn))
@@ -96,9 +100,18 @@ def surely(drawn: World, models: dict[str, Levels], tau: float) -> Finding:
         min(slack.values()),
         -ROUNDING,
         words=f"{drawn.seen_once:.2%} of the documents have a fact that came once; {said}",
-        wanted="the sure bound",
+        wanted=f"the sure bound; {in_a_sentence(drawn)}",
     )
     return unless_vacuous(finding, max(bounds.values()))
+
+
+def in_a_sentence(drawn: World) -> str:
+    """What the bound in expectation says of a calibrated model at these sizes."""
+    bound = float(expected_bound(drawn.seen_once, 0, drawn.facts, drawn.unseen, drawn.documents))
+    model = f"a calibrated model of {drawn.documents} documents on {drawn.facts} facts"
+    if bound <= 0:
+        return f"in the mean nothing follows of {model}: too few strings or documents"
+    return f"in the mean at least {bound:.1%} of what {model} says is no fact"
 
 
 def traded(drawn: World, tau: float) -> Finding:

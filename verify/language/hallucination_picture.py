@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from theory.language import World, printed_bound
+from theory.language import Levels, World, printed_bound
 from verify.language.hallucination import CHANCE, MODELS, mixed
 
 SHARES = np.linspace(0, 1, 21)
@@ -22,8 +22,8 @@ def draw(path: Path, drawn: World) -> None:
         )
         for of in found
     ]
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1))
     left.plot(SHARES, [of.hallucination for of in found], label="g(H): said, and no fact")
     left.plot(SHARES, [of.over_confidence(tau) for of in found], label="δ⁺: over-confidence")
     left.plot(SHARES, [of.sure_bound(tau) for of in found], "--", label="sure bound")
@@ -33,13 +33,24 @@ def draw(path: Path, drawn: World) -> None:
     left.set_title(f"{drawn.facts:.0e} facts, {drawn.documents:.0e} documents")
     left.legend(fontsize=8)
     models = [drawn.model(name) for name in MODELS]
-    bars = {
+    terms = {
+        "p(U)": [of.unseen_mass for of in models],
+        "− δ⁺": [-of.over_confidence(tau) for of in models],
+        "− τ|F|": [-tau * of.valid for of in models],
+        "τ|A| − p(U∩A)": [bracket(of, tau) for of in models],
+        "sure bound": [of.sure_bound(tau) for of in models],
         "g(H)": [of.hallucination for of in models],
-        "sure bound": [max(0.0, of.sure_bound(tau)) for of in models],
-        "δ⁺": [of.over_confidence(tau) for of in models],
     }
-    for i, (name, values) in enumerate(bars.items()):
-        right.bar(np.arange(3) + 0.25 * i, values, 0.25, label=name)
-    right.set_xticks(np.arange(3) + 0.25, MODELS)
-    right.legend(fontsize=8, loc="center right")
+    width = 0.8 / len(terms)
+    for i, (name, values) in enumerate(terms.items()):
+        right.bar(np.arange(3) + width * (i - 2.5), values, width, label=name)
+    right.axhline(0, color="0.7", lw=0.8)
+    right.set_xticks(np.arange(3), MODELS)
+    right.set_title("the terms of the sure bound, their sum, and what it bounds", fontsize=9)
+    right.legend(fontsize=8, loc="lower left")
     figure.savefig(path, dpi=150)
+
+
+def bracket(of: Levels, tau: float) -> float:
+    """τ|A| − p(U∩A): what is left of the bound."""
+    return float(of.sure_bound(tau) - of.unseen_mass + of.over_confidence(tau) + tau * of.valid)

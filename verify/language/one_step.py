@@ -19,6 +19,7 @@ from theory.language import (
     parity_tree,
     relations,
     room_for_noise,
+    tree_sizes,
     with_steps,
 )
 from theory.sequences import all_sequences
@@ -55,6 +56,7 @@ def one_gradient_step(
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST}")
+    tree_sizes(d, k)
     cubes = [shuffled(run, *sized) for sized in CUBES[: 3 if run.quick else None]]
     yield _closed_form(cubes[:2])
     large = shuffled(run, *((d, k) if run.quick else LARGE))

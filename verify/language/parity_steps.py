@@ -9,7 +9,7 @@ import numpy as np
 from flint import arb
 
 from theory.checks import InputError
-from theory.language import parity_tree, with_steps
+from theory.language import parity_tree, tree_sizes, with_steps
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.computation.decoding import decoded
@@ -47,6 +47,7 @@ def parity_with_steps(
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST}")
+    tree_sizes(d, k)
     small = SMALL[: 3 if run.quick else None]
     yield decoded(
         "all-words",

@@ -1,4 +1,4 @@
-"""The picture of `sparse-and`: how many seeds succeed, by the number of samples."""
+"""The pictures of `sparse-and` and `sparse-and-growth`: accuracy by samples, samples by T."""
 
 from __future__ import annotations
 
@@ -43,4 +43,24 @@ def draw(path: Path, seed: int) -> None:
         panel.set_xlabel("samples")
     figure.axes[0].set_ylabel(f"balanced accuracy, mean of {SEEDS} seeds")
     figure.axes[0].legend(fontsize=8)
+    figure.savefig(path, dpi=150)
+
+
+def draw_growth(path: Path, table: dict[str, np.ndarray], sizes: list[int]) -> None:
+    """Least samples of each seed (seeds, sizes) by T for each learner, their medians joined, and
+    what any learner needs to succeed half of the time."""
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    panel = figure.subplots()
+    for number, (name, found) in enumerate(table.items()):
+        shift = 1 + 0.02 * (number - 1.5)
+        for each in found:
+            panel.plot(np.array(sizes) * shift, each, ".", color=f"C{number}", alpha=0.35)
+        medians = np.median(found, axis=0)
+        panel.plot(np.array(sizes) * shift, medians, "-", color=f"C{number}", label=name)
+    needed = [least_samples(T, 3, 0.5) for T in sizes]
+    panel.plot(sizes, needed, ":", color="grey", label="any learner needs")
+    panel.set(xscale="log", yscale="log", xlabel="bits T", ylabel="least samples")
+    panel.set_xticks(sizes, [str(T) for T in sizes])
+    panel.minorticks_off()
+    panel.legend(fontsize=8)
     figure.savefig(path, dpi=150)

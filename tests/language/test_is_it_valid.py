@@ -1,0 +1,75 @@
+"""Generating against telling what is valid: by definition, and what is refused."""
+
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from theory.language import is_it_valid, rescaling_gain
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.language.is_it_valid import instance, is_it_valid_claim, trigram
+
+ONE = is_it_valid([1], [[F(3, 4), F(1, 4), 0, 0]], [[F(1, 2), 0, F(1, 3), F(1, 6)]], [[0, 1]])
+
+
+def test_errors_are_their_definitions():
+    assert ONE.errors == F(1, 2)
+    assert ONE.wrong == 2
+    # At ½ nothing is above: p is rejected, errors are not called valid.
+    assert ONE.misclassified(F(1, 2)) == F(1, 2)
+    # At ¼ the first is, with ¾ of p, and one of two wrong ones.
+    assert ONE.misclassified(F(1, 4)) == F(1, 2) * F(1, 4) + F(1, 2) * F(1, 2)
+    assert ONE.over_confidence(F(1, 4)) == F(1, 12)
+    assert ONE.over_confidence(F(2, 5)) == 0
+    assert ONE.bound == 2 * F(1, 2) - F(2, 2) - 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mean_over_thresholds_by_a_fine_grid(seed):
+    each = instance(Run(seed=seed), choices=True)
+    grid = (np.arange(4000) + 0.5) / 4000
+    mean = np.mean([float(each.misclassified(F(t))) for t in grid[::20]])
+    assert abs(mean - float(each.mean_misclassified)) < 0.02
+    assert each.least_misclassified <= each.mean_misclassified
+
+
+def test_the_claim_holds():
+    found = list(is_it_valid_claim.findings(Run(quick=True), instances=60))
+    assert {each.verdict for each in found} == {Verdict.HOLDS}
+
+
+def test_a_trigram_model_errs_half_of_the_time():
+    assert {trigram(F(part, 7)).errors for part in range(8)} == {F(1, 2)}
+
+
+def test_over_confidence_is_lost_in_the_loss():
+    """One prompt: 2δ² is at most what the best rescaling of what is above the threshold gains."""
+    p, g = [F(3, 4), F(1, 4), 0], [F(1, 4), F(1, 4), F(1, 2)]
+    each = is_it_valid([1], [p], [g], [[0, 1]])
+    assert each.over_confidence(F(1, 3)) == F(1, 2)
+    assert 2 * F(1, 2) ** 2 <= float(rescaling_gain(p, g, [2]))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: is_it_valid([F(1, 2)], [[1, 0]], [[1, 0]], [[0]]), "sums to 1/2"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 1]], [[0]]), "sums to 2"),
+        (lambda: is_it_valid([1], [[2, -1]], [[1, 0]], [[0]]), "at least 0"),
+        (lambda: is_it_valid([1], [[1, 0]], [[float("nan"), 1]], [[0]]), "contains nan"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0, 0]], [[0]]), "on one set"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[0, 1]]), "give each a wrong one"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[1]]), "wrong response"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[0], [0]]), "one of each"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[2]]), "from 0 to 1"),
+        (lambda: is_it_valid([1], 1, [[1, 0]], [[0]]), "give a list"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [0]), "give a list"),
+        (lambda: ONE.choice_bound, "one valid response each"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message, unchecked):
+    with pytest.raises(InputError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,117 @@
+"""What samples prove of a head, and how many learners need as T grows."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from theory.checks import InputError
+from theory.language import (
+    elimination,
+    error_between,
+    largest_scores,
+    log_choices,
+    random_conjunction,
+    vote_bound,
+)
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.language.samples_picture import draw_growth
+from verify.language.sparse_certificates import Certified, certificates, certified
+from verify.language.sparse_growth import GRID, exponent, least, sparse_and_growth, stream
+from verify.theorems import recorded
+
+
+def rng():
+    return np.random.default_rng(2)
+
+
+def test_how_often_two_conjunctions_differ_by_all_words():
+    words = np.array(list(product((0, 1), repeat=5)))
+    for first, second in ([(0, 1), (1, 2)], [(0,), (0, 3, 4)], [(2,), (2,)], [(), (1,)]):
+        apart = words[:, first].all(axis=1) != words[:, second].all(axis=1)
+        assert error_between(first, second) == Fraction(int(apart.sum()), 32)
+
+
+def test_the_largest_scores_are_the_first_of_equal_ones():
+    assert largest_scores([0.5, 2.0, 2.0, 2.0], 2) == (1, 2)
+    assert largest_scores([3.0, 1.0, 2.0], 3) == (0, 1, 2)
+    assert log_choices(50, 3) == math.log(19600)
+
+
+def test_the_vote_is_its_bound_at_the_best_k():
+    T, gamma, m, delta = 30, 0.25, 10**5, 0.05
+    each = [
+        2 * math.exp(-k * gamma**2 / 2)
+        + math.sqrt(
+            (k * math.log(T) + 2 * math.log(k + 2) + math.log(k * (k + 1) / delta)) / (2 * m)
+        )
+        for k in range(1, 600)
+    ]
+    assert vote_bound(T, gamma, m, delta) == pytest.approx(min(each))
+    assert vote_bound(T, gamma, 100, delta) > 1
+
+
+def test_a_head_is_certified_where_it_is_right():
+    rule = random_conjunction(20, 3, rng())
+    words = rng().integers(2, size=(120, 20))
+    found = certified(rule, words, rule.labels(words))
+    assert found.error == 0
+    assert 1 < found.vote < found.norms
+    assert np.isnan(certified(rule, words, np.roll(rule.labels(words), 1)).error)
+    verdicts = [each.verdict for each in certificates([found], 20, 3, 120, 1)]
+    assert verdicts == [Verdict.HOLDS] * 4
+    told = [*certificates([Certified(np.nan, np.inf, np.inf)], 20, 3, 120, 1)]
+    assert [each.verdict for each in told[:2]] == [Verdict.FAILS, Verdict.UNDECIDED]
+
+
+def test_the_least_samples_are_found_by_bisection():
+    given = stream(Run(seed=4), 100)
+    rule, words, asked = given
+    m = least(elimination, given, 60)
+    for size, right in ((m, True), (GRID[GRID.index(m) - 1], False)):
+        seen = words[: int(size), :60].astype(np.int64)
+        answers = elimination(seen, rule.labels(seen))(asked[:, :60]) > 0
+        assert bool((answers == rule.labels(asked)).all()) is right
+    assert least(lambda x, y: lambda asked: -np.ones(len(asked)), given, 60) == np.inf
+
+
+def test_an_exponent_is_that_of_its_power(tmp_path):
+    sizes = [50, 100, 200]
+    found = np.array([[c * T**0.5 for T in sizes] for c in (3.0, 4.0, 5.0)])
+    slope = exponent(found, sizes)
+    assert slope.mean == pytest.approx(0.5)
+    assert slope.error == pytest.approx(0, abs=1e-12)
+    found[0, 2] = np.inf
+    assert np.isnan(exponent(found, sizes).mean)
+    draw_growth(tmp_path / "p.png", {"attention": found}, sizes)
+    assert (tmp_path / "p.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+def test_the_claim_is_as_recorded():
+    found = {each.id: str(each.verdict) for each in sparse_and_growth.findings(Run(quick=True))}
+    record = recorded("sparse-and-growth")
+    assert found == {id: record.get(id, "holds") for id in found}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: largest_scores([1.0, 2.0], 3), "at least k"),
+        (lambda: largest_scores([[1.0, 2.0]], 1), "at least k"),
+        (lambda: largest_scores([np.nan, 1.0], 1), "NaN"),
+        (lambda: log_choices(3, 4), "k at most T"),
+        (lambda: vote_bound(50, 0.0, 10, 0.1), "greater than 0"),
+        (lambda: vote_bound(50, 0.1, 0, 0.1), "at least 1"),
+        (lambda: vote_bound(50, 0.1, 10, 1.0), "between 0 and 1"),
+        (lambda: list(sparse_and_growth.findings(Run(), bits=60)), "at least 100"),
+        (lambda: list(sparse_and_growth.findings(Run(), bits=900)), "at most 800"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message):
+    with pytest.raises(InputError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)
