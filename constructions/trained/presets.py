@@ -28,6 +28,7 @@ from constructions.trained.tasks import (
     hop,
     modular,
     regression,
+    search,
     text,
 )
 from constructions.transformer import plural
@@ -45,6 +46,7 @@ PRESETS = {
     "modular": modular.PRESETS,
     "digits": digits.PRESETS,
     "text": text.PRESETS,
+    "search": search.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 
