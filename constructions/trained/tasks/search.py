@@ -238,9 +238,11 @@ def _shape(hidden: int = 128, **more: Any) -> LookupShape:
     return LookupShape(2, 4, 32, 128, hidden, **more)
 
 
+UNIFORM = Search(16, 4), {"steps": 1500, "batch_size": 32, **LEARNED}
 PRESETS = presets(
     **{
-        "uniform-16": (Search(16, 4), {"steps": 1500, **LEARNED}, _shape()),
+        "uniform-16": (*UNIFORM, _shape()),
+        "frozen-16": (*UNIFORM, _shape(64, frozen=True)),
         "compare-7": (
             Search(7, 3, "targets", "final", queries=8, paths=8, compares=True),
             {"steps": 1000, "batch_size": 16, **LEARNED},
@@ -248,8 +250,15 @@ PRESETS = presets(
         ),
         "hard-15": (
             Search(15, 3, "hard", "final", queries=8, paths=8),
-            {"steps": 2000, "batch_size": 32, **LEARNED},
+            {"steps": 1800, "batch_size": 32, **LEARNED},
             _shape(64, reads="raw", query_norm=False, straight=False),
+        ),
+        "uniform-32": (Search(32, 5), {"steps": 2000, **LEARNED}, _shape()),
+        "plane-32": (Search(32, 5, d=2), {"steps": 2500, **LEARNED}, _shape(reads="fourier")),
+        "paper": (
+            Search(100, 7),
+            {"steps": 100_000, **LEARNED},
+            LookupShape(8, 8, 64, 256, 1024),
         ),
     }
 )

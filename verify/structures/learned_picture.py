@@ -1,0 +1,65 @@
+"""The picture of `learned-search`: accuracy by lookup, the first lookup, and how points lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from theory.structures import binary_accuracy
+from verify.structures.learned import Measured
+
+SHOWN, SETS = 1500, 40  # first lookups, and sets of points
+
+
+def draw(
+    path: Path,
+    found: Mapping[str, Measured],
+    interpolation: Measured,
+    points: np.ndarray,
+    queries: np.ndarray,
+) -> None:
+    """Saved to path: every seed's accuracy by lookup beside interpolation and binary search; the
+    point that the first lookup shows by the query; points coloured by their cell.  Networks, and
+    interpolation search, were measured on `points` (sets, N), ascending, and `queries` (sets,)."""
+    figure = Figure(figsize=(14, 4.4), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    _by_lookup(left, found, interpolation)
+    name, first = next(iter(found.items()))
+    few = slice(SHOWN)
+    middle.plot(queries[few], interpolation.shown[few, 0] + 1, ".", color="grey", ms=3)
+    middle.plot(queries[few], first.shown[few, 0] + 1.25, ".", color="tab:blue", ms=3)
+    middle.set(xlabel="query", ylabel="rank of the point")
+    middle.set_title(f"first lookup of {name} (blue)\nand of interpolation (grey)", fontsize=10)
+    _layout(right, name, first, points)
+    figure.savefig(path, dpi=150)
+
+
+def _by_lookup(panel: Axes, found: Mapping[str, Measured], interpolation: Measured) -> None:
+    N, M = interpolation.place.shape[1], interpolation.shown.shape[1]
+    lookups = np.arange(1, M + 1)
+    binary = [100 * float(share) for share in binary_accuracy(N, M)]
+    fixed = [100 * share.value for share in interpolation.by_lookup]
+    panel.plot(lookups, fixed, "-", color="grey", lw=5, alpha=0.4, label="interpolation search")
+    panel.plot(lookups, binary, "k--", lw=1, label="binary search, exactly")
+    for name, each in found.items():
+        values = np.array([share.value for share in each.by_lookup])
+        ends = np.array([share.interval for share in each.by_lookup]).T
+        bars = 100 * abs(ends - values)
+        panel.errorbar(lookups, 100 * values, bars, fmt=".", capsize=2, label=name)
+    panel.set_xticks(lookups)
+    panel.set(xlabel="lookups", ylabel="nearest neighbour found, %", ylim=(0, 101))
+    panel.legend(frameon=False, fontsize=8, loc="lower right")
+    panel.grid(alpha=0.3)
+
+
+def _layout(panel: Axes, name: str, found: Measured, points: np.ndarray) -> None:
+    sets = np.repeat(np.arange(SETS), points.shape[1])
+    x, cell = points[:SETS].ravel(), found.place[:SETS].ravel()
+    dots = panel.scatter(x, sets, c=cell, cmap="viridis", s=10)
+    panel.figure.colorbar(dots, ax=panel, label="cell")
+    panel.set(xlabel="point", ylabel="set of points")
+    panel.set_title(f"where {name} puts {SETS} sets of points", fontsize=10)
