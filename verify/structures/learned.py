@@ -11,6 +11,7 @@ from theory.memory.capacity import clopper_pearson
 from theory.structures import found_at, interpolated
 from verify.finding import Finding, Verdict
 
+KIND = "a lookup network trained on search"
 LEVEL = 0.9973  # of an interval: as rarely missed as three standard errors
 INSIDE = f"by intervals of {LEVEL:.2%}"
 
@@ -196,3 +197,29 @@ def _finding(
     return Finding(
         id, name, "trained", measured, list(bounds), verdict, words, f"{wanted} {beside}, {INSIDE}"
     )
+
+
+def before(name: str) -> Any:
+    """The model of a checkpoint with the weights that training began with."""
+    from constructions.trained import configuration_of, untrained
+
+    return untrained(configuration_of(name)).requires_grad_(False)
+
+
+def cells(
+    name: str, least: float, found: Measured, points: np.ndarray, queries: np.ndarray
+) -> Finding:
+    """That lookups, while nothing is found, are at an algorithm's next cell, more than a share."""
+    ends = (-1.0, 1.0) if abs(points).max() <= 1 else (points.min() - 1, points.max() + 1)
+    at = next_cells(found.shown, points, queries, *ends)
+    shares = found.at(at[name])
+    finding = over(
+        "cells" if name == "interpolation" else name,
+        f"lookups at {name} search's next cell, while not found",
+        shares,
+        [least] * len(shares),
+        wanted="above",
+    )
+    if name == "interpolation":
+        finding.words += f"; at binary search's {told(found.at(at['binary']))} %"
+    return finding

@@ -1,4 +1,4 @@
-"""The claim `learned-search`: what is found by networks that learn to lay out and to look up."""
+"""The claim `learned-search`: networks that learn to sort and to search, on uniform points."""
 
 from __future__ import annotations
 
@@ -10,37 +10,21 @@ import numpy as np
 from theory.structures import (
     best_fixed,
     binary_accuracy,
-    depths,
-    hard_points,
     interpolation_search,
     looked_at,
-    most_found,
     nearest,
     uniform_points,
 )
 from verify.claim import Run, claim, option
-from verify.evidence.checkpoints import Trained, models_of
+from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, above, below, estimated
-from verify.finding import Finding, at_most, each_at_most, labelled, same
-from verify.structures.learned import (
-    Measured,
-    Share,
-    finds,
-    measure,
-    next_cells,
-    over,
-    told,
-    tree_of,
-    under,
-)
+from verify.finding import Finding, at_most, labelled
+from verify.structures.learned import KIND, Measured, before, cells, measure, over, told, under
 
-KIND = "a lookup network trained on search"
 NEAR = 0.05  # of all queries: as near to interpolation search
 MOSTLY = 0.5  # of the lookups while nothing is found: at the cell of an algorithm
-CLOSE = 0.9  # of them: what is called the algorithm itself
 SORTED, UNSORTED = 0.9, 0.5  # of the cells: after training at least, before at most
-LEARNED = 0.95  # of the targets, by comparisons in N = 2^M − 1 cells
-N, M = 16, 4  # uniform
+N, M = 16, 4
 ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # off the distribution
 
 
@@ -50,33 +34,26 @@ ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # off the distributio
 def learned_search(
     run: Run, *, samples: Annotated[int, option("sets of points", min=100, max=10**6)] = 10_000
 ) -> Iterator[Finding]:
-    """Trained to find the nearest of 16 uniform points, networks learn interpolation search; with
-    comparisons alone binary search; on the hard distribution neither.
+    """Trained to find the nearest of 16 uniform points in 4 lookups, networks learn to sort and
+    learn interpolation search.
 
     A data network gives each point a score, cells hold the points in the order of scores, and a
-    query network for each lookup says at which cell to look.  Three seeds each, each judged by
-    itself, a query to each set of points.  All thresholds were written down before these models
-    were trained, with figures of other programs' runs known, and of one pilot of each, seed 100.
+    query network for each lookup says at which cell to look.  All that the data network reads of a
+    point are 32 fixed random sinusoids.  Three seeds, each judged by itself, a query to each set of
+    points.  All thresholds were written down before these models were trained, with figures of
+    other programs' runs known, and of one pilot, seed 100.
 
-    uniform-16 (16 points, 4 lookups, 32 fixed random sinusoids of a point are all that the data
-    network reads of it):
-      near      found after each lookup: within 5 points of interpolation search on the same sets.
-      first     the first lookup is not above the best possible: an excess would be a mistake.
-      ahead     above binary search at every lookup.
-      cells     while not found, more than half of the lookups are at interpolation's next cell,
-                given what was seen.  Binary search's next cell is told beside it.
-      off       points and queries from (0, 1), never seen so: below binary search, which does not
-                mind.  Interpolation with the fixed ends −1 and 1 is below it there, too.
-      sorted    nine cells in ten hold the point of their rank; before training less than half do.
-    frozen-16 (the same, with the data network left as it was at first): below binary search.
-    compare-7 (7 points, 3 lookups that say <, = or >, a query is one of the points):
-      tree      the decision tree of the query networks, read off exactly, is binary search.
-      bound     of the 7 targets of any set, at most 1, 3 and 7 are found.
-      found     19 in 20 targets.
-    hard-15 (15 points, 3 lookups, values are seen):
-      beyond    more are found than by any comparisons.
-      binary    nine lookups in ten are at binary search's next cell, as [Salemohamed2025] has it.
-    untrained   finds less than half, less than 7 targets, and no more than comparisons.
+    near      found after each lookup: within 5 points of interpolation search on the same sets.
+    first     the first lookup is not above the best possible: an excess would be a mistake.
+    ahead     above binary search at every lookup.
+    cells     while not found, more than half of the lookups are at interpolation's next cell, given
+              what was seen.  Binary search's next cell is told beside it.
+    off       points and queries from (0, 1), which are unlike those of training: below binary
+              search, which does not mind.  So is interpolation with the fixed ends −1 and 1.
+    sorted    nine cells in ten hold the point of their rank.
+    untrained less than half of the cells do, and less than half of the queries are found.
+    frozen    query networks that are trained for a data network as it was at first: below binary
+              search at the last lookup.
     """
     count = 2000 if run.quick else samples
     seen = {name: models_of(f"search-{name}", KIND) for name in ("uniform-16", "frozen-16")}
@@ -84,11 +61,9 @@ def learned_search(
     uniform = {each.name: measure(each.model, *plane) for each in seen["uniform-16"]}
     for name, model, _ in seen["uniform-16"]:
         yield from labelled(name, of_uniform(run, model, uniform[name], *plane))
-    yield from labelled("untrained-uniform-16", control(before(seen["uniform-16"][0]), *plane))
+    yield from labelled("untrained-uniform-16", control(before(seen["uniform-16"][0].name), *plane))
     for name, model, _ in seen["frozen-16"]:
         yield from labelled(name, frozen(measure(model, *plane)))
-    yield from of_compare(run, count)
-    yield from of_hard(run, count)
     if run.plot:
         from verify.structures.learned_picture import draw
 
@@ -135,25 +110,6 @@ def of_uniform(
     yield in_order("sorted", found, SORTED)
 
 
-def cells(
-    name: str, least: float, found: Measured, points: np.ndarray, queries: np.ndarray
-) -> Finding:
-    """That lookups, while nothing is found, are at an algorithm's next cell."""
-    ends = (-1.0, 1.0) if abs(points).max() <= 1 else (points.min() - 1, points.max() + 1)
-    at = next_cells(found.shown, points, queries, *ends)
-    shares = found.at(at[name])
-    finding = over(
-        "cells" if name == "interpolation" else name,
-        f"lookups at {name} search's next cell, while not found",
-        shares,
-        [least] * len(shares),
-        wanted="above",
-    )
-    if name == "interpolation":
-        finding.words += f"; at binary search's {told(found.at(at['binary']))} %"
-    return finding
-
-
 def off(run: Run, model: Any, exact: float) -> Finding:
     """Where points and queries are from another interval: below binary search in (0, 1)."""
     words, shares = [], []
@@ -185,13 +141,6 @@ def in_order(id: str, found: Measured, least: float) -> Finding:
     )
 
 
-def before(trained: Trained) -> Any:
-    """The model of a checkpoint with the weights that training began with."""
-    from constructions.trained import configuration_of, untrained
-
-    return untrained(configuration_of(trained.name)).requires_grad_(False)
-
-
 def control(model: Any, points: np.ndarray, queries: np.ndarray) -> Iterator[Finding]:
     """Before training."""
     found = measure(model, points, queries)
@@ -218,77 +167,3 @@ def frozen(found: Measured) -> Iterator[Finding]:
     )
     finding.words += f"; {told(found.by_lookup)}; {found.in_order.mean():.1%} in order"
     yield finding
-
-
-def of_compare(run: Run, count: int) -> Iterator[Finding]:
-    """Comparisons in 7 cells: the tree, and the targets of each set."""
-    seen = models_of("search-compare-7", KIND)
-    points, _ = uniform_points(count, 7, 1, run.rng)
-    which = run.rng.integers(7, size=count)
-    queries = points[np.arange(count), which]
-    for name, model, _ in seen:
-        found = measure(model, points, queries)
-        first = measure(before(Trained(name, model, None)), points, queries)
-        yield from labelled(name, compared(model, found, points[:200], first.in_order.mean()))
-    model = before(seen[0])
-    tree = finds(tree_of(model, descends=False), 7)
-    yield at_most(
-        "untrained-compare-7/tree",
-        "targets that its tree finds",
-        "trained",
-        sum(at > 0 for at in tree),
-        6,
-        words=f"{sum(at > 0 for at in tree)} of 7",
-        wanted="at most 6",
-    )
-
-
-def compared(model: Any, found: Measured, few: np.ndarray, first: float) -> Iterator[Finding]:
-    """What is said of one model; `few` sets (k, 7) are asked for all of their points."""
-    yield same(
-        "tree",
-        "lookup at which the tree of the query networks finds each of 7 cells",
-        finds(tree_of(model, found.descends), 7),
-        depths(7).tolist(),
-        evidence="trained",
-        wanted="binary search",
-    )
-    each = [measure(model, few, few[:, j]).found for j in range(7)]
-    most = np.stack(each).sum(0).max(0)
-    yield each_at_most(
-        "bound",
-        f"targets found in any of {len(few)} sets, by lookup",
-        "trained",
-        {f"lookup {i + 1}": float(count) for i, count in enumerate(most)},
-        {f"lookup {i + 1}": float(most_found(7, i + 1)) for i in range(len(most))},
-        words=" ".join(f"{count}" for count in most),
-        wanted="at most 1 3 7, as no comparisons find more",
-    )
-    shares = found.by_lookup
-    finding = over("found", "targets found at last", shares[-1:], [LEARNED], wanted="above")
-    finding.words += f"; {told(shares)}; {found.in_order.mean():.1%} in order, at first {first:.1%}"
-    yield finding
-
-
-def of_hard(run: Run, count: int) -> Iterator[Finding]:
-    """Values that are seen on the hard distribution."""
-    seen = models_of("search-hard-15", KIND)
-    points, queries = hard_points(count, 4, 1, run.rng)
-    bound = most_found(15, 3) / 15
-    for name, model, _ in seen:
-        found = measure(model, points, queries[:, 0])
-        shares, order = found.by_lookup, found.in_order.mean()
-        beyond = over(
-            "beyond",
-            "found at last, 15 points",
-            shares[-1:],
-            [bound],
-            wanted="above any comparisons",
-        )
-        beyond.words += f"; {told(shares)}; {order:.1%} in order"
-        yield from labelled(name, [beyond, cells("binary", CLOSE, found, points, queries[:, 0])])
-    first = measure(before(seen[0]), points, queries[:, 0])
-    last: list[Share] = first.by_lookup[-1:]
-    finding = under("found", "found at last", last, [bound], wanted="below what comparisons can")
-    finding.words += f"; {first.in_order.mean():.1%} in order"
-    yield from labelled("untrained-hard-15", [finding])
