@@ -238,7 +238,7 @@ def _shape(hidden: int = 128, **more: Any) -> LookupShape:
     return LookupShape(2, 4, 32, 128, hidden, **more)
 
 
-UNIFORM = Search(16, 4), {"steps": 1500, "batch_size": 32, **LEARNED}
+UNIFORM = Search(16, 4), {"steps": 1200, "batch_size": 32, **LEARNED}
 PRESETS = presets(
     **{
         "uniform-16": (*UNIFORM, _shape()),
@@ -250,7 +250,7 @@ PRESETS = presets(
         ),
         "hard-15": (
             Search(15, 3, "hard", "final", queries=8, paths=8),
-            {"steps": 1800, "batch_size": 32, **LEARNED},
+            {"steps": 1400, "batch_size": 32, **LEARNED},
             _shape(64, reads="raw", query_norm=False, straight=False),
         ),
         "uniform-32": (Search(32, 5), {"steps": 2000, **LEARNED}, _shape()),
