@@ -115,7 +115,7 @@ class LookupShape:
         """The data network as `TransformerShape` draws it, query networks as torch draws them."""
         from constructions.trained.models import TransformerShape  # which knows this shape
 
-        interface: PointsAndQueries = form.interface
+        interface: Any = form.interface
         Stream(cells=interface.n * self.hidden).fits(interface.lookups)
         shape = TransformerShape(self.n_layers, self.n_heads, self.d_model, self.d_mlp)
         columns = self.columns(interface.d)

@@ -97,9 +97,9 @@ def test_comparisons_are_judged():
 
 def test_shares():
     few = Measured(np.array([[0, 2], [1, 1], [0, 0]]), np.array([2, 1, 1]), np.zeros((3, 3)))
-    assert [share.count for share in few.by_lookup] == [1, 2]
+    assert [share.times for share in few.by_lookup] == [1, 2]
     assert [share.of for share in few.at(np.zeros((3, 2), dtype=int))] == [3, 2]
-    assert [share.count for share in few.at(np.zeros((3, 2), dtype=int))] == [2, 1]
+    assert [share.times for share in few.at(np.zeros((3, 2), dtype=int))] == [2, 1]
     low, high = Share(50, 100).interval
     assert low < 0.5 < high
     nothing = [Share(0, 0)]

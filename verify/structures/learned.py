@@ -19,18 +19,18 @@ INSIDE = f"by intervals of {LEVEL:.2%}"
 class Share(NamedTuple):
     """So many of so many independent queries; of none, no number."""
 
-    count: int
+    times: int
     of: int
 
     @property
     def value(self) -> float:
         """The share."""
-        return self.count / self.of if self.of else np.nan
+        return self.times / self.of if self.of else np.nan
 
     @property
     def interval(self) -> tuple[float, float]:
         """Where the probability is, by Clopper and Pearson."""
-        return clopper_pearson(self.count, self.of, LEVEL) if self.of else (0.0, 1.0)
+        return clopper_pearson(self.times, self.of, LEVEL) if self.of else (0.0, 1.0)
 
     def __str__(self) -> str:
         return f"{100 * self.value:.1f}"

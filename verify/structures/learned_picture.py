@@ -13,6 +13,7 @@ from theory.structures import binary_accuracy
 from verify.structures.learned import Measured
 
 SHOWN, SETS = 1500, 40  # first lookups, and sets of points
+ENDS = (-1, -0.5, 0, 0.5, 1)
 
 
 def draw(
@@ -32,7 +33,7 @@ def draw(
     few = slice(SHOWN)
     middle.plot(queries[few], interpolation.shown[few, 0] + 1, ".", color="grey", ms=3)
     middle.plot(queries[few], first.shown[few, 0] + 1.25, ".", color="tab:blue", ms=3)
-    middle.set(xlabel="query", ylabel="rank of the point")
+    middle.set(xlabel="query", ylabel="rank of the point", xticks=ENDS)
     middle.set_title(f"first lookup of {name} (blue)\nand of interpolation (grey)", fontsize=10)
     _layout(right, name, first, points)
     figure.savefig(path, dpi=150)
@@ -61,5 +62,5 @@ def _layout(panel: Axes, name: str, found: Measured, points: np.ndarray) -> None
     x, cell = points[:SETS].ravel(), found.place[:SETS].ravel()
     dots = panel.scatter(x, sets, c=cell, cmap="viridis", s=10)
     panel.figure.colorbar(dots, ax=panel, label="cell")
-    panel.set(xlabel="point", ylabel="set of points")
+    panel.set(xlabel="point", ylabel="set of points", xticks=ENDS)
     panel.set_title(f"where {name} puts {SETS} sets of points", fontsize=10)
