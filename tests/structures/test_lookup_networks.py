@@ -176,6 +176,25 @@ def test_training_and_measuring(tmp_path):
     assert 0 < share < 1
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        replace(MADE, task=Search(5, 2, queries=3, d=2), shape=replace(SHAPE, reads="fourier")),
+        replace(MADE, shape=replace(SHAPE, sort="soft")),
+    ],
+    ids=["plane", "soft"],
+)
+def test_what_is_lowered_reaches_both_networks(made):
+    model = untrained(made)
+    batch = made.task.draw(made, 6, generator(), step=0)
+    made.task.loss(model, *batch).backward()
+    assert all(
+        bool((W.grad != 0).any()) for W in (model.data.embed.W_E, model.queries[0][0].weight)
+    )
+    lines = list(made.task.evaluate(model, 20, 0))
+    assert len(lines) == (2 if made.task.d == 2 else 3)
+
+
 def test_names_and_records():
     for size in ("uniform-16", "compare-7", "hard-15", "plane-32", "paper"):
         made = preset("search", size)
