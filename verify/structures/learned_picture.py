@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from theory.structures import binary_accuracy
@@ -23,19 +24,26 @@ def draw(
     points: np.ndarray,
     queries: np.ndarray,
 ) -> None:
-    """Saved to path: every seed's accuracy by lookup beside interpolation and binary search; the
-    point that the first lookup shows by the query; points coloured by their cell.  Networks, and
-    interpolation search, were measured on `points` (sets, N), ascending, and `queries` (sets,)."""
-    figure = Figure(figsize=(14, 4.4), layout="constrained")
-    left, middle, right = figure.subplots(1, 3)
-    _by_lookup(left, found, interpolation)
-    name, first = next(iter(found.items()))
+    """Saved to path: every seed's accuracy by lookup beside interpolation and binary search; for
+    each the point that the first lookup shows by the query, over where points lie, coloured by
+    their cell.  Networks, and interpolation search, were measured on `points` (sets, N), ascending,
+    and `queries` (sets,)."""
+    count = len(found)
+    figure = Figure(figsize=(5 + 3.4 * count, 6.6), layout="constrained")
+    rows = [["accuracy", *(f"{what}{i}" for i in range(count))] for what in ("first", "cells")]
+    panels = figure.subplot_mosaic(rows, width_ratios=[1.4, *[1.0] * count])
+    _by_lookup(panels["accuracy"], found, interpolation)
     few = slice(SHOWN)
-    middle.plot(queries[few], interpolation.shown[few, 0] + 1, ".", color="grey", ms=3)
-    middle.plot(queries[few], first.shown[few, 0] + 1.25, ".", color="tab:blue", ms=3)
-    middle.set(xlabel="query", ylabel="rank of the point", xticks=ENDS)
-    middle.set_title(f"first lookup of {name} (blue)\nand of interpolation (grey)", fontsize=10)
-    _layout(right, name, first, points)
+    for i, (name, each) in enumerate(found.items()):
+        above = panels[f"first{i}"]
+        above.plot(queries[few], interpolation.shown[few, 0] + 1, ".", color="grey", ms=3)
+        above.plot(queries[few], each.shown[few, 0] + 1.25, ".", color="tab:blue", ms=3)
+        above.set(xlabel="query", xticks=ENDS)
+        above.set_title(name, fontsize=9)
+        dots = _layout(panels[f"cells{i}"], each, points)
+    panels["first0"].set_ylabel("rank of the first point seen\n(grey: by interpolation)")
+    panels["cells0"].set_ylabel("set of points")
+    figure.colorbar(dots, ax=panels[f"cells{count - 1}"], label="cell")
     figure.savefig(path, dpi=150)
 
 
@@ -57,10 +65,8 @@ def _by_lookup(panel: Axes, found: Mapping[str, Measured], interpolation: Measur
     panel.grid(alpha=0.3)
 
 
-def _layout(panel: Axes, name: str, found: Measured, points: np.ndarray) -> None:
+def _layout(panel: Axes, found: Measured, points: np.ndarray) -> PathCollection:
     sets = np.repeat(np.arange(SETS), points.shape[1])
     x, cell = points[:SETS].ravel(), found.place[:SETS].ravel()
-    dots = panel.scatter(x, sets, c=cell, cmap="viridis", s=10)
-    panel.figure.colorbar(dots, ax=panel, label="cell")
-    panel.set(xlabel="point", ylabel="set of points", xticks=ENDS)
-    panel.set_title(f"where {name} puts {SETS} sets of points", fontsize=10)
+    panel.set(xlabel="point", xticks=ENDS)
+    return panel.scatter(x, sets, c=cell, cmap="viridis", s=8)

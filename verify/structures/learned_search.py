@@ -30,6 +30,7 @@ ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # off the distributio
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
+    draws=True,
 )
 def learned_search(
     run: Run, *, samples: Annotated[int, option("sets of points", min=100, max=10**6)] = 10_000
