@@ -30,20 +30,21 @@ def draw(
     and `queries` (sets,)."""
     count = len(found)
     figure = Figure(figsize=(5 + 3.4 * count, 6.6), layout="constrained")
-    rows = [["accuracy", *(f"{what}{i}" for i in range(count))] for what in ("first", "cells")]
-    panels = figure.subplot_mosaic(rows, width_ratios=[1.4, *[1.0] * count])
-    _by_lookup(panels["accuracy"], found, interpolation)
+    grid = figure.add_gridspec(2, 1 + count, width_ratios=[1.4, *[1.0] * count])
+    _by_lookup(figure.add_subplot(grid[:, 0]), found, interpolation)
     few = slice(SHOWN)
-    for i, (name, each) in enumerate(found.items()):
-        above = panels[f"first{i}"]
-        above.plot(queries[few], interpolation.shown[few, 0] + 1, ".", color="grey", ms=3)
-        above.plot(queries[few], each.shown[few, 0] + 1.25, ".", color="tab:blue", ms=3)
-        above.set(xlabel="query", xticks=ENDS)
-        above.set_title(name, fontsize=9)
-        dots = _layout(panels[f"cells{i}"], each, points)
-    panels["first0"].set_ylabel("rank of the first point seen\n(grey: by interpolation)")
-    panels["cells0"].set_ylabel("set of points")
-    figure.colorbar(dots, ax=panels[f"cells{count - 1}"], label="cell")
+    for i, (name, each) in enumerate(found.items(), start=1):
+        first, cells = (figure.add_subplot(grid[row, i]) for row in range(2))
+        first.plot(queries[few], interpolation.shown[few, 0] + 1, ".", color="grey", ms=3)
+        first.plot(queries[few], each.shown[few, 0] + 1.25, ".", color="tab:blue", ms=3)
+        first.set(xlabel="query", xticks=ENDS)
+        first.set_title(name, fontsize=9)
+        dots = _layout(cells, each, points)
+        if i == 1:
+            first.set_ylabel("rank of the first point seen\n(grey: by interpolation)")
+            cells.set_ylabel("set of points")
+        if i == count:
+            figure.colorbar(dots, ax=cells, label="cell")
     figure.savefig(path, dpi=150)
 
 
