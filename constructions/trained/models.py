@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,7 @@ from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.disentangled import DisentangledShape
 from constructions.trained.feedforward import CNNShape, MLPShape
+from constructions.trained.lookup import LookupShape
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Form
 from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
@@ -137,8 +138,16 @@ class LSTMShape:
             return LSTM(self, form)
 
 
-Shape = TransformerShape | LSTMShape | DisentangledShape | MLPShape | CNNShape | QuadraticShape
-KINDS = (TransformerShape, LSTMShape, DisentangledShape, MLPShape, CNNShape, QuadraticShape)
+Shape = (
+    TransformerShape
+    | LSTMShape
+    | DisentangledShape
+    | MLPShape
+    | CNNShape
+    | QuadraticShape
+    | LookupShape
+)
+KINDS = get_args(Shape)
 SHAPES: dict[str, type[Shape]] = {shape.kind: shape for shape in KINDS}
 
 

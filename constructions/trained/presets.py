@@ -9,6 +9,7 @@ channels disentangled transformers of two channels, for connectivity
 dense    disentangled transformers of free weights, for connectivity
 p7, p11, p23   quadratic networks modulo these, for modular
 level    as small, for digits, but trained to a loss and not to an accuracy
+uniform-16, frozen-16, compare-7, hard-15, uniform-32, plane-32   lookup networks, for search
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from constructions.trained.tasks import (
     modular,
     parity,
     regression,
+    search,
     text,
 )
 from constructions.transformer import plural
@@ -47,6 +49,7 @@ PRESETS = {
     "parity": parity.PRESETS,
     "digits": digits.PRESETS,
     "text": text.PRESETS,
+    "search": search.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 

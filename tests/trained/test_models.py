@@ -14,6 +14,7 @@ from constructions.tokens import Tokens
 from constructions.trained import Configuration, preset, untrained
 from constructions.trained.feedforward import FeedForward
 from constructions.trained.labels import LAST, Patches, Words
+from constructions.trained.lookup import LookupNetwork, PointsAndQueries
 from constructions.trained.models import LSTM, LSTMShape, TransformerShape
 from constructions.trained.presets import PRESETS as KNOWN
 from constructions.trained.presets import name_of
@@ -49,9 +50,12 @@ def test_every_preset_is_a_model_with_an_interface():
                 continue
             built = untrained(preset(task, size, model=model))
             kinds = {"lstm": LSTM, "mlp": FeedForward, "cnn": FeedForward}
-            kinds |= {"quadratic": QuadraticNetwork}
+            kinds |= {"quadratic": QuadraticNetwork, "lookup": LookupNetwork}
             assert type(built) is kinds.get(model, Transformer)
             found = built.interface
+            if task == "search":
+                assert (type(found), found.n) == (PointsAndQueries, int(size.split("-")[1]))
+                continue
             if task == "modular":
                 assert (type(found), found.context) == (Sums, 3)
                 continue

@@ -1,0 +1,237 @@
+"""Networks that lay points out in cells and look them up: a transformer, and an MLP a lookup.
+
+    data network      tokens are the points, without positions → a score each; cell a holds the
+                      point with the a-th smallest score
+    query networks    lookup i is an MLP of its own, from the query and the cells and values that
+                      were seen → logits of the N cells; it looks at the largest
+
+Numbers are read in one of three ways:
+
+    sinusoids    data: sin(w x + b) for 32 fixed random pairs, and nothing else
+    fourier      data: x and sin, cos of kπx/2, k = 1, …, 6, of every coordinate
+    raw          data: x/scale and 1; queries: 10 x/scale
+
+Query networks read a number as `fourier` does, unless it is raw.  Those that compare see no
+numbers, only the sign of q − x for each cell x seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import one_hot
+
+from constructions.interface import Interface, Model, Prompt, finite_tensors
+from constructions.stream import Stream
+from constructions.trained.relaxed_sort import RELAXED
+from constructions.trained.tasks.task import Form
+from theory import checks
+from theory.checks import InputError
+
+WAVES, FASTEST = 6, 6.0  # of Fourier features; the spread of frequencies of random sinusoids
+SINUSOIDS, FINE = 32, 64  # how many; multiples of 1/64, which float16 holds
+FINER = 10  # times, that raw numbers are larger for queries
+READS = "sinusoids", "fourier", "raw"
+Lookups = Generator[Tensor, Tensor, None]
+
+
+class PointsAndQueries(Interface):
+    """Points (…, N), in any order, and queries (…, m) → points (…, m, M), as int64: which of the
+    points, from 0, each of M lookups shows.  In d > 1 dimensions (…, N, d) and (…, m, d).
+
+    Raises ValueError for another number of points, another dimension, NaN or infinite entries,
+    other leading dimensions, and a point twice.
+    """
+
+    def __init__(self, n: int, d: int, lookups: int, compares: bool, scale: float) -> None:
+        super().__init__()
+        self.n, self.d, self.lookups = n, d, lookups
+        self.compares, self.scale = compares, scale
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
+        points, queries = finite_tensors(like, inputs, "points", "queries")
+        shapes = tuple(points.shape), tuple(queries.shape)
+        if self.d == 1:
+            points, queries = points[..., None], queries[..., None]
+        alike = points.ndim > 1 and queries.shape[:-2] == points.shape[:-2]
+        if not alike or {points.shape[-1], queries.shape[-1]} != {self.d}:
+            each = f", {self.d}" * (self.d > 1)
+            raise InputError(
+                f"points have shape {shapes[0]} and queries {shapes[1]}: give (…, N{each}) and "
+                f"(…, m{each}), with the same leading dimensions"
+            )
+        if points.shape[-2] != self.n:
+            raise InputError(
+                f"there are {points.shape[-2]} points: give {self.n}, for which the model has cells"
+            )
+        same = (points[..., :, None, :] == points[..., None, :, :]).all(-1)
+        if bool((same.sum((-1, -2)) > self.n).any()):
+            raise InputError("points contain one twice: give distinct points, as each has a cell")
+        return points, queries
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        return Prompt(xp.concat(list(inputs), -2), self.n, slice(self.n, None))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
+        return outputs.argmax(-1)
+
+
+@dataclass(frozen=True)
+class LookupShape:
+    """A data network of `n_layers` pre-norm layers, and query networks of two layers of `hidden`
+    ReLUs, seen through layer norms or not; `sort` is how training sorts (`relaxed_sort`), and
+    `straight` whether values that are seen carry its gradient.  If `frozen`, the data network is
+    not trained."""
+
+    n_layers: int
+    n_heads: int
+    d_model: int
+    d_mlp: int
+    hidden: int
+    reads: str = "sinusoids"
+    sort: str = "neural"
+    query_norm: bool = True
+    straight: bool = True
+    frozen: bool = False
+
+    kind: ClassVar[str] = "lookup"
+    words: ClassVar[str] = "a lookup network"
+    compiles: ClassVar[bool] = False  # its matrices are small
+    nonnegative: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for name in ("n_layers", "n_heads", "d_model", "d_mlp", "hidden"):
+            checks.dimension(name, getattr(self, name))
+        checks.one_of("reads", self.reads, READS)
+        checks.one_of("sort", self.sort, tuple(RELAXED))
+        for name in ("query_norm", "straight", "frozen"):
+            checks.truth(name, getattr(self, name))
+
+    def build(self, form: Form, seed: int, task: str) -> LookupNetwork:
+        """The data network as `TransformerShape` draws it, query networks as torch draws them."""
+        from constructions.trained.models import TransformerShape  # which knows this shape
+
+        interface: Any = form.interface
+        Stream(cells=interface.n * self.hidden).fits(interface.lookups)
+        shape = TransformerShape(self.n_layers, self.n_heads, self.d_model, self.d_mlp)
+        columns = self.columns(interface.d)
+        data = shape.build(Form(interface, columns, 1, mask="full"), seed, task)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = LookupNetwork(data, self, interface)
+        data.requires_grad_(not self.frozen)
+        return model
+
+    def columns(self, d: int) -> int:
+        """Of a point of d coordinates, as the data network reads it."""
+        return {"sinusoids": SINUSOIDS, "fourier": d * (1 + 2 * WAVES), "raw": d + 1}[self.reads]
+
+
+class LookupNetwork(Model):
+    """A data network and M query networks; the stream is the data network's, of the points.
+
+    Outputs are logits (…, m, M, N) on the network's own path: those of the cell that holds the
+    j-th of the points as they were given.
+    """
+
+    waves: Tensor
+
+    def __init__(self, data: Model, shape: LookupShape, interface: PointsAndQueries) -> None:
+        super().__init__()
+        self.data, self.shape, self.interface = data, shape, interface
+        N, d = interface.n, interface.d
+        number = d if shape.reads == "raw" else d * (1 + 2 * WAVES)
+        asked, seen = (1, N + 1) if interface.compares else (number, N + number)
+        each = [asked + i * seen for i in range(interface.lookups)]
+        self.queries = nn.ModuleList(_mlp(rows, shape, N) for rows in each)
+        self.name = f"lookup network: {N} points, {interface.lookups} lookups"
+        self.source = "trained; see constructions/trained"
+        generator = torch.Generator().manual_seed(0)  # the same ones for every seed
+        drawn = FASTEST * torch.randn(2, d, SINUSOIDS, generator=generator)
+        self.register_buffer("waves", (FINE * drawn).round() / FINE)
+
+    @property
+    def n_layers(self) -> int:
+        """The layers of the data network."""
+        return self.data.n_layers
+
+    def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
+        tokens = self.written(prompt.tokens[..., : self.interface.n, :])
+        return self.data.residual_stream(Prompt(tokens, self.interface.n))
+
+    def seen(self, H: Tensor) -> Tensor:
+        return self.data.seen(H)
+
+    def read_out(self, H: Tensor) -> Tensor:
+        """Scores (…, N, 1) of the points, before they are standardised."""
+        return self.data.read_out(H)
+
+    def written(self, points: Tensor) -> Tensor:
+        """Points (…, N, d) as the data network reads them."""
+        if self.shape.reads == "sinusoids":
+            return (points @ self.waves[0] + self.waves[1].sum(0)).sin()
+        if self.shape.reads == "fourier":
+            return fourier(points)
+        return torch.cat([points / self.interface.scale, torch.ones_like(points[..., :1])], -1)
+
+    def scores(self, points: Tensor) -> Tensor:
+        """Scores (…, N) of points (…, N, d), with mean 0 and variance 1 in each set."""
+        said = self.data.run(Prompt(self.written(points), self.interface.n))[..., 0]
+        said = said - said.mean(-1, keepdim=True)
+        return said / (said.square().mean(-1, keepdim=True) + 1e-8).sqrt()
+
+    def order(self, points: Tensor) -> Tensor:
+        """Which of the points (…, N, d) each cell holds, (…, N)."""
+        return self.scores(points).argsort(-1)
+
+    def lookups(self, queries: Tensor, cells: Tensor) -> Lookups:
+        """The query networks, as strategies are in `theory/structures/lookup.py`: yields the logits
+        (…, m, N) of a lookup for queries (…, m, d), and is sent the cells (…, m) that are looked
+        at, of which `cells` (…, N, d) says what they hold."""
+        read = fourier if self.shape.reads != "raw" else self._raw
+        compares = self.interface.compares
+        known = torch.ones_like(queries[..., :1]) if compares else read(queries)
+        for network in self.queries:
+            at = yield network(known)
+            rows = at[..., None].expand(*at.shape, cells.shape[-1])
+            value = cells.gather(-2, rows)
+            shown = (queries - value).sign() if compares else read(value)
+            place = one_hot(at, cells.shape[-2]).to(known)
+            known = torch.cat([known, place, shown], -1)
+
+    def run(self, prompt: Prompt) -> Tensor:
+        N = self.interface.n
+        points, queries = prompt.tokens[..., :N, :], prompt.tokens[..., N:, :]
+        order = self.order(points)
+        cells = points.gather(-2, order[..., None].expand(points.shape))
+        search = self.lookups(queries, cells)
+        said = [next(search)]
+        for _ in self.queries[1:]:
+            said.append(search.send(said[-1].argmax(-1)))
+        logits = torch.stack(said, -2)
+        place = order.argsort(-1)[..., None, None, :].expand(logits.shape)
+        return logits.gather(-1, place)
+
+    def _raw(self, numbers: Tensor) -> Tensor:
+        return FINER * numbers / self.interface.scale
+
+
+def fourier(x: Tensor) -> Tensor:
+    """x and sin, cos of kπx/2, k = 1, …, 6: (…, d) → (…, 13 d)."""
+    k = torch.arange(1, WAVES + 1, device=x.device, dtype=x.dtype)
+    angles = (x[..., None] * (k * torch.pi / 2)).flatten(-2)
+    return torch.cat([x, angles.sin(), angles.cos()], -1)
+
+
+def _mlp(rows: int, shape: LookupShape, cells: int) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for columns in (rows, shape.hidden):
+        layers.append(nn.Linear(columns, shape.hidden))
+        if shape.query_norm:
+            layers.append(nn.LayerNorm(shape.hidden))
+        layers.append(nn.ReLU())
+    return nn.Sequential(*layers, nn.Linear(shape.hidden, cells))

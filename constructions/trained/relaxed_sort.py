@@ -1,0 +1,36 @@
+"""Sorting with a gradient: matrices (…, N, N) whose row a says which score stands in cell a.
+
+They are for training alone: which score stands where is decided by `argsort`, and the gradient is
+that of the matrix.  Both are stochastic by rows, and the permutation matrix as τ → 0, if all scores
+s_1, …, s_N differ.
+
+    neural_sort    row a = softmax_j(((2a + 1 − N) s_j − Σ_k |s_j − s_k|)/τ),  a = 0, …, N − 1
+    soft_sort      row a = softmax_j(−|s_(a) − s_j|/τ),  s_(a) the a-th smallest score
+
+For the first, Σ_k |s_j − s_k| − (2a + 1 − N) s_j is convex along the sorted scores, and its step
+from s_(b) to s_(b+1) is 2(b − a) + 1 times their distance: so it is least at b = a.
+"""
+
+import torch
+from torch import Tensor
+
+from theory import checks
+
+
+def neural_sort(scores: Tensor, tau: float) -> Tensor:
+    """The matrix (…, N, N) of scores (…, N).  Raises ValueError unless τ > 0 [Grover2019]."""
+    N, tau = scores.shape[-1], checks.positive_number("tau", tau)
+    far = (scores[..., :, None] - scores[..., None, :]).abs().sum(-1)
+    times = torch.arange(1 - N, N, 2, device=scores.device, dtype=scores.dtype)
+    return ((times[:, None] * scores[..., None, :] - far[..., None, :]) / tau).softmax(-1)
+
+
+def soft_sort(scores: Tensor, tau: float) -> Tensor:
+    """The matrix (…, N, N) of scores (…, N).  Raises ValueError unless τ > 0 [Prillo2020]."""
+    tau = checks.positive_number("tau", tau)
+    ordered = scores.sort(-1).values
+    return (-(ordered[..., :, None] - scores[..., None, :]).abs() / tau).softmax(-1)
+
+
+RELAXED = {"neural": (neural_sort, 1.0), "soft": (soft_sort, 0.1)}
+"""By name: the matrix, and its τ where scores are standardised."""

@@ -1,0 +1,264 @@
+"""Points to lay out and to look up: a data network and query networks, trained together.
+
+Laws of points and queries (`theory/structures/points.py`):
+
+    uniform    points and queries independent and uniform in (−1, 1)^d
+    targets    points uniform in (−1, 1), and a query is one of them
+    hard       the balanced tree of N = 2^L − 1 nodes, a = 7; a query is one of them and N(0, 1)
+
+Training follows the networks' own path, and what is lowered is one of
+
+    each     at every lookup −log π_i(nearest), of queries that have not been found; a lookup goes
+             to the argmax, and in a share that falls from .2 to 0 to a sample of π_i
+    final    at the last lookup −log π_M(nearest), of those not found; earlier lookups are sampled
+             on several paths for a query, and follow the score function of the reward π_M(nearest),
+             or 1 if it was found, against the mean of the other paths; an entropy bonus falls from
+             .02 to 0 at .6 of the steps
+
+and with each −log π_i(nearest) goes −log Σ_a π_i(a) P[a, nearest], π detached, whose gradient is
+the data network's, P the relaxed sort (`relaxed_sort.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log2
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Generator, Tensor
+
+from constructions.interface import Model
+from constructions.trained.configuration import presets
+from constructions.trained.lookup import LookupShape, PointsAndQueries
+from constructions.trained.relaxed_sort import RELAXED
+from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
+from theory import checks
+from theory.checks import InputError
+from theory.structures import binary_accuracy, most_found
+
+if TYPE_CHECKING:
+    from constructions.trained.configuration import Configuration
+    from constructions.trained.models import Shape
+
+LAWS, OBJECTIVES = ("uniform", "targets", "hard"), ("each", "final")
+A, SCALE = 7.0, 1000.0  # of the hard distribution: its powers, and a unit for its numbers
+SAMPLED, BONUS, UNTIL = 0.2, 0.02, 0.6
+
+
+@dataclass(frozen=True)
+class Search(Task, kind="search"):
+    """N `points` of d coordinates in cells, M `lookups`; a step's batch are sets of points, with so
+    many `queries` each, and with `final` so many `paths` for each query.  If it `compares`, the
+    query networks see signs of q − x and no numbers."""
+
+    points: int
+    lookups: int
+    law: str = "uniform"
+    objective: str = "each"
+    queries: int = 16
+    paths: int = 1
+    d: int = 1
+    compares: bool = False
+
+    models = ("lookup",)
+
+    def __post_init__(self) -> None:
+        for name in ("points", "lookups", "queries", "paths", "d"):
+            checks.dimension(name, getattr(self, name))
+        checks.one_of("law", self.law, LAWS)
+        checks.one_of("objective", self.objective, OBJECTIVES)
+        checks.truth("compares", self.compares)
+        if (self.objective == "final") != (self.paths > 1):
+            raise InputError(
+                f"paths is {self.paths}: give 1 for the objective each, and at least 2 for final, "
+                "whose paths are compared"
+            )
+        if self.d > 1 and (self.law != "uniform" or self.compares):
+            raise InputError(f"d is {self.d}: only uniform points that are not compared have more")
+        if self.law == "hard" and not log2(self.points + 1).is_integer():
+            raise InputError(f"points is {self.points}: give 2^L − 1, which a balanced tree has")
+
+    def words(self, name: str, size: str, layers: str) -> list[str]:
+        return []
+
+    def form(self, shape: Shape) -> Form:
+        scale = SCALE if self.law == "hard" else 1.0
+        interface = PointsAndQueries(self.points, self.d, self.lookups, self.compares, scale)
+        return Form(interface, 1, 1, mask="full")
+
+    def sets(self, count: int, m: int, generator: Generator) -> Batch:
+        """Sets of points (count, N, d), in no order, and queries (count, m, d)."""
+        device, N = generator.device, self.points
+
+        def uniform(*size: int) -> Tensor:
+            return torch.rand(size, generator=generator, device=device)
+
+        hard = self.law == "hard"
+        x = self._tree(count, uniform) if hard else 2 * uniform(count, N, self.d) - 1
+        if self.law == "uniform":
+            return x, 2 * uniform(count, m, self.d) - 1
+        which = torch.randint(N, (count, m, 1), generator=generator, device=device)
+        q = x.gather(-2, which)
+        return x, q + torch.randn(q.shape, generator=generator, device=device) if hard else q
+
+    def _tree(self, count: int, uniform: Any) -> Tensor:
+        L = round(log2(self.points + 1))
+        depth = [A**L * uniform(count, 1)]
+        for k in range(1, L):
+            side = torch.tensor([-1.0, 1.0], device=depth[0].device).repeat(2 ** (k - 1))
+            step = A ** (L - k) * uniform(count, 2**k)
+            depth.append(depth[-1].repeat_interleave(2, dim=1) + step * side)
+        return torch.cat(depth, dim=1)[..., None]
+
+    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+        """Points, queries, a uniform number for each lookup of a path (count, K·m, M), and which
+        part of all steps is done (count,)."""
+        points, queries = self.sets(count, self.queries, generator)
+        size = count, self.paths * self.queries, self.lookups
+        chance = torch.rand(size, generator=generator, device=generator.device)
+        steps = step + torch.arange(count, device=generator.device) // made.batch_size
+        return points, queries, chance, steps / made.steps
+
+    def loss(self, model: Any, *batch: Tensor) -> Tensor:
+        """The mean over queries, and paths, of what the objective says."""
+        points, queries, chance, done = batch
+        near = nearest_point(points, queries).repeat(1, self.paths)
+        queries = queries.repeat(1, self.paths, 1)
+        scores = model.scores(points)
+        relax, tau = RELAXED[model.shape.sort]
+        P, order = relax(scores, tau), scores.argsort(-1)
+        cells = points.gather(-2, order[..., None].expand(points.shape))
+        if model.shape.straight:
+            soft = P @ points
+            cells = cells + soft - soft.detach()
+        target = order.argsort(-1).gather(-1, near)
+        chances = P.gather(-1, near[:, None, :].expand(-1, self.points, -1)).mT  # (…, m, cells)
+
+        def right(logits: Tensor) -> Tensor:
+            """−log π(nearest) − log Σ_a π(a) P[a, nearest], (…, m)."""
+            said = logits.log_softmax(-1)
+            laid = (said.detach().exp() * chances).sum(-1)
+            return -said.gather(-1, target[..., None])[..., 0] - (laid + 1e-9).log()
+
+        search = model.lookups(queries, cells)
+        if self.objective == "each":
+            return self._each(search, right, target, chance, done)
+        return self._final(search, right, target, chance, done)
+
+    def _each(
+        self, search: Any, right: Any, target: Tensor, chance: Tensor, done: Tensor
+    ) -> Tensor:
+        share = SAMPLED * (1 - done)[:, None]
+        total, found = torch.zeros_like(chance[..., 0]), torch.zeros_like(target).bool()
+        logits = next(search)
+        for i, u in enumerate(chance.unbind(-1)):
+            total = total + torch.where(found, 0.0, right(logits))
+            drawn = sample(logits.detach().softmax(-1), (u / share).clamp(max=1))
+            at = torch.where(u < share, drawn, logits.argmax(-1))
+            found = found | (at == target)
+            if i + 1 < self.lookups:
+                logits = search.send(at)
+        return total.mean()
+
+    def _final(
+        self, search: Any, right: Any, target: Tensor, chance: Tensor, done: Tensor
+    ) -> Tensor:
+        bonus = BONUS * (1 - done / UNTIL).clamp(min=0)[:, None]
+        found, logits = torch.zeros_like(target).bool(), next(search)
+        path, entropy = torch.zeros_like(chance[..., 0]), torch.zeros_like(chance[..., 0])
+        for i in range(self.lookups - 1):
+            said = logits.log_softmax(-1)
+            at = sample(said.detach().exp(), chance[..., i])
+            path = path + said.gather(-1, at[..., None])[..., 0]
+            entropy = entropy - (said.exp() * said).sum(-1)
+            found = found | (at == target)
+            logits = search.send(at)
+        last = logits.detach().softmax(-1).gather(-1, target[..., None])[..., 0]
+        reward = torch.where(found, 1.0, last).unflatten(-1, (self.paths, -1))
+        others = (reward.sum(-2, keepdim=True) - reward) / (self.paths - 1)
+        ahead = (reward - others).flatten(-2)
+        return (torch.where(found, 0.0, right(logits)) - ahead * path - bonus * entropy).mean()
+
+    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+        """Accuracy by lookup, a query to each set of points, and how they are laid out."""
+        points, queries = self.sets(prompts, 1, Generator().manual_seed(seed))
+        right, sorted_share = measured(model, points, queries)
+        shown = " ".join(f"{100 * share:.1f}" for share in right.mean(0).tolist())
+        yield f"{prompts} sets of points: found after each lookup {shown} %"
+        if self.d == 1:
+            yield f"{sorted_share:.1%} of the cells hold the point of their rank"
+        yield self._beside()
+
+    def _beside(self) -> str:
+        N, M = self.points, self.lookups
+        if self.compares:
+            return f"by comparisons at most {most_found(N, M) / N:.1%}"
+        if self.law == "uniform" and self.d == 1:
+            shown = " ".join(f"{100 * float(each):.1f}" for each in binary_accuracy(N, M))
+            return f"binary search: {shown} %"
+        return "what is best possible is not known"
+
+
+def sample(chances: Tensor, u: Tensor) -> Tensor:
+    """The cell at which the sum of chances (…, N) passes u (…,)."""
+    return (chances.cumsum(-1) < u[..., None]).sum(-1).clamp(max=chances.shape[-1] - 1)
+
+
+def nearest_point(points: Tensor, queries: Tensor) -> Tensor:
+    """argmin_j ‖x_j − q‖ for points (…, N, d) and queries (…, m, d), (…, m): by definition."""
+    return (points[..., None, :, :] - queries[..., :, None, :]).square().sum(-1).argmin(-1)
+
+
+def measured(model: Any, points: Tensor, queries: Tensor) -> tuple[Tensor, float]:
+    """Whether the nearest point of queries (sets, m, d) is among the first i that are looked at,
+    (sets, m, M) as numbers; and the share of cells that hold the point of their rank, ascending or
+    descending, whichever is more."""
+    right, up, down = [], 0.0, 0.0
+    for x, q in zip(points.split(CHUNK), queries.split(CHUNK), strict=True):
+        given = (x[..., 0], q[..., 0]) if model.interface.d == 1 else (x, q)
+        shown = model(*given)
+        right.append((shown == nearest_point(x, q)[..., None]).cummax(-1).values.float())
+        rank, cell = x[..., 0].argsort(-1).argsort(-1), model.order(x).argsort(-1)
+        up += float((rank == cell).sum())
+        down += float((rank == x.shape[-2] - 1 - cell).sum())
+    return torch.cat(right)[:, 0], max(up, down) / points[..., 0].numel()
+
+
+LEARNED = {
+    "learning_rate": 3e-3,
+    "warmup": 200,
+    "final_rate": 0.0,
+    "weight_decay": 1e-3,
+}
+
+
+def _shape(hidden: int = 128, **more: Any) -> LookupShape:
+    return LookupShape(2, 4, 32, 128, hidden, **more)
+
+
+UNIFORM = Search(16, 4), {"steps": 1200, "batch_size": 32, **LEARNED}
+PRESETS = presets(
+    **{
+        "uniform-16": (*UNIFORM, _shape()),
+        "frozen-16": (*UNIFORM, _shape(64, frozen=True)),
+        "compare-7": (
+            Search(7, 3, "targets", "final", queries=8, paths=8, compares=True),
+            {"steps": 1000, "batch_size": 16, **LEARNED},
+            _shape(64, reads="raw"),
+        ),
+        "hard-15": (
+            Search(15, 3, "hard", "final", queries=8, paths=8),
+            {"steps": 1400, "batch_size": 32, **LEARNED},
+            _shape(64, reads="raw", query_norm=False, straight=False),
+        ),
+        "uniform-32": (Search(32, 5), {"steps": 2000, **LEARNED}, _shape()),
+        "plane-32": (Search(32, 5, d=2), {"steps": 2500, **LEARNED}, _shape(reads="fourier")),
+        "paper": (
+            Search(100, 7),
+            {"steps": 100_000, **LEARNED},
+            LookupShape(8, 8, 64, 256, 1024),
+        ),
+    }
+)

@@ -1,0 +1,73 @@
+"""The picture of `learned-search`: accuracy by lookup, the first lookup, and how points lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+
+from theory.structures import binary_accuracy
+from verify.structures.learned import Measured
+
+SHOWN, SETS = 1500, 40  # first lookups, and sets of points
+ENDS = (-1, -0.5, 0, 0.5, 1)
+
+
+def draw(
+    path: Path,
+    found: Mapping[str, Measured],
+    interpolation: Measured,
+    points: np.ndarray,
+    queries: np.ndarray,
+) -> None:
+    """Saved to path: every seed's accuracy by lookup beside interpolation and binary search; for
+    each the point that the first lookup shows by the query, over where points lie, coloured by
+    their cell.  Networks, and interpolation search, were measured on `points` (sets, N), ascending,
+    and `queries` (sets,)."""
+    count = len(found)
+    figure = Figure(figsize=(5 + 3.4 * count, 6.6), layout="constrained")
+    grid = figure.add_gridspec(2, 1 + count, width_ratios=[1.4, *[1.0] * count])
+    _by_lookup(figure.add_subplot(grid[:, 0]), found, interpolation)
+    few = slice(SHOWN)
+    for i, (name, each) in enumerate(found.items(), start=1):
+        first, cells = (figure.add_subplot(grid[row, i]) for row in range(2))
+        first.plot(queries[few], interpolation.shown[few, 0] + 1, ".", color="grey", ms=3)
+        first.plot(queries[few], each.shown[few, 0] + 1.25, ".", color="tab:blue", ms=3)
+        first.set(xlabel="query", xticks=ENDS)
+        first.set_title(name, fontsize=9)
+        dots = _layout(cells, each, points)
+        if i == 1:
+            first.set_ylabel("rank of the first point seen\n(grey: by interpolation)")
+            cells.set_ylabel("set of points")
+        if i == count:
+            figure.colorbar(dots, ax=cells, label="cell")
+    figure.savefig(path, dpi=150)
+
+
+def _by_lookup(panel: Axes, found: Mapping[str, Measured], interpolation: Measured) -> None:
+    N, M = interpolation.place.shape[1], interpolation.shown.shape[1]
+    lookups = np.arange(1, M + 1)
+    binary = [100 * float(share) for share in binary_accuracy(N, M)]
+    fixed = [100 * share.value for share in interpolation.by_lookup]
+    panel.plot(lookups, fixed, "-", color="grey", lw=5, alpha=0.4, label="interpolation search")
+    panel.plot(lookups, binary, "k--", lw=1, label="binary search, exactly")
+    for name, each in found.items():
+        values = np.array([share.value for share in each.by_lookup])
+        ends = np.array([share.interval for share in each.by_lookup]).T
+        bars = 100 * abs(ends - values)
+        panel.errorbar(lookups, 100 * values, bars, fmt=".", capsize=2, label=name)
+    panel.set_xticks(lookups)
+    panel.set(xlabel="lookups", ylabel="nearest neighbour found, %", ylim=(0, 101))
+    panel.legend(frameon=False, fontsize=8, loc="lower right")
+    panel.grid(alpha=0.3)
+
+
+def _layout(panel: Axes, found: Measured, points: np.ndarray) -> PathCollection:
+    sets = np.repeat(np.arange(SETS), points.shape[1])
+    x, cell = points[:SETS].ravel(), found.place[:SETS].ravel()
+    panel.set(xlabel="point", xticks=ENDS)
+    return panel.scatter(x, sets, c=cell, cmap="viridis", s=8)
