@@ -11,6 +11,9 @@ halves and not fitted:
     by heart      at the end g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2, in every seed: hallucination has become
                   over-confidence
     early         after 32 steps δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2
+    trade         along every run, from each model that is kept to the next, g(H) falls and δ⁺ rises
+    printed       where the printed bound is above 0, it is at most g(H); with the miscalibration
+                  in ten bins of equal g for Mis
     recalibrated  mixed with the uniform law by one number that is fitted on fresh documents, the
                   last model of every seed has δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2 again
 
