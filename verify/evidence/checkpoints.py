@@ -51,3 +51,24 @@ def seeds_of(name: str) -> list[str]:
 def kind_of(made: Configuration) -> str:
     """A shape and a task in words: "a softmax transformer trained on regression"."""
     return f"{made.shape.words} trained on {made.task.kind}"
+
+
+class Kept(NamedTuple):
+    """A model of a run, its task, the steps after which it was kept, and its checkpoint."""
+
+    steps: int
+    model: Any
+    task: Any
+    path: str
+
+
+def runs_of(name: str, kind: str) -> dict[str, list[Kept]]:
+    """The shipped checkpoints of a name by seed, "seed0", in the order of their steps; ValueError
+    as `models_of`."""
+    from constructions.trained import configuration_of, sidecar
+
+    found: dict[str, list[Kept]] = {}
+    for path, each in zip(seeds_of(name), models_of(name, kind), strict=True):
+        kept = Kept(sidecar(path)["steps"], each.model, each.task, path)
+        found.setdefault(f"seed{configuration_of(path).seed}", []).append(kept)
+    return {seed: sorted(run, key=lambda kept: kept.steps) for seed, run in found.items()}

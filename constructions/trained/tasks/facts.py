@@ -90,7 +90,7 @@ class Facts(Corpus, kind="facts"):
 
     def said(self, chances: np.ndarray) -> Levels:
         """A model of these chances of all strings (b^L,): each string a group of its own."""
-        place, ones = numbers(self.facts, self.base), np.ones(len(chances))
+        place, ones = numbers(self.facts, self.base), np.broadcast_to(1.0, len(chances))
         fact, unseen = np.zeros(len(chances)), np.ones(len(chances), dtype=bool)
         fact[place], unseen[place[self.counts > 0]] = 1.0, False
         return Levels(ones, fact, fact / len(place), chances, unseen, ones)
