@@ -9,14 +9,19 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions import log_probabilities, previous_token, string_model, string_probabilities
+from constructions import (
+    fact_model,
+    log_probabilities,
+    previous_token,
+    string_model,
+    string_probabilities,
+)
 from constructions.trained import load, preset, train
 from constructions.trained.tasks.facts import Facts
 from theory.checks import InputError
 from theory.language import Levels
 from theory.sequences import all_sequences
 from verify.finding import Verdict
-from verify.language.built_models import chances_of
 from verify.language.facts_trained import Kept, figures, findings, law, recalibrated
 
 TASK = Facts(base=3, digits=1, documents=4, world=1)
@@ -104,9 +109,8 @@ PLANTED = Facts(base=4, digits=2, documents=16)
 
 def planted(name):
     """The figures of a calibrated model or a memoriser of a small world, and its chances."""
-    seen = PLANTED.facts[PLANTED.counts > 0]
-    shares = chances_of(PLANTED.counts, name)
-    chances = string_probabilities(string_model(seen, shares, 4), 4).numpy()
+    model = fact_model(PLANTED.facts, [F(1, 16)] * 16, PLANTED.counts, 4, name)
+    chances = string_probabilities(model, 4).numpy()
     assert np.allclose(chances, law(PLANTED, name), rtol=1e-12, atol=1e-25)
     return figures(PLANTED, chances), chances
 

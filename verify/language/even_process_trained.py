@@ -75,12 +75,13 @@ class Scored(NamedTuple):
 
 
 def scored(model: Any, length: int) -> Scored:
-    """A model beside the source."""
+    """A model beside the source, run in float64: so the chances of words add up to those of their
+    prefixes."""
     from constructions import string_probabilities
 
     words, source = all_sequences(length, 2).tolist(), even_process()
     p = np.array([float(source.chance(word)) for word in words])
-    return Scored(p, string_probabilities(model, length).numpy())
+    return Scored(p, string_probabilities(model.double(), length).numpy())
 
 
 def losses(of: Scored) -> list[float]:
@@ -89,8 +90,9 @@ def losses(of: Scored) -> list[float]:
     laws = [(of.p.reshape(2**t, -1).sum(1), of.g.reshape(2**t, -1).sum(1)) for t in range(T + 1)]
     found = []
     for t, ((_, before), (p, after)) in enumerate(pairwise(laws), start=1):
-        said, possible = after / before.repeat(2), p > 0
-        cross = -float((p[possible] * np.log(said[possible])).sum())
+        possible = p > 0
+        said = after[possible] / before.repeat(2)[possible]
+        cross = -float((p[possible] * np.log(said)).sum())
         found.append(cross - float(conditional_entropy(even_process(), t)))
     return found
 

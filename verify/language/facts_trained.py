@@ -4,13 +4,15 @@ is over-confident by."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from theory.language import printed_bound
-from theory.language.documents import numbers
+from theory.language.documents import chances_of_seen, numbers
+from theory.language.worlds import MODELS
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import runs_of
 from verify.finding import Finding, Verdict, at_least, at_most, each_at_most, labelled
@@ -50,7 +52,7 @@ def facts_trained(run: Run) -> Iterator[Finding]:
                   last model of every seed has δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2 again
 
     Null models: an untrained one (recall below 10/|F|, g(H) above 1 − 10/|F|), and planted ones,
-    calibrated and memoriser, which are on opposite sides of these thresholds.
+    calibrated, Good–Turing and memoriser, on opposite sides of these thresholds.
     """
     from constructions import string_probabilities
     from constructions.trained import configuration_of, untrained
@@ -222,19 +224,17 @@ def control(task: Facts, chances: np.ndarray) -> Iterator[Finding]:
 
 
 def law(task: Facts, name: str) -> np.ndarray:
-    """The chances of all strings that a calibrated model or a memoriser of the documents gives."""
-    seen, strings = task.counts > 0, task.base**task.length
-    unseen = float((~seen).mean()) if name == "calibrated" else 0.0
-    chances = np.full(strings, unseen / (strings - int(seen.sum())))
-    known = np.full(len(seen), 1 / len(seen))
-    if name == "memoriser":
-        known = task.counts / task.documents
-    chances[numbers(task.facts[seen], task.base)] = known[seen]
+    """The chances of all strings that a model of `theory.language.worlds` gives."""
+    seen, strings = numbers(task.facts[task.counts > 0], task.base), task.base**task.length
+    p = [Fraction(1, len(task.facts))] * len(task.facts)
+    given = chances_of_seen(p, task.counts.tolist(), name)
+    chances = np.full(strings, float(1 - sum(given)) / (strings - len(seen)))
+    chances[seen] = [float(each) for each in given]
     return chances
 
 
 def planted(task: Facts) -> Iterator[Finding]:
-    """A calibrated model is on the side of the first models, a memoriser on that of the last."""
-    for name in ("calibrated", "memoriser"):
+    """Calibrated and Good–Turing are on the side of the first models, a memoriser of the last."""
+    for name in MODELS:
         of = {name: figures(task, law(task, name))}
-        yield from halves(f"planted/{name}", "as planted", of, early=name == "calibrated")
+        yield from halves(f"planted/{name}", "as planted", of, early=name != "memoriser")

@@ -121,8 +121,8 @@ PRESETS = presets(
         TransformerShape(2, 4, 64, 256),
     ),
     tiny=(
-        Facts(8, 2, 64),
-        {"steps": 300, "learning_rate": 3e-3, "batch_size": 32, "final_rate": 0.01},
-        TransformerShape(1, 2, 16, 32),
+        Facts(8, 2, 32),
+        {"steps": 600, "learning_rate": 3e-3, "batch_size": 32, "final_rate": 0.01},
+        TransformerShape(2, 2, 32, 64),
     ),
 )
