@@ -63,12 +63,12 @@ class Kept(NamedTuple):
 
 
 def runs_of(name: str, kind: str) -> dict[str, list[Kept]]:
-    """The shipped checkpoints of a name by seed, "seed0", in the order of their steps; ValueError
-    as `models_of`."""
-    from constructions.trained import configuration_of, sidecar
+    """The shipped checkpoints of a name, run by run, each in the order of its steps; ValueError as
+    `models_of`."""
+    from constructions.trained import sidecar
 
     found: dict[str, list[Kept]] = {}
     for path, each in zip(seeds_of(name), models_of(name, kind), strict=True):
         kept = Kept(sidecar(path)["steps"], each.model, each.task, path)
-        found.setdefault(f"seed{configuration_of(path).seed}", []).append(kept)
-    return {seed: sorted(run, key=lambda kept: kept.steps) for seed, run in found.items()}
+        found.setdefault(path.partition("-step")[0], []).append(kept)
+    return {label: sorted(run, key=lambda kept: kept.steps) for label, run in found.items()}

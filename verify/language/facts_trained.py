@@ -21,7 +21,7 @@ from verify.language.bounds import told, unless_vacuous
 if TYPE_CHECKING:
     from constructions.trained.tasks.facts import Facts
 
-NAME, QUICK = "facts-small-2-layers", "facts-tiny-1-layer"
+NAME, QUICK = "facts-small-2-layers", "facts-tiny-2-layers"
 KIND = "a softmax transformer trained on facts"
 LEARNED = 0.95
 FRESH, CHANCE = 1000, 0.01  # documents for recalibration; with which the printed bound may fail
@@ -59,11 +59,11 @@ def facts_trained(run: Run) -> Iterator[Finding]:
 
     found: dict[str, list[Kept]] = {}
     again: dict[str, Figures] = {}
-    for seed, models in runs_of(QUICK if run.quick else NAME, KIND).items():
-        for each in run.progress(models, f"strings of {seed}"):
+    for name, models in runs_of(QUICK if run.quick else NAME, KIND).items():
+        for each in run.progress(models, f"strings of {name}"):
             chances = string_probabilities(each.model, each.task.length).numpy()
-            found.setdefault(seed, []).append(Kept(each.steps, figures(each.task, chances)))
-        again[seed] = figures(each.task, recalibrated(each.task, chances, run.rng)[1])
+            found.setdefault(name, []).append(Kept(each.steps, figures(each.task, chances)))
+        again[name] = figures(each.task, recalibrated(each.task, chances, run.rng)[1])
     yield from findings(found, again, bounded=not run.quick)
     task, before = each.task, untrained(configuration_of(each.path))
     yield from control(task, string_probabilities(before, task.length).numpy())
