@@ -21,8 +21,17 @@ from constructions.trained.tasks.facts import Facts
 from theory.checks import InputError
 from theory.language import Levels
 from theory.sequences import all_sequences
+from verify.claim import Run
 from verify.finding import Verdict
-from verify.language.facts_trained import Kept, figures, findings, law, recalibrated
+from verify.language.facts_trained import (
+    Kept,
+    facts_trained,
+    figures,
+    findings,
+    law,
+    recalibrated,
+)
+from verify.theorems import recorded
 
 TASK = Facts(base=3, digits=1, documents=4, world=1)
 
@@ -168,3 +177,18 @@ def test_branches_go_on_as_whole_sequences_do():
     begun = np.hstack([np.full((len(strings), 1), 16), strings])
     each = log_probabilities(model, begun).sum(-1).exp()
     assert torch.allclose(string_probabilities(model, 4)[::97], each, rtol=1e-12)
+
+
+def test_a_tiny_run_is_judged_like_the_others(tmp_path):
+    picture = tmp_path / "facts.png"
+    found = {each.id: each for each in facts_trained.findings(Run(quick=True, plot=picture))}
+    assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
+    assert "vacuous" in found["facts-tiny-2-layers-seed0/sure"].words
+    assert picture.stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_the_runs_are_as_recorded():
+    outcome = {each.id: str(each.verdict) for each in facts_trained.findings(Run())}
+    wrong = {id: verdict for id, verdict in outcome.items() if verdict != "holds"}
+    assert wrong == recorded("facts-trained")
