@@ -31,6 +31,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/graphs.py
 	$(BIN)/python benchmarks/arithmetic.py
 	$(BIN)/python benchmarks/sensitivity.py
+	$(BIN)/python benchmarks/strings.py
 	$(BIN)/python benchmarks/training.py
 
 # The environment is made anew when what it is made of changes.
