@@ -204,7 +204,10 @@ def halves(id: str, when: str, of: dict[str, Figures], *, early: bool) -> Iterat
     """g(H) and δ⁺ on their sides of p(U)/2: the first above and the other below, or the reverse."""
     for what, above in (("said", early), ("over", not early)):
         sign = -1 if above else 1
-        words = ", ".join(f"{name} {getattr(each, what):.3f}" for name, each in of.items())
+        bounds = {name: f" ≥ {told(each.sure, 3)}" * (what == "said") for name, each in of.items()}
+        words = ", ".join(
+            f"{name} {getattr(each, what):.3f}{bounds[name]}" for name, each in of.items()
+        )
         yield each_at_most(
             f"{id}/{what}",
             f"{'g(H)' if what == 'said' else 'δ⁺'} {when}",

@@ -28,24 +28,25 @@ def draw(
     again: Mapping[str, Figures],
     task: Facts,
 ) -> None:
-    """Each seed a line; to the right the last models, recalibrated by one number."""
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    """The first run as lines and the others as rings; right, the last models recalibrated."""
+    figure = Figure(figsize=(10, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     for i, run in enumerate(runs.values()):
         steps = [kept.steps for kept in run]
         for name, (label, colour, style) in LINES.items():
             values = [getattr(kept.figures, name) for kept in run]
-            left.plot(
-                steps, values, style, color=colour, marker="o", ms=3, alpha=0.4 if i else 1.0,
-                label=label if i == 0 else None,
-            )  # fmt: skip
+            if i:
+                left.plot(steps, values, "o", color=colour, mfc="none", ms=6)
+            else:
+                left.plot(steps, values, style, color=colour, marker="o", ms=3, label=label)
     unseen = next(iter(again.values())).unseen
     left.axhline(unseen, color="0.8", lw=0.8, label="p(U): what was not seen")
-    left.axhline(0, color="0.8", lw=0.8)
+    left.axhspan(-0.2, 0, color="0.95", label="below 0 a bound is vacuous")
+    left.set_ylim(-0.2, 1.05)
     left.set_xscale("log", base=2)
-    left.set(xlabel="steps (thin: further seeds)", ylabel="probability")
+    left.set(xlabel="steps (rings: further seeds)", ylabel="probability")
     left.set_title(f"{len(task.facts)} facts, {task.documents} documents, all strings scored")
-    left.legend(fontsize=7)
+    figure.legend(loc="outside lower center", ncols=4, fontsize=8)
     shown = "said", "over", "sure", "printed"
     for i, name in enumerate(shown):
         _, colour, style = LINES[name]
