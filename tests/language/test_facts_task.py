@@ -187,6 +187,13 @@ def test_a_tiny_run_is_judged_like_the_others(tmp_path):
     assert picture.stat().st_size > 10_000
 
 
+def test_models_that_hold_no_keys_are_scored_alike(monkeypatch):
+    model = string_model([[0, 1, 1], [2, 2, 0]], [F(1, 2), F(1, 4)], 3)
+    held = string_probabilities(model, 3)
+    monkeypatch.setattr(type(model), "decoder", lambda *given: None)
+    assert torch.allclose(string_probabilities(model, 3), held, rtol=1e-14)
+
+
 @pytest.mark.slow
 def test_the_runs_are_as_recorded():
     outcome = {each.id: str(each.verdict) for each in facts_trained.findings(Run())}
