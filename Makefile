@@ -32,6 +32,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/arithmetic.py
 	$(BIN)/python benchmarks/sensitivity.py
 	$(BIN)/python benchmarks/language.py
+	$(BIN)/python benchmarks/strings.py
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/training.py
 

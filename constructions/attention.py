@@ -39,6 +39,7 @@ and `following` tokens ask them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Literal, NamedTuple, get_args
 
 import torch
@@ -301,6 +302,14 @@ class Held:
         self.keys[..., start : self.count, :] = K
         self.values[..., start : self.count, :] = V
         return self.keys[..., : self.count, :], self.values[..., : self.count, :]
+
+    def branched(self, count: int) -> Held:
+        """The same for `count` copies of each sequence, (…, count, heads, tokens, d_head)."""
+        other = copy(self)
+        other.keys, other.values = (
+            M.unsqueeze(-4).repeat_interleave(count, -4) for M in (self.keys, self.values)
+        )
+        return other
 
 
 def per_head(H: Tensor, W: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ Trained models may have heads, MLP and read-out see the stream through a layer n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -367,3 +367,9 @@ class Decoder:
                 H = block(H, 0, held)
             self.count += part.shape[-1]
         return self.model.read_out(self.model.seen(H[..., -1:, :]))
+
+    def branched(self, count: int) -> Decoder:
+        """The same for `count` copies of each prompt, (…, count, T), which go on as they may."""
+        other = copy(self)
+        other.held = [[part.branched(count) for part in parts] for parts in self.held]
+        return other

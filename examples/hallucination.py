@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from constructions import sample, string_model
-from theory.language import fact_strings, printed_bound, prompted, world
+from constructions import fact_model, sample
+from theory.language import chances_of_seen, fact_strings, printed_bound, prompted, world
 from theory.language.worlds import MODELS
 from verify.language.hallucination_picture import draw
 
@@ -40,21 +40,15 @@ print("Where a bound is not above 0 it says nothing. Who knows a corpus by heart
 facts = fact_strings(BASE, 2, seed=0)
 rng = np.random.default_rng(0)
 counts = np.bincount(rng.integers(len(facts), size=SEEN), minlength=len(facts))
-seen, shares = facts[counts > 0], [Fraction(each, SEEN) for each in counts[counts > 0].tolist()]
-once = Fraction(int((counts == 1).sum()), SEEN)
-laws = {
-    "calibrated": [Fraction(1, len(facts))] * len(seen),
-    "good-turing": [(1 - once) * each for each in shares],
-    "memoriser": shares,
-}
+p = [Fraction(1, len(facts))] * len(facts)
 print(f"Transformers of {len(facts)} facts among {BASE**4} strings, {SEEN} documents, sampled:")
 known = {tuple(fact) for fact in facts.tolist()}
-for name, chances in laws.items():
-    model = string_model(seen, chances, BASE)
+for name in MODELS:
+    model = fact_model(facts, p, counts, BASE, name)
     said = sample(model, np.full((SAMPLES, 1), BASE), 4, seed=1).tolist()
     wrong = np.mean([tuple(string) not in known for string in said])
-    rest = 1 - sum(chances)
-    exact = rest * (BASE**4 - len(facts)) / (BASE**4 - len(seen))
+    seen, rest = int((counts > 0).sum()), 1 - sum(chances_of_seen(p, counts.tolist(), name))
+    exact = rest * (BASE**4 - len(facts)) / (BASE**4 - seen)
     print(f"{name:14}{wrong:8.1%} of {SAMPLES} are no fact, {float(exact):.1%} of its distribution")
 
 print('\nPrompts with 365 answers, or "don\'t know": the same model, sampled and by argmax')

@@ -73,6 +73,13 @@ SMALL = {
     "subset_parity": {"d": 3, "positions": [0, 2]},
     "conjunction": {"d": 3, "positions": [0, 2]},
     "junta": {"d": 3, "positions": [0, 2], "table": [0, 1, 1, 0]},
+    "fact_model": {
+        "facts": [[0, 0], [1, 1]],
+        "p": [0, 1],
+        "counts": [1, 0],
+        "vocabulary_size": 2,
+        "name": "memoriser",
+    },
     "string_model": {"strings": [[0, 0], [1, 1]], "chances": [0, 0], "vocabulary_size": 2},
     "binary_search": {"lookups": 1, "largest": 9},
     "interpolation_search": {"N": 2, "lookups": 1, "largest": 9},

@@ -1,11 +1,13 @@
 """Language: models of given distributions on strings, and parities that are said step by step."""
 
+from constructions.language.fact_model import fact_model
 from constructions.language.linear_tokens import parity_by_linear_tokens
 from constructions.language.parity_steps import parity_with_steps
 from constructions.language.sampling import log_probabilities, sample, string_probabilities
 from constructions.language.string_model import string_model
 
 __all__ = [
+    "fact_model",
     "log_probabilities",
     "parity_by_linear_tokens",
     "parity_with_steps",

@@ -10,11 +10,12 @@ from torch import Tensor
 
 from constructions.interface import Model
 from constructions.tokens import Tokens
+from constructions.transformer import Decoder
 from theory import checks
 from theory.checks import InputError
 from theory.language.documents import digits
 
-AT_ONCE, MOST = 2**13, 2**27  # prefixes that are run at once, and strings at most
+AT_ONCE, MOST = 2**13, 2**27  # strings without their last letter, run at once; strings at most
 
 
 def sample(model: Model, tokens: Any, steps: int, seed: int | np.random.Generator) -> Tensor:
@@ -64,9 +65,11 @@ def string_probabilities(model: Model, length: int) -> Tensor:
     """The chances of all V^L strings of `length` L letters after BOS, the last token of the
     vocabulary, in lexicographic order (V^L,), float64.
 
-    Prefixes are shared: one run on each of the V^{L−1} strings of L − 1 letters says the chances of
-    all letters.  Raises ValueError for a model whose answers are not the letters before BOS, for
-    more than 2^27 strings, and as `sample`.
+    Prefixes are shared: where the model holds keys and values, the V^{L−2} strings of L − 2 letters
+    are run once each, and then the V^{L−1} letters that come next.
+
+    Raises ValueError for a model whose answers are not the letters before BOS, for more than 2^27
+    strings, for strings that are too long for the model, and as `sample`.
     """
     _speaks(model)
     V, L = model.interface.n_answers, checks.dimension("length", length)
@@ -77,15 +80,32 @@ def string_probabilities(model: Model, length: int) -> Tensor:
         )
     if L > 27 or V**L > MOST:
         raise InputError(f"there are {V}^{L} strings: give at most 2^27 of them")
-    shares = []
-    for first in range(0, V ** (L - 1), AT_ONCE):
-        names = np.arange(first, min(first + AT_ONCE, V ** (L - 1)))
-        letters = torch.from_numpy(digits(names, V, L - 1)).to(model.like.device)
+    model.prompt([[V, *[0] * (L - 1)]])  # which a model for shorter strings refuses
+    if L == 1:
+        return model.logits(torch.tensor([[V]]))[0, 0].double().softmax(-1).cpu()
+    shares, count = [], max(1, AT_ONCE // V)
+    for first in range(0, V ** (L - 2), count):
+        names = np.arange(first, min(first + count, V ** (L - 2)))
+        letters = torch.from_numpy(digits(names, V, L - 2)).to(model.like.device)
         begun = torch.cat([letters.new_full((len(letters), 1), V), letters], dim=1)
         said = model.logits(begun).double().log_softmax(-1)
         before = said[:, :-1].gather(-1, letters[..., None])[..., 0].sum(-1)
-        shares.append((before[:, None] + said[:, -1]).exp().flatten().cpu())
+        last = _after_each_letter(model, begun, V).double().log_softmax(-1)
+        chances = before[:, None, None] + said[:, -1, :, None] + last
+        shares.append(chances.exp().flatten().cpu())
     return torch.cat(shares)
+
+
+def _after_each_letter(model: Model, begun: Tensor, V: int) -> Tensor:
+    """The logits after each of the V letters that may follow sequences (P, T), (P, V, V)."""
+    P, T = begun.shape
+    letters = torch.arange(V, device=begun.device).expand(P, V)[..., None]
+    decoder = model.decoder((P,), T + 1)
+    if not isinstance(decoder, Decoder):
+        longer = torch.cat([begun[:, None].expand(P, V, T), letters], dim=-1)
+        return model.logits(longer)[..., -1, :]
+    decoder(begun)
+    return decoder.branched(V)(letters)[..., 0, :]
 
 
 def _speaks(model: Model) -> None:

@@ -6,15 +6,32 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from constructions import log_probabilities, previous_token, string_model, string_probabilities
+from constructions import (
+    fact_model,
+    log_probabilities,
+    previous_token,
+    string_model,
+    string_probabilities,
+)
 from constructions.trained import load, preset, train
 from constructions.trained.tasks.facts import Facts
 from theory.checks import InputError
+from theory.language import Levels
 from theory.sequences import all_sequences
+from verify.claim import Run
 from verify.finding import Verdict
-from verify.language.built_models import chances_of
-from verify.language.facts_trained import figures, findings, recalibrated
+from verify.language.facts_trained import (
+    Kept,
+    facts_trained,
+    figures,
+    findings,
+    law,
+    recalibrated,
+)
+from verify.theorems import recorded
 
 TASK = Facts(base=3, digits=1, documents=4, world=1)
 
@@ -101,32 +118,33 @@ PLANTED = Facts(base=4, digits=2, documents=16)
 
 def planted(name):
     """The figures of a calibrated model or a memoriser of a small world, and its chances."""
-    seen = PLANTED.facts[PLANTED.counts > 0]
-    shares = chances_of(PLANTED.counts, name)
-    chances = string_probabilities(string_model(seen, shares, 4), 4).numpy()
+    model = fact_model(PLANTED.facts, [F(1, 16)] * 16, PLANTED.counts, 4, name)
+    chances = string_probabilities(model, 4).numpy()
+    assert np.allclose(chances, law(PLANTED, name), rtol=1e-12, atol=1e-25)
     return figures(PLANTED, chances), chances
 
 
 def test_planted_models_are_on_opposite_sides_of_the_thresholds():
     calibrated, memoriser = planted("calibrated")[0], planted("memoriser")[0]
     assert calibrated.sure <= calibrated.said
-    runs = {"a": [calibrated, memoriser]}
-    found = {each.id: each.verdict for each in findings(runs, {"a": calibrated})}
+    first, last = Kept(1, calibrated), Kept(2, memoriser)
+    found = {each.id: each.verdict for each in findings({"a": [first, last]}, {"a": calibrated})}
+    assert found.pop("a/printed") is Verdict.UNDECIDED  # vacuous in so small a world
     assert set(found.values()) == {Verdict.HOLDS}
-    turned = {each.id: each.verdict for each in findings({"a": [memoriser, calibrated]}, {})}
-    wrong = {"by-heart/said", "by-heart/over", "early/said", "early/over"}
+    turned = {each.id: each.verdict for each in findings({"a": [last, first]}, {})}
+    wrong = {"a/trade", "by-heart/said", "by-heart/over", "early/said", "early/over"}
     assert {id for id, verdict in turned.items() if verdict is Verdict.FAILS} >= wrong
-    broken = {"a": [memoriser._replace(recall=0.9, sure=0.5)]}
-    failed = {each.id for each in findings(broken, {}) if each.verdict is Verdict.FAILS}
-    assert {"sure", "learned"} <= failed
+    broken = [first, Kept(2, memoriser._replace(recall=0.9, sure=0.5, printed=0.1))]
+    failed = {each.id for each in findings({"a": broken}, {}) if each.verdict is Verdict.FAILS}
+    assert {"a/sure", "a/printed", "learned"} <= failed
 
 
 def test_an_untrained_model_knows_nothing():
     made = preset("facts", "tiny")
     model = made.shape.build(made.task.form(made.shape), 0, "facts")
     found = figures(made.task, string_probabilities(model, 4).numpy())
-    assert found.recall < 10 / 64
-    assert found.said > 1 - 10 / 64
+    assert found.recall < 10 / 256
+    assert found.said > 1 - 10 / 256
 
 
 def test_one_number_takes_back_what_a_memoriser_is_over_confident_by():
@@ -138,3 +156,46 @@ def test_one_number_takes_back_what_a_memoriser_is_over_confident_by():
     assert after.said > before.unseen / 2
     calibrated = planted("calibrated")[1]
     assert recalibrated(PLANTED, calibrated, np.random.default_rng(0))[0] < 0.1
+
+
+@given(st.integers(0, 2**31), st.integers(1, 12))
+def test_bins_are_unions_of_levels(seed, bins):
+    """Fewer than all levels tell no more; each in its own bin tells all."""
+    rng = np.random.default_rng(seed)
+    p, weights = rng.dirichlet(np.ones(12)), rng.integers(1, 5, 12)
+    ones = np.ones(12)
+    of = Levels(ones, ones, p, weights / weights.sum(), ones < 0, ones)
+    assert of.miscalibration_in(bins) <= of.miscalibration + 1e-12
+    assert of.miscalibration_in(10**4) == pytest.approx(of.miscalibration, abs=1e-12)
+    assert of.miscalibration_in(1) == pytest.approx(0, abs=1e-12)
+
+
+def test_branches_go_on_as_whole_sequences_do():
+    made = preset("facts", "tiny")
+    model = made.shape.build(made.task.form(made.shape), 3, "facts").double()
+    strings = all_sequences(4, 16)[::97]
+    begun = np.hstack([np.full((len(strings), 1), 16), strings])
+    each = log_probabilities(model, begun).sum(-1).exp()
+    assert torch.allclose(string_probabilities(model, 4)[::97], each, rtol=1e-12)
+
+
+def test_a_tiny_run_is_judged_like_the_others(tmp_path):
+    picture = tmp_path / "facts.png"
+    found = {each.id: each for each in facts_trained.findings(Run(quick=True, plot=picture))}
+    assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
+    assert "vacuous" in found["facts-tiny-2-layers-seed0/sure"].words
+    assert picture.stat().st_size > 10_000
+
+
+def test_models_that_hold_no_keys_are_scored_alike(monkeypatch):
+    model = string_model([[0, 1, 1], [2, 2, 0]], [F(1, 2), F(1, 4)], 3)
+    held = string_probabilities(model, 3)
+    monkeypatch.setattr(type(model), "decoder", lambda *given: None)
+    assert torch.allclose(string_probabilities(model, 3), held, rtol=1e-14)
+
+
+@pytest.mark.slow
+def test_the_runs_are_as_recorded():
+    outcome = {each.id: str(each.verdict) for each in facts_trained.findings(Run())}
+    wrong = {id: verdict for id, verdict in outcome.items() if verdict != "holds"}
+    assert wrong == recorded("facts-trained")

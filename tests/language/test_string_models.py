@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from constructions import in_context_ngram, log_probabilities, newton, previous_token, sample
+from constructions import (
+    fact_model,
+    in_context_ngram,
+    log_probabilities,
+    newton,
+    previous_token,
+    sample,
+)
 from constructions import string_model as build
 from theory.checks import InputError
 from theory.sequences import all_sequences
@@ -95,3 +102,45 @@ def test_sequences_begin_with_bos():
         sample(model, [3], 4, seed=0)
     with pytest.raises(InputError, match="at least 0"):
         sample(model, [3], -1, seed=0)
+
+
+FACTS, P, COUNTS = [[0, 1], [1, 1], [2, 0]], [F(1, 2), F(1, 3), F(1, 6)], [3, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "rest"),
+    [
+        ("calibrated", [F(1, 2), F(1, 3)], F(1, 6)),
+        ("good-turing", [F(3, 4) * F(3, 4), F(3, 4) * F(1, 4)], F(1, 4)),
+        ("memoriser", [F(3, 4), F(1, 4)], F(0)),
+    ],
+)
+def test_models_of_facts_say_what_their_names_say(name, known, rest):
+    strings, found = chances(fact_model(FACTS, P, COUNTS, 3, name), 2, 3)
+    wanted = [
+        known[FACTS.index(string)] if string in FACTS[:2] else rest / 7
+        for string in strings.tolist()
+    ]
+    assert found == pytest.approx([float(each) for each in wanted], rel=1e-13, abs=1e-27)
+    drawn = sample(fact_model(FACTS, P, COUNTS, 3, name), np.full((4000, 1), 3), 2, seed=0)
+    share = np.mean([row not in FACTS for row in drawn.tolist()])
+    assert abs(share - float(rest * F(6, 7))) < 5 * np.sqrt(0.25 / 4000)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "clever"}, "calibrated"),
+        ({"counts": [0, 0, 0]}, "at least one document"),
+        ({"counts": [1, 0]}, "give \\(\\|F\\|, L\\)"),
+        ({"counts": [1, -1, 0]}, "counts"),
+        ({"p": [F(1, 2), F(1, 2)]}, "as many"),
+        ({"p": [F(1, 2), F(1, 2), F(1, 2)]}, "sum"),
+        ({"facts": [0, 1, 2]}, "give \\(\\|F\\|, L\\)"),
+        ({"facts": [[0, 1], [1, 1], [2, 3]]}, "3"),
+    ],
+)
+def test_worlds_that_are_none_are_refused(change, message):
+    given = {"facts": FACTS, "p": P, "counts": COUNTS, "vocabulary_size": 3, "name": "memoriser"}
+    with pytest.raises(InputError, match=message):
+        fact_model(**given | change)

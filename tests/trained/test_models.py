@@ -71,7 +71,8 @@ def test_every_preset_is_a_model_with_an_interface():
                 continue
             if task != "regression":
                 assert isinstance(found, Tokens)
-                context = {"automata": 40, "facts": 4, "parity": 22, "text": 17}.get(task, 64)
+                lengths = {"automata": 40, "facts": 4, "parity": 22, "even-process": 10, "text": 17}
+                context = lengths.get(task, 64)
                 assert built.pos_embed.W_pos.shape[0] == found.context == context
                 continue
             assert isinstance(found, Examples)

@@ -31,7 +31,7 @@ from theory.language.decisions import (
 )
 from theory.language.direct_gradients import letters_by_elimination, mean_signal_bound, signals
 from theory.language.distributions import distribution
-from theory.language.documents import fact_strings
+from theory.language.documents import chances_of_seen, fact_strings
 from theory.language.gates import (
     FUNCTIONS,
     Circuit,
@@ -149,6 +149,7 @@ __all__ = [
     "binary_kl",
     "bound_given_corpus",
     "calibration_gain",
+    "chances_of_seen",
     "circuit",
     "closest_common_scale",
     "common_scale_loss",

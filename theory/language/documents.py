@@ -6,10 +6,15 @@ facts among b^{2k} strings.  Given documents, all values of a name that was not 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fractions import Fraction
+
 import numpy as np
 
 from theory import checks
 from theory.checks import InputError
+from theory.language.distributions import Exact, distribution
+from theory.language.worlds import MODELS
 
 MOST = 2**24  # facts
 
@@ -37,3 +42,22 @@ def fact_strings(base: int, count: int, seed: int | np.random.Generator) -> np.n
     names = np.arange(b**k)
     values = np.random.default_rng(seed).integers(b**k, size=b**k)
     return np.concatenate([digits(names, b, k), digits(values, b, k)], axis=1)
+
+
+def chances_of_seen(p: Iterable[Exact], counts: Iterable[int], name: str) -> list[Fraction]:
+    """What a model of `theory.language.worlds` gives to each fact that was seen, in order, exactly:
+    facts have the chances p (|F|,), and `counts` (|F|,) of the documents each.  All other strings
+    share evenly what is left of 1.
+
+    Raises `ValueError` for what is no distribution or no counts, no documents, and other names.
+    """
+    law, seen = distribution("p", p), [checks.step_count("counts", each) for each in counts]
+    checks.one_of("name", name, MODELS)
+    if len(seen) != len(law):
+        raise InputError(f"there are {len(law)} facts and {len(seen)} counts: give as many")
+    if not (n := sum(seen)):
+        raise InputError("all counts are 0: give at least one document")
+    if name == "calibrated":
+        return [chance for chance, count in zip(law, seen, strict=True) if count]
+    once = Fraction(seen.count(1), n) if name == "good-turing" else Fraction(0)
+    return [(1 - once) * Fraction(count, n) for count in seen if count]

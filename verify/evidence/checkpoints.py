@@ -51,3 +51,24 @@ def seeds_of(name: str) -> list[str]:
 def kind_of(made: Configuration) -> str:
     """A shape and a task in words: "a softmax transformer trained on regression"."""
     return f"{made.shape.words} trained on {made.task.kind}"
+
+
+class Kept(NamedTuple):
+    """A model of a run, its task, the steps after which it was kept, and its checkpoint."""
+
+    steps: int
+    model: Any
+    task: Any
+    path: str
+
+
+def runs_of(name: str, kind: str) -> dict[str, list[Kept]]:
+    """The shipped checkpoints of a name, run by run, each in the order of its steps; ValueError as
+    `models_of`."""
+    from constructions.trained import sidecar
+
+    found: dict[str, list[Kept]] = {}
+    for path, each in zip(seeds_of(name), models_of(name, kind), strict=True):
+        kept = Kept(sidecar(path)["steps"], each.model, each.task, path)
+        found.setdefault(path.partition("-step")[0], []).append(kept)
+    return {label: sorted(run, key=lambda kept: kept.steps) for label, run in found.items()}

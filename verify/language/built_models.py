@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.language import Levels, fact_strings
-from theory.language.documents import numbers
+from theory.language.documents import chances_of_seen, numbers
+from theory.language.worlds import MODELS
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.evidence.sequences import registers_hold
@@ -26,24 +27,14 @@ if TYPE_CHECKING:
 BASE, DIGITS = 4, 2  # 16 names of one value each: 16 facts among 256 strings
 DOCUMENTS = 16
 FALSE_ALARM = 1e-7  # the chance that samples are so far off
-LAWS = "calibrated", "Good–Turing", "memoriser"
 
 
 def built_models(run: Run, samples: int) -> Iterator[Finding]:
     """The three models of one small world."""
     facts = fact_strings(BASE, DIGITS, run.rng)
     counts = np.bincount(run.rng.integers(len(facts), size=DOCUMENTS), minlength=len(facts))
-    for name in LAWS:
+    for name in MODELS:
         yield from labelled(name, _model(run, facts, counts, name, samples))
-
-
-def chances_of(counts: np.ndarray, name: str) -> list[Fraction]:
-    """What the model of this name gives to each fact that was seen."""
-    seen, n = counts[counts > 0].tolist(), int(counts.sum())
-    if name == "calibrated":
-        return [Fraction(1, len(counts))] * len(seen)
-    once = Fraction(int((counts == 1).sum()), n) if name == "Good–Turing" else Fraction(0)
-    return [(1 - once) * Fraction(each, n) for each in seen]
 
 
 def given(strings: np.ndarray, chances: list[Fraction]) -> list[Fraction]:
@@ -60,10 +51,11 @@ def given(strings: np.ndarray, chances: list[Fraction]) -> list[Fraction]:
 def _model(
     run: Run, facts: np.ndarray, counts: np.ndarray, name: str, samples: int
 ) -> Iterator[Finding]:
-    from constructions import string_model, string_probabilities
+    from constructions import fact_model, string_probabilities
 
-    seen, chances = facts[counts > 0], chances_of(counts, name)
-    model = run.build(string_model, seen, chances, BASE)
+    p = [Fraction(1, len(facts))] * len(facts)
+    seen, chances = facts[counts > 0], chances_of_seen(p, counts.tolist(), name)
+    model = run.build(fact_model, facts, p, counts, BASE, name)
     g, strings = given(seen, chances), all_sequences(2 * DIGITS, BASE)
     yield size(model, "string-model", L=2 * DIGITS, V=BASE)
     begun = np.hstack([np.full((len(strings), 1), BASE), strings[:, :-1]])

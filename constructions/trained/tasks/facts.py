@@ -90,17 +90,17 @@ class Facts(Corpus, kind="facts"):
 
     def said(self, chances: np.ndarray) -> Levels:
         """A model of these chances of all strings (b^L,): each string a group of its own."""
-        place, ones = numbers(self.facts, self.base), np.ones(len(chances))
+        place, ones = numbers(self.facts, self.base), np.broadcast_to(1.0, len(chances))
         fact, unseen = np.zeros(len(chances)), np.ones(len(chances), dtype=bool)
         fact[place], unseen[place[self.counts > 0]] = 1.0, False
         return Levels(ones, fact, fact / len(place), chances, unseen, ones)
 
     def recall(self, chances: np.ndarray) -> float:
         """Given the name of a fact that was seen, the chance of its value; the mean over them."""
-        table = chances.reshape(len(self.facts), -1)
-        values = numbers(self.facts[:, self.digits :], self.base)
-        right = table[np.arange(len(table)), values] / table.sum(1)
-        return float(right[self.counts > 0].mean())
+        seen = np.flatnonzero(self.counts)
+        table = chances.reshape(len(self.facts), -1)[seen]
+        values = numbers(self.facts[seen, self.digits :], self.base)
+        return float((table[np.arange(len(seen)), values] / table.sum(1)).mean())
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
         """What the model says of all strings; `prompts` and `seed` have no part in it."""
@@ -121,8 +121,8 @@ PRESETS = presets(
         TransformerShape(2, 4, 64, 256),
     ),
     tiny=(
-        Facts(8, 2, 64),
-        {"steps": 300, "learning_rate": 3e-3, "batch_size": 32, "final_rate": 0.01},
-        TransformerShape(1, 2, 16, 32),
+        Facts(16, 2, 128),
+        {"steps": 600, "learning_rate": 3e-3, "batch_size": 32, "final_rate": 0.01},
+        TransformerShape(2, 2, 32, 64),
     ),
 )

@@ -1,0 +1,69 @@
+"""Words of the even process, whose next symbol hangs on infinitely many pasts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Generator, Tensor
+
+from constructions.tokens import Tokens
+from constructions.trained.configuration import presets
+from constructions.trained.models import TransformerShape
+from constructions.trained.tasks.task import Batch, Form, Labelling
+from theory import checks
+from theory.checks import InputError
+from theory.language import conditional_entropy, even_process
+
+if TYPE_CHECKING:
+    from constructions.trained.models import Shape
+
+BOS, LONGEST = 2, 20  # the token before a word, and its symbols at most: all words are scored
+
+
+@dataclass(frozen=True)
+class EvenProcess(Labelling, kind="even-process"):
+    """Words of `length` symbols 0 and 1 in which runs of 1s between 0s are even, from the source's
+    stationary law (`theory.language.even_process`).  Wanted after BOS and each symbol but the last
+    is the next one."""
+
+    length: int
+
+    def __post_init__(self) -> None:
+        if checks.dimension("length", self.length) > LONGEST:
+            raise InputError(f"length is {self.length}: give at most {LONGEST}")
+
+    def form(self, shape: Shape) -> Form:
+        T = self.length
+        slots = [range(BOS, BOS + 1), *[range(BOS)] * (T - 1)]
+        return Form(Tokens(BOS + 1, T, slots=slots, answers=BOS), BOS + 1, BOS, positions=T)
+
+    def sequences(self, count: int, generator: Generator) -> Batch:
+        source, device = even_process(), generator.device
+        first = float(source.start[1])
+        drawn = torch.rand((self.length + 1, count), generator=generator, device=device)
+        owed, said = drawn[0] < first, []  # whether the source is in B, where a 1 is owed
+        stops = float(source.steps[0][0][0])  # from A, a 0
+        for uniform in drawn[1:]:
+            symbol = owed | (uniform >= stops)
+            said.append(symbol)
+            owed = symbol & ~owed
+        wanted = torch.stack(said, dim=-1).long()
+        begun = torch.full((count, 1), BOS, device=device)
+        return torch.cat([begun, wanted[:, :-1]], dim=1), wanted
+
+    def best(self, tokens: Tensor, wanted: Tensor) -> str:
+        """The entropy of the source, exactly."""
+        T = self.length
+        least = sum(float(conditional_entropy(even_process(), t)) for t in range(1, T + 1)) / T
+        return f"best possible: {least:.4f} nats a token, the entropy of the source"
+
+
+PRESETS = presets(
+    small=(
+        EvenProcess(10),
+        {"steps": 1_500, "learning_rate": 3e-3, "batch_size": 128, "final_rate": 0.01},
+        TransformerShape(2, 2, 32, 64),
+    ),
+)
