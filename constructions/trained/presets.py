@@ -8,6 +8,7 @@ linear   attention-only linear transformers, for regression
 channels disentangled transformers of two channels, for connectivity
 dense    disentangled transformers of free weights, for connectivity
 p7, p11, p23   quadratic networks modulo these, for modular
+minilm, scratch, shuffled, gaussian, fourier   rows of the embedding, for addition
 level    as small, for digits, but trained to a loss and not to an accuracy
 """
 
@@ -20,6 +21,7 @@ from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks import (
+    addition,
     automata,
     bigrams,
     connectivity,
@@ -42,6 +44,7 @@ PRESETS = {
     "automata": automata.PRESETS,
     "connectivity": connectivity.PRESETS,
     "facts": facts.PRESETS,
+    "addition": addition.PRESETS,
     "modular": modular.PRESETS,
     "digits": digits.PRESETS,
     "text": text.PRESETS,
