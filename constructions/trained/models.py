@@ -21,7 +21,7 @@ from constructions.stream import Stream
 from constructions.trained.disentangled import DisentangledShape
 from constructions.trained.feedforward import CNNShape, MLPShape
 from constructions.trained.numbers import KINDS as ROWS
-from constructions.trained.numbers import Numbers, Tied, number_rows
+from constructions.trained.numbers import SMALL, Numbers, Tied, number_rows
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Form
 from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from constructions.trained.configuration import Configuration
 
 SOURCE = "trained; see constructions/trained"
-SMALL = 0.02  # the standard deviation of embeddings in [Radford2019]
 
 
 @dataclass(frozen=True)
@@ -140,11 +139,10 @@ class TiedShape(TransformerShape):
         checks.one_of("rows", self.rows, ROWS)
 
     def build(self, form: Form, seed: int, task: str) -> Transformer:
-        """Weights of blocks are normal with variance 1/(3·rows), as in torch's linear layers;
-        positions and learned rows have standard deviation .02 [Radford2019]; given rows a mean
-        squared length of 1.  Biases are 0."""
+        """Weights of blocks are normal with variance 1/(3·rows), that of torch's linear layers;
+        positions have standard deviation .02 [Radford2019], and biases are 0."""
         model = super().build(form, seed, task)
-        learned, rng = self.rows == "scratch", np.random.default_rng(seed)
+        rng = np.random.default_rng(seed)
         rows = torch.from_numpy(number_rows(self.rows, form.d_out, self.d_model, rng))
         writes = math.sqrt(2 * self.n_layers)  # by which the others make them smaller
         with torch.no_grad():
@@ -153,7 +151,7 @@ class TiedShape(TransformerShape):
                     W.mul_((writes if name.endswith(("W_O", "W_out")) else 1.0) / math.sqrt(3))
             if model.pos_embed is not None:
                 model.pos_embed.W_pos.mul_(SMALL)
-        model.embed = Numbers(rows * SMALL * math.sqrt(self.d_model) if learned else rows, learned)
+        model.embed = Numbers(rows, self.rows == "scratch")
         model.unembed = Tied(model.embed, form.d_out)
         return model
 

@@ -119,8 +119,8 @@ def trace(
             (f"heads {number}", lambda H, block=block: block.attn(block.ln1(H), 0)),
             (f"mlp {number}", lambda H, block=block: block.mlp(block.ln2(H))),
         ):
-            added = act(H).clone()
-            found[module] = added[:, 2] = change(module, added[:, 2])
+            added = act(H)
+            found[module] = added[:, 2] = change(module, added[:, 2].clone())
             H = H + added
     return found
 

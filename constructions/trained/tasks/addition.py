@@ -83,5 +83,5 @@ LEARNED = {
     "final_rate": 0.0,
 }
 PRESETS = presets(
-    **{rows: (Addition(150), LEARNED, TiedShape(2, 4, 128, 128, rows=rows)) for rows in KINDS}
+    **{rows: (Addition(150), LEARNED, TiedShape(2, 4, 128, 512, rows=rows)) for rows in KINDS}
 )
