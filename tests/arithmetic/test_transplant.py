@@ -14,12 +14,10 @@ from verify.arithmetic.transplant import (
     by_parts,
     few_peaks,
     from_scratch,
-    right,
     transplant,
     with_rows,
 )
 from verify.claim import Run
-from verify.evidence.statistics import below
 from verify.finding import Verdict
 from verify.theorems import recorded
 
@@ -33,7 +31,8 @@ PAIRS = both_ways(np.random.default_rng(0).permutation(np.stack(np.triu_indices(
 def test_what_the_shipped_checkpoints_say(tmp_path):
     picture = tmp_path / "picture.png"
     found = {f.id: f.verdict for f in transplant.findings(Run(plot=picture))}
-    assert len(found) == 51
+    given, learned = (len(models.adders(rows)) for rows in ("minilm", "scratch"))
+    assert len(found) == 12 * given + 3 * learned + 3
     assert {id: str(verdict) for id, verdict in found.items() if verdict is not HOLDS} == recorded(
         "transplant"
     )
@@ -216,10 +215,6 @@ def test_each_finding_on_learned_rows_sees_what_is_amiss(model, others, wanted):
 
 
 def test_what_controls_are_judged_by():
-    few, most = (given_rows(share=share) for share in (0.15, 0.19))
-    assert right(few, 0.2, below, "at most").verdict is HOLDS
-    assert right(most, 0.2, below, "at most").verdict is Verdict.UNDECIDED
-    assert right(most, 0.1, below, "at most").verdict is Verdict.FAILS
     assert below_random("x", "", 0.1, [0.1, 0.2]).verdict is Verdict.FAILS
     assert few_peaks("x", "", LOW).verdict is HOLDS
     assert few_peaks("x", "", LOW | {"2": 2.1}).verdict is Verdict.FAILS

@@ -85,7 +85,7 @@ def _periods(panel: Axes, what: str) -> None:
         panel.text(*place, f"{name} ", fontsize=8, va="top", ha="right")
     panel.set_xlabel(f"bin k, period {p}/k")
     panel.set_title(f"spectrum of {what}, seed 0", fontsize=10)
-    panel.legend(frameon=False, fontsize=8)
+    panel.legend(frameon=False, fontsize=8, loc="upper center")
 
 
 def _errors(panel: Axes, models: Mapping[str, Sequence[Adder]]) -> None:
@@ -109,5 +109,5 @@ def _parts(panel: Axes, seeds: Sequence[Adder]) -> None:
     panel.set_yticks(range(len(names)), names, fontsize=9)
     panel.invert_yaxis()
     panel.set(xlim=(-0.03, 1.03), xlabel="test pairs right")
-    panel.set_title("minilm: read after a layer, and without bins of what is added", fontsize=10)
+    panel.set_title("minilm, read after a layer or without bins of modules", fontsize=10)
     panel.grid(alpha=0.3, axis="x")
