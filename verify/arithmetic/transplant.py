@@ -52,8 +52,8 @@ def transplant(run: Run) -> Iterator[Finding]:
     150 from four fifths of the pairs, and are tested on the others, in both orders.  Their rows for
     the numbers are those of all-MiniLM-L6-v2 on 128 principal axes, frozen (`minilm`), or learned
     (`scratch`); every seed that ships is judged by itself.  Which of them is ahead depends on the
-    recipe, which was chosen with other seeds (docs/trained.md, where controls that do not ship are,
-    too).  All thresholds were written down before any of these was trained.
+    recipe, which was chosen by trials (docs/trained.md).  All thresholds were written down before
+    any of these was trained.
 
     accuracy    with MiniLM's rows more than .2 more of the test pairs are right than with the best
                 of the learned ones, by three standard errors ([Zhou2024]: 100 % against 54 %, with
