@@ -50,8 +50,8 @@ def train_command(
         typer.Option(
             "--preset",
             help="small; ten, medium, paper or linear (regression); channels or dense "
-            "(connectivity); p7, p11 or p23 (modular); level (digits); uniform-16, compare-7, "
-            "hard-15 and others (search)",
+            "(connectivity); minilm, scratch, shuffled, gaussian or fourier (addition); p7, p11 or "
+            "p23 (modular); level (digits); uniform-16, compare-7, hard-15 and others (search)",
         ),
     ] = "small",
     model: Annotated[

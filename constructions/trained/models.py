@@ -1,5 +1,5 @@
-"""Models to be trained, with random weights: transformers of the project's own kind, LSTMs, and
-those of other files.
+"""Models to be trained, with random weights: transformers of the project's own kind, some of them
+over numbers whose rows are given, LSTMs, and those of other files.
 
 A shape `build`s a model, of which it marks what is trained (`requires_grad`).
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, get_args
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -20,6 +21,8 @@ from constructions.stream import Stream
 from constructions.trained.disentangled import DisentangledShape
 from constructions.trained.feedforward import CNNShape, MLPShape
 from constructions.trained.lookup import LookupShape
+from constructions.trained.numbers import KINDS as ROWS
+from constructions.trained.numbers import SMALL, Numbers, Tied, number_rows
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Form
 from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
@@ -115,6 +118,46 @@ class TransformerShape:
 
 
 @dataclass(frozen=True)
+class TiedShape(TransformerShape):
+    """A transformer over numbers, whose read-out is its embedding: W_U = W_Eᵀ but for "=".
+
+    `rows` are those of the numbers, as `constructions.trained.numbers` has them: only "scratch" is
+    trained.
+    """
+
+    rows: str = "scratch"
+
+    kind: ClassVar[str] = "tied"
+    compiles: ClassVar[bool] = False  # its matrices are small
+
+    @property
+    def words(self) -> str:
+        """What it is, in words."""
+        return f"a tied transformer of {self.rows} rows"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.one_of("rows", self.rows, ROWS)
+
+    def build(self, form: Form, seed: int, task: str) -> Transformer:
+        """Weights of blocks are normal with variance 1/(3·rows), that of torch's linear layers;
+        positions have standard deviation .02 [Radford2019], and biases are 0."""
+        model = super().build(form, seed, task)
+        rng = np.random.default_rng(seed)
+        rows = torch.from_numpy(number_rows(self.rows, form.d_out, self.d_model, rng))
+        writes = math.sqrt(2 * self.n_layers)  # by which the others make them smaller
+        with torch.no_grad():
+            for name, W in model.named_parameters():
+                if name.startswith("blocks.") and ".W_" in name:
+                    W.mul_((writes if name.endswith(("W_O", "W_out")) else 1.0) / math.sqrt(3))
+            if model.pos_embed is not None:
+                model.pos_embed.W_pos.mul_(SMALL)
+        model.embed = Numbers(rows, self.rows == "scratch")
+        model.unembed = Tied(model.embed, form.d_out)
+        return model
+
+
+@dataclass(frozen=True)
 class LSTMShape:
     """`n_layers` LSTMs, one on top of the other, of `width` units each."""
 
@@ -140,6 +183,7 @@ class LSTMShape:
 
 Shape = (
     TransformerShape
+    | TiedShape
     | LSTMShape
     | DisentangledShape
     | MLPShape
@@ -147,7 +191,7 @@ Shape = (
     | QuadraticShape
     | LookupShape
 )
-KINDS = get_args(Shape)
+KINDS: tuple[type[Shape], ...] = get_args(Shape)
 SHAPES: dict[str, type[Shape]] = {shape.kind: shape for shape in KINDS}
 
 

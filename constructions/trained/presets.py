@@ -8,6 +8,7 @@ linear   attention-only linear transformers, for regression
 channels disentangled transformers of two channels, for connectivity
 dense    disentangled transformers of free weights, for connectivity
 p7, p11, p23   quadratic networks modulo these, for modular
+minilm, scratch, shuffled, gaussian, fourier   rows of the embedding, for addition
 level    as small, for digits, but trained to a loss and not to an accuracy
 uniform-16, frozen-16, compare-7, hard-15, uniform-32, plane-32   lookup networks, for search
 """
@@ -21,6 +22,7 @@ from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks import (
+    addition,
     automata,
     bigrams,
     connectivity,
@@ -47,6 +49,7 @@ PRESETS = {
     "connectivity": connectivity.PRESETS,
     "facts": facts.PRESETS,
     "even-process": even_process.PRESETS,
+    "addition": addition.PRESETS,
     "modular": modular.PRESETS,
     "parity": parity.PRESETS,
     "digits": digits.PRESETS,

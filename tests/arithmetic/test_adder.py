@@ -117,6 +117,19 @@ def test_the_bits_that_are_taken_are_enough(largest, alpha, bits):
     ]
 
 
+@given(
+    st.integers(2, 12),
+    st.floats(0.1, 1e4),
+    st.integers(0, 40),
+    st.sets(st.integers(1, 5), min_size=1),
+)
+def test_the_least_gap_is_that_of_all_candidates(tens, alpha, error, F):
+    p = 10 * tens
+    logits = [adder_logits(p, alpha, 0, e, F) for e in range(-error, error + 1)]
+    wanted = min(z[0] - z[1:].max() for z in logits)
+    assert least_gap(p, alpha, error, F) == pytest.approx(wanted, abs=1e-9 * (1 + alpha))
+
+
 def test_beyond_the_limit_another_candidate_wins():
     p = candidates(10)
     limit, d = largest_alpha(p)

@@ -29,10 +29,11 @@ from constructions.trained import (
 )
 from constructions.trained.__main__ import main
 from constructions.trained.configuration import Curriculum
-from constructions.trained.models import DisentangledShape, LSTMShape, TransformerShape
+from constructions.trained.models import DisentangledShape, LSTMShape, TiedShape, TransformerShape
 from constructions.trained.process import Process
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.state import State
+from constructions.trained.tasks.addition import Addition
 from constructions.trained.tasks.automata import Automata
 from constructions.trained.tasks.bigrams import Bigrams
 from constructions.trained.tasks.connectivity import Connectivity
@@ -77,6 +78,7 @@ KINDS = {
     "graphs": replace(TINY, task=Connectivity(5, 0.2, "within")),
     "channels": replace(TINY, task=Connectivity(5, 0.2), shape=DisentangledShape(1, True)),
     "corpus": replace(TINY, task=Squares(13, 1)),
+    "sums": replace(TINY, task=Addition(6), shape=TiedShape(1, 2, 8, 16)),
     "modular": replace(TINY, task=ModularAddition(5, 1e-3), shape=QuadraticShape(4)),
 }
 every = pytest.mark.parametrize("kind", KINDS)
