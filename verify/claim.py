@@ -74,8 +74,8 @@ class Claim:
     check: Check
     source: str
     draws: bool
-    certifies: bool
     faults_seen: tuple[dict[str, Any], ...]
+    certifies: bool = False
 
     @property
     def statement(self) -> str:
@@ -151,7 +151,7 @@ def claim(
     faults_seen: Iterable[dict[str, Any]] = (),
 ) -> Callable[[Check], Claim]:
     """Make a claim of a function that yields findings; see the module's example."""
-    return lambda check: Claim(check, source, draws, certifies, tuple(faults_seen))
+    return lambda check: Claim(check, source, draws, tuple(faults_seen), certifies)
 
 
 def option(

@@ -177,7 +177,9 @@ def _apart(files: dict[str, Any]) -> None:
     named = dict[Path, str]()
     for option_name, file in files.items():
         if file and (other := named.setdefault(Path(file).resolve(), option_name)) != option_name:
-            raise InputError(f"{other} and {option_name} both name {file}: give each its own")
+            raise InputError(
+                f"{other} and {option_name} both name {file}: give each a file of its own"
+            )
 
 
 def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
