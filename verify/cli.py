@@ -147,13 +147,14 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         **options: Any,
     ) -> int:
         output = Output(json_target(json), quiet, verbose, silent=json == SCREEN)
-        _apart({"--json": json, "--plot": plot, "--certificate": certificate})
-        stated = None if file_target(certificate) is None else list[dict[str, Any]]()
-        with drawn(picture_target(plot)) as picture:
+        target, file = picture_target(plot), file_target(certificate)
+        _apart({"--json": json, "--plot": target, "--certificate": file})
+        stated = None if file is None else list[dict[str, Any]]()
+        with drawn(target) as picture:
             run = Run(seed, plot=picture, certificates=stated, progress=_progress(quiet))
             verdict = check(name, claim, run, options, output).verdict
-        if certificate is not None:
-            _certified(certificate, name, run, verdict)
+        if file is not None:
+            _certified(file, name, run, verdict)
         return EXIT[verdict]
 
     offered = {"plot": claim.draws, "certificate": claim.certifies}
@@ -175,11 +176,9 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
 def _apart(files: dict[str, Any]) -> None:
     """Raise ValueError if two options name one file."""
     named = dict[Path, str]()
-    for option_name, file in files.items():
-        if file and (other := named.setdefault(Path(file).resolve(), option_name)) != option_name:
-            raise InputError(
-                f"{other} and {option_name} both name {file}: give each a file of its own"
-            )
+    for name, file in files.items():
+        if file and (other := named.setdefault(Path(file).resolve(), name)) != name:
+            raise InputError(f"{other} and {name} both name {file}: give each a file of its own")
 
 
 def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +34,11 @@ FORMATS = torch.float32, torch.float16  # as they are trained, and half as large
 def shipped() -> list[str]:
     """The names of the checkpoints that come with the package."""
     return sorted(path.stem for path in SHIPPED.glob("*.safetensors"))
+
+
+def run_of(name: str) -> str:
+    """The checkpoint at the end of the run of one, which may have been kept on the way."""
+    return re.sub(r"-step\d+$", "", name)
 
 
 def load(name: str | Path) -> Model:

@@ -3,7 +3,6 @@
 import hashlib
 import itertools
 import json
-import re
 import shutil
 
 import numpy as np
@@ -299,8 +298,8 @@ def test_shipped_checkpoints_are_whole_and_small():
         load(name)
         total += record["bytes"]
         assert record["command"].startswith("python -m constructions.trained train ")
-        if kept := re.search(r"-step(\d+)$", name):  # on the way; the log is beside the last one
-            assert int(kept[1]) == record["steps"]
+        if (run := checkpoint.run_of(name)) != name:  # the log is beside the last one
+            assert name == f"{run}-step{record['steps']}"
             assert not log_of(name)
         else:
             assert log_of(name)[-1]["step"] == record["steps"]
@@ -491,8 +490,7 @@ def test_shipped_runs_are_those_that_their_names_say():
     """The seed in the name, and no two runs with the same weights."""
     names = shipped()
     for name in names:
-        run = re.sub(r"-step\d+$", "", name)
-        assert run.endswith(f"-seed{configuration_of(name).seed}")
+        assert checkpoint.run_of(name).endswith(f"-seed{configuration_of(name).seed}")
     weights = {name: load(name).state_dict() for name in names}
     hashes = {
         name: hashlib.sha256(b"".join(w.numpy().tobytes() for w in each.values())).hexdigest()

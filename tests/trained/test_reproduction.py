@@ -3,6 +3,7 @@
 import pytest
 
 from constructions.trained import configuration_of, log_of, shipped, sidecar
+from constructions.trained.checkpoint import run_of
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from constructions.trained.tasks.digits import Digits, installed
@@ -41,7 +42,7 @@ def losses_of(name, steps, folder):
             marks=[pytest.mark.slow] * (not is_quick(name) or not name.endswith("seed0")),
         )
         for name in shipped()
-        if "-step" not in name  # kept on the way: the log is beside the last one
+        if run_of(name) == name  # kept on the way: the log is beside the last one
     ],
 )
 def test_first_logged_steps(name, tmp_path):

@@ -66,9 +66,10 @@ def runs_of(name: str, kind: str) -> dict[str, list[Kept]]:
     """The shipped checkpoints of a name, run by run, each in the order of its steps; ValueError as
     `models_of`."""
     from constructions.trained import sidecar
+    from constructions.trained.checkpoint import run_of
 
     found: dict[str, list[Kept]] = {}
     for path, each in zip(seeds_of(name), models_of(name, kind), strict=True):
         kept = Kept(sidecar(path)["steps"], each.model, each.task, path)
-        found.setdefault(path.partition("-step")[0], []).append(kept)
+        found.setdefault(run_of(path), []).append(kept)
     return {label: sorted(run, key=lambda kept: kept.steps) for label, run in found.items()}
