@@ -25,6 +25,9 @@ from constructions import modern_hopfield_update, retrieve
 model = modern_hopfield_update(patterns, beta=8.0)      # (N, d)
 model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
+
+save(model, "hopfield.safetensors")     # weights, and a sidecar that says what they are
+load("hopfield.safetensors")
 """
 
 from constructions import (
@@ -40,6 +43,7 @@ from constructions import (
 )
 from constructions.arithmetic import *  # noqa: F403
 from constructions.computation import *  # noqa: F403
+from constructions.files import load, save
 from constructions.graphs import *  # noqa: F403
 from constructions.language import *  # noqa: F403
 from constructions.memory import *  # noqa: F403
@@ -50,7 +54,7 @@ from constructions.stream import Stream
 from constructions.structures import *  # noqa: F403
 from constructions.transformer import Stage, Transformer
 
-__all__ = ["Stage", "Stream", "Transformer"]
+__all__ = ["Stage", "Stream", "Transformer", "load", "save"]
 __all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__ + language.__all__
 __all__ += memory.__all__
 __all__ += regression.__all__ + retrieval.__all__ + sensitivity.__all__

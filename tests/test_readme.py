@@ -12,8 +12,9 @@ from verify.theorems import ledger, tables
 
 
 @pytest.mark.parametrize("name", examples())
-def test_the_python_examples_print_what_is_shown(name, capsys):
+def test_the_python_examples_print_what_is_shown(name, tmp_path, monkeypatch, capsys):
     code, printed = examples()[name]
+    monkeypatch.chdir(tmp_path)
     exec(code, {})
     assert capsys.readouterr().out == printed
 

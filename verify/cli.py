@@ -1,4 +1,4 @@
-"""The command line: `python -m verify list [TOPIC] | show NAME | NAME [options] | all | …`.
+"""The command line: `python -m verify list | show NAME | build NAME | NAME [options] | all | …`.
 
 Exit codes: 0 holds · 1 fails · 2 usage · 3 undecided · 4 internal error.
 """
@@ -110,6 +110,7 @@ def _app(words: Sequence[str]) -> typer.Typer:
     own: dict[str, Callable[..., Any]] = {
         "list": list_statements,
         "show": show,
+        "build": build,
         "all": check_all,
         "selftest": self_test,
         "env": show_environment,
@@ -217,6 +218,27 @@ def show(
     entries = [theorem(name)] if name in ledger() else entries_of(name) or [theorem(name)]
     for entry in entries:
         print(*(in_latex(entry) if latex else described(entry)), sep="\n")
+
+
+def build(
+    name: Annotated[str, typer.Argument(help="a statement's name")],
+    at: Annotated[
+        list[str] | None, option("a parameter, such as k=5; several times for several", "--at")
+    ] = None,
+    save: Annotated[
+        Path | None,
+        option("write it to SAVE, ….safetensors, with a sidecar ….json"),
+    ] = None,
+) -> None:
+    """The model of a statement, in words; and into a file that `constructions.load` reads."""
+    from constructions import save as save_model
+    from verify.building import built, parameters_of, statement
+
+    entry = theorem(name)
+    model = built(entry, **parameters_of(at or []))
+    print(model)
+    if save is not None:
+        print(f"written: {save} and {save_model(model, save, statement(entry)).name}")
 
 
 def check_all(

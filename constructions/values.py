@@ -1,0 +1,189 @@
+"""Objects as JSON: an object is its class and its fields, a function its name, a tensor put aside.
+
+Objects that are met twice are one object again when they are read.  Reading makes objects of this
+project's own classes, without calling them, and calls none of its functions, so that a file of
+somebody else's can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from theory.checks import InputError
+
+OURS = "constructions", "theory"
+OF_TORCH = frozenset(vars(nn.Module()))  # what every module of torch has
+MADE_OF: dict[str, Callable[..., Any]] = {  # plain values, from what is written of them
+    "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
+    "float": float,
+    "Fraction": Fraction,
+    "slice": lambda ends: slice(*ends),
+    "range": lambda ends: range(*ends),
+}
+
+
+class Writer:
+    """Python's values as JSON's; tensors are put aside, under the path at which they stand."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
+        self.names: dict[int, str] = {}  # of tensors
+        self.numbers: dict[int, int] = {}  # of objects, in the order in which they are made
+        self.kept: list[Any] = []  # so that no other object gets the id of one
+
+    def value(self, it: Any, at: str) -> Any:
+        if it is None or type(it) in (bool, int, str):
+            return it
+        if type(it) is float:
+            return it if np.isfinite(it) else {"float": repr(it)}
+        if isinstance(it, Tensor | np.ndarray):
+            return self.tensor(it, at)
+        if type(it) is list:
+            return [self.value(each, f"{at}.{i}") for i, each in enumerate(it)]
+        if type(it) in (tuple, set, frozenset):
+            items = it if type(it) is tuple else sorted(it)
+            return {type(it).__name__: self.value(list(items), at)}
+        if type(it) is dict:
+            pairs = enumerate(it.items())
+            return {
+                "dict": [[self.value(k, at), self.value(v, f"{at}.{i}")] for i, (k, v) in pairs]
+            }
+        if isinstance(it, Fraction):
+            return {"Fraction": str(it)}
+        if isinstance(it, slice | range):
+            return {type(it).__name__: [it.start, it.stop, it.step]}
+        if isinstance(it, FunctionType | type):
+            return {"function": _name_of(it, at)}
+        return self.object(it, at)
+
+    def tensor(self, it: Tensor | np.ndarray, at: str) -> dict[str, str]:
+        if id(it) not in self.names:
+            self.kept.append(it)
+            self.names[id(it)] = at
+            if isinstance(it, np.ndarray) and it.dtype.kind not in "biuf":
+                raise InputError(f"{at} is an array of {it.dtype}: only numbers can be saved")
+            values = torch.from_numpy(it.copy()) if isinstance(it, np.ndarray) else it.detach()
+            self.tensors[at] = values.cpu().contiguous().clone()
+        kind = "array" if isinstance(it, np.ndarray) else type(it).__name__
+        return {kind: self.names[id(it)]}
+
+    def object(self, it: Any, at: str) -> dict[str, Any]:
+        if id(it) in self.numbers:
+            return {"again": self.numbers[id(it)]}
+        self.kept.append(it)
+        self.numbers[id(it)] = len(self.numbers)
+        if type(it) is nn.ModuleList:
+            return {"ModuleList": [self.value(each, f"{at}.{i}") for i, each in enumerate(it)]}
+        kind = _name_of(type(it), at)
+        if isinstance(it, tuple):  # named
+            return {"class": kind, "items": self.value(list(it), at)}
+        fields = {
+            key: self.value(value, f"{at}.{key}".removeprefix(".")) for key, value in _fields(it)
+        }
+        return {"class": kind, "fields": fields}
+
+
+def _fields(it: Any) -> Iterator[tuple[str, Any]]:
+    """What an object is made of: its attributes, and the weights and parts of a module."""
+    if not isinstance(it, nn.Module):
+        yield from vars(it).items()
+        return
+    yield from it._parameters.items()
+    yield from it._modules.items()
+    yield from ((key, value) for key, value in vars(it).items() if key not in OF_TORCH)
+
+
+def _name_of(it: Any, at: str) -> str:
+    """module:name of a class or function that can be found by it."""
+    name = f"{it.__module__}:{it.__qualname__}"
+    try:
+        found = _found(name)
+    except InputError:
+        found = None
+    if found is not it:
+        raise InputError(
+            f"{at or 'the model'} is {name}, which has no name in {' or '.join(OURS)}: give it one"
+        )
+    return name
+
+
+def _found(name: str) -> Any:
+    """The class or function of this project that is called module:name."""
+    module, _, rest = name.partition(":")
+    if module.split(".")[0] not in OURS:
+        raise InputError(f"{name} is not of this project")
+    try:
+        found = getattr(import_module(module), rest)
+    except (ImportError, AttributeError):
+        raise InputError(f"there is no {name}") from None
+    if not isinstance(found, FunctionType | type) or found.__module__ != module:
+        raise InputError(f"{name} is no class or function of that module")
+    return found
+
+
+class Reader:
+    """The values that `Writer` wrote."""
+
+    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
+        self.tensors = tensors
+        self.weights: dict[str, nn.Parameter] = {}
+        self.objects: list[Any] = []
+
+    def value(self, it: Any) -> Any:
+        if isinstance(it, list):
+            return [self.value(each) for each in it]
+        if not isinstance(it, dict):
+            return it
+        if "class" in it:
+            return self.object(it)
+        ((kind, content),) = it.items()
+        match kind:
+            case "again":
+                return self.objects[content]
+            case "Parameter":
+                if content not in self.weights:
+                    weight = nn.Parameter(self.tensors[content], requires_grad=False)
+                    self.weights[content] = weight
+                return self.weights[content]
+            case "Tensor":
+                return self.tensors[content]
+            case "array":
+                return self.tensors[content].numpy()
+            case "ModuleList":
+                made = nn.ModuleList()
+                self.objects.append(made)
+                return made.extend(self.value(part) for part in content)
+            case "dict":
+                return {self.value(key): self.value(value) for key, value in content}
+            case "function":
+                return _found(content)
+            case _:
+                return MADE_OF[kind](self.value(content))
+
+    def object(self, it: dict[str, Any]) -> Any:
+        kind, place = _found(str(it["class"])), len(self.objects)
+        if not isinstance(kind, type) or ("items" in it) != issubclass(kind, tuple):
+            raise InputError(f"{it['class']} is no class of such objects")
+        self.objects.append(None)
+        if "items" in it:
+            self.objects[place] = tuple.__new__(kind, self.value(it["items"]))
+            return self.objects[place]
+        made: Any = object.__new__(kind)
+        self.objects[place] = made
+        if not isinstance(made, nn.Module):  # a frozen one takes no attributes by assignment
+            vars(made).update({key: self.value(value) for key, value in it["fields"].items()})
+            return made
+        nn.Module.__init__(made)
+        for key, value in it["fields"].items():
+            setattr(made, key, self.value(value))
+        return made
