@@ -1,11 +1,12 @@
 # `make verify` and `make test` need Python 3.11 or newer and nothing else.
 PYTHON ?= python3
 VENV := .venv
+TOOLS := .venv-tools
 BIN := $(VENV)/bin
 # The threads of two workers on two cores would wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: verify test slow lint bench clean
+.PHONY: verify test slow tools lint bench clean
 
 verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
@@ -16,6 +17,11 @@ test: $(VENV)/installed
 # Tests that take long.
 slow: $(VENV)/installed
 	$(PYTEST) -m slow --durations=20
+
+# Tests in the tools of others, which are many packages: in an environment of their own.
+tools: $(TOOLS)/installed
+	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest tests/stock
+	$(TOOLS)/bin/python examples/induction_in_lens.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -42,5 +48,10 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	touch $@
 
+$(TOOLS)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[tools]"
+	touch $@
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(TOOLS)

@@ -1,0 +1,112 @@
+"""Our models in TransformerLens: the same weights, in its own transformer, for its hooks.
+
+TransformerLens builds a transformer of its own without layer norms (`boot_native`): causal softmax
+heads, ReLU MLPs, learned positions. Of our models those over tokens fit it, entry by entry:
+
+    heads       W_Q β √d_head, as it divides scores by √d_head; a power of 4 keeps the root exact
+    the rest    zeros, where layers have fewer heads or units than the largest
+
+The logits are those of our model, up to the order of sums.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from constructions.transformer import Block, Transformer
+from theory.checks import InputError
+
+
+def to_lens(model: Transformer) -> Any:
+    """A `TransformerBridge` of TransformerLens with the weights of a model over tokens, float64.
+
+    It takes the tokens of `model.prompt(…)`, with what the model puts in front of a sequence, and
+    gives the logits of all of them.  `labels(model)` names the coordinates of its stream.
+
+    Raises ValueError if TransformerLens is not installed, for a model that is not over tokens, and
+    for layers that it has no place for: hardmax (`model.sharpened(β)` has softmax), linear and relu
+    attention, masks other than the causal one, norms.
+    """
+    try:
+        from transformer_lens.config import TransformerBridgeConfig
+        from transformer_lens.model_bridge import TransformerBridge
+    except ImportError:
+        raise InputError(
+            "TransformerLens is not installed: pip install 'weightwright[lens]'"
+        ) from None
+    if model.interface.context is None or model.pos_embed is None:
+        raise InputError(f"{model.name} is not over tokens with positions: give one that is")
+    for number, block in enumerate(model.blocks, 1):
+        if reason := _unfit(block):
+            raise InputError(f"layer {number} of {model.name} {reason}")
+    widths = [max(a.W_Q.shape[-1], a.W_V.shape[-1]) for a in model.attentions]
+    units = [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
+    d_head = 4 ** next(p for p in range(20) if 4**p >= max(widths, default=1))
+    config = TransformerBridgeConfig(
+        d_model=model.d_model,
+        d_head=d_head,
+        n_heads=max(1, model.n_heads),
+        n_layers=model.n_layers,
+        n_ctx=len(model.pos_embed.W_pos),
+        d_vocab=len(model.embed.W_E),
+        d_vocab_out=model.unembed.W_U.shape[-1],
+        d_mlp=max(units) or None,
+        attn_only=not any(units),
+        act_fn="relu",
+        normalization_type=None,
+        init_weights=False,
+    )
+    bridge = TransformerBridge.boot_native(config, dtype=torch.float64)
+    weights = {name: torch.zeros_like(W) for name, W in bridge.state_dict().items()}
+    _put(weights["embed.weight"], model.embed.W_E)
+    _put(weights["pos_embed.weight"], model.pos_embed.W_pos)
+    _put(weights["unembed.weight"], model.unembed.W_U.T)
+    if model.unembed.b_U is not None:
+        _put(weights["unembed.bias"], model.unembed.b_U)
+    for number, block in enumerate(model.blocks):
+        at = f"blocks.{number}"
+        if block.attn is not None:
+            heads, sharp = block.attn, block.attn.scale * d_head**0.5
+            for h in range(heads.n_heads):
+                rows = slice(h * d_head, (h + 1) * d_head)
+                _put(weights[f"{at}.attn.q.weight"][rows], sharp * heads.W_Q[h].T)
+                _put(weights[f"{at}.attn.q.bias"][rows], sharp * heads.b_Q[h])
+                _put(weights[f"{at}.attn.k.weight"][rows], heads.W_K[h].T)
+                _put(weights[f"{at}.attn.k.bias"][rows], heads.b_K[h])
+                _put(weights[f"{at}.attn.v.weight"][rows], heads.W_V[h].T)
+                _put(weights[f"{at}.attn.o.weight"][:, rows], heads.W_O[h].T)
+        if block.mlp is not None:
+            _put(weights[f"{at}.mlp.in.weight"], block.mlp.W_in.T)
+            _put(weights[f"{at}.mlp.in.bias"], block.mlp.b_in)
+            _put(weights[f"{at}.mlp.out.weight"], block.mlp.W_out.T)
+            _put(weights[f"{at}.mlp.out.bias"], block.mlp.b_out)
+    bridge.load_state_dict(weights)
+    return bridge
+
+
+def labels(model: Transformer) -> list[str]:
+    """What each coordinate of the translated stream is: the register, and which of it."""
+    return [f"{name}[{i}]" for name, width in model.stream.widths.items() for i in range(width)]
+
+
+def _unfit(block: Block) -> str:
+    """Why a layer has no place in it; empty if it has."""
+    if block.norm is not None or block.ln1 is not None or block.ln2 is not None:
+        return "normalises its stream, and this translation has no norms: take a model without"
+    if block.attn is None:
+        return ""
+    if block.attn.normalise == "hardmax":
+        return "has hardmax attention: give model.sharpened(β), which has softmax"
+    if block.attn.normalise != "softmax":
+        return f"has {block.attn.normalise} attention, and TransformerLens softmax alone"
+    if set(block.attn.masks) != {"causal"}:
+        return f"has the mask {block.attn.masks[0]}, and TransformerLens the causal one alone"
+    return ""
+
+
+def _put(into: Tensor, weights: Tensor) -> None:
+    """Write weights into the corner of a larger tensor."""
+    into[tuple(slice(size) for size in weights.shape)] = weights

@@ -1,0 +1,114 @@
+"""Our models in TransformerLens and under nnsight; skipped where those are not installed."""
+
+import numpy as np
+import pytest
+import torch
+
+from constructions import gridworld_walk, hop, induction_heads, newton, semiautomaton
+from constructions.stock import labels, to_lens
+from theory.checks import InputError
+from theory.computation import S3
+from theory.retrieval import induction
+from theory.sequences import random_sequences
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # theirs are not ours to mend
+
+
+@pytest.fixture
+def lens():
+    return pytest.importorskip("transformer_lens", reason="needs the extra [lens]")
+
+
+MODELS = {
+    "latest": lambda: induction_heads(5, 12).sharpened(20.0),
+    "mean": lambda: induction_heads(5, 12, match="mean").sharpened(20.0),
+    "units": lambda: semiautomaton(S3, 12, form="robust").sharpened(20.0),
+    "several heads": lambda: gridworld_walk(5, 12).sharpened(200.0),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_logits_are_those_of_our_model(lens, name):
+    model = MODELS[name]()
+    tokens = random_sequences(200, 12, model.interface.vocabulary_size, seed=1)
+    bridge = to_lens(model)
+    prompt = model.prompt(tokens)
+    logits = bridge(prompt.tokens)[:, prompt.answers]
+    assert (logits - model.logits(tokens)).abs().max() < 1e-14
+    assert torch.equal(model.interface.read(logits, tokens), model(tokens))
+
+
+def test_the_stream_is_ours_and_has_its_names(lens):
+    model = MODELS["latest"]()
+    tokens = random_sequences(3, 12, 5, seed=2)
+    _, cache = to_lens(model).run_with_cache(model.prompt(tokens).tokens)
+    for number, H in enumerate(list(model.streams(tokens))[:-1]):
+        assert torch.allclose(cache[f"blocks.{number}.hook_resid_pre"], H, rtol=0, atol=1e-14)
+    named = labels(model)
+    assert len(named) == model.d_model
+    assert named[model.stream["previous"]] == ["previous[0]", "previous[1]", "previous[2]"]
+
+
+def test_induction_draws_its_stripe(lens):
+    """On a block of tokens that is repeated the second layer looks right behind the last match."""
+    V = 5
+    model = induction_heads(V, 2 * V).sharpened(40.0)
+    tokens = np.tile(np.random.default_rng(0).permutation(V), 2)[None]
+    _, cache = to_lens(model).run_with_cache(model.prompt(tokens).tokens)
+    first, second = (cache[f"blocks.{i}.attn.hook_pattern"][0, 0] for i in range(2))
+    for t in range(2, 2 * V + 1):
+        assert first[t, t - 1] > 0.999
+    for t in range(V + 1, 2 * V + 1):  # t = 0 is BOS
+        assert second[t, t - V + 1] > 0.999
+    assert (model(tokens).numpy() == induction(tokens)).all()
+
+
+def test_hooks_change_what_the_register_holds(lens):
+    model = MODELS["latest"]()
+    bridge = to_lens(model)
+
+    def forget(stream, hook):
+        stream[..., model.stream["previous"]] = 0
+        return stream
+
+    tokens = [[3, 1, 4, 1, 0, 3]]
+    prompt = model.prompt(tokens)
+    hooks = [("blocks.1.hook_resid_pre", forget)]
+    logits = bridge.run_with_hooks(prompt.tokens, fwd_hooks=hooks)
+    answers = model.interface.read(logits[:, prompt.answers].detach(), tokens)
+    assert (answers == -1).all()
+    assert model(tokens)[0, -1] == 1
+
+
+REFUSED = {
+    "hardmax attention: give model.sharpened": lambda: induction_heads(5, 12),
+    "layer 1 of hop.* has the mask strict": lambda: hop(2, 5, 12).sharpened(40.0),
+    "is not over tokens": lambda: newton(2, 3, 0.1),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_has_no_place_is_refused(lens, message):
+    with pytest.raises(InputError, match=message):
+        to_lens(REFUSED[message]())
+
+
+def test_a_missing_extra_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "transformer_lens.config", None)
+    with pytest.raises(InputError, match=r"pip install 'weightwright\[lens\]'"):
+        to_lens(MODELS["latest"]())
+
+
+def test_nnsight_wraps_our_module_unchanged():
+    nnsight = pytest.importorskip("nnsight", reason="needs nnsight")
+    model = induction_heads(8, 16)
+    tokens, wrapped = [3, 1, 4, 1, 5, 3], nnsight.NNsight(model)
+    with wrapped.trace(tokens):
+        stream = wrapped.blocks[0].output.save()
+        answers = wrapped.output.save()
+    assert torch.equal(answers, model(tokens))
+    assert torch.equal(stream, list(model.streams(tokens))[1])
+    with wrapped.trace(tokens):
+        wrapped.blocks[0].output[..., model.stream["previous"]] = 0.0
+        answers = wrapped.output.save()
+    assert answers.tolist() == [-1] * 6
