@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from constructions import gradient_descent, induction_heads, newton
+from constructions import gradient_descent, hyperpower, induction_heads, newton
 from constructions.computation import semiautomaton
 from theory.checks import InputError
 from theory.computation import Semiautomaton
@@ -22,8 +22,9 @@ from theory.computation.cascade import cascade
 from theory.computation.zoo import cyclic, flip_flop
 from verify import checker
 from verify.certificates import (
+    Recursion,
+    for_all_inputs,
     for_every_length,
-    newton_for_all_inputs,
     on_all_sequences,
     write_certificate,
 )
@@ -33,7 +34,8 @@ CHECKER = Path(checker.__file__)
 
 
 def steps_of_newton(layout: Any = "direct") -> dict[str, Any]:
-    return newton_for_all_inputs(newton(1, 1, 0.25, layout), 1, 1, 1, 0.25)
+    of = Recursion("a step", 1, 0.25)
+    return for_all_inputs(newton(1, 1, 0.25, layout), 1, 1, of)
 
 
 def states(automaton: Semiautomaton) -> dict[str, Any]:
@@ -128,10 +130,28 @@ def test_the_answers_of_a_certificate_are_the_models() -> None:
     assert Fraction(float(answer)) == Fraction(made["evidence"]["answers"]["0"])
 
 
-def test_another_algorithm_is_not_newton() -> None:
-    model = gradient_descent(1, 1, 0.25)
-    with pytest.raises(InputError, match="differ"):
-        write_certificate(Path("unused"), "x", [newton_for_all_inputs(model, 1, 2, 1, 0.25)])
+NEWTON, IDENTITY = Recursion("", 1, 0.25), Recursion("", 1, 0.25, "identity")
+DESCENT = Recursion("", 1, 0.25, "identity", 3)
+COMPUTED = {
+    "ladder": (newton(1, 1, 0.25, "ladder"), NEWTON),
+    "causal": (newton(1, 1, 0.25, causal=True), NEWTON),
+    "identity": (newton(1, 1, 0.25, start="identity"), IDENTITY),
+    "order 3": (hyperpower(1, 1, 3, 0.25), Recursion("", 1, 0.25, order=3)),
+    "descent": (gradient_descent(1, 3, 0.25), DESCENT),
+    "causal descent": (gradient_descent(1, 3, 0.25, causal=True), DESCENT),
+    "two steps": (newton(2, 2, 0.25), Recursion("", 2, 0.25)),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_recursion_is_told_from_the_others(name: str) -> None:
+    model, recursion = COMPUTED[name]
+    checker.computed(for_all_inputs(model, model.interface.d, 2, recursion))
+    for _, other in COMPUTED.values():
+        if other != recursion:
+            statement = for_all_inputs(model, model.interface.d, 2, other)
+            with pytest.raises(InputError, match="differ"):
+                write_certificate(Path("unused"), "x", [statement])
 
 
 def test_degrees_and_heights_are_those_of_the_polynomial() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from theory.checks import InputError
 from theory.computation.cascade import Cascade, Table
+from theory.regression import Start
 from verify import checker
 from verify.evidence.statement import OverTokens, prompt_of
 from verify.evidence.statement import symbols as symbols_of
@@ -34,17 +36,34 @@ MOST_WORDS = 512  # sequences that the checker runs in some seconds
 Statement = dict[str, Any]
 
 
-def newton_for_all_inputs(model: Transformer, d: int, n: int, k: int, alpha: float) -> Statement:
-    """The last token's answer is that of k steps of Newton's method from αS, for all inputs."""
+@dataclass(frozen=True)
+class Recursion:
+    """M ← (I + E + … + E^{order−1}) M with E = I − MS, so many steps from αS or αI (`start`).
+
+    Newton's method has order 2; k steps of gradient descent are one step of order k from αI.
+    `words` say what it is.
+    """
+
+    words: str
+    steps: int
+    alpha: float
+    start: Start = "gram"
+    order: int = 2
+
+
+def for_all_inputs(model: Transformer, d: int, n: int, of: Recursion) -> Statement:
+    """The last token's answer is q M Xᵀy with the M of a recursion, for all inputs."""
     domain, X, y, Q = symbols_of(d, n)
     prompt = prompt_of(model, domain, X, y, Q)
     return {
         "kind": "polynomial",
-        "name": f"{model.name}: {k} steps of Newton's method, for all inputs (d = {d}, n = {n})",
+        "name": f"{model.name}: {of.words}, for all inputs (d = {d}, n = {n})",
         "d": d,
         "n": n,
-        "steps": k,
-        "alpha": exactly(alpha),
+        "steps": of.steps,
+        "order": of.order,
+        "start": of.start,
+        "alpha": exactly(of.alpha),
         "prompt": [[str(entry) for entry in row] for row in prompt.tokens],
         "points": POINTS,
         **_model(model, prompt.n_examples),

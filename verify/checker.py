@@ -1,9 +1,8 @@
 """Checks certificates: `python checker.py FILE` exits with 0: verified, 1: not so, 2: unreadable.
 
-It needs this file and Python alone. Nothing in a certificate is believed: all of its evidence is
-computed again, from the definitions below.
-    polynomial   a transformer's answer is Newton's, for all real inputs of these sizes, by points
-                 modulo primes that are drawn from a hash of the statement, and by one over Q
+It needs Python alone and believes nothing: all evidence is computed again, from the definitions.
+    polynomial   a transformer's answer is a recursion's, for all real inputs of these sizes, by
+                 points modulo primes drawn from a hash of the statement, and by one over Q
     sequences    its answers are a definition's on every sequence of so many letters, with least
                  gaps, layer by layer, between largest scores and others, and between logits
     cascade      counters, latches and tables say an automaton's state, for words of every length
@@ -98,13 +97,16 @@ def run(R: Numbers, model: Any, H: Any, examples: int, gaps: list[set[Any]]) -> 
     return R.affine(H, model["unembed"], model["b_unembed"])
 
 
-def newton(R: Numbers, said: Any, X: Any, y: list[Any], q: list[Any]) -> Any:
-    """q M Xᵀy with M ← 2M − MSM, so many steps from αS, where S = XᵀX."""
+def solved(R: Numbers, said: Any, X: Any, y: list[Any], q: list[Any]) -> Any:
+    """q M Xᵀy after steps M ← M + EM + … + E^{order−1}M from αS or αI, E = I − MS, S = XᵀX."""
     columns = [[row[i] for row in X] for i in range(len(q))]
     S, b = [[R.dot(u, v) for v in columns] for u in columns], [[R.dot(u, y)] for u in columns]
-    M = R.total((said["alpha"], S))
+    unit = [[R.number(int(u is v)) for v in columns] for u in columns]
+    M = R.total((said["alpha"], {"gram": S, "identity": unit}[said["start"]]))
     for _ in range(said["steps"]):
-        M = R.total((2, M), (-1, R.mul(R.mul(M, S), M)))
+        first, MS = M, R.mul(M, S)
+        for _ in range(said["order"] - 1):
+            M = R.total((1, first), (1, M), (-1, R.mul(MS, M)))
     return R.mul(R.mul([q], M), b)[0][0]
 
 
@@ -112,20 +114,18 @@ def both(R: Numbers, said: Any, entry: Any) -> tuple[Any, Any]:
     """The transformer's answer and the definition's; entry(name) is the value of an input."""
     each, axes = range(1, said["n"] + 1), range(1, said["d"] + 1)
     *X, q = [[entry(f"{v}{j}") for j in axes] for v in [*(f"x{i}_" for i in each), "q"]]
-    y = [entry(f"y{i}") for i in each]
     prompt = [[entry(v) if v[0] in "xyq" else R.number(v) for v in row] for row in said["prompt"]]
-    model = R.read(said["model"])
+    y, model = [entry(f"y{i}") for i in each], R.read(said["model"])
     H, unused = R.mul(prompt, model["embed"]), [set[Any]() for _ in model["blocks"]]
-    return run(R, model, H, said["examples"], unused)[-1][0], newton(R, said, X, y, q)
+    return run(R, model, H, said["examples"], unused)[-1][0], solved(R, said, X, y, q)
 
 
 def polynomial(said: Any) -> dict[str, Any]:
     def drawn(*seed: Any) -> int:
         return int(sha256(json.dumps([said, *seed], sort_keys=True).encode()).hexdigest(), 16)
 
-    rules = {head["rule"] for block in said["model"]["blocks"] for head in block["heads"]}
-    rules |= {"relu" for block in said["model"]["blocks"] if block["mlp"]}
-    require(rules <= {"linear"}, "it is no polynomial")
+    parts = [part for block in said["model"]["blocks"] for part in block["heads"] + block["mlp"]]
+    require(all(part.get("rule") == "linear" for part in parts), "it is no polynomial")
     degree, twos, bits = map(max, *(s for s in both(Sizes(), said, lambda _: (1, 0, 0)) if s))
     chance = ((degree + 2 * (bits + twos) + 99) / 2**60) ** said["points"]
     require(chance < 2**-60, f"{said['points']} points may miss a difference: {chance}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Literal, get_args
 
 from theory import checks
+from verify.certificates import Recursion, for_all_inputs
 from verify.claim import Run, claim, option
 from verify.evidence.identity import DomainName
 from verify.finding import Finding, labelled
@@ -24,6 +25,7 @@ Layouts = Literal["all", Descent]
         for layout in get_args(Descent)
         for options in in_each_domain(layout=layout, d=2, n=3, k=3)
     ],
+    certifies=True,
 )
 def gradient_descent(
     run: Run,
@@ -51,5 +53,7 @@ def gradient_descent(
         statement = gradient_descent_statement(run, chosen, eta)
         found = computes(run, statement, examples, k, domain, eta, "identity")
         yield from labelled(chosen, found)
+        of = Recursion(f"{k} steps of gradient descent", 1, eta, "identity", k)
+        run.certify(lambda: for_all_inputs(statement.build(d, n, k), d, n, of))  # noqa: B023  at once
     if domain in ("all", "float"):
         yield descent_converges(examples.x, eta)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from theory import checks
+from verify.certificates import Recursion, for_all_inputs
 from verify.claim import Run, claim, option
 from verify.evidence.identity import DomainName
 from verify.finding import Finding
@@ -18,6 +19,7 @@ from verify.regression.statements import computes, hyperpower_statement
 @claim(
     source="[BenIsrael1965]; layers proved in constructions/regression/ladder_gram.py",
     faults_seen=in_each_domain(order=3, k=1, d=2, n=3),
+    certifies=True,
 )
 def hyperpower(
     run: Run,
@@ -42,5 +44,7 @@ def hyperpower(
     scale = checks.positive_number("alpha", scale)
     statement = hyperpower_statement(run, order, scale)
     yield from computes(run, statement, examples, k, domain, scale, "gram")
+    of = Recursion(f"{k} steps of order {order}", k, scale, order=order)
+    run.certify(lambda: for_all_inputs(statement.build(d, n, k), d, n, of))
     if domain in ("all", "float"):
         yield newton_converges(examples.x, scale, "gram")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from theory.regression import Start
 from theory.regression import newton as solve
-from verify.certificates import newton_for_all_inputs
+from verify.certificates import Recursion, for_all_inputs
 from verify.claim import Run, claim, option
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
@@ -92,9 +92,9 @@ def newton(
     for chosen, statement in statements.items():
         found = computes(run, statement, examples, k, domain, scale, start, most_steps=STEPS)
         yield from labelled(chosen, found)
-        if chosen in ("direct", "ladder") and start == "gram" and not interleaved:
-            model = statement.build(d, n, k)
-            run.certify(lambda: newton_for_all_inputs(model, d, n, k, scale))  # noqa: B023  at once
+        if chosen != "paper" and not interleaved:
+            of = Recursion(f"{k} steps of Newton's method", k, scale, start)
+            run.certify(lambda: for_all_inputs(statement.build(d, n, k), d, n, of))  # noqa: B023  at once
     if domain == "all":
         yield _theory(run, start)
     if domain in ("all", "float"):
