@@ -110,8 +110,13 @@ def common_scale_loss(
 
 
 def closest_common_scale(delta: Exact) -> Fraction:
-    """A rational s near e^{−4δ}, where the proof's step goes, δ = Σ μ (g(A|c) − p(A|c))."""
+    """A rational s near e^{−4δ}, where the proof's step goes, δ = Σ μ (g(A|c) − p(A|c)).
+
+    Raises `ValueError` unless −1 ≤ δ ≤ 1.
+    """
     from math import exp
 
     (apart,) = fractions("delta", (delta,))
+    if abs(apart) > 1:
+        raise InputError(f"delta is {float(apart):g}: give a difference of chances, from −1 to 1")
     return Fraction(exp(-4 * apart)).limit_denominator(1000)
