@@ -43,7 +43,7 @@ def most_sampling_error(least: Fraction, outcomes: int) -> Fraction:
 
 
 def excess_error(p: Iterable[Exact], q: Iterable[Exact]) -> Fraction:
-    """p(argmax p) − p(argmax q), the first of equal ones."""
+    """p(argmax p) − p(argmax q), the first of equal ones.  Raises `ValueError` as `errors`."""
     p, q = alike(p, q)
     return max(p) - p[q.index(max(q))]
 

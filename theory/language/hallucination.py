@@ -146,7 +146,10 @@ Number: TypeAlias = float | Fraction
 
 
 def expected_bound(seen_once: Number, over: Number, facts: int, unseen: int, documents: int) -> Any:
-    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular."""
+    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular.
+
+    Raises `ValueError` for shares that are no probabilities, and counts below 1.
+    """
     F, U, n = _counts(facts=facts, unseen=unseen, documents=documents)
     return _share("seen_once", seen_once) - _share("over", over) - Fraction(F, U) - Fraction(1, n)
 
@@ -154,14 +157,17 @@ def expected_bound(seen_once: Number, over: Number, facts: int, unseen: int, doc
 def bound_given_corpus(
     unseen_mass: Number, over: Number, facts: int, unseen: int, gamma: float
 ) -> Any:
-    """p(U) − δ⁺ − |F|/(γ|U|), below g(H) with probability ≥ 1 − γ; δ⁺ is that at 1/(γ|U|)."""
+    """p(U) − δ⁺ − |F|/(γ|U|), below g(H) with probability ≥ 1 − γ; δ⁺ is that at 1/(γ|U|).
+
+    Raises `ValueError` as `expected_bound`, and unless 0 < γ < 1.
+    """
     F, U = _counts(facts=facts, unseen=unseen)
     least = F / (chance("gamma", gamma) * U)
     return _share("unseen_mass", unseen_mass) - _share("over", over) - least
 
 
 def expected_prompted_bound(once: Number, over: Number, answers: int, documents: int) -> Any:
-    """E sr − E δ⁺ − 2/m − 1/N, below E err."""
+    """E sr − E δ⁺ − 2/m − 1/N, below E err.  Raises `ValueError` as `expected_bound`."""
     m, N = _counts(answers=answers, documents=documents)
     return _share("once", once) - _share("over", over) - Fraction(2, m) - Fraction(1, N)
 
@@ -169,7 +175,10 @@ def expected_prompted_bound(once: Number, over: Number, answers: int, documents:
 def prompted_bound_given_data(
     missing: Number, over: Number, answers: int, gamma: float, squares: float
 ) -> float:
-    """MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares), squares = Σ μ_c²α_c² over prompts never answered."""
+    """MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares), squares = Σ μ_c²α_c² over prompts never answered.
+
+    Raises `ValueError` as `bound_given_corpus`, and for squares below 0.
+    """
     (m,) = _counts(answers=answers)
     spread = checks.nonnegative_number("squares", squares)
     chosen = chance("gamma", gamma)
@@ -181,14 +190,17 @@ def printed_bound(
     seen_once: float, miscalibration: float, facts: int, others: int, documents: int, delta: float
 ) -> float:
     """MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n) with e^{−s} = |F|/|H|, of regular facts, below g(H)
-    with probability ≥ 1 − δ [KalaiVempala2024, Corollary 1]; Mis is that of their bins there."""
+    with probability ≥ 1 − δ [KalaiVempala2024, Corollary 1]; Mis is that of their bins there.
+
+    Raises `ValueError` as `expected_bound`, and unless 0 < δ < 1.
+    """
     shown = _share("seen_once", seen_once) - _share("miscalibration", miscalibration)
     return float(shown) - printed_slack(facts, others, documents, delta)
 
 
 def printed_slack(facts: int, others: int, documents: int, delta: float) -> float:
     """3e^{−s}/δ + √(6 ln(6/δ)/n): where MF is no more, the printed bound says nothing of any
-    model."""
+    model.  Raises `ValueError` for counts below 1, and unless 0 < δ < 1."""
     F, H, n = _counts(facts=facts, others=others, documents=documents)
     chosen = chance("delta", delta)
     return 3 * F / H / chosen + sqrt(6 * log(6 / chosen) / n)
@@ -196,7 +208,10 @@ def printed_slack(facts: int, others: int, documents: int, delta: float) -> floa
 
 def printed_prompted_bound(once: float, over: float, wrong: int, documents: int) -> float:
     """sr − 2/min|E_c| − (35 + 6 ln N)/√N − δ, below err with probability ≥ .99 [KNVZ2025, Theorem
-    2]; |E_c| is the number of wrong responses to a prompt."""
+    2]; |E_c| is the number of wrong responses to a prompt.
+
+    Raises `ValueError` as `expected_bound`.
+    """
     E, N = _counts(wrong=wrong, documents=documents)
     shown = float(_share("once", once)) - float(_share("over", over))
     return shown - 2 / E - (35 + 6 * log(N)) / sqrt(N)

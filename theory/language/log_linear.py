@@ -111,7 +111,10 @@ def log_linear(base: Iterable[Exact], features: Sequence[Sequence[int]]) -> LogL
 
 def separating_direction(family: LogLinear, p: Iterable[Exact]) -> tuple[int, ...] | None:
     """Integers w (k,) with w·f ≥ w·E_p f on the support of q₀, and not always with equality: then
-    no member fits p.  None if a linear program finds none; what it finds is checked exactly."""
+    no member fits p.  None if a linear program finds none; what it finds is checked exactly.
+
+    Raises `ValueError` for what is no family, and no distribution on its outcomes.
+    """
     from scipy.optimize import linprog
 
     moments = _family(family).mean(p)

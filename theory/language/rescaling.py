@@ -12,6 +12,9 @@ convex in t = ln s, with slope δ at 0 and curvature Σ μ·g(1 − g) ≤ ¼, s
 4δ² − 16δ²/8.
 
 So whoever is within ε nats of its best rescaling has δ ≤ √(ε/2), if p is the population.
+
+All raise `ValueError` for what is no exact distribution, for two on other sets, and for sets A of
+what are no outcomes.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from theory.language.logs import Log, binary_kl, kl
 
 
 def rescaled(g: Iterable[Exact], A: Iterable[int], s: Exact) -> tuple[Fraction, ...]:
-    """g_s, s > 0."""
+    """g_s, s > 0, of a distribution g, a set A of its outcomes 0, 1, …, and an exact number s."""
     q, factor = distribution("g", g), positive_fraction("s", s)
     chosen = outcomes("A", A, len(q))
     weights = [each * (factor if y in chosen else 1) for y, each in enumerate(q)]

@@ -109,7 +109,10 @@ def elimination(words: np.ndarray, labels: np.ndarray) -> Scores:
 
 
 def false_bits(T: int, k: int, samples: int) -> float:
-    """(T − k)(1 − 2^{−k−1})^m, the mean number that elimination leaves."""
+    """(T − k)(1 − 2^{−k−1})^m, the mean number that elimination leaves.
+
+    Raises `ValueError` unless 1 ≤ k ≤ T, and for fewer than no samples.
+    """
     T, k = _sizes(T, k)
     return (T - k) * (1 - 2.0 ** -(k + 1)) ** checks.step_count("samples", samples)
 

@@ -79,7 +79,10 @@ def best_fixed(N: int, lookups: int) -> np.ndarray:
 
 
 def first_interpolated(N: int) -> float:
-    """The accuracy of interpolation's first lookup on N uniform points, as in `best_fixed`."""
+    """The accuracy of interpolation's first lookup on N uniform points, as in `best_fixed`.
+
+    Raises ValueError for N < 1 or above 128.
+    """
     u = _middles()
     rank = np.clip(np.floor((N + 1) * u + 0.5), 1, N).astype(np.int64) - 1
     return float(np.take_along_axis(nearest_chances(N, u), rank[:, None], axis=-1).mean())

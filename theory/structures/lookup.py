@@ -77,6 +77,7 @@ def found(cells: ArrayLike, nearest: ArrayLike) -> np.ndarray:
 
 
 def accuracy_by_lookup(cells: ArrayLike, nearest: ArrayLike) -> np.ndarray:
-    """The share of queries whose nearest neighbour is among the first i cells, (M,)."""
+    """The share of queries whose nearest neighbour is among the first i cells, (M,).  Raises
+    ValueError as `found`."""
     right = found(cells, nearest)
     return np.asarray(right.reshape(-1, right.shape[-1]).mean(axis=0))
