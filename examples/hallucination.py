@@ -6,7 +6,7 @@ model that errs when it is sampled and never when it says what is most probable;
 the first: `python examples/hallucination.py [PICTURE]`.
 """
 
-import sys
+import argparse
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,10 +20,12 @@ from verify.language.hallucination_picture import draw
 FACTS, OTHERS, DOCUMENTS = 10**6, 10**11, 10**5
 BASE, SEEN, SAMPLES = 4, 16, 2000
 
+options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+options.add_argument("picture", type=Path, nargs="?", default=Path("hallucination.png"))
+picture = options.parse_args().picture
+
 drawn = world(FACTS, OTHERS, DOCUMENTS, "zipf", seed=0)
-print(
-    f"{FACTS:.0e} facts by Zipf's law among {OTHERS:.0e} other strings, {DOCUMENTS:.0e} documents,"
-)
+print(f"{FACTS:,} facts by Zipf's law among {OTHERS:,} other strings, {DOCUMENTS:,} documents,")
 print(
     f"of which {drawn.seen_once:.2%} have a fact that came once; p(unseen) {drawn.unseen_mass:.4f}"
 )
@@ -34,7 +36,7 @@ for name in MODELS:
         drawn.seen_once, model.miscalibration, FACTS, OTHERS, DOCUMENTS, delta=0.01
     )
     sure, over = model.sure_bound(tau), model.over_confidence(tau)
-    print(f"{name:14}{model.hallucination:14.4f}{sure:12.4f}{printed:10.4f}{over:17.4f}")
+    print(f"{name:14}{model.hallucination:14.5f}{sure:12.5f}{printed:10.5f}{over:17.5f}")
 print("Where a bound is not above 0 it says nothing. Who knows a corpus by heart pays in δ⁺.\n")
 
 facts = fact_strings(BASE, 2, seed=0)
@@ -57,6 +59,5 @@ for alpha in (0.5, 1.0):
     sampled, most = asked.errors()
     print(f"α = {alpha}: answered once {asked.once:.4f}; errs {sampled:.4f} and {most:.4f}")
 
-picture = Path(sys.argv[1] if len(sys.argv) > 1 else "hallucination.png")
 draw(picture, drawn)
 print(f"\nSaved {picture}.")

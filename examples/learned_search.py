@@ -59,4 +59,4 @@ for low, high in ((-1.0, 1.0), (0.0, 1.0)):
     if low < 0:
         sets = x, q[:, 0]
         draw(given.plot, {"network": network}, by_interpolation(*sets), *sets)
-print(f"\n{given.plot}")
+print(f"\nSaved {given.plot}.")

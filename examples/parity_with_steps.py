@@ -6,7 +6,7 @@ examples linear algebra needs without any step; saves a picture of the written s
 ones: `python examples/parity_with_steps.py [PICTURE]`.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,10 @@ from verify.language.tree_picture import draw
 D, K, WORDS = 32, 16, 200
 SAMPLES = 1000, 2000, 4000, 8000
 SEEDS, TRAINED = 5, 2000
+
+options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+options.add_argument("picture", type=Path, nargs="?", default=Path("parity_with_steps.png"))
+picture = options.parse_args().picture
 
 rng = np.random.default_rng(0)
 letters = rng.permutation(D)[:K].tolist()
@@ -55,6 +59,5 @@ found = letters_by_elimination(bits, bits[:, letters].sum(axis=1) % 2)
 print(f"\nWithout steps, elimination finds the letters from {D + 10} answers:", end=" ")
 print("all of them" if found == sorted(letters) else found)
 
-picture = Path(sys.argv[1] if len(sys.argv) > 1 else "parity_with_steps.png")
 draw(picture, tree, steps[0], n)
 print(f"\nSaved {picture}.")

@@ -3,6 +3,7 @@
 import annotations
 import numpy as np
 import pytest
+import torch
 from beartype.roar import BeartypeCallHintViolation
 
 from theory import checks, machine
@@ -142,3 +143,36 @@ def test_what_is_no_truth_is_refused(value):
     with pytest.raises(InputError, match="give True or False"):
         checks.truth("flag", value)
     assert checks.truth("flag", np.bool_(True)) is True
+
+
+def test_lists_kinds_and_generators(unchecked):
+    assert checks.listed("p", (1, 2)) == checks.listed("p", iter([1, 2])) == [1, 2]
+    assert checks.instance("x", 3, int, "a whole number") == 3
+    drawn = [checks.generator("rng", of).random() for of in (5, np.int64(5))]
+    given = np.random.default_rng(5)
+    assert checks.generator("rng", given) is given
+    assert drawn == [given.random()] * 2
+    assert checks.dimension("n", 4, 4) == checks.step_count("n", 4, 4) == 4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: checks.listed("p", 3), "^p cannot be read from this int: give a list"),
+        (lambda: checks.listed("p", torch.tensor(3)), "from this Tensor"),
+        (
+            lambda: checks.instance("x", "y", int, "a whole number"),
+            "^x is 'y': give a whole number",
+        ),
+        (lambda: checks.generator("rng", True), "^rng is True: give a seed"),
+        (lambda: checks.generator("rng", -1), "^rng is -1"),
+        (lambda: checks.generator("rng", 1.5), "^rng is 1.5"),
+        (lambda: checks.generator("rng", np.random), "^rng is <module"),
+        (lambda: checks.dimension("n", 5, 4), "^n is 5: give at most 4"),
+        (lambda: checks.dimension("n", 10**5000, 4), "thousands of digits: give at most 4"),
+        (lambda: checks.step_count("n", 5, 4), "^n is 5: give at most 4"),
+    ],
+)
+def test_what_is_no_list_kind_or_generator(call, message, unchecked):
+    with pytest.raises(InputError, match=message):
+        call()

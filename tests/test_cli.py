@@ -416,6 +416,32 @@ def test_a_replication_is_news_only_if_it_is_not_as_recorded(
     assert run("it", "-q") == cli.EXIT[verdict]
 
 
+@pytest.mark.parametrize(
+    ("record", "verdict", "line"),
+    [
+        ({"a": "fails"}, Verdict.FAILS, "as on record: see python -m verify show it"),
+        ({}, Verdict.FAILS, "not as on record: a: fails, on record: holds"),
+        ({"a": "undecided"}, Verdict.UNDECIDED, "as on record: see python -m verify show it"),
+    ],
+)
+def test_a_replication_by_itself_says_what_is_on_record(
+    record, verdict, line, claims, capsys, monkeypatch
+):
+    monkeypatch.setattr("verify.checking.must_hold", lambda name: name != "it")
+    monkeypatch.setattr("verify.checking.recorded", lambda name: dict(record))
+    claims(it=claim(source="")(lambda run: iter([found(verdict)])), good=good)
+    run("it")
+    assert line in capsys.readouterr().out.splitlines()
+    run("good")
+    assert "on record" not in capsys.readouterr().out
+
+
+def test_a_picture_that_was_asked_for_and_not_drawn_is_an_error(claims, capsys, tmp_path):
+    claims(it=claim(source="", draws=True)(lambda run: iter([found(Verdict.HOLDS)])))
+    assert run("it", "--plot", str(tmp_path / "p.png")) == 2
+    assert "nothing was drawn" in capsys.readouterr().err
+
+
 @claim(source="")
 def asks_for_a_file(run: Run, *, data: Annotated[Path, option("a file")]) -> Iterator[Finding]:
     """Is about a file."""

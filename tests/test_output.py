@@ -177,8 +177,8 @@ def test_a_picture_is_put_in_its_place_when_it_is_whole(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         stopped()
-    with output.drawn(target):
-        pass  # nothing is drawn: what is there stays
+    with pytest.raises(InputError, match="nothing was drawn"), output.drawn(target):
+        pass  # what is there stays
     assert target.read_bytes() == b"whole"
     assert list(tmp_path.iterdir()) == [target]
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from numbers import Real as Number
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ class InputError(ValueError):
     """The caller's input is wrong: one line that says what was wrong and what to do."""
 
 
+T = TypeVar("T")
 Real: TypeAlias = int | float | ArrayLike
 """A number, or an array of them (one per prompt, say)."""
 
@@ -208,8 +209,7 @@ def truth(name: str, value: Any) -> bool:
 
 def per_prompt(name: str, value: Real, leading: Sequence[int]) -> np.ndarray:
     """`positive(name, value)`, checked to broadcast to the `leading` dimensions of the prompts."""
-    array = positive(name, value)
-    leading = tuple(leading)
+    array, leading = positive(name, value), tuple(leading)
     try:
         fits = np.broadcast_shapes(array.shape, leading) == leading
     except ValueError:
@@ -231,11 +231,40 @@ def nonnegative(name: str, value: Real) -> np.ndarray:
     return array
 
 
-def step_count(name: str, k: int) -> int:
-    """`k` as an int, which must be an integer ≥ 0 (a bool or a float is not one)."""
+def listed(name: str, value: Any) -> list[Any]:
+    """The entries of a list or the like; `ValueError` for what has none."""
+    try:
+        return list(value)
+    except (TypeError, RuntimeError, NotImplementedError):  # tensors have reasons of their own
+        kind = type(value).__name__
+        raise InputError(f"{name} cannot be read from this {kind}: give a list") from None
+
+
+def instance(name: str, value: Any, kind: type[T], how: str) -> T:
+    """`value`, if it is of this kind; else `ValueError`, which says how to make one."""
+    if not isinstance(value, kind):
+        raise InputError(f"{name} is {_shown(value)}: give {how}")
+    return value
+
+
+def generator(name: str, value: Any) -> np.random.Generator:
+    """The generator of a seed ≥ 0, or the one that is given; else `ValueError`."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
+        return np.random.default_rng(value)
+    return instance(name, value, np.random.Generator, "a seed, an integer ≥ 0, or a Generator")
+
+
+def step_count(name: str, k: int, most: int | None = None) -> int:
+    """`k` as an int, which must be an integer ≥ 0 (a bool or a float is not one), and ≤ `most`."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 0:
         raise InputError(f"{name} is {_shown(k)}: give an integer that is at least 0")
-    return int(k)
+    return _at_most(name, int(k), most)
+
+
+def _at_most(name: str, value: int, most: int | None) -> int:
+    if most is not None and value > most:
+        raise InputError(f"{name} is {_shown(value)}: give at most {most}")
+    return value
 
 
 def integer(name: str, value: int) -> int:
@@ -260,11 +289,11 @@ def step_counts(name: str, k: Real) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def dimension(name: str, value: int) -> int:
-    """`value` as an int, which must be an integer ≥ 1 (a bool or a float is not one)."""
+def dimension(name: str, value: int, most: int | None = None) -> int:
+    """`value` as an int, which must be an integer ≥ 1 (a bool or a float is not one), ≤ `most`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
         raise InputError(f"{name} is {_shown(value)}: give an integer that is at least 1")
-    return int(value)
+    return _at_most(name, int(value), most)
 
 
 def _shown(value: Any) -> str:

@@ -87,10 +87,23 @@ def check(
     done = checked()
     if not output.silent:
         report.verdict(name, done.verdict, len(findings), time.perf_counter() - start)
+        if (record := _on_record(done, claim, options)) and not output.quiet:
+            report.console.print(record, markup=False)
         if done.verdict is Verdict.FAILS and not output.quiet:
             report.console.print(f"repeat with: {_repeat(name, claim, run, options)}", markup=False)
     hand_over(done)
     return done
+
+
+def _on_record(done: Checked, claim: Claim, options: dict[str, Any]) -> str:
+    """Of a replication that does not hold: whether that is what was found before."""
+    usual = {**claim.defaults, **options} == claim.defaults
+    if done.verdict is Verdict.HOLDS or not usual or must_hold(done.name):
+        return ""
+    _, lines = news(done, strictly=False)
+    if lines:
+        return f"not as on record: {'; '.join(lines)}"
+    return f"as on record: see python -m verify show {done.name}"
 
 
 def _stopped(error: BaseException) -> Finding:

@@ -48,15 +48,16 @@ def json_target(target: str) -> str:
 
 @contextmanager
 def drawn(target: Path | None) -> Iterator[Path | None]:
-    """Where to draw what is then put into the target, if it was drawn."""
+    """Where to draw what is then put into the target; ValueError if nothing was drawn."""
     if target is None:
         yield None
         return
     with TemporaryDirectory() as folder:
         picture = Path(folder) / f"picture{target.suffix if target.suffix in DRAWN else '.png'}"
         yield picture
-        if picture.exists():
-            deliver(target, picture.read_bytes())
+        if not picture.exists():
+            raise InputError(f"nothing was drawn with these options: leave out --plot {target}")
+        deliver(target, picture.read_bytes())
 
 
 def write(target: str, text: str) -> None:

@@ -23,10 +23,10 @@ def sample(model: Model, tokens: Any, steps: int, seed: int | np.random.Generato
     model's logits at the end of all before it.
 
     Raises ValueError for a model that has no logits of tokens to go on with, for a negative number
-    of steps, and as the model does.
+    of steps, what is no seed, and as the model does.
     """
     _speaks(model)
-    rng, steps = np.random.default_rng(seed), checks.step_count("steps", steps)
+    rng, steps = checks.generator("seed", seed), checks.step_count("steps", steps)
     sequence = torch.as_tensor(checks.tokens("tokens", tokens))
     given = sequence.shape[-1]
     for _ in range(steps):
@@ -110,6 +110,8 @@ def _after_each_letter(model: Model, begun: Tensor, V: int) -> Tensor:
 
 def _speaks(model: Model) -> None:
     """Raise ValueError unless logits are those of tokens, and each sees only those before it."""
+    if not isinstance(model, Model):
+        raise InputError(f"model is a {type(model).__name__}: give a model, such as string_model's")
     interface = model.interface
     goes_on = isinstance(interface, Tokens) and interface.length is None
     if not goes_on or interface.bottom or interface.frequencies:

@@ -38,6 +38,7 @@ from theory.checks import InputError
 from theory.language.distributions import Exact, fractions
 
 NEVER = -64.0  # the logit of a letter that cannot follow
+MOST = 500  # letters of a string, a head each
 
 
 def string_model(strings: ArrayLike, chances: Iterable[Exact], vocabulary_size: int) -> Transformer:
@@ -48,9 +49,9 @@ def string_model(strings: ArrayLike, chances: Iterable[Exact], vocabulary_size: 
     `logits` are those of the next letter, and `generate` goes on with the most probable ones.
     One layer, L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a unit for each prefix.
 
-    Raises ValueError for strings of one letter or of others than 0 … V − 1, a string that is given
-    twice, chances that are not exact, negative or above 1 in all, or below 1 in all when all V^L
-    strings are given, and for what no memory holds.
+    Raises ValueError for strings of one letter, of more than 500 or of others than 0 … V − 1, a
+    string that is given twice, chances that are not exact, negative or above 1 in all, or below 1
+    in all when all V^L strings are given, and for what no memory holds.
     """
     V = checks.dimension("vocabulary_size", vocabulary_size)
     rows_fit(V)
@@ -58,6 +59,7 @@ def string_model(strings: ArrayLike, chances: Iterable[Exact], vocabulary_size: 
     if given.ndim != 2 or given.shape[1] < 2 or not len(given):
         raise InputError(f"strings have shape {given.shape}: give (m, L) letters, L at least 2")
     m, L = given.shape
+    checks.dimension("the length of strings", L, MOST)
     rest = _checked(given, chances := fractions("chances", chances), V)
     codes, here = binary_codes(V + 1), np.arange(L)
     r = codes.shape[1]

@@ -154,7 +154,7 @@ def test_conjunctions_are_learned(tmp_path):
         (lambda: head([1.0], [1.0], [[1.0, 2.0]]), "dimension is 2"),
         (lambda: head([1.0], [1.0], [1.0]), "give \\(…, T, d\\)"),
         (lambda: nearest_in_cover([Fraction(2)], Fraction(1), 3), "give ‖q‖₁ ≤ A"),
-        (lambda: nearest_in_cover([Fraction(0)], Fraction(0), 3), "give ‖q‖₁ ≤ A"),
+        (lambda: nearest_in_cover([Fraction(0)], Fraction(0), 3), "A is 0: give a fraction"),
         (lambda: nearest_in_cover([Fraction(0)], Fraction(1), 10**7), "at most 1000000"),
         (lambda: cover_radius(0.0, 1.0, 1.0, 1, 1), "greater than 0"),
         (lambda: log_cover_size(0, 1, 1), "at least 1"),

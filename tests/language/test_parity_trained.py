@@ -12,6 +12,7 @@ from theory.language import with_steps
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained
+from verify.language import parity_trained_picture
 from verify.language.parity_trained import by_chance, learned, parity_trained, seen
 from verify.language.planted import built
 from verify.theorems import recorded
@@ -73,9 +74,18 @@ def test_planted_models_are_in_the_place_of_trained_ones():
     assert torch.equal(model.generate(WORDS, 3), TASK.nodes(WORDS))
 
 
+def test_the_picture_is_drawn(tmp_path):
+    shares = {"seed0": np.array([1.0, 0.5, 0.9]), "seed1": np.ones(3)}
+    picture = tmp_path / "p.png"
+    parity_trained_picture.draw(picture, shares, {"seed0": 0.6, "seed1": 1.0})
+    assert picture.stat().st_size > 10_000
+
+
 @pytest.mark.slow
-def test_what_the_shipped_checkpoints_say():
-    found = {each.id: str(each.verdict) for each in parity_trained.findings(Run(quick=True))}
+def test_what_the_shipped_checkpoints_say(tmp_path):
+    run = Run(quick=True, plot=tmp_path / "p.png")
+    found = {each.id: str(each.verdict) for each in parity_trained.findings(run)}
+    assert (tmp_path / "p.png").stat().st_size > 10_000
     record = recorded("parity-trained")
     assert found == {id: record.get(id, "holds") for id in found}
 

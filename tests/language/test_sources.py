@@ -82,7 +82,7 @@ def test_errors_of_predicting_and_of_sampling():
         (lambda: window_cost(EVEN, 3, 3), "below t"),
         (lambda: window_cost(fork(), 2, 1), "not stationary"),
         (lambda: entropy_rate(fork()), "not stationary"),
-        (lambda: window_entropy_by_definition(EVEN, 13, 1), "at most 12"),
+        (lambda: window_entropy_by_definition(EVEN, 17, 1), "2.17 words"),
         (lambda: most_probable_text(EVEN, 25), "2.25 texts"),
         (lambda: most_sampling_error(F(1, 2), 1), "at least two"),
     ],

@@ -43,8 +43,15 @@ def largest_scores(scores: ArrayLike, k: int) -> tuple[int, ...]:
 
 
 def error_between(first: Collection[int], second: Collection[int]) -> Fraction:
-    """How often the ANDs of two sets of uniform bits differ: 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|}."""
-    a, b, both = len(set(first)), len(set(second)), len({*first, *second})
+    """How often the ANDs of two sets of uniform bits differ: 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|}.
+
+    Raises `ValueError` for what are no positions, 0, 1, …
+    """
+    A, B = (
+        {checks.step_count(f"a position in {name}", each) for each in checks.listed(name, chosen)}
+        for name, chosen in (("first", first), ("second", second))
+    )
+    a, b, both = len(A), len(B), len(A | B)
     return Fraction(1, 2**a) + Fraction(1, 2**b) - Fraction(2, 2**both)
 
 

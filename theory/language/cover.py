@@ -33,6 +33,7 @@ from scipy.special import softmax
 
 from theory import checks
 from theory.checks import InputError
+from theory.language.distributions import fractions, positive_fraction
 
 MOST_ATOMS = 10**6  # of a vector of the cover, times its dimension
 
@@ -55,12 +56,13 @@ def nearest_in_cover(q: list[Fraction], A: Fraction, k: int) -> list[Fraction]:
 
     The i-th a_i minimises ‖a_1 + … + a_i − i·p‖, p = q/A: were it drawn, the mean of its square
     would grow by 1 − ‖p‖² at most (a_i = 0 has the rest of the mass).  Raises `ValueError` for
-    ‖q‖₁ > A, A ≤ 0, k < 1 and more than 10^6 numbers.
+    ‖q‖₁ > A, A ≤ 0, k < 1, numbers that are not exact, no q at all, and more than 10^6 numbers.
     """
-    d, k = len(q), checks.dimension("k", k)
+    q, A, k = list(fractions("q", q)), positive_fraction("A", A), checks.dimension("k", k)
+    d = checks.dimension("the dimension of q", len(q))
     if d * k > MOST_ATOMS:
         raise InputError(f"{k} atoms of dimension {d}: give at most {MOST_ATOMS} in all")
-    if A <= 0 or sum(map(abs, q)) > A:
+    if sum(map(abs, q)) > A:
         raise InputError(f"‖q‖₁ = {float(sum(map(abs, q))):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
     # In whole numbers over one denominator D: of ‖total − i·p ± e_j‖² that with the largest
     # |total − i·p| is least, and less than without ±e_j if this is above ½.
@@ -111,5 +113,8 @@ def margin_certificate(
     says nothing.  Raises `ValueError` as `occam` and `cover_radius` do."""
     gamma = checks.positive_number("margin", margin)
     A, V, B = (checks.positive_number(name, x) for name, x in (("A", A), ("V", V), ("B", B)))
-    k_q, k_v = (math.ceil(16 * (V * B * x / gamma) ** 2) for x in (B * A, 1.0))
+    ratios = V / gamma * B * B * A, V / gamma * B
+    if not max(ratios) < 1e100:
+        raise InputError(f"norms over the margin are {max(ratios):g}: rescale, or say nothing")
+    k_q, k_v = (math.ceil(16 * each**2) for each in ratios)
     return occam(log_cover_size(d, k_q, k_v), samples, delta)

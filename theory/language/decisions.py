@@ -20,10 +20,10 @@ from itertools import product
 
 from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import Exact, alike, distribution
-from theory.language.sources import Source
+from theory.language.distributions import Exact, alike, distribution, fractions
+from theory.language.sources import Source, as_source
 
-MOST = 10**5  # texts that are compared
+MOST, LONGEST = 10**5, 2000  # texts that are compared; symbols of a greedy one
 
 
 def errors(p: Iterable[Exact]) -> tuple[Fraction, Fraction]:
@@ -33,23 +33,28 @@ def errors(p: Iterable[Exact]) -> tuple[Fraction, Fraction]:
 
 
 def most_sampling_error(least: Fraction, outcomes: int) -> Fraction:
-    """2R* − V/(V − 1)·R*², V ≥ 2."""
-    V = checks.dimension("outcomes", outcomes)
+    """2R* − V/(V − 1)·R*², V ≥ 2; `ValueError` unless R* is exact and from 0 to 1 − 1/V."""
+    V, (least,) = checks.dimension("outcomes", outcomes), fractions("least", (least,))
     if V < 2:
         raise InputError("outcomes is 1: give at least two, as nothing can err")
+    if not 0 <= least <= 1 - Fraction(1, V):
+        raise InputError(f"least is {least}: of {V} outcomes give an error from 0 to 1 − 1/{V}")
     return 2 * least - Fraction(V, V - 1) * least**2
 
 
 def excess_error(p: Iterable[Exact], q: Iterable[Exact]) -> Fraction:
-    """p(argmax p) − p(argmax q), the first of equal ones."""
+    """p(argmax p) − p(argmax q), the first of equal ones.  Raises `ValueError` as `errors`."""
     p, q = alike(p, q)
     return max(p) - p[q.index(max(q))]
 
 
 def greedy_text(of: Source, length: int) -> tuple[int, ...]:
-    """The most probable next symbol, again and again; the first of equal ones."""
-    law, text = of.start, list[int]()
-    for _ in range(checks.dimension("length", length)):
+    """The most probable next symbol, again and again; the first of equal ones.
+
+    Raises `ValueError` for what is no source, and for more than 2000 symbols.
+    """
+    law, text = as_source(of).start, list[int]()
+    for _ in range(checks.dimension("length", length, LONGEST)):
         moved = [of.moved(law, v) for v in range(len(of.steps))]
         text.append(max(range(len(moved)), key=lambda v: sum(moved[v])))
         law = moved[text[-1]]
@@ -58,7 +63,7 @@ def greedy_text(of: Source, length: int) -> tuple[int, ...]:
 
 def most_probable_text(of: Source, length: int) -> tuple[int, ...]:
     """The text of the largest chance, of all of them; `ValueError` for more than 10^5."""
-    T, V = checks.dimension("length", length), len(of.steps)
+    T, V = checks.dimension("length", length), len(as_source(of).steps)
     if T > 20 or V**T > MOST:
         raise InputError(f"there are {V}^{T} texts: give at most {MOST} in all")
     return max(product(range(V), repeat=T), key=of.chance)

@@ -23,6 +23,7 @@ from theory import checks
 from theory.checks import InputError
 
 MOST = 14  # bits of a cube on which gradients are transformed
+MOST_LETTERS = 10**5  # of which sets are counted
 
 
 def signals(gradients: ArrayLike) -> np.ndarray:
@@ -49,9 +50,9 @@ def signals(gradients: ArrayLike) -> np.ndarray:
 def mean_signal_bound(d: int, k: int) -> float:
     """1/C(d, k): what of E‖∇f‖² an average k-parity can have in the gradient, squared.
 
-    Raises `ValueError` unless 0 ≤ k ≤ d, d ≥ 1.
+    Raises `ValueError` unless 0 ≤ k ≤ d, 1 ≤ d ≤ 10^5.
     """
-    d, k = checks.dimension("d", d), checks.step_count("k", k)
+    d, k = checks.dimension("d", d, MOST_LETTERS), checks.step_count("k", k)
     if k > d:
         raise InputError(f"k is {k} and d is {d}: give k at most d")
     return math.exp(-math.log(math.comb(d, k)))

@@ -15,11 +15,7 @@ Exact = int | Fraction
 
 def fractions(name: str, values: Iterable[Exact]) -> tuple[Fraction, ...]:
     """Integers and fractions as fractions; `ValueError` for other numbers, which are not exact."""
-    try:
-        given = tuple(values)
-    except (TypeError, RuntimeError, NotImplementedError):  # tensors have reasons of their own
-        kind = type(values).__name__
-        raise InputError(f"{name} cannot be read from this {kind}: give fractions") from None
+    given = checks.listed(name, values)
     for value in given:
         exact = isinstance(value, (int, np.integer, Fraction))
         if not exact or isinstance(value, (bool, np.bool_)):
@@ -60,7 +56,7 @@ def alike(
 
 def outcomes(name: str, chosen: Iterable[int], count: int) -> frozenset[int]:
     """A set of outcomes 0, …, count − 1; else `ValueError`."""
-    found = [checks.integer(name, each) for each in chosen]
+    found = [checks.integer(name, each) for each in checks.listed(name, chosen)]
     if wrong := [each for each in found if not 0 <= each < count]:
         raise InputError(f"{name} contains {wrong[0]}: give numbers from 0 to {count - 1}")
     return frozenset(found)

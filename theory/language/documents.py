@@ -40,7 +40,7 @@ def fact_strings(base: int, count: int, seed: int | np.random.Generator) -> np.n
     if k > 24 or b**k > MOST:
         raise InputError(f"there are {b}^{k} facts: give at most 2^24 of them")
     names = np.arange(b**k)
-    values = np.random.default_rng(seed).integers(b**k, size=b**k)
+    values = checks.generator("seed", seed).integers(b**k, size=b**k)
     return np.concatenate([digits(names, b, k), digits(values, b, k)], axis=1)
 
 
@@ -51,7 +51,8 @@ def chances_of_seen(p: Iterable[Exact], counts: Iterable[int], name: str) -> lis
 
     Raises `ValueError` for what is no distribution or no counts, no documents, and other names.
     """
-    law, seen = distribution("p", p), [checks.step_count("counts", each) for each in counts]
+    law, listed = distribution("p", p), checks.listed("counts", counts)
+    seen = [checks.step_count("counts", each) for each in listed]
     checks.one_of("name", name, MODELS)
     if len(seen) != len(law):
         raise InputError(f"there are {len(law)} facts and {len(seen)} counts: give as many")

@@ -60,9 +60,9 @@ def circuit(inputs: int, gates: Sequence[Sequence[int]]) -> Circuit:
     """
     n = checks.dimension("inputs", inputs)
     made = []
-    for number, gate in enumerate(gates):
-        if len(gate) != 3:
-            raise InputError(f"gate {list(gate)}: give two wires and a function")
+    for number, given in enumerate(checks.listed("gates", gates)):
+        if len(gate := checks.listed("a gate", given)) != 3:
+            raise InputError(f"gate {gate}: give two wires and a function")
         a, b, function = (checks.step_count("an entry of a gate", each) for each in gate)
         if not a < b < n + number:
             raise InputError(
@@ -76,12 +76,22 @@ def circuit(inputs: int, gates: Sequence[Sequence[int]]) -> Circuit:
 
 
 def random_circuit(inputs: int, gates: int, rng: np.random.Generator) -> Circuit:
-    """Gates of two wires and a function, drawn uniformly."""
-    made = []
+    """Gates of two wires and a function, drawn uniformly.
+
+    Raises `ValueError` for fewer than two inputs, no gate, and more than 10^5 wires.
+    """
+    checks.dimension("inputs + gates", _two(inputs) + checks.dimension("gates", gates), MOST_PAIRS)
+    rng, made = checks.generator("rng", rng), []
     for number in range(gates):
         a, b = sorted(rng.choice(inputs + number, 2, replace=False).tolist())
         made.append((a, b, int(rng.choice(FUNCTIONS))))
     return circuit(inputs, made)
+
+
+def _two(inputs: int) -> int:
+    if checks.dimension("inputs", inputs) < 2:
+        raise InputError("inputs is 1: give at least two, as a gate reads two wires")
+    return inputs
 
 
 class GateLearner:
@@ -147,7 +157,12 @@ def _kept(wires: np.ndarray, gate: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def hypotheses(inputs: int, gates: int) -> int:
-    """|H| of the last gate, which has the most: ten functions of any two earlier wires."""
+    """|H| of the last gate, which has the most: ten functions of any two earlier wires.
+
+    Raises `ValueError` for fewer than two inputs, and no gate.
+    """
+    _two(inputs)
+    checks.dimension("gates", gates)
     return len(FUNCTIONS) * math.comb(inputs + gates - 1, 2)
 
 
@@ -167,4 +182,6 @@ def enough_examples(inputs: int, gates: int, epsilon: float, delta: float) -> in
             "numbers between 0 and 1"
         )
     total = G * hypotheses(n, G)
+    if not total / epsilon < 1e300:
+        raise InputError(f"epsilon is {epsilon:g}: no computer counts as many examples; give more")
     return math.ceil(total / epsilon * math.log(total / delta))

@@ -30,29 +30,40 @@ from theory.checks import InputError
 from theory.language.distributions import Exact, distribution
 
 MOST = 10**6  # corpora that are gone through
+MOST_EXACT = 50_000  # documents of the bound, a fraction of n·log₂ n bits
+MOST_BITS = 10**6, 10**8  # of one power of a chance, and of all that are summed
 
 
 def seen_once(counts: Iterable[int], documents: int) -> Fraction:
-    """MF, from how often each outcome was seen."""
+    """MF, from how often each outcome was seen.
+
+    Raises `ValueError` for what are no counts, and for more of them than documents.
+    """
     n = checks.dimension("documents", documents)
-    return Fraction(sum(1 for each in counts if each == 1), n)
+    seen = [checks.step_count("counts", each) for each in checks.listed("counts", counts)]
+    if sum(seen) > n:
+        raise InputError(f"counts sum to {sum(seen)} and there are {n} documents: give all of them")
+    return Fraction(seen.count(1), n)
 
 
 def mean_difference(p: Iterable[Exact], documents: int) -> Fraction:
-    """E MF − E M ≥ 0; `ValueError` for what is no distribution, or no documents, as below."""
-    n = checks.dimension("documents", documents)
-    return sum((a**2 * (1 - a) ** (n - 1) for a in distribution("p", p)), start=Fraction(0))
+    """E MF − E M ≥ 0; `ValueError` for what is no distribution, no documents, or fractions of too
+    many digits, as below."""
+    n, law = checks.dimension("documents", documents), distribution("p", p)
+    _sized(law, n, len(law))
+    return sum((a**2 * (1 - a) ** (n - 1) for a in law), start=Fraction(0))
 
 
 def most_mean_difference(documents: int) -> Fraction:
-    """(1/n)(1 − 1/n)^{n−1}."""
-    n = checks.dimension("documents", documents)
+    """(1/n)(1 − 1/n)^{n−1}; `ValueError` for more than 50 000 documents, as below."""
+    n = checks.dimension("documents", documents, MOST_EXACT)
     return Fraction(1, n) * (1 - Fraction(1, n)) ** (n - 1)
 
 
 def mean_square(p: Iterable[Exact], documents: int) -> Fraction:
     """E(MF − M)², for n ≥ 2 documents."""
     n, law = _at_least_two(documents), distribution("p", p)
+    _sized(law, n, len(law) ** 2)
     alone = (a * (1 - a) ** (n - 1) / n + a**2 * (1 - a) ** n for a in law)
     pairs = (
         a * b * (1 - a - b) ** (n - 2) * ((a + b) ** 2 - Fraction(1, n))
@@ -65,7 +76,7 @@ def mean_square(p: Iterable[Exact], documents: int) -> Fraction:
 
 def most_mean_square(documents: int) -> Fraction:
     """The bound above, for n ≥ 2 documents and every p."""
-    n = _at_least_two(documents)
+    n = checks.dimension("documents", _at_least_two(documents), MOST_EXACT)
     alone = Fraction(1, n) + Fraction(n, n + 1) ** n / (n + 1)
     return alone + Fraction(4, n**2) * (1 - Fraction(2, n)) ** (n - 2)
 
@@ -109,3 +120,12 @@ def _at_least_two(documents: int) -> int:
     if (n := checks.dimension("documents", documents)) < 2:
         raise InputError("documents is 1: give at least two")
     return n
+
+
+def _sized(law: tuple[Fraction, ...], n: int, terms: int) -> None:
+    """Raise `ValueError` for powers of more digits than are summed in a while."""
+    bits = n * max(each.denominator for each in law).bit_length()
+    if bits > MOST_BITS[0] or bits * terms > MOST_BITS[1]:
+        raise InputError(
+            f"{terms} fractions of {bits:.3g} bits are summed: give fewer documents or outcomes"
+        )

@@ -81,12 +81,14 @@ class Levels:
         return (self.weight * self.facts).sum()
 
     def over_confidence(self, tau: Any) -> Any:
-        """δ⁺ at the threshold τ."""
+        """δ⁺ at the threshold τ ≥ 0; `ValueError` for others, here and below."""
+        tau = threshold(tau)
         above = self.g > tau
         return max(self.mass[above].sum() - self.p[above].sum(), 0 * tau)
 
     def sure_bound(self, tau: Any) -> Any:
         """p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A) ≤ g(H)."""
+        tau = threshold(tau)
         above = self.g > tau
         strings = (self.weight * self.strings)[above].sum()
         seen_above = self.p[above & self.unseen].sum()
@@ -138,39 +140,49 @@ def levels(
     )
 
 
+ROUNDING = 1e-9  # what sums of millions of chances in float64 may be off by
 Number: TypeAlias = float | Fraction
 """Bounds are exact of whole numbers and fractions."""
 
 
 def expected_bound(seen_once: Number, over: Number, facts: int, unseen: int, documents: int) -> Any:
-    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular."""
+    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular.
+
+    Raises `ValueError` for shares that are no probabilities, and counts below 1.
+    """
     F, U, n = _counts(facts=facts, unseen=unseen, documents=documents)
-    return _number("seen_once", seen_once) - _number("over", over) - Fraction(F, U) - Fraction(1, n)
+    return _share("seen_once", seen_once) - _share("over", over) - Fraction(F, U) - Fraction(1, n)
 
 
 def bound_given_corpus(
     unseen_mass: Number, over: Number, facts: int, unseen: int, gamma: float
 ) -> Any:
-    """p(U) − δ⁺ − |F|/(γ|U|), below g(H) with probability ≥ 1 − γ; δ⁺ is that at 1/(γ|U|)."""
+    """p(U) − δ⁺ − |F|/(γ|U|), below g(H) with probability ≥ 1 − γ; δ⁺ is that at 1/(γ|U|).
+
+    Raises `ValueError` as `expected_bound`, and unless 0 < γ < 1.
+    """
     F, U = _counts(facts=facts, unseen=unseen)
     least = F / (chance("gamma", gamma) * U)
-    return _number("unseen_mass", unseen_mass) - _number("over", over) - least
+    return _share("unseen_mass", unseen_mass) - _share("over", over) - least
 
 
 def expected_prompted_bound(once: Number, over: Number, answers: int, documents: int) -> Any:
-    """E sr − E δ⁺ − 2/m − 1/N, below E err."""
+    """E sr − E δ⁺ − 2/m − 1/N, below E err.  Raises `ValueError` as `expected_bound`."""
     m, N = _counts(answers=answers, documents=documents)
-    return _number("once", once) - _number("over", over) - Fraction(2, m) - Fraction(1, N)
+    return _share("once", once) - _share("over", over) - Fraction(2, m) - Fraction(1, N)
 
 
 def prompted_bound_given_data(
     missing: Number, over: Number, answers: int, gamma: float, squares: float
 ) -> float:
-    """MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares), squares = Σ μ_c²α_c² over prompts never answered."""
+    """MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares), squares = Σ μ_c²α_c² over prompts never answered.
+
+    Raises `ValueError` as `bound_given_corpus`, and for squares below 0.
+    """
     (m,) = _counts(answers=answers)
     spread = checks.nonnegative_number("squares", squares)
     chosen = chance("gamma", gamma)
-    left = float(_number("missing", missing)) - float(_number("over", over))
+    left = float(_share("missing", missing)) - float(_share("over", over))
     return left - 2 / m - sqrt(0.5 * log(1 / chosen) * spread)
 
 
@@ -178,13 +190,17 @@ def printed_bound(
     seen_once: float, miscalibration: float, facts: int, others: int, documents: int, delta: float
 ) -> float:
     """MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n) with e^{−s} = |F|/|H|, of regular facts, below g(H)
-    with probability ≥ 1 − δ [KalaiVempala2024, Corollary 1]; Mis is that of their bins there."""
-    return seen_once - miscalibration - printed_slack(facts, others, documents, delta)
+    with probability ≥ 1 − δ [KalaiVempala2024, Corollary 1]; Mis is that of their bins there.
+
+    Raises `ValueError` as `expected_bound`, and unless 0 < δ < 1.
+    """
+    shown = _share("seen_once", seen_once) - _share("miscalibration", miscalibration)
+    return float(shown) - printed_slack(facts, others, documents, delta)
 
 
 def printed_slack(facts: int, others: int, documents: int, delta: float) -> float:
     """3e^{−s}/δ + √(6 ln(6/δ)/n): where MF is no more, the printed bound says nothing of any
-    model."""
+    model.  Raises `ValueError` for counts below 1, and unless 0 < δ < 1."""
     F, H, n = _counts(facts=facts, others=others, documents=documents)
     chosen = chance("delta", delta)
     return 3 * F / H / chosen + sqrt(6 * log(6 / chosen) / n)
@@ -192,15 +208,35 @@ def printed_slack(facts: int, others: int, documents: int, delta: float) -> floa
 
 def printed_prompted_bound(once: float, over: float, wrong: int, documents: int) -> float:
     """sr − 2/min|E_c| − (35 + 6 ln N)/√N − δ, below err with probability ≥ .99 [KNVZ2025, Theorem
-    2]; |E_c| is the number of wrong responses to a prompt."""
+    2]; |E_c| is the number of wrong responses to a prompt.
+
+    Raises `ValueError` as `expected_bound`.
+    """
     E, N = _counts(wrong=wrong, documents=documents)
-    return once - 2 / E - (35 + 6 * log(N)) / sqrt(N) - over
+    shown = float(_share("once", once)) - float(_share("over", over))
+    return shown - 2 / E - (35 + 6 * log(N)) / sqrt(N)
 
 
 def _number(name: str, value: Any) -> Any:
     """A finite number, exact if it was given so."""
     exact = isinstance(value, int | Fraction) and not isinstance(value, bool)
     return value if exact else checks.finite_number(name, value)
+
+
+def threshold(tau: Any) -> Any:
+    """τ, exact if it was given so; `ValueError` unless it is a number that is at least 0."""
+    found = _number("tau", tau)
+    if found < 0:
+        raise InputError(f"tau is {found}: give a threshold that is at least 0")
+    return found
+
+
+def _share(name: str, value: Any) -> Any:
+    """A probability, but for what sums in float64 are off by; else `ValueError`."""
+    found = _number(name, value)
+    if not -ROUNDING <= found <= 1 + ROUNDING:
+        raise InputError(f"{name} is {float(found):g}: give a probability, from 0 to 1")
+    return found
 
 
 def _counts(**counts: int) -> list[int]:

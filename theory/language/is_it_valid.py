@@ -27,10 +27,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
+from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import Exact, alike, distribution, outcomes
+from theory.language.distributions import Exact, alike, distribution, fractions, outcomes
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class IsItValid:
         return sorted({Fraction(0), Fraction(1), *(x for row in self.g for x in row)})
 
     def misclassified(self, t: Fraction) -> Fraction:
-        """err_iiv(t)."""
+        """err_iiv(t).  Raises `ValueError` for a t that is not exact, as `over_confidence`."""
+        (t,) = fractions("t", (t,))
         total = Fraction(0)
         for mu, law, chance, true, wrong in self._responses():
             if true and chance <= t:
@@ -72,6 +73,7 @@ class IsItValid:
 
     def over_confidence(self, t: Fraction) -> Fraction:
         """δ⁺ at t."""
+        (t,) = fractions("t", (t,))
         above = (mu * (x - law) for mu, law, x, _, _ in self._responses() if x > t)
         return max(sum(above, start=Fraction(0)), Fraction(0))
 
@@ -124,7 +126,7 @@ def is_it_valid(
     valid responses, and for a prompt without a wrong one.
     """
     mu = distribution("weights", weights)
-    laws, said, true = _rows("p", p), _rows("g", g), _rows("valid", valid)
+    laws, said, true = (checks.listed(*each) for each in (("p", p), ("g", g), ("valid", valid)))
     if not len(mu) == len(laws) == len(said) == len(true):
         raise InputError(
             f"{len(mu)} weights, {len(laws)} laws, {len(said)} models and {len(true)} sets of "
@@ -133,7 +135,7 @@ def is_it_valid(
     pairs = [alike(law, model) for law, model in zip(laws, said, strict=True)]
     sets = []
     for (law, _), each in zip(pairs, true, strict=True):
-        right = outcomes("valid", _rows("a set of valid responses", each), len(law))
+        right = outcomes("a set of valid responses", each, len(law))
         if any(x and r not in right for r, x in enumerate(law)):
             raise InputError("p gives mass to a wrong response: documents are true here")
         if len(right) == len(law):
@@ -142,11 +144,3 @@ def is_it_valid(
     return IsItValid(
         mu, tuple(law for law, _ in pairs), tuple(model for _, model in pairs), tuple(sets)
     )
-
-
-def _rows(name: str, value: Any) -> list[Any]:
-    """The entries of a list or the like; `ValueError` for what has none."""
-    try:
-        return list(value)
-    except TypeError:
-        raise InputError(f"{name} is {value!r}: give a list") from None

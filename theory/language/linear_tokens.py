@@ -27,7 +27,7 @@ from theory.checks import InputError
 def count_of(d: int, letters: Sequence[int]) -> np.ndarray:
     """1 at the letters, (d,).  Raises `ValueError` unless they are different ones of 0 … d − 1."""
     d = checks.dimension("d", d)
-    chosen = checks.one_sequence("letters", list(letters), d)
+    chosen = checks.one_sequence("letters", checks.listed("letters", letters), d)
     if len(set(chosen)) < len(chosen):
         raise InputError(f"letters are {chosen}: give different ones")
     return np.bincount(chosen, minlength=d)

@@ -111,10 +111,13 @@ def log_linear(base: Iterable[Exact], features: Sequence[Sequence[int]]) -> LogL
 
 def separating_direction(family: LogLinear, p: Iterable[Exact]) -> tuple[int, ...] | None:
     """Integers w (k,) with w·f ≥ w·E_p f on the support of q₀, and not always with equality: then
-    no member fits p.  None if a linear program finds none; what it finds is checked exactly."""
+    no member fits p.  None if a linear program finds none; what it finds is checked exactly.
+
+    Raises `ValueError` for what is no family, and no distribution on its outcomes.
+    """
     from scipy.optimize import linprog
 
-    moments = family.mean(p)
+    moments = _family(family).mean(p)
     rows = [f for q, f in zip(family.base, family.features, strict=True) if q]
     apart = [[a - b for a, b in zip(row, moments, strict=True)] for row in rows]
     A = np.array(apart, dtype=np.float64)
@@ -134,7 +137,7 @@ def projection(family: LogLinear, p: Iterable[Exact]) -> tuple[np.ndarray, np.nd
     where q₀ is 0.
     """
     given = distribution("p", p)
-    moments = np.array([float(each) for each in family.mean(given)])
+    moments = np.array([float(each) for each in _family(family).mean(given)])
     if any(a > 0 == q for a, q in zip(given, family.base, strict=True)):
         raise InputError("p lives where the base is 0: no member of the family has its support")
     if (w := separating_direction(family, given)) is not None:
@@ -171,6 +174,10 @@ def projection(family: LogLinear, p: Iterable[Exact]) -> tuple[np.ndarray, np.nd
         f"the member of these moments was not found in {STEPS} steps: they may lie too near to the "
         "border of what the features can have"
     )
+
+
+def _family(family: LogLinear) -> LogLinear:
+    return checks.instance("family", family, LogLinear, "one that `log_linear` makes")
 
 
 def _shown(w: Sequence[int]) -> str:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cache, total_ordering
 from typing import TYPE_CHECKING
 
+from theory import checks
 from theory.checks import InputError
 from theory.language.distributions import Exact, alike, distribution, fractions, positive_fraction
 
@@ -34,6 +35,7 @@ class Log:
     """
 
     def __init__(self, coefficients: Mapping[int, Fraction] | None = None) -> None:
+        # Taken as they are: `log` makes them of a number, with primes alone.
         given = sorted((coefficients or {}).items())
         self.coefficients = {prime: Fraction(c) for prime, c in given if c}
 
@@ -69,6 +71,8 @@ class Log:
         return hash(tuple(self.coefficients.items()))
 
     def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Log) and other != 0:
+            return NotImplemented
         return (self - other).sign < 0
 
     @property
@@ -105,10 +109,14 @@ class Log:
 
 def at_most_rational(value: Log, bound: Fraction) -> bool:
     """value ≤ bound, decided by balls, which some precision does: e to a multiple of the value is
-    rational, so that the value is not (Lindemann), unless it is 0."""
+    rational, so that the value is not (Lindemann), unless it is 0.
+
+    Raises `ValueError` for what is no `Log`, and for a bound that is not exact.
+    """
     from flint import arb, ctx, fmpq
 
-    if value == 0:
+    (bound,) = fractions("bound", (bound,))
+    if checks.instance("value", value, Log, "one of `log`, `entropy` or `kl`") == 0:
         return bound >= 0
     bits = BITS
     while True:
@@ -161,4 +169,5 @@ def kl(p: Iterable[Exact], q: Iterable[Exact]) -> Log:
 
 def binary_kl(a: Fraction, b: Fraction) -> Log:
     """kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), of two coins."""
+    a, b = fractions("a and b", (a, b))
     return kl((a, 1 - a), (b, 1 - b))

@@ -37,9 +37,11 @@ from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
-from theory.language.parity_tree import ParityTree, leaves, with_steps
+from theory.language.distributions import fractions
+from theory.language.parity_tree import ParityTree, as_tree, leaves, with_steps
 
 MOST = 2**24  # words of a cube times tokens, as integers
+MOST_TOKENS = 256  # whose sums are counted for all nodes: a minute
 
 
 def link(z: ArrayLike) -> np.ndarray:
@@ -89,17 +91,25 @@ def gradient(
     """u_j from these words (n, d) of bits as the batch, exactly, (m,): with the φ of the paper, or
     with 4z² − 1.
 
-    Raises `ValueError` for a token that is no node, and as `with_steps` does.
+    Raises `ValueError` for a token that is no node, no words, and as `with_steps` does.
     """
-    m = _seen(tree, node)
+    m, printed = _seen(tree, node), checks.truth("printed", printed)
     if (size := np.size(bits) // tree.d * m) > MOST:
         raise InputError(f"{size:.3g} numbers are more than {MOST:.3g}: give fewer words")
-    x = with_steps(tree, bits).reshape(-1, tree.d + tree.k - 1)
+    x = _words(tree, bits)
     total, y = x[:, :m].sum(axis=1), x[:, node]
     weights = _slope(total, y, m, printed)
     summed = weights @ (m * x[:, :m] - total[:, None])
     # (y − φ) is over m², φ'/8 over m and x_j − z over m: with the factor m in front, m³.
     return [Fraction(int(each), len(x) * m**3) for each in summed]
+
+
+def _words(tree: ParityTree, bits: ArrayLike) -> np.ndarray:
+    """Words with their nodes, (n, d + k − 1), n ≥ 1."""
+    found = with_steps(tree, bits)
+    if not found.size:
+        raise InputError(f"bits have shape {np.shape(bits)}: give at least one word")
+    return found.reshape(-1, found.shape[-1])
 
 
 def _slope(total: np.ndarray, y: np.ndarray, m: int, printed: bool) -> np.ndarray:
@@ -118,9 +128,10 @@ def one_step(tree: ParityTree, bits: ArrayLike, labels: ArrayLike | None = None)
     (k − 1, d + k − 2), 0 at tokens that a node does not see.  The φ is that of the paper; `labels`
     (n, k − 1) are what the nodes should be, their own values if none are given.
 
-    Raises `ValueError` as `with_steps` does, and for labels that are not one ±1 for each node.
+    Raises `ValueError` as `with_steps` does, for no words, and for labels that are not one ±1 for
+    each node.
     """
-    x = with_steps(tree, bits).reshape(-1, tree.d + tree.k - 1)
+    x = _words(tree, bits)
     told = x[:, tree.d :] if labels is None else checks.signs("labels", labels)
     if told.shape != (len(x), tree.k - 1):
         raise InputError(f"labels have shape {told.shape}: give {(len(x), tree.k - 1)}")
@@ -227,7 +238,13 @@ def _below(tree: ParityTree, j: int) -> list[int]:
 def room_for_noise(tree: ParityTree) -> Fraction:
     """½ − max |u_j − [j a child]| over all nodes, φ that of the paper: by how much the scores of a
     step on all words may be off and still be rounded to the tree, if it is above 0.
+
+    Raises `ValueError` for d + k above 256.
     """
+    if (size := as_tree(tree).d + tree.k) > MOST_TOKENS:
+        raise InputError(
+            f"d + k is {size}, and words of all nodes are counted: give at most {MOST_TOKENS}"
+        )
     room = list[Fraction]()
     for node in range(tree.d, tree.d + tree.k - 1):
         children = tree.scores[node - tree.d, :node]
@@ -241,20 +258,22 @@ def enough_samples(tree: ParityTree, delta: float, room: Fraction | None = None)
     given): from n random words, one step and rounding give the tree with probability ≥ 1 − δ.
 
     Bernstein: 2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤ ½ and m ≤ d + k − 2.
-    Raises `ValueError` unless 0 < δ < 1, and for no room.
+    Raises `ValueError` unless 0 < δ < 1, for no room, and as `room_for_noise`.
     """
     delta = checks.positive_number("delta", delta)
     if delta >= 1:
         raise InputError(f"delta is {delta:g}: give a number between 0 and 1")
-    t = room_for_noise(tree) if room is None else room
-    if t <= 0:
-        raise InputError(f"the room for noise is {float(t):.3g}: d + k is too small for a bound")
+    (given,) = fractions("room", (room_for_noise(tree) if room is None else room,))
+    if not 1e-6 < (t := float(given)) <= 0.5:
+        why = "there is never more than ½" if t > 0.5 else "d + k is too small for a bound"
+        raise InputError(f"the room for noise is {t:.3g}: {why}")
     size = tree.d + tree.k
-    return math.ceil(8.7 * size / float(t) ** 2 * math.log(2 * (tree.k - 1) * size / delta))
+    return math.ceil(8.7 * size / t**2 * math.log(2 * (tree.k - 1) * size / delta))
 
 
 def _seen(tree: ParityTree, node: int) -> int:
     """How many tokens the node sees."""
+    as_tree(tree)
     node = checks.step_count("node", node)
     if not tree.d <= node < tree.d + tree.k - 1:
         raise InputError(f"node {node}: give one from {tree.d} to {tree.d + tree.k - 2}")

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from theory import checks
 from theory.checks import InputError
 
+MOST = 10**8  # letters
+
 
 class ParityTree(NamedTuple):
     """d bits, the k letters in the order of the leaves, the children of each node (k − 1, 2)."""
@@ -38,6 +40,11 @@ class ParityTree(NamedTuple):
         return found
 
 
+def as_tree(tree: ParityTree) -> ParityTree:
+    """What was given; `ValueError` for what is no tree."""
+    return checks.instance("tree", tree, ParityTree, "one that `parity_tree` makes")
+
+
 def tree_sizes(d: int, k: int) -> tuple[int, int]:
     """d and k.  Raises `ValueError` unless k is a power of two from 2 to d."""
     d, k = checks.dimension("d", d), checks.dimension("k", k)
@@ -49,10 +56,10 @@ def tree_sizes(d: int, k: int) -> tuple[int, int]:
 def parity_tree(d: int, letters: Sequence[int]) -> ParityTree:
     """The tree over these letters, in this order.
 
-    Raises `ValueError` unless they are 2, 4, 8, … different ones of 0, …, d − 1.
+    Raises `ValueError` unless they are 2, 4, 8, … different ones of 0, …, d − 1, d ≤ 10^8.
     """
-    d = checks.dimension("d", d)
-    order = checks.one_sequence("letters", list(letters), d)
+    d = checks.dimension("d", d, MOST)
+    order = checks.one_sequence("letters", checks.listed("letters", letters), d)
     k = len(order)
     if k < 2 or k & (k - 1):
         raise InputError(f"{k} letters: give a power of two of them, at least 2")
@@ -70,8 +77,9 @@ def parity_tree(d: int, letters: Sequence[int]) -> ParityTree:
 def with_steps(tree: ParityTree, bits: ArrayLike) -> np.ndarray:
     """Bits (…, d) of −1 and +1 with all nodes behind them, (…, d + k − 1).
 
-    Raises `ValueError` for other numbers, and for another number of bits.
+    Raises `ValueError` for other numbers, another number of bits, and what is no tree.
     """
+    as_tree(tree)
     array = checks.signs("bits", bits)
     if array.shape[-1] != tree.d:
         raise InputError(f"bits have shape {array.shape}: give (…, {tree.d})")

@@ -12,6 +12,9 @@ convex in t = ln s, with slope δ at 0 and curvature Σ μ·g(1 − g) ≤ ¼, s
 4δ² − 16δ²/8.
 
 So whoever is within ε nats of its best rescaling has δ ≤ √(ε/2), if p is the population.
+
+All raise `ValueError` for what is no exact distribution, for two on other sets, and for sets A of
+what are no outcomes.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from theory.language.logs import Log, binary_kl, kl
 
 
 def rescaled(g: Iterable[Exact], A: Iterable[int], s: Exact) -> tuple[Fraction, ...]:
-    """g_s, s > 0."""
+    """g_s, s > 0, of a distribution g, a set A of its outcomes 0, 1, …, and an exact number s."""
     q, factor = distribution("g", g), positive_fraction("s", s)
     chosen = outcomes("A", A, len(q))
     weights = [each * (factor if y in chosen else 1) for y, each in enumerate(q)]
@@ -110,8 +113,13 @@ def common_scale_loss(
 
 
 def closest_common_scale(delta: Exact) -> Fraction:
-    """A rational s near e^{−4δ}, where the proof's step goes, δ = Σ μ (g(A|c) − p(A|c))."""
+    """A rational s near e^{−4δ}, where the proof's step goes, δ = Σ μ (g(A|c) − p(A|c)).
+
+    Raises `ValueError` unless −1 ≤ δ ≤ 1.
+    """
     from math import exp
 
     (apart,) = fractions("delta", (delta,))
+    if abs(apart) > 1:
+        raise InputError(f"delta is {float(apart):g}: give a difference of chances, from −1 to 1")
     return Fraction(exp(-4 * apart)).limit_denominator(1000)

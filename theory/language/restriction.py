@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 Tree: TypeAlias = int | tuple[Any, ...] | None
@@ -37,14 +37,17 @@ Term = frozenset[tuple[int, int]]
 
 FREE = -1
 MOST_SAMPLES = 10**12
+MOST_GROWN = 10**6  # leaves times variables of a random tree
 
 
 def random_tree(d: int, n_leaves: int, rng: np.random.Generator) -> Tree:
     """Leaves are shared out at random below variables that are not above; sibling leaves differ.
 
-    Raises `ValueError` unless 2 ≤ n_leaves ≤ d + 1.
+    Raises `ValueError` unless 2 ≤ n_leaves ≤ d + 1 and d·n_leaves ≤ 10^6.
     """
     d, s = checks.dimension("d", d), checks.dimension("n_leaves", n_leaves)
+    rng = checks.generator("rng", rng)
+    checks.dimension("d times n_leaves", d * s, MOST_GROWN)
     if not 2 <= s <= d + 1:
         raise InputError(f"{s} leaves over {d} variables: give from 2 to {d + 1}")
 
@@ -63,31 +66,81 @@ def random_tree(d: int, n_leaves: int, rng: np.random.Generator) -> Tree:
 def restrictions(d: int, mu: float, count: int, rng: np.random.Generator) -> np.ndarray:
     """Random restrictions (count, d): −1 where a variable is free, else its bit.
 
-    Raises `ValueError` unless 0 < μ < 1.
+    Raises `ValueError` unless 0 < μ < 1, and for more than the memory holds.
     """
-    share = _share(mu)
+    share, rng = _share(mu), checks.generator("rng", rng)
     d, count = checks.dimension("d", d), checks.step_count("count", count)
+    machine.fits_in_memory(
+        f"{count:.3g} restrictions of {d:.3g} variables", 25 * d * count, "give fewer"
+    )
     return np.where(rng.random((count, d)) < share, FREE, rng.integers(2, size=(count, d)))
 
 
 def restricted(tree: Tree, restriction: np.ndarray) -> Tree:
-    """What is left of the tree: tests of set variables are contracted."""
-    if not isinstance(tree, tuple):
-        return tree
-    variable, low, high = tree
-    if restriction[variable] == FREE:
-        return variable, restricted(low, restriction), restricted(high, restriction)
-    return restricted(high if restriction[variable] else low, restriction)
+    """What is left of the tree under a restriction (d,): tests of set variables are contracted.
+
+    Raises `ValueError` for what is no restriction, and no tree over its variables.
+    """
+    given = _values("restriction", restriction, FREE)
+
+    def left(tree: Tree) -> Tree:
+        if not isinstance(tree, tuple):
+            return _leaf(tree)
+        variable, low, high = _test(tree, given)
+        if given[variable] == FREE:
+            return variable, left(low), left(high)
+        return left(high if given[variable] else low)
+
+    return left(tree)
+
+
+def _values(name: str, word: np.ndarray, least: int) -> list[int]:
+    """One bit for each variable, or FREE where that is the least."""
+    array = checks.array_of(name, word)
+    if (
+        array.ndim != 1
+        or array.dtype.kind not in "iu"
+        or not ((array >= least) & (array <= 1)).all()
+    ):
+        known = "0, 1 or −1 where it is free" if least else "0 or 1"
+        raise InputError(f"{name} has shape {array.shape}: give for each variable {known}")
+    return list(map(int, array))
+
+
+def _test(tree: tuple[Any, ...], values: list[int]) -> tuple[Any, ...]:
+    if len(tree) != 3 or checks.step_count("a variable", tree[0]) >= len(values):
+        raise InputError(
+            f"a tree tests {tree[0] if tree else 'nothing'}: give (variable, at 0, at 1), and "
+            f"variables from 0 to {len(values) - 1}"
+        )
+    return tree
+
+
+def _leaf(tree: Tree) -> int | None:
+    if tree not in (0, 1, None):
+        raise InputError(f"a leaf is {tree!r}: give 0, 1, or None where it is not known")
+    return tree
 
 
 def tree_by_restriction(d: int, samples: Iterable[tuple[np.ndarray, Tree]]) -> Tree:
     """The tree that these restrictions (d,) and what is left under them are of, None in place of
     every subtree that they leave open.
 
-    Raises `ValueError` for samples that no tree of this kind has.
+    Raises `ValueError` for what are no such pairs, and samples that no tree of this kind has.
     """
-    found = list(samples)
-    return _learned(set(range(checks.dimension("d", d))), found)
+    d, found = checks.dimension("d", d), list[tuple[np.ndarray, Tree]]()
+    for sample in checks.listed("samples", samples):
+        restriction, left = _pair(checks.listed("a sample", sample))
+        if len(_values("restriction", restriction, FREE)) != d:
+            raise InputError(f"a restriction has shape {np.shape(restriction)}: give ({d},)")
+        found.append((restriction, left))
+    return _learned(set(range(d)), found)
+
+
+def _pair(sample: list[Any]) -> list[Any]:
+    if len(sample) != 2:
+        raise InputError(f"a sample has {len(sample)} parts: give a restriction and a tree")
+    return sample
 
 
 def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tree:
@@ -122,10 +175,14 @@ def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tre
 
 
 def says(tree: Tree, word: np.ndarray) -> int | None:
-    """The answer of a tree that may be unknown in parts; None there."""
+    """The answer of a tree that may be unknown in parts, to a word (d,) of 0 and 1; None there.
+
+    Raises `ValueError` for what is no word, and no tree over its variables.
+    """
+    bits = _values("word", word, 0)
     while isinstance(tree, tuple):
-        tree = tree[1 + int(word[tree[0]])]
-    return tree
+        tree = _test(tree, bits)[1 + bits[tree[0]]]
+    return _leaf(tree)
 
 
 def enough_restrictions(d: int, n_leaves: int, depth: int, mu: float, delta: float) -> int:
@@ -134,26 +191,49 @@ def enough_restrictions(d: int, n_leaves: int, depth: int, mu: float, delta: flo
 
     A wrong variable survives at a node only if no sample that reaches it leaves it and the root
     free; fewer than 2s nodes have fewer than d wrong variables each.  Raises `ValueError` unless
-    0 < μ, δ < 1.
+    0 < μ, δ < 1, and for more than 10^12 samples.
     """
     share, delta = _share(mu), _share(delta, "delta")
     d, s = checks.dimension("d", d), checks.dimension("n_leaves", n_leaves)
     reached = ((1 + share) / 2) ** checks.step_count("depth", depth) * share**2
-    return math.ceil(math.log(2 * s * d / delta) / reached)
+    wanted = math.log(2 * s * d / delta)
+    if wanted > MOST_SAMPLES * reached:
+        raise InputError(
+            f"trees of depth {depth} take more than {MOST_SAMPLES:g} samples at mu = {share:g}: "
+            "give a smaller depth or a larger mu"
+        )
+    return math.ceil(wanted / reached)
 
 
 def restricted_terms(terms: Iterable[Term], restriction: np.ndarray) -> set[Term]:
-    """What is left of a DNF: terms that are not falsified, without the literals that are set."""
+    """What is left of a DNF: terms that are not falsified, without the literals that are set.
+
+    Raises `ValueError` for what is no restriction, and no terms of its variables.
+    """
+    given, formula = _values("restriction", restriction, FREE), _terms(terms)
+    if any(v >= len(given) for term in formula for v, _ in term):
+        raise InputError(f"terms have variables above {len(given) - 1}: restrict all of them")
     return {
-        frozenset((v, b) for v, b in term if restriction[v] == FREE)
-        for term in terms
-        if all(restriction[v] in (FREE, b) for v, b in term)
+        frozenset((v, b) for v, b in term if given[v] == FREE)
+        for term in formula
+        if all(given[v] in (FREE, b) for v, b in term)
     }
 
 
+def _terms(terms: Iterable[Term]) -> list[Term]:
+    """Sets of pairs (variable, 0 or 1)."""
+    found = checks.listed("terms", terms)
+    for term in found:
+        for literal in checks.instance("a term", term, frozenset, "a frozenset of literals"):
+            known = isinstance(literal, tuple) and len(literal) == 2 and literal[1] in (0, 1)
+            if not known or checks.step_count("a variable", literal[0]) < 0:
+                raise InputError(f"a literal is {literal!r}: give (variable, 0 or 1)")
+    return found
+
+
 def terms_by_restriction(samples: Iterable[set[Term]]) -> set[Term]:
-    """The observed terms that are inside no other."""
-    observed = set().union(*samples)
+    """The observed terms that are inside no other; `ValueError` for what are no sets of terms."""
+    observed = set().union(*map(_terms, checks.listed("samples", samples)))
     return {term for term in observed if not any(term < other for other in observed)}
 
 

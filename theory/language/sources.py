@@ -14,12 +14,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from theory import checks
 from theory.checks import InputError
 from theory.language.distributions import Exact, distribution
 from theory.language.logs import Log, entropy
 
-MOST = 12  # symbols of a word that all are enumerated
+MOST = 10**5  # words that all are enumerated
+LONGEST, BELIEFS = 200, 10**4  # symbols, and laws of the state that they lead to
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,11 @@ class Source:
         return tuple(map(sum, zip(*after, strict=True))) == self.start
 
     def chance(self, word: Iterable[int]) -> Fraction:
-        """P(X_1 … X_t = word)."""
-        law = self.start
-        for symbol in word:
+        """P(X_1 … X_t = word); `ValueError` for what are no symbols 0, 1, …"""
+        law, known = self.start, len(self.steps)
+        for symbol in checks.listed("word", word):
+            if checks.step_count("a symbol", symbol) >= known:
+                raise InputError(f"a symbol is {symbol}: give numbers from 0 to {known - 1}")
             law = self.moved(law, symbol)
         return sum(law, start=Fraction(0))
 
@@ -55,12 +60,18 @@ def source(start: Iterable[Exact], steps: Sequence[Sequence[Sequence[Exact]]]) -
     Raises `ValueError` unless start is a distribution and so is, from each state, what follows.
     """
     first = distribution("start", start)
-    S = len(first)
-    if not steps or any(len(T) != S or any(len(row) != S for row in T) for T in steps):
+    S, tables = len(first), checks.listed("steps", steps)
+    rows = [checks.listed("steps", T) for T in tables]
+    if not rows or any(len(T) != S or any(np.shape(row) != (S,) for row in T) for T in rows):
         raise InputError(f"steps need a {S} by {S} table of chances for each symbol")
     for state in range(S):
         distribution(f"what follows state {state}", [c for T in steps for c in T[state]])
     return Source(first, tuple(tuple(tuple(map(Fraction, row)) for row in T) for T in steps))
+
+
+def as_source(of: Source) -> Source:
+    """What was given; `ValueError` for what is no source."""
+    return checks.instance("of", of, Source, "a source, such as even_process()")
 
 
 def even_process() -> Source:
@@ -72,9 +83,12 @@ def even_process() -> Source:
 
 
 def conditional_entropy(of: Source, t: int) -> Log:
-    """h_t = H(X_t|X_1 … X_{t−1}), t ≥ 1, by the beliefs that words of t − 1 symbols lead to."""
-    t = checks.dimension("t", t)
-    laws = {of.start: Fraction(1)}  # belief → how likely
+    """h_t = H(X_t|X_1 … X_{t−1}), t ≥ 1, by the beliefs that words of t − 1 symbols lead to.
+
+    Raises `ValueError` for what is no source, t above 200, and more than 10^4 beliefs.
+    """
+    t = checks.dimension("t", t, LONGEST)
+    laws = {as_source(of).start: Fraction(1)}  # belief → how likely
     for _ in range(t - 1):
         after = defaultdict[tuple[Fraction, ...], Fraction](Fraction)
         for law, weight in laws.items():
@@ -83,6 +97,10 @@ def conditional_entropy(of: Source, t: int) -> Log:
                 if chance := sum(moved):
                     after[tuple(each / chance for each in moved)] += weight * chance
         laws = after
+        if len(laws) > BELIEFS:
+            raise InputError(
+                f"words of {t - 1} symbols lead to more than {BELIEFS} beliefs: give a smaller t"
+            )
     symbols = range(len(of.steps))
     said = ([sum(of.moved(law, v)) for v in symbols] for law in laws)
     return sum(
@@ -97,7 +115,7 @@ def window_cost(of: Source, t: int, window: int) -> Log:
     Raises `ValueError` for a source that is not stationary, and for a window of t or more.
     """
     t, window = checks.dimension("t", t), checks.step_count("window", window)
-    if not of.is_stationary:
+    if not as_source(of).is_stationary:
         raise InputError("the source is not stationary: begin in its stationary law")
     if window >= t:
         raise InputError(f"the window is {window} and t is {t}: give one below t")
@@ -105,13 +123,19 @@ def window_cost(of: Source, t: int, window: int) -> Log:
 
 
 def window_entropy_by_definition(of: Source, t: int, window: int) -> Log:
-    """H(X_t|X_{t−window} … X_{t−1}), from the chances of all words of t symbols."""
+    """H(X_t|X_{t−window} … X_{t−1}), from the chances of all words of t symbols.
+
+    Raises `ValueError` for a window of t or more, and for more than 10^5 words.
+    """
     from itertools import product
 
-    if checks.dimension("t", t) > MOST:
-        raise InputError(f"t is {t}: all words are gone through; give at most {MOST}")
+    V, t = len(as_source(of).steps), checks.dimension("t", t)
+    if t > 20 or V**t > MOST:
+        raise InputError(f"there are {V}^{t} words, all gone through: give at most {MOST}")
+    if checks.step_count("window", window) >= t:
+        raise InputError(f"the window is {window} and t is {t}: give one below t")
     seen = defaultdict[tuple[int, ...], Fraction](Fraction)
-    for word in product(range(len(of.steps)), repeat=t):
+    for word in product(range(V), repeat=t):
         seen[word[t - 1 - window :]] += of.chance(word)
     contexts = defaultdict[tuple[int, ...], Fraction](Fraction)
     for word, chance in seen.items():
@@ -126,7 +150,7 @@ def entropy_rate(of: Source) -> Log:
     in all.  Raises `ValueError` for a source in which a state and a symbol leave the next state
     open, and for one that is not stationary.
     """
-    if any(sum(map(bool, row)) > 1 for T in of.steps for row in T):
+    if any(sum(map(bool, row)) > 1 for T in as_source(of).steps for row in T):
         raise InputError("a state and a symbol leave the next state open: there is no such formula")
     if not of.is_stationary:
         raise InputError("the source is not stationary: begin in its stationary law")

@@ -1,8 +1,8 @@
 """Learning a conjunction of k among T bits: whose samples grow like ln T.
 
 Words are T independent uniform bits; the label is 1 if the bits at k positions are all 1 (a share
-2^{−k}).  Four learners, of words (m, T) and labels (m,), each of which returns scores of words,
-positive for label 1:
+2^{−k}).  Four learners, of words (m, T) and labels (m,) of 0 and 1 (`ValueError` for others), each
+of which returns scores of words, positive for label 1:
 
     elimination   the AND of all bits that are 1 in every positive example.  A false one is left
                   with probability (1 − 2^{−k−1})^m: (T − k)(1 − 2^{−k−1})^m of them in the mean
@@ -32,6 +32,8 @@ from theory.checks import InputError
 
 Scores = Callable[[np.ndarray], np.ndarray]
 
+MOST_BITS, MOST_CHOSEN = 10**8, 10**4  # of a word; of a set that is counted exactly
+
 STEPS, RATE, RATE_OUT = 700, 0.05, 0.2  # of Adam, for scores and for a and b
 SCALE, BIAS = 20.0, -16.0  # a and b to begin with: 20·z − 16 > 0 from z = 0.8 on
 BETAS, EPSILON = (0.9, 0.999), 1e-8
@@ -44,13 +46,18 @@ class Conjunction(NamedTuple):
     positions: tuple[int, ...]
 
     def labels(self, words: np.ndarray) -> np.ndarray:
-        """(…,) of words (…, T)."""
-        return words[..., list(self.positions)].min(axis=-1)
+        """(…,) of words (…, T) of 0 and 1, or of their first bits if the positions are among them;
+        `ValueError` for others."""
+        array = checks.tokens("words", words, 2)
+        if array.shape[-1] <= max(self.positions):
+            raise InputError(f"words have shape {array.shape}: give (…, {self.T})")
+        return np.asarray(array[..., list(self.positions)].min(axis=-1))
 
 
 def random_conjunction(T: int, k: int, rng: np.random.Generator) -> Conjunction:
-    """k of T positions.  Raises `ValueError` unless 1 ≤ k ≤ T."""
-    T, k = _sizes(T, k)
+    """k of T ≤ 10^8 positions.  Raises `ValueError` unless 1 ≤ k ≤ T."""
+    T, k = _sizes(checks.dimension("T", T, MOST_BITS), k)
+    rng = checks.generator("rng", rng)
     return Conjunction(T, tuple(sorted(rng.permutation(T)[:k].tolist())))
 
 
@@ -62,24 +69,50 @@ def _sizes(T: int, k: int) -> tuple[int, int]:
 
 
 def balanced_accuracy(scores: np.ndarray, labels: np.ndarray) -> float:
-    """The mean of the shares of labels 1 and 0 that have scores on their side.
+    """The mean of the shares of labels 1 and 0 that have scores on their side, each (m,).
 
-    Raises `ValueError` where one of the labels does not occur.
+    Raises `ValueError` for scores that are not finite, other labels, other shapes, and where one of
+    the labels does not occur.
     """
-    if labels.min() == labels.max():
-        raise InputError(f"all labels are {labels.max()}: give words of both kinds")
-    right = (scores > 0) == (labels == 1)
-    return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
+    said, true = checks.vectors("scores", scores), checks.tokens("labels", labels, 2)
+    if said.ndim != 1 or said.shape != true.shape:
+        raise InputError(f"scores have shape {said.shape} and labels {true.shape}: give (m,)")
+    if true.min() == true.max():
+        raise InputError(f"all labels are {true.max()}: give words of both kinds")
+    right = (said > 0) == (true == 1)
+    return float((right[true == 1].mean() + right[true == 0].mean()) / 2)
+
+
+def _samples(words: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Words (m, T) and labels (m,) of 0 and 1, m ≥ 1; `ValueError` for others."""
+    x, y = checks.tokens("words", words, 2), checks.tokens("labels", labels, 2)
+    if x.ndim != 2 or y.shape != (len(x),):
+        raise InputError(f"words have shape {x.shape} and labels {y.shape}: give (m, T) and (m,)")
+    return x, y
+
+
+def _asked(words: np.ndarray, T: int) -> np.ndarray:
+    """Words (m, T) of 0 and 1 that are to be scored."""
+    x = checks.tokens("words", words, 2)
+    if x.ndim != 2 or x.shape[1] != T:
+        raise InputError(
+            f"words have shape {x.shape} and those learned from {T} bits: give (m, {T})"
+        )
+    return x
 
 
 def elimination(words: np.ndarray, labels: np.ndarray) -> Scores:
     """The AND of the bits that are 1 in all positive examples; of none, all words are positive."""
-    kept = words[labels == 1].min(axis=0, initial=1) == 1
-    return lambda asked: asked[:, kept].min(axis=1, initial=1) - 0.5
+    x, y = _samples(words, labels)
+    kept = x[y == 1].min(axis=0, initial=1) == 1
+    return lambda asked: _asked(asked, len(kept))[:, kept].min(axis=1, initial=1) - 0.5
 
 
 def false_bits(T: int, k: int, samples: int) -> float:
-    """(T − k)(1 − 2^{−k−1})^m, the mean number that elimination leaves."""
+    """(T − k)(1 − 2^{−k−1})^m, the mean number that elimination leaves.
+
+    Raises `ValueError` unless 1 ≤ k ≤ T, and for fewer than no samples.
+    """
     T, k = _sizes(T, k)
     return (T - k) * (1 - 2.0 ** -(k + 1)) ** checks.step_count("samples", samples)
 
@@ -90,7 +123,9 @@ def logistic(words: np.ndarray, labels: np.ndarray) -> Scores:
 
 
 def l1_logistic(words: np.ndarray, labels: np.ndarray, penalty: float) -> Scores:
-    """The same with λ Σ|w|, w = w⁺ − w⁻ in two parts that are at least 0."""
+    """The same with λ Σ|w|, w = w⁺ − w⁻ in two parts that are ≥ 0; `ValueError` for λ < 0."""
+    words, labels = _samples(words, labels)
+    penalty = checks.nonnegative_number("penalty", penalty)
     x, sign, share = 2.0 * words - 1, 2.0 * labels - 1, _balanced(labels)
     T = x.shape[1]
 
@@ -106,17 +141,18 @@ def l1_logistic(words: np.ndarray, labels: np.ndarray, penalty: float) -> Scores
     start = np.zeros(2 * T + 1)
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     w, b = found[:T] - found[T:-1], found[-1]
-    return lambda asked: (2.0 * asked - 1) @ w + b
+    return lambda asked: (2.0 * _asked(asked, T) - 1) @ w + b
 
 
 def attention(words: np.ndarray, labels: np.ndarray) -> Scores:
     """One head with free scores of positions, by Adam on the class-balanced logistic loss."""
     s, a, b = attention_parameters(words, labels)
-    return lambda asked: a * (asked @ softmax(s)) + b
+    return lambda asked: a * (_asked(asked, len(s)) @ softmax(s)) + b
 
 
 def attention_parameters(words: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float, float]:
     """The scores s (T,), a and b of `attention`."""
+    words, labels = _samples(words, labels)
     x, y, share = words.astype(np.float64), labels.astype(np.float64), _balanced(labels)
     T = x.shape[1]
     theta = np.concatenate([np.zeros(T), [SCALE, BIAS]])
@@ -152,15 +188,18 @@ def binary_entropy(p: float) -> float:
 
 
 def log_choices(T: int, k: int) -> float:
-    """ln C(T, k).  Raises `ValueError` unless 1 ≤ k ≤ T."""
+    """ln C(T, k).  Raises `ValueError` unless 1 ≤ k ≤ T, and k or T − k is at most 10^4."""
     T, k = _sizes(T, k)
+    if min(k, T - k) > MOST_CHOSEN:
+        raise InputError(f"k is {k} and T is {T}: give k or T − k of at most {MOST_CHOSEN}")
     return math.log(math.comb(T, k))
 
 
 def least_samples(T: int, k: int, probability: float = 1.0) -> int:
     """m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), below which no learner finds a random conjunction with
-    probability p.  Raises `ValueError` for a probability outside [0, 1], and unless 1 ≤ k ≤ T."""
-    T, k = _sizes(T, k)
-    p = probability
+    probability p.  Raises `ValueError` for a probability outside [0, 1], and unless
+    1 ≤ k ≤ T, k ≤ 1000."""
+    T, k = _sizes(T, checks.dimension("k", k, 1000))
+    p = checks.finite_number("probability", probability)
     shared = p * log_choices(T, k) - binary_entropy(p)
     return max(0, math.ceil(shared / binary_entropy(2.0**-k)))

@@ -83,8 +83,8 @@ def world(
 ) -> World:
     """A world and its documents, drawn from chances ∝ 1/rank ("zipf") or all equal ("uniform").
 
-    Raises `ValueError` for numbers below 1 or too large, fewer other strings than facts, and
-    another law.
+    Raises `ValueError` for numbers below 1 or too large, fewer other strings than facts,
+    another law, and a seed that is none.
     """
     F, H = checks.dimension("facts", facts), checks.dimension("others", others)
     n = checks.dimension("documents", documents)
@@ -96,9 +96,10 @@ def world(
         )
     if H < F:
         raise InputError(f"there are {H} other strings for {F} facts: give at least as many")
+    rng = checks.generator("seed", seed)
     weights = 1 / np.arange(1, F + 1) if law == "zipf" else np.ones(F)
     p = weights / weights.sum()
-    drawn = np.random.default_rng(seed).choice(F, size=n, p=p)
+    drawn = rng.choice(F, size=n, p=p)
     return World(p, np.bincount(drawn, minlength=F), H)
 
 
@@ -166,7 +167,7 @@ def prompted(
 ) -> Prompted:
     """Documents that take a uniform prompt each and answer it with chance α, 0 < α ≤ 1.
 
-    Raises `ValueError` for numbers below 1 or too large, and for another α.
+    Raises `ValueError` for numbers below 1 or too large, another α, and a seed that is none.
     """
     C, m = checks.dimension("prompts", prompts), checks.dimension("answers", answers)
     N, a = checks.dimension("documents", documents), checks.positive_number("alpha", alpha)
@@ -174,6 +175,6 @@ def prompted(
         raise InputError(f"alpha is {a:g}: give a chance above 0 and at most 1")
     if max(C, N) > MOST:
         raise InputError(f"{C:.3g} prompts and {N:.3g} documents: give at most {MOST:.0e} of each")
-    rng = np.random.default_rng(seed)
+    rng = checks.generator("seed", seed)
     asked = rng.integers(C, size=int(rng.binomial(N, a)))
     return Prompted(np.bincount(asked, minlength=C), N, m, a)

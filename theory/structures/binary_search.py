@@ -20,7 +20,7 @@ import numpy as np
 
 from theory import checks
 from theory.checks import InputError
-from theory.structures.lookup import Lookups
+from theory.structures.lookup import MOST_LOOKUPS, Lookups
 
 MOST_LISTED = 10**6
 
@@ -56,9 +56,9 @@ def depths(N: int) -> np.ndarray:
 def binary_accuracy(N: int, lookups: int) -> list[Fraction]:
     """Its accuracy by lookup on N uniform points and a uniform query, exactly.
 
-    Raises ValueError for counts below 1, or N above a million.
+    Raises ValueError for counts below 1, N above a million, and more than 10^5 lookups.
     """
-    depth, M = depths(N), checks.dimension("lookups", lookups)
+    depth, M = depths(N), checks.dimension("lookups", lookups, MOST_LOOKUPS)
     ends = np.ones(N, dtype=np.int64)
     ends[0] += 1
     ends[-1] += 1  # twice, where there is one point

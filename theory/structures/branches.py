@@ -22,9 +22,9 @@ def parting(cell: int, target: int, levels: int) -> tuple[int, int]:
     """The side, −1 or 1, on which the target is, and the depth of the lowest common ancestor of two
     cells of 2^levels − 1; (0, depth of the cell) where they are one.
 
-    Raises ValueError for levels < 1 and for what are no cells.
+    Raises ValueError for levels < 1 or above 60 and for what are no cells.
     """
-    N = 2 ** checks.dimension("levels", levels) - 1
+    N = 2 ** checks.dimension("levels", levels, 60) - 1
     c, t = checks.step_count("cell", cell), checks.step_count("target", target)
     if max(c, t) >= N:
         raise InputError(f"cells {c} and {t}: give numbers from 0 to {N - 1}")
@@ -42,7 +42,7 @@ def most_by_branches(levels: int, lookups: int) -> int:
 
     Raises ValueError for more than 4 levels, and counts below 1 or 0.
     """
-    L, M = checks.dimension("levels", levels), checks.step_count("lookups", lookups)
+    L, M = checks.dimension("levels", levels), min(checks.step_count("lookups", lookups), 2**MOST)
     if L > MOST:
         raise InputError(f"levels is {L}: give at most {MOST}, as all strategies are tried")
     cells = range(2**L - 1)

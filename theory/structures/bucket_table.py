@@ -19,20 +19,22 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 from theory.structures.points import as_points, as_queries
 
 GRID = 2**10  # middles of queries, in all buckets together, at least
 MOST = 1024  # points
+MOST_CELLS = 10**9  # of which float64 knows the bucket
 
 
 def bucket_of(queries: ArrayLike, cells: int, low: float, high: float) -> np.ndarray:
     """⌊T(q − low)/(high − low)⌋ of queries (…,), and T − 1 of q = high.
 
-    Raises ValueError for cells < 1, unless low < high, and for a query outside of the range.
+    Raises ValueError for cells < 1 or above 10^9, unless low < high, and for a query outside of the
+    range.
     """
-    T, q = checks.dimension("cells", cells), checks.real("queries", queries)
+    T, q = checks.dimension("cells", cells, MOST_CELLS), checks.real("queries", queries)
     low, high = checks.finite_number("low", low), checks.finite_number("high", high)
     if not low < high:
         raise InputError(f"the range is from {low:g} to {high:g}: give low < high")
@@ -45,9 +47,13 @@ def table_of(points: ArrayLike, cells: int, low: float, high: float) -> np.ndarr
     """The cell that each of T extra cells names, for ascending points (…, N), (…, T): of two points
     as near to the middle, the first.
 
-    Raises ValueError for cells < 1, unless low < high, and as `as_points`.
+    Raises ValueError for cells < 1, unless low < high, for what no memory holds, and as
+    `as_points`.
     """
-    x, T = as_points(points), checks.dimension("cells", cells)
+    x, T = as_points(points), checks.dimension("cells", cells, MOST_CELLS)
+    machine.fits_in_memory(
+        f"{T:.3g} cells beside {x.size} points", 24 * T * x.size, "take fewer cells"
+    )
     ends = checks.finite_number("low", low), checks.finite_number("high", high)
     if not ends[0] < ends[1]:
         raise InputError(f"the range is from {low:g} to {high:g}: give low < high")
@@ -74,7 +80,6 @@ def table_lookup(
     return abs(2 * cells * x[..., None, :] - middle[..., None]).argmin(-1)
 
 
-@cache
 def table_accuracy(N: int, cells: int) -> float:
     """The share of uniform queries whose nearest of N uniform points T = `cells` extra cells name.
 
@@ -84,6 +89,11 @@ def table_accuracy(N: int, cells: int) -> float:
     n, T = checks.dimension("N", N), checks.dimension("cells", cells)
     if max(n, T) > MOST:
         raise InputError(f"N is {n} and cells are {T}: give at most {MOST}")
+    return _accuracy(n, T)
+
+
+@cache
+def _accuracy(n: int, T: int) -> float:
     per = -(-GRID // T)
     q = (np.arange(per * T) + 0.5) / (per * T)
     middle = (np.floor(T * q) + 0.5) / T

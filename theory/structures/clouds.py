@@ -16,9 +16,9 @@ The hard line is that of `points.py`; [Salemohamed2025] has a hard plane, and ou
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
-from theory.structures.points import hard_points
+from theory.structures.points import drawn_by, hard_points
 
 
 def as_cloud(points: ArrayLike) -> np.ndarray:
@@ -64,13 +64,20 @@ def nearest_in_cloud(points: ArrayLike, queries: ArrayLike) -> np.ndarray:
     """
     x = as_cloud(points)
     q = beside_cloud(queries, x)
+    machine.fits_in_memory(
+        f"the distances of {x.shape} points and {q.shape} queries",
+        16 * q.size * x.shape[-2],
+        "take fewer queries",
+    )
     return ((x[..., None, :, :] - q[..., :, None, :]) ** 2).sum(-1).argmin(-1)
 
 
 def uniform_cloud(
     sets: int, N: int, d: int, m: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (sets, N, d) and queries (sets, m, d).  Raises ValueError for counts below 1."""
+    """Points (sets, N, d) and queries (sets, m, d).  Raises ValueError for counts below 1, and for
+    what no memory holds."""
+    rng = drawn_by(rng, sets, N, m, d)
     count, d = checks.dimension("sets", sets), checks.dimension("d", d)
     x = rng.uniform(size=(count, checks.dimension("N", N), d))
     return x, rng.uniform(size=(count, checks.dimension("m", m), d))
@@ -83,6 +90,7 @@ def hard_cloud(
 
     Raises ValueError for counts below 1 and as `hard_points`.
     """
+    rng = checks.generator("rng", rng)
     axes = [hard_points(sets, levels, 1, rng)[0] for _ in range(checks.dimension("d", d))]
     x = np.stack([rng.permuted(axis, axis=-1) for axis in axes], axis=-1)
     which = rng.integers(x.shape[1], size=(len(x), checks.dimension("m", m)))
@@ -101,6 +109,7 @@ def sphere_cloud(
         raise InputError("d is 1: give at least 2, as a sphere in one dimension is two points")
     if not -1 <= checks.finite_number("rho", rho) <= 1:
         raise InputError(f"rho is {rho:g}: give an inner product from −1 to 1")
+    rng = drawn_by(rng, sets, N, m, d)
     x = _directions(rng.normal(size=(checks.dimension("sets", sets), checks.dimension("N", N), d)))
     which = rng.integers(N, size=(sets, checks.dimension("m", m), 1))
     near = np.take_along_axis(x, which, axis=1)

@@ -24,7 +24,7 @@ from scipy.special import comb
 
 from theory import checks
 from theory.checks import InputError
-from theory.structures.lookup import Lookups, Strategy
+from theory.structures.lookup import MOST_LOOKUPS, Lookups, Strategy
 
 GRID = 2**11
 MOST = 128  # points
@@ -68,10 +68,10 @@ def _with_ends(chances: np.ndarray, u: np.ndarray, left: bool, right: bool) -> n
 def best_fixed(N: int, lookups: int) -> np.ndarray:
     """The accuracy of the i likeliest ranks given q, i = 1 … M, for N uniform points, (M,).
 
-    The mean over q is that over the middles of `GRID` places.  Raises ValueError for counts below 1
-    and N above 128.
+    The mean over q is that over the middles of `GRID` places.  Raises ValueError for counts below
+    1, N above 128, and more than 10^5 lookups.
     """
-    M = checks.dimension("lookups", lookups)
+    M = checks.dimension("lookups", lookups, MOST_LOOKUPS)
     chances = np.sort(nearest_chances(N, _middles()), axis=-1)[:, ::-1]
     return np.minimum(1.0, np.cumsum(chances, axis=-1).mean(axis=0))[
         np.minimum(np.arange(M), N - 1)
@@ -79,7 +79,10 @@ def best_fixed(N: int, lookups: int) -> np.ndarray:
 
 
 def first_interpolated(N: int) -> float:
-    """The accuracy of interpolation's first lookup on N uniform points, as in `best_fixed`."""
+    """The accuracy of interpolation's first lookup on N uniform points, as in `best_fixed`.
+
+    Raises ValueError for N < 1 or above 128.
+    """
     u = _middles()
     rank = np.clip(np.floor((N + 1) * u + 0.5), 1, N).astype(np.int64) - 1
     return float(np.take_along_axis(nearest_chances(N, u), rank[:, None], axis=-1).mean())
@@ -116,7 +119,6 @@ def greedy_bayes(low: float, high: float) -> Strategy:
     return strategy
 
 
-@cache
 def likeliest(N: int) -> np.ndarray:
     """The j, from 1, that is likeliest among n ≤ N points in the bracket, (N + 1, 2, 2, GRID): by
     n, whether the ends are points, and the place of the query; 0 where none are left.
@@ -125,6 +127,11 @@ def likeliest(N: int) -> np.ndarray:
     """
     if checks.dimension("N", N) > MOST:
         raise InputError(f"N is {N}: give at most {MOST} cells")
+    return _likeliest(N)
+
+
+@cache
+def _likeliest(N: int) -> np.ndarray:
     table, u = np.zeros((N + 1, 2, 2, GRID), dtype=np.int64), _middles()
     for n in range(1, N + 1):
         between = _between_points(n, u)

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.cluster.vq import kmeans2
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 from theory.structures.clouds import as_cloud, beside_cloud, nearest_in_cloud
+from theory.structures.lookup import MOST_LOOKUPS
 
 MOST_BITS = 20
 Hash = Callable[[np.ndarray], np.ndarray]
@@ -40,15 +41,19 @@ def simhash(normals: ArrayLike) -> Hash:
 
 
 def normal_directions(b: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """b independent normal vectors (b, d).  Raises ValueError for counts below 1."""
-    return rng.normal(size=(checks.dimension("b", b), checks.dimension("d", d)))
+    """b independent normal vectors (b, d).  Raises ValueError for counts below 1, and for what no
+    memory holds."""
+    size = checks.dimension("b", b), checks.dimension("d", d)
+    machine.fits_in_memory(f"{b:.3g} vectors of dimension {d:.3g}", 16 * b * d, "take fewer")
+    return checks.generator("rng", rng).normal(size=size)
 
 
 def orthogonal_directions(b: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """b orthogonal directions (b, d), uniform.  Raises ValueError for b > d and counts below 1."""
+    """b orthogonal directions (b, d), uniform.  Raises ValueError for b > d, and as
+    `normal_directions`."""
     if checks.dimension("b", b) > checks.dimension("d", d):
         raise InputError(f"b is {b} and d is {d}: at most d directions are orthogonal")
-    q, r = np.linalg.qr(rng.normal(size=(d, b)))
+    q, r = np.linalg.qr(normal_directions(d, b, rng))
     return np.asarray((q * np.sign(np.diagonal(r))).T)
 
 
@@ -60,6 +65,7 @@ def k_means(points: ArrayLike, buckets: int, rng: np.random.Generator) -> Hash:
     x = checks.vectors("points", points)
     if x.ndim != 2 or len(x) < checks.dimension("buckets", buckets):
         raise InputError(f"points have shape {x.shape}: give (n, d), n ≥ {buckets} buckets")
+    rng = checks.generator("rng", rng)
     centres, _ = kmeans2(x, buckets, minit="++", iter=20, rng=rng)
     half = (centres**2).sum(-1) / 2
     return lambda z: (checks.vectors("vectors", z, x.shape[1]) @ centres.T - half).argmax(-1)
@@ -71,15 +77,26 @@ def found_in_buckets(
     """Whether the nearest neighbour is among the first i cells of the query's bucket, i = 1 … M,
     for points (…, N, d) and queries (…, m, d), (…, m, M).
 
-    Raises ValueError for lookups < 1, and as `as_cloud` and `beside_cloud`.
+    Raises ValueError for lookups < 1 or above 10^5, for a hash that gives no buckets, and as
+    `as_cloud` and `beside_cloud`.
     """
     x = as_cloud(points)
-    q, M = beside_cloud(queries, x), checks.dimension("lookups", lookups)
-    bucket, wanted = hashed(x), nearest_in_cloud(x, q)
+    q, M = beside_cloud(queries, x), checks.dimension("lookups", lookups, MOST_LOOKUPS)
+    bucket, asked = _buckets(hashed, x), _buckets(hashed, q)
+    wanted = nearest_in_cloud(x, q)
     own = np.take_along_axis(bucket, wanted, axis=-1)
     # Those in front of it are the earlier points of its bucket.
     earlier = (bucket[..., None, :] == own[..., None]) & (
         np.arange(x.shape[-2]) < wanted[..., None]
     )
-    at = np.where(hashed(q) == own, 1 + earlier.sum(-1), M + 1)
+    at = np.where(asked == own, 1 + earlier.sum(-1), M + 1)
     return at[..., None] <= np.arange(1, M + 1)
+
+
+def _buckets(hashed: Hash, vectors: np.ndarray) -> np.ndarray:
+    if not callable(hashed):
+        raise InputError(f"hashed is {hashed!r}: give a hash, such as simhash makes")
+    found = checks.step_counts("buckets", hashed(vectors))
+    if found.shape != vectors.shape[:-1]:
+        raise InputError(f"buckets have shape {found.shape}: give {vectors.shape[:-1]}")
+    return found

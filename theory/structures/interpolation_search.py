@@ -65,6 +65,11 @@ def interpolated(
     for name, each in zip(names, arrays, strict=True):
         checks.finite(name, bool(np.isfinite(checks.real(name, each)).all()))
     at, first, last, below, above = arrays
+    try:
+        np.broadcast_shapes(*(np.shape(each) for each in arrays))
+    except ValueError:
+        shapes = ", ".join(f"{n} {np.shape(v)}" for n, v in zip(names, arrays, strict=True))
+        raise InputError(f"shapes are {shapes}: give ones that broadcast") from None
     if not (above > below).all():
         raise InputError("v_lo is not below v_hi: give a bracket of the query")
     return _interpolated(at, first, last, below, above)

@@ -14,8 +14,9 @@ two the one that was left first.  When nothing is pending, the last cell is look
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.structures.clouds import as_cloud, beside_cloud
+from theory.structures.lookup import MOST_LOOKUPS
 
 
 def kd_order(points: ArrayLike) -> np.ndarray:
@@ -54,10 +55,13 @@ def kd_search(points: ArrayLike, queries: ArrayLike, lookups: int) -> np.ndarray
     """The cells (…, m, M) of M = `lookups` lookups for queries (…, m, d) in points (…, N, d) that
     are laid out.
 
-    Raises ValueError for lookups < 1, and as `as_cloud` and `beside_cloud`.
+    Raises ValueError for lookups < 1 or above 10^5, for what no memory holds, and as `as_cloud` and
+    `beside_cloud`.
     """
     x = as_cloud(points)
-    q, M = beside_cloud(queries, x), checks.dimension("lookups", lookups)
+    q, M = beside_cloud(queries, x), checks.dimension("lookups", lookups, MOST_LOOKUPS)
+    asks = q.size // q.shape[-1]
+    machine.fits_in_memory(f"{M} lookups of {asks} queries", 48 * M * asks, "take fewer")
     N, d = x.shape[-2:]
     m = q.shape[-2]
     flat, asked = x.reshape(-1, N, d), q.reshape(-1, d)

@@ -11,14 +11,16 @@ names one cell for each query, and is sent the values of these cells before it n
 """
 
 from collections.abc import Callable, Generator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 from theory.structures.points import as_points, as_queries
 
+MOST_LOOKUPS = 10**5
 Lookups = Generator[np.ndarray, np.ndarray, None]
 Strategy = Callable[[np.ndarray, int], Lookups]
 
@@ -28,22 +30,29 @@ def looked_at(
 ) -> np.ndarray:
     """The cells (…, m, M) of M = `lookups` lookups for queries (…, m) in points (…, N).
 
-    Raises ValueError for lookups < 1, for a strategy that names what is no cell, and as `as_points`
-    and `as_queries`.
+    Raises ValueError for lookups < 1 or above 10^5, for a strategy that names what is no cell or
+    ends before, and as `as_points` and `as_queries`.
     """
     x = as_points(points)
-    q, M = as_queries(queries, x), checks.dimension("lookups", lookups)
+    q, M = as_queries(queries, x), checks.dimension("lookups", lookups, MOST_LOOKUPS)
+    machine.fits_in_memory(f"{M} lookups of {q.size} queries", 16 * M * q.size, "take fewer")
+    if not callable(strategy):
+        raise InputError(f"strategy is {strategy!r}: give one, such as binary_search")
     N, search = x.shape[-1], strategy(q, x.shape[-1])
     # Where the row of each query begins in all points, one row behind the other.
     begins = np.arange(0, x.size, N).reshape(*x.shape[:-1], 1)
-    cells = [_cells(next(search), q.shape, N)]
-    for _ in range(M - 1):
+    cells, seen = list[np.ndarray](), None
+    for i in range(M):
+        try:
+            cells.append(_cells(next(search) if seen is None else search.send(seen), q.shape, N))
+        except StopIteration:
+            raise InputError(f"the strategy ends after {i} lookups: ask for as many") from None
         seen = x.reshape(-1).take(begins + cells[-1])
-        cells.append(_cells(search.send(seen), q.shape, N))
     return np.stack(cells, axis=-1)
 
 
-def _cells(named: np.ndarray, shape: tuple[int, ...], N: int) -> np.ndarray:
+def _cells(named: Any, shape: tuple[int, ...], N: int) -> np.ndarray:
+    named = checks.array_of("what the strategy names", named)
     whole = named.shape == shape and named.dtype.kind in "iu"
     if not whole or not ((named >= 0) & (named < N)).all():
         raise InputError(
@@ -68,6 +77,7 @@ def found(cells: ArrayLike, nearest: ArrayLike) -> np.ndarray:
 
 
 def accuracy_by_lookup(cells: ArrayLike, nearest: ArrayLike) -> np.ndarray:
-    """The share of queries whose nearest neighbour is among the first i cells, (M,)."""
+    """The share of queries whose nearest neighbour is among the first i cells, (M,).  Raises
+    ValueError as `found`."""
     right = found(cells, nearest)
     return np.asarray(right.reshape(-1, right.shape[-1]).mean(axis=0))

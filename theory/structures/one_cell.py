@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from theory import checks
 from theory.checks import InputError
 
+MOST_BITS = 10**6  # of a cell that is computed with
+
 
 def packed(numbers: ArrayLike, base: int) -> int:
     """Σ_a x_a·B^a for numbers (N,) and B = `base`, exactly.
@@ -34,9 +36,12 @@ def packed(numbers: ArrayLike, base: int) -> int:
 def unpacked(cell: int, N: int, base: int) -> np.ndarray:
     """The N digits of a cell, (N,).
 
-    Raises ValueError for counts below 1, B < 2, and a cell that is not from 0 to B^N − 1.
+    Raises ValueError for counts below 1, B < 2 or above 2^63, cells of more than 10^6 bits, and a
+    cell that is not from 0 to B^N − 1.
     """
     c, count, B = checks.step_count("cell", cell), checks.dimension("N", N), _base(base)
+    checks.dimension("base", B, 2**63)
+    _held(count, B)
     if c >= B**count:
         raise InputError(f"the cell has more than {count} digits of base {B}: give a larger N")
     return np.array([c // B**a % B for a in range(count)], dtype=np.int64)
@@ -45,9 +50,16 @@ def unpacked(cell: int, N: int, base: int) -> np.ndarray:
 def cell_bits(N: int, base: int) -> int:
     """⌈log₂B^N⌉, the bits that a cell of N digits needs.
 
-    Raises ValueError for N < 1 and B < 2.
+    Raises ValueError for N < 1, B < 2, and more than 10^6 bits.
     """
-    return (_base(base) ** checks.dimension("N", N) - 1).bit_length()
+    B, count = _base(base), checks.dimension("N", N)
+    _held(count, B)
+    return (B**count - 1).bit_length()
+
+
+def _held(N: int, B: int) -> None:
+    if N * B.bit_length() > MOST_BITS:
+        raise InputError(f"{N} digits of base {B} are more than {MOST_BITS:.0e} bits: give fewer")
 
 
 def _base(base: int) -> int:

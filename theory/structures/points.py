@@ -15,7 +15,7 @@ the order of the tree are not always ascending, so they are sorted.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 
@@ -75,8 +75,9 @@ def uniform_points(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (sets, N), ascending, and queries (sets, m), all independent U(low, high).
 
-    Raises ValueError for counts below 1, and unless low < high.
+    Raises ValueError for counts below 1, unless low < high, and for what no memory holds.
     """
+    rng = drawn_by(rng, sets, N, m)
     shape = checks.dimension("sets", sets), checks.dimension("N", N)
     low, high = checks.finite_number("low", low), checks.finite_number("high", high)
     if not low < high:
@@ -85,18 +86,33 @@ def uniform_points(
     return x, rng.uniform(low, high, (shape[0], checks.dimension("m", m)))
 
 
+def drawn_by(rng: np.random.Generator, *counts: int) -> np.random.Generator:
+    """What draws so many numbers in sets: `counts` are those of sets, of points and of queries, and
+    of coordinates if any.  Raises ValueError for counts below 1, and for what no memory holds."""
+    sets, N, m, d = [checks.dimension("a count", each) for each in (*counts, 1)[:4]]
+    machine.fits_in_memory(
+        f"{sets:.3g} sets of {N:.3g} points and {m:.3g} queries",
+        32 * sets * d * (N + m),
+        "draw fewer",
+    )
+    return checks.generator("rng", rng)
+
+
 def hard_points(
     sets: int, levels: int, m: int, rng: np.random.Generator, a: float = 7.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (sets, 2^levels − 1), ascending, and queries (sets, m), of the hard distribution.
 
-    Raises ValueError for counts below 1 or above 20 levels, and a ≤ 1.
+    Raises ValueError for counts below 1 or above 20 levels, a ≤ 1 or such that a^levels leaves
+    float64, and for what no memory holds.
     """
     count, L = checks.dimension("sets", sets), checks.dimension("levels", levels)
     if L > 20:
         raise InputError(f"levels is {L}: give at most 20, a million points")
-    if not checks.positive_number("a", a) > 1:
-        raise InputError(f"a is {a:g}: give a number above 1, so that deeper nodes are nearer")
+    most = 1e300 ** (1 / L)
+    if not 1 < checks.positive_number("a", a) < most:
+        raise InputError(f"a is {a:g}: give a number above 1 and below {most:.3g}")
+    rng = drawn_by(rng, count, 2**L, m)
     depth = [rng.uniform(0, a**L, (count, 1))]
     for k in range(1, L):
         step = rng.uniform(0, a ** (L - k), (count, 2**k))

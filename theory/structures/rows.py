@@ -19,7 +19,7 @@ from theory import checks
 from theory.checks import InputError
 from theory.structures.clouds import as_cloud, nearest_in_cloud, uniform_cloud
 
-SETS = 10_000  # drawn at once
+SETS, MOST_SETS = 10_000, 10**7  # drawn at once, and in all
 Order = Callable[[np.ndarray], np.ndarray]
 
 
@@ -62,9 +62,10 @@ def found_at_once(
     square, (sets, M), a query to a set.
 
     `order` says which point stands in each cell; places are counted on forty times as many sets.
-    Raises ValueError for counts below 1.
+    Raises ValueError for counts below 1, more than 10^7 sets, and an order that is none.
     """
-    M, count = checks.dimension("lookups", lookups), checks.dimension("sets", sets)
+    M, count = checks.dimension("lookups", lookups), checks.dimension("sets", sets, MOST_SETS)
+    rng = checks.generator("rng", rng)
     squares = checks.dimension("grid", grid)
     seen = np.zeros((squares * squares, checks.dimension("N", N)))
     for start in range(0, 40 * count, SETS):
@@ -81,5 +82,12 @@ def _places(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The square of each query and the place of its nearest neighbour in the order, (sets,)."""
     x, q = uniform_cloud(sets, N, 2, 1, rng)
-    place = (order(x) == nearest_in_cloud(x, q)).argmax(axis=-1)
+    if not callable(order):
+        raise InputError(f"order is {order!r}: give a function, such as row_order of so many rows")
+    cells = checks.step_counts("the order", order(x))
+    if cells.shape != x.shape[:-1] or (np.sort(cells) != np.arange(N)).any():
+        raise InputError(
+            f"the order has shape {cells.shape}: give for each set 0 to {N - 1}, each once"
+        )
+    place = (cells == nearest_in_cloud(x, q)).argmax(axis=-1)
     return (grid * q[:, 0]).astype(np.int64) @ [grid, 1], place

@@ -23,21 +23,25 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
+
+MOST = 10**8  # items, or cells
 
 
 def zipf(V: int, exponent: float) -> np.ndarray:
-    """p_i ∝ (i + 1)^−exponent, (V,).  Raises ValueError for V < 1 and an exponent below 0."""
+    """p_i ∝ (i + 1)^−exponent, (V,).  Raises ValueError for V < 1 or above 10^8, and an
+    exponent below 0."""
     power = checks.nonnegative_number("exponent", exponent)
-    p = np.arange(1, checks.dimension("V", V) + 1) ** -power
+    p = np.arange(1, checks.dimension("V", V, MOST) + 1) ** -power
     return np.asarray(p / p.sum())
 
 
 def random_hashes(sets: int, d: int, V: int, w: int, rng: np.random.Generator) -> np.ndarray:
     """d independent cells of each item, (sets, d, V).  Raises ValueError for counts below 1."""
     shape = tuple(checks.dimension(n, v) for n, v in (("sets", sets), ("d", d), ("V", V)))
-    return rng.integers(checks.dimension("w", w), size=shape)
+    _fits(sets * d * V)
+    return checks.generator("rng", rng).integers(checks.dimension("w", w, MOST), size=shape)
 
 
 def balanced_hashes(sets: int, V: int, k: int, rng: np.random.Generator) -> np.ndarray:
@@ -46,7 +50,8 @@ def balanced_hashes(sets: int, V: int, k: int, rng: np.random.Generator) -> np.n
     Raises ValueError for counts below 1.
     """
     cells = np.arange(checks.dimension("V", V)) % checks.dimension("k", k)
-    return rng.permuted(np.tile(cells, (checks.dimension("sets", sets), 1, 1)), axis=-1)
+    _fits(checks.dimension("sets", sets) * V)
+    return checks.generator("rng", rng).permuted(np.tile(cells, (sets, 1, 1)), axis=-1)
 
 
 def counts_of(streams: ArrayLike, V: int) -> np.ndarray:
@@ -56,6 +61,7 @@ def counts_of(streams: ArrayLike, V: int) -> np.ndarray:
     """
     items = checks.tokens("streams", streams, checks.dimension("V", V))
     flat = items.reshape(-1, items.shape[-1])
+    _fits(len(flat) * V)
     counts = np.zeros((len(flat), V), dtype=np.int64)
     np.add.at(counts, (np.arange(len(flat))[:, None], flat), 1)
     return counts.reshape(*items.shape[:-1], V)
@@ -93,6 +99,7 @@ def conservative(streams: ArrayLike, hashes: ArrayLike, w: int) -> np.ndarray:
     items = checks.tokens("streams", streams, h.shape[-1] if h.ndim > 1 else None)
     _, h = _together(counts_of(items, h.shape[-1]), h, w)
     d, V = h.shape[-2:]
+    _fits(h.size // V * w)
     own, flat = h.reshape(-1, d, V), items.reshape(-1, items.shape[-1])
     table = np.zeros((len(own), d, w), dtype=np.int64)
     sets, rows = np.arange(len(own))[:, None], np.arange(d)
@@ -108,14 +115,15 @@ def one_row_error(p: ArrayLike, n: int, k: int, *, balanced: bool = False) -> fl
 
     Raises ValueError for counts below 1, and what are no probabilities.
     """
-    law, cells = checks.nonnegative("p", p), checks.dimension("k", k)
+    law, cells = checks.nonnegative("p", p), checks.dimension("k", k, MOST)
     if law.ndim != 1 or abs(law.sum() - 1) > 1e-9:
         raise InputError(f"p has shape {law.shape} and the sum {law.sum():g}: give probabilities")
     share = Fraction(1, cells)
     if checks.truth("balanced", balanced):
         V = len(law)
-        sizes = [V // cells + (c < V % cells) for c in range(cells)]
-        share = Fraction(sum(v * (v - 1) for v in sizes), max(1, V * (V - 1)))
+        least, more = divmod(V, cells)
+        pairs = more * (least + 1) * least + (cells - more) * least * (least - 1)
+        share = Fraction(pairs, max(1, V * (V - 1)))
     return checks.dimension("n", n) * float(share) * float((law * (1 - law)).sum())
 
 
@@ -131,6 +139,7 @@ def best_answers(estimates: ArrayLike, counts: ArrayLike, weights: ArrayLike) ->
     w = checks.nonnegative("weights", weights)
     if not said.shape == c.shape == w.shape:
         raise InputError(f"shapes {said.shape}, {c.shape}, {w.shape}: give one for each")
+    _fits((int(said.max()) + 1) * (int(c.max()) + 1))
     total = np.zeros((said.max() + 1, c.max() + 1))
     np.add.at(total, (said.ravel(), c.ravel()), w.ravel())
     share = total.cumsum(1)
@@ -152,9 +161,16 @@ def _together(counts: ArrayLike, hashes: ArrayLike, w: int) -> tuple[np.ndarray,
 def _added(values: np.ndarray, h: np.ndarray, w: int) -> np.ndarray:
     """The sums of values (…, V) in each of w cells, (…, w)."""
     flat, cells = values.reshape(-1, values.shape[-1]), h.reshape(-1, h.shape[-1])
+    _fits(len(flat) * w)
     table = np.zeros((len(flat), w), dtype=np.int64)
     np.add.at(table, (np.arange(len(flat))[:, None], cells), flat)
     return table.reshape(*h.shape[:-1], w)
+
+
+def _fits(numbers: int) -> None:
+    machine.fits_in_memory(
+        f"{numbers:.3g} numbers", 24 * numbers, "take fewer cells, items or sets"
+    )
 
 
 def _read(table: np.ndarray, h: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
+from theory.structures.lookup import MOST_LOOKUPS
 
 MOST = 256  # cells of which the best tree is found
 
@@ -40,21 +41,21 @@ def treap_depths(weights: ArrayLike) -> np.ndarray:
 def found_by_depth(depths: ArrayLike, weights: ArrayLike, lookups: int) -> np.ndarray:
     """The weight of the cells at levels up to i, i = 1 … M, (M,).
 
-    Raises ValueError for lookups < 1, and as many levels as there are no weights.
+    Raises ValueError for lookups < 1 or above 10^5, and as many levels as there are no weights.
     """
     level, w = checks.step_counts("depths", depths), _row(weights)
     if level.shape != w.shape:
         raise InputError(f"depths have shape {level.shape} and weights {w.shape}: give as many")
-    M = checks.dimension("lookups", lookups)
+    M = checks.dimension("lookups", lookups, MOST_LOOKUPS)
     return np.array([w[level <= i].sum() for i in range(1, M + 1)])
 
 
 def most_by_weight(weights: ArrayLike, lookups: int) -> np.ndarray:
     """f(0, N, i), the most weight that a tree of i levels finds, i = 1 … M, (M,).
 
-    Raises ValueError for lookups < 1, more than 256 weights, and as `treap_depths`.
+    Raises ValueError for lookups < 1 or above 256, more than 256 weights, and as `treap_depths`.
     """
-    w, M = _row(weights), checks.dimension("lookups", lookups)
+    w, M = _row(weights), checks.dimension("lookups", lookups, MOST)
     N = len(w)
     if N > MOST:
         raise InputError(f"there are {N} weights: give at most {MOST}, as all roots are tried")

@@ -56,5 +56,8 @@ def draw(
             right.plot([i - 0.2, i + 0.2], [a, b], style, color=colour, marker="o", ms=4)
     right.axhline(0, color="0.8", lw=0.8)
     right.set_xticks(range(len(shown)), ["g(H)", "δ⁺", "sure bound", "printed"])
-    right.set_title("last models, before and after\none number is fitted on fresh documents")
+    right.set_ylabel("probability")
+    right.set_title(
+        "last models, before (left) and after (right)\none number is fitted on fresh documents"
+    )
     figure.savefig(path, dpi=150)

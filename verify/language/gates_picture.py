@@ -16,14 +16,17 @@ def draw(path: Path, rng: np.random.Generator, inputs: int, gates: int) -> None:
     """The share of random inputs on which each gate of a random circuit is decided."""
     circuit = random_circuit(inputs, gates, rng)
     words = rng.integers(2, size=(500, inputs))
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-    panel = figure.subplots()
+    shares = []
     for n in EXAMPLES:
         seen = circuit.wires(rng.integers(2, size=(n, inputs)))
         answers = GateLearner(inputs, seen)(words)[:, inputs:]
-        panel.plot(range(1, gates + 1), (answers >= 0).mean(axis=0), label=f"{n} examples")
-    panel.set_ylim(0, 1.03)
-    panel.set_xlabel("gate")
-    panel.set_ylabel("share of inputs that are decided")
-    panel.legend(fontsize=8)
+        shares.append((answers >= 0).mean(axis=0))
+    figure = Figure(figsize=(9.0, 2.8), layout="constrained")
+    panel = figure.subplots()
+    image = panel.imshow(
+        shares, vmin=0, vmax=1, aspect="auto", extent=(0.5, gates + 0.5, len(EXAMPLES) - 0.5, -0.5)
+    )
+    panel.set_yticks(range(len(EXAMPLES)), list(map(str, EXAMPLES)))
+    panel.set(xlabel="gate", ylabel="examples seen")
+    figure.colorbar(image, ax=panel, label="share of inputs decided")
     figure.savefig(path, dpi=150)

@@ -35,8 +35,8 @@ GAMMA = 0.05
 def good_turing(
     run: Run,
     *,
-    facts: Annotated[int, option("facts of the worlds that are drawn", min=2)] = 2000,
-    documents: Annotated[int, option("documents of each", min=2)] = 1000,
+    facts: Annotated[int, option("facts of the worlds that are drawn", min=2, max=10**6)] = 2000,
+    documents: Annotated[int, option("documents of each", min=2, max=50_000)] = 1000,
     worlds: Annotated[int, option("how many are drawn", min=20, max=10**4)] = 400,
 ) -> Iterator[Finding]:
     """The share of documents seen once is the chance of the unseen, to 1.2/√n in the mean square.

@@ -20,6 +20,7 @@ def draw(path: Path, drawn: np.ndarray, documents: int) -> None:
         panel.axvline(sign * float(most_mean_square(documents)) ** 0.5, color="C0", label=label)
         label = "95 %, [KNVZ2025]" if sign > 0 else None
         panel.axvline(sign * deviation_bound(documents, 0.05), color="C3", ls="--", label=label)
-    panel.set(xlabel="MF − M", title=f"{len(drawn)} corpora of {documents} documents")
-    panel.legend(fontsize=8)
+    panel.set(xlabel="MF − M", ylabel="corpora")
+    panel.set_title(f"{len(drawn)} corpora of {documents} documents")
+    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
     figure.savefig(path, dpi=150)

@@ -30,7 +30,7 @@ def draw(path: Path, drawn: World) -> None:
     left.plot(SHARES, printed, ":", label="printed bound")
     left.axhline(0, color="0.7", lw=0.8)
     left.set(xlabel="share of the memoriser in the model", ylabel="probability")
-    left.set_title(f"{drawn.facts:.0e} facts, {drawn.documents:.0e} documents")
+    left.set_title(f"{drawn.facts:,} facts, {drawn.documents:,} documents")
     left.legend(fontsize=8)
     models = [drawn.model(name) for name in MODELS]
     terms = {
@@ -46,6 +46,7 @@ def draw(path: Path, drawn: World) -> None:
         right.bar(np.arange(3) + width * (i - 2.5), values, width, label=name)
     right.axhline(0, color="0.7", lw=0.8)
     right.set_xticks(np.arange(3), MODELS)
+    right.set_ylabel("probability")
     right.set_title("the terms of the sure bound, their sum, and what it bounds", fontsize=9)
     right.legend(fontsize=8, loc="lower left")
     figure.savefig(path, dpi=150)

@@ -20,7 +20,7 @@ GRID = 12  # parts, of what the model of three words says
 
 @claim(source="[KNVZ2025, Theorems 1 and 3]; proofs in theory/language/is_it_valid.py")
 def is_it_valid_claim(
-    run: Run, *, instances: Annotated[int, option("random instances", min=10)] = 400
+    run: Run, *, instances: Annotated[int, option("random instances", min=10, max=10**5)] = 400
 ) -> Iterator[Finding]:
     """A model errs at least 2 err_iiv − max|V|/min|E| − δ⁺, err_iiv the error of *is it valid?*.
 

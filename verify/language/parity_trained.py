@@ -78,6 +78,14 @@ def parity_trained(
     yield by_chance("answer", "the parity, without steps", asked, "parity")
     yield by_chance("others", "the parity of the other letters, with steps", told, "others")
     yield from untaught(before)
+    if run.plot:
+        from verify.language.parity_trained_picture import draw
+
+        draw(
+            run.plot,
+            {name: m.nodes for name, m in told.items()},
+            {name: m.parity for name, m in told.items()},
+        )
 
 
 def seed(name: str) -> str:
