@@ -12,7 +12,7 @@ with τ, sets counted with their prompts' weights, and |F| the mean number of va
 If facts are *regular*, E p(y) the same for all unseen y given the corpus, and τ = 1/|U|, then the
 bracket has mean τ|A| − |A∩U|·E p(U)/|U| ≥ 0, as p(U) ≤ 1 (Good and Turing: E p(U) ≥ E MF − 1/n):
 
-    E g(H) ≥ E MF − E δ⁺ − |F|/|U| − 1/n;
+    E g(H) ≥ E MF − E δ⁺ − E|F|/|U| − 1/n,    |U| ≥ |H|;
     g(H) ≥ p(U) − δ⁺ − |F|/(γ|U|)                        with probability ≥ 1 − γ, τ = 1/(γ|U|)
 
 as p(U∩A) exceeds τ|A∩U| with chance ≤ γ (Markov).  Only over-confidence at one threshold counts,
@@ -143,7 +143,8 @@ Number: TypeAlias = float | Fraction
 
 
 def expected_bound(seen_once: Number, over: Number, facts: int, unseen: int, documents: int) -> Any:
-    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular."""
+    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular: of means, not of what one
+    corpus has; |U| is then the least that it may be, and |H| is no more."""
     F, U, n = _counts(facts=facts, unseen=unseen, documents=documents)
     return _number("seen_once", seen_once) - _number("over", over) - Fraction(F, U) - Fraction(1, n)
 
@@ -158,7 +159,7 @@ def bound_given_corpus(
 
 
 def expected_prompted_bound(once: Number, over: Number, answers: int, documents: int) -> Any:
-    """E sr − E δ⁺ − 2/m − 1/N, below E err."""
+    """E sr − E δ⁺ − 2/m − 1/N, below E err: of means, as above."""
     m, N = _counts(answers=answers, documents=documents)
     return _number("once", once) - _number("over", over) - Fraction(2, m) - Fraction(1, N)
 
@@ -178,7 +179,8 @@ def printed_bound(
     seen_once: float, miscalibration: float, facts: int, others: int, documents: int, delta: float
 ) -> float:
     """MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n) with e^{−s} = |F|/|H|, of regular facts, below g(H)
-    with probability ≥ 1 − δ [KalaiVempala2024, Corollary 1]; Mis is that of their bins there."""
+    with probability ≥ 1 − δ: so [KalaiVempala2024, Corollary 1] is quoted; the paper itself was not
+    read here.  Mis is that of bins of theirs there."""
     return seen_once - miscalibration - printed_slack(facts, others, documents, delta)
 
 
