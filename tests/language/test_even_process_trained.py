@@ -99,8 +99,8 @@ def test_models_that_have_not_learned_it_fail():
         "looks-back",
     }
     uniform = Scored(P, np.full(len(P), 1 / len(P)))
-    assert {each.verdict for each in control(uniform)} == {Verdict.HOLDS}
-    assert {each.verdict for each in control(Scored(P, P))} == {Verdict.FAILS}
+    assert {each.verdict for each in control([uniform])} == {Verdict.HOLDS}
+    assert {each.verdict for each in control([Scored(P, P), uniform])} == {Verdict.FAILS}
 
 
 def test_it_is_as_recorded():

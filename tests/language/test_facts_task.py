@@ -137,6 +137,9 @@ def test_planted_models_are_on_opposite_sides_of_the_thresholds():
     broken = [first, Kept(2, memoriser._replace(recall=0.9, sure=0.5, printed=0.1))]
     failed = {each.id for each in findings({"a": broken}, {}) if each.verdict is Verdict.FAILS}
     assert {"a/sure", "a/printed", "learned"} <= failed
+    runs = {"a": broken, "b": [first, last]}
+    failed = {each.id for each in findings(runs, {}) if each.verdict is Verdict.FAILS}
+    assert failed == {"a/sure", "a/printed", "learned"}  # every seed has to
 
 
 def test_an_untrained_model_knows_nothing():

@@ -135,6 +135,25 @@ def test_a_penalty_finds_few_bits_and_none_does_not():
     assert sparse > 0.99 > 0.9 > balanced_accuracy(logistic(words, labels)(asked), wanted)
 
 
+def test_logistic_regression_is_the_same_for_rotated_words():
+    rule, draw = random_conjunction(20, 3, rng()), rng()
+    words, asked = (draw.integers(2, size=(n, 20)) for n in (60, 50))
+    labels, turn = rule.labels(words), np.linalg.qr(draw.normal(size=(20, 20)))[0]
+    turned = [((2 * each - 1) @ turn + 1) / 2 for each in (words, asked)]
+    for learner, alike in ((logistic, True), (lambda *of: l1_logistic(*of, 0.01), False)):
+        plain, other = learner(words, labels)(asked), learner(turned[0], labels)(turned[1])
+        assert np.allclose(plain, other, rtol=1e-3, atol=1e-3 * abs(plain).max()) is alike
+
+
+def test_the_radius_of_a_cover_is_not_idle():
+    """d = 1, k = 1: −A, 0 and A are all half of A away from A/2, and tokens ±B tell them apart."""
+    A = 0.1
+    X = [[[1.0], [-1.0]]]
+    apart = min(abs(head([A / 2], [1.0], X) - head([q], [1.0], X))[0] for q in (-A, 0.0, A))
+    radius = cover_radius(A, 1.0, 1.0, 1, 10**8)
+    assert 0.45 * radius < apart <= radius
+
+
 def test_the_claims_hold_at_small_sizes(tmp_path):
     found = list(head_cover.findings(Run(quick=True), d=6, k=8))
     assert {each.verdict for each in found} == {Verdict.HOLDS}

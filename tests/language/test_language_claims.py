@@ -1,18 +1,21 @@
 """The claims on language: what they find, what they refuse, and their pictures."""
 
+from fractions import Fraction as F
+
 import pytest
 
 from theory.checks import InputError
-from theory.language import world
+from theory.language import Log, conditional_entropy, even_process, log, window_cost, world
 from verify.claim import Run
 from verify.cli import main
 from verify.finding import Verdict
 from verify.language.bounds import told, unless_vacuous
 from verify.language.good_turing import good_turing
-from verify.language.hallucination import hallucination, in_a_sentence
+from verify.language.hallucination import hallucination, in_a_sentence, knowing, of_world
 from verify.language.log_linear import log_linear_claim
+from verify.language.rescalings import reaches
 from verify.language.sampling_or_argmax import sampling_or_argmax
-from verify.language.tiny_worlds import corpora, parts
+from verify.language.tiny_worlds import corpora, parts, probable
 
 SMALL = {"facts": 4000, "strings": 4 * 10**8, "documents": 2000, "law": "uniform", "samples": 200}
 
@@ -60,10 +63,46 @@ def test_bounds_are_told():
 
     assert told(0.25) == "0.2500"
     assert told(-0.25) == "−0.2500 (vacuous)"
-    for bound, verdict in ((0.1, Verdict.HOLDS), (-0.1, Verdict.UNDECIDED)):
+    for bound, verdict in ((0.1, "holds"), (0.0, "undecided"), (-0.1, "undecided")):
         holds = at_least("a", "a", "exact", 1, bound)
-        assert unless_vacuous(holds, bound).verdict is verdict
+        assert str(unless_vacuous(holds, bound).verdict) == verdict
     assert unless_vacuous(at_least("a", "a", "exact", -1, -0.1), -0.1).verdict is Verdict.FAILS
+
+
+def test_worlds_of_which_nothing_follows_decide_nothing():
+    """All was seen, or half of all strings are facts: no theorem is wrong there."""
+    for sizes in ((100, 10**5, 10**4, "uniform"), (100, 100, 10**4, "zipf")):
+        found = {each.id: each.verdict for each in of_world(world(*sizes, 0))}
+        assert set(found.values()) == {Verdict.UNDECIDED}
+    found = {each.id: each for each in of_world(world(100, 10**7, 50, "uniform", 0))}
+    assert found["trade"].verdict is found["sure"].verdict is Verdict.HOLDS
+
+
+def test_who_knows_all_facts_is_calibrated():
+    of = knowing(world(50, 1000, 40, "uniform", 0))
+    assert of.mass.sum() == pytest.approx(1)
+    assert (of.miscalibration, of.hallucination) == (0, 0)
+    assert of.strings.sum() == 1050
+    assert of.unseen_mass > 0.2
+
+
+def test_a_bound_that_mostly_holds_fails_sometimes():
+    """Of one fact and even guesses on nine of 40 strings, in 9 of 40 worlds; γ is ¼."""
+    assert probable(True).measured == pytest.approx(9 / 40)
+
+
+def test_gains_are_compared_with_squares():
+    assert reaches(log(2), F(69, 100))
+    assert not reaches(log(2), F(70, 100))
+    assert reaches(Log(), F(0))
+
+
+def test_the_figures_of_the_even_process_are_those_of_the_ledger():
+    of = even_process()
+    costs = [f"{float(window_cost(of, 10, window)):.4f}" for window in (0, 1, 2, 4, 6)]
+    assert costs == ["0.1654", "0.1349", "0.0782", "0.0346", "0.0128"]
+    H = [f"{float(conditional_entropy(of, t)):.6f}" for t in (1, 2, 3, 10)]
+    assert H == ["0.636514", "0.605939", "0.549306", "0.471088"]
 
 
 def test_corpora_and_grids_are_all_there():

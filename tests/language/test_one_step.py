@@ -52,6 +52,12 @@ def test_the_last_step_is_the_parity_of_the_letters(d, k):
     assert (tree.scores.sum(axis=1) == 2).all()
 
 
+def test_letters_are_paired_in_their_order():
+    tree = parity_tree(6, [3, 1, 0, 5])
+    assert tree.children.tolist() == [[3, 1], [0, 5], [6, 7]]
+    assert parity_tree(8, range(8)).children.tolist()[4:] == [[8, 9], [10, 11], [12, 13]]
+
+
 def by_autodiff(tree, node, bits, phi):
     """−(m²/8) of the gradient at 0, by central differences of the loss itself."""
     x = with_steps(tree, bits).astype(float)
@@ -94,7 +100,8 @@ def test_relations_are_those_of_four_tokens_and_few(d, k):
         assert len(four) == R
         assert r.tolist() == [sum(j in c for c in four) for j in range(m)]
         assert r.max() <= 4
-        # What the bound 4m/n on the variance takes.
+        # What the bound 4m/n on the variance takes, and why it is so for every tree.
+        assert R == 0 or 13 <= m >= R
         assert 3 * m**2 - 2 * m + 12 * m * int(r.min()) >= 24 * R
 
 

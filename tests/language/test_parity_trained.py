@@ -13,7 +13,7 @@ from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained
 from verify.language import parity_trained_picture
-from verify.language.parity_trained import by_chance, learned, parity_trained, seen
+from verify.language.parity_trained import Seen, by_chance, learned, parity_trained, seen
 from verify.language.planted import built
 from verify.theorems import recorded
 
@@ -56,6 +56,18 @@ def test_the_built_model_is_right_and_looks_at_the_children():
     assert found.others == 0.5
     right = list(learned({"seed0": found, "seed1": found._replace(parity=0.5)}))
     assert [str(each.verdict) for each in right] == ["holds", "fails", "holds"]  # it has 3 steps
+    assert str(by_chance("x", "", {"seed0": found}, "parity").verdict) == "fails"
+
+
+def test_every_seed_has_to_learn_most_steps():
+    """And of those that are right every one looks at children."""
+    nodes = np.array([1.0] * 5 + [0.5, 0.5])
+    told = {f"seed{i}": Seen(1.0, 0.5, nodes, 0.75) for i in range(3)}
+    assert [str(each.verdict) for each in learned(told)] == ["holds"] * 3
+    fewer, elsewhere = told["seed0"]._replace(nodes=nodes[::-1] / 2), Seen(1.0, 0.5, nodes, 0.25)
+    for other, verdicts in ((fewer, "holds fails holds"), (elsewhere, "holds holds fails")):
+        found = learned(told | {"seed1": other})
+        assert " ".join(str(each.verdict) for each in found) == verdicts
 
 
 def test_without_steps_only_the_parity_is_said():

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from constructions import parity_by_linear_tokens, parity_with_steps
 from constructions.language.parity_steps import asked, sharpness_for_steps
@@ -46,6 +47,17 @@ def test_the_scores_are_the_tree():
     scores = (W_pos @ attn.W_Q[0] @ attn.W_K[0].T @ W_pos.T).numpy()
     assert (scores == asked(tree)).all()
     assert (scores[5:] == tree.scores).all()
+
+
+def test_the_mlp_is_the_function_that_is_stated():
+    model = parity_with_steps(4, 2)
+    z = torch.linspace(-1, 1, 33, dtype=torch.float64)
+    at, out = (model.stream[name].start for name in ("pair", "out"))
+    stream = torch.zeros(33, model.d_model, dtype=torch.float64)
+    stream[:, at] = z
+    parts = [torch.relu(sign * z - 0.25) - torch.relu(sign * z - 0.75) for sign in (1, -1)]
+    added = model.blocks[0].mlp(stream)[:, out]
+    assert torch.equal(added, 4 * (parts[0] + parts[1]) - 1)
 
 
 @pytest.mark.parametrize("letters", [[0], [2, 1], [0, 3, 5], [6, 5, 4, 3, 2, 1, 0]])

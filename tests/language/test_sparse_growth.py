@@ -12,6 +12,7 @@ from theory.language import (
     elimination,
     error_between,
     largest_scores,
+    least_samples,
     log_choices,
     random_conjunction,
     vote_bound,
@@ -20,7 +21,15 @@ from verify.claim import Run
 from verify.finding import Verdict
 from verify.language.samples_picture import draw_growth
 from verify.language.sparse_certificates import Certified, certificates, certified
-from verify.language.sparse_growth import GRID, exponent, least, sparse_and_growth, stream
+from verify.language.sparse_growth import (
+    GRID,
+    _above_the_bound,
+    _exponent,
+    exponent,
+    least,
+    sparse_and_growth,
+    stream,
+)
 from verify.theorems import recorded
 
 
@@ -60,7 +69,9 @@ def test_a_head_is_certified_where_it_is_right():
     found = certified(rule, words, rule.labels(words))
     assert found.error == 0
     assert 1 < found.vote < found.norms
-    assert np.isnan(certified(rule, words, np.roll(rule.labels(words), 1)).error)
+    wrong = certified(rule, words, np.roll(rule.labels(words), 1))
+    assert np.isnan(wrong.error)
+    assert wrong.vote == wrong.norms == np.inf
     verdicts = [each.verdict for each in certificates([found], 20, 3, 120, 1)]
     assert verdicts == [Verdict.HOLDS] * 4
     told = [*certificates([Certified(np.nan, np.inf, np.inf)], 20, 3, 120, 1)]
@@ -88,6 +99,22 @@ def test_an_exponent_is_that_of_its_power(tmp_path):
     assert np.isnan(exponent(found, sizes).mean)
     draw_growth(tmp_path / "p.png", {"attention": found}, sizes)
     assert (tmp_path / "p.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(("name", "power"), [("attention", 0.3), ("logistic", 1.0)])
+def test_sparse_learners_are_below_and_the_dense_one_above(name, power):
+    table = np.array([[c * T**power for T in (50, 100)] for c in (2.0, 3.0, 4.0)])
+    other = table[:, ::-1] if power == 1 else table**4
+    assert _exponent(name, table, [50, 100]).verdict is Verdict.HOLDS
+    assert _exponent(name, other, [50, 100]).verdict is Verdict.FAILS
+
+
+def test_every_learner_needs_as_much_as_any():
+    needed = np.array([[least_samples(T, 3, 0.5) for T in (50, 100)]] * 3)
+    table = {"one": 2.0 * needed, "other": 1.5 * needed}
+    assert _above_the_bound(table, [50, 100]).measured == pytest.approx(1.5)
+    table["other"] = 0.9 * needed
+    assert _above_the_bound(table, [50, 100]).verdict is Verdict.FAILS
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from verify.language.linear_tokens import linear_tokens
 from verify.language.one_step import one_gradient_step
 from verify.language.parity_steps import parity_with_steps
 from verify.language.restriction import restriction_access
-from verify.language.worked_steps import worked_steps
+from verify.language.worked_steps import reopened, worked_steps
 
 SMALL = [
     (parity_with_steps, {"d": 9, "k": 4, "samples": 4}),
@@ -67,6 +67,11 @@ def test_a_learner_that_says_nothing_decides_nothing():
     assert never_wrong("right", "", 0, 0).verdict is Verdict.UNDECIDED
     assert never_wrong("right", "", 0, 3).verdict is Verdict.HOLDS
     assert never_wrong("right", "", 1, 3).verdict is Verdict.FAILS
+
+
+def test_what_is_open_again_is_the_largest_fall():
+    assert reopened([0.25, 0.75, 0.5, 1.0]) == 0.25
+    assert reopened([0.25, 0.5, 1.0]) == -0.25
 
 
 def test_noise_is_that_of_the_samples():

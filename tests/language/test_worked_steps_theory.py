@@ -15,10 +15,12 @@ from theory.language import (
     enough_for_terms,
     enough_restrictions,
     hypotheses,
+    least_step_signal,
     letters_by_elimination,
     letters_by_solving,
     linear_tokens,
     mean_signal_bound,
+    parity_tree,
     random_circuit,
     random_tree,
     restricted,
@@ -28,6 +30,7 @@ from theory.language import (
     signals,
     terms_by_restriction,
     tree_by_restriction,
+    with_steps,
 )
 from theory.sequences import all_sequences
 
@@ -167,7 +170,30 @@ def test_the_signals_of_all_sets_are_those_of_the_definition_and_add_up():
     wanted = [(((1 - 2 * (words @ S % 2)) @ gradients) ** 2).sum() for S in words]
     assert signals(gradients).tolist() == wanted
     assert signals(gradients).sum() == 16 * (gradients**2).sum()
-    assert math.isclose(mean_signal_bound(64, 32), 1 / math.comb(64, 32), rel_tol=1e-12)
+    assert mean_signal_bound(4, 2) == Fraction(1, 6)
+
+
+def test_what_a_step_says_by_all_words():
+    """φ = 4z² − 1 at w = 0: E y∇φ and E‖∇φ‖² over a cube, in fractions."""
+    tree, bits = parity_tree(6, [5, 0, 2, 3]), 1 - 2 * all_sequences(6, 2)
+    x = with_steps(tree, bits)
+    for m in range(6, 9):
+        # m²∂φ/∂w_j/8 = z(x_j − z), times m²
+        total = x[:, :m].sum(1)
+        slopes = total[:, None] * (m * x[:, :m] - total[:, None])
+        said = [Fraction(int(each), len(x)) for each in x[:, m] @ slopes]
+        wanted = [Fraction(m * int(child)) - 2 for child in tree.scores[m - 6, :m]]
+        assert said == wanted
+        whole = Fraction(int((slopes**2).sum()), len(x))
+        share = sum(each**2 for each in said) / whole
+        assert least_step_signal(m) <= share < 2 * least_step_signal(m)
+
+
+def test_sizes_for_restrictions_are_the_least_of_their_union_bounds():
+    for d, s, depth, mu, delta in ((10, 5, 3, 0.3, 0.01), (40, 8, 7, 0.5, 0.1)):
+        n = enough_restrictions(d, s, depth, mu, delta)
+        free = ((1 + mu) / 2) ** depth * mu**2
+        assert 2 * s * d * math.exp(-free * n) <= delta < 2 * s * d * math.exp(-free * (n - 1))
 
 
 BAD = [
@@ -191,6 +217,7 @@ BAD = [
     (lambda: signals(np.ones((3, 2))), "give \\(2\\^d, parameters\\)"),
     (lambda: signals(np.full((4, 2), np.nan)), "NaN"),
     (lambda: mean_signal_bound(3, 4), "k at most d"),
+    (lambda: least_step_signal(1), "two children"),
 ]
 
 

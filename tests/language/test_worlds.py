@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from theory.checks import InputError
 from theory.language import (
     bound_given_corpus,
+    chances_of_seen,
     deviation_bound,
+    even_mean_square,
     expected_bound,
     expected_prompted_bound,
     fact_strings,
@@ -52,6 +54,7 @@ def test_good_turing_is_worst_for_as_many_equal_facts_as_documents():
     assert seen_once([1, 0, 2, 1], 4) == F(1, 2)
     n = 10**4
     assert float(n * most_mean_square(n)) == pytest.approx(1 + np.exp(-1), rel=1e-3)
+    assert even_mean_square(6, 5) == pytest.approx(float(mean_square([F(1, 6)] * 6, 5)), rel=1e-12)
     assert deviation_bound(100, 0.04) == pytest.approx(0.01 + 2.42 * sqrt(log(100) / 100))
 
 
@@ -63,6 +66,31 @@ def test_the_sure_inequality_is_sure(p, g, tau, unseen):
     assert found.hallucination >= found.sure_bound(F(tau, 8))
     assert found.over_confidence(F(tau, 8)) == over_confidence(p, g, F(tau, 8))[1]
     assert found.miscalibration == miscalibration(p, g)
+
+
+def test_the_bound_on_the_mean_square_is_that_of_its_three_terms():
+    for n in (2, 3, 7):
+        at = F(1, n + 1), F(2, n)  # where p(1 − p)^n and s²(1 − s)^{n−2} are largest
+        terms = [lambda p, n=n: p * (1 - p) ** n, lambda s, n=n: s**2 * (1 - s) ** (n - 2)]
+        assert most_mean_square(n) == F(1, n) + sum(f(x) for f, x in zip(terms, at, strict=True))
+        assert all(f(F(i, 60)) <= f(x) for f, x in zip(terms, at, strict=True) for i in range(61))
+
+
+def test_means_over_corpora_are_not_those_of_one():
+    drawn = [world(30, 60, 20, "zipf", seed) for seed in range(400)]
+    once = [each.seen_once for each in drawn]
+    assert {each.mean_seen_once for each in drawn} == {drawn[0].mean_seen_once}
+    assert abs(np.mean(once) - drawn[0].mean_seen_once) < 5 * np.std(once) / 20
+    asked = [prompted(30, 5, 20, 0.6, seed) for seed in range(400)]
+    once = [each.once for each in asked]
+    assert abs(np.mean(once) - asked[0].mean_once) < 5 * np.std(once) / 20
+    assert asked[0].mean_once == pytest.approx(0.6 * (1 - 0.02) ** 19)
+
+
+def test_what_good_and_turing_leave_is_what_came_once():
+    p, counts = [F(1, 5)] * 5, [2, 1, 1, 0, 0]
+    assert chances_of_seen(p, counts, "good-turing") == [F(1, 4), F(1, 8), F(1, 8)]
+    assert chances_of_seen(p, [2, 1, 0, 0, 0], "good-turing") == [F(4, 9), F(2, 9)]
 
 
 def test_by_hand():

@@ -29,7 +29,12 @@ from theory.language.decisions import (
     most_probable_text,
     most_sampling_error,
 )
-from theory.language.direct_gradients import letters_by_elimination, mean_signal_bound, signals
+from theory.language.direct_gradients import (
+    least_step_signal,
+    letters_by_elimination,
+    mean_signal_bound,
+    signals,
+)
 from theory.language.distributions import distribution
 from theory.language.documents import chances_of_seen, fact_strings
 from theory.language.gates import (
@@ -43,6 +48,7 @@ from theory.language.gates import (
 )
 from theory.language.good_turing import (
     deviation_bound,
+    even_mean_square,
     mean_difference,
     mean_square,
     moments_by_definition,
@@ -168,6 +174,7 @@ __all__ = [
     "entropy_rate",
     "error_between",
     "errors",
+    "even_mean_square",
     "even_process",
     "excess_error",
     "expected_bound",
@@ -185,6 +192,7 @@ __all__ = [
     "l1_logistic",
     "largest_scores",
     "least_samples",
+    "least_step_signal",
     "letters_by_elimination",
     "letters_by_solving",
     "level_sets",

@@ -9,12 +9,21 @@ of which only the second part knows S: the Fourier coefficient of ∇f at S.  By
 is at most E‖∇f‖²/C(d, k) (`mean_signal_bound`).  It says that gradients hardly move, not that
 nothing learns: linear algebra over GF(2) finds S from little more than d examples
 (`letters_by_elimination`).
+
+**With steps** the same share is large.  At a node that sees m tokens (`one_step`, φ = 4z² − 1, at
+w = 0) ∂φ(z)/∂w_j = 8z(x_j − z)/m, so that, y the product of the two children,
+
+    E y∂φ/∂w_j = (8/m)([j a child]/m − 2/m²),       E‖∇φ‖² = (64/m)(E z² − E z⁴) ≤ 64/m²,
+
+and the squares of the first add up to (64/m⁴)(2 − 4/m): a share (2 − 4/m)/m² at least
+(`least_step_signal`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,7 +56,7 @@ def signals(gradients: ArrayLike) -> np.ndarray:
     return np.asarray((spectrum**2).sum(axis=1))
 
 
-def mean_signal_bound(d: int, k: int) -> float:
+def mean_signal_bound(d: int, k: int) -> Fraction:
     """1/C(d, k): what of E‖∇f‖² an average k-parity can have in the gradient, squared.
 
     Raises `ValueError` unless 0 ≤ k ≤ d, 1 ≤ d ≤ 10^5.
@@ -55,7 +64,17 @@ def mean_signal_bound(d: int, k: int) -> float:
     d, k = checks.dimension("d", d, MOST_LETTERS), checks.step_count("k", k)
     if k > d:
         raise InputError(f"k is {k} and d is {d}: give k at most d")
-    return math.exp(-math.log(math.comb(d, k)))
+    return Fraction(1, math.comb(d, k))
+
+
+def least_step_signal(m: int) -> Fraction:
+    """(2 − 4/m)/m²: what of E‖∇φ‖² a step on m tokens has in the gradient at least, squared.
+
+    Raises `ValueError` unless m ≥ 2.
+    """
+    if (m := checks.dimension("m", m)) < 2:
+        raise InputError(f"m is {m}: a node sees its two children at least")
+    return (2 - Fraction(4, m)) / m**2
 
 
 def letters_by_elimination(words: ArrayLike, parities: ArrayLike) -> list[int] | None:

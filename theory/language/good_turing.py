@@ -74,6 +74,13 @@ def mean_square(p: Iterable[Exact], documents: int) -> Fraction:
     return sum(alone, start=Fraction(0)) + sum(pairs, start=Fraction(0))
 
 
+def even_mean_square(facts: int, documents: int) -> float:
+    """The same of so many equal facts, in float64; `ValueError` for no facts."""
+    F, n = checks.dimension("facts", facts), _at_least_two(documents)
+    alone = (1 - 1 / F) ** (n - 1) / n + (1 - 1 / F) ** n / F
+    return float(alone + (1 - 1 / F) * (1 - 2 / F) ** (n - 2) * (4 / F**2 - 1 / n))
+
+
 def most_mean_square(documents: int) -> Fraction:
     """The bound above, for n ≥ 2 documents and every p."""
     n = checks.dimension("documents", _at_least_two(documents), MOST_EXACT)

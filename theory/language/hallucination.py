@@ -12,7 +12,7 @@ with τ, sets counted with their prompts' weights, and |F| the mean number of va
 If facts are *regular*, E p(y) the same for all unseen y given the corpus, and τ = 1/|U|, then the
 bracket has mean τ|A| − |A∩U|·E p(U)/|U| ≥ 0, as p(U) ≤ 1 (Good and Turing: E p(U) ≥ E MF − 1/n):
 
-    E g(H) ≥ E MF − E δ⁺ − |F|/|U| − 1/n;
+    E g(H) ≥ E MF − E δ⁺ − E|F|/|U| − 1/n,    |U| ≥ |H|;
     g(H) ≥ p(U) − δ⁺ − |F|/(γ|U|)                        with probability ≥ 1 − γ, τ = 1/(γ|U|)
 
 as p(U∩A) exceeds τ|A∩U| with chance ≤ γ (Markov).  Only over-confidence at one threshold counts,
@@ -146,7 +146,8 @@ Number: TypeAlias = float | Fraction
 
 
 def expected_bound(seen_once: Number, over: Number, facts: int, unseen: int, documents: int) -> Any:
-    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular.
+    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular: of means, not of what one
+    corpus has; |U| is then the least that it may be, and |H| is no more.
 
     Raises `ValueError` for shares that are no probabilities, and counts below 1.
     """
@@ -167,7 +168,7 @@ def bound_given_corpus(
 
 
 def expected_prompted_bound(once: Number, over: Number, answers: int, documents: int) -> Any:
-    """E sr − E δ⁺ − 2/m − 1/N, below E err.  Raises `ValueError` as `expected_bound`."""
+    """E sr − E δ⁺ − 2/m − 1/N, below E err: of means, as above; `ValueError` as there."""
     m, N = _counts(answers=answers, documents=documents)
     return _share("once", once) - _share("over", over) - Fraction(2, m) - Fraction(1, N)
 
@@ -190,7 +191,8 @@ def printed_bound(
     seen_once: float, miscalibration: float, facts: int, others: int, documents: int, delta: float
 ) -> float:
     """MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n) with e^{−s} = |F|/|H|, of regular facts, below g(H)
-    with probability ≥ 1 − δ [KalaiVempala2024, Corollary 1]; Mis is that of their bins there.
+    with probability ≥ 1 − δ: so [KalaiVempala2024, Corollary 1] is quoted; the paper itself was not
+    read here.  Mis is that of bins of theirs there.
 
     Raises `ValueError` as `expected_bound`, and unless 0 < δ < 1.
     """

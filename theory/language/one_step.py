@@ -20,9 +20,10 @@ the other child, and a token can be the node (twice), the whole child or a child
 independent subtrees are counted by polynomials.
 
 **From n samples** the mean of m(y − φ)φ'(x_j − z)/8 has variance at most 4m/n: the square is at
-most 4m²z²(x_j − z)², of mean 4m²(E z² − 2E z³x_j + E z⁴) ≤ 4m as 24R ≤ 3m² − 2m + 12 m r_j
-(`room_for_noise`).  Each summand is at most 3m/2 in size, as |φ'(x_j − z)| ≤ 6.  Bernstein and a
-union bound give `enough_samples`: then every u_j is on its side of ½, and rounding gives the tree.
+most 4m²z²(x_j − z)², of mean 4m²(E z² − 2E z³x_j + E z⁴) ≤ 4m if 24R ≤ 3m² − 2m + 12 m r_j. So it
+is, as R ≤ m is 0 unless a node above nodes is seen, which is from m = 13 on. Each summand is at
+most 3m/2 in size, as |φ'(x_j − z)| ≤ 6. Bernstein and a union bound give `enough_samples`: then
+every u_j is on its side of ½, and rounding gives the tree.
 """
 
 from __future__ import annotations

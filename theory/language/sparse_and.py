@@ -119,29 +119,45 @@ def false_bits(T: int, k: int, samples: int) -> float:
 
 def logistic(words: np.ndarray, labels: np.ndarray) -> Scores:
     """The class-balanced logistic loss without a penalty, by L-BFGS from 0."""
-    return l1_logistic(words, labels, 0.0)
+    words, labels = _samples(words, labels)
+    x = 2.0 * words - 1
+    found = minimize(_loss, np.zeros(x.shape[1] + 1), (x, labels), "L-BFGS-B", jac=True).x
+    return _linear(found)
 
 
 def l1_logistic(words: np.ndarray, labels: np.ndarray, penalty: float) -> Scores:
     """The same with λ Σ|w|, w = w⁺ − w⁻ in two parts that are ≥ 0; `ValueError` for λ < 0."""
     words, labels = _samples(words, labels)
     penalty = checks.nonnegative_number("penalty", penalty)
-    x, sign, share = 2.0 * words - 1, 2.0 * labels - 1, _balanced(labels)
+    x = 2.0 * words - 1
     T = x.shape[1]
 
     def loss(parts: np.ndarray) -> tuple[float, np.ndarray]:
-        w, b = parts[:T] - parts[T:-1], parts[-1]
-        z = sign * (x @ w + b)
-        pull = -share * sign * expit(-z)
-        slope = x.T @ pull
-        total = -(share * log_expit(z)).sum() + penalty * parts[:-1].sum()
-        return float(total), np.concatenate([slope + penalty, -slope + penalty, [pull.sum()]])
+        total, slope = _loss(_joined(parts, T), x, labels)
+        both = np.concatenate([slope[:T] + penalty, -slope[:T] + penalty, slope[T:]])
+        return total + penalty * parts[:-1].sum(), both
 
     bounds = [(0.0, None)] * (2 * T) + [(None, None)]
-    start = np.zeros(2 * T + 1)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    w, b = found[:T] - found[T:-1], found[-1]
-    return lambda asked: (2.0 * _asked(asked, T) - 1) @ w + b
+    found = minimize(loss, np.zeros(2 * T + 1), jac=True, method="L-BFGS-B", bounds=bounds).x
+    return _linear(_joined(found, T))
+
+
+def _joined(parts: np.ndarray, T: int) -> np.ndarray:
+    """w⁺ − w⁻ and b."""
+    return np.append(parts[:T] - parts[T:-1], parts[-1])
+
+
+def _loss(form: np.ndarray, x: np.ndarray, labels: np.ndarray) -> tuple[float, np.ndarray]:
+    """The class-balanced logistic loss of w and b on x (m, T), and its gradient (T + 1,)."""
+    sign, share = 2.0 * labels - 1, _balanced(labels)
+    z = sign * (x @ form[:-1] + form[-1])
+    pull = -share * sign * expit(-z)
+    return float(-(share * log_expit(z)).sum()), np.append(x.T @ pull, pull.sum())
+
+
+def _linear(form: np.ndarray) -> Scores:
+    """Scores by w and b, of words of −1 and 1."""
+    return lambda asked: (2.0 * _asked(asked, len(form) - 1) - 1) @ form[:-1] + form[-1]
 
 
 def attention(words: np.ndarray, labels: np.ndarray) -> Scores:

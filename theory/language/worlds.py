@@ -53,6 +53,11 @@ class World:
         return float((self.counts == 1).sum() / self.documents)
 
     @property
+    def mean_seen_once(self) -> float:
+        """E MF = Σ p(1 − p)^{n−1}, over corpora of as many documents."""
+        return float((self.p * (1 - self.p) ** (self.documents - 1)).sum())
+
+    @property
     def unseen_mass(self) -> float:
         """p(U)."""
         return float(self.p[self.counts == 0].sum())
@@ -122,6 +127,11 @@ class Prompted:
     def once(self) -> float:
         """sr: prompts answered exactly once, over N."""
         return float((self.answered == 1).sum() / self.documents)
+
+    @property
+    def mean_once(self) -> float:
+        """E sr = α(1 − α/C)^{N−1} of C prompts, over as many documents."""
+        return self.alpha * (1 - self.alpha / self.prompts) ** (self.documents - 1)
 
     @property
     def never(self) -> float:

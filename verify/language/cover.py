@@ -227,7 +227,7 @@ def _certificate(d: int) -> Finding:
     return at_most(
         "certificate",
         f"samples for P(wrong) ≤ 0.1 at A = V = 4, γ = 1, d² = {d * d} over d = {d} dimensions",
-        "proved",
+        "float",
         growth(d),
         2.0,
         words=f"{enough(d * d)} over {enough(d)}",

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
 from theory.checks import InputError
-from theory.language import letters_by_elimination, mean_signal_bound, signals
+from theory.language import (
+    least_step_signal,
+    letters_by_elimination,
+    mean_signal_bound,
+    signals,
+)
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, at_most, same
 
 NETS, HIDDEN = 5, 6  # small nets of integer weights, whose gradients are integers
 ROUNDED = 1e-10  # of sums of 2^d products in float64, beside their size
-WITH_STEPS = 1.0  # times the signal without: a step says more
+WITH_STEPS = 1  # times what is said without: a step says more
 SEEDS, MORE, ENOUGH = 10, 10, 9
 MOST = 200  # letters
 
@@ -34,8 +38,8 @@ def direct_gradients(
     """The squares of what all parities have in a gradient add up to E‖∇f‖², whatever the model.
 
     So an average k-parity of d bits moves the gradient by at most √(E‖∇f‖²/C(d, k)), where a step
-    of a parity moves it by 8/m².  That does not say that parities cannot be learned: elimination
-    over GF(2) finds the letters from little more than d examples.
+    on m tokens moves its own by √((2 − 4/m)E‖∇φ‖²)/m at least.  That does not say that parities
+    cannot be learned: elimination over GF(2) finds the letters from little more than d examples.
     """
     if letters > MOST:
         raise InputError(f"letters is {letters}: give at most {MOST}")
@@ -101,18 +105,18 @@ def of_transformer(d: int, seed: int) -> np.ndarray:
 
 
 def _signal(d: int) -> Finding:
-    """The bound at k = d/2 beside a step with m = d + k − 2 tokens, both as parts of a gradient."""
+    """The bound at k = d/2 beside a step with m = d + k − 2 tokens, each as a share of E‖∇f‖² of
+    its own model; both are fractions."""
     k = d // 2
-    without = math.sqrt(mean_signal_bound(d, k))
-    m = d + k - 2
-    step = 8 / m**2
+    step, without = least_step_signal(d + k - 2), mean_signal_bound(d, k)
     return at_least(
         "signal",
-        f"a step's 8/m² over an average parity's share of ‖∇f‖, d = {d}, k = {k}",
+        f"what a step says over what an average parity does, squared, d = {d}, k = {k}",
         "proved",
         step / without,
         WITH_STEPS,
-        words=f"{step:.2g} with steps, at most {without:.2g}·√E‖∇f‖² without",
+        words=f"at least {float(step) ** 0.5:.2g}·√E‖∇φ‖² with steps, at most "
+        f"{float(without) ** 0.5:.2g}·√E‖∇f‖² without",
     )
 
 

@@ -1,5 +1,5 @@
-"""The claim `facts-trained`: what a model that learns documents by heart hallucinates no more, it
-is over-confident by."""
+"""The claim `facts-trained`: what a model that learns documents by heart hallucinates less, it is
+over-confident by, at least."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def facts_trained(run: Run) -> Iterator[Finding]:
 
     sure          g(H) + δ⁺ is at least the sure bound and δ⁺, for every model: it must be
     printed       where the printed bound is above 0, it is at most g(H); with the miscalibration
-                  in ten bins of equal g for Mis
+                  in ten bins of equal g for Mis.  No theorem says so here: these facts are not
+                  regular, as a name that was seen has no other value
     trade         along every run, from each model that is kept to the next, g(H) falls and δ⁺ rises
     learned       at the end recall is above .95, in every seed
     by-heart      at the end g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2, in every seed: hallucination has become
@@ -174,7 +175,7 @@ def along(run: list[Kept], bounded: bool) -> Iterator[Finding]:
         says = [of for of in each if of.printed > 0]
         found = at_least(
             "printed",
-            f"g(H) beside MF − Mis − 3e^(−s)/γ − √(6 ln(6/γ)/n), γ = {CHANCE:g}",
+            f"g(H) beside MF − Mis − 3e^(−s)/γ − √(6 ln(6/γ)/n), γ = {CHANCE:g} (of regular facts)",
             "trained",
             min((of.said - of.printed for of in says), default=0.0),
             0,

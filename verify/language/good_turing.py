@@ -12,6 +12,7 @@ import numpy as np
 from theory.language import (
     World,
     deviation_bound,
+    even_mean_square,
     mean_difference,
     mean_square,
     moments_by_definition,
@@ -20,7 +21,7 @@ from theory.language import (
     world,
 )
 from verify.claim import Run, claim, option
-from verify.finding import Finding, at_most, equal
+from verify.finding import Finding, at_most, equal, within
 from verify.language.draws import law
 
 SIZES = (2, 5), (3, 2), (3, 5), (4, 4)  # outcomes and documents of which all corpora are counted
@@ -49,7 +50,7 @@ def good_turing(
     yield most_square(run)
     drawn = differences(run, facts, documents, 20 if run.quick else worlds)
     yield deviates(drawn, documents)
-    yield typical(drawn, documents)
+    yield typical(drawn, facts, documents)
     if run.plot:
         from verify.language.good_turing_picture import draw
 
@@ -132,17 +133,18 @@ def deviates(drawn: np.ndarray, documents: int) -> Finding:
     )
 
 
-def typical(drawn: np.ndarray, documents: int) -> Finding:
-    """The root mean square of sampled differences; five standard errors, as squares of nearly
-    normal numbers have a deviation of √2 times their mean."""
-    square = float((drawn**2).mean())
-    most = float(most_mean_square(documents))
-    return at_most(
+def typical(drawn: np.ndarray, facts: int, documents: int) -> Finding:
+    """The mean square of sampled differences beside its closed form; five standard errors, as
+    squares of nearly normal numbers have a deviation of √2 times their mean."""
+    square, most = float((drawn**2).mean()), float(most_mean_square(documents))
+    wanted, reach = even_mean_square(facts, documents), 5 * sqrt(2 / len(drawn))
+    return within(
         "typical",
-        f"root mean square of MF − M in {len(drawn)} corpora of {documents} documents",
+        f"mean square of MF − M in {len(drawn)} corpora of {documents} documents",
         "statistical",
         square,
-        most * (1 + 5 * sqrt(2 / len(drawn))),
-        words=f"{sqrt(square * documents):.3f}/√n",
-        wanted=f"≤ {sqrt(most * documents):.3f}/√n, and 5 standard errors of its square",
+        (wanted * (1 - reach), min(wanted * (1 + reach), most * (1 + reach))),
+        words=f"{square * documents:.3f}/n",
+        wanted=f"{wanted * documents:.3f}/n by 5 standard errors; of any law at most "
+        f"{most * documents:.3f}/n",
     )

@@ -42,8 +42,9 @@ def certified(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> Certi
     margin = float((np.where(labels == 1, 1, -1) * (a * (words @ softmax(s)) + b)).min())
     if margin <= 0 or a <= 0:
         return Certified(error, np.inf, np.inf)
-    # Tokens are the bit, 1, and the position as a unit vector; a and b are read from the first two.
-    norms = float(np.abs(s).sum()), abs(a) + abs(b), float(np.sqrt(3))
+    # Tokens are the bit, 1, and the position as a unit vector; a and b are read from the first two,
+    # and of all scores with this softmax those around their median have the least norm.
+    norms = float(np.abs(s - np.median(s)).sum()), abs(a) + abs(b), float(np.sqrt(3))
     return Certified(
         error,
         vote_bound(T, margin / a, m, DELTA),

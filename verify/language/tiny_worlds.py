@@ -111,6 +111,22 @@ def two_levels(quick: bool) -> Iterator[tuple[Fraction, Fraction, int, Fraction]
             yield Fraction(seen, GRID), each, many, rest / (STRINGS - 1 - many)
 
 
+def guesses() -> Iterator[list[tuple[Fraction, Levels]]]:
+    """Of one fact among `STRINGS`, no document: g even on so many strings, which have it or not."""
+    for many in range(1, STRINGS):
+        a, inside = Fraction(1, many), Fraction(many, STRINGS)
+        yield [
+            (
+                chance,
+                grouped(
+                    (many, has, Fraction(has), a, True, 1),
+                    (STRINGS - many, 1 - has, Fraction(1 - has), Fraction(0), True, 1),
+                ),
+            )
+            for has, chance in ((1, inside), (0, 1 - inside))
+        ]
+
+
 def forty_strings(quick: bool) -> Finding:
     """The least mean of g(H) + δ⁺, given that one of two facts was seen, and its bound."""
     tau, least = Fraction(1, STRINGS - 1), Fraction(2)
@@ -177,13 +193,15 @@ def expected() -> Finding:
 
 
 def probable(quick: bool) -> Finding:
-    """How often g(H) is below p(U) − δ⁺ − |F|/(γ|U|), of `STRINGS` strings, given the corpus."""
-    tau, worst = 1 / (GAMMA * (STRINGS - 1)), Fraction(0)
-    for shape in two_levels(quick):
+    """How often g(H) is below p(U) − δ⁺ − |F|/(γ|U|), of `STRINGS` strings, given the corpus: where
+    one of two facts was seen, and where nothing was, as then the chance comes close to γ."""
+    worst = Fraction(0)
+    for worlds in (*(spread(*shape) for shape in two_levels(quick)), *guesses()):
         below = Fraction(0)
-        for chance, found in spread(*shape):
-            over = float(found.over_confidence(tau))
-            bound = bound_given_corpus(0.5, over, 2, STRINGS - 1, float(GAMMA))
+        for chance, found in worlds:
+            facts, unseen = int(found.valid), int(found.strings[found.unseen].sum())
+            over = found.over_confidence(1 / (GAMMA * unseen))
+            bound = bound_given_corpus(found.unseen_mass, over, facts, unseen, float(GAMMA))
             below += chance * (float(found.hallucination) < bound - 1e-12)
         worst = max(worst, below)
     return at_most(
@@ -192,7 +210,7 @@ def probable(quick: bool) -> Finding:
         "float",
         float(worst),
         float(GAMMA),
-        words=f"at most {worst}, of the models on the grid",
+        words=f"at most {worst}, of the models on the grid and of even guesses",
     )
 
 
