@@ -1,5 +1,7 @@
 """Orders of points in d dimensions, searches of them, and trees of known weights."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,6 +26,7 @@ from theory.structures import (
     row_order,
     sphere_cloud,
     treap_depths,
+    treap_found,
     uniform_cloud,
     zipf,
 )
@@ -141,6 +144,13 @@ def test_the_best_tree_by_all_trees(N, M):
     assert np.allclose(most_by_weight(np.ones(N), 4), [most_found(N, i) for i in range(1, 5)])
 
 
+def test_the_treap_of_a_random_order_by_all_orders():
+    weights = [0.5, 0.25, 0.125, 0.0625, 0.03125]
+    orders = [list(order) for order in permutations(weights)]
+    found = [found_by_depth(treap_depths(order), order, 5) for order in orders]
+    assert np.allclose(treap_found(weights[::-1], 5), np.mean(found, axis=0), rtol=1e-14)
+
+
 def test_a_treap_is_no_better_than_the_best_tree():
     rng, law = np.random.default_rng(2), zipf(30, 1.2)
     for _ in range(5):
@@ -163,6 +173,7 @@ def test_a_treap_is_no_better_than_the_best_tree():
         (lambda: sphere_cloud(1, 2, 3, 1, np.random.default_rng(0), 2), "rho is 2"),
         (lambda: treap_depths([]), "give a row"),
         (lambda: treap_depths([1, -1]), "at least 0"),
+        (lambda: treap_found([1, 1], 1), "weights are equal"),
         (lambda: most_by_weight(np.ones(300), 1), "at most 256"),
         (lambda: found_by_depth([1], [1, 2], 1), "give as many"),
     ],

@@ -42,7 +42,11 @@ def test_the_bound_holds():
     ("claim", "options", "ids"),
     [
         (layouts, {"levels": 2}, {"layout", "descent", "kd-32", "bands-32", "rows-32", "hard"}),
-        (hashing, {"samples": 200}, {"SimHash", "orthogonal", "k-means", "k-means-ahead", "angle"}),
+        (
+            hashing,
+            {},
+            {"SimHash", "orthogonal", "orthogonal-ahead", "k-means", "k-means-ahead", "angle"},
+        ),
         (extra_space, {"points": 3, "cells": 2}, {"table", "uniform", "one-cell"}),
         (sketches, {"samples": 1000}, {"count-min", "between", "error", "conservative-ahead"}),
     ],

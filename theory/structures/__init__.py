@@ -51,8 +51,10 @@ from theory.structures.greedy_bayes import (
 )
 from theory.structures.hashing import (
     found_in_buckets,
+    in_equal_buckets,
     k_means,
     normal_directions,
+    one_bit,
     orthogonal_directions,
     simhash,
 )
@@ -79,7 +81,7 @@ from theory.structures.sketches import (
     random_hashes,
     zipf,
 )
-from theory.structures.treap import found_by_depth, most_by_weight, treap_depths
+from theory.structures.treap import found_by_depth, most_by_weight, treap_depths, treap_found
 
 __all__ = [
     "Strategy",
@@ -112,6 +114,7 @@ __all__ = [
     "greedy_bayes",
     "hard_cloud",
     "hard_points",
+    "in_equal_buckets",
     "in_order",
     "interpolated",
     "interpolation_search",
@@ -128,6 +131,7 @@ __all__ = [
     "nearest_chances",
     "nearest_in_cloud",
     "normal_directions",
+    "one_bit",
     "one_row_error",
     "orthogonal_directions",
     "packed",
@@ -142,6 +146,7 @@ __all__ = [
     "table_lookup",
     "table_of",
     "treap_depths",
+    "treap_found",
     "uniform_cloud",
     "uniform_points",
     "unpacked",

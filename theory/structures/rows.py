@@ -61,14 +61,14 @@ def found_at_once(
     """Whether the i likeliest places given the query hold the nearest of N uniform points of the
     square, (sets, M), a query to a set.
 
-    `order` says which point stands in each cell; places are counted on forty times as many sets.
+    `order` says which point stands in each cell; places are counted on twenty times as many sets.
     Raises ValueError for counts below 1.
     """
     M, count = checks.dimension("lookups", lookups), checks.dimension("sets", sets)
     squares = checks.dimension("grid", grid)
     seen = np.zeros((squares * squares, checks.dimension("N", N)))
-    for start in range(0, 40 * count, SETS):
-        at, place = _places(order, N, min(SETS, 40 * count - start), squares, rng)
+    for start in range(0, 20 * count, SETS):
+        at, place = _places(order, N, min(SETS, 20 * count - start), squares, rng)
         np.add.at(seen, (at, place), 1)
     likeliest = np.argsort(-seen, axis=1, kind="stable")[:, :M]
     parts = [_places(order, N, min(SETS, count - a), squares, rng) for a in range(0, count, SETS)]
