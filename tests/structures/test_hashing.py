@@ -1,14 +1,18 @@
 """Hashes, and what is found in buckets, beside definitions."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from theory.checks import InputError
 from theory.structures import (
     found_in_buckets,
+    in_equal_buckets,
     k_means,
     nearest_in_cloud,
     normal_directions,
+    one_bit,
     orthogonal_directions,
     simhash,
     sphere_cloud,
@@ -38,6 +42,39 @@ def test_centres():
     assert len(set(bucket[:, 0])) == 3
 
 
+def test_centres_are_nearest_whatever_their_length():
+    """Heaps on one ray: what is nearest has not the largest inner product."""
+    rng = np.random.default_rng(8)
+    heaps = np.array([[10.0, 0], [100, 0], [1000, 0]]).repeat(20, 0) + rng.normal(size=(60, 2))
+    bucket = k_means(heaps, 3, rng)(heaps).reshape(3, 20)
+    assert (bucket == bucket[:, :1]).all()
+    assert len(set(bucket[:, 0])) == 3
+
+
+def test_centres_are_means_of_their_buckets():
+    """Where Lloyd's iteration has ended every point is nearest to the mean of its own bucket."""
+    x = np.random.default_rng(9).uniform(size=(60, 2))
+    for seed in range(5):
+        bucket = k_means(x, 4, np.random.default_rng(seed))(x)
+        means = np.stack([x[bucket == b].mean(0) for b in range(4)])
+        assert (nearest_in_cloud(means, x) == bucket).all()
+
+
+def test_bits_by_angle():
+    assert np.allclose(one_bit([0, np.pi / 3, np.pi / 2, np.pi]), [1, 2 / 3, 1 / 2, 0])
+
+
+def test_equal_buckets_by_all_buckets_of_three_points():
+    """Three points in two buckets, one of them the target: its place in its own."""
+    places = [
+        sum(bucket[a] == bucket[target] for a in range(target))
+        for bucket in product(range(2), repeat=3)
+        for target in range(3)
+    ]
+    shares = [np.mean(np.array(places) < i) for i in (1, 2, 3)]
+    assert np.allclose(in_equal_buckets(3, 2, 3), shares, rtol=1e-14)
+
+
 def test_found_in_buckets_by_a_loop():
     x, q = sphere_cloud(4, 12, 3, 5, np.random.default_rng(5))
     hashed = simhash(normal_directions(2, 3, np.random.default_rng(6)))
@@ -61,6 +98,8 @@ def test_with_one_bucket_the_first_points_are_looked_at():
         (lambda: simhash(np.ones((2, 3)))(np.ones(2)), "the dimension is 3"),
         (lambda: orthogonal_directions(3, 2, RNG), "at most d directions are orthogonal"),
         (lambda: normal_directions(0, 2, RNG), "b is 0"),
+        (lambda: one_bit(4.0), "not all from 0 to π"),
+        (lambda: in_equal_buckets(3, 0, 1), "buckets is 0"),
         (lambda: k_means(np.ones((2, 2)), 3, RNG), "n ≥ 3 buckets"),
         (lambda: found_in_buckets(simhash([[1.0]]), [[1.0]], [[1.0]], 0), "lookups is 0"),
     ],

@@ -1,5 +1,7 @@
 """Orders of points in d dimensions, searches of them, and trees of known weights."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,6 +26,7 @@ from theory.structures import (
     row_order,
     sphere_cloud,
     treap_depths,
+    treap_found,
     uniform_cloud,
     zipf,
 )
@@ -119,6 +122,10 @@ def test_clouds():
     x, q = hard_cloud(50, 3, 2, 2, rng)
     assert x.shape == (50, 7, 2)
     assert (abs(x[:, None] - q[:, :, None]).max(-1).min(-1) < 6).all()
+    assert not (x.argsort(1)[..., 0] == x.argsort(1)[..., 1]).all(-1).any()
+    x, q = hard_cloud(2000, 1, 2, 1, rng)
+    assert abs((q - x).mean((0, 1))).max() < 5 / 2000**0.5
+    assert abs((q - x).var((0, 1)) - 1).max() < 5 * (2 / 2000) ** 0.5
     x, q = uniform_cloud(2, 3, 4, 5, rng)
     assert (x.shape, q.shape) == ((2, 3, 4), (2, 5, 4))
     assert nearest_in_cloud([[0, 0], [2, 0], [0, 0]], [[1, 0], [0, 1]]).tolist() == [0, 0]
@@ -139,6 +146,13 @@ def test_the_best_tree_by_all_trees(N, M):
         most = ((at > 0) & (at <= i)) @ weights
         assert most_by_weight(weights, M)[i - 1] == most.max()
     assert np.allclose(most_by_weight(np.ones(N), 4), [most_found(N, i) for i in range(1, 5)])
+
+
+def test_the_treap_of_a_random_order_by_all_orders():
+    weights = [0.5, 0.25, 0.125, 0.0625, 0.03125]
+    orders = [list(order) for order in permutations(weights)]
+    found = [found_by_depth(treap_depths(order), order, 5) for order in orders]
+    assert np.allclose(treap_found(weights[::-1], 5), np.mean(found, axis=0), rtol=1e-14)
 
 
 def test_a_treap_is_no_better_than_the_best_tree():
@@ -163,6 +177,7 @@ def test_a_treap_is_no_better_than_the_best_tree():
         (lambda: sphere_cloud(1, 2, 3, 1, np.random.default_rng(0), 2), "rho is 2"),
         (lambda: treap_depths([]), "give a row"),
         (lambda: treap_depths([1, -1]), "at least 0"),
+        (lambda: treap_found([1, 1], 1), "weights are equal"),
         (lambda: most_by_weight(np.ones(300), 1), "at most 256"),
         (lambda: found_by_depth([1], [1, 2], 1), "give as many"),
     ],

@@ -14,6 +14,7 @@ hashing                buckets by signs of inner products, or by k-means
 bucket_table           extra cells that name a point each
 one_cell               a cell of unlimited precision
 sketches               streams counted in few cells
+sketch_law             what count-min is off by, given the counts
 treap                  trees for queries that are not equally frequent
 """
 
@@ -51,8 +52,10 @@ from theory.structures.greedy_bayes import (
 )
 from theory.structures.hashing import (
     found_in_buckets,
+    in_equal_buckets,
     k_means,
     normal_directions,
+    one_bit,
     orthogonal_directions,
     simhash,
 )
@@ -68,6 +71,7 @@ from theory.structures.points import (
     uniform_points,
 )
 from theory.structures.rows import band_order, found_at_once, row_order
+from theory.structures.sketch_law import count_min_error
 from theory.structures.sketches import (
     balanced_hashes,
     best_answers,
@@ -79,7 +83,7 @@ from theory.structures.sketches import (
     random_hashes,
     zipf,
 )
-from theory.structures.treap import found_by_depth, most_by_weight, treap_depths
+from theory.structures.treap import found_by_depth, most_by_weight, treap_depths, treap_found
 
 __all__ = [
     "Strategy",
@@ -99,6 +103,7 @@ __all__ = [
     "cell_bits",
     "conservative",
     "count_min",
+    "count_min_error",
     "count_sketch",
     "counts_of",
     "decision_trees",
@@ -112,6 +117,7 @@ __all__ = [
     "greedy_bayes",
     "hard_cloud",
     "hard_points",
+    "in_equal_buckets",
     "in_order",
     "interpolated",
     "interpolation_search",
@@ -128,6 +134,7 @@ __all__ = [
     "nearest_chances",
     "nearest_in_cloud",
     "normal_directions",
+    "one_bit",
     "one_row_error",
     "orthogonal_directions",
     "packed",
@@ -142,6 +149,7 @@ __all__ = [
     "table_lookup",
     "table_of",
     "treap_depths",
+    "treap_found",
     "uniform_cloud",
     "uniform_points",
     "unpacked",

@@ -3,14 +3,22 @@
 A hash gives each vector a bucket, without looking at the points that are stored:
 
     SimHash            the signs of inner products with b normal vectors: 2^b buckets [Charikar2002]
-    orthogonal SimHash the same with b orthogonal directions.  It is where iterative quantisation of
-                       [Gong2013] ends on isotropic data, which no rotation suits better
+    orthogonal SimHash the same with b orthogonal directions.  On isotropic data all rotations are
+                       alike to iterative quantisation [Gong2013], which looks for the best
     k-means            the nearest of 2^b centres, of Lloyd's iteration on other points of the same
                        law
 
 Cells hold the points by bucket, and in a bucket as they were given.  Where each bucket begins is
 known, a number for each; the i-th lookup is at the i-th cell of the bucket of the query, and when
 that ends, nowhere.
+
+A plane through 0 with a uniform direction parts two vectors at an angle θ with probability θ/π: so
+much of all directions lies between their planes.  So SimHash gives both one bucket with probability
+(1 − θ/π)^b.  Orthogonal buckets are equally likely for a uniform vector, as signs of coordinates
+may be changed: if the bucket is the right one, each other of N independent points is in it with
+probability 2^−b, and lookup i gets to a neighbour that is as likely to be given in any place with
+
+    (1/N) Σ_{a < N} P(of a points fewer than i are in a bucket of share 2^−b).
 """
 
 from collections.abc import Callable
@@ -18,6 +26,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.cluster.vq import kmeans2
+from scipy.stats import binom
 
 from theory import checks, machine
 from theory.checks import InputError
@@ -55,6 +64,27 @@ def orthogonal_directions(b: int, d: int, rng: np.random.Generator) -> np.ndarra
         raise InputError(f"b is {b} and d is {d}: at most d directions are orthogonal")
     q, r = np.linalg.qr(normal_directions(d, b, rng))
     return np.asarray((q * np.sign(np.diagonal(r))).T)
+
+
+def one_bit(angles: ArrayLike) -> np.ndarray:
+    """1 − θ/π, the chance of one SimHash bit at angles θ (…,).
+
+    Raises ValueError for angles that are not from 0 to π.
+    """
+    theta = checks.real("angles", angles)
+    if not ((theta >= 0) & (theta <= np.pi)).all():
+        raise InputError("angles are not all from 0 to π: give angles between vectors")
+    return np.asarray(1 - theta / np.pi)
+
+
+def in_equal_buckets(N: int, buckets: int, lookups: int) -> np.ndarray:
+    """(1/N) Σ_{a<N} P(Bin(a, 1/B) < i), i = 1 … M, for N points and B = `buckets`, (M,).
+
+    Raises ValueError for counts below 1.
+    """
+    share, i = 1 / checks.dimension("buckets", buckets), checks.dimension("lookups", lookups)
+    earlier = np.arange(checks.dimension("N", N))[:, None]
+    return np.asarray(binom.cdf(np.arange(i), earlier, share).mean(axis=0))
 
 
 def k_means(points: ArrayLike, buckets: int, rng: np.random.Generator) -> Hash:

@@ -7,7 +7,8 @@ row begins are known, and the place in the order says more.
 
 Lookups chosen at once can only be the likeliest places given the query.  These are counted here for
 the queries of each square of a grid on drawn points, and used on others: what they find is what
-this strategy finds, and no less than the best can do but for the grid and the counting.
+this strategy finds, and no less than the best can do but for the grid and the counting.  So they
+know the law of the points, of which a kd-tree asks nothing.
 """
 
 from collections.abc import Callable
@@ -61,15 +62,15 @@ def found_at_once(
     """Whether the i likeliest places given the query hold the nearest of N uniform points of the
     square, (sets, M), a query to a set.
 
-    `order` says which point stands in each cell; places are counted on forty times as many sets.
+    `order` says which point stands in each cell; places are counted on twenty times as many sets.
     Raises ValueError for counts below 1, more than 10^7 sets, and an order that is none.
     """
     M, count = checks.dimension("lookups", lookups), checks.dimension("sets", sets, MOST_SETS)
     rng = checks.generator("rng", rng)
     squares = checks.dimension("grid", grid)
     seen = np.zeros((squares * squares, checks.dimension("N", N)))
-    for start in range(0, 40 * count, SETS):
-        at, place = _places(order, N, min(SETS, 40 * count - start), squares, rng)
+    for start in range(0, 20 * count, SETS):
+        at, place = _places(order, N, min(SETS, 20 * count - start), squares, rng)
         np.add.at(seen, (at, place), 1)
     likeliest = np.argsort(-seen, axis=1, kind="stable")[:, :M]
     parts = [_places(order, N, min(SETS, count - a), squares, rng) for a in range(0, count, SETS)]

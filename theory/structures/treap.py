@@ -10,6 +10,14 @@ Cells 0 … N − 1 are targets with known weights w, and a lookup says <, = or 
                  f(lo, hi, M) = max_c w_c + f(lo, c, M − 1) + f(c + 1, hi, M − 1)
 
 No comparisons find more than the best tree.  It depends on M, and the treap does not.
+
+If all orders of different weights are equally likely, what the treap finds is known.  It is the
+tree into which the cells are put by falling weight, so the r-th of them comes to any of the r
+places that r − 1 have left open, each as likely as any other.  Of those the expected number at
+level l, B_r(l), begins with one at level 1, and each that is taken makes two of the next level:
+
+    B_{r+1}(l) = B_r(l) + (2B_r(l − 1) − B_r(l))/r,
+    E[weight at levels up to i] = Σ_r w_(r) Σ_{l ≤ i} B_r(l)/r,        w_(1) > w_(2) > …
 """
 
 import numpy as np
@@ -70,6 +78,23 @@ def most_by_weight(weights: ArrayLike, lookups: int) -> np.ndarray:
         most = deeper
         found.append(most[0, N])
     return np.array(found)
+
+
+def treap_found(weights: ArrayLike, lookups: int) -> np.ndarray:
+    """The expected weight of the cells at levels up to i in the treap, i = 1 … M, (M,), if all
+    orders of the weights (N,) are equally likely.
+
+    Raises ValueError for lookups < 1, weights that are equal, and as `treap_depths`.
+    """
+    w, M = np.sort(_row(weights))[::-1], checks.dimension("lookups", lookups)
+    if (w[1:] == w[:-1]).any():
+        raise InputError("weights are equal: give different ones, as ties have an order of places")
+    open_, found = np.zeros(M), np.zeros(M)
+    open_[0] = 1.0
+    for r, each in enumerate(w, start=1):
+        found += each * open_.cumsum() / r
+        open_ += (np.append(0, 2 * open_[:-1]) - open_) / r
+    return found
 
 
 def _row(weights: ArrayLike) -> np.ndarray:

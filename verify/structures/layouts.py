@@ -23,6 +23,7 @@ from theory.structures import (
     nearest_in_cloud,
     row_order,
     treap_depths,
+    treap_found,
     uniform_cloud,
     zipf,
 )
@@ -30,27 +31,27 @@ from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs, streams
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
-from verify.finding import Finding, at_most, equal, labelled
-from verify.structures.by_lookup import accuracies, ahead, below, beside
+from verify.finding import Finding, at_least, at_most, equal, labelled, same
+from verify.structures.by_lookup import accuracies, ahead, below, beside, told
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
 
 # Of the plane, drawn to ±0.7 points by two standard errors, and printed to a tenth.
 KD = {32: [3.2, 9.2, 20.8, 40.6, 77.7], 100: [0.9, 2.8, 6.4, 13.5, 27.4, 51.7]}
-BANDS = [18.6, 33.7, 46.4, 56.7, 64.9]
-TABLE = 1.5 * 0.7 + 0.05
-ROWS = 4  # of 32 points
+BANDS = {32: [18.6, 33.7, 46.4, 56.7, 64.9], 100: [10.2, 20.7, 28.6, 37.2, 43.6, 49.8]}
+DRAWN = 0.35
+ROWS = {32: 4, 100: 7}  # of so many points
 HARD = 5  # levels of the tree on the hard plane
-ZIPF, KEYS, RANKINGS = 1.2, 100, 20
-ROUNDED = 1e-12  # sums of 100 probabilities
+ZIPF, KEYS, RANKINGS, FEW = 1.2, 100, 400, 20
+ROUNDED, AHEAD = 1e-12, 1e-9  # sums of 100 probabilities; points that are no rounding
 SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far
 
 
 @claim(
     source="proved in constructions/structures/kd_layout.py, kd_descent.py; [Salemohamed2025]",
     draws=True,
-    faults_seen=[{"levels": 3, "samples": 2000}],
+    faults_seen=[{"levels": 3, "samples": 5000}],
 )
 def layouts(
     run: Run,
@@ -59,32 +60,30 @@ def layouts(
     samples: Annotated[int, option("sets of points in the plane", min=500, max=10**5)] = 10_000,
 ) -> Iterator[Finding]:
     """L − 1 layers of ranks in all brackets at once lay 2^L − 1 points out as a kd-tree, and
-    one-cell lookups are its descent, exactly; rows of as many points each, back and forth, do
-    better without looking than the kd-tree does by looking.
+    one-cell lookups are its descent, exactly; of 32 and of 100 uniform points of the plane, rows of
+    as many each, back and forth, find more without looking than the kd-tree does by looking.
 
     Width d + L + 2 and 3d + 3.  All 5040 orders of 7 points, and points with equal coordinates: the
-    one given first is the lower one.  On 32 uniform points of the plane the kd-tree finds 3 to 78 %
-    of nearest neighbours in 1 to 5 lookups, bands back and forth 19 to 65 %, and rows of 8 points
-    32 to 83 %, with lookups chosen at once.  For queries of unequal frequency a treap is ahead of
-    binary search at every lookup but the last; no comparisons beat the best tree.
+    one given first is the lower one.  Of 32 points the kd-tree finds 3 to 78 % of nearest
+    neighbours in 1 to 5 lookups, bands back and forth 19 to 65 %, and rows of 8 points 31 to 83 %,
+    with lookups chosen at once, by the law; of 100 in 6 lookups 52, 49 and 76 %.  Where every point
+    is asked for, the descent finds as many as comparisons can at every lookup.  For queries of
+    unequal frequency, in a random order, a treap finds more than binary search at every lookup but
+    the last, by an exact law; no comparisons beat the best tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))
-    sets = min(samples, 2000) if run.quick else samples
-    found = plane(run, sets)
-    # Five standard errors of few sets are more than what is between the two at the last lookup.
-    yield from _plane(found, 32, 4 if run.quick else 5)
+    sets = min(samples, 5000) if run.quick else samples
+    found = plane(run, 32, 5, sets)
+    yield from _plane(found, 32)
     if not run.quick:
-        yield beside("kd-100", "kd-tree, 100 points", kd(run, 100, 6, sets), KD[100], TABLE, DRAWN)
-    yield _hard(run, sets)
+        yield from _plane(plane(run, 100, 6, sets // 2), 100)
+    yield from _hard(run, sets)
     yield from labelled("zipf", _zipf(run))
     if run.plot:
         from verify.structures.layouts_picture import draw
 
         draw(run.plot, found, run.rng)
-
-
-DRAWN = f"drawn to ±0.7, within {TABLE:g} points"
 
 
 def _laid_out(run: Run, levels: int) -> Iterator[Finding]:
@@ -209,51 +208,83 @@ def kd(run: Run, N: int, M: int, sets: int) -> list[Mean]:
     return accuracies(np.concatenate(right))
 
 
-def plane(run: Run, sets: int) -> dict[str, list[Mean]]:
-    """Accuracies by lookup on 32 points: the kd-tree, and rows with lookups chosen at once."""
+def plane(run: Run, N: int, M: int, sets: int) -> dict[str, list[Mean]]:
+    """Accuracies by lookup on N points: of rows, with lookups chosen at once, and of the kd-tree,
+    on four times as many sets, as it is quicker."""
     at_once = {
-        name: accuracies(found_at_once(partial(order, rows=ROWS), 32, 5, sets, run.rng))
+        name: accuracies(found_at_once(partial(order, rows=ROWS[N]), N, M, sets, run.rng))
         for name, order in run.progress([("bands", band_order), ("rows", row_order)], "rows")
     }
-    return {"kd-tree": kd(run, 32, 5, sets), **at_once}
+    return {"kd-tree": kd(run, N, M, 4 * sets), **at_once}
 
 
-def _plane(found: dict[str, list[Mean]], N: int, lookups: int) -> Iterator[Finding]:
-    yield beside(f"kd-{N}", f"kd-tree, {N} points", found["kd-tree"], KD[N], TABLE, DRAWN)
-    bands = f"{ROWS} bands back and forth, {N} points, lookups chosen at once"
-    yield beside(f"bands-{N}", bands, found["bands"], BANDS, TABLE, DRAWN)
-    name = f"rows of 8 points, chosen at once, are ahead of the kd-tree at lookups 1 to {lookups}"
-    yield ahead(f"rows-{N}", name, found["rows"][:lookups], found["kd-tree"][:lookups])
+def _plane(found: dict[str, list[Mean]], N: int) -> Iterator[Finding]:
+    yield beside(f"kd-{N}", f"kd-tree, {N} points", found["kd-tree"], KD[N], DRAWN)
+    bands = f"{ROWS[N]} bands back and forth, {N} points, lookups chosen at once"
+    yield beside(f"bands-{N}", bands, found["bands"], BANDS[N], DRAWN)
+    name = f"{ROWS[N]} rows of as many of {N} points, chosen at once, are ahead of the kd-tree"
+    finding = ahead(f"rows-{N}", f"{name} at every lookup", found["rows"], found["kd-tree"])
+    finding.words += f"; {told(found['rows'])} % beside {told(found['kd-tree'])}"
+    yield finding
 
 
-def _hard(run: Run, sets: int) -> Finding:
-    """A kd-tree learns <, = or > of one coordinate in each lookup of its descent."""
+def _hard(run: Run, sets: int) -> Iterator[Finding]:
+    """A kd-tree learns <, = or > of one coordinate in each lookup of its descent.
+
+    Points that are asked for themselves it finds as comparisons do at best; what is nearest to a
+    query beside one may be on the other side of a plane.
+    """
     x, q = hard_cloud(sets, HARD, 2, 1, run.rng)
     x = in_order(x, kd_order(x))
+    N, few = x.shape[1], x[:100]
+    counted = found(kd_search(few, few, HARD), nearest_in_cloud(few, few)).sum(1)
+    yield same(
+        "hard/points",
+        f"of {N} points of the hard plane, each asked for itself, a kd-tree finds by lookup",
+        np.unique(counted, axis=0).tolist(),
+        [[most_found(N, i) for i in range(1, HARD + 1)]],
+        words=f"in {len(few)} sets, all alike",
+        wanted="as many as comparisons can",
+    )
     right = found(kd_search(x, q, HARD), nearest_in_cloud(x, q))[:, 0]
-    N = x.shape[1]
     most = [100 * most_found(N, i) / N for i in range(1, HARD + 1)]
     name = f"kd-tree, {N} points of the hard plane, which are asked for equally often"
-    return below("hard", name, accuracies(right), most, "comparisons")
+    yield below("hard/beside", name, accuracies(right), most, "comparisons")
 
 
 def _zipf(run: Run) -> Iterator[Finding]:
-    law, M = zipf(KEYS, ZIPF), KEYS.bit_length()
-    ranked = [run.rng.permutation(law) for _ in range(RANKINGS)]
+    """In a random order of frequency binary search finds min(N, 2^i − 1)/N of all in i lookups."""
+    weights, M = zipf(KEYS, ZIPF), KEYS.bit_length()
+    ranked = [run.rng.permutation(weights) for _ in range(RANKINGS)]
     treap = np.array([found_by_depth(treap_depths(w), w, M) for w in ranked])
-    best = np.array([most_by_weight(w, M) for w in ranked])
+    best = np.array([most_by_weight(w, M) for w in ranked[:FEW]])
+    keys = f"{KEYS} keys, Zipf {ZIPF:g}"
     yield at_most(
         "best",
-        f"what the treap finds beyond the best tree, {KEYS} keys, Zipf {ZIPF:g}, {RANKINGS} orders",
+        f"what the treap finds beyond the best tree, {keys}, {FEW} orders",
         "float",
-        float((treap - best).max()),
+        float((treap[:FEW] - best).max()),
         ROUNDED,
-        words=f"in {M} lookups {100 * treap[:, -1].mean():.1f} % beside "
+        words=f"in {M} lookups {100 * treap[:FEW, -1].mean():.1f} % beside "
         f"{100 * best[:, -1].mean():.1f} %",
         wanted="nothing but rounding",
     )
-    halves = [Mean(100 * most_found(KEYS, i) / KEYS, 0.0) for i in range(1, M + 1)]
-    by_treap = accuracies(treap)
-    name = "the treap is ahead of binary search at every lookup but the last"
-    yield ahead("treap", name, by_treap[:-1], halves[:-1])
-    yield ahead("last", "and behind at the last", halves[-1:], by_treap[-1:])
+    law = 100 * treap_found(weights, M)
+    # Its root is the heaviest key in every order.
+    name = f"treap, {keys}, {RANKINGS} random orders, lookups 2 to {M}"
+    yield beside("law", name, accuracies(treap)[1:], law[1:].tolist())
+    halves = np.array([100 * most_found(KEYS, i) / KEYS for i in range(1, M + 1)])
+    for id, name, lead in (
+        ("treap", "a treap is ahead of binary search at every lookup but the last", law - halves),
+        ("last", "and behind at the last", halves - law),
+    ):
+        at = slice(-1) if id == "treap" else slice(-1, None)
+        yield at_least(
+            id,
+            f"{name}, {keys}, by the law",
+            "float",
+            float(lead[at].min()),
+            AHEAD,
+            words=f"by {lead[at].min():.1f} points",
+            wanted="ahead",
+        )

@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from types import SimpleNamespace
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from theory.structures import Strategy, binary_search, looked_at
 from verify.evidence.checkpoints import Trained
+
+
+def evenly(drawn: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """In the place of points that crowd, as many that are evenly spaced between the same ends."""
+    x, q = drawn
+    between = np.linspace(0, 1, x.shape[-1])
+    return x[..., :1] + between * (x[..., -1:] - x[..., :1]), q
+
+
+def leaning(directions: np.ndarray) -> np.ndarray:
+    """In the place of orthogonal directions some that lean to the first one, by 45°."""
+    leans = directions + directions[:1]
+    return leans / np.linalg.norm(leans, axis=-1, keepdims=True)
 
 
 class Planted:
