@@ -29,7 +29,7 @@ u is the unit roundoff of a format.
 
 3. **ReLU from GELU.**  gelu(x) − gelu(−x) = x, as for ReLU, so what an MLP moves linearly is exact;
    and |gelu(λx)/λ − relu(x)| ≤ G/λ for all x, for GPT-2's form of it too, with G < 0.1701 (of the
-   two maxima, 0.16997… and 0.17001…, the larger; enclosed by the claim `stock`).
+   two maxima, 0.16997… and 0.17004…, the larger; enclosed by the claim `stock`).
 """
 
 from __future__ import annotations
