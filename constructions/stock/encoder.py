@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from constructions.interface import Prompt
+from constructions.interface import Model, Prompt
 from constructions.stock.gadgets import Gadgets
 from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.softened import BEFORE
@@ -61,7 +61,7 @@ class StockEncoder(StockModel):
 
 
 def to_encoder(
-    model: Transformer,
+    model: Model,
     *inputs: Any,
     error: float | None = None,
     dtype: torch.dtype = torch.float64,

@@ -13,13 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from constructions.interface import Prompt
+from constructions.interface import Model, Prompt
 from constructions.margins import exact_in
 from constructions.stock.gadgets import Gadgets
 from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.translated import Plan, StockModel, planned, rounded
 from constructions.tokens import Tokens
-from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 
@@ -89,7 +88,7 @@ class StockGPT2(StockModel):
 
 
 def to_gpt2(
-    model: Transformer,
+    model: Model,
     *inputs: Any,
     error: float | None = None,
     dtype: torch.dtype = torch.float64,

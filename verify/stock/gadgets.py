@@ -22,7 +22,7 @@ ORDERS = range(1, 7)
 OVER_Q = "equal over Q for p = 1 … 6"
 THETAS = (0.1, 0.5)
 ENDS = 8  # beyond, what GELU and ReLU differ by is bounded by hand
-LEAST = 2.0**-20  # of the intervals that are looked at
+LEAST = 2.0**-16  # of the intervals that are looked at
 GAMMA = 2.0**-20
 
 
