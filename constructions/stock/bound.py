@@ -45,12 +45,12 @@ def error_bound(
     dtype: torch.dtype,
     *inputs: Any,
 ) -> Tensor:
-    """Bounds in the shape of the answers, to first order; the models have one number an answer."""
+    """Bounds in the shape of the answers, to first order."""
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
     prompt = prompt._replace(tokens=prompt.tokens.detach().requires_grad_(True))
     stream = list(model.residual_stream(prompt))
-    answers = model.read_out(stream[-1][..., prompt.answers, :])[..., 0]
+    outputs = model.read_out(stream[-1][..., prompt.answers, :])
     u, gamma = unit_roundoff(dtype), gadgets.gamma(square)
     left = iter(sizes)
     with torch.no_grad():
@@ -62,18 +62,16 @@ def error_bound(
                 + ROUNDINGS * u * (before.abs() + after.abs())
             )
         errors[-1] = errors[-1] + (gamma + ROUNDINGS * u) * stream[-1].abs()
-    bounds = torch.zeros_like(answers)
-    for position in range(answers.shape[-1]):
-        slopes = torch.autograd.grad(
-            answers[..., position].sum(), stream, retain_graph=True, allow_unused=True
-        )
+    bounds = torch.zeros_like(outputs).flatten(-2)
+    for place, output in enumerate(outputs.flatten(-2).unbind(-1)):
+        slopes = torch.autograd.grad(output.sum(), stream, retain_graph=True, allow_unused=True)
         shares = (
             (slope.abs() * error).sum((-1, -2))
             for slope, error in zip(slopes, errors, strict=True)
             if slope is not None
         )
-        bounds[..., position] = 2 * sum(shares)
-    return model.interface.read(bounds.detach().unsqueeze(-1), *given)
+        bounds[..., place] = 2 * sum(shares)
+    return model.interface.read(bounds.detach().view(outputs.shape), *given)
 
 
 def _layer(

@@ -38,7 +38,11 @@ class StockEncoder(StockModel):
     def _begin(self, prompt: Prompt) -> tuple[Tensor, Tensor | None]:
         z = self.embed(prompt.tokens)
         T = z.shape[-2]
-        z = z + (self.pos_embed.W_pos if len(self.pos_embed.W_pos) == 1 else self.pos_embed(T))
+        if self.plan.soft.pos_embed is None:
+            z = z + self.pos_embed.W_pos
+        else:
+            self.fits(T, len(self.pos_embed.W_pos))
+            z = z + self.pos_embed(T)
         mask = nn.Transformer.generate_square_subsequent_mask(T, dtype=z.dtype)
         return z.flatten(0, -3) if z.ndim > 3 else z, mask if self.causal else None
 

@@ -47,6 +47,8 @@ class StockGPT2(StockModel):
     def _given(self, prompt: Prompt) -> tuple[dict[str, Tensor], tuple[int, ...]]:
         """What the module is called with, and the leading dimensions."""
         tokens = prompt.tokens
+        T = tokens.shape[-2] if tokens.is_floating_point() else tokens.shape[-1]
+        self.fits(T, self.module.config.n_positions)  # type: ignore[union-attr]
         if tokens.is_floating_point():
             tokens = tokens @ self.like[: tokens.shape[-1]]
             leading, rows = tuple(tokens.shape[:-2]), tokens.reshape(-1, *tokens.shape[-2:])

@@ -132,6 +132,7 @@ class _Softening:
                         f"{ours.name} hides the tokens behind its examples, whose number is not "
                         "fixed: use a model with a fixed length"
                     )
+                at = np.pad(at, ((0, inner.context + self.sink - len(at)), (0, 0)))
                 at[inner.n_examples + self.sink :, self.stream["hidden"]] = 1
         else:
             rows = np.vstack([rows, self.at("sink").T, self.at("hidden").T])

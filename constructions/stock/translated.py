@@ -78,6 +78,14 @@ class StockModel(Model):
     def seen(self, H: Tensor) -> Tensor:
         return H
 
+    def fits(self, tokens: int, positions: int) -> None:
+        """Raise ValueError for a prompt of more tokens than there are positions."""
+        if tokens > positions:
+            raise InputError(
+                f"the prompt has {tokens} tokens and {self.name} was made for {positions}: "
+                "translate it again, with inputs of this length or with more positions"
+            )
+
     def bound(self, *inputs: Any) -> Any:
         """How far its answers can be from those of the original.
 
@@ -232,7 +240,8 @@ def _short(dtype: torch.dtype) -> str:
 
 
 def _more(least: float, margin: float | None, dtype: torch.dtype) -> str:
-    longer = "" if dtype == torch.float64 else ", or use a longer format (float64 is the longest)"
+    """What to do where nothing better is sure."""
+    longer = "use a longer format, such as float64" if dtype != torch.float64 else ""
     if margin is not None and not least < margin / 2:
-        return f"use a longer format{longer[4:]}" if longer else "build it for shorter prompts"
-    return f"ask for at least {least * 1.01:.2g}{longer}"
+        return longer or "build it for shorter prompts"
+    return f"ask for at least {least * 1.01:.2g}" + f", or {longer}" * bool(longer)

@@ -12,6 +12,7 @@ from constructions import (
     hop,
     hyperpower,
     induction_heads,
+    modern_hopfield_update,
     newton,
     newton_with_pauses,
     previous_token,
@@ -175,6 +176,23 @@ def test_what_cannot_be_is_refused_in_one_line(call, message):
     with pytest.raises(InputError, match=message) as refusal:
         call()
     assert "\n" not in str(refusal.value)
+
+
+def test_a_prompt_longer_than_its_positions_is_refused():
+    stock = to_encoder(OVER_EXAMPLES["causal newton"], X, Y, Q)
+    x, y = RNG.normal(size=(N + 1, D)), RNG.normal(size=N + 1)
+    with pytest.raises(InputError, match=r"the prompt has 8 tokens and .* was made for 7"):
+        stock(x, y, Q[0])
+
+
+def test_a_bound_for_answers_that_are_vectors():
+    patterns = RNG.normal(size=(5, 3))
+    model, states = modern_hopfield_update(patterns, 2.0), RNG.normal(size=(4, 3))
+    stock = to_encoder(model, states)
+    off, bound = (stock(states) - model(states)).abs(), stock.bound(states)
+    assert off.shape == bound.shape == (4, 3)
+    assert (off <= bound).all()
+    assert bound.max() < 1e-11
 
 
 def test_without_the_extra_the_line_that_installs_it(monkeypatch):
