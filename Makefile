@@ -39,6 +39,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/sensitivity.py
 	$(BIN)/python benchmarks/language.py
 	$(BIN)/python benchmarks/strings.py
+	$(BIN)/python benchmarks/stock.py
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/training.py
 

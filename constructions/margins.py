@@ -139,12 +139,17 @@ def sharpening(amplification: float) -> float:
 
 
 def softmax_error(
-    model: Transformer, sharpness: float, held: list[np.ndarray] | None = None
+    model: Transformer,
+    sharpness: float,
+    held: list[np.ndarray] | None = None,
+    *,
+    share: float = 0.0,
 ) -> SoftmaxError:
     """How far softmax attention at this sharpness is from hardmax, for all prompts.
 
-    `held` are the bounds of `_hardmax`, if they are known.  Raises ValueError for a sharpness that
-    is not a finite number above 0, and for one at which scores overflow.
+    `held` are the bounds of `_hardmax`, if they are known.  Whatever is read may be off by `share`
+    of its size besides, as by the layer norms of a stock model, or by rounding.  Raises ValueError
+    for a sharpness that is not a finite number above 0, and for one at which scores overflow.
     """
     sharpness = checks.positive_number("sharpness", sharpness)
     for number, block in enumerate(model.blocks, start=1):
@@ -158,10 +163,14 @@ def softmax_error(
             )
     held = _hardmax(model)[0] if held is None else held
     error = np.zeros(model.d_model)
+
+    def read(error: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        return error + share * (sizes + error) if share else error
+
     leaks = []
     for block, bounds in zip(model.blocks, held, strict=False):
-        added = np.zeros(model.d_model)
-        layer = []
+        added, between = np.zeros(model.d_model), bounds
+        layer, seen = [], read(error, bounds)
         for W, margin in zip(_heads(block), block.margins, strict=False):
             # |⟨q + δ, k + ε⟩ − ⟨q, k⟩| ≤ |δ||k| + |q||ε| + |δ||ε|, coordinate by coordinate.
             q, k = _asked(bounds, W)
@@ -170,28 +179,33 @@ def softmax_error(
                     f"sharpness {sharpness:g} is too large: scores of up to {largest:g} overflow; "
                     f"give at most 1e{math.floor(math.log10(sys.float_info.max / largest))}"
                 )
-            dq, dk = (error @ abs(W[f"W_{x}"]) for x in "QK")
+            dq, dk = (seen @ abs(W[f"W_{x}"]) for x in "QK")
             sigma = float(dq @ k + q @ dk + dq @ dk)
             layer.append(margin.leak(sharpness, sigma, model.interface.context - 1))
             astray = min(2.0, 2 * layer[-1] + margin.unevenness(sharpness, sigma))
-            carried = error @ abs(W["W_V"]) + astray * (bounds @ abs(W["W_V"]))
-            added += carried @ abs(W["W_O"])
+            values = bounds @ abs(W["W_V"])
+            added += (seen @ abs(W["W_V"]) + astray * values) @ abs(W["W_O"])
+            between = between + values @ abs(W["W_O"])
         error = error + added
+        seen = read(error, between)
         exact = [
             name
             for made in block.restores
-            if all((error[model.stream[r]] <= off).all() for r, off in made.within.items())
+            if all((seen[model.stream[r]] <= off).all() for r, off in made.within.items())
             for name in made.into
         ]
-        if block.mlp is not None:
-            error = error + (error @ abs(_array(block.mlp.W_in))) @ abs(_array(block.mlp.W_out))
+        if (mlp := block.mlp) is not None:
+            units = seen @ abs(_array(mlp.W_in)) + share * (1 + abs(_array(mlp.b_in)))
+            error = error + units @ abs(_array(mlp.W_out))
         for name in exact:
             error[model.stream[name]] = 0.0
         leaks.append(tuple(layer))
     error = error * WIDER
     registers = {name: float(error[model.stream[name]].max()) for name in model.stream}
-    logits = float((error @ abs(_array(model.unembed.W_U))).max())
-    return SoftmaxError(tuple(leaks), registers, logits)
+    logits = read(error, held[-1]) @ abs(_array(model.unembed.W_U))
+    if model.unembed.b_U is not None:
+        logits = logits + share * abs(_array(model.unembed.b_U))
+    return SoftmaxError(tuple(leaks), registers, float(logits.max()))
 
 
 def least_sharpness(model: Transformer, error: float) -> float:
@@ -229,6 +243,11 @@ def _asked(bounds: np.ndarray, W: Mapping[str, np.ndarray]) -> tuple[np.ndarray,
     """Bounds on queries and keys of a head, from those on the stream."""
     q, k = (bounds @ abs(W[f"W_{x}"]) + abs(W[f"b_{x}"]) for x in "QK")
     return q, k
+
+
+def register_bounds(model: Transformer) -> list[np.ndarray]:
+    """Bounds on |coordinates| of the hardmax stream before each block and at the end."""
+    return _hardmax(model)[0]
 
 
 def exact_in(model: Transformer) -> Exactness:

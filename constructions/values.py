@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from importlib import import_module
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,8 @@ class Writer:
             return {type(it).__name__: [it.start, it.stop, it.step]}
         if isinstance(it, FunctionType | type):
             return {"function": _name_of(it, at)}
+        if isinstance(it, MethodType):
+            return {"method": [it.__name__, self.value(it.__self__, at)]}
         return self.object(it, at)
 
     def tensor(self, it: Tensor | np.ndarray, at: str) -> dict[str, str]:
@@ -167,6 +169,9 @@ class Reader:
                 return {self.value(key): self.value(value) for key, value in content}
             case "function":
                 return _found(content)
+            case "method":
+                name, its = content
+                return MethodType(vars(type(made := self.value(its)))[name], made)
             case _:
                 return MADE_OF[kind](self.value(content))
 

@@ -24,6 +24,7 @@ def test_all_pages_with_examples_are_read():
         "README",
         "computation",
         "constructions",
+        "stock",
         "trained",
     }
 

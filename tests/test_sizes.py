@@ -28,6 +28,7 @@ SMALL = {
     "gradient_descent": {"d": 1, "k": 1, "step_size": 0.5},
     "chebyshev": {"d": 1, "k": 1, "smallest": 1.0, "largest": 2.0},
     "hyperpower": {"d": 1, "k": 1, "order": 2, "alpha": 0.5},
+    "newton_with_pauses": {"d": 1, "k": 1, "alpha": 0.5},
     "online_gradient_descent": {"d": 1, "n": 1},
     "broad_average": {"vocabulary_size": 2, "max_length": 3},
     "composition": {"size": 2},

@@ -4,6 +4,7 @@ from constructions.regression.chebyshev import chebyshev
 from constructions.regression.gradient_descent import gradient_descent
 from constructions.regression.hyperpower import hyperpower
 from constructions.regression.newton import newton
+from constructions.regression.newton_pauses import newton_with_pauses
 from constructions.regression.online_gradient_descent import online_gradient_descent
 from constructions.regression.stages import Inverse, Prediction
 
@@ -14,5 +15,6 @@ __all__ = [
     "gradient_descent",
     "hyperpower",
     "newton",
+    "newton_with_pauses",
     "online_gradient_descent",
 ]

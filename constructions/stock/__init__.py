@@ -1,5 +1,8 @@
-"""Our models inside classes of others: TransformerLens."""
+"""Our models inside classes of others: torch's `nn.TransformerEncoder`, GPT-2, TransformerLens."""
 
+from constructions.stock.encoder import StockEncoder, to_encoder
+from constructions.stock.gadgets import Gadgets
+from constructions.stock.gpt2 import StockGPT2, to_gpt2
 from constructions.stock.lens import labels, to_lens
 
-__all__ = ["labels", "to_lens"]
+__all__ = ["Gadgets", "StockEncoder", "StockGPT2", "labels", "to_encoder", "to_gpt2", "to_lens"]

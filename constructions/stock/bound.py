@@ -1,0 +1,128 @@
+"""How far a translated model can be from ours: for all prompts, or for given ones.
+
+Over tokens, with score gaps that are proved, `margins.softmax_error` says it for every prompt; the
+norms and rounding are what is read being off by a share of it.
+
+For others the errors of each layer are bounded by the proofs of `gadgets.py`, from the scores and
+values that there are on these inputs, and carried to the answers by the original's derivatives:
+
+    |stock − ours| ≤ 2 Σ_l ⟨|∂ŷ/∂H_l|, δ_l⟩,
+
+to first order, as for rounding [Higham2002, section 3.1]; the 2 is for the terms of second order.
+What rounding adds is a count of roundings, each at most u of what is rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from constructions.attention import Heads, per_head
+from constructions.margins import softmax_error
+from constructions.stock.gadgets import GELU, Gadgets, unit_roundoff
+from constructions.stock.softened import scale_of, with_sizes
+from constructions.transformer import Block, Transformer
+
+ROUNDINGS = 8  # of a number between the stream and a product: norm, projection, sum
+
+
+def prompts_bound(
+    model: Transformer, sharpness: float, gadgets: Gadgets, square: float, dtype: torch.dtype
+) -> float:
+    """How far logits at this sharpness can be from the hardmax ones, for every prompt."""
+    share = gadgets.gamma(square) + (model.d_model + ROUNDINGS) * unit_roundoff(dtype)
+    return softmax_error(model, sharpness, share=share).logits
+
+
+def error_bound(
+    model: Transformer,
+    gadgets: Gadgets,
+    sizes: Sequence[Sequence[float]],
+    square: float,
+    dtype: torch.dtype,
+    *inputs: Any,
+) -> Tensor:
+    """Bounds in the shape of the answers, to first order."""
+    given = model.interface.check(model.like, *inputs)
+    prompt = model.interface.write(torch, *given)
+    prompt = prompt._replace(tokens=prompt.tokens.detach().requires_grad_(True))
+    stream = list(model.residual_stream(prompt))
+    outputs = model.read_out(stream[-1][..., prompt.answers, :])
+    u, gamma = unit_roundoff(dtype), gadgets.gamma(square)
+    left = iter(sizes)
+    with torch.no_grad():
+        errors = [ROUNDINGS * u * stream[0].abs()]
+        for block, before, after in zip(model.blocks, stream[:-1], stream[1:], strict=True):
+            own = [] if block.attn is None else next(left)
+            errors.append(
+                _layer(block, before, prompt.n_examples, own, gadgets, gamma, u)
+                + ROUNDINGS * u * (before.abs() + after.abs())
+            )
+        errors[-1] = errors[-1] + (gamma + ROUNDINGS * u) * stream[-1].abs()
+    bounds = torch.zeros_like(outputs).flatten(-2)
+    for place, output in enumerate(outputs.flatten(-2).unbind(-1)):
+        slopes = torch.autograd.grad(output.sum(), stream, retain_graph=True, allow_unused=True)
+        shares = (
+            (slope.abs() * error).sum((-1, -2))
+            for slope, error in zip(slopes, errors, strict=True)
+            if slope is not None
+        )
+        bounds[..., place] = 2 * sum(shares)
+    return model.interface.read(bounds.detach().view(outputs.shape), *given)
+
+
+def _layer(
+    block: Block,
+    H: Tensor,
+    n_examples: int,
+    sizes: Sequence[float],
+    gadgets: Gadgets,
+    gamma: float,
+    u: float,
+) -> Tensor:
+    """What the heads and the MLP of a layer are off by, coordinate by coordinate, (…, T, D)."""
+    error = torch.zeros_like(H)
+    read = gamma + ROUNDINGS * u
+    if block.attn is not None:
+        for part, bounds in with_sizes(block.attn, sizes):
+            error += _heads(part, H, n_examples, bounds, gadgets, gamma, u)
+        H = block.attn.after(H, n_examples)
+    if block.mlp is not None:
+        mlp = block.mlp
+        hidden = H.abs() @ mlp.W_in.abs() + mlp.b_in.abs()
+        error += (read * hidden + GELU / gadgets.steep) @ mlp.W_out.abs() + read * mlp.b_out.abs()
+    return error
+
+
+def _heads(
+    part: Heads,
+    H: Tensor,
+    n_examples: int,
+    sizes: Sequence[float],
+    gadgets: Gadgets,
+    gamma: float,
+    u: float,
+) -> Tensor:
+    """The same for the heads of one mask."""
+    attended = part.attended(H, n_examples)
+    values = (per_head(attended, part.W_V) @ part.W_O).abs()  # (…, heads, attended, D)
+    Q, K = part.queries_keys(H, n_examples)
+    raw = Q @ K.transpose(-1, -2) * part.scale
+    seen = part.hidden(raw).logical_not()
+    scores = torch.where(seen, raw, 0.0).abs()
+    read = gamma + ROUNDINGS * u
+    if part.normalise == "linear":
+        # Moves of a token's own registers are linear here too, and are bounded with the others.
+        delta = torch.tensor([gadgets.theta / scale_of(size) for size in sizes], dtype=H.dtype)
+        delta = delta[:, None, None]
+        B, n = scores.amax(-1, keepdim=True), float(seen.sum(-1).max())
+        each = B * gadgets.with_norms(delta * B, n, gamma)
+        each = each + (gadgets.rounding(u) + n * u / gadgets.theta) * gadgets.theta / delta
+        return (each * (seen.to(H.dtype) @ values)).sum(-3)
+    off = 2 * read * (Q.abs() @ K.abs().transpose(-1, -2) * part.scale)
+    off = torch.where(seen, off, 0.0).amax(-1, keepdim=True)
+    weights = part.pattern(H, n_examples)
+    return ((torch.expm1(2 * off) + read) * (weights @ values)).sum(-3)

@@ -1,0 +1,129 @@
+"""A model of ours inside torch's own `nn.TransformerEncoder`.
+
+Layers are `nn.TransformerEncoderLayer(norm_first=True, activation="relu")`, as they are; the mask
+is the stock causal one for causal models, and none for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from constructions.interface import Model, Prompt
+from constructions.stock.gadgets import Gadgets
+from constructions.stock.neutral import EPSILON, Doubled
+from constructions.stock.softened import BEFORE
+from constructions.stock.translated import Plan, StockModel, planned, rounded
+from constructions.transformer import Embed, PosEmbed, Transformer, Unembed
+
+
+class StockEncoder(StockModel):
+    """`module` is an nn.TransformerEncoder; beside it stand only the embedding of prompts, `embed`
+    and `pos_embed` (to which ±K is added), and a linear read-out, as the class has none."""
+
+    def __init__(self, plan: Plan) -> None:
+        soft, doubled = plan.soft, Doubled(plan.soft, plan.gadgets.constant)
+        super().__init__("to_encoder", rounded(_encoder(soft, doubled), plan), plan)
+        self.doubled, self.causal = doubled, any(attn.is_causal for attn in soft.attentions)
+        unembed = soft.unembed
+        self.embed = Embed(doubled.writes(soft.embed.W_E))
+        at = torch.zeros(1, soft.d_model) if soft.pos_embed is None else soft.pos_embed.W_pos
+        self.pos_embed = PosEmbed(doubled.writes(at.double()) + doubled.row)
+        self.unembed = Unembed(doubled.reads(unembed.W_U), unembed.b_U)
+        self.to(plan.dtype)
+
+    def _begin(self, prompt: Prompt) -> tuple[Tensor, Tensor | None]:
+        z = self.embed(prompt.tokens)
+        T = z.shape[-2]
+        if self.plan.soft.pos_embed is None:
+            z = z + self.pos_embed.W_pos
+        else:
+            self.fits(T, len(self.pos_embed.W_pos))
+            z = z + self.pos_embed(T)
+        mask = nn.Transformer.generate_square_subsequent_mask(T, dtype=z.dtype)
+        return z.flatten(0, -3) if z.ndim > 3 else z, mask if self.causal else None
+
+    def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
+        z, mask = self._begin(prompt)
+        leading = prompt.tokens.shape[: prompt.tokens.ndim - 1 - prompt.tokens.is_floating_point()]
+        yield self.doubled.back(z.reshape(*leading, *z.shape[-2:]))
+        for layer in self.module.layers:  # type: ignore[union-attr]
+            z = layer(z, src_mask=mask)
+            yield self.doubled.back(z.reshape(*leading, *z.shape[-2:]))
+
+    def run(self, prompt: Prompt) -> Tensor:
+        z, mask = self._begin(prompt)
+        leading = prompt.tokens.shape[: prompt.tokens.ndim - 1 - prompt.tokens.is_floating_point()]
+        z = self.module(z, mask=mask).reshape(*leading, *z.shape[-2:])
+        return self.unembed(z[..., prompt.answers, :])
+
+    def read_out(self, H: Tensor) -> Tensor:
+        return self.unembed(self.doubled.writes(H.flatten(0, -2))).unflatten(0, H.shape[:-1])
+
+
+def to_encoder(
+    model: Model,
+    *inputs: Any,
+    error: float | None = None,
+    dtype: torch.dtype = torch.float64,
+    gadgets: Gadgets | None = None,
+) -> StockEncoder:
+    """The model inside an unmodified `torch.nn.TransformerEncoder`, called as before.
+
+        stock = to_encoder(gradient_descent(5, 10, 1 / 64), x, y, x_query, error=1e-9)
+        stock(x, y, x_query), stock.bound(x, y, x_query), stock.module
+
+    `inputs` are inputs like those that the model is for: linear heads become softmax heads that are
+    scaled by the scores there are on them (rounded up to a power of two).  A model over tokens with
+    proved score gaps needs none.  It has the layers of the original; each linear head becomes
+    2·order softmax heads, behind a token more in front, the sink.
+
+    `error` is how far answers (of tokens: logits) may be from the original's, on these inputs or,
+    over tokens, on all; the least order that is sure of it is taken, and 3 without it.  `gadgets`
+    gives the numbers instead of choosing them.
+
+    Raises ValueError for an error that the format is not sure of, with the least that it is; and
+    for a model with a layer that has no such form, with the layer and why: ReLU attention, norms of
+    its own, hardmax without proved gaps, or both causal heads and heads that see later tokens.
+    """
+    causal = isinstance(model, Transformer) and any(
+        mask in BEFORE for attn in model.attentions for mask in attn.masks
+    )
+    return StockEncoder(planned(model, inputs, causal, error, dtype, gadgets))
+
+
+def _encoder(soft: Transformer, doubled: Doubled) -> nn.TransformerEncoder:
+    """The stock module and its tensors."""
+    layer = nn.TransformerEncoderLayer(
+        doubled.d,
+        doubled.n_heads,
+        doubled.units,
+        dropout=0.0,
+        activation="relu",
+        layer_norm_eps=EPSILON,
+        batch_first=True,
+        norm_first=True,
+        dtype=torch.float64,
+    )
+    encoder = nn.TransformerEncoder(layer, soft.n_layers, enable_nested_tensor=False)
+    with torch.no_grad():
+        for stock, block in zip(encoder.layers, soft.blocks, strict=True):
+            W, b, W_O, b_O = doubled.heads(block.attn)
+            W_in, b_in, W_out, b_out = doubled.mlp(block.mlp)
+            values = {
+                "self_attn.in_proj_weight": W.T,
+                "self_attn.in_proj_bias": b,
+                "self_attn.out_proj.weight": W_O.T,
+                "self_attn.out_proj.bias": b_O,
+                "linear1.weight": W_in.T,
+                "linear1.bias": b_in,
+                "linear2.weight": W_out.T,
+                "linear2.bias": b_out,
+            }
+            for norm in ("norm1", "norm2"):
+                values |= {f"{norm}.weight": doubled.norm, f"{norm}.bias": 0 * doubled.norm}
+            stock.load_state_dict(values)
+    return encoder

@@ -1,0 +1,160 @@
+"""The three gadgets by which a stock model imitates ours, as numbers: what each costs in accuracy.
+
+u is the unit roundoff of a format.
+
+1. **A layer norm that does nothing.**  The stream v is kept twice, with opposite signs, beside a
+   large constant K: z = (v, K, 0, …, −v, −K, 0, …) of width d has mean 0, and a layer norm of
+   weight √(2K²/d + ε) and bias 0 gives g·z with
+
+       g = (1 + ‖v‖²/(K² + dε/2))^(−1/2),      1 − γ ≤ g ≤ 1,      γ = ‖v‖²/(2K²).
+
+   Half the difference of the two copies is read: an error of the mean, of size u·K, then cancels.
+
+2. **A linear head from 2p softmax heads.**  Beside the n tokens attended there is a sink with value
+   0 and score C.  Heads with the scores ±mδs_i, m = 1 … p, and the values c_m e^C/δ·v_i, where c_m
+   is the central difference of order 2p, add up to Σ s_i v_i, off by at most
+
+       B Σ‖v_i‖ (κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ − C}),        |s_i| ≤ B,  θ = δB,
+       κ_p = (p!)²/(2p + 1)!,      Λ_p = Σ_m 2m|c_m|.
+
+   e^C is a power of two, and c_m stands in the values: what the sink adds then cancels without
+   rounding, where any rest of it would be multiplied by e^C/δ in every layer.
+
+   Proof.  A head gives Σ_i v_i f_i(±mδ) with f_i(τ) = e^{τs_i}/(1 + e^{−C} Σ_j e^{τs_j}), after the
+   factor e^C.  Write f_i = e^{τs_i} − g_i.  The difference quotient of e^{τs_i} is s_i, but for the
+   remainder of interpolation at 2p + 1 points, δ^{2p} κ_p |s_i|^{2p+1} e^{pδ|s_i|}.  With w =
+   e^{−C} Σ_j e^{τs_j} ≤ n e^{pθ−C}, g_i = e^{τs_i}·w/(1 + w) has |g_i'| ≤ e^{pθ}·2B·w, so that
+   its quotient is at most Σ_m |c_m|·2mδ/δ times that.
+   The quotient of a constant is 0: nothing of order 1/δ is left.
+
+3. **ReLU from GELU.**  gelu(x) − gelu(−x) = x, as for ReLU, so what an MLP moves linearly is exact;
+   and |gelu(λx)/λ − relu(x)| ≤ G/λ for all x, for GPT-2's form of it too, with G < 0.1701 (of the
+   two maxima, 0.16997… and 0.17004…, the larger; enclosed by the claim `stock`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import torch
+
+from constructions.margins import significand
+from theory import checks
+from theory.checks import InputError
+
+GELU = 0.1701
+MOST_ORDER = 6  # 2p heads each: beyond, rounding is all that is left
+
+
+@cache
+def stencil(p: int) -> tuple[Fraction, ...]:
+    """c_1, …, c_p with Σ_m c_m (f(m) − f(−m)) = f'(0) for polynomials of degree at most 2p.
+
+    c_m = (−1)^{m+1} (p!)² / (m (p − m)! (p + m)!).
+    """
+    square = math.factorial(p) ** 2
+    return tuple(
+        Fraction((-1) ** (m + 1) * square, m * math.factorial(p - m) * math.factorial(p + m))
+        for m in range(1, p + 1)
+    )
+
+
+def kappa(p: int) -> Fraction:
+    """(p!)²/(2p + 1)!, the constant of the stencil's remainder."""
+    return Fraction(math.factorial(p) ** 2, math.factorial(2 * p + 1))
+
+
+def lipschitz(p: int) -> Fraction:
+    """Λ_p = Σ_m 2m|c_m|: how much the stencil can make of a slope."""
+    return sum((2 * m * abs(c) for m, c in enumerate(stencil(p), start=1)), start=Fraction(0))
+
+
+@dataclass(frozen=True)
+class Gadgets:
+    """The numbers of a translation: the order p, θ, the bits of e^C = 2^bits, the constant K of the
+    norms and the factor λ of GELU.
+
+    Raises ValueError for an order that is not 1 … 6, and for numbers that are not above 0.
+    """
+
+    order: int
+    theta: float
+    bits: int
+    constant: float
+    steep: float
+
+    def __post_init__(self) -> None:
+        if checks.dimension("order", self.order) > MOST_ORDER:
+            raise InputError(f"order is {self.order}: take at most {MOST_ORDER}")
+        checks.dimension("bits", self.bits)
+        for name in ("theta", "constant", "steep"):
+            checks.positive_number(name, getattr(self, name))
+
+    @property
+    def sink(self) -> float:
+        """C, the sink's score."""
+        return self.bits * math.log(2)
+
+    def head(self, theta: float, n: float) -> float:
+        """What the error of a linear head is divided by B Σ‖v_i‖, for n tokens and scores up to
+        B = theta/δ, without rounding and norms."""
+        p = self.order
+        method = float(kappa(p)) * theta ** (2 * p) * math.exp(p * theta)
+        return method + 2 * float(lipschitz(p)) * n * math.exp(2 * p * theta - self.sink)
+
+    def gamma(self, square: float) -> float:
+        """γ for a stream of this ‖v‖²."""
+        return square / (2 * self.constant**2)
+
+    def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
+        """`head`, of a number or a tensor θ, where norms shrink what is read by at most γ; ∞ unless
+        γC ≤ 1/4.
+
+        Scores are multiplied by g_t g_j and values by g_j, the sink's score C by g_t g_0 ≥ 1 − 2γ:
+        at most twice the method's error and e^{1/2} times that of the sink, and (3 + 2C)γ beside.
+        """
+        if gamma * self.sink > 0.25:
+            return math.inf
+        p = self.order
+        method = float(kappa(p)) * theta ** (2 * p) * math.e ** (p * theta)
+        left = 2 * float(lipschitz(p)) * n * math.e ** (2 * p * theta - self.sink)
+        return 2 * method + 3 * left + 3 * (1 + self.sink) * gamma
+
+    def rounding(self, u: float) -> float:
+        """What rounding adds to Σ‖v_i‖·B of a linear head, to first order, for θ.
+
+        Softmax subtracts its largest score, C, so that scores are rounded at that size; the
+        stencil divides what comes of it by θ.
+        """
+        each = 2 * float(sum(map(abs, stencil(self.order))))
+        return (self.sink + 5) * each * u / self.theta
+
+
+def unit_roundoff(dtype: torch.dtype) -> float:
+    """u of a float format: half the distance of 1 from the next number."""
+    return 2.0 ** -significand(dtype)
+
+
+def chosen(order: int, dtype: torch.dtype, n: int, square: float) -> Gadgets:
+    """The numbers of least error, method and rounding together, for n tokens and ‖v‖² ≤ square.
+
+    θ is a power of two, and e^{−C} a normal number of the format; K is the least power of two of
+    which the norms cost less than rounding.
+    """
+    if not dtype.is_floating_point:
+        raise InputError(f"{dtype} holds no real numbers: give a floating-point format")
+    u, most = unit_roundoff(dtype), -round(math.log2(torch.finfo(dtype).smallest_normal))
+    found = (
+        Gadgets(order, 2.0**-i, bits, 1.0, 1.0)
+        for i in range(-1, 28)
+        for bits in range(4, min(80, most) + 1)
+    )
+    best = min(found, key=lambda g: 2 * g.head(g.theta, n) + g.rounding(u))
+    least = math.sqrt(3 * (1 + best.sink) * max(square, 1.0) / (2 * u))
+    return Gadgets(
+        order, best.theta, best.bits, 2.0 ** math.ceil(math.log2(least)), 2.0 ** significand(dtype)
+    )

@@ -1,0 +1,199 @@
+"""A model of ours inside an unmodified `transformers.GPT2LMHeadModel`.
+
+Prompts of numbers are given as `inputs_embeds`, tokens as `input_ids`; ±K stands in `wpe`.  The
+final norm is neutral too.  GELU takes the place of ReLU by gelu(λx)/λ (`gadgets.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from constructions.interface import Model, Prompt
+from constructions.margins import exact_in
+from constructions.stock.gadgets import Gadgets
+from constructions.stock.neutral import EPSILON, Doubled
+from constructions.stock.translated import Plan, StockModel, planned, rounded
+from constructions.tokens import Tokens
+from theory import checks
+from theory.checks import InputError
+
+MOST_POSITIONS = 1024  # of GPT-2, for prompts that may have any length
+
+
+class StockGPT2(StockModel):
+    """`module` is a transformers.GPT2LMHeadModel, and there is no other tensor.
+
+    `module.save_pretrained(folder)` writes the folder that AutoModelForCausalLM opens (in float64
+    with dtype=torch.float64).  Its vocabulary is that of the model with its prefix, BOS, which is
+    also the number of ⊥: `module.generate` ends there.  Of a model over numbers `wte` has a row for
+    each column of the prompt: inputs_embeds are prompt(…).tokens @ wte.
+    """
+
+    def __init__(self, plan: Plan, positions: int) -> None:
+        soft, doubled = plan.soft, Doubled(plan.soft, plan.gadgets.constant)
+        super().__init__("to_gpt2", rounded(_gpt2(plan, doubled, positions), plan), plan)
+        self.doubled, self.outputs = doubled, soft.unembed.W_U.shape[1]
+
+    @property
+    def like(self) -> Tensor:
+        """`wte`, which is a weight that every such model has."""
+        return self.module.transformer.wte.weight  # type: ignore[union-attr, return-value]
+
+    def _given(self, prompt: Prompt) -> tuple[dict[str, Tensor], tuple[int, ...]]:
+        """What the module is called with, and the leading dimensions."""
+        tokens = prompt.tokens
+        T = tokens.shape[-2] if tokens.is_floating_point() else tokens.shape[-1]
+        self.fits(T, self.module.config.n_positions)  # type: ignore[union-attr, arg-type]
+        if tokens.is_floating_point():
+            tokens = tokens @ self.like[: tokens.shape[-1]]
+            leading, rows = tuple(tokens.shape[:-2]), tokens.reshape(-1, *tokens.shape[-2:])
+            return {"inputs_embeds": rows}, leading
+        rows = tokens.reshape(-1, tokens.shape[-1])
+        return {"input_ids": rows, "attention_mask": torch.ones_like(rows)}, tuple(
+            tokens.shape[:-1]
+        )
+
+    def run(self, prompt: Prompt) -> Tensor:
+        given, leading = self._given(prompt)
+        with torch.no_grad():
+            logits = self.module(**given, use_cache=False).logits
+        said = logits.reshape(*leading, *logits.shape[-2:])
+        return said[..., prompt.answers, : self.outputs]
+
+    def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
+        given, leading = self._given(prompt)
+        seen = list[Tensor]()
+        transformer: Any = self.module.transformer
+        hooks = [
+            part.register_forward_pre_hook(lambda _, args: seen.append(args[0]))
+            for part in (*transformer.h, transformer.ln_f)
+        ]
+        try:
+            with torch.no_grad():
+                self.module(**given, use_cache=False)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        for z in seen:
+            yield self.doubled.back(z.reshape(*leading, *z.shape[-2:]))
+
+    def read_out(self, H: Tensor) -> Tensor:
+        z = self.doubled.writes(H.flatten(0, -2)) + self.doubled.row.to(H.dtype)
+        module: Any = self.module
+        said = module.lm_head(module.transformer.ln_f(z)).unflatten(0, H.shape[:-1])
+        return said[..., : self.outputs]
+
+
+def to_gpt2(
+    model: Model,
+    *inputs: Any,
+    error: float | None = None,
+    dtype: torch.dtype = torch.float64,
+    gadgets: Gadgets | None = None,
+    positions: int | None = None,
+) -> StockGPT2:
+    """The model inside an unmodified `transformers.GPT2LMHeadModel`, called as before.
+
+        stock = to_gpt2(induction_heads(8, 32))
+        stock([3, 1, 4, 1]), stock.module.generate(…), stock.module.save_pretrained("folder")
+
+    As `to_encoder`, under the causal mask of GPT-2: heads that see later tokens are refused unless
+    that changes nothing behind the examples, where alone answers are then given.  `positions` is
+    the largest number of tokens in a prompt, by default the model's, or GPT-2's 1024.
+
+    Raises ValueError as `to_encoder` does; InputError with the command that installs `transformers`
+    where that is missing.
+    """
+    _transformers()
+    plan = planned(model, inputs, True, error, dtype, gadgets)
+    own = plan.soft.interface.context
+    if own is None and plan.soft.pos_embed is not None:
+        own = len(plan.soft.pos_embed.W_pos)
+    if positions is not None and own is not None:
+        raise InputError(f"{model.name} has {own} positions itself: leave positions out")
+    most = checks.dimension("positions", positions or own or MOST_POSITIONS)
+    return StockGPT2(plan, most)
+
+
+def _transformers() -> Any:
+    """The module; InputError where it is not installed."""
+    try:
+        return import_module("transformers")
+    except ImportError:
+        raise InputError(
+            "GPT-2 needs the package transformers: pip install 'weightwright[hf]'"
+        ) from None
+
+
+def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
+    """The stock module and its tensors."""
+    hf, soft = _transformers(), plan.soft
+    rows, columns = soft.embed.W_E, soft.unembed.W_U
+    vocabulary = max(len(rows), columns.shape[1])
+    words: dict[str, int] = {}
+    if isinstance(inner := plan.original.interface, Tokens):
+        words["bos_token_id"] = inner.prefix[0] if inner.prefix else inner.vocabulary_size
+        words["eos_token_id"] = inner.n_answers if inner.bottom else vocabulary
+        vocabulary = max(vocabulary, words["eos_token_id"] + 1)
+    config = hf.GPT2Config(
+        vocab_size=vocabulary,
+        n_positions=positions,
+        n_embd=doubled.d,
+        n_layer=soft.n_layers,
+        n_head=doubled.n_heads,
+        n_inner=doubled.units,
+        resid_pdrop=0.0,
+        embd_pdrop=0.0,
+        attn_pdrop=0.0,
+        layer_norm_epsilon=EPSILON,
+        tie_word_embeddings=False,
+        **({"bos_token_id": None, "eos_token_id": None} | words),
+    )
+    module = hf.GPT2LMHeadModel(config).double()
+    at = torch.zeros(positions, soft.d_model, dtype=torch.float64)
+    if soft.pos_embed is not None:
+        at[: len(soft.pos_embed.W_pos)] = soft.pos_embed.W_pos[:positions]
+    wte = torch.zeros(vocabulary, doubled.d, dtype=torch.float64)
+    wte[: len(rows)] = doubled.writes(rows)
+    values = {
+        "transformer.wte.weight": wte,
+        "transformer.wpe.weight": doubled.writes(at) + doubled.row,
+        "lm_head.weight": _read_out(plan, doubled, vocabulary),
+    }
+    norms = ["transformer.ln_f"]
+    for number, block in enumerate(soft.blocks):
+        at_block = f"transformer.h.{number}"
+        W, b, W_O, b_O = doubled.heads(block.attn)
+        W_in, b_in, W_out, b_out = doubled.mlp(block.mlp, plan.gadgets.steep)
+        parts = {"attn.c_attn": (W, b), "attn.c_proj": (W_O, b_O)}
+        parts |= {"mlp.c_fc": (W_in, b_in), "mlp.c_proj": (W_out, b_out)}
+        for name, (weights, bias) in parts.items():
+            values |= {f"{at_block}.{name}.weight": weights, f"{at_block}.{name}.bias": bias}
+        norms += [f"{at_block}.ln_1", f"{at_block}.ln_2"]
+    for norm in norms:
+        values |= {f"{norm}.weight": doubled.norm, f"{norm}.bias": 0 * doubled.norm}
+    module.load_state_dict(values)
+    return module
+
+
+def _read_out(plan: Plan, doubled: Doubled, vocabulary: int) -> Tensor:
+    """Rows (vocabulary, d) of the head: ours, with biases that read ±K, and for tokens that are no
+    answers a logit below all others."""
+    unembed = plan.soft.unembed
+    bias = torch.zeros(vocabulary, dtype=torch.float64)
+    answers = unembed.W_U.shape[1]
+    if unembed.b_U is not None:
+        bias[:answers] = unembed.b_U
+    if isinstance(plan.original.interface, Tokens) and vocabulary > answers:
+        bias[answers:] = -2.0 * exact_in(plan.original).largest
+    head = torch.zeros(vocabulary, doubled.d, dtype=torch.float64)
+    head[:answers] = doubled.reads(unembed.W_U).T
+    # Half the difference of ±K is K.
+    head[:, doubled.W] = bias / (2 * doubled.constant)
+    head[:, doubled.d // 2 + doubled.W] = -bias / (2 * doubled.constant)
+    return head

@@ -1,0 +1,93 @@
+"""Softmax heads and MLPs between layer norms that do nothing: the tensors of a stock class.
+
+The stream v (W registers) is kept as z = (v, K, 0, …, −v, −K, 0, …), of width d; what is written
+goes into both copies, and half their difference is read.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.attention import Attention
+from constructions.transformer import MLP, Transformer
+
+EPSILON = 1e-5  # of the layer norms, as both stock classes have it
+
+
+class Doubled:
+    """The width d = n_heads·head_dim of a stock model for these softmax heads, and its tensors.
+
+    head_dim is a power of 4, so that the √head_dim by which stock heads divide their scores, and by
+    which W_Q is multiplied, is a power of 2.
+    """
+
+    def __init__(self, soft: Transformer, constant: float) -> None:
+        self.W, self.constant = soft.d_model, constant
+        widest = max((max(a.W_Q.shape[-1], a.W_V.shape[-1]) for a in soft.attentions), default=1)
+        self.head_dim = 4
+        while self.head_dim < widest:
+            self.head_dim *= 4
+        self.n_heads = max(soft.n_heads, math.ceil(2 * (self.W + 1) / self.head_dim))
+        self.d = self.n_heads * self.head_dim
+        self.units = max([1, *(len(b.mlp.b_in) for b in soft.blocks if b.mlp is not None)])
+
+    @property
+    def norm(self) -> Tensor:
+        """The weight of every layer norm, (d,)."""
+        weight = math.sqrt(2 * self.constant**2 / self.d + EPSILON)
+        return torch.full((self.d,), weight, dtype=torch.float64)
+
+    @property
+    def row(self) -> Tensor:
+        """±K, which stands in every token, (d,)."""
+        row = np.zeros(self.d)
+        row[self.W], row[self.d // 2 + self.W] = self.constant, -self.constant
+        return torch.as_tensor(row)
+
+    def writes(self, rows: Tensor) -> Tensor:
+        """Rows (k, W) over the stream, in both copies, (k, d)."""
+        placed = rows.new_zeros(len(rows), self.d)
+        placed[:, : self.W], placed[:, self.d // 2 : self.d // 2 + self.W] = rows, -rows
+        return placed
+
+    def reads(self, columns: Tensor) -> Tensor:
+        """Columns (W, k) over the stream, of half the difference of the copies, (d, k)."""
+        return self.writes(columns.T).T / 2
+
+    def back(self, z: Tensor) -> Tensor:
+        """The stream v (…, W) that stands in z (…, d)."""
+        half = self.d // 2
+        return (z[..., : self.W] - z[..., half : half + self.W]) / 2
+
+    def heads(self, attn: Attention | None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """W_Q, W_K and W_V side by side (d, 3d), their biases (3d,), W_O (d, d), its bias (d,)."""
+        W = torch.zeros(self.d, 3, self.n_heads, self.head_dim, dtype=torch.float64)
+        b = torch.zeros(3, self.n_heads, self.head_dim, dtype=torch.float64)
+        W_O = torch.zeros(self.n_heads, self.head_dim, self.d, dtype=torch.float64)
+        if attn is not None:
+            asks = attn.scale * math.sqrt(self.head_dim)
+            for h in range(attn.n_heads):
+                parts = asks * attn.W_Q[h], attn.W_K[h], attn.W_V[h]
+                for i, part in enumerate(parts):
+                    W[:, i, h, : part.shape[1]] = self.reads(part)
+                for i, bias in enumerate((asks * attn.b_Q[h], attn.b_K[h])):
+                    b[i, h, : len(bias)] = bias
+                W_O[h, : attn.W_O.shape[1]] = self.writes(attn.W_O[h])
+        return W.flatten(1), b.flatten(), W_O.flatten(0, 1), torch.zeros(self.d).double()
+
+    def mlp(self, mlp: MLP | None, steep: float = 1.0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """W_in (d, units), b_in, W_out (units, d), b_out (d,), for gelu(λx)/λ at λ = `steep`."""
+        W_in, b_in = torch.zeros(self.d, self.units), torch.zeros(self.units)
+        W_out, b_out = torch.zeros(self.units, self.d), torch.zeros(self.d)
+        tensors = W_in.double(), b_in.double(), W_out.double(), b_out.double()
+        if mlp is not None:
+            own, units = tensors, len(mlp.b_in)
+            own[0][:, :units] = steep * self.reads(mlp.W_in)
+            own[1][:units] = steep * mlp.b_in
+            own[2][:units] = self.writes(mlp.W_out) / steep
+            own[3][:] = self.writes(mlp.b_out[None])[0]
+        return tensors

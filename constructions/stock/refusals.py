@@ -1,0 +1,95 @@
+"""Which models have a form in softmax heads of one mask, and which layer of the others has not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from constructions.transformer import Transformer
+from theory.checks import InputError
+
+
+def refused(model: Any, number: int, why: str, instead: str) -> InputError:
+    """The refusal of a layer."""
+    return InputError(f"layer {number} of {model.name} {why}: {instead}")
+
+
+def check_translatable(model: Any, causal: bool) -> None:
+    """Raise ValueError for a model with a layer that has no form in softmax heads of one mask."""
+    if not isinstance(model, Transformer):
+        raise InputError(f"a {type(model).__name__} is no transformer of ours: give one")
+    norms = model.ln_final is not None
+    for number, block in enumerate(model.blocks, start=1):
+        norms |= block.ln1 is not None or block.ln2 is not None
+        if block.norm is not None:
+            raise refused(
+                model,
+                number,
+                "brings every token to length 1",
+                "a stock layer norm also subtracts the mean; give a model without unit norms",
+            )
+        attn = block.attn
+        if attn is not None and attn.normalise == "relu":
+            raise refused(
+                model,
+                number,
+                "has ReLU attention, which is no sum of softmax heads",
+                "give a construction of linear, softmax or hardmax heads",
+            )
+    if norms:
+        raise InputError(
+            f"{model.name} has layer norms of its own, which take the place of those that the "
+            "translation silences: give a construction"
+        )
+    if causal:
+        _reads_no_later_token(model)
+
+
+def _reads_no_later_token(model: Transformer) -> None:
+    """Raise ValueError unless a causal mask shows all that is read, at tokens behind examples."""
+    stale = np.zeros(model.d_model, dtype=bool)  # wrong in examples, under a causal mask
+    for number, block in enumerate(model.blocks, start=1):
+        written = stale.copy()
+        for part in [] if block.attn is None else block.attn.parts():
+            if part.mask == "full":
+                raise refused(
+                    model,
+                    number,
+                    "sees all tokens (mask full), and a causal model only those before",
+                    "give a causal construction, or use to_encoder",
+                )
+            if part.mask == "own":
+                reads = part.W_Q, part.W_K, part.W_V
+                if any(_reads(W, stale) for W in reads):
+                    written |= _writes(part.W_O)
+                continue
+            if any(_reads(W, stale) for W in (part.W_K, part.W_V)):
+                raise refused(
+                    model,
+                    number,
+                    "reads in examples what these have from later ones (mask examples), and in a "
+                    "causal model no token sees a later one",
+                    "give a causal construction (causal=True, newton_with_pauses), or use "
+                    "to_encoder",
+                )
+            if part.mask == "examples" or _reads(part.W_Q, stale):
+                written |= _writes(part.W_O)
+        if block.mlp is not None:
+            units = (array(block.mlp.W_in)[written] != 0).any(0)
+            written |= (array(block.mlp.W_out)[units] != 0).any(0)
+        stale = written
+
+
+def _reads(W: Tensor, coordinates: np.ndarray) -> bool:
+    return bool((array(W)[:, coordinates] != 0).any())
+
+
+def _writes(W_O: Tensor) -> np.ndarray:
+    return np.asarray((array(W_O) != 0).any((0, 1)))
+
+
+def array(values: Tensor) -> np.ndarray:
+    """Weights as a float64 array."""
+    return np.asarray(values.detach().double().numpy())

@@ -1,0 +1,50 @@
+"""Prompts with a sink in front, for linear heads that have become softmax heads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from constructions.interface import Interface, Prompt
+from constructions.tokens import Tokens
+
+
+class Sunk(Interface):
+    """An interface with a sink in front of its prompts, and two columns more for vectors: whether
+    a token is the sink, and whether it stands behind the examples.
+
+    With `behind_examples` only tokens behind the examples are answered for.
+    """
+
+    def __init__(self, inner: Interface, sink: int | None, behind_examples: bool) -> None:
+        super().__init__()
+        self.inner, self.sink, self.behind = inner, sink, behind_examples
+        self.context, self.margin = inner.context, inner.margin
+        if sink is not None and inner.context is not None:
+            self.context = inner.context + 1
+
+    def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
+        return self.inner.check(like, *inputs)
+
+    def write(self, xp: Any, *inputs: Any) -> Prompt:
+        tokens, n_examples, answers = self.inner.write(xp, *inputs)
+        ahead = self.sink is not None
+        if isinstance(self.inner, Tokens):
+            T = tokens.shape[-1]
+            if ahead:
+                tokens = xp.concat([tokens[..., :1] * 0 + self.sink, tokens], axis=-1)
+        else:
+            T, zero = tokens.shape[-2], tokens[..., :1] * 0
+            behind = xp.concat([zero[..., :n_examples, :], zero[..., n_examples:, :] + 1], axis=-2)
+            tokens = xp.concat([tokens, zero, behind], axis=-1)
+            if ahead:
+                blank = tokens[..., :1, :] * 0
+                sink = xp.concat([blank[..., :-2], blank[..., -1:] + 1, blank[..., -1:]], axis=-1)
+                tokens = xp.concat([sink, tokens], axis=-2)
+        at = range(T)[answers]
+        first = max(at.start, n_examples) if self.behind else at.start
+        return Prompt(tokens, n_examples + ahead, slice(first + ahead, at.stop + ahead, at.step))
+
+    def read(self, outputs: Tensor, *inputs: Any) -> Any:
+        return self.inner.read(outputs, *inputs)

@@ -1,0 +1,325 @@
+"""Any model of ours with softmax heads alone, all of one mask, as the stock models have them.
+
+    linear head       2p softmax heads and a sink (`gadgets.py`); the sink is a token in front whose
+                      registers stay 0
+    own head of constant scores                    a linear map of the stream: the layer's MLP
+    hardmax           softmax at the model's sharpness
+    masks             the sink, the tokens that must not be seen ("examples") and, for "strict" and
+                      "own", each token's place stand in registers, and keys that must not be
+                      answered get the score −L, whose weight is 0 in every format
+    what is no softmax head (ReLU attention, norms of the stream) is refused
+
+Under a causal mask a head of the mask "examples" is right at the tokens behind the examples, as
+long as nobody reads what such a head wrote into an example.
+
+An MLP that also moves registers has to see them as they were before the layer's heads: these then
+write into `added`, and the MLP puts that in its place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.attention import Attention, Heads, Mask
+from constructions.interface import Interface
+from constructions.stock.gadgets import Gadgets, stencil
+from constructions.stock.refusals import array
+from constructions.stock.sink import Sunk
+from constructions.stream import Stream
+from constructions.tokens import Tokens
+from constructions.transformer import MLP, Block, Embed, PosEmbed, Transformer, Unembed
+from theory.checks import InputError
+
+FAR = 2.0**12  # e^{−FAR} is 0 in every format
+BEFORE = ("causal", "strict")  # masks under which no token sees a later one
+
+Columns = list[tuple[np.ndarray, np.ndarray]]  # what asks and what answers, both over the stream
+
+
+def softened(
+    model: Transformer,
+    gadgets: Gadgets,
+    sizes: Sequence[Sequence[float]],
+    places: int,
+    causal: bool,
+) -> Transformer:
+    """The model in softmax heads of one mask, "causal" or "full"; its registers and, for masks that
+    need them, further ones.
+
+    `sizes` bound the |scores| of each head of each layer (those of `attentions`), which linear
+    heads are scaled by, and `places` the tokens of a prompt, the sink included, where a mask needs
+    them one by one.  The model must have passed `check_translatable`.
+    """
+    return _Softening(model, gadgets, causal, places).model(sizes)
+
+
+class _Softening:
+    def __init__(self, model: Transformer, gadgets: Gadgets, causal: bool, places: int) -> None:
+        self.ours, self.gadgets, self.causal = model, gadgets, causal
+        attentions = model.attentions
+        masks = {mask for attn in attentions for mask in attn.masks}
+        self.sink = any(map(_has_linear_heads, attentions))
+        self.strict, self.own = "strict" in masks, any(map(_has_own_scores, attentions))
+        self.hides, self.places = "examples" in masks, places
+        more = {"sink": 1, "hidden": 1}
+        if self.strict or self.own:
+            more["here"] = places
+        if self.own:
+            more["elsewhere"] = places
+        scratch = max(len(_overlap(block)) for block in model.blocks) if model.blocks else 0
+        if scratch:
+            more["added"] = scratch
+        if twice := model.stream.widths.keys() & more.keys():
+            raise InputError(f"{model.name} has a register {min(twice)!r} already: rename it")
+        self.stream = Stream(**model.stream.widths, **more)
+        self.stream.fits(model.n_layers, heads=2 * gadgets.order)
+        self.D, self.W = model.d_model, self.stream.d_model
+
+    def at(self, name: str, places: slice = slice(None)) -> np.ndarray:
+        """The columns (W, width) that read a register."""
+        return np.eye(self.W)[:, self.stream[name]][:, places]
+
+    def grown(self, W: Tensor) -> np.ndarray:
+        """Weights (D, k) of ours over the whole stream, (W, k)."""
+        return np.pad(array(W), ((0, self.W - self.D), (0, 0)))
+
+    def model(self, sizes: Sequence[Sequence[float]]) -> Transformer:
+        left = iter(sizes)
+        blocks = [
+            self.block(block, [] if block.attn is None else next(left))
+            for block in self.ours.blocks
+        ]
+        interface, embed, positions = self.written()
+        unembed = self.ours.unembed
+        return Transformer(
+            embed,
+            blocks,
+            Unembed(torch.as_tensor(self.grown(unembed.W_U)), unembed.b_U),
+            pos_embed=positions,
+            interface=interface,
+            stream=self.stream,
+            stages=self.ours.stages,
+            name=f"softened({self.ours.name})",
+            source=f"{self.ours.source}; softmax heads: constructions/stock/softened.py",
+        )
+
+    def written(self) -> tuple[Interface, Embed, PosEmbed | None]:
+        """The interface, and what stands in the stream to begin with."""
+        ours, inner = self.ours, self.ours.interface
+        rows = np.pad(array(ours.embed.W_E), ((0, 0), (0, self.W - self.D)))
+        positions = ours.pos_embed
+        at = np.zeros((0, self.W))
+        if positions is not None:
+            at = np.pad(array(positions.W_pos), ((int(self.sink), 0), (0, self.W - self.D)))
+        if self.strict or self.own:
+            at = np.pad(at, ((0, max(0, self.places - len(at))), (0, 0)))
+            at[: self.places, self.stream["here"]] = np.eye(self.places)
+        if self.own:
+            at[: self.places, self.stream["elsewhere"]] = 1 - np.eye(self.places)
+            at[: int(self.sink), self.stream["elsewhere"]] = 0  # the sink is seen from everywhere
+        number: int | None = None
+        if isinstance(inner, Tokens):
+            if self.sink:
+                number, rows = len(rows), np.vstack([rows, self.at("sink").T])
+            if self.hides:
+                if inner.length is None:
+                    raise InputError(
+                        f"{ours.name} hides the tokens behind its examples, whose number is not "
+                        "fixed: use a model with a fixed length"
+                    )
+                at = np.pad(at, ((0, inner.context + self.sink - len(at)), (0, 0)))
+                at[inner.n_examples + self.sink :, self.stream["hidden"]] = 1
+        else:
+            rows = np.vstack([rows, self.at("sink").T, self.at("hidden").T])
+            number = 0 if self.sink else None
+        interface = inner
+        behind = self.causal and self.hides
+        if self.sink or behind or not isinstance(inner, Tokens):
+            interface = Sunk(inner, number, behind)
+        embedded = PosEmbed(torch.as_tensor(at)) if len(at) else None
+        return interface, Embed(torch.as_tensor(rows)), embedded
+
+    def block(self, block: Block, sizes: Sequence[float]) -> Block:
+        """One layer: softmax heads, and an MLP of the same units and of what moves registers."""
+        apart = _overlap(block)
+        into = np.eye(self.D, self.W)  # where heads write
+        for place, coordinate in enumerate(apart):
+            into[coordinate] = self.at("added")[:, place]
+        heads = list[list[np.ndarray]]()
+        if block.attn is not None:
+            for part, bounds in with_sizes(block.attn, sizes):
+                for h, size in enumerate(bounds):
+                    heads += self.head(part, h, size, into)
+        mlp = self.mlp(block, apart)
+        attn = None
+        if heads:
+            padded = map(_padded, zip(*heads, strict=True))
+            mask: Mask = "causal" if self.causal else "full"
+            attn = Attention(*padded, normalise="softmax", mask=mask)
+        return Block(attn, mlp, margins=block.margins, restores=block.restores)
+
+    def head(
+        self, part: Heads, h: int, size: float, into: np.ndarray
+    ) -> Iterator[list[np.ndarray]]:
+        """The softmax heads of one of ours: W_Q, W_K, W_V, W_O, b_Q, b_K of each."""
+        linear = part.normalise == "linear"
+        if linear and part.mask == "own" and _constant_scores(part, h):
+            return
+        W_Q, W_K, W_V = (self.grown(W[h]) for W in (part.W_Q, part.W_K, part.W_V))
+        b_Q, b_K, W_O = array(part.b_Q[h]), array(part.b_K[h]), array(part.W_O[h]) @ into
+        if self.sink:  # it neither asks nor answers but for its score
+            W_Q, W_K = (W - self.at("sink") * b for W, b in ((W_Q, b_Q), (W_K, b_K)))
+        classes, heads = self.classes(part.mask, _far(part, size), linear), [(part.scale, 1.0, 1.0)]
+        if linear:  # all that is no power of two stands in W_V, for the sink's sake (`gadgets.py`)
+            filled = W_O.any(0)
+            W_V, W_O = W_V @ W_O[:, filled], np.eye(self.W)[filled]
+            heads = [*self.signs(part.scale, size)]
+        for scores, values, factor in heads:
+            yield [
+                np.hstack([scores * W_Q, *(q for (q, _), _ in classes)]),
+                np.hstack([W_K, *(k for (_, k), _ in classes)]),
+                values * W_V,
+                factor * W_O,
+                np.concatenate([scores * b_Q, *(bias for _, bias in classes)]),
+                np.concatenate([b_K, *(0 * bias for _, bias in classes)]),
+            ]
+
+    def signs(self, scale: float, size: float) -> Iterator[tuple[float, float, float]]:
+        """Of the 2p softmax heads of a linear one, what multiplies scores, values, and sums."""
+        delta = self.gadgets.theta / scale_of(size)
+        for m, c in enumerate(stencil(self.gadgets.order), start=1):
+            for sign in (1.0, -1.0):
+                yield sign * m * delta * scale, float(c), sign * 2.0**self.gadgets.bits / delta
+
+    def classes(
+        self, mask: str, far: float, linear: bool
+    ) -> list[tuple[tuple[np.ndarray, np.ndarray], np.ndarray]]:
+        """Which tokens are not to be seen, as scores: (what asks, what answers), the asking bias.
+
+        They are exact zeros for those that are, and no differences of large numbers.
+        """
+        sink, hidden = self.at("sink"), self.at("hidden")
+        nothing = 0 * sink
+        answers = self.gadgets.sink * sink if linear else -far * sink
+        if mask == "examples":
+            answers = answers - far * hidden
+        found = [((nothing, answers), np.ones(1))]
+        if self.sink:  # which sees itself alone
+            found.append(((sink, 2 * far * sink), np.zeros(1)))
+        if mask in ("strict", "own"):
+            # Under "strict" the first token, which has none before it, sees itself.
+            first = int(self.sink) + 1 if mask == "strict" else 0
+            here = self.at("here", slice(first, None))
+            answering = here if mask == "strict" else self.at("elsewhere", slice(first, None))
+            found.append(((here, -far * answering), np.zeros(here.shape[1])))
+        return found
+
+    def mlp(self, block: Block, apart: np.ndarray) -> MLP | None:
+        """The units of the layer's MLP, the moves of its own heads, and what the sink needs."""
+        moves = np.zeros((self.W, self.W))
+        for part in [] if block.attn is None else block.attn.parts():
+            moves[: self.D, : self.D] += _own_map(part)
+        for place, coordinate in enumerate(apart):
+            held = self.stream["added"].start + place
+            moves[held, coordinate], moves[held, held] = 1.0, -1.0
+        filled = moves.any(0)
+        units = [(moves[:, filled], np.zeros(filled.sum()), np.eye(self.W)[filled])]
+        units.append((-units[0][0], units[0][1], -units[0][2]))
+        b_out = np.zeros(self.W)
+        if block.mlp is not None:
+            reads, bias = self.grown(block.mlp.W_in), array(block.mlp.b_in)
+            reads = reads + moves @ reads  # the stream as it is behind the moves
+            if self.sink:
+                reads = reads - 2 * self.at("sink") * abs(bias)
+            write = np.pad(array(block.mlp.W_out), ((0, 0), (0, self.W - self.D)))
+            units.append((reads, bias, write))
+            b_out[: self.D] = array(block.mlp.b_out)
+            if self.sink and b_out.any():
+                units.append((self.at("sink"), np.zeros(1), -b_out[None]))
+        W_in, b_in, W_out = (
+            np.concatenate(each, axis=axis)
+            for each, axis in zip(zip(*units, strict=True), (1, 0, 0), strict=True)
+        )
+        if not len(b_in) and not b_out.any():
+            return None
+        return MLP(*map(torch.as_tensor, (W_in, b_in, W_out, b_out)))
+
+
+def with_sizes(attn: Attention, sizes: Sequence[float]) -> Iterator[tuple[Heads, list[float]]]:
+    """The heads of each mask, with the sizes of their scores."""
+    for part in attn.parts():
+        yield part, [sizes[h] for h, mask in enumerate(attn.masks) if mask == part.mask]
+
+
+def _far(part: Heads, size: float) -> float:
+    """L, beside which scores of this size are nothing."""
+    return (
+        FAR
+        if part.normalise == "linear"
+        else 2.0 ** math.ceil(math.log2(2 * size * part.scale + FAR))
+    )
+
+
+def scale_of(size: float) -> float:
+    """B for scores of this size: the power of two above, so that what it divides is not rounded."""
+    return 2.0 ** math.ceil(math.log2(size)) if size > 0 else 1.0
+
+
+def _constant_scores(part: Heads, h: int) -> bool:
+    return not part.W_Q[h].any() and not part.W_K[h].any()
+
+
+def _has_linear_heads(attn: Attention) -> bool:
+    """Whether a head needs the sink."""
+    return attn.normalise == "linear" and any(
+        part.mask != "own" or not _constant_scores(part, h)
+        for part in attn.parts()
+        for h in range(len(part.W_Q))
+    )
+
+
+def _has_own_scores(attn: Attention) -> bool:
+    """Whether a token compares itself with itself."""
+    return any(
+        part.mask == "own" and not (part.normalise == "linear" and _constant_scores(part, h))
+        for part in attn.parts()
+        for h in range(len(part.W_Q))
+    )
+
+
+def _own_map(part: Heads) -> np.ndarray:
+    """The linear map (D, D) that heads of the mask "own" and constant scores are."""
+    total = np.zeros((part.W_V.shape[1],) * 2)
+    if part.normalise != "linear" or part.mask != "own":
+        return total
+    for h in range(len(part.W_Q)):
+        if _constant_scores(part, h):
+            score = float(part.b_Q[h] @ part.b_K[h]) * part.scale
+            total += score * array(part.W_V[h]) @ array(part.W_O[h])
+    return total
+
+
+def _overlap(block: Block) -> np.ndarray:
+    """The coordinates that heads of the layer write and its moves read, which they must not mix."""
+    if block.attn is None:
+        return np.zeros(0, dtype=int)
+    D = block.attn.W_V.shape[1]
+    written, moved = np.zeros(D, dtype=bool), np.zeros((D, D))
+    for part in block.attn.parts():
+        moved += _own_map(part)
+        for h in range(len(part.W_Q)):
+            if part.normalise != "linear" or part.mask != "own" or not _constant_scores(part, h):
+                written |= (array(part.W_O[h]) != 0).any(0)
+    return np.flatnonzero(written & moved.any(1))
+
+
+def _padded(arrays: Sequence[np.ndarray]) -> Tensor:
+    shapes = np.array([array.shape for array in arrays])
+    padding = shapes.max(axis=0) - shapes
+    padded = [np.pad(a, [(0, more) for more in by]) for a, by in zip(arrays, padding, strict=True)]
+    return torch.as_tensor(np.stack(padded))

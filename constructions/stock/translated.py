@@ -1,0 +1,247 @@
+"""What a translation has to know of a model of ours, what it chooses, and the model that comes out.
+
+A translation is two steps: the model in softmax heads of one mask (`softened.py`), and that between
+layer norms that do nothing (`neutral.py`), in the tensors of a stock class.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from constructions.interface import Model
+from constructions.margins import register_bounds, score_sizes
+from constructions.stock.bound import error_bound, prompts_bound
+from constructions.stock.gadgets import MOST_ORDER, Gadgets, chosen
+from constructions.stock.refusals import check_translatable, refused
+from constructions.stock.softened import softened
+from constructions.transformer import Transformer
+from theory import checks
+from theory.checks import InputError
+
+STANDARD = 3  # the order that is taken where no error is asked for
+SHARPEST = 2**12
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A translation that is decided: `original` is ours, at the sharpness that is taken; `soft` the
+    same in softmax heads alone, `gadgets` the numbers, `sizes` those of its scores on the inputs,
+    and `square` bounds ‖v‖²."""
+
+    original: Transformer
+    soft: Transformer
+    gadgets: Gadgets
+    sizes: list[tuple[float, ...]]
+    square: float
+    dtype: torch.dtype
+    for_all: bool
+
+    def bound(self, *inputs: Any) -> Any:
+        """See `StockModel.bound`."""
+        if self.for_all:
+            sharpness = max((attn.scale for attn in self.original.attentions), default=1.0)
+            return prompts_bound(self.original, sharpness, self.gadgets, self.square, self.dtype)
+        return error_bound(
+            self.original, self.gadgets, self.sizes, self.square, self.dtype, *inputs
+        )
+
+
+class StockModel(Model):
+    """A model of ours inside a stock class, called as ours is.
+
+    `module` is the stock module, and `plan` what was decided.  Its registers are those of
+    `plan.soft`, half the difference of the two copies of the stream.
+    """
+
+    def __init__(self, kind: str, module: nn.Module, plan: Plan) -> None:
+        super().__init__()
+        self.module, self.interface = module, plan.soft.interface
+        self._plan = (plan,)  # in a tuple, so that its tensors are not taken for this model's
+        self.stream, self.stages = plan.soft.stream, plan.soft.stages
+        self.name, self.source = f"{kind}({plan.original.name})", plan.original.source
+
+    @property
+    def plan(self) -> Plan:
+        """What was decided."""
+        return self._plan[0]
+
+    @property
+    def n_layers(self) -> int:
+        """The number of layers, which is that of the original."""
+        return self.plan.original.n_layers
+
+    def seen(self, H: Tensor) -> Tensor:
+        return H
+
+    def fits(self, tokens: int, positions: int) -> None:
+        """Raise ValueError for a prompt of more tokens than there are positions."""
+        if tokens > positions:
+            raise InputError(
+                f"the prompt has {tokens} tokens and {self.name} was made for {positions}: "
+                "translate it again, with inputs of this length or with more positions"
+            )
+
+    def bound(self, *inputs: Any) -> Any:
+        """How far its answers can be from those of the original.
+
+        For a model over tokens whose score gaps are proved, one number: how far its logits are from
+        the hardmax ones, for every prompt.  For others, bounds in the shape of the answers on these
+        inputs, to first order (`bound.py`).
+        """
+        if not self.plan.for_all and not inputs:
+            raise InputError(f"the bound of {self.name} depends on the inputs: give some")
+        return self.plan.bound(*inputs)
+
+
+def planned(
+    model: Any,
+    inputs: tuple[Any, ...],
+    causal: bool,
+    error: float | None,
+    dtype: torch.dtype,
+    gadgets: Gadgets | None,
+) -> Plan:
+    """Everything that a translation chooses; see `to_encoder` for what is asked and refused."""
+    check_translatable(model, causal)
+    if error is not None:
+        checks.positive_number("error", error)
+    if not dtype.is_floating_point:
+        raise InputError(f"{dtype} holds no real numbers: give a floating-point format")
+    if all_gaps_known(model):
+        return _for_all_prompts(model, causal, error, dtype, gadgets)
+    return _for_these(model, inputs, causal, error, dtype, gadgets)
+
+
+def all_gaps_known(model: Transformer) -> bool:
+    """Whether its heads all compare scores whose gaps are proved."""
+    return all(
+        block.attn is None
+        or (
+            block.attn.normalise in ("softmax", "hardmax")
+            and len(block.margins) == block.attn.n_heads
+        )
+        for block in model.blocks
+    )
+
+
+def _for_all_prompts(
+    model: Transformer,
+    causal: bool,
+    error: float | None,
+    dtype: torch.dtype,
+    gadgets: Gadgets | None,
+) -> Plan:
+    """At the sharpness asked for, or the smallest power of two at which logits are within the error
+    (by default, within twice the least bound that there is), and the answers sure."""
+    square = sum(float((bounds**2).sum()) for bounds in register_bounds(model)[-1:]) + 4.0
+    square += 2.0 * (model.interface.context or 0)
+    numbers = gadgets or chosen(1, dtype, 1, square)
+    given = {attn.scale for attn in model.attentions if attn.normalise == "softmax"}
+    sharpnesses = sorted(given)[-1:] or [2.0**i for i in range(int(math.log2(SHARPEST)) + 1)]
+
+    def bound(sharpness: float) -> float:
+        return prompts_bound(model, sharpness, numbers, square, dtype)
+
+    bounds = [bound(sharpness) for sharpness in sharpnesses]
+    margin = model.interface.margin
+    wanted = error if error is not None else 2 * min(bounds)
+    most = wanted if margin is None else min(wanted, 0.499 * margin)
+    fits = [beta for beta, each in zip(sharpnesses, bounds, strict=True) if each <= most]
+    if not fits:
+        least = min(bounds)
+        sure = "" if margin is None else f" (answers are sure below {margin / 2:g})"
+        raise InputError(
+            f"logits of {model.name} are only sure within {least:.2g} in {_short(dtype)}{sure}: "
+            f"{_more(least, margin, dtype)}"
+        )
+    sharp = model if given else model.sharpened(fits[0])
+    sizes = score_sizes(sharp)
+    places = (model.interface.context or 0) + 1
+    soft = softened(sharp, numbers, sizes, places, causal)
+    return Plan(sharp, soft, numbers, sizes, square, dtype, True)
+
+
+def _for_these(
+    model: Transformer,
+    inputs: tuple[Any, ...],
+    causal: bool,
+    error: float | None,
+    dtype: torch.dtype,
+    gadgets: Gadgets | None,
+) -> Plan:
+    """Of the least order whose bound on these inputs is within the error."""
+    for number, block in enumerate(model.blocks, start=1):
+        if block.attn is not None and block.attn.normalise == "hardmax":
+            why = "takes the largest of scores for whose gaps nothing is proved"
+            raise refused(model, number, why, "give a model whose heads are linear or softmax")
+    if not inputs:
+        raise InputError(
+            f"{model.name} has heads whose scores have no largest size: give inputs like those "
+            "that it is for, as it takes them"
+        )
+    sizes, square, tokens = measured(model, *inputs)
+    orders = range(1, MOST_ORDER + 1) if error is not None else [STANDARD]
+    least = math.inf
+    for order in orders:
+        numbers = gadgets or chosen(order, dtype, tokens, square)
+        soft = softened(model, numbers, sizes, tokens + 1, causal)
+        plan = Plan(model, soft, numbers, sizes, square, dtype, False)
+        if error is None:
+            return plan
+        least = min(least, float(plan.bound(*inputs).max()))
+        if least <= error:
+            return plan
+    raise InputError(
+        f"an error of {error:g} is below what {model.name} is sure of in {_short(dtype)} on these "
+        f"inputs, {least:.2g}: {_more(least, None, dtype)}"
+    )
+
+
+def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]], float, int]:
+    """On these inputs: the largest |score| of each head, a bound on ‖v‖² of the softened model, and
+    the number of tokens."""
+    given = model.interface.check(model.like, *inputs)
+    prompt = model.interface.write(torch, *given)
+    stream = list(model.residual_stream(prompt))
+    checks.finite("the stream of these inputs", all(bool(H.isfinite().all()) for H in stream))
+    sizes, T = [], stream[0].shape[-2]
+    for block, H in zip(model.blocks, stream[:-1], strict=True):
+        if (attn := block.attn) is not None:
+            found = dict[int, float]()
+            for part in attn.parts():
+                Q, K = part.queries_keys(H, prompt.n_examples)
+                scores = (Q @ K.transpose(-1, -2) * part.scale).abs()
+                scores = scores.masked_fill(part.hidden(scores), 0.0)
+                largest = iter(scores.transpose(0, -3).flatten(1).amax(-1).tolist())
+                found |= {h: next(largest) for h, m in enumerate(attn.masks) if m == part.mask}
+            sizes.append(tuple(found[h] for h in range(attn.n_heads)))
+    square = max(float((H**2).sum(-1).max()) for H in stream)
+    return sizes, 2 * square + T + 4, T
+
+
+def rounded(module: nn.Module, plan: Plan) -> nn.Module:
+    """The module in the format asked for; ValueError for a weight that overflows it."""
+    module = module.to(plan.dtype).eval().requires_grad_(False)
+    if not all(bool(weights.isfinite().all()) for weights in module.parameters()):
+        raise InputError(
+            f"a weight of {plan.original.name} overflows {_short(plan.dtype)}: use a format with "
+            "more exponents, such as float32 or bfloat16"
+        )
+    return module
+
+
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _more(least: float, margin: float | None, dtype: torch.dtype) -> str:
+    """What to do where nothing better is sure."""
+    longer = "use a longer format, such as float64" if dtype != torch.float64 else ""
+    if margin is not None and not least < margin / 2:
+        return longer or "build it for shorter prompts"
+    return f"ask for at least {least * 1.01:.2g}" + f", or {longer}" * bool(longer)

@@ -1,0 +1,103 @@
+"""Our models inside an unmodified GPT2LMHeadModel; needs the extra `hf`."""
+
+import numpy as np
+import pytest
+import torch
+
+from constructions import (
+    composition,
+    gradient_descent,
+    hop,
+    induction_heads,
+    newton,
+    newton_with_pauses,
+    turing_machine,
+)
+from constructions.stock import to_gpt2
+from theory.checks import InputError
+from theory.computation import MACHINES
+
+transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
+
+RNG = np.random.default_rng(0)
+D, N, K = 2, 5, 2
+X, Y, Q = RNG.normal(size=(6, N, D)), RNG.normal(size=(6, N)), RNG.normal(size=(6, D))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [gradient_descent(D, K, 2.0**-5, causal=True), newton_with_pauses(D, K, 2.0**-5)],
+    ids=["descent", "newton"],
+)
+def test_answers_are_within_their_bound(model):
+    stock = to_gpt2(model, X, Y, Q)
+    assert type(stock.module) is transformers.GPT2LMHeadModel
+    off, bound = (stock(X, Y, Q) - model(X, Y, Q)).abs(), stock.bound(X, Y, Q)
+    assert (off <= bound).all()
+    assert bound.max() < 1e-8
+    for H, v in zip(model.streams(X, Y, Q), stock.streams(X, Y, Q), strict=True):
+        np.testing.assert_allclose(v[..., 1:, : model.d_model], H, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        induction_heads(4, 12),
+        hop(3, 4, 12),
+        turing_machine(MACHINES["busy-beaver-2"], 6),
+        turing_machine(MACHINES["busy-beaver-2"], 6, addressed=True),
+    ],
+    ids=lambda model: model.name,
+)
+def test_answers_over_tokens_are_those_of_hardmax(model):
+    faces, stock = model.interface, to_gpt2(model)
+    most = min(slot.stop for slot in faces.slots) if faces.slots else faces.vocabulary_size
+    tokens = RNG.integers(0, most, (20, faces.max_length))
+    assert torch.equal(stock(tokens), model(tokens))
+    assert (stock.logits(tokens) - model.logits(tokens)).abs().max() <= stock.bound()
+
+
+def test_of_a_composition_the_last_token_is_answered():
+    model = composition(3)
+    stock = to_gpt2(model)
+    tokens = RNG.integers(0, 3, (20, 7))
+    assert torch.equal(stock(tokens), model(tokens)[..., -1:])
+
+
+def test_a_saved_folder_gives_the_same_logits_and_generates(tmp_path):
+    model = induction_heads(8, 32)
+    stock = to_gpt2(model)
+    stock.module.save_pretrained(tmp_path)
+    again = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float64)
+    prompt = torch.tensor([[8, 3, 1, 4, 1, 5, 2, 3]])
+    assert torch.equal(again(prompt).logits, stock.module(prompt).logits)
+    said = again.generate(
+        prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=4, do_sample=False
+    )
+    assert said[0, -4:].tolist() == [1, 5, 2, 3]
+    assert model.generate([3, 1, 4, 1, 5, 2, 3], 4).tolist() == [1, 5, 2, 3]
+
+
+def test_a_turing_machine_runs_by_generate_and_ends_where_it_halts():
+    model = turing_machine(MACHINES["busy-beaver-2"], 12)
+    start = model.interface.prompt()
+    wanted = [token for token in model.generate(start, 11 - len(start)).tolist() if token >= 0]
+    prompt = torch.tensor([[*model.interface.prefix, *start]])
+    module = to_gpt2(model).module
+    said = module.generate(
+        prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=10, do_sample=False
+    )[0, prompt.shape[1] :].tolist()
+    end = module.config.eos_token_id
+    assert said == [*wanted, end]
+    assert len(wanted) > 1
+
+
+def test_what_a_causal_model_cannot_see_is_refused():
+    message = "layer 2 of newton.* reads in examples what these have from later ones"
+    with pytest.raises(InputError, match=message):
+        to_gpt2(newton(D, K, 2.0**-10), X, Y, Q)
+    stock = to_gpt2(gradient_descent(D, K, 2.0**-5, causal=True), X, Y, Q, positions=6)
+    with pytest.raises(InputError, match=r"has 7 tokens and .* made for 6"):
+        stock(X, Y, Q)
+    with pytest.raises(InputError, match="leave positions out"):
+        to_gpt2(hop(1, 3, 4), positions=3)

@@ -1,0 +1,204 @@
+"""Our models inside torch's own encoder: answers, bounds, registers, and what is refused."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from constructions import (
+    chebyshev,
+    composition,
+    gradient_descent,
+    hop,
+    hyperpower,
+    induction_heads,
+    modern_hopfield_update,
+    newton,
+    newton_with_pauses,
+    previous_token,
+    sphere_dynamics,
+    turing_machine,
+)
+from constructions.stock import Gadgets, to_encoder, to_gpt2
+from theory.checks import InputError
+from theory.computation import MACHINES
+
+RNG = np.random.default_rng(0)
+D, N, K = 2, 5, 2
+X, Y, Q = RNG.normal(size=(6, N, D)), RNG.normal(size=(6, N)), RNG.normal(size=(6, D))
+OVER_EXAMPLES = {
+    "descent": gradient_descent(D, K, 2.0**-5),
+    "causal descent": gradient_descent(D, K, 2.0**-5, causal=True),
+    "newton": newton(D, K, 2.0**-10),
+    "causal newton": newton(D, 1, 2.0**-10, causal=True),
+    "with pauses": newton_with_pauses(D, K, 2.0**-5),
+    "ladder": newton(D, K, 2.0**-10, "ladder"),
+    "chebyshev": chebyshev(D, 4, 1.0, 30.0),
+    "hyperpower": hyperpower(D, 1, 3, 2.0**-10),
+}
+OVER_TOKENS = {
+    "induction": induction_heads(4, 12),
+    "hop": hop(3, 4, 12),
+    "composition": composition(3),
+    "previous": previous_token(3, 6),
+    "turing": turing_machine(MACHINES["busy-beaver-2"], 6),
+    "addressed": turing_machine(MACHINES["busy-beaver-2"], 6, addressed=True),
+}
+
+
+def tokens_for(model):
+    faces = model.interface
+    length = faces.length or faces.max_length
+    most = min(slot.stop for slot in faces.slots) if faces.slots else faces.vocabulary_size
+    return RNG.integers(0, most, (20, length))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("name", OVER_EXAMPLES)
+def test_answers_are_within_their_bound(name, dtype):
+    model = OVER_EXAMPLES[name]
+    stock, wanted = to_encoder(model, X, Y, Q, dtype=dtype), model(X, Y, Q)
+    off, bound = (stock(X, Y, Q).double() - wanted).abs(), stock.bound(X, Y, Q)
+    assert (off <= bound).all()
+    assert bound.max() < (1e-8 if dtype == torch.float64 else 0.2)
+    assert type(stock.module) is nn.TransformerEncoder
+    assert {type(layer) for layer in stock.module.layers} == {nn.TransformerEncoderLayer}
+    assert len(stock.module.layers) == stock.n_layers == model.n_layers
+    assert next(stock.module.parameters()).dtype == dtype
+
+
+@pytest.mark.parametrize("name", OVER_TOKENS)
+def test_answers_over_tokens_are_those_of_hardmax(name):
+    model = OVER_TOKENS[name]
+    stock, tokens = to_encoder(model), tokens_for(model)
+    assert torch.equal(stock(tokens), model(tokens))
+    assert (stock.logits(tokens) - model.logits(tokens)).abs().max() <= stock.bound() < 1e-11
+    in_float32 = to_encoder(model, dtype=torch.float32)
+    assert torch.equal(in_float32(tokens), model(tokens))
+    off = (in_float32.logits(tokens).double() - model.logits(tokens)).abs().max()
+    assert off <= in_float32.bound() < model.interface.margin / 2
+
+
+@pytest.mark.parametrize("name", ["newton", "ladder", "causal descent"])
+def test_registers_are_half_the_difference_of_the_copies(name):
+    model = OVER_EXAMPLES[name]
+    stock = to_encoder(model, X, Y, Q)
+    ours, theirs = list(model.streams(X, Y, Q)), list(stock.streams(X, Y, Q))
+    assert len(ours) == len(theirs)
+    for H, v in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(v[..., 1:, : model.d_model], H, atol=1e-9)
+
+
+def test_the_sink_stays_exactly_zero():
+    """Any rest in it would be multiplied by e^C/δ in every layer."""
+    model = OVER_EXAMPLES["newton"]
+    for dtype in (torch.float64, torch.float32):
+        for v in to_encoder(model, X, Y, Q, dtype=dtype).streams(X, Y, Q):
+            assert not v[..., 0, : model.d_model].any()
+
+
+def test_leading_dimensions_and_further_queries_are_the_originals():
+    model = OVER_EXAMPLES["descent"]
+    stock = to_encoder(model, X, Y, Q)
+    queries = RNG.normal(size=(3, 6, D))
+    x, y = X.reshape(2, 3, N, D), Y.reshape(2, 3, N)
+    assert stock(X, Y, queries).shape == model(X, Y, queries).shape == (3, 6)
+    np.testing.assert_allclose(stock(X, Y, queries), model(X, Y, queries), atol=1e-9)
+    np.testing.assert_allclose(
+        stock(x, y, Q.reshape(2, 3, D)), model(X, Y, Q).reshape(2, 3), atol=1e-9
+    )
+    np.testing.assert_allclose(stock(X[0], Y[0], Q[0]), model(X[0], Y[0], Q[0]), atol=1e-9)
+
+
+def test_the_least_order_that_is_sure_of_the_error_is_taken():
+    model = OVER_EXAMPLES["newton"]
+    orders = [
+        to_encoder(model, X, Y, Q, error=error).plan.gadgets.order for error in (1e-6, 1e-9, 3e-11)
+    ]
+    assert orders == sorted(orders)
+    assert orders[0] < orders[-1]
+
+
+def test_a_smaller_angle_errs_less_until_rounding():
+    model = OVER_EXAMPLES["descent"]
+    errors = [
+        float((to_encoder(model, X, Y, Q, gadgets=g)(X, Y, Q) - model(X, Y, Q)).abs().max())
+        for g in (Gadgets(1, 2.0**-i, 60, 2.0**32, 1.0) for i in (2, 3, 4))
+    ]
+    ratios = np.array(errors[:-1]) / errors[1:]
+    np.testing.assert_allclose(ratios, 4.0, rtol=0.1)
+
+
+NO_FORM = {
+    "relu": (newton(D, K, 2.0**-10, "paper", n=N), r"layer \d+ of newton.* has ReLU attention"),
+    "unit norm": (sphere_dynamics(2, 1.0, 0.5, 1), "layer 1 of sphere.* to length 1"),
+    "hardmax": (
+        newton(D, K, 2.0**-10, interleaved=True),
+        "layer 1 of newton.* whose gaps nothing is proved",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_FORM)
+def test_a_layer_without_such_a_form_is_named(name):
+    model, message = NO_FORM[name]
+    with pytest.raises(InputError, match=message) as refusal:
+        to_encoder(model, X, Y, Q)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: to_encoder(OVER_EXAMPLES["newton"]), "give inputs like those"),
+        (lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q, error=0.0), "error"),
+        (
+            lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q, error=1e-30),
+            "below what newton.* is sure of in float64 on these inputs, .*: ask for at least",
+        ),
+        (
+            lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q, error=1e-9, dtype=torch.float32),
+            "sure of in float32 .*: ask for at least .*, or use a longer format",
+        ),
+        (
+            lambda: to_encoder(OVER_TOKENS["hop"], dtype=torch.bfloat16),
+            "only sure within .* in bfloat16 .*: use a longer format",
+        ),
+        (lambda: to_encoder(OVER_TOKENS["hop"], dtype=torch.int64), "holds no real numbers"),
+        (lambda: to_encoder(to_encoder(OVER_TOKENS["hop"])), "a StockEncoder is no transformer"),
+        (lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q).bound(), "give some"),
+        (lambda: Gadgets(7, 0.5, 20, 2.0**30, 1.0), "order is 7: take at most 6"),
+        (lambda: Gadgets(3, 0.0, 20, 2.0**30, 1.0), "theta"),
+        (lambda: to_encoder(OVER_EXAMPLES["newton"], np.inf * X, Y, Q), "NaN or infinite"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(call, message):
+    with pytest.raises(InputError, match=message) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_prompt_longer_than_its_positions_is_refused():
+    stock = to_encoder(OVER_EXAMPLES["causal newton"], X, Y, Q)
+    x, y = RNG.normal(size=(N + 1, D)), RNG.normal(size=N + 1)
+    with pytest.raises(InputError, match=r"the prompt has 8 tokens and .* was made for 7"):
+        stock(x, y, Q[0])
+
+
+def test_a_bound_for_answers_that_are_vectors():
+    patterns = RNG.normal(size=(5, 3))
+    model, states = modern_hopfield_update(patterns, 2.0), RNG.normal(size=(4, 3))
+    stock = to_encoder(model, states)
+    off, bound = (stock(states) - model(states)).abs(), stock.bound(states)
+    assert off.shape == bound.shape == (4, 3)
+    assert (off <= bound).all()
+    assert bound.max() < 1e-11
+
+
+def test_without_the_extra_the_line_that_installs_it(monkeypatch):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr("constructions.stock.gpt2.import_module", missing)
+    with pytest.raises(InputError, match=r"pip install 'weightwright\[hf\]'"):
+        to_gpt2(OVER_TOKENS["hop"])

@@ -1,0 +1,67 @@
+"""The claim `newton-pauses`: Newton's method under a causal mask, by pause tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+from theory import checks
+from verify.claim import Run, claim, option
+from verify.evidence.identity import DomainName
+from verify.evidence.statement import OverExamples
+from verify.finding import Finding
+from verify.regression import algorithms
+from verify.regression.convergence import newton_converges, safe_alpha
+from verify.regression.data import gaussian_examples
+from verify.regression.options import Prompts, in_each_domain
+from verify.regression.statements import computes, powers_of
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+
+@claim(
+    source="proved in constructions/regression/newton_pauses.py; the recursion is [Schulz1933]",
+    faults_seen=in_each_domain(k=2, d=2, n=3),
+)
+def newton_pauses(
+    run: Run,
+    *,
+    k: Annotated[int, option("steps of the algorithm", min=0)] = 5,
+    d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
+    n: Annotated[int, option("examples in a prompt", min=1)] = 10,
+    alpha: Annotated[
+        float | None, option("α; default: the largest power of two that is safe for the prompts")
+    ] = None,
+    domain: Annotated[DomainName, option("number system of the equality")] = "all",
+    samples: Prompts = 50,
+) -> Iterator[Finding]:
+    """k + 2 causal layers of one linear head compute k Newton steps, with dk pause tokens.
+
+    They stand behind the examples, which are given once; d in a group, and a group for each step.
+    The prediction is x_qᵀ M_k Xᵀ y with M₀ = αI, M_{j+1} = 2M_j − M_j S M_j and S = XᵀX.
+    """
+    examples = gaussian_examples(run, samples, n, d)
+    scale = safe_alpha(examples.x, "identity") if alpha is None else alpha
+    scale = checks.positive_number("alpha", scale)
+
+    def build(d: int, n: int, k: int) -> Transformer:
+        from constructions import newton_with_pauses
+
+        return run.build(newton_with_pauses, d, k, scale)
+
+    statement = OverExamples(
+        build=build,
+        algorithm=lambda domain, X, y, Q, k: algorithms.newton(
+            domain, X, y, Q, k=k, alpha=scale, start="identity"
+        ),
+        command=lambda d, n, k: (
+            f"python -m verify newton-pauses --d {d} --n {n} --k {k} --alpha {scale!r} "
+            "--domain exact"
+        ),
+        holds=powers_of(scale, "identity"),
+        theorem="newton-with-pauses",
+    )
+    yield from computes(run, statement, examples, k, domain, scale, "identity")
+    if domain in ("all", "float"):
+        yield newton_converges(examples.x, scale, "identity")

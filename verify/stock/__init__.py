@@ -1,0 +1,1 @@
+"""Claims about stock models: our constructions inside unmodified classes of others."""

@@ -1,0 +1,173 @@
+"""The lemmas that a translation into a stock model rests on: exact, enclosed, or proved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from flint import arb
+
+from verify.claim import Run
+from verify.domains import Ball
+from verify.evidence.enclosure import BITS, all_hold, below, exactly, interval
+from verify.finding import Finding, at_least, at_most, same
+
+if TYPE_CHECKING:
+    from constructions.stock import Gadgets
+
+ORDERS = range(1, 7)
+OVER_Q = "equal over Q for p = 1 … 6"
+THETAS = (0.1, 0.5)
+ENDS = 8  # beyond, what GELU and ReLU differ by is bounded by hand
+LEAST = 2.0**-16  # of the intervals that are looked at
+GAMMA = 2.0**-20
+
+
+def lemmas(run: Run) -> Iterator[Finding]:
+    """Norms, stencils, linear heads and GELU."""
+    yield from stencils()
+    yield neutral_norm(run)
+    yield from linear_heads(run)
+    yield gelu()
+
+
+def stencils() -> Iterator[Finding]:
+    """2 Σ_m c_m m^{2i+1} is 1 for i = 0 and 0 for 0 < i < p, over Q; what is left at i = p is κ_p,
+    with alternating signs, and Λ_p = Σ 2m|c_m|."""
+    from constructions.stock.gadgets import kappa, lipschitz, stencil
+
+    def moment(p: int, i: int) -> Fraction:
+        terms = (2 * c * m ** (2 * i + 1) for m, c in enumerate(stencil(p), start=1))
+        return sum(terms, start=Fraction(0))
+
+    moments = [[moment(p, i) for i in range(p)] for p in ORDERS]
+    wanted = [[Fraction(int(i == 0)) for i in range(p)] for p in ORDERS]
+    yield same(
+        "stencil", "Σ_m c_m (f(m) − f(−m)) = f′(0) up to degree 2p", moments, wanted, words=OVER_Q
+    )
+    left = [(-1) ** (p + 1) * moment(p, p) / math.factorial(2 * p + 1) for p in ORDERS]
+    constants = [kappa(p) for p in ORDERS] + [lipschitz(p) for p in ORDERS]
+    sizes = [
+        sum((2 * m * abs(c) for m, c in enumerate(stencil(p), start=1)), start=Fraction(0))
+        for p in ORDERS
+    ]
+    name = "the stencil's first error is κ_p = (p!)²/(2p + 1)!, and Λ_p = Σ 2m|c_m|"
+    # The sign alternates, as the derivative of interpolation at 0 does.
+    found = [abs(each) for each in left] + sizes
+    yield same("remainder", name, found, constants, words=OVER_Q)
+
+
+def gain(square: arb, constant: float, d: int) -> arb:
+    """g of the module `constructions.stock.gadgets`, from its formula."""
+    return 1 / (1 + square / (arb(constant) ** 2 + arb(d) * arb(EPSILON) / 2)).sqrt()
+
+
+EPSILON = 2.0**-17  # near the 1e-5 of the stock norms, and a dyadic number
+
+
+def neutral_norm(run: Run) -> Finding:
+    """The layer norm of (v, K, 0, −v, −K, 0), by its definition, is g times it; 1 − γ ≤ g ≤ 1."""
+    from constructions.stock import Gadgets
+
+    verdicts = []
+    with Ball.precision(BITS):
+        for exponent in (6, 18, 36):
+            K = 2.0**exponent
+            v = exactly(run.rng.normal(size=5))
+            half = [*v, arb(K), arb(0)]
+            z = half + [-each for each in half]
+            d, square = len(z), sum((each * each for each in v), start=arb(0))
+            mean = sum(z, start=arb(0)) / d
+            variance = sum(((each - mean) ** 2 for each in z), start=arb(0)) / d
+            weight = (2 * arb(K) ** 2 / d + arb(EPSILON)).sqrt()
+            normed = [(each - mean) / (variance + arb(EPSILON)).sqrt() * weight for each in z]
+            g = gain(square, K, d)
+            gamma = arb(Gadgets(1, 0.5, 8, K, 1.0).gamma(float(square.upper())))
+            pairs = zip(normed, z, strict=True)
+            verdicts += [below(abs(entry - g * each), arb(2) ** -200) for entry, each in pairs]
+            verdicts += [below(1 - gamma, g), below(g, arb(1))]
+    name = "a layer norm between two opposite copies multiplies by g, 1 − ‖v‖²/(2K²) ≤ g ≤ 1"
+    return all_hold("norm", name, verdicts, words="as stated")
+
+
+def linear_heads(run: Run) -> Iterator[Finding]:
+    """2p softmax heads and a sink, by their definition in balls, beside Σ s_i v_i."""
+    from constructions.stock import Gadgets
+
+    plain, shrunk = [], []
+    with Ball.precision(BITS):
+        for p in ORDERS:
+            for theta in THETAS:
+                for bits in (12, 200):
+                    numbers = Gadgets(p, theta, bits, 1.0, 1.0)
+                    s, v = run.rng.uniform(-2, 2, size=6), run.rng.normal(size=6)
+                    plain.append(below(*head_error(numbers, s, v)))
+                    for gamma in (GAMMA, 0.25 / numbers.sink):
+                        shrunk.append(below(*head_error(numbers, s, v, gamma)))
+        worst, bound = head_error(Gadgets(1, 0.1, 200, 1.0, 1.0), np.array([2.0]), np.ones(1))
+        share = interval(worst / bound)
+    name = "a linear head from 2p softmax heads is within its bound"
+    yield all_hold("linear-head", name, plain, words="within")
+    name = "and where norms shrink what it reads by up to γ"
+    yield all_hold("linear-head/norms", name, shrunk, words="within")
+    name = "one score at p = 1, θ = 0.1 meets the bound, but for a tenth"
+    yield at_least("linear-head/met", name, "enclosure", share, 0.9)
+
+
+def head_error(
+    numbers: Gadgets, s: np.ndarray, v: np.ndarray, gamma: float = 0.0
+) -> tuple[arb, arb]:
+    """|Σ s_i v_i − the 2p softmax heads|, and its bound, at B = max |s_i|.
+
+    With γ norms multiply the asking token and the sink by 1 − γ, and every second token.
+    """
+    from constructions.stock.gadgets import stencil
+
+    B = float(abs(s).max())
+    delta, large = arb(numbers.theta) / arb(B), arb(2) ** numbers.bits
+    gains = [1 - arb(gamma) * (i % 2) for i in range(len(s))]
+    scores, values = exactly(s), exactly(v)
+    seen = [g * value for g, value in zip(gains, values, strict=True)]
+    total, sink = arb(0), (large.log() * (1 - arb(gamma)) ** 2).exp()
+    for m, c in enumerate(stencil(numbers.order), start=1):
+        for sign in (1, -1):
+            read = [g * (1 - arb(gamma)) * each for g, each in zip(gains, scores, strict=True)]
+            weights = [(sign * m * delta * each).exp() for each in read]
+            mixed = sum((w * x for w, x in zip(weights, seen, strict=True)), start=arb(0))
+            share = mixed / (sink + sum(weights, start=arb(0)))
+            total += sign * arb(c.numerator) / c.denominator * large / delta * share
+    exact = sum((a * b for a, b in zip(scores, values, strict=True)), start=arb(0))
+    size, n = B * float(abs(v).sum()), len(s)
+    off = numbers.with_norms(numbers.theta, n, gamma) if gamma else numbers.head(numbers.theta, n)
+    return abs(total - exact), arb(size * off * (1 + 1e-12))
+
+
+def gelu() -> Finding:
+    """|gelu(x) − relu(x)| over the whole line, for both forms of it, enclosed.
+
+    Both differences are even in x and, for x ≥ 0, x·erfc(x/√2)/2 and x·(1 − tanh t)/2 with
+    t = √(2/π)(x + 0.044715x³).  Beyond 8 they are at most x·e^{−x²/2}/2 and x·e^{−2t}, which fall.
+    """
+    from constructions.stock.gadgets import GELU
+
+    largest, cells = 0.0, [(0.0, float(ENDS))]
+    with Ball.precision(64):
+        root, slope = (arb(2) / arb.pi()).sqrt(), arb("0.044715")
+        while cells:
+            low, high = cells.pop()
+            x = arb((low + high) / 2, (high - low) / 2)
+            erf_form = x * (x / arb(2).sqrt()).erfc() / 2
+            tanh_form = x / ((2 * root * (x + slope * x**3)).exp() + 1)
+            upper = float(arb.max(erf_form, tanh_form).upper())
+            if not upper <= GELU and high - low > LEAST:  # too wide a ball, or too small a bound
+                cells += [(low, (low + high) / 2), ((low + high) / 2, high)]
+            elif not upper <= largest:  # NaN too, which decides nothing
+                largest = upper
+        end = arb(ENDS)
+        beyond = arb.max(end * (-end * end / 2).exp() / 2, end * (-2 * root * end).exp())
+        measured = max(largest, float(beyond.upper()))
+    name = "|gelu(x) − relu(x)| for all x, for GPT-2's form of it too"
+    return at_most("gelu", name, "proved", measured, GELU)

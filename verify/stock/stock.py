@@ -1,0 +1,203 @@
+"""The claim `stock`: our models inside unmodified stock classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+
+from theory import checks
+from theory.regression import chebyshev, gradient_descent, newton
+from theory.retrieval import induction
+from verify.claim import Run, claim, option
+from verify.domains import Ball, Rational, outputs
+from verify.finding import Finding, Verdict, at_most, labelled, same, within
+from verify.regression.convergence import safe_alpha
+from verify.regression.data import Examples, gaussian_examples
+from verify.stock.gadgets import lemmas
+
+if TYPE_CHECKING:
+    from constructions.stock import StockEncoder, StockGPT2
+    from constructions.transformer import Transformer
+
+Inside = Literal["encoder", "gpt2"]
+SLOPE = 0.1  # how far log₂ of the ratio of two errors may be from 2p, at θ = 2^−4 and 2^−5
+ANGLES = 2.0**-4, 2.0**-5
+SILENT = 400  # bits of e^C, beside which the sink's part of an error is nothing
+VOCABULARY, LENGTH = 4, 12
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A construction over examples, and the weights w (…, d) that it predicts with, by theory."""
+
+    name: str
+    build: Callable[[], Transformer]
+    solves: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@claim(
+    source="proved in constructions/stock/gadgets.py",
+    faults_seen=[{"d": 2, "n": 3, "k": 2, "samples": 3}],
+)
+def stock(
+    run: Run,
+    *,
+    inside: Annotated[
+        Inside, option("torch's nn.TransformerEncoder, or GPT2LMHeadModel of transformers")
+    ] = "encoder",
+    k: Annotated[int, option("steps of the algorithms", min=1)] = 5,
+    d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
+    n: Annotated[int, option("examples in a prompt", min=1)] = 10,
+    error: Annotated[float, option("that answers may have")] = 1e-7,
+    samples: Annotated[int, option("prompts", min=1)] = 50,
+) -> Iterator[Finding]:
+    """Our models run inside unmodified stock classes, with layer norms, softmax and GELU.
+
+    A layer norm between two opposite copies of the stream does nothing; a linear head is 2p softmax
+    heads and a sink, off by O(θ^{2p}); moves pass through GELU unchanged. Answers are within the
+    error asked for, and within a bound from the scores and values that there are.
+    """
+    checks.positive_number("error", error)
+    if inside == "gpt2" and not installed():
+        yield absent()
+        return
+    yield from lemmas(run)
+    examples = gaussian_examples(run, samples, n, d)
+    for each in regressions(run, inside, k, d, safe_alpha(examples.x, "identity")):
+        yield from labelled(each.name, over_examples(inside, each, examples, error))
+    yield from labelled("induction", over_tokens(run, inside, samples))
+
+
+@cache
+def installed() -> bool:
+    """Whether transformers can be imported."""
+    from importlib.util import find_spec
+
+    return find_spec("transformers") is not None
+
+
+def absent() -> Finding:
+    """Nothing to run: said in a word, and undecided."""
+    return Finding(
+        "package",
+        "GPT-2",
+        "float",
+        "none",
+        "the package",
+        Verdict.UNDECIDED,
+        "skipped: transformers is not installed",
+        "pip install 'weightwright[hf]'",
+    )
+
+
+def translated(inside: Inside, model: Transformer, *inputs: Any, **chosen: Any) -> Any:
+    """The model in the stock class."""
+    from constructions.stock import to_encoder, to_gpt2
+
+    make: Callable[..., StockEncoder | StockGPT2] = to_encoder if inside == "encoder" else to_gpt2
+    return make(model, *inputs, **chosen)
+
+
+def regressions(run: Run, inside: Inside, k: int, d: int, size: float) -> list[Regression]:
+    """The constructions over examples that the class takes."""
+    import constructions as built
+
+    def descent(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return gradient_descent(x, y, k, size)
+
+    def method(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return newton(x, y, k, size, "identity")
+
+    def made(construction: Callable[..., Transformer], *args: Any, **more: Any) -> Any:
+        return lambda: run.build(construction, *args, **more)
+
+    if inside == "gpt2":
+        return [
+            Regression("descent", made(built.gradient_descent, d, k, size, causal=True), descent),
+            Regression("newton", made(built.newton_with_pauses, d, k, size), method),
+        ]
+    ends = size / 2, 2 / size
+    return [
+        Regression("descent", made(built.gradient_descent, d, k, size), descent),
+        Regression("newton", made(built.newton, d, k, size, start="identity"), method),
+        Regression("ladder", made(built.gradient_descent, d, k, size, "ladder"), descent),
+        Regression(
+            "chebyshev", made(built.chebyshev, d, k, *ends), lambda x, y: chebyshev(x, y, k, *ends)
+        ),
+    ]
+
+
+def over_examples(
+    inside: Inside, of: Regression, examples: Examples, error: float
+) -> Iterator[Finding]:
+    """Answers beside those of the theory, the bound, and the slope in θ."""
+    model = of.build()
+    made = translated(inside, model, *examples, error=error)
+    said, bound = made(*examples), made.bound(*examples)
+    if model.interface.every_prefix:
+        said, bound = said[..., -1], bound[..., -1]
+    wanted = (of.solves(examples.x, examples.y) * examples.queries).sum(-1)
+    off = np.abs(said.detach().double().numpy() - wanted)
+    what = f"{len(off)} prompts, {2 * made.plan.gadgets.order} softmax heads for each"
+    yield at_most("error", f"answers in float64 ({what})", "float", float(off.max()), error)
+    share = float((off / bound.numpy()).max())
+    name = "share of the bound from the scores and values there are, to first order"
+    yield at_most("bound", name, "float", share, 1.0, words=f"{share:.1%}", wanted="all of it")
+    yield slope(inside, model, examples)
+
+
+def slope(inside: Inside, model: Transformer, examples: Examples) -> Finding:
+    """log₂ of the ratio of the errors at θ and θ/2, of softmax heads of order 1 and 2 without norms
+    and rounding, on one prompt in balls."""
+    found = []
+    for order in (1, 2):
+        low, high = (method_error(inside, model, examples, order, theta) for theta in ANGLES[::-1])
+        found.append(float((high / low).log() / math.log(2)) / (2 * order))
+    name = "slope of the error in θ, over 2p, at p = 1 and 2"
+    return within("slope", name, "enclosure", found, (1 - SLOPE / 2, 1 + SLOPE / 2))
+
+
+def method_error(
+    inside: Inside, model: Transformer, examples: Examples, order: int, theta: float
+) -> Any:
+    """|softmax heads − the original| on the first prompt, a ball."""
+    from constructions.stock import Gadgets
+
+    first = tuple(part[0] for part in examples)
+    numbers = Gadgets(order, theta, SILENT, 2.0**30, 1.0)
+    soft = translated(inside, model, *first, gadgets=numbers).plan.soft
+    with Ball.precision(2 * SILENT):
+        got = outputs(soft, soft.prompt(*first), Ball()).tolist()[-1][0]
+        exact = outputs(model, model.prompt(*first), Rational()).tolist()[-1][0]
+        return abs(got - exact)
+
+
+def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
+    """An induction head: answers by the definition, and logits within the bound for all prompts."""
+    from constructions import induction_heads
+
+    tokens = run.rng.integers(0, VOCABULARY, (samples, LENGTH))
+    model = run.build(induction_heads, VOCABULARY, LENGTH)
+    made = translated(inside, model)
+    wrong = int((made(tokens).numpy() != induction(tokens)).sum())
+    yield same("answers", f"wrong answers of {tokens.size}", wrong, 0, evidence="float")
+    off = float((made.logits(tokens) - hardmax_logits(tokens)).abs().max())
+    name = "logits beside the hardmax ones, and the bound for all prompts"
+    yield at_most("logits", name, "float", off, made.bound())
+
+
+def hardmax_logits(tokens: np.ndarray) -> Any:
+    """The logits by definition: ⟨code of the answer, b(v)⟩ in digits ±1, and r/2 for ⊥."""
+    import torch
+
+    r = (VOCABULARY - 1).bit_length()
+    codes = 2.0 * (np.arange(VOCABULARY)[:, None] >> np.arange(r) & 1) - 1
+    answers = induction(tokens)
+    held = np.where(answers[..., None] >= 0, codes[answers.clip(0)], 0.0)
+    bottom = np.full((*answers.shape, 1), r / 2)
+    return torch.as_tensor(np.concatenate([held @ codes.T, bottom], axis=-1))
