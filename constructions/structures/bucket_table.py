@@ -53,10 +53,11 @@ def bucket_table(N: int, T: int, *, largest: int = 2**10) -> Transformer:
     if N + T > MOST:
         raise InputError(f"N is {N} and T is {T}: give at most {MOST} cells in all")
     D = checks.dimension("largest", largest)
-    # Above all scores that are compared.
-    bound = 8 * T * D * max(D * D, T)
-    factor = max(4 * (bound // D), 4 * (N + T) ** 2)
-    exact_range(D, factor)
+    # Above all scores that are compared, and what has to fit besides.
+    bound, besides = 8 * T * D * max(D * D, T), 4 * (N + T) ** 2
+    exact_range(D, 32 * T, power=3)
+    exact_range(D, max(32 * T * T, besides))
+    factor = max(4 * (bound // D), besides)
     stream = Stream(x=1, unit=1, cell=1, t=1, extra=1, square=1, q=1, query=1, m=1, v=1)
     x, unit, cell, t, extra, square, q, query, m = map(
         stream.read, ("x", "unit", "cell", "t", "extra", "square", "q", "query", "m")

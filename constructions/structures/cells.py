@@ -12,6 +12,8 @@ from constructions.interface import Interface, Prompt, as_many, finite_tensors
 from theory import checks
 from theory.checks import InputError
 
+EXACT = 2**51  # halves of whole numbers up to it are exact in float64
+
 
 def whole(name: str, values: Tensor, low: int, high: int, why: str) -> None:
     """Raise ValueError unless values are whole numbers from low to high."""
@@ -34,15 +36,21 @@ def distinct(points: Tensor) -> None:
         )
 
 
-def exact_range(largest: int, factor: int) -> int:
-    """`largest`, at least 2; ValueError where numbers as large as factor·largest leave float64."""
-    limit = checks.dimension("largest", largest)
-    if limit < 2 or factor * limit > 2**52:
+def exact_range(largest: int, factor: int, power: int = 1) -> int:
+    """`largest`, at least 2; ValueError where halves of numbers as large as factor·largest^power
+    leave float64 (`holds`)."""
+    if checks.dimension("largest", largest) < 2 or factor * largest**power > EXACT:
+        most = int((EXACT // factor) ** (1 / power)) + 1
+        while factor * most**power > EXACT:
+            most -= 1
+        if most < 2:
+            raise InputError(
+                f"sums as large as {factor:.3g}·largest are not exact: take fewer cells"
+            )
         raise InputError(
-            f"largest is {largest}: give at least 2 and at most {2**52 // factor}, so that every "
-            "sum is exact"
+            f"largest is {largest}: give at least 2 and at most {most}, so that every sum is exact"
         )
-    return limit
+    return largest
 
 
 class Row(Interface):

@@ -122,6 +122,10 @@ def test_clouds():
     x, q = hard_cloud(50, 3, 2, 2, rng)
     assert x.shape == (50, 7, 2)
     assert (abs(x[:, None] - q[:, :, None]).max(-1).min(-1) < 6).all()
+    assert not (x.argsort(1)[..., 0] == x.argsort(1)[..., 1]).all(-1).any()
+    x, q = hard_cloud(2000, 1, 2, 1, rng)
+    assert abs((q - x).mean((0, 1))).max() < 5 / 2000**0.5
+    assert abs((q - x).var((0, 1)) - 1).max() < 5 * (2 / 2000) ** 0.5
     x, q = uniform_cloud(2, 3, 4, 5, rng)
     assert (x.shape, q.shape) == ((2, 3, 4), (2, 5, 4))
     assert nearest_in_cloud([[0, 0], [2, 0], [0, 0]], [[1, 0], [0, 1]]).tolist() == [0, 0]

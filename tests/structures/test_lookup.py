@@ -144,6 +144,17 @@ def test_hard_points_are_a_tree():
     assert abs(x[:, 3].mean() - 343 / 2) < 25  # the root or a node near it
 
 
+def test_steps_of_the_hard_line():
+    """Below the root 7² and 7 at most to either side, and much of it is used; noise N(0, 1)."""
+    x, q = hard_points(2000, 3, 1, np.random.default_rng(1))
+    width = x[:, -1] - x[:, 0]
+    assert 0.8 * 2 * (49 + 7) < width.max() <= 2 * (49 + 7)
+    x, q = hard_points(4000, 1, 1, np.random.default_rng(2), a=1000)
+    noise = (q - x)[:, 0]
+    assert abs(noise.mean()) < 5 / 4000**0.5
+    assert abs(noise.var() - 1) < 5 * (2 / 4000) ** 0.5
+
+
 def test_found_means_the_cell():
     assert found([[2, 0, 1]], [0]).tolist() == [[False, True, True]]
     assert accuracy_by_lookup([[[2, 0]], [[1, 1]]], [[0], [1]]).tolist() == [0.5, 1.0]

@@ -1,0 +1,97 @@
+"""Weights at the largest numbers for which a model is built: every sum is still exact there."""
+
+import re
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from constructions.structures import (
+    binary_search,
+    bucket_table,
+    count_min,
+    interpolation_search,
+    kd_descent,
+    kd_layout,
+    sort,
+)
+from theory import structures
+from theory.checks import InputError
+from theory.structures import in_order, kd_order, kd_search, looked_at, table_lookup
+
+
+def at_its_largest(build):
+    """The model for the largest number, as the refusal of one that is larger says it."""
+    with pytest.raises(InputError, match="so that every sum is exact") as refusal:
+        build(2**50)
+    (limit,) = re.findall(r"at most (\d+)", str(refusal.value))
+    with pytest.raises(InputError):
+        build(int(limit) + 1)
+    return build(int(limit)), int(limit)
+
+
+def crowded(L):
+    """Three points at either end, and two beside one, in all orders; queries next to them."""
+    rows = [[1, 2, 3], [L - 3, L - 2, L - 1], [1, L - 2, L - 1], [1, 2, L - 1]]
+    points = np.array([order for row in rows for order in permutations(row)])
+    queries = [0, 1, 2, 3, 4, L // 2, L - 4, L - 3, L - 2, L - 1, L]
+    return points, np.tile(queries, (len(points), 1))
+
+
+def test_binary_search():
+    model, L = at_its_largest(lambda L: binary_search(2, largest=L))
+    points, queries = crowded(L)
+    assert (model(points, queries).numpy() == (points[:, None] <= queries[..., None]).sum(-1)).all()
+
+
+def test_interpolation_search():
+    model, L = at_its_largest(lambda L: interpolation_search(3, 3, largest=L))
+    points, queries = crowded(L)
+    strategy = structures.interpolation_search(0, L)
+    wanted = looked_at(strategy, np.sort(points), queries, 3)[..., -1]
+    assert (model(points, queries).numpy() == wanted).all()
+
+
+def test_sort():
+    model, L = at_its_largest(lambda L: sort(3, largest=L))
+    points, _ = crowded(L)
+    mirrored = np.concatenate([points, -points, points - points[:, ::-1]])
+    mirrored = mirrored[[len(set(row)) == 3 for row in mirrored.tolist()]]
+    assert (model(mirrored).numpy() == np.sort(mirrored)).all()
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_kd_trees(d):
+    layout, L = at_its_largest(lambda L: kd_layout(7, d, largest=L))
+    rng = np.random.default_rng(d)
+    ends = rng.choice([1 - L, 2 - L, -1, 0, 1, L - 2, L - 1], size=(60, 7, d))
+    said = layout(ends).numpy()
+    assert (np.take_along_axis(said, kd_order(ends), axis=-1) == np.arange(7)).all()
+    descent, L = at_its_largest(lambda L: kd_descent(2, d, largest=L))
+    points = rng.choice([1, 2, L // 2, L - 2, L - 1], size=(60, 3, d))
+    points = in_order(points, kd_order(points))
+    queries = rng.choice([0, 1, 2, 3, L // 2, L - 3, L - 2, L - 1, L], size=(60, 9, d))
+    leaf = kd_search(points, queries, 2)[..., -1]
+    axis = 1 % d
+    beside = np.take_along_axis(points[..., axis], leaf, axis=-1) <= queries[..., axis]
+    assert (descent(points, queries).numpy() == leaf + beside).all()
+
+
+@pytest.mark.parametrize("T", [1, 2, 5])
+def test_bucket_table(T):
+    model, L = at_its_largest(lambda L: bucket_table(3, T, largest=L))
+    points, queries = crowded(L)
+    cells = table_lookup(np.sort(points), queries, T, 0, L)
+    wanted = np.take_along_axis(np.sort(points), cells, axis=-1)
+    assert (model(points, queries).numpy() == wanted).all()
+
+
+def test_count_min():
+    """A stream that is as long as it may be, of one item."""
+    model = count_min([[0, 1], [1, 1]], 2, longest=40)
+    assert model([0] * 40, [0, 1]).tolist() == [40, 0]
+
+
+def test_too_many_cells_for_any_number():
+    with pytest.raises(InputError, match="are not exact: take fewer cells"):
+        sort(2**25, largest=2)
