@@ -13,6 +13,7 @@ from theory.structures import (
     best_answers,
     conservative,
     count_min,
+    count_min_error,
     count_sketch,
     counts_of,
     one_row_error,
@@ -61,6 +62,26 @@ def test_the_error_of_one_row_by_enumeration(balanced):
     assert np.isclose(total, one_row_error(p, n, k, balanced=balanced), rtol=1e-14)
 
 
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_error_given_the_counts_by_all_hashes(d):
+    counts, p, w = np.array([3, 1, 0, 2]), np.array([0.125, 0.5, 0.25, 0.125]), 2
+    hashes = np.array(list(product(product(range(w), repeat=4), repeat=d)))
+    said = count_min(np.tile(counts, (len(hashes), 1)), hashes, w)
+    mean = (p * (said - counts)).sum(-1).mean()
+    assert np.isclose(count_min_error(counts, p, d, w), mean, rtol=1e-13)
+
+
+def test_no_cell_grows_more_by_conservative_updates():
+    """All streams of four of three items, all pairs of rows of two cells."""
+    streams = np.array(list(product(range(3), repeat=4)))
+    for h in product(product(range(2), repeat=3), repeat=2):
+        hashes = np.tile(h, (len(streams), 1, 1))
+        counts = counts_of(streams, 3)
+        careful = conservative(streams, hashes, 2)
+        assert (counts <= careful).all()
+        assert (careful <= count_min(counts, hashes, 2)).all()
+
+
 def test_balanced_cells():
     h = balanced_hashes(5, 10, 4, np.random.default_rng(1))
     assert h.shape == (5, 1, 10)
@@ -99,6 +120,8 @@ def test_zipf():
         (lambda: conservative([0, 5], [[0, 1]], 2), "give numbers from 0 to 1"),
         (lambda: counts_of([0.5], 2), "give integers"),
         (lambda: zipf(0, 1.0), "V is 0"),
+        (lambda: count_min_error([1], [0.5, 0.5], 1, 2), r"give \(V,\) of both"),
+        (lambda: count_min_error([1], [1.0], 1, 1), "w is 1"),
         (lambda: random_hashes(1, 0, 2, 2, RNG), "d is 0"),
         (lambda: one_row_error([0.5, 0.4], 1, 1), "give probabilities"),
         (lambda: best_answers([1], [1, 2], [1]), "give one for each"),

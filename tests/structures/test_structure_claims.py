@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from constructions.structures import bucket_table, kd_descent
 from theory.checks import InputError
 from verify.claim import Run
 from verify.evidence.statistics import Mean
 from verify.faults import FAULTS
 from verify.finding import Verdict
-from verify.structures.by_lookup import ahead
+from verify.structures import extra_space as extra_space_module
+from verify.structures import layouts as layouts_module
+from verify.structures.by_lookup import ahead, below, beside
 from verify.structures.comparison_bound import comparison_bound
 from verify.structures.extra_space import extra_space
 from verify.structures.hashing import hashing
@@ -26,7 +29,7 @@ def test_search_holds():
     assert all(each.verdict is Verdict.HOLDS for each in findings), findings
     assert {each.evidence for each in findings} == {"exact", "statistical"}
     assert {each.id.split("/")[0] for each in findings} == {
-        *("sort", "binary", "interpolation", "uniform"),
+        *("sort", "binary", "interpolation", "uniform", "hard"),
     }
 
 
@@ -60,9 +63,36 @@ def test_the_others_hold_and_draw(claim, options, ids, tmp_path):
 
 
 def test_who_is_ahead_is_undecided_where_errors_reach_over_0():
-    one, two = [Mean(50.0, 1.0)], [Mean(60.0, 1.0)]
-    verdicts = [ahead("", "", a, b).verdict for a, b in ((two, one), (one, two), (one, one))]
-    assert verdicts == [Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED]
+    one, near, two = [Mean(50.0, 1.0)], [Mean(53.0, 1.0)], [Mean(60.0, 1.0)]
+    pairs = (two, one), (one, two), (one, one), (near, one), (one, near)
+    verdicts = [ahead("", "", a, b).verdict for a, b in pairs]
+    assert verdicts == [Verdict.HOLDS, Verdict.FAILS, *3 * [Verdict.UNDECIDED]]
+
+
+@pytest.mark.parametrize(
+    ("error", "drawn", "off", "verdict"),
+    [
+        (0.2, 0.0, 0.9, Verdict.HOLDS),
+        (0.2, 0.0, 1.1, Verdict.FAILS),
+        (0.2, 0.0, -1.1, Verdict.FAILS),
+        (0.3, 0.4, 2.5, Verdict.HOLDS),  # √(0.3² + 0.4²) = 0.5, and what was rounded
+        (0.3, 0.4, 2.6, Verdict.FAILS),
+        (1.1, 0.0, 0.0, Verdict.UNDECIDED),  # too few say nothing, even on the spot
+    ],
+)
+def test_figures_are_compared_by_the_errors_of_both(error, drawn, off, verdict):
+    figures = [30.0, 40.0]
+    measured = [Mean(30.0 + off, error), Mean(40.0, 0.1)]
+    assert beside("", "", measured, figures, drawn).verdict is verdict
+
+
+def test_a_bound_is_passed_by_more_than_errors():
+    for error, over, verdict in (
+        (0.2, 0.9, Verdict.HOLDS),
+        (0.2, 1.1, Verdict.FAILS),
+        (1.1, -20.0, Verdict.UNDECIDED),
+    ):
+        assert below("", "", [Mean(30.0 + over, error)], [30.0], "").verdict is verdict
 
 
 @pytest.mark.slow
@@ -74,12 +104,29 @@ def test_faults_are_seen(fault):
 def test_a_query_that_asks_all_cells_is_seen():
     """Its own rank, from scores with all points: they may not say anything to it."""
 
-    def asks(model):
-        model.blocks[0].attn.b_Q[0] += 1.0
-        return model
-
-    found = [one_cell(Run(fault=asks), each) for each in both(Run(fault=asks), 2, 40)]
+    run = Run(fault=rank_of_all)
+    found = [one_cell(run, each) for each in both(run, 2, 40)]
     assert Verdict.FAILS in {each.verdict for each in found}
+
+
+def rank_of_all(model):
+    """A head of the first layer that asks for something in queries too."""
+    model.blocks[0].attn.b_Q[0] += 1.0
+    return model
+
+
+def test_a_descent_that_asks_all_cells_is_seen():
+    healthy = kd_descent(2, 2, largest=10 * 4)
+    assert layouts_module.one_cell(Run(), healthy).verdict is Verdict.HOLDS
+    faulty = rank_of_all(kd_descent(2, 2, largest=10 * 4))
+    assert layouts_module.one_cell(Run(), faulty).verdict is Verdict.FAILS
+
+
+def test_a_table_that_is_asked_whole_is_seen():
+    healthy, faulty = (bucket_table(3, 2, largest=10 * 4) for _ in range(2))
+    faulty.blocks[3].attn.b_Q[0] += 1.0
+    assert extra_space_module._moved(Run(), healthy).verdict is Verdict.HOLDS
+    assert extra_space_module._moved(Run(), faulty).verdict is Verdict.FAILS
 
 
 def test_figures_of_the_table():

@@ -14,6 +14,7 @@ hashing                buckets by signs of inner products, or by k-means
 bucket_table           extra cells that name a point each
 one_cell               a cell of unlimited precision
 sketches               streams counted in few cells
+sketch_law             what count-min is off by, given the counts
 treap                  trees for queries that are not equally frequent
 """
 
@@ -70,6 +71,7 @@ from theory.structures.points import (
     uniform_points,
 )
 from theory.structures.rows import band_order, found_at_once, row_order
+from theory.structures.sketch_law import count_min_error
 from theory.structures.sketches import (
     balanced_hashes,
     best_answers,
@@ -101,6 +103,7 @@ __all__ = [
     "cell_bits",
     "conservative",
     "count_min",
+    "count_min_error",
     "count_sketch",
     "counts_of",
     "decision_trees",

@@ -10,8 +10,13 @@ cell of item i in row r.  The count of item i is c_i.
                                                                                     [Charikar2004]
     balanced        count-min at d = 1 with as many items in each cell as in any other, or one more
 
-Never is an estimate of the first two, and of the last, below the count.  For d = 1 the mean error
-is known: c_j of every other item j is added with the probability s that it has the same cell, so
+Never is an estimate of the first two, and of the last, below the count, nor one of the second above
+one of the first with the same cells: each cell of an item holds at least its count, as the least of
+them grows by one with it; and by conservative updates no cell grows that count-min leaves alone,
+and none by more.
+
+For d = 1 the mean error is known: c_j of every other item j is added with the probability s that it
+has the same cell, so
 
     E|T − c| = n·s·Σ_i p_i(1 − p_i),     s = 1/k at random, Σ_c v_c(v_c − 1)/(V(V − 1)) balanced,
 
