@@ -9,9 +9,9 @@ steps m + ½ is the number of points ≤ q.
 
 On uniform points it has an accuracy that is known exactly.  The two points next to q are always
 among the cells on its way, as the ancestors of a gap in a search tree; so the nearest neighbour a
-is found after i lookups iff the depth of a is below i, whatever q.  A point is the nearest
-neighbour with probability 1/(N + 1), half of the two spacings beside it, and 3/2 of that at both
-ends.
+is found after i lookups iff the depth of a, from 1, is at most i, whatever q.  A point is the
+nearest neighbour with probability 1/(N + 1), half of the two spacings beside it, and 3/2 of that at
+both ends.
 """
 
 from fractions import Fraction

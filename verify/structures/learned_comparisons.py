@@ -50,7 +50,8 @@ def learned_comparisons(
     hard-15 (15 points, 3 lookups, numbers are seen):
       beyond  more are found than by any comparisons.
       binary  nine lookups in ten are at binary search's next cell: "it learns binary search".
-    untrained, the trees find less than 7 targets, and no more are found than by comparisons.
+    untrained, each of the seeds: its tree finds less than 7 targets, and no more are found than by
+    comparisons.
     """
     count = 2000 if run.quick else samples
     yield from of_compare(run, count)
@@ -67,7 +68,8 @@ def of_compare(run: Run, count: int) -> Iterator[Finding]:
         found = measure(model, points, queries)
         first = measure(before(name), points, queries)
         yield from labelled(name, compared(model, found, points[:200], first.in_order.mean()))
-    yield from labelled("untrained-compare-7", [at_random(before(seen[0].name))])
+    for name, _, _ in seen:
+        yield from labelled(name.replace("search", "untrained"), [at_random(before(name))])
 
 
 def at_random(model: Any) -> Finding:
@@ -129,9 +131,10 @@ def of_hard(run: Run, count: int) -> Iterator[Finding]:
         )
         beyond.words += f"; {told(shares)}; {order[0]:.1%} in order, at first {order[1]:.1%}"
         yield from labelled(name, [beyond, cells("binary", CLOSE, found, points, queries)])
-    last = firsts[0].by_lookup[-1:]
-    finding = under("found", "found at last", last, [bound], wanted="below what comparisons can")
-    yield from labelled("untrained-hard-15", [finding])
+    for (name, _, _), first in zip(seen, firsts, strict=True):
+        last, wanted = first.by_lookup[-1:], "below what comparisons can"
+        finding = under("found", "found at last", last, [bound], wanted=wanted)
+        yield from labelled(name.replace("search", "untrained"), [finding])
 
 
 def hard_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -53,8 +53,8 @@ def learned_search(
               search, which does not mind.  So is interpolation with the fixed ends −1 and 1.
     sorted    nine cells in ten hold the point of their rank.
     untrained less than half of the cells do, and less than half of the queries are found.
-    frozen    query networks that are trained for a data network as it was at first: below binary
-              search at the last lookup.
+    frozen    query networks, of half the width, that are trained for a data network as it was at
+              first: below binary search at the last lookup.
     """
     count = 2000 if run.quick else samples
     seen = {name: models_of(f"search-{name}", KIND) for name in ("uniform-16", "frozen-16")}

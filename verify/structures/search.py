@@ -225,18 +225,21 @@ def _found(strategy: Strategy, x: np.ndarray, q: np.ndarray, M: int) -> np.ndarr
 
 
 def _uniform(run: Run, samples: int) -> Iterator[Finding]:
-    sizes = {16: 4} if run.quick else {16: 4, 32: 5, 64: 6, 100: 7}
+    sizes = {16: 4} if run.quick else {16: 4, 32: 5, 50: 4, 64: 6, 100: 7}
     for N, M in sizes.items():
         exact = [100 * float(share) for share in binary_accuracy(N, M)]
         by_halves = drawn(run, "binary", N, M, samples)
         yield beside(f"binary-{N}", f"binary, {N} uniform points", by_halves, exact)
+        figures = published("binary", N)
+        known = [Mean(share, 0.0) for share in exact]
+        yield beside(f"table-{N}", f"binary, {N} uniform points, exactly", known, figures, DRAWN)
         interpolation = drawn(run, "interpolation", N, M, samples)
         yield _as_published("interpolation", N, interpolation)
         yield ahead(
             f"ahead-{N}",
-            f"interpolation is ahead of binary search at every lookup but the last, {N} points",
+            f"interpolation is ahead of binary search at lookups 1 to {M - 1}, {N} points",
             interpolation[:-1],
-            [Mean(share, 0.0) for share in exact[:-1]],
+            known[:-1],
         )
         if N <= 32:
             yield _as_published("greedy Bayes", N, drawn(run, "greedy Bayes", N, M, samples))
