@@ -40,9 +40,9 @@ def kd_layout(N: int, d: int, *, largest: int = 2**10) -> Transformer:
     """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree, (…, N, d) →
     (…, N).
 
-    L − 1 layers of 2 ReLU heads for N = 2^L − 1, width d + L + 2, 4 MLP units a layer.  Points are
-    whole numbers of size below `largest`; of equal coordinates that of the point given first is the
-    lower one, so points may be equal.
+    L − 1 layers of 2 ReLU heads for N = 2^L − 1, width d + L + 2, at most 4 MLP units a layer.
+    Points are whole numbers of size below `largest`; of equal coordinates that of the point given
+    first is the lower one, so points may be equal.
 
     Raises ValueError for N that is not 3, 7, 15, … or above a million, d < 1, and a `largest` at
     which sums leave float64; the model as `Cloud`.

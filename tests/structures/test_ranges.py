@@ -1,4 +1,5 @@
-"""Weights at the largest numbers for which a model is built: every sum is still exact there."""
+"""Weights at the largest numbers for which a model is built, where every sum is still exact; and
+the sizes of MLPs."""
 
 import re
 from itertools import permutations
@@ -90,6 +91,25 @@ def test_count_min():
     """A stream that is as long as it may be, of one item."""
     model = count_min([[0, 1], [1, 1]], 2, longest=40)
     assert model([0] * 40, [0, 1]).tolist() == [40, 0]
+
+
+@pytest.mark.parametrize(
+    ("model", "units"),
+    [
+        (sort(3), [0, 0]),
+        (binary_search(3), [0, 3, 3, 3]),
+        (interpolation_search(5, 2), [0, 0, 3, 7, 4, 3]),
+        (kd_layout(15, 2), [4, 4, 3]),
+        (kd_descent(2, 3), [5, 5]),
+        (bucket_table(3, 2), [0, 1, 0, 0]),
+        (count_min([[0, 1], [1, 0]], 2), [0, 2, 2]),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_units_of_mlps(model, units):
+    """As the docstrings have them: 3 a lookup, at most 4 a level, 2 + d and 2 a lookup."""
+    mlps = [block.mlp for block in model.blocks]
+    assert [0 if mlp is None else mlp.W_in.shape[-1] for mlp in mlps] == units
 
 
 def test_too_many_cells_for_any_number():

@@ -7,7 +7,8 @@ row begins are known, and the place in the order says more.
 
 Lookups chosen at once can only be the likeliest places given the query.  These are counted here for
 the queries of each square of a grid on drawn points, and used on others: what they find is what
-this strategy finds, and no less than the best can do but for the grid and the counting.
+this strategy finds, and no less than the best can do but for the grid and the counting.  So they
+know the law of the points, of which a kd-tree asks nothing.
 """
 
 from collections.abc import Callable

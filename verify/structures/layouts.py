@@ -66,10 +66,10 @@ def layouts(
     Width d + L + 2 and 3d + 3.  All 5040 orders of 7 points, and points with equal coordinates: the
     one given first is the lower one.  Of 32 points the kd-tree finds 3 to 78 % of nearest
     neighbours in 1 to 5 lookups, bands back and forth 19 to 65 %, and rows of 8 points 31 to 83 %,
-    with lookups chosen at once; of 100 in 6 lookups 52, 49 and 76 %.  Where every point is asked
-    for, the descent finds as many as comparisons can at every lookup.  For queries of unequal
-    frequency, in a random order, a treap finds more than binary search at every lookup but the
-    last, by an exact law; no comparisons beat the best tree.
+    with lookups chosen at once, by the law; of 100 in 6 lookups 52, 49 and 76 %.  Where every point
+    is asked for, the descent finds as many as comparisons can at every lookup.  For queries of
+    unequal frequency, in a random order, a treap finds more than binary search at every lookup but
+    the last, by an exact law; no comparisons beat the best tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))
