@@ -1,5 +1,6 @@
 """What comparisons can find, and what the values of the hard distribution reveal besides."""
 
+from functools import cache
 from itertools import permutations
 from math import comb
 
@@ -12,6 +13,7 @@ from theory.structures import (
     binary_search,
     decision_trees,
     found_at,
+    hard_points,
     looked_at,
     most_by_branches,
     most_by_roots,
@@ -91,6 +93,39 @@ def test_distances_on_hard_points_tell_where_branches_part():
             told = L - 1 - np.floor(np.log(abs(away) / 2) / np.log(a)).astype(int)
             right.append((np.sign(away) == side) & (told == k + 1))
     assert np.mean(right) > 0.999
+
+
+def test_the_best_strategy_finds_as_many_of_hard_points():
+    """For a = 10³ it reads off |q − v| where branches part, and finds 1, 5, 12 and 15 of 15."""
+    L, a = 4, 1e3
+    cells = range(2**L - 1)
+    told = {(c, t): parting(c, t, L) for c in cells for t in cells}
+
+    @cache
+    def best(left, more):
+        """The most targets of those left, and the first cell to look at."""
+        if not more or not left:
+            return 0, 0
+        ways = []
+        for c in cells:
+            parts = {told[c, t] for t in left - {c}}
+            after = (frozenset(t for t in left - {c} if told[c, t] == part) for part in parts)
+            ways.append(((c in left) + sum(best(part, more - 1)[0] for part in after), c))
+        return max(ways)
+
+    x, _ = hard_points(40, L, 1, np.random.default_rng(0), a)
+    q = x + np.random.default_rng(1).normal(size=x.shape)
+    for M, most in enumerate((1, 5, 12, 15), start=1):
+        found = np.zeros(x.shape, dtype=bool)
+        for s, t in np.ndindex(*x.shape):
+            left = frozenset(cells)
+            for more in range(M, 0, -1):
+                c = best(left, more)[1]
+                away = q[s, t] - x[s, c]
+                found[s, t] |= c == t
+                level = L - 2 - np.floor(np.log(abs(away) / 2) / np.log(a))
+                left = frozenset(r for r in left - {c} if told[c, r] == (int(np.sign(away)), level))
+        assert abs(found.sum(1).mean() - most) < 0.3
 
 
 @pytest.mark.parametrize(
