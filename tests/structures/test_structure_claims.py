@@ -27,7 +27,7 @@ SMALL = {"lookups": 2}
 def test_search_holds():
     findings = list(search.findings(Run(quick=True), **SMALL))
     assert all(each.verdict is Verdict.HOLDS for each in findings), findings
-    assert {each.evidence for each in findings} == {"exact", "statistical"}
+    assert {each.evidence for each in findings} == {"exact", "float", "statistical"}
     assert {each.id.split("/")[0] for each in findings} == {
         *("sort", "binary", "interpolation", "uniform", "hard"),
     }
@@ -44,6 +44,7 @@ def test_the_bound_holds():
 @pytest.mark.parametrize(
     ("claim", "options", "ids"),
     [
+        (search, SMALL, {"uniform", "hard"}),
         (layouts, {"levels": 2}, {"layout", "descent", "kd-32", "bands-32", "rows-32", "hard"}),
         (
             hashing,
