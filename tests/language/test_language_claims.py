@@ -138,6 +138,7 @@ def test_what_is_said_of_sizes_in_a_sentence():
     rich = in_a_sentence(world(100, 10**9, 50, "uniform", 0))
     assert rich.startswith("in the mean at least")
     assert rich.endswith("of what a calibrated model of 50 documents on 100 facts says is no fact")
+    assert rich == in_a_sentence(world(100, 10**9, 50, "uniform", 1))  # of means, not of one draw
     assert "nothing follows" in in_a_sentence(world(100, 100, 2, "uniform", 0))
 
 
