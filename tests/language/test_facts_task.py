@@ -20,6 +20,7 @@ from constructions.trained import load, preset, train
 from constructions.trained.tasks.facts import Facts
 from theory.checks import InputError
 from theory.language import Levels
+from theory.language.worlds import MODELS
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.finding import Verdict
@@ -187,6 +188,8 @@ def test_a_tiny_run_is_judged_like_the_others(tmp_path):
     found = {each.id: each for each in facts_trained.findings(Run(quick=True, plot=picture))}
     assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
     assert "vacuous" in found["facts-tiny-2-layers-seed0/sure"].words
+    null = {f"planted/{name}/{what}" for name in MODELS for what in ("said", "over")}
+    assert null | {"untrained/recall", "untrained/said"} < found.keys()
     assert picture.stat().st_size > 10_000
 
 

@@ -101,6 +101,8 @@ def test_the_least_of_samples_is_information():
     assert math.isclose(binary_entropy(1 / 8), math.log(8) / 8 + 7 / 8 * math.log(8 / 7))
     assert likely(50, 27) == 1.0
     assert likely(50, 0) < 0.1
+    most = likely(50, 13)
+    assert least_samples(50, 3, most) == 13 < least_samples(50, 3, most + 0.001)
 
 
 def test_the_gradient_of_the_head_is_that_of_its_loss():

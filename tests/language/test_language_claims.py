@@ -15,7 +15,13 @@ from verify.language.hallucination import hallucination, in_a_sentence, knowing,
 from verify.language.log_linear import log_linear_claim
 from verify.language.rescalings import reaches
 from verify.language.sampling_or_argmax import sampling_or_argmax
-from verify.language.tiny_worlds import corpora, parts, probable
+from verify.language.tiny_worlds import (
+    corpora,
+    forty_answers,
+    forty_strings,
+    parts,
+    probable,
+)
 
 SMALL = {"facts": 4000, "strings": 4 * 10**8, "documents": 2000, "law": "uniform", "samples": 200}
 
@@ -74,8 +80,11 @@ def test_worlds_of_which_nothing_follows_decide_nothing():
     for sizes in ((100, 10**5, 10**4, "uniform"), (100, 100, 10**4, "zipf")):
         found = {each.id: each.verdict for each in of_world(world(*sizes, 0))}
         assert set(found.values()) == {Verdict.UNDECIDED}
-    found = {each.id: each for each in of_world(world(100, 10**7, 50, "uniform", 0))}
+    drawn = world(100, 10**7, 50, "uniform", 0)
+    found = {each.id: each for each in of_world(drawn)}
     assert found["trade"].verdict is found["sure"].verdict is Verdict.HOLDS
+    guessed = drawn.unseen_mass * 100 / drawn.unseen
+    assert found["trade"].bound == pytest.approx(guessed, abs=1e-8, rel=1e-6)
 
 
 def test_who_knows_all_facts_is_calibrated():
@@ -89,6 +98,14 @@ def test_who_knows_all_facts_is_calibrated():
 def test_a_bound_that_mostly_holds_fails_sometimes():
     """Of one fact and even guesses on nine of 40 strings, in 9 of 40 worlds; γ is ¼."""
     assert probable(True).measured == pytest.approx(9 / 40)
+
+
+def test_least_means_and_their_bounds_are_fractions():
+    for claimed, least, bound in (
+        (forty_strings(True), F(19, 39), F(35, 78)),
+        (forty_answers(True), F(117, 320), F(13, 40)),
+    ):
+        assert (claimed.measured, claimed.bound) == (least, bound)
 
 
 def test_gains_are_compared_with_squares():
@@ -138,6 +155,7 @@ def test_what_is_said_of_sizes_in_a_sentence():
     rich = in_a_sentence(world(100, 10**9, 50, "uniform", 0))
     assert rich.startswith("in the mean at least")
     assert rich.endswith("of what a calibrated model of 50 documents on 100 facts says is no fact")
+    assert rich == in_a_sentence(world(100, 10**9, 50, "uniform", 1))  # of means, not of one draw
     assert "nothing follows" in in_a_sentence(world(100, 100, 2, "uniform", 0))
 
 

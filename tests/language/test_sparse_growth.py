@@ -9,11 +9,13 @@ import pytest
 
 from theory.checks import InputError
 from theory.language import (
+    attention_parameters,
     elimination,
     error_between,
     largest_scores,
     least_samples,
     log_choices,
+    margin_certificate,
     random_conjunction,
     vote_bound,
 )
@@ -69,6 +71,11 @@ def test_a_head_is_certified_where_it_is_right():
     found = certified(rule, words, rule.labels(words))
     assert found.error == 0
     assert 1 < found.vote < found.norms
+    s, a, b = attention_parameters(words, rule.labels(words))
+    z = a * (words @ np.exp(s) / np.exp(s).sum()) + b
+    margin = np.where(rule.labels(words) == 1, z, -z).min()
+    norms = min(abs(s - shift).sum() for shift in s), abs(a) + abs(b), 3**0.5
+    assert found.norms == pytest.approx(margin_certificate(22, *norms, margin, 120, 0.05), rel=1e-6)
     wrong = certified(rule, words, np.roll(rule.labels(words), 1))
     assert np.isnan(wrong.error)
     assert wrong.vote == wrong.norms == np.inf

@@ -60,6 +60,16 @@ def test_letters_are_read_from_linear_equations_and_over_gf2():
     assert letters_by_elimination(words[:60], tokens[:60, -1]) is None
 
 
+def test_one_example_too_few_leaves_letters_open():
+    assert letters_by_elimination([[1, 0]], [1]) is None
+    assert letters_by_elimination([[1, 0], [1, 1]], [1, 0]) == [0, 1]
+    # z_1 is x_1 on two words, and z_0 = x_0 + x_1 − 2z_1 is x_0 − x_1 as well.
+    words = [[1, 1], [1, 0]]
+    assert letters_by_solving(words, linear_tokens(words, [0, 1])) is None
+    words += [[0, 1]]
+    assert letters_by_solving(words, linear_tokens(words, [0, 1])) == [1, 1]
+
+
 def test_examples_of_no_parity_are_refused():
     words = rng().integers(2, size=(40, 6))
     tokens = linear_tokens(words, [0, 1, 2])
