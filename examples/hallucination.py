@@ -13,16 +13,21 @@ from pathlib import Path
 import numpy as np
 
 from constructions import fact_model, sample
+from theory.checks import InputError
 from theory.language import chances_of_seen, fact_strings, printed_bound, prompted, world
 from theory.language.worlds import MODELS
 from verify.language.hallucination_picture import draw
+from verify.output import picture_target
 
 FACTS, OTHERS, DOCUMENTS = 10**6, 10**11, 10**5
 BASE, SEEN, SAMPLES = 4, 16, 2000
 
 options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
 options.add_argument("picture", type=Path, nargs="?", default=Path("hallucination.png"))
-picture = options.parse_args().picture
+try:
+    picture = picture_target(options.parse_args().picture)
+except InputError as error:
+    options.error(str(error))
 
 drawn = world(FACTS, OTHERS, DOCUMENTS, "zipf", seed=0)
 print(f"{FACTS:,} facts by Zipf's law among {OTHERS:,} other strings, {DOCUMENTS:,} documents,")

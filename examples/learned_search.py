@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from constructions.trained import load
+from theory.checks import InputError
 from theory.structures import (
     accuracy_by_lookup,
     binary_search,
@@ -20,6 +21,7 @@ from theory.structures import (
     nearest,
     uniform_points,
 )
+from verify.output import picture_target
 from verify.structures.learned import measure
 from verify.structures.learned_picture import draw
 from verify.structures.learned_search import by_interpolation
@@ -32,8 +34,13 @@ options.add_argument("--plot", type=Path, default=Path("learned_search.png"))
 given = options.parse_args()
 if not 100 <= given.sets <= 100_000 or given.seed < 0:
     options.error("give 100 to 100000 sets and a seed that is at least 0")
-model, rng = load(given.checkpoint), np.random.default_rng(given.seed)
-if (model.interface.n, model.interface.lookups) != (16, 4):
+try:
+    picture_target(given.plot)
+    model, rng = load(given.checkpoint), np.random.default_rng(given.seed)
+except InputError as error:
+    options.error(str(error))
+sizes = [getattr(model.interface, name, None) for name in ("n", "lookups")]
+if sizes != [16, 4]:
     options.error("give a network for 16 points and 4 lookups, such as search-uniform-16-seed1")
 STRATEGIES = {"interpolation": interpolation_search(-1, 1), "binary": binary_search}
 

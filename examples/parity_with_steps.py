@@ -14,8 +14,10 @@ import torch
 
 from constructions import parity_with_steps
 from constructions.trained import configuration_of, load, shipped
+from theory.checks import InputError
 from theory.language import letters_by_elimination, one_step, parity_tree, with_steps
 from verify.language.tree_picture import draw
+from verify.output import picture_target
 
 D, K, WORDS = 32, 16, 200
 SAMPLES = 1000, 2000, 4000, 8000
@@ -23,7 +25,10 @@ SEEDS, TRAINED = 5, 2000
 
 options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
 options.add_argument("picture", type=Path, nargs="?", default=Path("parity_with_steps.png"))
-picture = options.parse_args().picture
+try:
+    picture = picture_target(options.parse_args().picture)
+except InputError as error:
+    options.error(str(error))
 
 rng = np.random.default_rng(0)
 letters = rng.permutation(D)[:K].tolist()
