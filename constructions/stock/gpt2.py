@@ -48,7 +48,8 @@ class StockGPT2(StockModel):
         """What the module is called with, and the leading dimensions."""
         tokens = prompt.tokens
         T = tokens.shape[-2] if tokens.is_floating_point() else tokens.shape[-1]
-        self.fits(T, self.module.config.n_positions)  # type: ignore[union-attr, arg-type]
+        config: Any = self.module.config
+        self.fits(T, config.n_positions)
         if tokens.is_floating_point():
             tokens = tokens @ self.like[: tokens.shape[-1]]
             leading, rows = tuple(tokens.shape[:-2]), tokens.reshape(-1, *tokens.shape[-2:])

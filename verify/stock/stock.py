@@ -15,6 +15,7 @@ from theory.regression import chebyshev, gradient_descent, newton
 from theory.retrieval import induction
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs
+from verify.evidence.enclosure import interval
 from verify.finding import Finding, Verdict, at_most, labelled, same, within
 from verify.regression.convergence import safe_alpha
 from verify.regression.data import Examples, gaussian_examples
@@ -70,6 +71,7 @@ def stock(
     examples = gaussian_examples(run, samples, n, d)
     for each in regressions(run, inside, k, d, safe_alpha(examples.x, "identity")):
         yield from labelled(each.name, over_examples(inside, each, examples, error))
+    yield from labelled("causal", [a_priori(run, inside, examples, k, d)])
     yield from labelled("induction", over_tokens(run, inside, samples))
 
 
@@ -175,6 +177,41 @@ def method_error(
         got = outputs(soft, soft.prompt(*first), Ball()).tolist()[-1][0]
         exact = outputs(model, model.prompt(*first), Rational()).tolist()[-1][0]
         return abs(got - exact)
+
+
+def a_priori(run: Run, inside: Inside, examples: Examples, k: int, d: int) -> Finding:
+    """Causal gradient descent on the first prompt, beside what is known before it is run.
+
+    Let ‖x_i‖, ‖x_q‖ ≤ R, |y_i| ≤ Y, all scores at most B, and η ≤ 2/λmax(S), so that I − ηS does
+    not lengthen u.  A head of relative error ε leaves at most εηBnR in u and εηBnY in the
+    prediction, which reads errors of u times ηnRY.  Errors of u add up, so that k steps are off by
+
+        1.1·ε·ηnB·Y·(k + ηnR²·k(k − 1)/2),        if k·ηnB·ε ≤ 1/12,
+
+    where ε is taken at 1.1θ: errors of u make scores larger, by less than a tenth.
+    """
+    from constructions import gradient_descent as built
+    from constructions.stock import Gadgets
+    from constructions.stock.softened import scale_of
+    from constructions.stock.translated import measured
+
+    x, y, query = (part[0] for part in examples)
+    size, R = safe_alpha(examples.x, "identity"), max(norms(x).max(), norms(query).max())
+    model, Y, n = run.build(built, d, k, size, causal=True), float(abs(y).max()), len(y)
+    numbers = Gadgets(2, ANGLES[1], SILENT, 2.0**30, 1.0)
+    sizes = measured(model, x, y, query)[0]
+    B = max(scale_of(each) for layer in sizes for each in layer)
+    eps = numbers.head(1.1 * numbers.theta, n)
+    bound = 1.1 * eps * size * n * B * Y * (k + size * n * R**2 * k * (k - 1) / 2)
+    known = k * size * n * B * eps <= 1 / 12
+    off = method_error(inside, model, examples, numbers.order, numbers.theta)
+    name = "softmax heads without rounding, and the bound from R, Y and the scores"
+    return at_most("a-priori", name, "enclosure", interval(off), bound if known else math.nan)
+
+
+def norms(rows: np.ndarray) -> np.ndarray:
+    """‖x‖ of each row (…, d)."""
+    return np.asarray(np.linalg.norm(rows, axis=-1))
 
 
 def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
