@@ -235,7 +235,7 @@ def listed(name: str, value: Any) -> list[Any]:
     """The entries of a list or the like; `ValueError` for what has none."""
     try:
         return list(value)
-    except (TypeError, RuntimeError, NotImplementedError):  # tensors have reasons of their own
+    except (TypeError, RuntimeError):  # tensors have reasons of their own
         kind = type(value).__name__
         raise InputError(f"{name} cannot be read from this {kind}: give a list") from None
 
@@ -308,8 +308,7 @@ def _shown(value: Any) -> str:
 def one_of(name: str, value: str, allowed: Sequence[str]) -> None:
     """Raise `ValueError` unless `value` is one of the `allowed` words."""
     if value not in allowed:
-        words = " or ".join(repr(word) for word in allowed)
-        raise InputError(f"{name} is {value!r}: give {words}")
+        raise InputError(f"{name} is {value!r}: give {' or '.join(map(repr, allowed))}")
 
 
 def examples(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
