@@ -4,12 +4,12 @@ Prints the model in words, the tape after the first and the last steps that it d
 for other machines, and saves the space-time diagram: `python examples/busy_beaver.py [PICTURE]`.
 """
 
-import sys
-from pathlib import Path
-
 from constructions import turing_machine
 from theory.computation import MACHINES
 from verify.computation.space_time import draw, space_time
+from verify.output import picture_argument
+
+target = picture_argument(__doc__, "busy_beaver.png")
 
 beaver = MACHINES["busy-beaver-4"]
 model = turing_machine(beaver, max_length=120)
@@ -47,6 +47,5 @@ for name, machine in MACHINES.items():
         size = f"{other.n_layers:2}{other.n_heads:3}{other.d_model:4}"
         print(f"  {name:15}{size}{other.interface.vocabulary_size:6}{len(decoded):6}")
 
-target = Path(sys.argv[1] if len(sys.argv) > 1 else "busy_beaver.png")
 draw(target, [(beaver, steps)])
 print(f"\nThe picture is in {target}")

@@ -13,9 +13,7 @@ A node is what a register holds at a token before a layer. Two truths, from the 
     decides  there is a token whose value, put there, changes the answer: all are tried
 """
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -24,6 +22,9 @@ from torch import Tensor
 
 from constructions import Transformer, induction_heads
 from theory.sequences import random_sequences
+from verify.output import picture_argument
+
+target = picture_argument(__doc__, "ground_truth.png")
 
 V, N, SEQUENCES, PARTNERS, SHARPNESS = 6, 12, 100, 5, 8.0
 Found = dict[tuple[int, str], np.ndarray]  # (sequences, N), by layer (from 0) and register
@@ -210,6 +211,5 @@ for axis, node in zip(axes, circuit.values, strict=True):
 figure.suptitle(
     f"Which nodes matter to the answer {circuit.answers[row]}: two truths, five methods"
 )
-target = Path(sys.argv[1] if len(sys.argv) > 1 else "ground_truth.png")
 figure.savefig(target, dpi=150)
 print(f"\npicture: {target}")

@@ -6,28 +6,20 @@ model that errs when it is sampled and never when it says what is most probable;
 the first: `python examples/hallucination.py [PICTURE]`.
 """
 
-import argparse
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
 from constructions import fact_model, sample
-from theory.checks import InputError
 from theory.language import chances_of_seen, fact_strings, printed_bound, prompted, world
 from theory.language.worlds import MODELS
 from verify.language.hallucination_picture import draw
-from verify.output import picture_target
+from verify.output import picture_argument
 
 FACTS, OTHERS, DOCUMENTS = 10**6, 10**11, 10**5
 BASE, SEEN, SAMPLES = 4, 16, 2000
 
-options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-options.add_argument("picture", type=Path, nargs="?", default=Path("hallucination.png"))
-try:
-    picture = picture_target(options.parse_args().picture)
-except InputError as error:
-    options.error(str(error))
+picture = picture_argument(__doc__, "hallucination.png")
 
 drawn = world(FACTS, OTHERS, DOCUMENTS, "zipf", seed=0)
 print(f"{FACTS:,} facts by Zipf's law among {OTHERS:,} other strings, {DOCUMENTS:,} documents,")

@@ -5,14 +5,14 @@ what both heads look at on a block of words that is repeated, and makes the seco
 register that it reads: `python examples/induction_in_lens.py [PICTURE]`.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 
 from constructions import induction_heads
 from constructions.stock import labels, to_lens
+from verify.output import picture_argument
+
+target = picture_argument(__doc__, "induction_in_lens.png")
 
 V, BETA = 8, 40.0
 
@@ -50,6 +50,5 @@ for i, axis in enumerate(figure.subplots(1, 2)):
     axis.set_yticks(range(len(words)), words, fontsize=8)
     axis.set_xlabel("looked at")
 figure.supylabel("looks")
-target = Path(sys.argv[1] if len(sys.argv) > 1 else "induction_in_lens.png")
 figure.savefig(target, dpi=150)
 print(f"\npicture: {target}")

@@ -5,18 +5,17 @@ of both look; attention, circuits and losses are saved as induction_trained_vs_b
 the name that is given.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 
 from constructions import induction_heads
 from constructions.trained import load, log_of
 from theory.retrieval import find, induction
+from verify.output import picture_argument
 from verify.retrieval.circuits import attended, attention_of, circuits_of, decoded
 from verify.retrieval.induction_picture import draw
 
-picture = Path(sys.argv[1] if len(sys.argv) > 1 else "induction_trained_vs_built.png")
+picture = picture_argument(__doc__, "induction_trained_vs_built.png")
+
 name, alone = "induction-small-2-layers-seed0", "induction-small-1-layer-seed0"
 model = load(name)
 V, n = model.interface.vocabulary_size, model.interface.max_length

@@ -6,29 +6,20 @@ examples linear algebra needs without any step; saves a picture of the written s
 ones: `python examples/parity_with_steps.py [PICTURE]`.
 """
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 import torch
 
 from constructions import parity_with_steps
 from constructions.trained import configuration_of, load, shipped
-from theory.checks import InputError
 from theory.language import letters_by_elimination, one_step, parity_tree, with_steps
 from verify.language.tree_picture import draw
-from verify.output import picture_target
+from verify.output import picture_argument
 
 D, K, WORDS = 32, 16, 200
 SAMPLES = 1000, 2000, 4000, 8000
 SEEDS, TRAINED = 5, 2000
 
-options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-options.add_argument("picture", type=Path, nargs="?", default=Path("parity_with_steps.png"))
-try:
-    picture = picture_target(options.parse_args().picture)
-except InputError as error:
-    options.error(str(error))
+picture = picture_argument(__doc__, "parity_with_steps.png")
 
 rng = np.random.default_rng(0)
 letters = rng.permutation(D)[:K].tolist()

@@ -4,7 +4,6 @@ Prints how many of the stored digits each of them recalls, and saves a picture o
 digits and what ten of them come back as: `python examples/recall_digits.py [PICTURE]`.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,9 @@ from matplotlib.figure import Figure
 
 from constructions import retrieve
 from theory.memory import asynchronous_update, dense_update, hebb
+from verify.output import picture_argument
+
+target = picture_argument(__doc__, "recall_digits.png")
 
 STORED = 20
 DEGREE = 20
@@ -58,6 +60,7 @@ print(
     "half a digit does not always tell which one it was."
 )
 
+
 stored = digits[:STORED]
 shown = slice(0, 10)
 rows = {"stored": stored[shown], "covered": covered(stored[shown])}
@@ -75,6 +78,5 @@ for line, (name, images) in zip(axes, rows.items(), strict=True):
             spine.set(color=colour, linewidth=1 if colour == "black" else 2)
     line[0].set_ylabel(name.replace(", ", "\n"), rotation=0, ha="right", va="center")
 figure.suptitle(f"{STORED} digits stored, ten of them recalled (green: without a wrong pixel)")
-target = Path(sys.argv[1] if len(sys.argv) > 1 else "recall_digits.png")
 figure.savefig(target, dpi=120)
 print(f"\nThe picture is in {target}")

@@ -5,9 +5,6 @@ random sequences as one would for any model, and the sensitivity of networks wit
 saves a picture of all three: `python examples/sensitivity_of_models.py [PICTURE]`.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 from torch import nn
@@ -16,7 +13,10 @@ from constructions import broad_average, hop, previous_token
 from constructions.sensitivity import predictions
 from theory.sensitivity import forced, forced_profile, mean_influence, sensitivity, tabulated
 from theory.sequences import all_sequences, random_sequences
+from verify.output import picture_argument
 from verify.sensitivity.random_networks import ARCHITECTURES, outputs
+
+target = picture_argument(__doc__, "sensitivity_of_models.png")
 
 V, N, DRAWS, LETTERS = 4, 6, 10, 8
 
@@ -41,6 +41,7 @@ print(
     "\nExact, over all sequences of the very tensors. The induction head looks most at what is\n"
     "recent, although nothing was learned: the task is so."
 )
+
 
 # A torch module of one's own: three letters of nine, by a linear threshold.
 module = nn.Sequential(nn.Embedding(2, 1), nn.Flatten(), nn.Linear(9, 1))
@@ -100,6 +101,5 @@ for shift, (law, rows) in zip((-0.2, 0.2), random.items(), strict=True):
 right.set_xticks(range(len(ARCHITECTURES)), [f"{k} {n}" for k, n in ARCHITECTURES], rotation=25)
 right.set(title="random weights, at the median", ylabel="mean Sens")
 right.legend(frameon=False)
-target = Path(sys.argv[1] if len(sys.argv) > 1 else "sensitivity_of_models.png")
 figure.savefig(target, dpi=120)
 print(f"\nThe picture is in {target}")

@@ -6,6 +6,7 @@ file (a device, a pipe, the standard output) is written to, and never replaced; 
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -30,6 +31,18 @@ def picture_target(path: Path | None) -> Path | None:
         if path.suffix not in DRAWN and _is_file(path):
             raise InputError(f"cannot draw into {path.name}: end the name in .png, .pdf or .svg")
     return path
+
+
+def picture_argument(about: str | None, default: str) -> Path:
+    """The picture of `python examples/NAME.py [PICTURE]`; a bad one ends with a line and exit 2."""
+    options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
+    options.add_argument("picture", type=Path, nargs="?", default=Path(default))
+    picture: Path = options.parse_args().picture
+    try:
+        picture_target(picture)
+    except InputError as error:
+        options.error(str(error))
+    return picture
 
 
 def file_target(path: Path | None) -> Path | None:
