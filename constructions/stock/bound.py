@@ -24,6 +24,7 @@ from constructions.attention import Heads, per_head
 from constructions.margins import softmax_error
 from constructions.stock.gadgets import GELU, Gadgets, unit_roundoff
 from constructions.stock.softened import scale_of, with_sizes
+from constructions.tokens import Tokens
 from constructions.transformer import Block, Transformer
 
 ROUNDINGS = 8  # of a number between the stream and a product: norm, projection, sum
@@ -45,11 +46,13 @@ def error_bound(
     dtype: torch.dtype,
     *inputs: Any,
 ) -> Tensor:
-    """Bounds in the shape of the answers, to first order."""
+    """Bounds in the shape of the answers, over tokens in that of the logits, to first order."""
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
-    prompt = prompt._replace(tokens=prompt.tokens.detach().requires_grad_(True))
-    stream = list(model.residual_stream(prompt))
+    embedded = next(model.residual_stream(prompt))
+    stream = [embedded.detach().requires_grad_(True)]
+    for block in model.blocks:
+        stream.append(block(stream[-1], prompt.n_examples))
     outputs = model.read_out(stream[-1][..., prompt.answers, :])
     u, gamma = unit_roundoff(dtype), gadgets.gamma(square)
     left = iter(sizes)
@@ -71,7 +74,8 @@ def error_bound(
             if slope is not None
         )
         bounds[..., place] = 2 * sum(shares)
-    return model.interface.read(bounds.detach().view(outputs.shape), *given)
+    bounds = bounds.detach().view(outputs.shape)
+    return bounds if isinstance(model.interface, Tokens) else model.interface.read(bounds, *given)
 
 
 def _layer(

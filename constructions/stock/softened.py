@@ -13,7 +13,7 @@ Under a causal mask a head of the mask "examples" is right at the tokens behind 
 long as nobody reads what such a head wrote into an example.
 
 An MLP that also moves registers has to see them as they were before the layer's heads: these then
-write into `added`, and the MLP puts that in its place.
+write into a register of their own, and the MLP puts that in its place.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ class _Softening:
         self.sink = any(map(_has_linear_heads, attentions))
         self.strict, self.own = "strict" in masks, any(map(_has_own_scores, attentions))
         self.hides, self.places = "examples" in masks, places
-        more = {"sink": 1, "hidden": 1}
+        more = {"is_sink": 1, "is_hidden": 1}
         if self.strict or self.own:
-            more["here"] = places
+            more["own_place"] = places
         if self.own:
-            more["elsewhere"] = places
+            more["other_places"] = places
         scratch = max(len(_overlap(block)) for block in model.blocks) if model.blocks else 0
         if scratch:
-            more["added"] = scratch
+            more["added_by_heads"] = scratch
         if twice := model.stream.widths.keys() & more.keys():
             raise InputError(f"{model.name} has a register {min(twice)!r} already: rename it")
         self.stream = Stream(**model.stream.widths, **more)
@@ -118,14 +118,16 @@ class _Softening:
             at = np.pad(array(positions.W_pos), ((int(self.sink), 0), (0, self.W - self.D)))
         if self.strict or self.own:
             at = np.pad(at, ((0, max(0, self.places - len(at))), (0, 0)))
-            at[: self.places, self.stream["here"]] = np.eye(self.places)
+            at[: self.places, self.stream["own_place"]] = np.eye(self.places)
         if self.own:
-            at[: self.places, self.stream["elsewhere"]] = 1 - np.eye(self.places)
-            at[: int(self.sink), self.stream["elsewhere"]] = 0  # the sink is seen from everywhere
+            at[: self.places, self.stream["other_places"]] = 1 - np.eye(self.places)
+            at[: int(self.sink), self.stream["other_places"]] = (
+                0  # the sink is seen from everywhere
+            )
         number: int | None = None
         if isinstance(inner, Tokens):
             if self.sink:
-                number, rows = len(rows), np.vstack([rows, self.at("sink").T])
+                number, rows = len(rows), np.vstack([rows, self.at("is_sink").T])
             if self.hides:
                 if inner.length is None:
                     raise InputError(
@@ -133,9 +135,9 @@ class _Softening:
                         "fixed: use a model with a fixed length"
                     )
                 at = np.pad(at, ((0, inner.context + self.sink - len(at)), (0, 0)))
-                at[inner.n_examples + self.sink :, self.stream["hidden"]] = 1
+                at[inner.n_examples + self.sink :, self.stream["is_hidden"]] = 1
         else:
-            rows = np.vstack([rows, self.at("sink").T, self.at("hidden").T])
+            rows = np.vstack([rows, self.at("is_sink").T, self.at("is_hidden").T])
             number = 0 if self.sink else None
         interface = inner
         behind = self.causal and self.hides
@@ -149,7 +151,7 @@ class _Softening:
         apart = _overlap(block)
         into = np.eye(self.D, self.W)  # where heads write
         for place, coordinate in enumerate(apart):
-            into[coordinate] = self.at("added")[:, place]
+            into[coordinate] = self.at("added_by_heads")[:, place]
         heads = list[list[np.ndarray]]()
         if block.attn is not None:
             for part, bounds in with_sizes(block.attn, sizes):
@@ -173,7 +175,7 @@ class _Softening:
         W_Q, W_K, W_V = (self.grown(W[h]) for W in (part.W_Q, part.W_K, part.W_V))
         b_Q, b_K, W_O = array(part.b_Q[h]), array(part.b_K[h]), array(part.W_O[h]) @ into
         if self.sink:  # it neither asks nor answers but for its score
-            W_Q, W_K = (W - self.at("sink") * b for W, b in ((W_Q, b_Q), (W_K, b_K)))
+            W_Q, W_K = (W - self.at("is_sink") * b for W, b in ((W_Q, b_Q), (W_K, b_K)))
         classes, heads = self.classes(part.mask, _far(part, size), linear), [(part.scale, 1.0, 1.0)]
         if linear:  # all that is no power of two stands in W_V, for the sink's sake (`gadgets.py`)
             filled = W_O.any(0)
@@ -203,7 +205,7 @@ class _Softening:
 
         They are exact zeros for those that are, and no differences of large numbers.
         """
-        sink, hidden = self.at("sink"), self.at("hidden")
+        sink, hidden = self.at("is_sink"), self.at("is_hidden")
         nothing = 0 * sink
         answers = self.gadgets.sink * sink if linear else -far * sink
         if mask == "examples":
@@ -214,8 +216,8 @@ class _Softening:
         if mask in ("strict", "own"):
             # Under "strict" the first token, which has none before it, sees itself.
             first = int(self.sink) + 1 if mask == "strict" else 0
-            here = self.at("here", slice(first, None))
-            answering = here if mask == "strict" else self.at("elsewhere", slice(first, None))
+            here = self.at("own_place", slice(first, None))
+            answering = here if mask == "strict" else self.at("other_places", slice(first, None))
             found.append(((here, -far * answering), np.zeros(here.shape[1])))
         return found
 
@@ -225,7 +227,7 @@ class _Softening:
         for part in [] if block.attn is None else block.attn.parts():
             moves[: self.D, : self.D] += _own_map(part)
         for place, coordinate in enumerate(apart):
-            held = self.stream["added"].start + place
+            held = self.stream["added_by_heads"].start + place
             moves[held, coordinate], moves[held, held] = 1.0, -1.0
         filled = moves.any(0)
         units = [(moves[:, filled], np.zeros(filled.sum()), np.eye(self.W)[filled])]
@@ -235,12 +237,12 @@ class _Softening:
             reads, bias = self.grown(block.mlp.W_in), array(block.mlp.b_in)
             reads = reads + moves @ reads  # the stream as it is behind the moves
             if self.sink:
-                reads = reads - 2 * self.at("sink") * abs(bias)
+                reads = reads - 2 * self.at("is_sink") * abs(bias)
             write = np.pad(array(block.mlp.W_out), ((0, 0), (0, self.W - self.D)))
             units.append((reads, bias, write))
             b_out[: self.D] = array(block.mlp.b_out)
             if self.sink and b_out.any():
-                units.append((self.at("sink"), np.zeros(1), -b_out[None]))
+                units.append((self.at("is_sink"), np.zeros(1), -b_out[None]))
         W_in, b_in, W_out = (
             np.concatenate(each, axis=axis)
             for each, axis in zip(zip(*units, strict=True), (1, 0, 0), strict=True)

@@ -19,6 +19,7 @@ from constructions.stock.bound import error_bound, prompts_bound
 from constructions.stock.gadgets import MOST_ORDER, Gadgets, chosen
 from constructions.stock.refusals import check_translatable, refused
 from constructions.stock.softened import softened
+from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
@@ -90,8 +91,8 @@ class StockModel(Model):
         """How far its answers can be from those of the original.
 
         For a model over tokens whose score gaps are proved, one number: how far its logits are from
-        the hardmax ones, for every prompt.  For others, bounds in the shape of the answers on these
-        inputs, to first order (`bound.py`).
+        the hardmax ones, for every prompt.  For others, bounds in the shape of the answers, or of
+        the logits over tokens, on these inputs, to first order (`bound.py`).
         """
         if not self.plan.for_all and not inputs:
             raise InputError(f"the bound of {self.name} depends on the inputs: give some")
@@ -207,6 +208,11 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
     the number of tokens."""
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
+    if not prompt.tokens.is_floating_point() and not isinstance(model.interface, Tokens):
+        raise InputError(
+            f"{model.name} numbers its tokens in a way of its own, which has no place for a sink: "
+            "give a model over vectors, examples or tokens"
+        )
     stream = list(model.residual_stream(prompt))
     checks.finite("the stream of these inputs", all(bool(H.isfinite().all()) for H in stream))
     sizes, T = [], stream[0].shape[-2]

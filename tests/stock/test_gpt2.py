@@ -11,6 +11,7 @@ from constructions import (
     induction_heads,
     newton,
     newton_with_pauses,
+    parity,
     turing_machine,
 )
 from constructions.stock import to_gpt2
@@ -96,6 +97,8 @@ def test_what_a_causal_model_cannot_see_is_refused():
     message = "layer 2 of newton.* reads in examples what these have from later ones"
     with pytest.raises(InputError, match=message):
         to_gpt2(newton(D, K, 2.0**-10), X, Y, Q)
+    with pytest.raises(InputError, match=r"layer 1 of parity.* sees all tokens"):
+        to_gpt2(parity(4))
     stock = to_gpt2(gradient_descent(D, K, 2.0**-5, causal=True), X, Y, Q, positions=6)
     with pytest.raises(InputError, match=r"has 7 tokens and .* made for 6"):
         stock(X, Y, Q)

@@ -1,0 +1,35 @@
+"""Every public construction is translated within its bound, or refused in one line."""
+
+import pytest
+import torch
+from test_bad_input import MODELS
+
+import constructions
+from constructions.stock import to_encoder
+from theory.checks import InputError
+
+REFUSED = {
+    "disentangled": "ReLU attention",
+    "two_cycles": "ReLU attention",
+    "nearest_neighbour": "whose gaps nothing is proved",
+    "sphere_dynamics": "to length 1",
+    "count_min": "in a way of its own",
+    **dict.fromkeys(("binary_search", "interpolation_search", "sort"), "ReLU attention"),
+    **dict.fromkeys(("kd_layout", "kd_descent", "bucket_table"), "ReLU attention"),
+}
+LARGE = {"fact_lookup"}  # an encoder of width 3072
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*MODELS} - LARGE))
+def test_a_construction_is_translated_or_refused(name):
+    arguments, inputs = MODELS[name]
+    model = getattr(constructions, name)(*arguments)
+    if name in REFUSED:
+        with pytest.raises(InputError, match=REFUSED[name]) as refusal:
+            to_encoder(model, *inputs)
+        assert "\n" not in str(refusal.value)
+        return
+    stock = to_encoder(model, *inputs)
+    off = (stock.logits(*inputs) - model.logits(*inputs)).abs().max()
+    assert float(off) <= float(torch.as_tensor(stock.bound(*inputs)).max())
