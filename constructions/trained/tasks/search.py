@@ -238,11 +238,14 @@ def _shape(hidden: int = 128, **more: Any) -> LookupShape:
     return LookupShape(2, 4, 32, 128, hidden, **more)
 
 
-UNIFORM = Search(16, 4), {"steps": 1200, "batch_size": 32, **LEARNED}
 PRESETS = presets(
     **{
-        "uniform-16": (*UNIFORM, _shape()),
-        "frozen-16": (*UNIFORM, _shape(64, frozen=True)),
+        "uniform-16": (Search(16, 4), {"steps": 3000, **LEARNED}, _shape()),
+        "frozen-16": (
+            Search(16, 4),
+            {"steps": 1200, "batch_size": 32, **LEARNED},
+            _shape(64, frozen=True),
+        ),
         "compare-7": (
             Search(7, 3, "targets", "final", queries=8, paths=8, compares=True),
             {"steps": 1000, "batch_size": 16, **LEARNED},
