@@ -10,7 +10,8 @@ dense    disentangled transformers of free weights, for connectivity
 p7, p11, p23   quadratic networks modulo these, for modular
 minilm, scratch, shuffled, gaussian, fourier   rows of the embedding, for addition
 level    as small, for digits, but trained to a loss and not to an accuracy
-uniform-16, frozen-16, compare-7, hard-15, uniform-32, plane-32   lookup networks, for search
+uniform-16, frozen-16, compare-7, hard-15, extra-16, hints-16, uniform-32, plane-32   lookup
+         networks, for search
 """
 
 from __future__ import annotations

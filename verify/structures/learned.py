@@ -38,7 +38,8 @@ class Share(NamedTuple):
 
 class Measured(NamedTuple):
     """Of a network on sets of points with a query each: which of the points each lookup shows
-    (sets, M), the nearest one (sets,), and the cells of all points (sets, N)."""
+    (sets, M), N + t an extra cell t, the nearest one (sets,), and the cells of all points
+    (sets, N)."""
 
     shown: np.ndarray
     nearest: np.ndarray
@@ -78,7 +79,7 @@ class Measured(NamedTuple):
 
 
 def measure(model: Any, points: np.ndarray, queries: np.ndarray) -> Measured:
-    """Points (sets, N) in ascending order, and queries (sets,).
+    """Points (sets, N) in ascending order, and queries (sets,); or (sets, N, d) and (sets, d).
 
     The network is given the points in another order, lest equal scores leave them sorted.
     """
@@ -86,20 +87,24 @@ def measure(model: Any, points: np.ndarray, queries: np.ndarray) -> Measured:
 
     rng, N = np.random.default_rng(0), points.shape[1]
     mixed = rng.permuted(np.tile(np.arange(N), (len(points), 1)), axis=1)
-    given = np.take_along_axis(points, mixed, axis=1)
-    like = model.like
-    x = torch.as_tensor(given, dtype=like.dtype)
+    cloud = points.reshape(len(points), N, -1)
+    given = np.take_along_axis(cloud, mixed[..., None], axis=1)
+    x, q = (
+        torch.as_tensor(each, dtype=model.like.dtype).split(1000)
+        for each in (given, queries.reshape(len(points), 1, -1))
+    )
+    flat = points.ndim == 2
     with torch.no_grad():
-        order = torch.cat([model.order(part) for part in x[..., None].split(1000)]).numpy()
+        order = torch.cat([model.order(part) for part in x]).numpy()
         shown = [
-            model(part, q[:, None])[:, 0]
-            for part, q in zip(
-                x.split(1000), torch.as_tensor(queries, dtype=like.dtype).split(1000), strict=True
-            )
+            model(*(each[..., 0] if flat else each for each in pair))[:, 0]
+            for pair in zip(x, q, strict=True)
         ]
-    ranks = np.take_along_axis(mixed, torch.cat(shown).numpy(), axis=1)
+    seen = torch.cat(shown).numpy()
+    extra = np.tile(np.arange(N, 1 + max(N - 1, seen.max())), (len(points), 1))
+    ranks = np.take_along_axis(np.hstack([mixed, extra]), seen, axis=1)
     place = np.take_along_axis(mixed, order, axis=1).argsort(1)
-    near = abs(points - queries[:, None]).argmin(1)
+    near = np.square(cloud - queries.reshape(len(points), 1, -1)).sum(-1).argmin(1)
     return Measured(ranks, near, place)
 
 
