@@ -29,7 +29,7 @@ from theory import checks
 SLOW = (
     20.0  # times, that logits of writing are larger at first, which makes their rate as much less
 )
-FAST = 10.0  # times smaller are those of reading kept, which makes their rate as much more
+FAST = 3.0  # times smaller are those of reading kept, which makes their rate as much more
 UNIT = 10.0  # of values, as the answering network reads them
 
 
@@ -52,7 +52,7 @@ class SketchShape:
 
     def build(self, form: Form, seed: int, task: str) -> SketchNetwork:
         """Logits of writing are normal with deviation 20, those of reading with deviation 1, of
-        which a tenth is kept; every δ is 1, and the answering network as torch draws it."""
+        which a third is kept; every δ is 1, and the answering network as torch draws it."""
         Stream(cells=form.d_in).fits(self.cells)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)

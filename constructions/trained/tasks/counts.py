@@ -41,7 +41,7 @@ class Counts(Task, kind="counts"):
     items: int
     stream: int
     exponent: float = 1.2
-    bonus: float = 0.1
+    bonus: float = 0.03
 
     models = ("sketch",)
 
