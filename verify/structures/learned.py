@@ -13,6 +13,7 @@ from verify.finding import Finding, Verdict
 
 KIND = "a lookup network trained on search"
 LEVEL = 0.9973  # of an interval: as rarely missed as three standard errors
+CHUNK = 200  # sets that are measured at once
 INSIDE = f"by intervals of {LEVEL:.2%}"
 
 
@@ -85,27 +86,43 @@ def measure(model: Any, points: np.ndarray, queries: np.ndarray) -> Measured:
     """
     import torch
 
-    rng, N = np.random.default_rng(0), points.shape[1]
-    mixed = rng.permuted(np.tile(np.arange(N), (len(points), 1)), axis=1)
-    cloud = points.reshape(len(points), N, -1)
-    given = np.take_along_axis(cloud, mixed[..., None], axis=1)
-    x, q = (
-        torch.as_tensor(each, dtype=model.like.dtype).split(1000)
-        for each in (given, queries.reshape(len(points), 1, -1))
-    )
-    flat = points.ndim == 2
+    mixed = _mixed(points)
+    x = torch.as_tensor(_given(points, mixed), dtype=model.like.dtype)
     with torch.no_grad():
-        order = torch.cat([model.order(part) for part in x]).numpy()
-        shown = [
+        order = torch.cat([model.order(part) for part in x.split(CHUNK)]).numpy()
+    place = np.take_along_axis(mixed, order, axis=1).argsort(1)
+    cloud, asked = points.reshape(*points.shape[:2], -1), queries.reshape(len(points), 1, -1)
+    near = np.square(cloud - asked).sum(-1).argmin(1)
+    return Measured(shown(model, points, queries), near, place)
+
+
+def shown(model: Any, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """What the lookups show (sets, M), of points and queries as `measure` has them."""
+    import torch
+
+    mixed, N, flat = _mixed(points), points.shape[1], points.ndim == 2
+    x, q = (
+        torch.as_tensor(each, dtype=model.like.dtype).split(CHUNK)
+        for each in (_given(points, mixed), queries.reshape(len(points), 1, -1))
+    )
+    with torch.no_grad():
+        parts = [
             model(*(each[..., 0] if flat else each for each in pair))[:, 0]
             for pair in zip(x, q, strict=True)
         ]
-    seen = torch.cat(shown).numpy()
+    seen = torch.cat(parts).numpy()
     extra = np.tile(np.arange(N, 1 + max(N - 1, seen.max())), (len(points), 1))
-    ranks = np.take_along_axis(np.hstack([mixed, extra]), seen, axis=1)
-    place = np.take_along_axis(mixed, order, axis=1).argsort(1)
-    near = np.square(cloud - queries.reshape(len(points), 1, -1)).sum(-1).argmin(1)
-    return Measured(ranks, near, place)
+    return np.asarray(np.take_along_axis(np.hstack([mixed, extra]), seen, axis=1))
+
+
+def _mixed(points: np.ndarray) -> np.ndarray:
+    cells = np.tile(np.arange(points.shape[1]), (len(points), 1))
+    return np.random.default_rng(0).permuted(cells, axis=1)
+
+
+def _given(points: np.ndarray, mixed: np.ndarray) -> np.ndarray:
+    cloud = points.reshape(*points.shape[:2], -1)
+    return np.asarray(np.take_along_axis(cloud, mixed[..., None], axis=1))
 
 
 def next_cells(

@@ -128,7 +128,9 @@ def of_sketch(model: Any, own: np.ndarray, fixed: Mapping[str, np.ndarray]) -> I
     yield at_least("reads", READS, "trained", share, AGREE, words=f"{share:.0%}")
     loads = np.bincount(writes, minlength=CELLS)
     words = f"{(loads > 0).sum()}, with {loads.min()} to {loads.max()} items"
-    yield same("cells", "cells with items", int((loads > 0).sum()), CELLS, words=words)
+    yield same(
+        "cells", "cells with items", int((loads > 0).sum()), CELLS, evidence="trained", words=words
+    )
 
 
 READS = "items that are read where they are counted"

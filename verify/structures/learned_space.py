@@ -20,12 +20,14 @@ from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, above, estimated
 from verify.finding import Finding, labelled
 from verify.structures.learned import (
+    CHUNK,
     KIND,
     Measured,
     Share,
     before,
     measure,
     over,
+    shown,
     told,
     under,
 )
@@ -41,7 +43,7 @@ STEPS = 128  # in 1, of contents that are rounded: 8 bits for (−1, 1)
     draws=True,
 )
 def learned_space(
-    run: Run, *, samples: Annotated[int, option("sets of points", min=1000, max=10**5)] = 5000
+    run: Run, *, samples: Annotated[int, option("sets of points", min=1000, max=10**5)] = 2500
 ) -> Iterator[Finding]:
     """With 32 extra cells for 16 uniform points and two lookups, networks that may use them find
     more than interpolation search; networks whose first lookup has to be there learn hints, and
@@ -64,7 +66,7 @@ def learned_space(
       used    as above.
     untrained, hints name less than half, and less are found than by interpolation search.
     """
-    count = 2000 if run.quick else samples
+    count = 1000 if run.quick else samples
     points, queries = uniform_sets(run, count)
     beside = by_interpolation(points, queries)
     free, hints = (models_of(f"search-{name}", KIND) for name in ("extra-16", "hints-16"))
@@ -109,8 +111,8 @@ def of_hints(
     table = table_accuracy(N, T)
     wanted = f"a table's {100 * table:.1f}: above"
     yield over("near", FOUND, found.by_lookup[-1:], [table - NEAR], wanted=wanted)
-    coarse = measure(changed(model, rounded), points, queries).by_lookup[-1:]
-    yield over("bits", f"{FOUND}, of 8 bits each", coarse, [table - NEAR], wanted=wanted)
+    coarse = Share(int(at_last(changed(model, rounded), found, points, queries).sum()), len(points))
+    yield over("bits", f"{FOUND}, of 8 bits each", [coarse], [table - NEAR], wanted=wanted)
     share = named(found, contents(model, points), points)
     yield over("names", HINTS, [share], [NAMED], wanted="above")
     yield used(model, found, points, queries)
@@ -121,8 +123,8 @@ HINTS = "first lookups at which what is held is nearest to the query's neighbour
 
 def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -> Finding:
     """That the contents of extra cells matter: those of another set in their place."""
-    others = measure(changed(model, of_another), points, queries)
-    lost = estimated(found.found[:, -1].astype(float) - others.found[:, -1])
+    others = at_last(changed(model, of_another), found, points, queries)
+    lost = estimated(found.found[:, -1].astype(float) - others)
     extra = Share(int((found.shown[:, 0] >= N).sum()), len(points))
     return above(
         "used",
@@ -131,6 +133,11 @@ def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -
         words=f"{100 * lost.mean:.1f} ± {100 * lost.error:.1f} %; {extra} % of first lookups there",
         wanted=f"above 0, {BY}",
     )
+
+
+def at_last(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Whether a network finds the nearest points that another was measured on, (sets,)."""
+    return np.asarray((shown(model, points, queries) == found.nearest[:, None]).any(1))
 
 
 def control(
@@ -148,7 +155,7 @@ def contents(model: Any, points: np.ndarray) -> np.ndarray:
     """What the extra cells hold for points (sets, N), (sets, T)."""
     import torch
 
-    parts = torch.as_tensor(points, dtype=model.like.dtype)[..., None].split(1000)
+    parts = torch.as_tensor(points, dtype=model.like.dtype)[..., None].split(CHUNK)
     with torch.no_grad():
         return torch.cat([model.laid(part)[1][..., 0] for part in parts]).numpy()
 
