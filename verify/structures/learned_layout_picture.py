@@ -27,9 +27,9 @@ def draw(
     planes = {**found, "kd-tree": fixed}
     figure = Figure(figsize=(4.4 + 3 * len(planes), 3.8), layout="constrained")
     panel, *others = figure.subplots(1, 1 + len(planes), width_ratios=[1.3] + [1] * len(planes))
-    shares = {**{name: each.by_lookup for name, each in planes.items()}, "rows, at once": rows}
-    for name, each in shares.items():
-        _by_lookup(panel, name, each)
+    for name, each in planes.items():
+        _by_lookup(panel, name, each.by_lookup)
+    _by_lookup(panel, "rows, at once", rows)
     panel.set(xlabel="lookups", ylabel="nearest neighbour found, %", ylim=(0, 101))
     panel.legend(frameon=False, fontsize=8, loc="lower right")
     panel.grid(alpha=0.3)
