@@ -53,7 +53,7 @@ class SketchShape:
     def build(self, form: Form, seed: int, task: str) -> SketchNetwork:
         """Logits of writing are normal with deviation 20, those of reading with deviation 1, of
         which a third is kept; every δ is 1, and the answering network as torch draws it."""
-        Stream(cells=form.d_in).fits(self.cells)
+        Stream(cells=form.d_in, hidden=self.hidden).fits(self.cells)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return SketchNetwork(self, form.d_in, form.interface)
