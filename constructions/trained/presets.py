@@ -12,7 +12,7 @@ minilm, scratch, shuffled, gaussian, fourier   rows of the embedding, for additi
 level    as small, for digits, but trained to a loss and not to an accuracy
 uniform-16, frozen-16, compare-7, hard-15, extra-16, hints-16, uniform-32, plane-32   lookup
          networks, for search
-sketch-32   a sketch of 32 cells, for counts
+sketch-32      a sketch of 32 cells, for counts
 """
 
 from __future__ import annotations
