@@ -8,8 +8,11 @@ Then kd-trees in the plane, laid out and searched to the nearest neighbour of al
 layout here (`kd_order`, many sets at once, and one), and a fixed number of lookups (`kd_search`),
 beside scipy's `cKDTree`, in C, which searches until it is sure.
 
-Last the bound on comparisons by recursion, N < 40, M ≤ 5, and how many bounds are as stated.  One
-thread; medians over turns in which each is run once.
+Then the bound on comparisons by recursion, N < 40, M ≤ 5, and how many bounds are as stated.
+
+Last, steps of training of lookup networks and of a sketch, beside a plain loop (`training.py`),
+which draws the sets of every step by itself, has the optimiser's defaults, and reads every loss.
+One thread; medians over turns in which each is run once.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -18,13 +21,21 @@ import os
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
+import tempfile
 from functools import partial
+from pathlib import Path
 from statistics import median
 
 import numpy as np
+import torch
 from scipy.spatial import cKDTree
 from timing import in_turn, ratio, seconds
+from training import Plain
 
+from constructions.trained import preset
+from constructions.trained.process import Process
+from constructions.trained.state import State
+from constructions.trained.training import AT_ONCE, advance
 from theory.structures import (
     accuracy_by_lookup,
     best_trees,
@@ -94,12 +105,32 @@ def bounds() -> int:
     return agree + sum(perfect_trees(*size) == best_trees(*size) for size in full)
 
 
+def training(task: str, size: str) -> None:
+    made = preset(task, size)
+    with tempfile.TemporaryDirectory() as folder:
+        run, plain = State.begin(made, Path(folder), Process.join("cpu")), Plain(made)
+        calls = {
+            "ours": lambda: [*advance(run, AT_ONCE, made.task.loss)],
+            "plain": plain.advance,
+        }
+        times = in_turn(calls, 3)
+    print(
+        f"{size:12} {AT_ONCE / median(times['ours']):8.1f} steps a second "
+        f"{ratio(times, 'plain', 'ours'):5.2f} × a plain loop",
+        flush=True,
+    )
+
+
 def main() -> None:
+    torch.set_num_threads(1)
     for N, M in ((15, 4), (127, 7), (1023, 10)):
         searches(N, M)
     for N, M, sets in ((100, 6, 1000), (100, 20, 1000), (10_000, 30, 1)):
         trees(N, M, sets)
     print(f"bounds on comparisons, N < 40, M ≤ 5: {bounds()} as stated, {seconds(bounds, 3):.2f} s")
+    for size in ("uniform-16", "plane-32", "extra-16", "compare-7", "hard-15"):
+        training("search", size)
+    training("counts", "sketch-32")
 
 
 if __name__ == "__main__":

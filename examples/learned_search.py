@@ -27,7 +27,7 @@ from verify.structures.learned_picture import draw
 from verify.structures.learned_search import by_interpolation
 
 options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-options.add_argument("--checkpoint", default="search-uniform-16-seed1", help="name or file")
+options.add_argument("--checkpoint", default="search-uniform-16-seed0", help="name or file")
 options.add_argument("--sets", type=int, default=3000, help="sets of points, 100 to 100000")
 options.add_argument("--seed", type=int, default=0)
 options.add_argument("--plot", type=Path, default=Path("learned_search.png"))
@@ -41,7 +41,7 @@ except InputError as error:
     options.error(str(error))
 sizes = [getattr(model.interface, name, None) for name in ("n", "lookups")]
 if sizes != [16, 4]:
-    options.error("give a network for 16 points and 4 lookups, such as search-uniform-16-seed1")
+    options.error("give a network for 16 points and 4 lookups, such as search-uniform-16-seed0")
 STRATEGIES = {"interpolation": interpolation_search(-1, 1), "binary": binary_search}
 
 x, q = uniform_points(1, 16, 1, rng)

@@ -51,7 +51,8 @@ def train_command(
             "--preset",
             help="small; ten, medium, paper or linear (regression); channels or dense "
             "(connectivity); minilm, scratch, shuffled, gaussian or fourier (addition); p7, p11 or "
-            "p23 (modular); level (digits); uniform-16, compare-7, hard-15 and others (search)",
+            "p23 (modular); level (digits); uniform-16, compare-7, hard-15 and others (search); "
+            "sketch-32 (counts)",
         ),
     ] = "small",
     model: Annotated[

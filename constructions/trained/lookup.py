@@ -13,6 +13,9 @@ Numbers are read in one of three ways:
 
 Query networks read a number as `fourier` does, unless it is raw.  Those that compare see no
 numbers, only the sign of q − x for each cell x seen.
+
+T extra cells follow those of the points: T tokens of the data network, each with a row of its own
+in W_E, of whom it says by tanh what the cell holds.  A copy of a point there is not the point.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import one_hot
+from torch.nn.functional import one_hot, pad
 
 from constructions.interface import Interface, Model, Prompt, finite_tensors
 from constructions.stream import Stream
@@ -35,22 +38,26 @@ from theory.checks import InputError
 WAVES, FASTEST = 6, 6.0  # of Fourier features; the spread of frequencies of random sinusoids
 SINUSOIDS, FINE = 32, 64  # how many; multiples of 1/64, which float16 holds
 FINER = 10  # times, that raw numbers are larger for queries
+NEVER = -1e9  # the logit of a cell that is not to be chosen; finite, so that p·log p is 0
 READS = "sinusoids", "fourier", "raw"
 Lookups = Generator[Tensor, Tensor, None]
 
 
 class PointsAndQueries(Interface):
     """Points (…, N), in any order, and queries (…, m) → points (…, m, M), as int64: which of the
-    points, from 0, each of M lookups shows.  In d > 1 dimensions (…, N, d) and (…, m, d).
+    points, from 0, each of M lookups shows, N + t the extra cell t.  In d > 1 dimensions (…, N, d)
+    and (…, m, d).
 
     Raises ValueError for another number of points, another dimension, NaN or infinite entries,
     other leading dimensions, and a point twice.
     """
 
-    def __init__(self, n: int, d: int, lookups: int, compares: bool, scale: float) -> None:
+    def __init__(
+        self, n: int, d: int, lookups: int, compares: bool, scale: float, extra: int = 0
+    ) -> None:
         super().__init__()
         self.n, self.d, self.lookups = n, d, lookups
-        self.compares, self.scale = compares, scale
+        self.compares, self.scale, self.extra = compares, scale, extra
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         points, queries = finite_tensors(like, inputs, "points", "queries")
@@ -85,7 +92,7 @@ class LookupShape:
     """A data network of `n_layers` pre-norm layers, and query networks of two layers of `hidden`
     ReLUs, seen through layer norms or not; `sort` is how training sorts (`relaxed_sort`), and
     `straight` whether values that are seen carry its gradient.  If `frozen`, the data network is
-    not trained."""
+    not trained; if it `begins` so, the first lookup is at one of the extra cells."""
 
     n_layers: int
     n_heads: int
@@ -97,6 +104,7 @@ class LookupShape:
     query_norm: bool = True
     straight: bool = True
     frozen: bool = False
+    begins: bool = False
 
     kind: ClassVar[str] = "lookup"
     words: ClassVar[str] = "a lookup network"
@@ -108,7 +116,7 @@ class LookupShape:
             checks.dimension(name, getattr(self, name))
         checks.one_of("reads", self.reads, READS)
         checks.one_of("sort", self.sort, tuple(RELAXED))
-        for name in ("query_norm", "straight", "frozen"):
+        for name in ("query_norm", "straight", "frozen", "begins"):
             checks.truth(name, getattr(self, name))
 
     def build(self, form: Form, seed: int, task: str) -> LookupNetwork:
@@ -116,10 +124,15 @@ class LookupShape:
         from constructions.trained.models import TransformerShape  # which knows this shape
 
         interface: Any = form.interface
-        Stream(cells=interface.n * self.hidden).fits(interface.lookups)
+        T = interface.extra
+        if self.begins and not T:
+            raise InputError("there are no extra cells for the first lookup: leave `begins` out")
+        Stream(cells=(interface.n + T) * self.hidden).fits(interface.lookups)
         shape = TransformerShape(self.n_layers, self.n_heads, self.d_model, self.d_mlp)
         columns = self.columns(interface.d)
-        data = shape.build(Form(interface, columns, 1, mask="full"), seed, task)
+        outputs = 1 + interface.d * bool(T)  # a score, and what an extra cell holds
+        into = Form(interface, columns + T, outputs, rows=columns, mask="full")
+        data = shape.build(into, seed, task)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             model = LookupNetwork(data, self, interface)
@@ -134,8 +147,8 @@ class LookupShape:
 class LookupNetwork(Model):
     """A data network and M query networks; the stream is the data network's, of the points.
 
-    Outputs are logits (…, m, M, N) on the network's own path: those of the cell that holds the
-    j-th of the points as they were given.
+    Outputs are logits (…, m, M, N + T) on the network's own path: those of the cell that holds the
+    j-th of the points as they were given, and of the extra cells.
     """
 
     waves: Tensor
@@ -143,12 +156,12 @@ class LookupNetwork(Model):
     def __init__(self, data: Model, shape: LookupShape, interface: PointsAndQueries) -> None:
         super().__init__()
         self.data, self.shape, self.interface = data, shape, interface
-        N, d = interface.n, interface.d
+        cells, d = interface.n + interface.extra, interface.d
         number = d if shape.reads == "raw" else d * (1 + 2 * WAVES)
-        asked, seen = (1, N + 1) if interface.compares else (number, N + number)
+        asked, seen = (1, cells + 1) if interface.compares else (number, cells + number)
         each = [asked + i * seen for i in range(interface.lookups)]
-        self.queries = nn.ModuleList(_mlp(rows, shape, N) for rows in each)
-        self.name = f"lookup network: {N} points, {interface.lookups} lookups"
+        self.queries = nn.ModuleList(_mlp(rows, shape, cells) for rows in each)
+        self.name = f"lookup network: {interface.n} points, {interface.lookups} lookups"
         self.source = "trained; see constructions/trained"
         generator = torch.Generator().manual_seed(0)  # the same ones for every seed
         drawn = FASTEST * torch.randn(2, d, SINUSOIDS, generator=generator)
@@ -167,22 +180,35 @@ class LookupNetwork(Model):
         return self.data.seen(H)
 
     def read_out(self, H: Tensor) -> Tensor:
-        """Scores (…, N, 1) of the points, before they are standardised."""
+        """Scores (…, N + T, 1 + d) before they are standardised, and contents before tanh."""
         return self.data.read_out(H)
 
     def written(self, points: Tensor) -> Tensor:
-        """Points (…, N, d) as the data network reads them."""
+        """Points (…, N, d) as the data network reads them, and the extra cells, (…, N + T, …)."""
         if self.shape.reads == "sinusoids":
-            return (points @ self.waves[0] + self.waves[1].sum(0)).sin()
-        if self.shape.reads == "fourier":
-            return fourier(points)
-        return torch.cat([points / self.interface.scale, torch.ones_like(points[..., :1])], -1)
+            rows = (points @ self.waves[0] + self.waves[1].sum(0)).sin()
+        elif self.shape.reads == "fourier":
+            rows = fourier(points)
+        else:
+            scaled = points / self.interface.scale
+            rows = torch.cat([scaled, torch.ones_like(points[..., :1])], -1)
+        if not (T := self.interface.extra):
+            return rows
+        each = torch.eye(T).to(rows).expand(*rows.shape[:-2], T, T)
+        return torch.cat([pad(rows, (0, T)), pad(each, (rows.shape[-1], 0))], -2)
+
+    def laid(self, points: Tensor) -> tuple[Tensor, Tensor]:
+        """Scores (…, N) of points (…, N, d), with mean 0 and variance 1 in each set, and what the
+        extra cells hold, (…, T, d), in (−1, 1)."""
+        N = self.interface.n
+        said = self.data.run(Prompt(self.written(points), N))
+        scores = said[..., :N, 0] - said[..., :N, 0].mean(-1, keepdim=True)
+        scores = scores / (scores.square().mean(-1, keepdim=True) + 1e-8).sqrt()
+        return scores, said[..., N:, 1:].tanh() if self.interface.extra else points[..., :0, :]
 
     def scores(self, points: Tensor) -> Tensor:
-        """Scores (…, N) of points (…, N, d), with mean 0 and variance 1 in each set."""
-        said = self.data.run(Prompt(self.written(points), self.interface.n))[..., 0]
-        said = said - said.mean(-1, keepdim=True)
-        return said / (said.square().mean(-1, keepdim=True) + 1e-8).sqrt()
+        """The scores of `laid`."""
+        return self.laid(points)[0]
 
     def order(self, points: Tensor) -> Tensor:
         """Which of the points (…, N, d) each cell holds, (…, N)."""
@@ -191,12 +217,16 @@ class LookupNetwork(Model):
     def lookups(self, queries: Tensor, cells: Tensor) -> Lookups:
         """The query networks, as strategies are in `theory/structures/lookup.py`: yields the logits
         (…, m, N) of a lookup for queries (…, m, d), and is sent the cells (…, m) that are looked
-        at, of which `cells` (…, N, d) says what they hold."""
+        at, of which `cells` (…, N + T, d) says what they hold."""
         read = fourier if self.shape.reads != "raw" else self._raw
         compares = self.interface.compares
         known = torch.ones_like(queries[..., :1]) if compares else read(queries)
-        for network in self.queries:
-            at = yield network(known)
+        for i, network in enumerate(self.queries):
+            logits = network(known)
+            if self.shape.begins and i == 0:
+                of_points = torch.arange(cells.shape[-2]) < self.interface.n
+                logits = logits.masked_fill(of_points.to(logits.device), NEVER)
+            at = yield logits
             rows = at[..., None].expand(*at.shape, cells.shape[-1])
             value = cells.gather(-2, rows)
             shown = (queries - value).sign() if compares else read(value)
@@ -206,15 +236,16 @@ class LookupNetwork(Model):
     def run(self, prompt: Prompt) -> Tensor:
         N = self.interface.n
         points, queries = prompt.tokens[..., :N, :], prompt.tokens[..., N:, :]
-        order = self.order(points)
+        scores, extra = self.laid(points)
+        order = scores.argsort(-1)
         cells = points.gather(-2, order[..., None].expand(points.shape))
-        search = self.lookups(queries, cells)
+        search = self.lookups(queries, torch.cat([cells, extra], -2))
         said = [next(search)]
         for _ in self.queries[1:]:
             said.append(search.send(said[-1].argmax(-1)))
         logits = torch.stack(said, -2)
-        place = order.argsort(-1)[..., None, None, :].expand(logits.shape)
-        return logits.gather(-1, place)
+        place = order.argsort(-1)[..., None, None, :].expand(*logits.shape[:-1], N)
+        return torch.cat([logits.gather(-1, place), logits[..., N:]], -1)
 
     def _raw(self, numbers: Tensor) -> Tensor:
         return FINER * numbers / self.interface.scale

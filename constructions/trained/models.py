@@ -24,6 +24,7 @@ from constructions.trained.lookup import LookupShape
 from constructions.trained.numbers import KINDS as ROWS
 from constructions.trained.numbers import SMALL, Numbers, Tied, number_rows
 from constructions.trained.quadratic import QuadraticShape
+from constructions.trained.sketch import SketchShape
 from constructions.trained.tasks.task import Form
 from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
 from theory import checks
@@ -190,6 +191,7 @@ Shape = (
     | CNNShape
     | QuadraticShape
     | LookupShape
+    | SketchShape
 )
 KINDS: tuple[type[Shape], ...] = get_args(Shape)
 SHAPES: dict[str, type[Shape]] = {shape.kind: shape for shape in KINDS}

@@ -10,7 +10,9 @@ dense    disentangled transformers of free weights, for connectivity
 p7, p11, p23   quadratic networks modulo these, for modular
 minilm, scratch, shuffled, gaussian, fourier   rows of the embedding, for addition
 level    as small, for digits, but trained to a loss and not to an accuracy
-uniform-16, frozen-16, compare-7, hard-15, uniform-32, plane-32   lookup networks, for search
+uniform-16, frozen-16, compare-7, hard-15, extra-16, hints-16, uniform-32, plane-32   lookup
+         networks, for search
+sketch-32      a sketch of 32 cells, for counts
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from constructions.trained.tasks import (
     automata,
     bigrams,
     connectivity,
+    counts,
     digits,
     even_process,
     facts,
@@ -55,6 +58,7 @@ PRESETS = {
     "digits": digits.PRESETS,
     "text": text.PRESETS,
     "search": search.PRESETS,
+    "counts": counts.PRESETS,
 }
 """By the name of a task: configurations by size and kind of model."""
 

@@ -10,6 +10,7 @@ from constructions import Transformer
 from constructions.arithmetic.sums import Sums
 from constructions.examples import Examples, alternating, packed
 from constructions.graphs.graph import Graph
+from constructions.structures.cells import Sketch
 from constructions.tokens import Tokens
 from constructions.trained import Configuration, preset, untrained
 from constructions.trained.feedforward import FeedForward
@@ -19,6 +20,7 @@ from constructions.trained.models import LSTM, LSTMShape, TransformerShape
 from constructions.trained.presets import PRESETS as KNOWN
 from constructions.trained.presets import name_of
 from constructions.trained.quadratic import QuadraticNetwork
+from constructions.trained.sketch import SketchNetwork
 from theory.checks import InputError
 from theory.regression import gaussian_prompts
 from verify.domains import Ball
@@ -51,10 +53,14 @@ def test_every_preset_is_a_model_with_an_interface():
             built = untrained(preset(task, size, model=model))
             kinds = {"lstm": LSTM, "mlp": FeedForward, "cnn": FeedForward}
             kinds |= {"quadratic": QuadraticNetwork, "lookup": LookupNetwork}
+            kinds |= {"sketch": SketchNetwork}
             assert type(built) is kinds.get(model, Transformer)
             found = built.interface
             if task == "search":
                 assert (type(found), found.n) == (PointsAndQueries, int(size.split("-")[1]))
+                continue
+            if task == "counts":
+                assert (type(found), found.items, found.counters) == (Sketch, 100, 32)
                 continue
             if task in ("addition", "modular"):
                 assert (type(found), found.context) == (Sums, 3)

@@ -13,6 +13,7 @@ from verify.finding import Finding, Verdict
 
 KIND = "a lookup network trained on search"
 LEVEL = 0.9973  # of an interval: as rarely missed as three standard errors
+CHUNK = 200  # sets that are measured at once
 INSIDE = f"by intervals of {LEVEL:.2%}"
 
 
@@ -38,7 +39,8 @@ class Share(NamedTuple):
 
 class Measured(NamedTuple):
     """Of a network on sets of points with a query each: which of the points each lookup shows
-    (sets, M), the nearest one (sets,), and the cells of all points (sets, N)."""
+    (sets, M), N + t an extra cell t, the nearest one (sets,), and the cells of all points
+    (sets, N)."""
 
     shown: np.ndarray
     nearest: np.ndarray
@@ -78,29 +80,49 @@ class Measured(NamedTuple):
 
 
 def measure(model: Any, points: np.ndarray, queries: np.ndarray) -> Measured:
-    """Points (sets, N) in ascending order, and queries (sets,).
+    """Points (sets, N) in ascending order, and queries (sets,); or (sets, N, d) and (sets, d).
 
     The network is given the points in another order, lest equal scores leave them sorted.
     """
     import torch
 
-    rng, N = np.random.default_rng(0), points.shape[1]
-    mixed = rng.permuted(np.tile(np.arange(N), (len(points), 1)), axis=1)
-    given = np.take_along_axis(points, mixed, axis=1)
-    like = model.like
-    x = torch.as_tensor(given, dtype=like.dtype)
+    mixed = _mixed(points)
+    x = torch.as_tensor(_given(points, mixed), dtype=model.like.dtype)
     with torch.no_grad():
-        order = torch.cat([model.order(part) for part in x[..., None].split(1000)]).numpy()
-        shown = [
-            model(part, q[:, None])[:, 0]
-            for part, q in zip(
-                x.split(1000), torch.as_tensor(queries, dtype=like.dtype).split(1000), strict=True
-            )
-        ]
-    ranks = np.take_along_axis(mixed, torch.cat(shown).numpy(), axis=1)
+        order = torch.cat([model.order(part) for part in x.split(CHUNK)]).numpy()
     place = np.take_along_axis(mixed, order, axis=1).argsort(1)
-    near = abs(points - queries[:, None]).argmin(1)
-    return Measured(ranks, near, place)
+    cloud, asked = points.reshape(*points.shape[:2], -1), queries.reshape(len(points), 1, -1)
+    near = np.square(cloud - asked).sum(-1).argmin(1)
+    return Measured(shown(model, points, queries), near, place)
+
+
+def shown(model: Any, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """What the lookups show (sets, M), of points and queries as `measure` has them."""
+    import torch
+
+    mixed, N, flat = _mixed(points), points.shape[1], points.ndim == 2
+    x, q = (
+        torch.as_tensor(each, dtype=model.like.dtype).split(CHUNK)
+        for each in (_given(points, mixed), queries.reshape(len(points), 1, -1))
+    )
+    with torch.no_grad():
+        parts = [
+            model(*(each[..., 0] if flat else each for each in pair))[:, 0]
+            for pair in zip(x, q, strict=True)
+        ]
+    seen = torch.cat(parts).numpy()
+    extra = np.tile(np.arange(N, 1 + max(N - 1, seen.max())), (len(points), 1))
+    return np.asarray(np.take_along_axis(np.hstack([mixed, extra]), seen, axis=1))
+
+
+def _mixed(points: np.ndarray) -> np.ndarray:
+    cells = np.tile(np.arange(points.shape[1]), (len(points), 1))
+    return np.random.default_rng(0).permuted(cells, axis=1)
+
+
+def _given(points: np.ndarray, mixed: np.ndarray) -> np.ndarray:
+    cloud = points.reshape(*points.shape[:2], -1)
+    return np.asarray(np.take_along_axis(cloud, mixed[..., None], axis=1))
 
 
 def next_cells(

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from theory.structures import Strategy, binary_search, looked_at
 from verify.evidence.checkpoints import Trained
+from verify.structures.learned import Share
 
 
 def evenly(drawn: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -74,3 +75,8 @@ def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
         interface = model.interface
         found.append(Trained(name, Planted(binary_search, interface.lookups, n=interface.n), task))
     return found
+
+
+def all_found(shares: Iterable[Share]) -> list[Share]:
+    """Shares of all queries."""
+    return [Share(share.of, share.of) for share in shares]

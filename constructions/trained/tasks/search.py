@@ -12,8 +12,8 @@ Training follows the networks' own path, and what is lowered is one of
              to the argmax, and in a share that falls from .2 to 0 to a sample of π_i
     final    at the last lookup −log π_M(nearest), of those not found; earlier lookups are sampled
              on several paths for a query, and follow the score function of the reward π_M(nearest),
-             or 1 if it was found, against the mean of the other paths; an entropy bonus falls from
-             .02 to 0 at .6 of the steps
+             or 1 if it was found, against the mean of the other paths; an entropy bonus falls to 0
+             at .6 of the steps
 
 and with each −log π_i(nearest) goes −log Σ_a π_i(a) P[a, nearest], π detached, whose gradient is
 the data network's, P the relaxed sort (`relaxed_sort.py`).
@@ -44,14 +44,15 @@ if TYPE_CHECKING:
 
 LAWS, OBJECTIVES = ("uniform", "targets", "hard"), ("each", "final")
 A, SCALE = 7.0, 1000.0  # of the hard distribution: its powers, and a unit for its numbers
-SAMPLED, BONUS, UNTIL = 0.2, 0.02, 0.6
+SAMPLED, UNTIL = 0.2, 0.6
 
 
 @dataclass(frozen=True)
 class Search(Task, kind="search"):
     """N `points` of d coordinates in cells, M `lookups`; a step's batch are sets of points, with so
-    many `queries` each, and with `final` so many `paths` for each query.  If it `compares`, the
-    query networks see signs of q − x and no numbers."""
+    many `queries` each, and with `final` so many `paths` for each query, and `bonus` times the
+    entropy at first.  If it `compares`, the query networks see signs of q − x and no numbers.
+    There may be so many `extra` cells."""
 
     points: int
     lookups: int
@@ -61,12 +62,16 @@ class Search(Task, kind="search"):
     paths: int = 1
     d: int = 1
     compares: bool = False
+    extra: int = 0
+    bonus: float = 0.02
 
     models = ("lookup",)
 
     def __post_init__(self) -> None:
         for name in ("points", "lookups", "queries", "paths", "d"):
             checks.dimension(name, getattr(self, name))
+        checks.step_count("extra", self.extra)
+        checks.nonnegative_number("bonus", self.bonus)
         checks.one_of("law", self.law, LAWS)
         checks.one_of("objective", self.objective, OBJECTIVES)
         checks.truth("compares", self.compares)
@@ -85,7 +90,9 @@ class Search(Task, kind="search"):
 
     def form(self, shape: Shape) -> Form:
         scale = SCALE if self.law == "hard" else 1.0
-        interface = PointsAndQueries(self.points, self.d, self.lookups, self.compares, scale)
+        interface = PointsAndQueries(
+            self.points, self.d, self.lookups, self.compares, scale, self.extra
+        )
         return Form(interface, 1, 1, mask="full")
 
     def sets(self, count: int, m: int, generator: Generator) -> Batch:
@@ -126,7 +133,7 @@ class Search(Task, kind="search"):
         points, queries, chance, done = batch
         near = nearest_point(points, queries).repeat(1, self.paths)
         queries = queries.repeat(1, self.paths, 1)
-        scores = model.scores(points)
+        scores, extra = model.laid(points)
         relax, tau = RELAXED[model.shape.sort]
         P, order = relax(scores, tau), scores.argsort(-1)
         cells = points.gather(-2, order[..., None].expand(points.shape))
@@ -137,12 +144,12 @@ class Search(Task, kind="search"):
         chances = P.gather(-1, near[:, None, :].expand(-1, self.points, -1)).mT  # (…, m, cells)
 
         def right(logits: Tensor) -> Tensor:
-            """−log π(nearest) − log Σ_a π(a) P[a, nearest], (…, m)."""
+            """−log π(nearest) − log Σ_a π(a) P[a, nearest], a no extra cell, (…, m)."""
             said = logits.log_softmax(-1)
-            laid = (said.detach().exp() * chances).sum(-1)
+            laid = (said.detach().exp()[..., : self.points] * chances).sum(-1)
             return -said.gather(-1, target[..., None])[..., 0] - (laid + 1e-9).log()
 
-        search = model.lookups(queries, cells)
+        search = model.lookups(queries, torch.cat([cells, extra], -2))
         if self.objective == "each":
             return self._each(search, right, target, chance, done)
         return self._final(search, right, target, chance, done)
@@ -165,7 +172,7 @@ class Search(Task, kind="search"):
     def _final(
         self, search: Any, right: Any, target: Tensor, chance: Tensor, done: Tensor
     ) -> Tensor:
-        bonus = BONUS * (1 - done / UNTIL).clamp(min=0)[:, None]
+        bonus = self.bonus * (1 - done / UNTIL).clamp(min=0)[:, None]
         found, logits = torch.zeros_like(target).bool(), next(search)
         path, entropy = torch.zeros_like(chance[..., 0]), torch.zeros_like(chance[..., 0])
         for i in range(self.lookups - 1):
@@ -195,7 +202,7 @@ class Search(Task, kind="search"):
         N, M = self.points, self.lookups
         if self.compares:
             return f"by comparisons at most {most_found(N, M) / N:.1%}"
-        if self.law == "uniform" and self.d == 1:
+        if self.law == "uniform" and self.d == 1 and not self.extra:
             shown = " ".join(f"{100 * float(each):.1f}" for each in binary_accuracy(N, M))
             return f"binary search: {shown} %"
         return "what is best possible is not known"
@@ -238,11 +245,16 @@ def _shape(hidden: int = 128, **more: Any) -> LookupShape:
     return LookupShape(2, 4, 32, 128, hidden, **more)
 
 
-UNIFORM = Search(16, 4), {"steps": 1200, "batch_size": 32, **LEARNED}
+EXTRA = Search(16, 2, objective="final", paths=4, extra=32, bonus=0.15)
+HINTS: dict[str, Any] = {"reads": "fourier", "sort": "soft"}
 PRESETS = presets(
     **{
-        "uniform-16": (*UNIFORM, _shape()),
-        "frozen-16": (*UNIFORM, _shape(64, frozen=True)),
+        "uniform-16": (Search(16, 4), {"steps": 3000, **LEARNED}, _shape()),
+        "frozen-16": (
+            Search(16, 4),
+            {"steps": 1200, "batch_size": 32, **LEARNED},
+            _shape(64, frozen=True),
+        ),
         "compare-7": (
             Search(7, 3, "targets", "final", queries=8, paths=8, compares=True),
             {"steps": 1000, "batch_size": 16, **LEARNED},
@@ -252,6 +264,12 @@ PRESETS = presets(
             Search(15, 3, "hard", "final", queries=8, paths=8),
             {"steps": 1400, "batch_size": 32, **LEARNED},
             _shape(64, reads="raw", query_norm=False, straight=False),
+        ),
+        "extra-16": (EXTRA, {"steps": 2200, "batch_size": 32, **LEARNED}, _shape(**HINTS)),
+        "hints-16": (
+            EXTRA,
+            {"steps": 2600, "batch_size": 32, **LEARNED},
+            _shape(**HINTS, begins=True),
         ),
         "uniform-32": (Search(32, 5), {"steps": 2000, **LEARNED}, _shape()),
         "plane-32": (Search(32, 5, d=2), {"steps": 2500, **LEARNED}, _shape(reads="fourier")),

@@ -1,0 +1,52 @@
+"""The picture of `learned-layout`: the plane coloured by cells, and accuracy by lookup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from verify.structures.learned import Measured, Share
+
+SETS = 60  # whose points are drawn
+
+
+def draw(
+    path: Path,
+    found: Mapping[str, Measured],
+    fixed: Measured,
+    rows: Sequence[Share],
+    points: np.ndarray,
+) -> None:
+    """Saved to path: the points (sets, N, 2) of some sets coloured by their cell, with the line
+    through the mean place of each cell, of every seed and of the kd-tree; and accuracy by lookup of
+    all beside rows."""
+    planes = {**found, "kd-tree": fixed}
+    figure = Figure(figsize=(4.4 + 3 * len(planes), 3.8), layout="constrained")
+    panel, *others = figure.subplots(1, 1 + len(planes), width_ratios=[1.3] + [1] * len(planes))
+    for name, each in planes.items():
+        _by_lookup(panel, name, each.by_lookup)
+    _by_lookup(panel, "rows, at once", rows)
+    panel.set(xlabel="lookups", ylabel="nearest neighbour found, %", ylim=(0, 101))
+    panel.legend(frameon=False, fontsize=8, loc="lower right")
+    panel.grid(alpha=0.3)
+    for place, (name, each) in zip(others, planes.items(), strict=True):
+        x, y = points[:SETS].reshape(-1, 2).T
+        dots = place.scatter(x, y, c=each.place[:SETS].ravel(), cmap="viridis", s=5)
+        laid = np.take_along_axis(points, each.place.argsort(1)[..., None], 1)
+        place.plot(*laid.mean(0).T, "-", color="black", lw=0.8)
+        place.set_title(name, fontsize=9)
+        place.set(aspect="equal", xticks=[], yticks=[])
+    figure.colorbar(dots, ax=others, label="cell", shrink=0.7)
+    figure.savefig(path, dpi=150)
+
+
+def _by_lookup(panel: Axes, name: str, shares: Sequence[Share]) -> None:
+    lookups = np.arange(1, len(shares) + 1)
+    values = np.array([share.value for share in shares])
+    bars = abs(np.array([share.interval for share in shares]).T - values)
+    panel.errorbar(lookups, 100 * values, 100 * bars, fmt=".-", lw=1, capsize=2, label=name)
+    panel.set_xticks(lookups)
