@@ -68,7 +68,11 @@ from theory.language.hallucination import (
     prompted_bound_given_data,
 )
 from theory.language.is_it_valid import IsItValid, is_it_valid
-from theory.language.linear_tokens import letters_by_solving, linear_tokens
+from theory.language.linear_tokens import (
+    letters_by_solving,
+    linear_tokens,
+    tokens_by_regression,
+)
 from theory.language.log_linear import LogLinear, log_linear, projection, separating_direction
 from theory.language.logs import Log, at_most_rational, binary_kl, cross_entropy, entropy, kl, log
 from theory.language.one_step import (
@@ -241,6 +245,7 @@ __all__ = [
     "signals",
     "source",
     "terms_by_restriction",
+    "tokens_by_regression",
     "tree_by_restriction",
     "tree_sizes",
     "vote_bound",

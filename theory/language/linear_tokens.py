@@ -9,7 +9,8 @@ do T threshold gates become T such tokens.
 
 The last step is an equation as well, z_0 = Σ_S x_i − Σ_{i > 0} 2^i z_i: linear algebra reads S from
 d + ⌊log₂ k⌋ examples, as many as there are unknowns, if they are independent
-(`letters_by_solving`).
+(`letters_by_solving`).  Logistic regression of each token on what stands before it learns the
+thresholds as well, from more of them (`tokens_by_regression`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
+from theory.language.sparse_and import logistic
 
 
 def count_of(d: int, letters: Sequence[int]) -> np.ndarray:
@@ -58,9 +60,7 @@ def letters_by_solving(words: ArrayLike, tokens: ArrayLike) -> list[Fraction] | 
     """
     from flint import fmpq_mat, fmpz_mat
 
-    x, z = checks.tokens("words", words, 2), checks.tokens("tokens", tokens, 2)
-    if x.ndim != 2 or z.ndim != 2 or len(x) != len(z):
-        raise InputError(f"words have shape {x.shape} and tokens {z.shape}: give (n, d) and (n, T)")
+    x, z = _examples(words, tokens)
     system = np.hstack([x, z])
     matrix, rank = fmpq_mat(fmpz_mat(system.tolist())).rref()
     reduced = np.array(matrix.tolist()[:rank], dtype=object)
@@ -74,3 +74,26 @@ def letters_by_solving(words: ArrayLike, tokens: ArrayLike) -> list[Fraction] | 
     if not set(range(x.shape[1])) <= settled.keys():
         return None
     return [Fraction(int(settled[i].p), int(settled[i].q)) for i in range(x.shape[1])]
+
+
+def tokens_by_regression(words: ArrayLike, tokens: ArrayLike, asked: ArrayLike) -> np.ndarray:
+    """The tokens (m, T) of other words (m, d), each by logistic regression on the word and the
+    tokens before, learned from examples (n, d) and (n, T) and decoded from its own tokens.
+
+    Raises `ValueError` as `letters_by_solving` does, and for words of another length.
+    """
+    x, z = _examples(words, tokens)
+    seen, said = x, checks.tokens("asked", asked, 2)
+    for token in z.T:
+        scores = logistic(seen, token)(said)
+        said = np.column_stack([said, scores > 0])
+        seen = np.column_stack([seen, token])
+    return said[:, x.shape[1] :]
+
+
+def _examples(words: ArrayLike, tokens: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Words (n, d) and tokens (n, T) of 0 and 1; `ValueError` for others."""
+    x, z = checks.tokens("words", words, 2), checks.tokens("tokens", tokens, 2)
+    if x.ndim != 2 or z.ndim != 2 or len(x) != len(z):
+        raise InputError(f"words have shape {x.shape} and tokens {z.shape}: give (n, d) and (n, T)")
+    return x, z
