@@ -29,6 +29,7 @@ from theory.language import (
     says,
     signals,
     terms_by_restriction,
+    tokens_by_regression,
     tree_by_restriction,
     with_steps,
 )
@@ -58,6 +59,16 @@ def test_letters_are_read_from_linear_equations_and_over_gf2():
     assert letters_by_elimination(words[:80], tokens[:80, -1]) == letters
     assert letters_by_solving(words[:60], tokens[:60]) is None
     assert letters_by_elimination(words[:60], tokens[:60, -1]) is None
+
+
+def test_regressions_decode_from_their_own_tokens():
+    words, letters = all_sequences(5, 2), [0, 2, 3]
+    tokens = linear_tokens(words, letters)
+    assert (tokens_by_regression(words, tokens, words) == tokens).all()
+    # A first token that is always taught as 0 leads the second one astray.
+    astray = tokens_by_regression(words, np.column_stack([0 * tokens[:, 0], tokens[:, 1]]), words)
+    assert (astray[:, 0] == 0).all()
+    assert (astray[:, 1] != tokens[:, 1]).any()
 
 
 def test_one_example_too_few_leaves_letters_open():
@@ -210,6 +221,8 @@ BAD = [
     (lambda: linear_tokens([[0, 2]], [0]), "vocabulary has 2"),
     (lambda: linear_tokens([[0, 1]], [0, 0]), "different"),
     (lambda: letters_by_solving([[0, 1]], [[0], [1]]), "give \\(n, d\\)"),
+    (lambda: tokens_by_regression([[0, 1]], [[0], [1]], [[0, 1]]), "give \\(n, d\\)"),
+    (lambda: tokens_by_regression([[0, 1]], [[1]], [[0, 1, 1]]), "give \\(m, 2\\)"),
     (lambda: letters_by_elimination([[0, 1]], [0, 1]), "give \\(n, d\\)"),
     (lambda: circuit(2, [(0, 2, 8)]), "smaller one first"),
     (lambda: circuit(2, [(0, 1, 3)]), "function 3"),
