@@ -54,6 +54,16 @@ def test_binary_search_is_not_taken_for_it():
     assert {found[id].verdict for id in ("near", "cells")} == {Verdict.FAILS}
 
 
+def test_what_finds_little_anywhere_says_nothing_off_the_distribution():
+    near, off = (under(id, "", [Share(1, 1000)], [0.5], wanted="") for id in ("near", "off"))
+    assert learned_search.told_by(near, off).verdict is Verdict.HOLDS
+    weak = over("near", "", [Share(1, 1000)], [0.5], wanted="")
+    assert weak.verdict is Verdict.FAILS
+    assert learned_search.told_by(weak, off).verdict is Verdict.UNDECIDED
+    bad = over("off", "", [Share(1, 1000)], [0.5], wanted="")
+    assert learned_search.told_by(weak, bad).verdict is Verdict.FAILS
+
+
 def test_cells_in_no_order_are_seen():
     found = said(Planted(interpolation_search(-1, 1), 4, jumbled=True))
     assert found["sorted"].verdict is Verdict.FAILS

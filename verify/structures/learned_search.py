@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from theory.structures import (
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, above, below, estimated
-from verify.finding import Finding, at_most, labelled
+from verify.finding import Finding, Verdict, at_most, labelled
 from verify.structures.learned import KIND, Measured, before, cells, measure, over, told, under
 
 NEAR = 0.05  # of all queries: as near to interpolation search
@@ -51,7 +52,8 @@ def learned_search(
     cells     while not found, more than half of the lookups are at interpolation's next cell, given
               what was seen.  Binary search's next cell is told beside it.
     off       points and queries from (0, 1), which are unlike those of training: below binary
-              search, which does not mind.  So is interpolation with the fixed ends −1 and 1.
+              search, which does not mind.  So is interpolation with the fixed ends −1 and 1.  Read
+              where `near` holds, and undecided elsewhere.
     sorted    nine cells in ten hold the point of their rank.
     untrained less than half of the cells do, and less than half of the queries are found.
     frozen    query networks, of half the width, that are trained for a data network as it was at
@@ -95,7 +97,8 @@ def of_uniform(
     exact = [float(share) for share in binary_accuracy(N, M)]
     name = f"found after each lookup, {N} uniform points"
     bounds = [share.value - NEAR for share in beside]
-    yield over("near", name, shares, bounds, wanted=f"interpolation's {told(beside)}: above")
+    near = over("near", name, shares, bounds, wanted=f"interpolation's {told(beside)}: above")
+    yield near
     best = float(best_fixed(N, 1)[0])
     yield at_most(
         "first",
@@ -108,7 +111,7 @@ def of_uniform(
     )
     yield over("ahead", name, shares, exact, wanted="above binary search's")
     yield cells("interpolation", MOSTLY, found, points, queries)
-    yield off(run, model, exact[-1])
+    yield told_by(near, off(run, model, exact[-1]))
     yield in_order("sorted", found, SORTED)
 
 
@@ -129,6 +132,12 @@ def off(run: Run, model: Any, exact: float) -> Finding:
     )
     finding.words += "; " + "; ".join(words)
     return finding
+
+
+def told_by(near: Finding, off: Finding) -> Finding:
+    """`off`, undecided for a network that is not near: a weak one finds little anywhere."""
+    weak = near.verdict is not Verdict.HOLDS and off.verdict is Verdict.HOLDS
+    return replace(off, verdict=Verdict.UNDECIDED) if weak else off
 
 
 def in_order(id: str, found: Measured, least: float) -> Finding:
