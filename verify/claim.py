@@ -16,6 +16,7 @@ import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -85,21 +86,22 @@ class Claim:
     def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
         """The findings one by one, each with the seconds that it took.
 
-        Raises InputError, from the command line and from Python alike, for an option below its
-        least value, for a word that is not among its choices, and for an option that has no part in
-        what another one asks for.
+        Raises InputError as `refuse` does.
         """
-        self._checked(options)
+        self.refuse(options)
         start = time.perf_counter()
         for finding in self.check(run, **options):
             finding.seconds = time.perf_counter() - start
             yield finding
             start = time.perf_counter()
 
-    def _checked(self, options: dict[str, Any]) -> None:
-        parameters = inspect.signature(self.check, eval_str=True).parameters
-        for name in options.keys() & parameters.keys():
-            kind, *notes = get_args(parameters[name].annotation) or (None,)
+    def refuse(self, options: dict[str, Any]) -> None:
+        """Raise InputError, from the command line and from Python alike, for an option below its
+        least value, for a word that is not among its choices, and for an option that has no part in
+        what another one asks for.
+        """
+        for name in options.keys() & self.options.keys():
+            kind, *notes = get_args(self.options[name].annotation) or (None,)
             if get_origin(kind) is Literal:
                 checks.one_of(name, options[name], get_args(kind))
             for note in notes:
@@ -116,17 +118,22 @@ class Claim:
                     )
                 for other, allowed in (getattr(note, "only", None) or {}).items():
                     chosen = {**self.defaults, **options}.get(other)
-                    if options[name] != parameters[name].default and chosen not in allowed:
+                    if options[name] != self.options[name].default and chosen not in allowed:
                         raise InputError(
                             f"{name} has no part in {other} {str(chosen)!r}: "
                             "leave one of the two out"
                         )
 
+    @cached_property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """Its options: the keyword parameters, with what their annotations say."""
+        parameters = inspect.signature(self.check, eval_str=True).parameters
+        return {name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+
     @property
     def defaults(self) -> dict[str, Any]:
         """Its options and their values where none are given."""
-        parameters = inspect.signature(self.check).parameters.values()
-        return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        return {name: parameter.default for name, parameter in self.options.items()}
 
     @property
     def asks(self) -> bool:

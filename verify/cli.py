@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import track
 from typer.exceptions import TyperException
 
 from theory import checks
@@ -24,9 +22,11 @@ from theory.checks import InputError
 from verify.checking import Output, check, news, summary
 from verify.claim import Claim, Run, installed, option
 from verify.finding import Verdict
+from verify.options import EXIT, Certificate, Json, Plot, Quick, Quiet, Seed, Verbose, progress_bar
 from verify.output import SCREEN, drawn, file_target, json_target, picture_target, write
 from verify.parallel import Task, at_once
 from verify.report import environment
+from verify.sweep_commands import summarise, sweep_command
 from verify.theorems import (
     described,
     entries_of,
@@ -38,20 +38,7 @@ from verify.theorems import (
     theorem,
 )
 
-EXIT = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNDECIDED: 3}
 USAGE, INTERNAL, INTERRUPTED = 2, 4, 130
-
-Seed = Annotated[int, option("seed of every random choice", min=0)]
-Json = Annotated[
-    str, option("write JSON to FILE, or to the screen if no FILE is given", metavar="[FILE]")
-]
-Plot = Annotated[Path | None, option("draw the claim's picture into FILE (.png, .pdf, .svg)")]
-Certificate = Annotated[
-    Path | None, option("write what is certified to FILE, for verify/checker.py")
-]
-Quiet = Annotated[bool, option("print the verdict only", "-q", "--quiet")]
-Verbose = Annotated[bool, option("print times, details and tracebacks", "-v", "--verbose")]
-Quick = Annotated[bool, option("smaller sizes and fewer samples", "--quick")]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -112,12 +99,20 @@ def _app(words: Sequence[str]) -> typer.Typer:
         "show": show,
         "build": build,
         "all": check_all,
+        "sweep": lambda: None,
+        "summary": summarise,
         "selftest": self_test,
         "env": show_environment,
     }
+    name, swept = next((word for word in words if not word.startswith("-")), None), None
+    if name == "sweep":
+        swept = next(iter(words[words.index(name) + 1 :]), "")
+        if swept.startswith("-") and swept != "--help":
+            raise InputError("name the claim first: `verify sweep NAME --k 1..12 …`")
+        known = swept not in ("", "--help")
+        own["sweep"] = sweep_command(_named(swept) if known else None)
     for own_name, command in own.items():
         app.command(own_name, help=inspect.getdoc(command))(command)
-    name = next((word for word in words if not word.startswith("-")), None)
     if name is None:
         if "--help" not in words:
             raise InputError(f"no command: choose one of {', '.join([*own, *installed()])}")
@@ -125,14 +120,21 @@ def _app(words: Sequence[str]) -> typer.Typer:
             stated = [entry.statement for entry in entries_of(claim_name)][:1]
             app.command(claim_name, help="".join(stated) or None)(lambda: None)
     elif name not in own:
-        points = installed()
-        if name not in points:
-            near = get_close_matches(name, [*points, *own], n=1)
-            hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
-            raise InputError(f"no claim or command '{name}': {hint}")
-        claim: Claim = points[name].load()
+        claim = _named(name, own)
         app.command(name, help=inspect.getdoc(claim.check))(_command(name, claim))
     return app
+
+
+def _named(name: str, own: Iterable[str] | None = None) -> Claim:
+    """The claim of this name; ValueError, with the nearest (also of our `own` commands, if these
+    are given), if there is none."""
+    points = installed()
+    if name not in points:
+        near = get_close_matches(name, [*points, *(own or [])], n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
+        raise InputError(f"no claim{' or command' * (own is not None)} '{name}': {hint}")
+    claim: Claim = points[name].load()
+    return claim
 
 
 def _command(name: str, claim: Claim) -> Callable[..., int]:
@@ -152,7 +154,7 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         _apart({"--json": json, "--plot": target, "--certificate": file})
         stated = None if file is None else list[dict[str, Any]]()
         with drawn(target) as picture:
-            run = Run(seed, plot=picture, certificates=stated, progress=_progress(quiet))
+            run = Run(seed, plot=picture, certificates=stated, progress=progress_bar(quiet))
             verdict = check(name, claim, run, options, output).verdict
         if file is not None:
             _certified(file, name, run, verdict)
@@ -164,11 +166,7 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         for p in inspect.signature(run_claim, eval_str=True).parameters.values()
         if p.kind is p.POSITIONAL_OR_KEYWORD and offered.get(p.name, True)
     ]
-    own = [
-        p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        for p in inspect.signature(claim.check, eval_str=True).parameters.values()
-        if p.kind is p.KEYWORD_ONLY
-    ]
+    own = [p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in claim.options.values()]
     run_claim.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
     run_claim.__annotations__ = {p.name: p.annotation for p in [*own, *common]}
     return run_claim
@@ -263,7 +261,7 @@ def check_all(
     try:
         if jobs == 1:
             for task in tasks:
-                claim, run = claims[task.name], Run(seed, quick, progress=_progress(quiet))
+                claim, run = claims[task.name], Run(seed, quick, progress=progress_bar(quiet))
                 chosen = {**claim.defaults, **task.options}
                 done = check(task.name, claim, run, chosen, output, documents.append)
                 outcomes.append((task.name, *news(done, strictly=not quick and seed == 0)))
@@ -294,7 +292,7 @@ def self_test(
     """Plant faults in constructions and functions: claims must notice, and findings can fail."""
     from verify.selftesting import check_claims, check_entries
 
-    names, target, progress = claims or [], json_target(json), _progress(quiet)
+    names, target, progress = claims or [], json_target(json), progress_bar(quiet)
     if random is None:
         passed = check_claims(names, seed, trained, target, quiet, progress)
     elif random < 1 or trained:
@@ -308,11 +306,3 @@ def show_environment() -> None:
     """Versions of what computes the evidence."""
     for name, value in environment().items():
         print(f"{name:14} {value}")
-
-
-def _progress(quiet: bool) -> Callable[[Iterable[Any], str], Iterable[Any]]:
-    """A progress bar on standard error, if someone is looking at it."""
-    screen = Console(stderr=True)
-    if quiet or not screen.is_terminal:
-        return lambda items, _: items
-    return lambda items, what: track(items, what, console=screen, transient=True)

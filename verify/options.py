@@ -1,0 +1,35 @@
+"""What several commands have in common: options, exit codes, the progress bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.console import Console
+from rich.progress import track
+
+from verify.claim import option
+from verify.finding import Verdict
+
+EXIT = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNDECIDED: 3}
+
+Seed = Annotated[int, option("seed of every random choice", min=0)]
+Json = Annotated[
+    str, option("write JSON to FILE, or to the screen if no FILE is given", metavar="[FILE]")
+]
+Plot = Annotated[Path | None, option("draw the claim's picture into FILE (.png, .pdf, .svg)")]
+Certificate = Annotated[
+    Path | None, option("write what is certified to FILE, for verify/checker.py")
+]
+Quiet = Annotated[bool, option("print the verdict only", "-q", "--quiet")]
+Verbose = Annotated[bool, option("print times, details and tracebacks", "-v", "--verbose")]
+Quick = Annotated[bool, option("smaller sizes and fewer samples", "--quick")]
+
+
+def progress_bar(quiet: bool) -> Callable[[Iterable[Any], str], Iterable[Any]]:
+    """A progress bar on standard error, if someone is looking at it."""
+    screen = Console(stderr=True)
+    if quiet or not screen.is_terminal:
+        return lambda items, _: items
+    return lambda items, what: track(items, what, console=screen, transient=True)

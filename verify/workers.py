@@ -1,0 +1,171 @@
+"""Runs shared out by Dask among processes of this machine, or the workers of a scheduler.
+
+A run whose worker is lost is given to another one by Dask; one that loses four in a row is recorded
+as stopped by that.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+import traceback
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from theory.checks import InputError
+from verify.claim import Claim, Run, installed
+from verify.finding import Finding, Verdict, plain
+
+SECONDS, FOR_A_WORKER = 10, 30  # to wait for a scheduler, and for its first worker
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: its place in the plan, the values that the sweep gives to options, its seed."""
+
+    run: int
+    claim: str
+    options: dict[str, Any]
+    seed: int
+
+
+Engine = Callable[[Sequence[Task], dict[str, str]], Generator[dict[str, Any], None, None]]
+"""The records of runs, as they end, computed by packages of these versions."""
+
+
+def one_run(task: Task) -> dict[str, Any]:
+    """A run's record.  An error ends the run and not the sweep, and what it found so far stays."""
+    start, found, error, trace = time.perf_counter(), list[Finding](), "", ""
+    parameters = task.options
+    try:
+        claim: Claim = installed()[task.claim].load()
+        parameters = {**claim.defaults, **task.options}
+        found.extend(claim.findings(Run(task.seed), **parameters))
+    except InputError as refused:
+        error = str(refused)
+    except Exception as broken:
+        error = one_line(broken)
+        trace = traceback.format_exc()
+    return _record(task, parameters, found, error, trace, time.perf_counter() - start)
+
+
+def _record(
+    task: Task,
+    parameters: dict[str, Any],
+    found: Sequence[Finding],
+    error: str,
+    trace: str = "",
+    seconds: float = 0.0,
+) -> dict[str, Any]:
+    """A run as one line says it; one that was stopped by an error never holds."""
+    verdicts = [finding.verdict for finding in found] + [Verdict.UNDECIDED] * bool(error)
+    return {
+        "run": task.run,
+        "parameters": plain_json(parameters),
+        "seed": task.seed,
+        "verdict": str(Verdict.together(verdicts)),
+        "findings": [
+            {
+                "id": finding.id,
+                "verdict": str(finding.verdict),
+                "measured": plain(finding.measured),
+                "bound": plain(finding.bound),
+            }
+            for finding in found
+        ],
+        "error": error,
+        "traceback": trace,
+        "seconds": round(seconds, 3),
+        "version": version("weightwright"),
+    }
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, on one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def plain_json(value: Any) -> Any:
+    """What a value is once it was written as JSON and read again."""
+    return json.loads(json.dumps(value, default=str))
+
+
+def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
+    """Runs on so many processes of this machine (by default, one a core), or on a scheduler's
+    workers; InputError if Dask is not installed."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise InputError(
+            "dask.distributed is not installed: pip install 'weightwright[sweep]'"
+        ) from None
+    return lambda tasks, versions: _shared_out(tasks, versions, jobs, scheduler)
+
+
+def _shared_out(
+    tasks: Sequence[Task], versions: dict[str, str], jobs: int | None, scheduler: str | None
+) -> Generator[dict[str, Any], None, None]:
+    """The records as runs end; InputError if the scheduler cannot be reached, or is lost."""
+    from distributed import KilledWorker, LocalCluster, as_completed
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is recorded
+    with ExitStack() as opened:
+        if scheduler is None:
+            scheduler = opened.enter_context(
+                LocalCluster(
+                    n_workers=min(jobs or os.cpu_count() or 1, len(tasks)),
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+            )
+        client = opened.enter_context(_connected(scheduler))
+        _same_versions(client, versions)
+        task_of = dict(zip(client.map(one_run, tasks, pure=False), tasks, strict=True))
+        for future in as_completed([*task_of]):
+            task = task_of.pop(future)
+            if future.cancelled():
+                raise InputError(
+                    "the scheduler is gone: the same command goes on with what is left"
+                )
+            error = future.exception()
+            if error is None:
+                yield future.result()
+            elif isinstance(error, KilledWorker):
+                yield _record(task, task.options, [], "every worker that ran it was lost")
+            else:  # it did not come as far as `one_run`
+                yield _record(task, task.options, [], one_line(error))
+
+
+def _connected(scheduler: Any) -> Any:
+    """A client of the scheduler, which has a worker; InputError if it cannot be had."""
+    from distributed import Client
+
+    try:
+        client = Client(scheduler, timeout=SECONDS)
+    except Exception as error:  # what else answers there may say anything
+        raise InputError(
+            f"no scheduler answers at {scheduler} ({one_line(error)}): start `dask scheduler` there"
+        ) from None
+    try:
+        client.wait_for_workers(1, timeout=FOR_A_WORKER)
+    except TimeoutError:
+        client.close()
+        raise InputError(
+            f"the scheduler at {scheduler} has no workers: start `dask worker {scheduler}`"
+        ) from None
+    return client
+
+
+def _same_versions(client: Any, versions: dict[str, str]) -> None:
+    """Raise InputError if a worker lacks one of the packages, or has another version of it."""
+    for package, wanted in versions.items():
+        for worker, found in client.run(version, package, on_error="return").items():
+            if found != wanted:
+                has = f"has {package} {found}" if isinstance(found, str) else f"lacks {package}"
+                raise InputError(f"worker {worker} {has}: install {package} {wanted} there")
