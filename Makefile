@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The threads of two workers on two cores would wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: verify test slow tools lint bench clean
+.PHONY: verify test slow tools lint bench dist clean
 
 verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
@@ -21,6 +21,7 @@ slow: $(VENV)/installed
 # Tests in the tools of others, which are many packages: in an environment of their own.
 tools: $(TOOLS)/installed
 	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest tests/stock
+	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" tests/test_sweep_on_dask.py
 	$(TOOLS)/bin/python examples/induction_in_lens.py
 
 lint: $(VENV)/installed
@@ -43,6 +44,10 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/training.py
 
+# Wheel and sdist into dist/, the wheel from what the sdist holds.
+dist: $(VENV)/installed
+	$(BIN)/python -m build
+
 # The environment is made anew when what it is made of changes.
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -55,4 +60,4 @@ $(TOOLS)/installed: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(TOOLS)
+	rm -rf $(VENV) $(TOOLS) build dist
