@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ def built(entry: Theorem, **parameters: int) -> Transformer:
         if name not in entry.over:
             raise InputError(f"{entry.build} has no '{name}': choose of {', '.join(entry.over)}")
     values = {name: tested[-1] for name, tested in entry.over.items()} | parameters
-    model: Transformer = eval(entry.build, {**NAMES, **values})
+    theirs = vars(import_module(entry.package)) if entry.package else {}
+    model: Transformer = eval(entry.build, {**NAMES, **theirs, **values})
     return model
 
 

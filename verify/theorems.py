@@ -14,15 +14,18 @@ Kinds:
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from theory.checks import InputError
+from verify import foreign
 from verify.claim import installed
 
 KINDS = ("theorem", "bound", "erratum", "replication", "open")
@@ -66,8 +69,12 @@ class Formula:
 
     def __call__(self, **parameters: int) -> int:
         """Its value at these parameters."""
-        code = compile(self.text.removeprefix("≤ "), "<ledger>", "eval")
-        return int(eval(code, {"__builtins__": {}}, {**FUNCTIONS, **parameters}))
+        return int(eval(self.code, {"__builtins__": {}}, {**FUNCTIONS, **parameters}))
+
+    @property
+    def code(self) -> CodeType:
+        """What computes it; SyntaxError if it is no formula."""
+        return compile(self.text.removeprefix("≤ "), "<ledger>", "eval")
 
     def admits(self, value: int, **parameters: int) -> bool:
         """Whether a size is as stated."""
@@ -113,7 +120,8 @@ class Theorem:
     `theory`, `weights` and `test` are files, the first with the function to look at; `build` is the
     call that makes the model, and `over` the parameters at which the test makes it; `claim` is the
     claim that shows the statement, with these `options` where its defaults do not, and `found` what
-    a replication found: the verdicts of its findings that do not hold, by their ids.
+    a replication found: the verdicts of its findings that do not hold, by their ids.  `package` is
+    the one that states it, if it is not ours; its files and its functions are meant then.
     """
 
     name: str
@@ -131,6 +139,7 @@ class Theorem:
     options: Mapping[str, Any] = field(default_factory=dict)
     found: Mapping[str, str] = field(default_factory=dict)
     open: str = ""
+    package: str = ""
 
     @property
     def command(self) -> str:
@@ -143,16 +152,54 @@ class Theorem:
 
 @cache
 def ledger() -> dict[str, Theorem]:
-    """All entries by name, in the order of the file."""
-    return entries(LEDGER.read_text(encoding="utf-8"))
+    """All entries by name: ours in the order of the file, then those of other packages.
+
+    A ledger of another package that cannot be read is left out, with a line on standard error.
+    """
+    found = entries(LEDGER.read_text(encoding="utf-8"))
+    for point in foreign.ledgers():
+        try:
+            file, text = foreign.text_of(point)
+            foreign.refuse(file, text, partial(_wrong, found))
+            found |= entries(text, point.value)
+        except InputError as error:
+            print(f"warning: {error} (its statements are left out)", file=sys.stderr)
+    return found
 
 
-def entries(text: str) -> dict[str, Theorem]:
-    """The entries of a ledger in TOML, by name."""
+def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
+    """What is wrong with an entry of another package's ledger, if anything."""
+    texts, others = ("topic", "kind", "statement", "source", "claim"), ("over", "sizes", "options")
+    known = {each.name for each in fields(Theorem)} - {"name", "package"}
+    if not isinstance(entry, dict):
+        return f"{name} stands in no entry: write [NAME] above it"
+    if name in taken:
+        return f"there is a statement {name} already: give it another name"
+    if unknown := [each for each in entry if each not in known]:
+        return f"{name} has a field '{unknown[0]}': choose of {', '.join(sorted(known))}"
+    for each in texts:
+        if not isinstance(entry.get(each), str):
+            return f'{name} says no {each}: write {each} = "…"'
+    if wrong := [each for each in (*others, "found") if not isinstance(entry.get(each, {}), dict)]:
+        return f"{name} has {wrong[0]} that is no table: write {wrong[0]} = {{ … }}"
+    if entry["kind"] not in KINDS:
+        return f"{name} is of kind '{entry['kind']}': choose one of {', '.join(KINDS)}"
+    if entry["claim"] not in installed():
+        return f"{name} has a claim '{entry['claim']}' that is not installed: see `verify.claims`"
+    for size in entry.get("sizes", {}).values():
+        try:
+            Formula(size).code  # noqa: B018
+        except (SyntaxError, AttributeError):
+            return f"{name} has a size {size!r} that is no formula"
+    return ""
+
+
+def entries(text: str, package: str = "") -> dict[str, Theorem]:
+    """The entries of a ledger in TOML, by name; `package` is that of another package's ledger."""
     found: dict[str, dict[str, Any]] = tomllib.loads(text)
     for entry in found.values():
         entry["sizes"] = {what: Formula(size) for what, size in entry.get("sizes", {}).items()}
-    return {name: Theorem(name, **entry) for name, entry in found.items()}
+    return {name: Theorem(name, package=package, **entry) for name, entry in found.items()}
 
 
 def theorem(name: str) -> Theorem:
@@ -239,6 +286,7 @@ def described(entry: Theorem) -> Iterator[str]:
     yield f"{entry.name} ({entry.kind}, {entry.topic})"
     yield f"  {entry.statement}"
     rows = {
+        "package": entry.package,
         "source": entry.source,
         "theory": entry.theory,
         "weights": entry.weights,

@@ -1,0 +1,149 @@
+"""A package of others beside ours: found, shown, checked; and what is wrong with its ledger."""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from verify import cli, foreign
+from verify.theorems import ledger
+
+ROOT = Path(__file__).parent.parent
+TEMPLATE = ROOT / "examples" / "package"
+ENTRY = (TEMPLATE / "mean_label" / "theorems.toml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def theirs(tmp_path, monkeypatch):
+    """A package `theirs` with this text as its ledger; its entry names one of our claims."""
+
+    def write(text: str, claim: str = "ogd") -> Path:
+        folder = tmp_path / "theirs"
+        folder.mkdir(exist_ok=True)
+        (folder / "__init__.py").write_text("raise ImportError('to list is not to import')")
+        file = folder / "theorems.toml"
+        file.write_text(text.replace('claim = "mean-label"', f'claim = "{claim}"'))
+        return file
+
+    point = EntryPoint("theirs", "theirs", "verify.ledgers")
+    monkeypatch.setattr(foreign, "entry_points", lambda group: [point])
+    monkeypatch.syspath_prepend(tmp_path)
+    ledger.cache_clear()
+    yield write
+    ledger.cache_clear()
+
+
+def test_their_statements_stand_beside_ours(theirs, capsys):
+    theirs(ENTRY)
+    assert cli.main(["list", "regression"]) == 0
+    assert any(line.startswith("  mean-label ") for line in capsys.readouterr().out.splitlines())
+    assert cli.main(["show", "mean-label"]) == 0
+    said = capsys.readouterr()
+    assert "package  theirs" in said.out
+    assert "width d + 2" in said.out
+    assert said.err == ""
+
+
+BROKEN = {
+    # what replaces what in the ledger: the line that is named, and what is said
+    ('kind = "theorem"', 'kind = "theorem'): (3, "Illegal character"),
+    ('"d + 2" }', '"d + 2"'): (12, "Unclosed inline table"),
+    ("[mean-label]\n", 'x = 1\n"mean-label" = 3\n[y]\n'): (1, "x stands in no entry"),
+    ("[mean-label]\n", "# ours\n[newton-ladder]\n"): (2, "a statement newton-ladder already"),
+    ("topic", "topics"): (1, "has a field 'topics': choose of"),
+    ('source = "mean_label/weights.py"', ""): (1, 'mean-label says no source: write source = "…"'),
+    ('"theorem"', '"lemma"'): (1, "of kind 'lemma': choose one of theorem, bound"),
+    ('claim = "mean-label"', 'claim = "none"'): (1, "claim 'none' that is not installed"),
+    ('"d + 2"', '"d +"'): (1, "a size 'd +' that is no formula"),
+    ("{ d = [1, 3] }", "3"): (1, "has over that is no table"),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN, ids=lambda change: repr(change[1]))
+def test_a_ledger_that_cannot_be_read_is_left_out_with_one_line(change, theirs, capsys):
+    line, what = BROKEN[change]
+    file = theirs(ENTRY.replace(*change))
+    assert cli.main(["list"]) == 0
+    said, warned = capsys.readouterr()
+    assert warned.startswith(f"warning: {file}, line {line}: ")
+    assert what in warned
+    assert warned.count("\n") == 1
+    assert "newton-ladder" in said
+    assert "mean-label" not in said
+
+
+def test_a_package_without_a_ledger_is_named(theirs, capsys):
+    theirs("").unlink()
+    cli.main(["list", "stock"])
+    assert "theorems.toml: [Errno 2]" in capsys.readouterr().err
+    ledger.cache_clear()
+    shutil.rmtree(Path(theirs("").parent))
+    cli.main(["list", "stock"])
+    assert "the ledger theirs is of no package" in capsys.readouterr().err
+
+
+def called(*words, folder: Path) -> str:
+    """What a command prints, in a folder of its own; it has to succeed."""
+    done = subprocess.run([*map(str, words)], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+BUILD = "import sys; from setuptools import build_meta; build_meta.build_{}(sys.argv[1])"
+
+
+def wheel_of(project: Path, folder: Path) -> Path:
+    """The wheel of what the sdist of a project holds; nothing is downloaded."""
+    folder.mkdir()
+    source = shutil.copytree(project, folder / "source", ignore=_not_source)
+    called(sys.executable, "-c", BUILD.format("sdist"), folder, folder=source)
+    (sdist,) = folder.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    unpacked = folder / sdist.name.removesuffix(".tar.gz")
+    called(sys.executable, "-c", BUILD.format("wheel"), folder, folder=unpacked)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def _not_source(folder: str, names: list[str]) -> set[str]:
+    left = shutil.ignore_patterns(".*", "*.egg-info", "build", "dist", "runs", "__pycache__")
+    return left(folder, names)
+
+
+@pytest.mark.slow
+def test_the_template_is_installed_beside_ours_in_a_fresh_environment(tmp_path):
+    wheels = [wheel_of(ROOT, tmp_path / "ours"), wheel_of(TEMPLATE, tmp_path / "template")]
+    called(sys.executable, "-m", "venv", "--without-pip", "fresh", folder=tmp_path)
+    python = tmp_path / "fresh" / "bin" / "python"
+    site = called(python, "-c", "import site; print(site.getsitepackages()[0])", folder=tmp_path)
+    # What both depend on is taken from here.
+    Path(site.strip(), "beside.pth").write_text(sysconfig.get_path("purelib"))
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps")
+    called(*pip, *wheels, folder=tmp_path)
+
+    place = called(python, "-c", "import verify; print(verify.__file__)", folder=tmp_path)
+    assert Path(place.strip()).is_relative_to(tmp_path)
+    verify = (python, "-m", "verify")
+    assert "  mean-label " in called(*verify, "list", "regression", folder=tmp_path)
+    assert "package  mean_label" in called(*verify, "show", "mean-label", folder=tmp_path)
+    assert "mean_of_labels(2)" in called(
+        *verify, "build", "mean-label", "--at", "d=2", folder=tmp_path
+    )
+    assert "holds: 3 findings" in called(*verify, "mean-label", folder=tmp_path)
+    assert "0 MISSED; 3 of 3" in called(*verify, "selftest", "mean-label", folder=tmp_path)
+    few = (
+        "from verify import cli; points = cli.installed(); "
+        "cli.installed = lambda: {name: points[name] for name in ('mean-label', 'ogd')}; "
+        "cli.main(['all', '--quick'])"
+    )
+    said = called(python, "-c", few, folder=tmp_path)
+    assert "all: holds, 2 claims" in said
+    assert "mean-label holds" in said
+    called(python, "-m", "pytest", "-q", TEMPLATE / "tests", "-p", "no:cacheprovider",
+           "-c", TEMPLATE / "pyproject.toml", folder=tmp_path)  # fmt: skip
