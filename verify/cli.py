@@ -99,18 +99,18 @@ def _app(words: Sequence[str]) -> typer.Typer:
         "show": show,
         "build": build,
         "all": check_all,
-        "sweep": lambda: None,
+        "sweep": sweep_command(None),
         "summary": summarise,
         "selftest": self_test,
         "env": show_environment,
     }
-    name, swept = next((word for word in words if not word.startswith("-")), None), None
+    name = next((word for word in words if not word.startswith("-")), None)
     if name == "sweep":
-        swept = next(iter(words[words.index(name) + 1 :]), "")
-        if swept.startswith("-") and swept != "--help":
+        following = words[words.index(name) + 1 :][:1]
+        if following and not following[0].startswith("-"):
+            own["sweep"] = sweep_command(_named(following[0]))
+        elif following not in ([], ["--help"]):
             raise InputError("name the claim first: `verify sweep NAME --k 1..12 …`")
-        known = swept not in ("", "--help")
-        own["sweep"] = sweep_command(_named(swept) if known else None)
     for own_name, command in own.items():
         app.command(own_name, help=inspect.getdoc(command))(command)
     if name is None:

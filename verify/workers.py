@@ -22,6 +22,7 @@ from verify.claim import Claim, Run, installed
 from verify.finding import Finding, Verdict, plain
 
 SECONDS, FOR_A_WORKER = 10, 30  # to wait for a scheduler, and for its first worker
+GO_ON = "the same command goes on with what is left"
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,16 @@ def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
         raise InputError(
             "dask.distributed is not installed: pip install 'weightwright[sweep]'"
         ) from None
-    return lambda tasks, versions: _shared_out(tasks, versions, jobs, scheduler)
+
+    def engine(
+        tasks: Sequence[Task], versions: dict[str, str]
+    ) -> Generator[dict[str, Any], None, None]:
+        try:
+            yield from _shared_out(tasks, versions, jobs, scheduler)
+        except OSError as error:  # connections that break are among them
+            raise InputError(f"Dask stopped ({one_line(error)}): {GO_ON}") from None
+
+    return engine
 
 
 def _shared_out(
@@ -130,9 +140,7 @@ def _shared_out(
         for future in as_completed([*task_of]):
             task = task_of.pop(future)
             if future.cancelled():
-                raise InputError(
-                    "the scheduler is gone: the same command goes on with what is left"
-                )
+                raise InputError(f"the scheduler is gone: {GO_ON}")
             error = future.exception()
             if error is None:
                 yield future.result()
