@@ -169,7 +169,8 @@ def ledger() -> dict[str, Theorem]:
 
 def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
     """What is wrong with an entry of another package's ledger, if anything."""
-    texts, others = ("topic", "kind", "statement", "source", "claim"), ("over", "sizes", "options")
+    texts = ("topic", "kind", "statement", "source", "claim")
+    tables = ("over", "sizes", "options", "found")
     known = {each.name for each in fields(Theorem)} - {"name", "package"}
     if not isinstance(entry, dict):
         return f"{name} stands in no entry: write [NAME] above it"
@@ -180,8 +181,9 @@ def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
     for each in texts:
         if not isinstance(entry.get(each), str):
             return f'{name} says no {each}: write {each} = "…"'
-    if wrong := [each for each in (*others, "found") if not isinstance(entry.get(each, {}), dict)]:
-        return f"{name} has {wrong[0]} that is no table: write {wrong[0]} = {{ … }}"
+    for each in tables:
+        if not isinstance(entry.get(each, {}), dict):
+            return f"{name} has {each} that is no table: write {each} = {{ … }}"
     if entry["kind"] not in KINDS:
         return f"{name} is of kind '{entry['kind']}': choose one of {', '.join(KINDS)}"
     if entry["claim"] not in installed():
