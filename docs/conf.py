@@ -1,5 +1,6 @@
 """The site: `make docs`.  Pages of statements, and copies of the examples, are written first."""
 
+import builtins
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ EXAMPLES = HERE / "_examples"
 ELSEWHERE = {"induction_in_lens.py"}  # needs packages that the site does not
 
 os.environ["COLUMNS"] = "100"
+builtins.__file__ = str(EXAMPLES / "example.py")  # the gallery's runner names no file
 extensions += ["sphinx_gallery.gen_gallery"]
 suppress_warnings += ["myst.xref_missing", "config.cache"]
 exclude_patterns = ["_build", "_examples", "README.md"]

@@ -140,7 +140,7 @@ def test_a_wrong_weight_is_seen(opened):
         ("induction", "9", "tokens are whole numbers from 0 to 7"),
         ("induction", "1 " * 31, "this model was built for at most 30 tokens"),
         ("subset-parity", "1 0", "this model takes 9 tokens"),
-        ("composition", "9 0 0 0 0 0 0 0 0 0 0 0 0 0 9", "place 15 takes a token from"),
+        ("string-model", "0", "place 1 takes a token from 4 to 4"),
     ],
 )
 def test_what_is_typed_wrong_gets_a_line(opened, name, typed, said):

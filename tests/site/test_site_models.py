@@ -51,7 +51,7 @@ def test_what_a_page_runs_takes_tokens():
     assert runs(induction_heads(3, 4))
     assert not runs(newton(2, 1, 0.5))
     with pytest.raises(InputError, match=r"layer norms"):
-        exported(load("induction-small-2-layers-seed0"))
+        exported(load("regression-small-seed0"))
 
 
 def test_a_page_shows_the_largest_model_that_can_be_looked_at():

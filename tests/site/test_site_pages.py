@@ -84,6 +84,7 @@ def test_every_statement_has_a_page(pages, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Sphinx's own
 def test_a_report_is_written_from_a_run(pages, tmp_path, capsys):
     pytest.importorskip("sphinx", reason="needs the extra [site]")
     file, out = tmp_path / "run.json", tmp_path / "out"

@@ -7,11 +7,13 @@ double, so that the weights come through bit by bit.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
+from constructions.attention import Attention
 from constructions.tokens import Tokens
 from constructions.transformer import Block, Transformer
 from theory.checks import InputError
@@ -57,27 +59,26 @@ def matrix(weights: Tensor) -> dict[str, Any]:
 
 def _block(block: Block) -> dict[str, Any]:
     attn, mlp = block.attn, block.mlp
-    heads = [] if attn is None else range(attn.n_heads)
     return {
         "lines": list(block.lines),
-        "heads": [
-            {
-                "mask": attn.masks[h],
-                **{name: matrix(getattr(attn, name)[h]) for name in ("W_Q", "W_K", "W_V", "W_O")},
-                **{name: getattr(attn, name)[h].tolist() for name in ("b_Q", "b_K")},
-            }
-            for h in heads
-            if attn is not None
-        ],
+        "heads": [] if attn is None else [_head(attn, h) for h in range(attn.n_heads)],
         "normalise": None if attn is None else attn.normalise,
         "scale": None if attn is None else attn.scale,
-        "mlp": None
-        if mlp is None
-        else {
-            **{name: matrix(getattr(mlp, name)) for name in ("W_in", "W_out")},
-            **{name: getattr(mlp, name).tolist() for name in ("b_in", "b_out")},
-        },
+        "mlp": None if mlp is None else _written(dict(mlp.named_parameters())),
         "unit": block.norm is not None,
+    }
+
+
+def _head(attn: Attention, h: int) -> dict[str, Any]:
+    own = {name: weights[h] for name, weights in attn.named_parameters()}
+    return {"mask": attn.masks[h], **_written(own)}
+
+
+def _written(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Matrices by their entries, and biases as lists."""
+    return {
+        name: matrix(each) if name.startswith("W") else each.tolist()
+        for name, each in tensors.items()
     }
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from theory.checks import InputError
+from verify.finding import shown
 from verify.site.exported import exported, runs
 from verify.site.prose import documented, escaped, mathematics, references
 from verify.site.shown import code, model_of, weights
@@ -70,8 +71,8 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
     data = exported(model)
     text = json.dumps(data).replace("<", "\\u003c")
     id = f"model-{entry.name}"
-    yield f"{'### Run it' if runs(model) else ''}"
-    yield (f'<div class="ww-model" id="{id}"><script type="application/json">{text}</script></div>')
+    yield "### Run it" if runs(model) else ""
+    yield f'<div class="ww-model" id="{id}"><script type="application/json">{text}</script></div>'
     yield "### Its weights, by register\n\nEach cell is a weight that is not 0; hover to read it."
     yield f'<div class="ww-drawn" data-of="{id}"></div>'
 
@@ -128,18 +129,12 @@ def _row(finding: Mapping[str, Any]) -> str:
     cells = [
         finding["evidence"],
         finding["name"],
-        finding["words"] or _number(finding["measured"]),
-        finding["wanted"] or _number(finding["bound"]),
+        finding["words"] or shown(finding["measured"]),
+        finding["wanted"] or shown(finding["bound"]),
     ]
     verdict = finding["verdict"]
     told = "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells)
     return f'<tr><td class="ww-{verdict}">{verdict}</td>{told}</tr>'
-
-
-def _number(value: Any) -> str:
-    from verify.finding import shown
-
-    return shown(value)
 
 
 def run_of(entry: Theorem, every: Runs) -> Mapping[str, Any] | None:
