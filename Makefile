@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 TOOLS := .venv-tools
+SITE := .venv-site
 BIN := $(VENV)/bin
 # The threads of two workers on two cores would wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: verify test slow tools lint bench dist clean
+.PHONY: verify test slow tools docs lint bench dist clean
 
 verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
@@ -23,6 +24,13 @@ tools: $(TOOLS)/installed
 	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest tests/stock
 	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" tests/test_sweep_on_dask.py
 	$(TOOLS)/bin/python examples/induction_in_lens.py
+
+# The site, in docs/_build/html: every claim is run at quick sizes, and every example.
+docs: $(SITE)/installed
+	mkdir -p docs/_build
+	$(SITE)/bin/python -m verify all --quick --jobs 2 --quiet --json docs/_build/runs.json
+	OMP_NUM_THREADS=1 $(SITE)/bin/python -m sphinx -q -b html docs docs/_build/html
+	OMP_NUM_THREADS=1 $(SITE)/bin/python -m pytest tests/site -m "slow or not slow"
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -59,5 +67,10 @@ $(TOOLS)/installed: pyproject.toml constraints.txt
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[tools]"
 	touch $@
 
+$(SITE)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(TOOLS) build dist
+	rm -rf $(VENV) $(TOOLS) $(SITE) docs/_build build dist

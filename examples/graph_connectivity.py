@@ -22,7 +22,7 @@ from verify.graphs.pointers import a_path
 COLOURS = ListedColormap(["white", "#1f5fa8", "#e08214"])
 COLUMNS = "tripling", "squaring", "pointers", "machine", "search"
 
-options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
 options.add_argument("--nodes", type=int, default=24, help="of the random graph, 6 to 60")
 options.add_argument("--seed", type=int, default=0)
 options.add_argument("--plot", type=Path, default=Path("graph_connectivity.png"))

@@ -26,7 +26,7 @@ from verify.structures.learned import measure
 from verify.structures.learned_picture import draw
 from verify.structures.learned_search import by_interpolation
 
-options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
 options.add_argument("--checkpoint", default="search-uniform-16-seed0", help="name or file")
 options.add_argument("--sets", type=int, default=3000, help="sets of points, 100 to 100000")
 options.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,4 @@
-"""The command line: `python -m verify list | show NAME | build NAME | NAME [options] | all | …`.
+"""The command line: `python -m verify list | show NAME | NAME [options] | all | report | …`.
 
 Exit codes: 0 holds · 1 fails · 2 usage · 3 undecided · 4 internal error.
 """
@@ -101,6 +101,7 @@ def _app(words: Sequence[str]) -> typer.Typer:
         "all": check_all,
         "sweep": sweep_command(None),
         "summary": summarise,
+        "report": report,
         "selftest": self_test,
         "env": show_environment,
     }
@@ -277,6 +278,16 @@ def check_all(
         count = len({name for name, _, _ in outcomes})
         print(*summary(outcomes), f"all: {verdict}, {count} claims", sep="\n")
     return EXIT[verdict]
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="what `verify NAME --json FILE` wrote")],
+    out: Annotated[Path, option("a new folder for the pages", "--out")],
+) -> None:
+    """Pages of one's own runs: statements, models with their weights, evidence."""
+    from verify.site.build import report as write_pages
+
+    print(f"written: {write_pages(runs, out)}")
 
 
 def self_test(

@@ -7,7 +7,6 @@ sweep that was stopped, however hard, goes on with what is missing.
 
 from __future__ import annotations
 
-import fcntl
 import inspect
 import json
 import math
@@ -180,6 +179,8 @@ def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
     """No other sweep writes into the folder meanwhile; InputError if one does."""
+    import fcntl  # not on every system, and other commands do without
+
     folder = os.open(out, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

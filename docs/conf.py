@@ -1,0 +1,70 @@
+"""The site: `make docs`.  Pages of statements, and copies of the examples, are written first."""
+
+import builtins
+import json
+import os
+import shutil
+from pathlib import Path
+
+from verify.site.conf import *  # noqa: F403
+from verify.site.conf import extensions, suppress_warnings
+from verify.site.pages import newton_page, write
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE / "_examples"
+# Examples say how they are called, which is a headline here, and draw into files.
+ELSEWHERE = {"induction_in_lens.py"}  # needs packages that the site does not
+
+os.environ["COLUMNS"] = "100"
+builtins.__file__ = str(EXAMPLES / "example.py")  # the gallery's runner names no file
+extensions += ["sphinx_gallery.gen_gallery"]
+suppress_warnings += ["myst.xref_missing", "config.cache"]
+exclude_patterns = ["_build", "_examples", "README.md"]
+
+
+def drawn(block, variables, configuration):
+    """The pictures that an example has drawn into files, as the gallery shows them."""
+    from sphinx_gallery.scrapers import figure_rst
+
+    shown = []
+    for picture in sorted(EXAMPLES.rglob("*.png")):
+        place = variables["image_path_iterator"].next()
+        shutil.move(picture, place)
+        shown.append(place)
+    return figure_rst(shown, configuration["src_dir"])
+
+
+def copied():
+    """The examples, each with its first line as the headline of its page."""
+    (EXAMPLES / "data").mkdir(parents=True, exist_ok=True)
+    for table in (HERE.parent / "examples" / "data").glob("*.csv"):
+        shutil.copy(table, EXAMPLES / "data")
+    for example in sorted((HERE.parent / "examples").glob("*.py")):
+        if example.name in ELSEWHERE:
+            continue
+        first, rest = example.read_text(encoding="utf-8").split("\n", 1)
+        title = first.removeprefix('"""').removesuffix('"""').removesuffix(".")
+        closed = '"""' * first.endswith('"""')
+        text = f'r"""\n{title}\n{"=" * len(title)}\n{closed}\n{rest}'
+        place = EXAMPLES / example.name
+        if not place.exists() or place.read_text(encoding="utf-8") != text:
+            place.write_text(text, encoding="utf-8")
+    (EXAMPLES / "GALLERY_HEADER.rst").write_text("Examples\n========\n", encoding="utf-8")
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(EXAMPLES),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "image_scrapers": (drawn,),
+    "download_all_examples": False,
+    "show_memory": False,
+    "abort_on_example_error": True,
+    "plot_gallery": True,
+    "reset_modules_order": "after",
+}
+
+copied()
+runs = HERE / "_build" / "runs.json"
+write(HERE, json.loads(runs.read_text(encoding="utf-8"))["claims"] if runs.exists() else [])
+(HERE / "newton.md").write_text(newton_page(), encoding="utf-8")

@@ -1,0 +1,74 @@
+"""Models as pages have them: weights bit by bit, and code that builds what is shown."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from constructions import induction_heads, newton
+from constructions.trained import load
+from theory.checks import InputError
+from verify.site.exported import exported, matrix, runs
+from verify.site.shown import MOST, code, model_of, weights
+from verify.theorems import ledger, theorem
+
+BUILT = [entry for entry in ledger().values() if entry.build]
+
+
+def restored(written):
+    dense = np.zeros(written["shape"])
+    dense.ravel()[written["at"]] = written["is"]
+    return dense
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (4, 0)])
+def test_matrices_come_back_bit_by_bit(shape):
+    given = torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    given[given < -0.5] = 0.0
+    back = restored(json.loads(json.dumps(matrix(given))))
+    assert np.array_equal(back, given.numpy())
+
+
+def test_all_that_a_model_is_made_of_is_exported():
+    model = induction_heads(5, 12)
+    data = json.loads(json.dumps(exported(model)))
+    assert [name for name, *_ in data["registers"]] == [*model.stream]
+    assert np.array_equal(restored(data["W_pos"]), model.pos_embed.W_pos.numpy())
+    for block, own in zip(data["blocks"], model.blocks, strict=True):
+        assert block["normalise"] == "hardmax"
+        assert block["mlp"] is None
+        (head,) = block["heads"]
+        for name in ("W_Q", "W_K", "W_V", "W_O"):
+            assert np.array_equal(restored(head[name]), getattr(own.attn, name)[0].numpy())
+        assert head["b_Q"] == own.attn.b_Q[0].tolist()
+    assert data["tokens"]["prefix"] == list(model.interface.prefix)
+
+
+def test_what_a_page_runs_takes_tokens():
+    assert runs(induction_heads(3, 4))
+    assert not runs(newton(2, 1, 0.5))
+    with pytest.raises(InputError, match=r"layer norms"):
+        exported(load("regression-small-seed0"))
+
+
+def test_a_page_shows_the_largest_model_that_can_be_looked_at():
+    entry = theorem("induction")
+    model, values = model_of(entry, {})
+    assert weights(model) <= MOST
+    assert values == {"V": 8, "n": 30}
+    _, given = model_of(entry, {"V": 2})
+    assert given == {"V": 2, "n": 30}
+    assert model_of(theorem("rates"), {}) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", BUILT, ids=lambda entry: entry.name)
+def test_the_code_on_a_page_builds_the_model_on_it(entry, capsys):
+    model, values = model_of(entry, {})
+    exec(code(entry, values), found := {})
+    assert str(found["model"]) == str(model) == capsys.readouterr().out.rstrip()
+    for name, weight in model.state_dict().items():
+        assert torch.equal(weight, found["model"].state_dict()[name])

@@ -1,0 +1,123 @@
+"""The text of pages, and reports of one's own runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from theory.checks import InputError
+from verify.cli import main
+from verify.site.build import report, runs_in
+
+RUN = {
+    "claim": "induction",
+    "statement": "Two layers.",
+    "parameters": {"seed": 0},
+    "verdict": "holds",
+    "environment": {"python": "3"},
+    "findings": [
+        {
+            "id": "answers",
+            "name": "answers <all>",
+            "evidence": "exact",
+            "measured": 0,
+            "bound": 0,
+            "verdict": "holds",
+            "words": "",
+            "wanted": "",
+        }
+    ],
+}
+
+
+@pytest.fixture
+def pages():
+    for package in ("pybtex", "latex2mathml"):
+        pytest.importorskip(package, reason="needs the extra [site]")
+    from verify.site import pages
+
+    return pages
+
+
+def test_a_page_has_statement_model_proof_definition_and_evidence(pages):
+    from verify.theorems import theorem
+
+    entry = theorem("induction")
+    text = pages.page(entry, RUN, {"V": 2, "n": 4})
+    for part in ("## The model", "### Run it", "## Proof", "## Definition", "## Evidence"):
+        assert part in text
+    assert "induction_heads(2, 4" in text
+    assert "[Olsson2022](../references.md#olsson2022)" in text
+    assert 'class="ww-holds">holds</td><td>exact</td><td>answers &lt;all&gt;' in text
+    assert text.count("ww-drawn") == 1
+
+
+def test_the_run_beside_a_statement_has_its_options(pages):
+    from verify.theorems import theorem
+
+    plain = {"claim": "newton", "parameters": {"start": "gram", "interleaved": False}}
+    own = {"claim": "newton", "parameters": {"start": "identity", "interleaved": True}}
+    entry = theorem("newton-interleaved-identity")
+    assert pages.run_of(entry, [plain, own]) is own
+    assert pages.run_of(entry, [plain]) is None
+
+
+def test_text_is_shown_as_it_is(pages):
+    from verify.site.prose import documented, escaped, mathematics
+
+    assert escaped("a_b * `c_d` <e> of [Fu2024, Theorem 5.1]") == (
+        r"a\_b \* `c_d` \<e\> of \[[Fu2024](references.md#fu2024), Theorem 5.1\]"
+    )
+    assert documented("One.  Two.\n\n    H = 1\n") == "One.  Two.\n\n```text\n    H = 1\n```"
+    assert "<msup>" in mathematics("2^k")
+
+
+@pytest.mark.slow
+def test_every_statement_has_a_page(pages, tmp_path):
+    from verify.theorems import ledger
+
+    pages.write(tmp_path, [RUN])
+    written = {file.stem for file in (tmp_path / "statements").iterdir()}
+    assert written >= ledger().keys()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Sphinx's own
+def test_a_report_is_written_from_a_run(pages, tmp_path, capsys):
+    pytest.importorskip("sphinx", reason="needs the extra [site]")
+    file, out = tmp_path / "run.json", tmp_path / "out"
+    assert main(["hop", "--k", "2", "--quiet", "--json", str(file)]) == 0
+    assert main(["report", str(file), "--out", str(out)]) == 0
+    assert "hop(2, " in (out / "statements" / "hop.html").read_text(encoding="utf-8")
+    assert main(["report", str(file), "--out", str(out)]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {out} is there and not empty")
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", "3", '{"claims": [3]}', '{"claims": {"a": 1}}', "{"]
+)
+def test_what_holds_no_runs_is_refused(tmp_path, content):
+    file = tmp_path / "run.json"
+    file.write_text(content)
+    with pytest.raises(InputError, match=r"^.*run\.json holds no runs: write some with"):
+        runs_in(file)
+
+
+def test_files_and_folders_that_are_not_there_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"^cannot read .*: No such file"):
+        report([tmp_path / "none.json"], tmp_path / "out")
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({**RUN, "claim": "not-of-the-ledger"}))
+    with pytest.raises(InputError, match=r"^no statement of the ledger is shown"):
+        report([file], tmp_path / "out")
+
+
+def test_the_extra_is_named_where_it_is_missing(tmp_path, monkeypatch):
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(RUN))
+    monkeypatch.setitem(sys.modules, "sphinx", None)
+    monkeypatch.setitem(sys.modules, "sphinx.cmd.build", None)
+    with pytest.raises(InputError, match=r"pip install 'weightwright\[site\]'$"):
+        report([file], tmp_path / "out")

@@ -1,0 +1,77 @@
+"""`python -m verify report FILE.json … --out DIR`: the pages of one's own runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from theory.checks import InputError
+from verify.theorems import entries_of
+
+CONFIGURATION = "from verify.site.conf import *\n"
+INDEX = """# Report
+
+What follows is written from the runs and from the code that made them.
+
+```{toctree}
+statements/index
+references
+```
+"""
+
+
+def report(files: Sequence[Path], out: Path) -> Path:
+    """Write the pages of the statements that these runs show into a folder, and return the first.
+
+    Raises ValueError for files that hold no runs, a folder that is there and is not empty or cannot
+    be made, and without the packages of the extra `site`.
+    """
+    runs = [run for file in files for run in runs_in(file)]
+    names = [entry.name for run in runs for entry in entries_of(run["claim"])]
+    if not names:
+        raise InputError("no statement of the ledger is shown by these runs: give others")
+    try:
+        from sphinx.cmd.build import build_main
+
+        from verify.site.pages import write
+    except ModuleNotFoundError as error:
+        raise InputError(f"pages need {error.name}: pip install 'weightwright[site]'") from None
+    _empty(out)
+    with TemporaryDirectory() as folder:
+        source = Path(folder)
+        (source / "conf.py").write_text(CONFIGURATION, encoding="utf-8")
+        (source / "index.md").write_text(INDEX, encoding="utf-8")
+        write(source, runs, list(dict.fromkeys(names)), own=True)
+        doctrees = source / "doctrees"
+        if build_main(["-q", "-b", "html", "-d", str(doctrees), folder, str(out)]):
+            raise InputError("the pages could not be built: what is wrong is said above")
+    return out / "index.html"
+
+
+def runs_in(file: Path) -> list[Mapping[str, Any]]:
+    """The runs in a file that `verify NAME --json` or `verify all --json` wrote."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        runs = document.get("claims", [document])
+        if not all({"claim", "findings", "parameters"} <= set(run) for run in runs):
+            raise ValueError
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror or error}") from None
+    except (ValueError, AttributeError, TypeError):
+        raise InputError(
+            f"{file} holds no runs: write some with `python -m verify NAME --json {file}`"
+        ) from None
+    return list(runs)
+
+
+def _empty(out: Path) -> None:
+    """Raise ValueError unless a folder is new, or empty."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise InputError(f"{out} is there and not empty: name a folder that is new")
+    except OSError as error:
+        raise InputError(f"cannot write into {out}: {error.strerror or error}") from None

@@ -1,0 +1,103 @@
+"""A model as JSON for a page, where `static/model.js` computes with it in float64, as torch does.
+
+A matrix is its shape and its entries that are not 0, row by row: {"shape": [r, c], "at": [places],
+"is": [values]}, a place being row·c + column.  JSON writes the shortest decimal that is the same
+double, so that the weights come through bit by bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from constructions.attention import Attention
+from constructions.tokens import Tokens
+from constructions.transformer import Block, Transformer
+from theory.checks import InputError
+
+
+def exported(model: Transformer) -> dict[str, Any]:
+    """What a page needs to draw a model and to run it; `tokens` is None if it is not over tokens.
+
+    Raises ValueError for a model with layer norms, which pages do not compute.
+    """
+    if model.ln_final is not None or any(block.ln1 or block.ln2 for block in model.blocks):
+        raise InputError(f"{model.name} has layer norms: pages show models that were built")
+    pos = None if model.pos_embed is None else matrix(model.pos_embed.W_pos)
+    spans = {name: model.stream[name] for name in model.stream}
+    return {
+        "name": model.name,
+        "source": model.source,
+        "registers": [[name, span.start, span.stop] for name, span in spans.items()],
+        "W_E": matrix(model.embed.W_E),
+        "W_pos": pos,
+        "blocks": [_block(block) for block in model.blocks],
+        "W_U": matrix(model.unembed.W_U),
+        "b_U": None if model.unembed.b_U is None else model.unembed.b_U.tolist(),
+        "tokens": _tokens(model.interface),
+    }
+
+
+def runs(model: Transformer) -> bool:
+    """Whether a page can run it: tokens are whole numbers, written and read as `Tokens` does."""
+    return _tokens(model.interface) is not None
+
+
+def matrix(weights: Tensor) -> dict[str, Any]:
+    """A matrix by its entries that are not 0."""
+    dense = weights.detach().double().numpy()
+    places = np.flatnonzero(dense)
+    return {
+        "shape": list(dense.shape),
+        "at": places.tolist(),
+        "is": dense.ravel()[places].tolist(),
+    }
+
+
+def _block(block: Block) -> dict[str, Any]:
+    attn, mlp = block.attn, block.mlp
+    return {
+        "lines": list(block.lines),
+        "heads": [] if attn is None else [_head(attn, h) for h in range(attn.n_heads)],
+        "normalise": None if attn is None else attn.normalise,
+        "scale": None if attn is None else attn.scale,
+        "mlp": None if mlp is None else _written(dict(mlp.named_parameters())),
+        "unit": block.norm is not None,
+    }
+
+
+def _head(attn: Attention, h: int) -> dict[str, Any]:
+    own = {name: weights[h] for name, weights in attn.named_parameters()}
+    return {"mask": attn.masks[h], **_written(own)}
+
+
+def _written(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Matrices by their entries, and biases as lists."""
+    return {
+        name: matrix(each) if name.startswith("W") else each.tolist()
+        for name, each in tensors.items()
+    }
+
+
+def _tokens(interface: Any) -> dict[str, Any] | None:
+    kind = type(interface)
+    if not isinstance(interface, Tokens) or any(
+        getattr(kind, name) is not getattr(Tokens, name) for name in ("check", "write", "read")
+    ):
+        return None
+    slots = interface.slots
+    return {
+        "vocabulary": interface.vocabulary_size,
+        "most": interface.max_length,
+        "length": interface.length,
+        "prefix": list(interface.prefix),
+        "slots": None if slots is None else [[slot.start, slot.stop] for slot in slots],
+        "examples": interface.n_examples,
+        "answers": interface.n_answers,
+        "whole": interface.answered.stop == 1,
+        "bottom": interface.bottom,
+        "frequencies": interface.frequencies,
+    }

@@ -1,0 +1,237 @@
+// Pictures of a model and of what it does: weights by register; tokens that can be typed, answers,
+// attention and registers layer by layer.  Every element with the class ww-model holds the JSON of
+// verify/site/exported.py in a script of its own.
+(function () {
+  "use strict";
+  const { Model } = weightwright;
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function element(name, attributes, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  }
+
+  function drawn(name, attributes, text) {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  // A number in few characters, and one in all that matter.
+  function brief(value) {
+    if (Number.isNaN(value)) return "–";
+    const text = String(Number(value.toPrecision(2))).replace("-", "−");
+    return text.length > 4 ? value.toExponential(0).replace("-", "−").replace("+", "") : text;
+  }
+  const exact = (value) => String(value).replace("-", "−");
+
+  // A matrix as a picture: entries [row, column, value]; rows and columns are groups [name, size].
+  function heat(entries, rows, columns, { cell, label, numbers }) {
+    const places = (groups) => groups.flatMap(([name, size]) =>
+      Array.from({ length: size }, (_, i) => (size === 1 ? name : `${name}[${i}]`)));
+    const down = places(rows), across = places(columns);
+    const longest = (groups) => Math.max(...groups.map(([name]) => String(name).length));
+    const slanted = columns.some(([name, size]) => String(name).length * 7 > size * cell);
+    const left = 10 + 7 * longest(rows), top = slanted ? 12 + 6 * longest(columns) : 18;
+    const right = slanted ? 4 * longest(columns) : 2;
+    const [w, h] = [across.length * cell, down.length * cell];
+    const svg = drawn("svg", {
+      role: "img", "aria-label": label, width: left + w + right, height: top + h + 2, class: "ww-heat",
+    });
+    const largest = entries.reduce((most, [, , v]) => Math.max(most, Math.abs(v) || 0), 0) || 1;
+    svg.append(drawn("rect", { x: left, y: top, width: w, height: h, class: "ww-ground" }));
+    for (const [r, c, value] of entries) {
+      const x = left + c * cell, y = top + r * cell;
+      const kind = Number.isNaN(value) ? "ww-none" : value > 0 ? "ww-plus" : "ww-minus";
+      const strength = Number.isNaN(value) ? 1 : Math.sqrt(Math.abs(value) / largest);
+      const box = drawn("rect", {
+        x, y, width: cell, height: cell, class: kind, "fill-opacity": (0.12 + 0.78 * strength).toFixed(3),
+      });
+      box.append(drawn("title", {}, `${down[r]}, ${across[c]}: ${exact(value)}`));
+      svg.append(box);
+      if (numbers) {
+        const at = { x: x + cell / 2, y: y + cell / 2 + 4, class: "ww-number" };
+        svg.append(drawn("text", at, brief(value)));
+      }
+    }
+    let at = 0;
+    for (const [name, size] of rows) {
+      const y = top + (at + size / 2) * cell + 4;
+      svg.append(drawn("text", { x: left - 5, y, class: "ww-row" }, name));
+      at += size;
+      svg.append(drawn("line", { x1: left, x2: left + w, y1: top + at * cell, y2: top + at * cell }));
+    }
+    at = 0;
+    for (const [name, size] of columns) {
+      const x = left + (at + size / 2) * cell, y = top - 5;
+      const turn = slanted ? { transform: `rotate(-50 ${x} ${y})` } : { "text-anchor": "middle" };
+      svg.append(drawn("text", { x, y, ...turn }, name));
+      at += size;
+      svg.append(drawn("line", { y1: top, y2: top + h, x1: left + at * cell, x2: left + at * cell }));
+    }
+    return element("div", { class: "ww-wide", tabindex: "0", role: "group", "aria-label": label }, svg);
+  }
+
+  const dense = (rows) => rows.flatMap((row, r) =>
+    Array.from(row, (value, c) => [r, c, value]).filter(([, , value]) => value !== 0));
+
+  // A · B or A · Bᵀ of sparse matrices, as entries that are not 0.
+  function product(A, B, transposed) {
+    const turned = (M) => ({
+      shape: [M.shape[1], M.shape[0]],
+      at: M.at.map((p) => (p % M.shape[1]) * M.shape[0] + Math.floor(p / M.shape[1])),
+      is: M.is,
+    });
+    const [left, right] = [listed(A), listed(transposed ? turned(B) : B)];
+    const sums = new Map();
+    for (const [r, k, a] of left) {
+      for (const [m, c, b] of right) {
+        if (m === k) sums.set(`${r} ${c}`, (sums.get(`${r} ${c}`) || 0) + a * b);
+      }
+    }
+    return [...sums].map(([key, v]) => [...key.split(" ").map(Number), v]).filter(([, , v]) => v);
+  }
+
+  const listed = ({ shape, at, is }) =>
+    at.map((place, i) => [Math.floor(place / shape[1]), place % shape[1], is[i]]);
+
+  // The weights of a model, layer by layer, by register.
+  function weights(data) {
+    const registers = data.registers.map(([name, start, stop]) => [name, stop - start]);
+    const cell = data.registers[data.registers.length - 1][2] > 24 ? 9 : 14;
+    const box = element("div", { class: "ww-weights" });
+    data.blocks.forEach((block, number) => {
+      const words = element("ul", { class: "ww-words" }, ...block.lines.map((line) => element("li", {}, line)));
+      const pictures = element("div", { class: "ww-row-of" });
+      const add = (caption, entries, rows, columns) => pictures.append(element("figure", {},
+        element("figcaption", {}, caption),
+        heat(entries, rows, columns, { cell, label: `layer ${number + 1}, ${caption}` })));
+      block.heads.forEach((head, h) => {
+        const name = block.heads.length > 1 ? `head ${h + 1}` : "head";
+        const ones = [["1", 1]];
+        const asks = product(head.W_Q, head.W_K, true);
+        const constants = head.b_Q.some((b) => b) || head.b_K.some((b) => b);
+        const scores = constants ? bordered(head) : asks;
+        const sides = constants ? [...registers, ...ones] : registers;
+        add(`${name}: what asks (down) and answers`, scores, sides, sides);
+        add(`${name}: what is carried (down) and where to`, product(head.W_V, head.W_O), registers, registers);
+      });
+      if (block.mlp) {
+        const units = [["units", block.mlp.b_in.length]];
+        if (units[0][1] <= 120) {
+          add("MLP: what its units read", turnedEntries(listed(block.mlp.W_in)), units, registers);
+          add("MLP: where they write", listed(block.mlp.W_out), units, registers);
+        }
+      }
+      box.append(element("section", {},
+        element("h4", {}, `Layer ${number + 1}`), words, pictures));
+    });
+    return box;
+  }
+
+  const turnedEntries = (entries) => entries.map(([r, c, v]) => [c, r, v]);
+
+  // (W_Q; b_Q)(W_K; b_K)ᵀ: with a last row and column for the constant 1.
+  function bordered(head) {
+    const below = (W, b) => ({
+      shape: [W.shape[0] + 1, W.shape[1]],
+      at: [...W.at, ...b.map((_, i) => W.shape[0] * W.shape[1] + i)],
+      is: [...W.is, ...b],
+    });
+    return product(below(head.W_Q, head.b_Q), below(head.W_K, head.b_K), true);
+  }
+
+  // A model that runs: tokens are typed, and everything follows.
+  function runs(box, data) {
+    const model = new Model(data);
+    const kinds = data.tokens, layers = data.blocks.length;
+    const id = `ww-${document.querySelectorAll(".ww-tokens").length}`;
+    const line = element("input", {
+      id, class: "ww-tokens", type: "text", inputmode: "numeric", autocomplete: "off", spellcheck: "false",
+    });
+    const message = element("p", { class: "ww-message", role: "status" });
+    const answers = element("div", { class: "ww-wide" });
+    const layer = element("input", { id: `${id}-layer`, type: "range", min: 0, max: layers, value: layers });
+    const which = element("span", { class: "ww-which" });
+    const inside = element("div", {});
+    const random = element("button", { type: "button" }, "Random tokens");
+    const on = element("button", { type: "button" }, "Continue");
+    const grows = kinds.length === null && !kinds.whole && kinds.answers <= kinds.vocabulary;
+    on.hidden = !grows;
+
+    const range = (place) => (kinds.slots ? kinds.slots[place] : [0, kinds.vocabulary]);
+    function drawTokens() {
+      const count = kinds.length === null ? Math.min(kinds.most, 10) : kinds.length;
+      line.value = Array.from({ length: count }, (_, place) => {
+        const [low, end] = range(place);
+        return low + Math.floor(Math.random() * (end - low));
+      }).join(" ");
+    }
+    const typed = () => line.value.split(/[\s,]+/).filter(Boolean).map(Number);
+
+    function show() {
+      const tokens = typed(), refused = model.refused(tokens);
+      line.setAttribute("aria-invalid", String(Boolean(refused)));
+      message.textContent = refused;
+      if (refused) return;
+      const found = model.answer(tokens);
+      const front = kinds.prefix.map((_, i) => (kinds.prefix.length > 1 ? `BOS${i + 1}` : "BOS"));
+      const names = [...front, ...tokens.map(String)];
+      const said = found.answers.map((answer) => (answer < 0 ? "⊥" : String(answer)));
+      const cells = (row, kind) => row.map((text) => element(kind, {}, text));
+      answers.replaceChildren(element("table", { class: "ww-answers" },
+        element("tr", {}, element("th", { scope: "row" }, "token"), ...cells(names.slice(kinds.prefix.length), "td")),
+        element("tr", {}, element("th", { scope: "row" }, kinds.whole ? "answer" : "answers"), ...cells(said, "td"))));
+      box.dataset.answers = JSON.stringify(found.answers);
+      const at = Number(layer.value);
+      which.textContent = at === 0 ? "the embedding" : `after layer ${at} of ${layers}`;
+      const registers = data.registers.map(([name, start, stop]) => [name, stop - start]);
+      const places = names.map((name) => [name, 1]);
+      const block = at > 0 ? data.blocks[at - 1] : null;
+      const words = block ? element("ul", { class: "ww-words" }, ...block.lines.map((each) => element("li", {}, each))) : "";
+      const looks = element("div", { class: "ww-row-of" }, ...(block ? found.patterns[at - 1] : []).map((pattern, h) =>
+        element("figure", {}, element("figcaption", {}, `where head ${h + 1} looks, from each token (down)`),
+          heat(dense(pattern), places, places, { cell: 20, label: `attention of layer ${at}, head ${h + 1}` }))));
+      inside.replaceChildren(words, looks, element("figure", {},
+        element("figcaption", {}, `registers of each token (down), ${which.textContent}`),
+        heat(dense(found.streams[at]), places, registers, { cell: 30, label: "registers", numbers: true })));
+      on.disabled = found.answers[found.answers.length - 1] < 0 || tokens.length >= kinds.most;
+    }
+
+    line.addEventListener("input", show);
+    layer.addEventListener("input", show);
+    random.addEventListener("click", () => { drawTokens(); show(); });
+    on.addEventListener("click", () => {
+      const { answers: all } = model.answer(typed());
+      line.value = [...typed(), all[all.length - 1]].join(" ");
+      show();
+    });
+    const length = kinds.length === null ? `up to ${kinds.most}` : `${kinds.length}`;
+    box.append(
+      element("label", { for: id }, `Tokens (${length} whole numbers from 0 to ${kinds.vocabulary - 1})`),
+      element("div", { class: "ww-controls" }, line, random, on), message, answers,
+      element("div", { class: "ww-controls" }, element("label", { for: `${id}-layer` }, "Layer"), layer, which),
+      inside);
+    if (box.dataset.tokens) line.value = box.dataset.tokens;
+    else drawTokens();
+    show();
+  }
+
+  function open() {
+    for (const box of document.querySelectorAll(".ww-model")) {
+      const data = JSON.parse(box.querySelector("script").textContent);
+      if (data.tokens) runs(box, data);
+    }
+    for (const box of document.querySelectorAll(".ww-drawn")) {
+      const data = JSON.parse(document.getElementById(box.dataset.of).querySelector("script").textContent);
+      box.append(weights(data));
+    }
+  }
+
+  weightwright.heat = heat;
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", open);
+  else open();
+})();
