@@ -27,9 +27,9 @@ tools: $(TOOLS)/installed
 
 # The site, in docs/_build/html: every claim is run at quick sizes, and every example.
 docs: $(SITE)/installed
-	mkdir -p docs/_build
+	mkdir -p docs/_build/source
 	$(SITE)/bin/python -m verify all --quick --jobs 2 --quiet --json docs/_build/runs.json
-	OMP_NUM_THREADS=1 $(SITE)/bin/python -m sphinx -q -b html docs docs/_build/html
+	OMP_NUM_THREADS=1 $(SITE)/bin/python -m sphinx -q -b html -c docs/site docs/_build/source docs/_build/html
 	OMP_NUM_THREADS=1 $(SITE)/bin/python -m pytest tests/site -m "slow or not slow"
 
 lint: $(VENV)/installed

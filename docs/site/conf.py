@@ -1,4 +1,5 @@
-"""The site: `make docs`.  Pages of statements, and copies of the examples, are written first."""
+"""The site: `make docs`.  All its sources are put into one folder first: the pages of statements,
+those of `docs/`, and the examples."""
 
 import builtins
 import json
@@ -11,15 +12,15 @@ from verify.site.conf import extensions, suppress_warnings
 from verify.site.pages import newton_page, write
 
 HERE = Path(__file__).parent
-EXAMPLES = HERE / "_examples"
-# Examples say how they are called, which is a headline here, and draw into files.
+ROOT = HERE.parent.parent
+BUILD = ROOT / "docs" / "_build"
+SOURCE, EXAMPLES = BUILD / "source", BUILD / "examples"
 ELSEWHERE = {"induction_in_lens.py"}  # needs packages that the site does not
 
 os.environ["COLUMNS"] = "100"
 builtins.__file__ = str(EXAMPLES / "example.py")  # the gallery's runner names no file
 extensions += ["sphinx_gallery.gen_gallery"]
 suppress_warnings += ["myst.xref_missing", "config.cache"]
-exclude_patterns = ["_build", "_examples", "README.md"]
 
 
 def drawn(block, variables, configuration):
@@ -37,9 +38,9 @@ def drawn(block, variables, configuration):
 def copied():
     """The examples, each with its first line as the headline of its page."""
     (EXAMPLES / "data").mkdir(parents=True, exist_ok=True)
-    for table in (HERE.parent / "examples" / "data").glob("*.csv"):
+    for table in (ROOT / "examples" / "data").glob("*.csv"):
         shutil.copy(table, EXAMPLES / "data")
-    for example in sorted((HERE.parent / "examples").glob("*.py")):
+    for example in sorted((ROOT / "examples").glob("*.py")):
         if example.name in ELSEWHERE:
             continue
         first, rest = example.read_text(encoding="utf-8").split("\n", 1)
@@ -65,6 +66,8 @@ sphinx_gallery_conf = {
 }
 
 copied()
-runs = HERE / "_build" / "runs.json"
-write(HERE, json.loads(runs.read_text(encoding="utf-8"))["claims"] if runs.exists() else [])
-(HERE / "newton.md").write_text(newton_page(), encoding="utf-8")
+for page in (HERE / "index.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("*.png")):
+    shutil.copy2(page, SOURCE)
+runs = BUILD / "runs.json"
+write(SOURCE, json.loads(runs.read_text(encoding="utf-8"))["claims"] if runs.exists() else [])
+(SOURCE / "newton.md").write_text(newton_page(), encoding="utf-8")
