@@ -56,8 +56,8 @@ def learned_search(
               where `near` holds, and undecided elsewhere.
     sorted    nine cells in ten hold the point of their rank.
     untrained less than half of the cells do, and less than half of the queries are found.
-    frozen    query networks, of half the width, that are trained for a data network as it was at
-              first: below binary search at the last lookup.
+    frozen    query networks that are trained as long, for a data network as it was at first: below
+              binary search at the last lookup.
     """
     count = 2000 if run.quick else samples
     seen = {name: models_of(f"search-{name}", KIND) for name in ("uniform-16", "frozen-16")}

@@ -252,8 +252,8 @@ PRESETS = presets(
         "uniform-16": (Search(16, 4), {"steps": 3000, **LEARNED}, _shape()),
         "frozen-16": (
             Search(16, 4),
-            {"steps": 1200, "batch_size": 32, **LEARNED},
-            _shape(64, frozen=True),
+            {"steps": 3000, **LEARNED},
+            _shape(frozen=True),
         ),
         "compare-7": (
             Search(7, 3, "targets", "final", queries=8, paths=8, compares=True),
