@@ -55,8 +55,8 @@ def learned_tree(
     and, with a larger entropy bonus, which was chosen by that, 80.2 % at last.
 
     bound     no tree finds more, at any lookup, than the best one with so many levels.
-    binary    the tree finds more at last than binary search.
-    treap     and more than the treap.
+    binary    the tree finds at least as much at last as binary search.
+    treap     and as the treap.
     best      within 2 points of the best tree.
     found     on sets of points, which have to be sorted for that, more is found than by the treap.
     untrained each of the seeds: the tree finds less than the treap.
@@ -85,15 +85,22 @@ def asked(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
     return x, x[np.arange(count), run.rng.choice(N, size=count, p=frequencies())]
 
 
-def weights_found(model: Any, descends: bool, weights: np.ndarray) -> list[float]:
-    """What the tree of the query networks finds after each lookup, (M,)."""
+def levels_of(model: Any, descends: bool) -> np.ndarray:
+    """The lookup at which the tree of the query networks finds each point, past the last for those
+    that it does not find, (15,)."""
     level = np.array(finds(tree_of(model, descends), N))
-    return [float(each) for each in found_by_depth(np.where(level, level, N), weights, M)]
+    return np.where(level, level, M + 1)
+
+
+def found_at_last(levels: np.ndarray, weights: np.ndarray) -> float:
+    """The frequency of what a tree finds."""
+    return float(found_by_depth(levels, weights, M)[-1])
 
 
 def of_tree(run: Run, model: Any, found: Measured, weights: np.ndarray) -> Iterator[Finding]:
     """What is said of one model, measured on sets."""
-    own = weights_found(model, found.descends, weights)
+    levels, treap = levels_of(model, found.descends), found_at_last(treap_depths(weights), weights)
+    own = found_by_depth(levels, weights, M).tolist()
     best, name = most_by_weight(weights, M), f"frequency of what the tree finds, {N} points"
     words = _told(own)
     yield each_at_most(
@@ -107,24 +114,22 @@ def of_tree(run: Run, model: Any, found: Measured, weights: np.ndarray) -> Itera
     )
     at_last = f"{name}, at last"
     for id, least, told_as in (
-        ("binary", found_by_depth(depths(N), weights, M)[-1], "binary search"),
-        ("treap", found_by_depth(treap_depths(weights), weights, M)[-1], "the treap"),
-        ("best", best[-1] - NEAR, "2 points below the best tree"),
+        ("binary", found_at_last(depths(N), weights), "binary search"),
+        ("treap", treap, "the treap"),
+        ("best", float(best[-1]) - NEAR, "2 points below the best tree"),
     ):
-        least = float(least)
         wanted = f"at least {100 * least:.1f} %, {told_as}"
         yield at_least(id, at_last, "trained", own[-1], least, words=_told(own[-1:]), wanted=wanted)
-    treap = float(found_by_depth(treap_depths(weights), weights, M)[-1])
     measured = over("found", "found at last", found.by_lookup[-1:], [treap], wanted="above a treap")
     measured.words += f"; {told(found.by_lookup)}; {found.in_order.mean():.1%} in order"
     yield measured
-    yield permuted(run, model, found.descends, weights)
+    yield permuted(run, levels, weights)
 
 
-def permuted(run: Run, model: Any, descends: bool, weights: np.ndarray) -> Finding:
+def permuted(run: Run, levels: np.ndarray, weights: np.ndarray) -> Finding:
     """The same tree with frequencies in other orders."""
     others = [run.rng.permutation(weights) for _ in range(RANKINGS)]
-    own = estimated(np.array([weights_found(model, descends, w)[-1] for w in others]))
+    own = estimated(np.array([found_at_last(levels, each) for each in others]))
     treap = float(treap_found(zipf(N, EXPONENT), M)[-1])
     return below(
         "permuted",
@@ -138,8 +143,8 @@ def permuted(run: Run, model: Any, descends: bool, weights: np.ndarray) -> Findi
 
 def control(model: Any, weights: np.ndarray) -> Finding:
     """Before training."""
-    own = max(weights_found(model, descends, weights)[-1] for descends in (False, True))
-    treap = float(found_by_depth(treap_depths(weights), weights, M)[-1])
+    own = max(found_at_last(levels_of(model, way), weights) for way in (False, True))
+    treap = found_at_last(treap_depths(weights), weights)
     return at_most(
         "tree",
         "frequency of what the tree finds at last",
