@@ -9,9 +9,10 @@
                own; a query is one of the points, and N(0, 1) in each coordinate
     sphere     directions; the inner product of a query with one of the points is 0.8
     images     numbers below 100, distinct in a set, each shown by two images of digits, tens and
-               units, of 64 pixels; a query shows one of the numbers, by images of its own
+               units, of 64 pixels; a query shows any number below 100, by images of its own
 
-The nearest point is that at the least distance; of images, that of the same number.
+The nearest point is that at the least distance; of images, that of the nearest number, and of two
+as near the smaller one.
 """
 
 from __future__ import annotations
@@ -129,8 +130,10 @@ def _directions(z: Tensor) -> Tensor:
 def images(drawn: Drawn) -> Sets:
     """Raises ValueError where the images are not there, as `split_digits`."""
     numbers = drawn.uniform(drawn.count, DIGITS**2).argsort(-1)[:, : drawn.N]
-    which, asked = drawn.one_of(numbers[..., None])
-    return Sets(shown(numbers, drawn), shown(asked[..., 0], drawn), which)
+    asked = (DIGITS**2 * drawn.uniform(drawn.count, drawn.m)).long().clamp(max=DIGITS**2 - 1)
+    above = numbers[..., None, :] - asked[..., None]
+    nearest = (2 * above.abs() + (above > 0)).argmin(-1)
+    return Sets(shown(numbers, drawn), shown(asked, drawn), nearest)
 
 
 def shown(numbers: Tensor, drawn: Drawn) -> Tensor:
