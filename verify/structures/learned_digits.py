@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 
 from theory.structures import Strategy, binary_search, interpolation_search, looked_at, nearest
 from verify.claim import Run, claim, option
@@ -27,8 +27,10 @@ from verify.structures.learned import (
 
 N, M, NUMBERS = 16, 4, 100
 SORTED, UNSORTED = 0.8, 0.5  # of the cells: after training at least, before at most
+NEXTS = 0.5  # of the numbers: after training at least, before at most
 FOUND, UNFOUND = 0.75, 0.5  # of the queries at last: after training at least, before at most
-READ, UNREAD, PERMUTED = 0.9, 0.7, 0.2  # correlations: after training, before, of other labels
+READ, UNREAD = 0.9, 0.7  # correlations: after training at least, before at most
+PERMUTED, TURNED = 0.2, 0.5  # of other labels, as they are and rotated, at most
 DRAWS = 20  # of images for each number, whose correlations are estimated one by one
 LABELS = np.tile(np.arange(NUMBERS), (DRAWS, 1))
 
@@ -67,13 +69,16 @@ def learned_digits(
 
     number    what is made of images has a rank correlation with the number above .9 in size.
     sorted    four cells in five hold the number of their rank.
+    rotated   so with the numbers in the best of 100 rotations, k, …, 99, 0, …, k − 1; and
+    next      in a ring of cells, after more than half of the numbers comes the next one, 0 after
+              99.  These two were added when seed 0 had been seen, and before the others were.
     ahead     after lookups 1, 2 and 3 more is found than by binary search of the numbers.
     found     three queries in four are found at last; interpolation search of the numbers
               themselves is told beside it.
-    untrained each of the seeds: less than half of the cells and of the queries, and a correlation
-              below .7.
-    permuted  a correlation below .2 with numbers in other orders, and with the queries of another
-              set less than half found.
+    untrained each of the seeds: less than half of the cells, of what is next and of the queries,
+              and correlations below .7.
+    permuted  with numbers in other orders a correlation below .2, rotated below .5, and with the
+              queries of another set less than half found.
     """
     from constructions.trained.tasks import digits
 
@@ -122,21 +127,32 @@ def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Share]:
 
 def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Rank correlations of what a network makes of images (draws, numbers, d) with labels
-    (draws, numbers), (draws,)."""
+    (draws, numbers) and with all their rotations, (rotations, draws)."""
     import torch
 
     with torch.no_grad():
         made = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
-    rows = zip(torch.cat(made).numpy(), labels, strict=True)
-    return np.array([spearmanr(*pair).statistic for pair in rows])
+    ranks = rankdata(torch.cat(made).numpy(), axis=1)
+    ranks = (ranks - ranks.mean(1, keepdims=True)) / (ranks.std(1, keepdims=True) + 1e-12)
+    turned = (labels - np.arange(NUMBERS)[:, None, None]) % NUMBERS
+    return np.asarray((ranks * (turned - turned.mean()) / turned[0, 0].std()).mean(-1))
+
+
+def nexts(found: Measured) -> np.ndarray:
+    """The share of numbers after which the next one comes, both in a ring, of each set (sets,); in
+    the direction in which that is so more often."""
+    step = (np.roll(found.place, -1, axis=1) - found.place) % N
+    up, down = ((step == way).mean(1) for way in (1, N - 1))
+    return np.asarray(max(up, down, key=np.mean))
 
 
 def of_digits(run: Run, model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]:
     """What is said of one model."""
-    yield _more("number", RANKS, _size(correlations(model, shown, LABELS)), READ)
-    found = found_by(model, drawn)
-    order = estimated(found.in_order)
-    yield _more("sorted", CELLS, order, SORTED)
+    ranks, found = correlations(model, shown, LABELS), found_by(model, drawn)
+    yield _more("number", RANKS, _size(ranks[0]), READ)
+    yield _more("rotated", ROTATED, _largest(ranks), READ)
+    yield _more("sorted", CELLS, estimated(found.in_order), SORTED)
+    yield _more("next", NEXT, estimated(nexts(found)), NEXTS)
     shares, name = found.by_lookup, "found after each lookup, 16 numbers by images"
     halves = by_numbers(binary_search, drawn)
     bounds = [share.value for share in halves[:-1]]
@@ -145,8 +161,9 @@ def of_digits(run: Run, model: Any, drawn: Pictures, shown: np.ndarray) -> Itera
     fixed = by_numbers(interpolation_search(-1, NUMBERS), drawn)
     last.words += f"; {told(shares)}; interpolation {told(fixed)}, binary search {told(halves)}"
     yield last
-    others = run.rng.permuted(LABELS, axis=1)
-    yield _less("permuted/number", RANKS, _size(correlations(model, shown, others)), PERMUTED)
+    ranks = correlations(model, shown, run.rng.permuted(LABELS, axis=1))
+    yield _less("permuted/number", RANKS, _size(ranks[0]), PERMUTED)
+    yield _less("permuted/rotated", ROTATED, _largest(ranks), TURNED)
     rolled = drawn._replace(queries=np.roll(drawn.queries, 1, axis=0))
     found = found_by(model, rolled)
     yield under(
@@ -159,13 +176,17 @@ def of_digits(run: Run, model: Any, drawn: Pictures, shown: np.ndarray) -> Itera
 
 
 RANKS = "rank correlation of what is made of images with the number, in size"
+ROTATED = f"{RANKS}, in the best rotation of the numbers"
 CELLS = "cells that hold the number of their rank"
+NEXT = "numbers after which the next one comes, in a ring of cells"
 
 
 def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]:
     """Before training."""
-    yield _less("number", RANKS, _size(correlations(model, shown, LABELS)), UNREAD)
-    found = found_by(model, drawn)
+    ranks, found = correlations(model, shown, LABELS), found_by(model, drawn)
+    yield _less("number", RANKS, _size(ranks[0]), UNREAD)
+    yield _less("rotated", ROTATED, _largest(ranks), UNREAD)
+    yield _less("next", NEXT, estimated(nexts(found)), NEXTS)
     yield _less("sorted", CELLS, estimated(found.in_order), UNSORTED)
     yield under("found", "found at last", found.by_lookup[-1:], [UNFOUND], wanted="below")
 
@@ -174,6 +195,11 @@ def _size(signed: np.ndarray) -> Mean:
     """Of correlations: their mean, whichever sign it has."""
     mean = estimated(signed)
     return mean._replace(mean=abs(mean.mean))
+
+
+def _largest(signed: np.ndarray) -> Mean:
+    """Of correlations by rotation (rotations, draws): of that whose mean is largest in size."""
+    return _size(signed[abs(signed.mean(1)).argmax()])
 
 
 def _more(id: str, name: str, found: Mean, least: float) -> Finding:
