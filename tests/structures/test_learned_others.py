@@ -9,7 +9,7 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from constructions.trained import untrained
+from constructions.trained import preset, untrained
 from constructions.trained.configuration import Configuration
 from constructions.trained.lookup import LookupShape
 from constructions.trained.tasks import laws
@@ -51,6 +51,9 @@ def test_unequal_queries():
     assert torch.equal(x.gather(1, near[..., None]), q)
     share = np.bincount(rank.flatten().numpy(), minlength=15) / rank.numel()
     assert (abs(share - w) < 5 * np.sqrt(w / rank.numel())).all()
+    made = preset("search", "zipf-15")
+    *_, beside = made.task.evaluate(untrained(made), 50, 0)
+    assert beside == f"by comparisons at most {np.sort(w)[-7:].sum():.1%}"
 
 
 def test_the_sphere():

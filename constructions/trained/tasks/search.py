@@ -29,11 +29,11 @@ from constructions.trained.configuration import presets
 from constructions.trained.lookup import LookupShape, PointsAndQueries
 from constructions.trained.relaxed_sort import RELAXED
 from constructions.trained.tasks.digits import DIGITS
-from constructions.trained.tasks.laws import LAWS, PIXELS, Drawn, Sets
+from constructions.trained.tasks.laws import LAWS, PIXELS, Drawn, Sets, frequencies
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
 from theory import checks
 from theory.checks import InputError
-from theory.structures import binary_accuracy, most_found
+from theory.structures import binary_accuracy, most_by_weight, most_found
 
 if TYPE_CHECKING:
     from constructions.trained.configuration import Configuration
@@ -186,7 +186,9 @@ class Search(Task, kind="search"):
     def _beside(self) -> str:
         N, M = self.points, self.lookups
         if self.compares:
-            return f"by comparisons at most {most_found(N, M) / N:.1%}"
+            zipf = self.law == "zipf"
+            most = most_by_weight(frequencies(N), M)[-1] if zipf else most_found(N, M) / N
+            return f"by comparisons at most {most:.1%}"
         if self.law == "uniform" and self.d == 1 and not self.extra:
             shown = " ".join(f"{100 * float(each):.1f}" for each in binary_accuracy(N, M))
             return f"binary search: {shown} %"
