@@ -76,7 +76,7 @@ def frequencies() -> np.ndarray:
     """Of the point of each rank, (15,)."""
     from constructions.trained.tasks import laws
 
-    return np.array(laws.frequencies(N))
+    return laws.frequencies(N)
 
 
 def asked(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:

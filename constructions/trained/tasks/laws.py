@@ -90,9 +90,11 @@ def zipf_targets(drawn: Drawn) -> Sets:
 
 
 @cache
-def frequencies(N: int) -> tuple[float, ...]:
-    """Of the point of each rank in ascending order, how often it is asked for."""
-    return tuple(np.random.default_rng(0).permutation(zipf(N, EXPONENT)).tolist())
+def frequencies(N: int) -> np.ndarray:
+    """Of the point of each rank in ascending order, how often it is asked for, (N,)."""
+    chances = np.random.default_rng(0).permutation(zipf(N, EXPONENT))
+    chances.flags.writeable = False
+    return chances
 
 
 def hard(drawn: Drawn) -> Sets:
