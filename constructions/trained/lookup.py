@@ -5,11 +5,12 @@
     query networks    lookup i is an MLP of its own, from the query and the cells and values that
                       were seen → logits of the N cells; it looks at the largest
 
-Numbers are read in one of three ways:
+Numbers are read in one of four ways:
 
     sinusoids    data: sin(w x + b) for 32 fixed random pairs, and nothing else
     fourier      data: x and sin, cos of kπx/2, k = 1, …, 6, of every coordinate
     raw          data: x/scale and 1; queries: 10 x/scale
+    images       a number of (−1, 1) that a small MLP makes of all coordinates, as `fourier`
 
 Query networks read a number as `fourier` does, unless it is raw.  Those that compare see no
 numbers, only the sign of q − x for each cell x seen.
@@ -39,7 +40,8 @@ WAVES, FASTEST = 6, 6.0  # of Fourier features; the spread of frequencies of ran
 SINUSOIDS, FINE = 32, 64  # how many; multiples of 1/64, which float16 holds
 FINER = 10  # times, that raw numbers are larger for queries
 NEVER = -1e9  # the logit of a cell that is not to be chosen; finite, so that p·log p is 0
-READS = "sinusoids", "fourier", "raw"
+READS = "sinusoids", "fourier", "raw", "images"
+SEEN = 32  # units between an image and its number
 Lookups = Generator[Tensor, Tensor, None]
 
 
@@ -129,8 +131,8 @@ class LookupShape:
             raise InputError("there are no extra cells for the first lookup: leave `begins` out")
         Stream(cells=(interface.n + T) * self.hidden).fits(interface.lookups)
         shape = TransformerShape(self.n_layers, self.n_heads, self.d_model, self.d_mlp)
-        columns = self.columns(interface.d)
-        outputs = 1 + interface.d * bool(T)  # a score, and what an extra cell holds
+        columns, d = self.columns(interface.d), self.told(interface.d)
+        outputs = 1 + d * bool(T)  # a score, and what an extra cell holds
         into = Form(interface, columns + T, outputs, rows=columns, mask="full")
         data = shape.build(into, seed, task)
         with torch.random.fork_rng(devices=[]):
@@ -141,7 +143,12 @@ class LookupShape:
 
     def columns(self, d: int) -> int:
         """Of a point of d coordinates, as the data network reads it."""
-        return {"sinusoids": SINUSOIDS, "fourier": d * (1 + 2 * WAVES), "raw": d + 1}[self.reads]
+        waves = self.told(d) * (1 + 2 * WAVES)
+        return {"sinusoids": SINUSOIDS, "raw": d + 1}.get(self.reads, waves)
+
+    def told(self, d: int) -> int:
+        """Numbers that stand for a point of d coordinates."""
+        return 1 if self.reads == "images" else d
 
 
 class LookupNetwork(Model):
@@ -156,11 +163,14 @@ class LookupNetwork(Model):
     def __init__(self, data: Model, shape: LookupShape, interface: PointsAndQueries) -> None:
         super().__init__()
         self.data, self.shape, self.interface = data, shape, interface
-        cells, d = interface.n + interface.extra, interface.d
+        cells, d = interface.n + interface.extra, shape.told(interface.d)
         number = d if shape.reads == "raw" else d * (1 + 2 * WAVES)
         asked, seen = (1, cells + 1) if interface.compares else (number, cells + number)
         each = [asked + i * seen for i in range(interface.lookups)]
         self.queries = nn.ModuleList(_mlp(rows, shape, cells) for rows in each)
+        if shape.reads == "images":
+            into = nn.Linear(interface.d, SEEN)
+            self.reader = nn.Sequential(into, nn.ReLU(), nn.Linear(SEEN, 1), nn.Tanh())
         self.name = f"lookup network: {interface.n} points, {interface.lookups} lookups"
         self.source = "trained; see constructions/trained"
         generator = torch.Generator().manual_seed(0)  # the same ones for every seed
@@ -173,7 +183,7 @@ class LookupNetwork(Model):
         return self.data.n_layers
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
-        tokens = self.written(prompt.tokens[..., : self.interface.n, :])
+        tokens = self.written(self.numbers(prompt.tokens[..., : self.interface.n, :]))
         return self.data.residual_stream(Prompt(tokens, self.interface.n))
 
     def seen(self, H: Tensor) -> Tensor:
@@ -183,15 +193,19 @@ class LookupNetwork(Model):
         """Scores (…, N + T, 1 + d) before they are standardised, and contents before tanh."""
         return self.data.read_out(H)
 
+    def numbers(self, points: Tensor) -> Tensor:
+        """Points (…, d) as they are, but images by what is made of them, (…, 1)."""
+        return self.reader(points) if self.shape.reads == "images" else points
+
     def written(self, points: Tensor) -> Tensor:
-        """Points (…, N, d) as the data network reads them, and the extra cells, (…, N + T, …)."""
+        """Numbers (…, N, d) as the data network reads them, and the extra cells, (…, N + T, …)."""
         if self.shape.reads == "sinusoids":
             rows = (points @ self.waves[0] + self.waves[1].sum(0)).sin()
-        elif self.shape.reads == "fourier":
-            rows = fourier(points)
-        else:
+        elif self.shape.reads == "raw":
             scaled = points / self.interface.scale
             rows = torch.cat([scaled, torch.ones_like(points[..., :1])], -1)
+        else:
+            rows = fourier(points)
         if not (T := self.interface.extra):
             return rows
         each = torch.eye(T).to(rows).expand(*rows.shape[:-2], T, T)
@@ -200,7 +214,7 @@ class LookupNetwork(Model):
     def laid(self, points: Tensor) -> tuple[Tensor, Tensor]:
         """Scores (…, N) of points (…, N, d), with mean 0 and variance 1 in each set, and what the
         extra cells hold, (…, T, d), in (−1, 1)."""
-        N = self.interface.n
+        N, points = self.interface.n, self.numbers(points)
         said = self.data.run(Prompt(self.written(points), N))
         scores = said[..., :N, 0] - said[..., :N, 0].mean(-1, keepdim=True)
         scores = scores / (scores.square().mean(-1, keepdim=True) + 1e-8).sqrt()
@@ -237,9 +251,9 @@ class LookupNetwork(Model):
         N = self.interface.n
         points, queries = prompt.tokens[..., :N, :], prompt.tokens[..., N:, :]
         scores, extra = self.laid(points)
-        order = scores.argsort(-1)
-        cells = points.gather(-2, order[..., None].expand(points.shape))
-        search = self.lookups(queries, torch.cat([cells, extra], -2))
+        order, values = scores.argsort(-1), self.numbers(points)
+        cells = values.gather(-2, order[..., None].expand(values.shape))
+        search = self.lookups(self.numbers(queries), torch.cat([cells, extra], -2))
         said = [next(search)]
         for _ in self.queries[1:]:
             said.append(search.send(said[-1].argmax(-1)))

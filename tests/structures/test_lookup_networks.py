@@ -12,7 +12,8 @@ from constructions.trained import Configuration, load, preset, train, untrained
 from constructions.trained.lookup import LookupShape, fourier
 from constructions.trained.presets import name_of
 from constructions.trained.relaxed_sort import neural_sort, soft_sort
-from constructions.trained.tasks.search import Search, measured, nearest_point, sample
+from constructions.trained.tasks.laws import nearest_point
+from constructions.trained.tasks.search import Search, measured, sample
 from theory.checks import InputError
 from theory.structures import hard_points, nearest, uniform_points
 
@@ -86,18 +87,18 @@ def test_comparisons_see_signs_alone():
 
 def test_what_is_drawn_is_the_theorys_law():
     """Means and spreads of the hard distribution, drawn by two programs; nearest by definition."""
-    x, q = Search(7, 3, "hard", "final", paths=2).sets(4000, 2, generator())
+    x, q, near = Search(7, 3, "hard", "final", paths=2).sets(4000, 2, generator())
     y, r = hard_points(4000, 3, 2, np.random.default_rng(0))
     mine = x[..., 0].sort(-1).values.double()
     error = 5 * np.hypot(mine.std(0).numpy(), y.std(0)) / np.sqrt(4000)
     assert (abs(mine.mean(0).numpy() - y.mean(0)) < error).all()
-    near = nearest_point(x, q)
+    assert torch.equal(near, nearest_point(x, q))
     assert np.array_equal(
         x[..., 0].argsort(-1).argsort(-1).gather(1, near), nearest(mine, q[..., 0])
     )
     off = abs(q[..., 0] - x[..., 0].gather(1, near)).mean()
     assert abs(float(off) - abs(r - np.take_along_axis(y, nearest(y, r), 1)).mean()) < 0.05
-    x, q = Search(7, 3, "targets").sets(5, 2, generator())
+    x, q, _ = Search(7, 3, "targets").sets(5, 2, generator())
     assert (x[:, None, :, 0] == q).any(-1).all()
 
 
@@ -113,7 +114,7 @@ def test_the_loss_is_what_the_objective_says(made):
     """Query by query, path by path."""
     task = made.task
     model = untrained(made).double().requires_grad_(False)
-    x, q, chance, done = task.draw(made, 6, generator(), step=4)
+    x, q, nearest_ones, chance, done = task.draw(made, 6, generator(), step=4)
     assert torch.equal(done, torch.full((6,), 0.4))
     x, q, chance = x.double(), q.double(), chance.double()
     total = 0.0
@@ -129,7 +130,9 @@ def test_the_loss_is_what_the_objective_says(made):
             ]
             total += objective(task, paths)
     wanted = total / (6 * 4 * task.paths)
-    assert float(task.loss(model, x, q, chance, done)) == pytest.approx(wanted, rel=1e-6)
+    assert float(task.loss(model, x, q, nearest_ones, chance, done)) == pytest.approx(
+        wanted, rel=1e-6
+    )
 
 
 def walk(model, task, cells, query, target, column, chance):
@@ -168,8 +171,8 @@ def test_training_and_measuring(tmp_path):
     lines = list(MADE.task.evaluate(model, 300, 0))
     assert lines[0].startswith("300 sets of points: found after each lookup ")
     assert lines[2] == "binary search: 16.7 58.3 100.0 %"
-    x, q = MADE.task.sets(300, 1, generator())
-    right, share = measured(model, x, q)
+    x, q, nearest_ones = MADE.task.sets(300, 1, generator())
+    right, share = measured(model, x, q, nearest_ones)
     near = (x[..., 0] - q[..., 0]).abs().argmin(-1)
     shown = model(x[..., 0], q[..., 0])[:, 0]
     assert torch.equal(right[:, -1].bool(), (shown == near[:, None]).any(-1))
@@ -196,7 +199,8 @@ def test_what_is_lowered_reaches_both_networks(made):
 
 
 def test_names_and_records():
-    for size in ("uniform-16", "compare-7", "hard-15", "plane-32", "paper"):
+    others = "digits-16", "sphere-30", "zipf-15", "plane-15"
+    for size in ("uniform-16", "compare-7", "hard-15", "plane-32", "paper", *others):
         made = preset("search", size)
         assert Configuration.from_json(made.to_json()) == made
     assert name_of("search", "hard-15", preset("search", "hard-15")) == "search-hard-15-seed0"
@@ -224,7 +228,11 @@ def test_names_and_records():
         (lambda: Search(5, 2, objective="final"), "^paths is 1"),
         (lambda: Search(5, 2, paths=4), "^paths is 4"),
         (lambda: Search(5, 2, "hard"), r"give 2\^L − 1"),
-        (lambda: Search(7, 2, "hard", d=2), "^d is 2"),
+        (lambda: Search(7, 2, "targets", d=2), "^d is 2: points of targets"),
+        (lambda: Search(7, 2, "hard", d=2, compares=True), "^d is 2"),
+        (lambda: Search(7, 2, "sphere"), "^d is 1: points of sphere have 2"),
+        (lambda: Search(7, 2, "images", d=64), "^d is 64: points of images have 128"),
+        (lambda: Search(101, 2, "images", d=128), "^points is 101"),
         (lambda: replace(SHAPE, reads="words"), "^reads is 'words'"),
         (lambda: replace(SHAPE, hidden=0), "^hidden is 0"),
         (lambda: replace(preset("hop"), shape=SHAPE), "kind lookup, which does not read hop"),

@@ -57,7 +57,9 @@ def test_every_preset_is_a_model_with_an_interface():
             assert type(built) is kinds.get(model, Transformer)
             found = built.interface
             if task == "search":
-                assert (type(found), found.n) == (PointsAndQueries, int(size.split("-")[1]))
+                law, number = size.split("-")
+                sized = found.d if law == "sphere" else found.n
+                assert (type(found), sized) == (PointsAndQueries, int(number))
                 continue
             if task == "counts":
                 assert (type(found), found.items, found.counters) == (Sketch, 100, 32)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from theory import checks, machine
 from theory.checks import InputError
-from theory.structures.points import drawn_by, hard_points
+from theory.structures.points import as_numbers, drawn_by, hard_points
 
 
 def as_cloud(points: ArrayLike) -> np.ndarray:
@@ -26,7 +26,7 @@ def as_cloud(points: ArrayLike) -> np.ndarray:
 
     Raises ValueError for what are no finite numbers, no points at all, and for d < 1.
     """
-    array = _numbers("points", points)
+    array = as_numbers("points", points)
     if array.ndim < 2 or 0 in array.shape[-2:]:
         raise InputError(
             f"points have shape {array.shape}: give rows (…, N, d) of at least one point"
@@ -39,21 +39,13 @@ def beside_cloud(queries: ArrayLike, points: np.ndarray) -> np.ndarray:
 
     Raises ValueError for what are no finite numbers, and for other shapes.
     """
-    array = _numbers("queries", queries)
+    array = as_numbers("queries", queries)
     alike = array.ndim >= 2 and array.shape[:-2] == points.shape[:-2]
     if not alike or array.shape[-1] != points.shape[-1]:
         raise InputError(
             f"queries have shape {array.shape} and points {points.shape}: give as many rows "
             "(…, m, d) of the same dimension"
         )
-    return array
-
-
-def _numbers(name: str, value: ArrayLike) -> np.ndarray:
-    array = checks.array_of(name, value)
-    if array.dtype.kind not in "iu" or array.dtype.itemsize > 8:
-        array = checks.real(name, array)
-    checks.finite(name, bool(np.isfinite(array).all()))
     return array
 
 

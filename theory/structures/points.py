@@ -25,7 +25,7 @@ def as_points(points: ArrayLike) -> np.ndarray:
     Raises ValueError for what are no finite numbers, no points at all, and a row that is not in
     strictly ascending order: with a point twice, a cell would have no rank of its own.
     """
-    array = _numbers("points", points)
+    array = as_numbers("points", points)
     if array.ndim < 1 or array.shape[-1] < 1:
         raise InputError(f"points have shape {array.shape}: give rows (…, N) of at least one")
     steps = np.diff(array, axis=-1)
@@ -44,7 +44,7 @@ def as_queries(queries: ArrayLike, points: np.ndarray) -> np.ndarray:
 
     Raises ValueError for what are no finite numbers, and for other leading dimensions.
     """
-    array = _numbers("queries", queries)
+    array = as_numbers("queries", queries)
     if array.ndim < 1 or array.shape[:-1] != points.shape[:-1]:
         raise InputError(
             f"queries have shape {array.shape} and points {points.shape}: give as many rows (…, m)"
@@ -52,7 +52,9 @@ def as_queries(queries: ArrayLike, points: np.ndarray) -> np.ndarray:
     return array
 
 
-def _numbers(name: str, value: ArrayLike) -> np.ndarray:
+def as_numbers(name: str, value: ArrayLike) -> np.ndarray:
+    """Whole numbers as they are, and others in float64.  Raises ValueError for what are no finite
+    numbers."""
     array = checks.array_of(name, value)
     if array.dtype.kind not in "iu" or array.dtype.itemsize > 8:
         array = checks.real(name, array)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from theory.checks import InputError
+from verify.finding import Finding, Verdict
 
 if TYPE_CHECKING:
     from constructions.trained import Configuration
@@ -73,3 +74,10 @@ def runs_of(name: str, kind: str) -> dict[str, list[Kept]]:
         kept = Kept(sidecar(path)["steps"], each.model, each.task, path)
         found.setdefault(run_of(path), []).append(kept)
     return {label: sorted(run, key=lambda kept: kept.steps) for label, run in found.items()}
+
+
+def absent(what: str, why: str, remedy: str) -> Finding:
+    """Nothing to measure: said in a word, and undecided."""
+    return Finding(
+        "package", what, "trained", "none", "the data", Verdict.UNDECIDED, f"skipped: {why}", remedy
+    )

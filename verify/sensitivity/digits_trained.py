@@ -9,12 +9,12 @@ import numpy as np
 
 from theory.sensitivity import noisy_patches
 from verify.claim import Run, claim, option
+from verify.evidence.checkpoints import absent
 from verify.evidence.groups import all_below, paired, told_apart
 from verify.finding import Finding, at_most, labelled
 from verify.sensitivity.trained_models import (
     Seeds,
     Seen,
-    absent,
     before_training,
     changes,
     learnt,

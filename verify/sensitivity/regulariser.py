@@ -10,10 +10,11 @@ import numpy as np
 
 from theory.sensitivity import noisy_patches
 from verify.claim import Run, claim, option
+from verify.evidence.checkpoints import absent
 from verify.evidence.groups import all_below, apart, paired, told_apart
 from verify.evidence.statistics import BY, Mean, above, below, estimated, ratio
 from verify.finding import Finding, Verdict, labelled, within
-from verify.sensitivity.trained_models import Seen, absent, changes, seeds_of
+from verify.sensitivity.trained_models import Seen, changes, seeds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,12 +9,12 @@ import numpy as np
 
 from theory.sensitivity import forced
 from verify.claim import Run, claim, option
+from verify.evidence.checkpoints import absent
 from verify.evidence.groups import all_below, paired, told_apart
 from verify.evidence.statistics import BY, Mean, above, below, errors_for, ratio
 from verify.finding import Finding, Verdict, labelled
 from verify.sensitivity.trained_models import (
     Seen,
-    absent,
     before_training,
     changes,
     learnt,

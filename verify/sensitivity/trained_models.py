@@ -9,7 +9,7 @@ import numpy as np
 
 from theory.sensitivity.estimate import Change
 from verify.evidence.checkpoints import models_of
-from verify.finding import Finding, Verdict, at_least
+from verify.finding import Finding, at_least
 
 STREAM = 0x7A1  # beside the run's seed
 
@@ -77,10 +77,3 @@ def held_out(seen: Seen) -> float:
     """The accuracy on inputs held out."""
     accuracy, _ = seen.task.measured(seen.model, held_out=True)
     return float(accuracy)
-
-
-def absent(what: str, why: str, remedy: str) -> Finding:
-    """Nothing to measure: said in a word, and undecided."""
-    return Finding(
-        "package", what, "trained", "none", "the data", Verdict.UNDECIDED, f"skipped: {why}", remedy
-    )

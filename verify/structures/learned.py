@@ -79,8 +79,11 @@ class Measured(NamedTuple):
         return [Share(int(s.sum()), int(o.sum())) for s, o in zip(same.T, open_.T, strict=True)]
 
 
-def measure(model: Any, points: np.ndarray, queries: np.ndarray) -> Measured:
-    """Points (sets, N) in ascending order, and queries (sets,); or (sets, N, d) and (sets, d).
+def measure(
+    model: Any, points: np.ndarray, queries: np.ndarray, nearest: np.ndarray | None = None
+) -> Measured:
+    """Points (sets, N) in ascending order, and queries (sets,); or (sets, N, d) and (sets, d).  The
+    nearest point (sets,) is that at the least distance, if it is not given.
 
     The network is given the points in another order, lest equal scores leave them sorted.
     """
@@ -91,9 +94,10 @@ def measure(model: Any, points: np.ndarray, queries: np.ndarray) -> Measured:
     with torch.no_grad():
         order = torch.cat([model.order(part) for part in x.split(CHUNK)]).numpy()
     place = np.take_along_axis(mixed, order, axis=1).argsort(1)
-    cloud, asked = points.reshape(*points.shape[:2], -1), queries.reshape(len(points), 1, -1)
-    near = np.square(cloud - asked).sum(-1).argmin(1)
-    return Measured(shown(model, points, queries), near, place)
+    if nearest is None:
+        cloud, asked = points.reshape(*points.shape[:2], -1), queries.reshape(len(points), 1, -1)
+        nearest = np.square(cloud - asked).sum(-1).argmin(1)
+    return Measured(shown(model, points, queries), nearest, place)
 
 
 def shown(model: Any, points: np.ndarray, queries: np.ndarray) -> np.ndarray:

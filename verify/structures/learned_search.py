@@ -55,9 +55,10 @@ def learned_search(
               search, which does not mind.  So is interpolation with the fixed ends −1 and 1.  Read
               where `near` holds, and undecided elsewhere.
     sorted    nine cells in ten hold the point of their rank.
-    untrained less than half of the cells do, and less than half of the queries are found.
-    frozen    query networks, of half the width, that are trained for a data network as it was at
-              first: below binary search at the last lookup.
+    untrained each of the seeds: less than half of the cells do, and less than half of the queries
+              are found.
+    frozen    query networks that are trained as long, for a data network as it was at first: below
+              binary search at the last lookup.
     """
     count = 2000 if run.quick else samples
     seen = {name: models_of(f"search-{name}", KIND) for name in ("uniform-16", "frozen-16")}
@@ -65,7 +66,8 @@ def learned_search(
     uniform = {each.name: measure(each.model, *plane) for each in seen["uniform-16"]}
     for name, model, _ in seen["uniform-16"]:
         yield from labelled(name, of_uniform(run, model, uniform[name], *plane))
-    yield from labelled("untrained-uniform-16", control(before(seen["uniform-16"][0].name), *plane))
+    for name, *_ in seen["uniform-16"]:
+        yield from labelled(name.replace("search", "untrained"), control(before(name), *plane))
     for name, model, _ in seen["frozen-16"]:
         yield from labelled(name, frozen(measure(model, *plane)))
     if run.plot:

@@ -80,3 +80,8 @@ def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
 def all_found(shares: Iterable[Share]) -> list[Share]:
     """Shares of all queries."""
     return [Share(share.of, share.of) for share in shares]
+
+
+def none_found(shares: Iterable[Share]) -> list[Share]:
+    """Shares of no queries."""
+    return [Share(0, share.of) for share in shares]

@@ -1,12 +1,7 @@
 """Points to lay out and to look up: a data network and query networks, trained together.
 
-Laws of points and queries (`theory/structures/points.py`):
-
-    uniform    points and queries independent and uniform in (−1, 1)^d
-    targets    points uniform in (−1, 1), and a query is one of them
-    hard       the balanced tree of N = 2^L − 1 nodes, a = 7; a query is one of them and N(0, 1)
-
-Training follows the networks' own path, and what is lowered is one of
+Laws of points and queries are those of `laws.py`.  Training follows the networks' own path, and
+what is lowered is one of
 
     each     at every lookup −log π_i(nearest), of queries that have not been found; a lookup goes
              to the argmax, and in a share that falls from .2 to 0 to a sample of π_i
@@ -33,17 +28,20 @@ from constructions.interface import Model
 from constructions.trained.configuration import presets
 from constructions.trained.lookup import LookupShape, PointsAndQueries
 from constructions.trained.relaxed_sort import RELAXED
+from constructions.trained.tasks.digits import DIGITS
+from constructions.trained.tasks.laws import LAWS, PIXELS, Drawn, Sets, frequencies
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
 from theory import checks
 from theory.checks import InputError
-from theory.structures import binary_accuracy, most_found
+from theory.structures import binary_accuracy, most_by_weight, most_found
 
 if TYPE_CHECKING:
     from constructions.trained.configuration import Configuration
     from constructions.trained.models import Shape
 
-LAWS, OBJECTIVES = ("uniform", "targets", "hard"), ("each", "final")
-A, SCALE = 7.0, 1000.0  # of the hard distribution: its powers, and a unit for its numbers
+OBJECTIVES = "each", "final"
+LINES = "targets", "zipf"  # laws of one coordinate
+SCALE = 1000.0  # a unit for numbers of the hard distribution
 SAMPLED, UNTIL = 0.2, 0.6
 
 
@@ -72,7 +70,7 @@ class Search(Task, kind="search"):
             checks.dimension(name, getattr(self, name))
         checks.step_count("extra", self.extra)
         checks.nonnegative_number("bonus", self.bonus)
-        checks.one_of("law", self.law, LAWS)
+        checks.one_of("law", self.law, tuple(LAWS))
         checks.one_of("objective", self.objective, OBJECTIVES)
         checks.truth("compares", self.compares)
         if (self.objective == "final") != (self.paths > 1):
@@ -80,8 +78,14 @@ class Search(Task, kind="search"):
                 f"paths is {self.paths}: give 1 for the objective each, and at least 2 for final, "
                 "whose paths are compared"
             )
-        if self.d > 1 and (self.law != "uniform" or self.compares):
-            raise InputError(f"d is {self.d}: only uniform points that are not compared have more")
+        if self.d > 1 and (self.law in LINES or self.compares):
+            raise InputError(f"d is {self.d}: points of {self.law}, and those compared, have 1")
+        if self.law == "sphere" and self.d < 2:
+            raise InputError("d is 1: points of sphere have 2 coordinates at least")
+        if self.law == "images" and self.d != PIXELS:
+            raise InputError(f"d is {self.d}: points of images have {PIXELS} coordinates")
+        if self.law == "images" and self.points > DIGITS**2:
+            raise InputError(f"points is {self.points}: give at most 100, as there are numbers")
         if self.law == "hard" and not log2(self.points + 1).is_integer():
             raise InputError(f"points is {self.points}: give 2^L − 1, which a balanced tree has")
 
@@ -95,50 +99,31 @@ class Search(Task, kind="search"):
         )
         return Form(interface, 1, 1, mask="full")
 
-    def sets(self, count: int, m: int, generator: Generator) -> Batch:
-        """Sets of points (count, N, d), in no order, and queries (count, m, d)."""
-        device, N = generator.device, self.points
-
-        def uniform(*size: int) -> Tensor:
-            return torch.rand(size, generator=generator, device=device)
-
-        hard = self.law == "hard"
-        x = self._tree(count, uniform) if hard else 2 * uniform(count, N, self.d) - 1
-        if self.law == "uniform":
-            return x, 2 * uniform(count, m, self.d) - 1
-        which = torch.randint(N, (count, m, 1), generator=generator, device=device)
-        q = x.gather(-2, which)
-        return x, q + torch.randn(q.shape, generator=generator, device=device) if hard else q
-
-    def _tree(self, count: int, uniform: Any) -> Tensor:
-        L = round(log2(self.points + 1))
-        depth = [A**L * uniform(count, 1)]
-        for k in range(1, L):
-            side = torch.tensor([-1.0, 1.0], device=depth[0].device).repeat(2 ** (k - 1))
-            step = A ** (L - k) * uniform(count, 2**k)
-            depth.append(depth[-1].repeat_interleave(2, dim=1) + step * side)
-        return torch.cat(depth, dim=1)[..., None]
+    def sets(self, count: int, m: int, generator: Generator, *, held_out: bool = False) -> Sets:
+        """Sets of points (count, N, d), in no order, queries (count, m, d), and which point is the
+        nearest (count, m)."""
+        return LAWS[self.law](Drawn(count, self.points, m, self.d, generator, held_out))
 
     def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
-        """Points, queries, a uniform number for each lookup of a path (count, K·m, M), and which
+        """What `sets` draws, a uniform number for each lookup of a path (count, K·m, M), and which
         part of all steps is done (count,)."""
-        points, queries = self.sets(count, self.queries, generator)
+        drawn = self.sets(count, self.queries, generator)
         size = count, self.paths * self.queries, self.lookups
         chance = torch.rand(size, generator=generator, device=generator.device)
         steps = step + torch.arange(count, device=generator.device) // made.batch_size
-        return points, queries, chance, steps / made.steps
+        return *drawn, chance, steps / made.steps
 
     def loss(self, model: Any, *batch: Tensor) -> Tensor:
         """The mean over queries, and paths, of what the objective says."""
-        points, queries, chance, done = batch
-        near = nearest_point(points, queries).repeat(1, self.paths)
-        queries = queries.repeat(1, self.paths, 1)
+        points, queries, near, chance, done = batch
+        near, queries = near.repeat(1, self.paths), queries.repeat(1, self.paths, 1)
         scores, extra = model.laid(points)
         relax, tau = RELAXED[model.shape.sort]
         P, order = relax(scores, tau), scores.argsort(-1)
-        cells = points.gather(-2, order[..., None].expand(points.shape))
+        values = model.numbers(points)
+        cells = values.gather(-2, order[..., None].expand(values.shape))
         if model.shape.straight:
-            soft = P @ points
+            soft = P @ values
             cells = cells + soft - soft.detach()
         target = order.argsort(-1).gather(-1, near)
         chances = P.gather(-1, near[:, None, :].expand(-1, self.points, -1)).mT  # (…, m, cells)
@@ -149,7 +134,7 @@ class Search(Task, kind="search"):
             laid = (said.detach().exp()[..., : self.points] * chances).sum(-1)
             return -said.gather(-1, target[..., None])[..., 0] - (laid + 1e-9).log()
 
-        search = model.lookups(queries, torch.cat([cells, extra], -2))
+        search = model.lookups(model.numbers(queries), torch.cat([cells, extra], -2))
         if self.objective == "each":
             return self._each(search, right, target, chance, done)
         return self._final(search, right, target, chance, done)
@@ -190,8 +175,8 @@ class Search(Task, kind="search"):
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
         """Accuracy by lookup, a query to each set of points, and how they are laid out."""
-        points, queries = self.sets(prompts, 1, Generator().manual_seed(seed))
-        right, sorted_share = measured(model, points, queries)
+        drawn = self.sets(prompts, 1, Generator().manual_seed(seed), held_out=True)
+        right, sorted_share = measured(model, *drawn)
         shown = " ".join(f"{100 * share:.1f}" for share in right.mean(0).tolist())
         yield f"{prompts} sets of points: found after each lookup {shown} %"
         if self.d == 1:
@@ -201,7 +186,9 @@ class Search(Task, kind="search"):
     def _beside(self) -> str:
         N, M = self.points, self.lookups
         if self.compares:
-            return f"by comparisons at most {most_found(N, M) / N:.1%}"
+            zipf = self.law == "zipf"
+            most = most_by_weight(frequencies(N), M)[-1] if zipf else most_found(N, M) / N
+            return f"by comparisons at most {most:.1%}"
         if self.law == "uniform" and self.d == 1 and not self.extra:
             shown = " ".join(f"{100 * float(each):.1f}" for each in binary_accuracy(N, M))
             return f"binary search: {shown} %"
@@ -213,20 +200,16 @@ def sample(chances: Tensor, u: Tensor) -> Tensor:
     return (chances.cumsum(-1) < u[..., None]).sum(-1).clamp(max=chances.shape[-1] - 1)
 
 
-def nearest_point(points: Tensor, queries: Tensor) -> Tensor:
-    """argmin_j ‖x_j − q‖ for points (…, N, d) and queries (…, m, d), (…, m): by definition."""
-    return (points[..., None, :, :] - queries[..., :, None, :]).square().sum(-1).argmin(-1)
-
-
-def measured(model: Any, points: Tensor, queries: Tensor) -> tuple[Tensor, float]:
-    """Whether the nearest point of queries (sets, m, d) is among the first i that are looked at,
-    (sets, m, M) as numbers; and the share of cells that hold the point of their rank, ascending or
+def measured(model: Any, points: Tensor, queries: Tensor, nearest: Tensor) -> tuple[Tensor, float]:
+    """Whether the nearest point (sets, m) is among the first i that are looked at, (sets, m, M) as
+    numbers; and the share of cells that hold the point of their rank, ascending or
     descending, whichever is more."""
     right, up, down = [], 0.0, 0.0
-    for x, q in zip(points.split(CHUNK), queries.split(CHUNK), strict=True):
+    each = (part.split(CHUNK) for part in (points, queries, nearest))
+    for x, q, near in zip(*each, strict=True):
         given = (x[..., 0], q[..., 0]) if model.interface.d == 1 else (x, q)
         shown = model(*given)
-        right.append((shown == nearest_point(x, q)[..., None]).cummax(-1).values.float())
+        right.append((shown == near[..., None]).cummax(-1).values.float())
         rank, cell = x[..., 0].argsort(-1).argsort(-1), model.order(x).argsort(-1)
         up += float((rank == cell).sum())
         down += float((rank == x.shape[-2] - 1 - cell).sum())
@@ -245,6 +228,10 @@ def _shape(hidden: int = 128, **more: Any) -> LookupShape:
     return LookupShape(2, 4, 32, 128, hidden, **more)
 
 
+def _small(hidden: int, **more: Any) -> LookupShape:
+    return LookupShape(1, 4, 32, 64, hidden, **more)
+
+
 EXTRA = Search(16, 2, objective="final", paths=4, extra=32, bonus=0.15)
 HINTS: dict[str, Any] = {"reads": "fourier", "sort": "soft"}
 PRESETS = presets(
@@ -252,8 +239,8 @@ PRESETS = presets(
         "uniform-16": (Search(16, 4), {"steps": 3000, **LEARNED}, _shape()),
         "frozen-16": (
             Search(16, 4),
-            {"steps": 1200, "batch_size": 32, **LEARNED},
-            _shape(64, frozen=True),
+            {"steps": 3000, **LEARNED},
+            _shape(frozen=True),
         ),
         "compare-7": (
             Search(7, 3, "targets", "final", queries=8, paths=8, compares=True),
@@ -270,6 +257,26 @@ PRESETS = presets(
             EXTRA,
             {"steps": 2600, "batch_size": 32, **LEARNED},
             _shape(**HINTS, begins=True),
+        ),
+        "digits-16": (
+            Search(16, 4, "images", d=PIXELS),
+            {"steps": 4000, **LEARNED},
+            _small(48, reads="images"),
+        ),
+        "sphere-30": (
+            Search(32, 4, "sphere", d=30),
+            {"steps": 4000, **LEARNED},
+            _small(48, reads="raw"),
+        ),
+        "zipf-15": (
+            Search(15, 3, "zipf", "final", 8, 8, compares=True, bonus=0.15),
+            {"steps": 2500, "batch_size": 16, **LEARNED},
+            _small(48, reads="raw"),
+        ),
+        "plane-15": (
+            Search(15, 3, "hard", "final", queries=8, paths=8, d=2),
+            {"steps": 2500, "batch_size": 32, **LEARNED},
+            _small(48, reads="raw", query_norm=False, straight=False),
         ),
         "uniform-32": (Search(32, 5), {"steps": 2000, **LEARNED}, _shape()),
         "plane-32": (Search(32, 5, d=2), {"steps": 2500, **LEARNED}, _shape(reads="fourier")),
