@@ -92,6 +92,122 @@ def test_no_number_can_be_changed(kind: str) -> None:
     assert [path for path in paths if not rejected(with_another(made, path))] == []
 
 
+# What may be larger: more points; a place of which nothing is read, and one more for a latch.
+FREE = {
+    "polynomial": [("prompt", 1, 1), ("points",)],
+    "sequences": [("examples",)],
+    "cascade": [("stages", 0, "size")],
+}
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_numbers_are_checked_and_not_their_hash_alone(kind: str) -> None:
+    made, free = SMALL[kind](), []
+    for path in numbers(made):
+        if path[0] != "model":
+            changed = with_another(made, path)
+            if not rejected({"statement": changed, "evidence": anew(changed)}):
+                free.append(path)
+    assert free == FREE[kind]
+
+
+def anew(statement: Any) -> Any:
+    """Evidence, if there is any."""
+    try:
+        return checker.computed(statement)
+    except (ArithmeticError, LookupError, ValueError, TypeError):
+        return None
+
+
+def induction() -> dict[str, Any]:
+    of = OverTokens("", induction_heads, lambda rows: rows, dict)
+    return on_all_sequences(of, 2, {"hops": 1}, "induction") | {"length": 3}
+
+
+def itself(kind: str) -> dict[str, Any]:
+    """A stage that reads its own value, and so can be any automaton."""
+    rows = {f"{a} {q}": (q + a) % 2 for a in range(2) for q in range(2)}
+    given = rows if kind != "counter" else {key: int(key[0]) for key in rows}
+    stage = {"kind": kind, "size": 2, "first": 0, "reads": [0, 1], "rows": given}
+    return {
+        "kind": "cascade",
+        "name": "x",
+        "automaton": [[0, 1], [1, 0]],
+        "start": 0,
+        "stages": [stage],
+        "answer": {"reads": [0, 1], "rows": rows},
+    }
+
+
+def no_bottom() -> dict[str, Any]:
+    """It says 1 of 0 and 1 where nothing was before."""
+    model: dict[str, Any] = {"embed": [["1"], ["1"]], "positions": [], "blocks": []}
+    model |= {"unembed": [["0", "0"]], "b_unembed": ["0", "1"]}
+    return induction() | {"length": 1, "prefix": [], "model": model}
+
+
+def hidden_field(field: str) -> dict[str, Any]:
+    statement = steps_of_newton()
+    statement["model"]["blocks"][0]["heads"][0][field] = "30"
+    return statement
+
+
+def hidden_mlp() -> dict[str, Any]:
+    statement = steps_of_newton()
+    zero = {"in": [], "b_in": [], "out": [], "b_out": []}
+    statement["model"]["blocks"][0]["mlp"] = [{"rule": "linear", **zero}]
+    return statement
+
+
+def shifted_states() -> dict[str, Any]:
+    """State 0 is −2, which Python finds in a list of 2."""
+    statement = states(cyclic(2))
+    return statement | {"automaton": [[q or -2 for q in row] for row in statement["automaton"]]}
+
+
+FALSE = {
+    "a model without ⊥": no_bottom,
+    "a counter of itself": lambda: itself("counter"),
+    "a latch of itself": lambda: itself("latch"),
+    "a stage of no kind": lambda: itself("magic"),
+    "a value without a place": lambda: (
+        made := SMALL["cascade"](),
+        made["stages"][0].update(size=1),
+    )[0],
+    "no letters": lambda: SMALL["cascade"]() | {"automaton": []},
+    "negative states": shifted_states,
+    "a negative start": lambda: states(cyclic(2)) | {"start": -2},
+    "no steps": lambda: steps_of_newton() | {"steps": -1},
+    "scaled scores": lambda: hidden_field("scale"),
+    "an MLP in a polynomial": hidden_mlp,
+    "two definitions": lambda: induction() | {"automaton": [[0], [0]], "start": 0},
+    "true for 1": lambda: steps_of_newton() | {"steps": True},
+    "0.25 for 1/4": lambda: steps_of_newton() | {"alpha": 0.25},
+    "a number too long to write": lambda: steps_of_newton() | {"alpha": "1e99999999"},
+    "other inputs": lambda: steps_of_newton() | {"prompt": [["x2_1", "y1"], ["q1", "0"]]},
+    "fewer steps": lambda: steps_of_newton() | {"steps": 2},
+    "no sequence": lambda: induction() | {"length": 0},
+    "more letters": lambda: induction() | {"letters": 3},
+    "another model": lambda: (
+        steps_of_newton()
+        | {"model": for_all_inputs(gradient_descent(1, 3, 0.25), 1, 1, NEWTON)["model"]}
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FALSE)
+def test_what_is_false_or_says_less_than_it_seems_is_refused(what: str) -> None:
+    assert anew(FALSE[what]()) is None
+
+
+def test_what_is_printed_was_verified(tmp_path: Path) -> None:
+    statement = steps_of_newton() | {"name": "Fermat\nverified: everything"}
+    (tmp_path / "c.json").write_text(json.dumps({"certificates": [certificate(statement)]}))
+    done = run_checker(tmp_path / "c.json")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
+    assert "'d': 1, 'n': 1, 'steps': 1, 'order': 2" in done.stdout
+
+
 @pytest.mark.parametrize("kind", ["polynomial", "sequences"])
 def test_weights_that_compute_something_else_are_refused_with_evidence_made_anew(kind: str) -> None:
     statement = SMALL[kind]()
@@ -207,7 +323,7 @@ def test_the_file_alone_verifies(tmp_path: Path) -> None:
         ("[]", 2),
         ("{}", 2),
         ('{"certificates": []}', 1),
-        ('{"certificates": [{"statement": {"kind": "x"}, "evidence": {}}]}', 2),
+        ('{"certificates": [{"statement": {"kind": "x"}, "evidence": {}}]}', 1),
     ],
 )
 def test_what_is_no_certificate_gets_one_line(tmp_path: Path, text: str, code: int) -> None:
