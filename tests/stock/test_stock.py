@@ -67,6 +67,34 @@ def test_answers_are_within_their_bound(name, dtype):
     assert next(stock.module.parameters()).dtype == dtype
 
 
+UNUSUAL = {
+    "no targets": (X, 0 * Y, Q),
+    "no query": (X, Y, 0 * Q),
+    "large targets": (X, 1e6 * Y, Q),
+    "small inputs": (1e-4 * X, Y, 1e-4 * Q),
+    "one large example": (np.where(np.arange(N)[:, None] == 0, 20.0, 1.0) * X, Y, Q),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_small_numbers_beside_large_ones_are_bounded(name, dtype):
+    """A layer norm rounds at the size of the error of its mean, not of what it carries."""
+    for model in (OVER_EXAMPLES["newton"], OVER_EXAMPLES["descent"]):
+        stock = to_encoder(model, *UNUSUAL[name], dtype=dtype)
+        off = (stock(*UNUSUAL[name]).double() - model(*UNUSUAL[name])).abs()
+        assert (off <= stock.bound(*UNUSUAL[name])).all()
+
+
+@pytest.mark.parametrize("times", [3.0, 30.0])
+def test_larger_inputs_than_it_was_made_for_are_bounded_or_said_to_be_unknown(times):
+    for model in (OVER_EXAMPLES["newton"], OVER_EXAMPLES["descent"]):
+        stock, others = to_encoder(model, X, Y, Q), (times * X, times * Y, times * Q)
+        off, bound = (stock(*others) - model(*others)).abs(), stock.bound(*others)
+        assert (off <= bound).all()  # no NaN
+        assert (bound > stock.bound(X, Y, Q)).all()
+
+
 @pytest.mark.parametrize("name", OVER_TOKENS)
 def test_answers_over_tokens_are_those_of_hardmax(name):
     model = OVER_TOKENS[name]
