@@ -11,10 +11,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from constructions import gradient_descent, hyperpower, induction_heads, newton
+from constructions.attention import Attention
 from constructions.computation import semiautomaton
 from theory.checks import InputError
 from theory.computation import Semiautomaton
@@ -167,6 +169,10 @@ def shifted_states() -> dict[str, Any]:
 
 FALSE = {
     "a model without ⊥": no_bottom,
+    "two equal logits": lambda: (
+        made := no_bottom(),
+        made["model"].update(unembed=[["0"] * 3], b_unembed=["0", "1", "1"]),
+    )[0],
     "a counter of itself": lambda: itself("counter"),
     "a latch of itself": lambda: itself("latch"),
     "a stage of no kind": lambda: itself("magic"),
@@ -277,8 +283,52 @@ def test_degrees_and_heights_are_those_of_the_polynomial() -> None:
     assert evidence["bits"] >= 4
 
 
+def test_sizes_of_sums_are_bounds() -> None:
+    five = [(1, 0, 0)] * 5  # (x_1² + … + x_5²): its coefficients are 5 in all
+    assert checker.Sizes().dot(five, five) == (2, 0, 3)
+
+
+def test_primes_and_points_are_drawn_from_the_whole_statement() -> None:
+    one, other = steps_of_newton(), steps_of_newton() | {"name": "other"}
+    answers = [checker.computed(each)["answers"] for each in (one, other)]
+    assert {*answers[0]} & {*answers[1]} == {"0"}
+    assert answers[0]["0"] != answers[1]["0"]
+
+
+@pytest.mark.parametrize("rule", ["linear", "hardmax"])
+@pytest.mark.parametrize("mask", ["full", "causal", "strict", "examples", "own"])
+def test_heads_attend_as_ours_do(mask: Any, rule: Any) -> None:
+    generator = torch.Generator().manual_seed(0)
+    shapes = (1, 2, 2), (1, 2, 2), (1, 2, 1), (1, 1, 2), (1, 2), (1, 2)
+    W = [torch.randint(-1, 2, shape, generator=generator).double() for shape in shapes]
+    names = ("Q", "K", "V", "O", "b_Q", "b_K")
+    head = {name: each[0].int().tolist() for name, each in zip(names, W, strict=True)}
+    H = torch.tensor([[1, 0], [0, 1], [1, 0], [1, 1], [0, 1]])
+    model = {
+        "positions": [],
+        "blocks": [{"heads": [head | {"rule": rule, "mask": mask}], "mlp": []}],
+        "unembed": [[1, 0], [0, 1]],
+        "b_unembed": [0, 0],
+    }
+    found = checker.run(checker.Numbers(), model, H.tolist(), 3, [set()])
+    ours = H + Attention(*W, normalise=rule, mask=mask)(H.double(), 3)
+    np.testing.assert_allclose(np.array(found, dtype=float), ours.detach(), rtol=1e-15)
+
+
+def test_gaps_and_margins_are_those_of_the_construction() -> None:
+    model, evidence = induction_heads(2, 3), checker.computed(induction())
+    gaps = [min(margin.gap for margin in block.margins) for block in model.blocks]
+    assert [*map(Fraction, evidence["gaps"])] == [*map(Fraction, gaps)]
+    assert Fraction(evidence["margin"]) == Fraction(str(model.interface.margin))
+
+
+def test_a_counter_counts_round() -> None:
+    assert checker.computed(for_every_length(cascade(cyclic(3))))["states"] == 3
+
+
 def test_a_point_too_few_is_refused() -> None:
-    with pytest.raises(ArithmeticError, match="points may miss"):
+    # (9 + 2·5 + 99)/2^60, for the degree and bits above
+    with pytest.raises(ArithmeticError, match=f"points may miss a difference: {118 / 2**60}"):
         checker.computed(steps_of_newton() | {"points": 1})
 
 
