@@ -20,6 +20,7 @@ from constructions import (
     turing_machine,
 )
 from constructions.stock import Gadgets, to_encoder, to_gpt2
+from constructions.stock.bound import prompts_bound
 from theory.checks import InputError
 from theory.computation import MACHINES
 
@@ -155,6 +156,16 @@ def test_a_smaller_angle_errs_less_until_rounding():
     ]
     ratios = np.array(errors[:-1]) / errors[1:]
     np.testing.assert_allclose(ratios, 4.0, rtol=0.1)
+
+
+def test_a_larger_constant_of_the_norms_costs_digits_over_tokens_too():
+    bounds = [
+        prompts_bound(
+            OVER_TOKENS["induction"], 40.0, Gadgets(1, 0.5, 8, K, 1.0), 1.0, torch.float32
+        )
+        for K in (2.0**20, 2.0**40)
+    ]
+    assert bounds[1] > 100 * bounds[0]
 
 
 NO_FORM = {
