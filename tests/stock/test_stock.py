@@ -21,6 +21,7 @@ from constructions import (
 )
 from constructions.stock import Gadgets, to_encoder, to_gpt2
 from constructions.stock.bound import prompts_bound
+from constructions.transformer import MLP
 from theory.checks import InputError
 from theory.computation import MACHINES
 
@@ -124,6 +125,18 @@ def test_the_sink_stays_exactly_zero():
     for dtype in (torch.float64, torch.float32):
         for v in to_encoder(model, X, Y, Q, dtype=dtype).streams(X, Y, Q):
             assert not v[..., 0, : model.d_model].any()
+
+
+def test_biases_of_an_mlp_do_not_reach_the_sink():
+    model = gradient_descent(D, K, 2.0**-5)
+    W_in, W_out = (torch.as_tensor(RNG.normal(size=s)) for s in ((model.d_model, 3), (3, 1)))
+    b_in, b_out = torch.tensor([2.0, -1.0, 0.5]), torch.full((model.d_model,), 0.25)
+    into = W_out.expand(3, model.d_model)
+    model.blocks[0].mlp = MLP(W_in, b_in.double(), into.clone(), b_out.double())
+    stock = to_encoder(model, X, Y, Q)
+    assert ((stock(X, Y, Q) - model(X, Y, Q)).abs() <= stock.bound(X, Y, Q)).all()
+    for v in stock.streams(X, Y, Q):
+        assert not v[..., 0, : model.d_model].any()
 
 
 def test_leading_dimensions_and_further_queries_are_the_originals():
