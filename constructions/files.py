@@ -69,8 +69,9 @@ def save(model: Model, path: str | Path, statement: Mapping[str, Any] | None = N
 def load(path: str | Path) -> Model:
     """The model that `save` wrote to `path`, in the format in which it was saved.
 
-    Raises ValueError for files that are not there or damaged, weights that the sidecar was not
-    written for, a sidecar of another version, and objects that are not of this project.
+    Raises ValueError for files that are not there, weights that are damaged or that the sidecar was
+    not written for, a sidecar of another version or form, and objects that are not of this project.
+    What a sidecar of the right form says besides, such as a sharpness, is taken at its word.
     """
     path = _weights(path)
     sidecar = path.with_suffix(".json")
@@ -94,7 +95,16 @@ def load(path: str | Path) -> Model:
         )
     try:
         model = Reader(load_tensors(weights)).value(written)
-    except (SafetensorError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (
+        SafetensorError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        IndexError,
+        RecursionError,
+        ZeroDivisionError,
+    ) as error:
         reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(
             f"{sidecar.name} does not describe a model ({reason}): restore it"

@@ -144,12 +144,14 @@ def softmax_error(
     held: list[np.ndarray] | None = None,
     *,
     share: float = 0.0,
+    beside: float = 0.0,
 ) -> SoftmaxError:
     """How far softmax attention at this sharpness is from hardmax, for all prompts.
 
     `held` are the bounds of `_hardmax`, if they are known.  Whatever is read may be off by `share`
-    of its size besides, as by the layer norms of a stock model, or by rounding.  Raises ValueError
-    for a sharpness that is not a finite number above 0, and for one at which scores overflow.
+    of its size and of `beside`, as by the layer norms of a stock model, or by rounding.  Raises
+    ValueError for a sharpness that is not a finite number above 0, and for one at which scores
+    overflow.
     """
     sharpness = checks.positive_number("sharpness", sharpness)
     for number, block in enumerate(model.blocks, start=1):
@@ -165,7 +167,7 @@ def softmax_error(
     error = np.zeros(model.d_model)
 
     def read(error: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        return error + share * (sizes + error) if share else error
+        return error + share * (sizes + error + beside) if share else error
 
     leaks = []
     for block, bounds in zip(model.blocks, held, strict=False):

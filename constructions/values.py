@@ -51,7 +51,7 @@ class Writer:
         if type(it) is list:
             return [self.value(each, f"{at}.{i}") for i, each in enumerate(it)]
         if type(it) in (tuple, set, frozenset):
-            items = it if type(it) is tuple else sorted(it)
+            items = it if type(it) is tuple else sorted(it, key=repr)
             return {type(it).__name__: self.value(list(items), at)}
         if type(it) is dict:
             pairs = enumerate(it.items())
@@ -74,8 +74,16 @@ class Writer:
             self.names[id(it)] = at
             if isinstance(it, np.ndarray) and it.dtype.kind not in "biuf":
                 raise InputError(f"{at} is an array of {it.dtype}: only numbers can be saved")
-            values = torch.from_numpy(it.copy()) if isinstance(it, np.ndarray) else it.detach()
-            self.tensors[at] = values.cpu().contiguous().clone()
+            try:
+                values = torch.from_numpy(it.copy()) if isinstance(it, np.ndarray) else it.detach()
+                self.tensors[at] = values.cpu().contiguous().clone()
+            except (TypeError, ValueError, RuntimeError):
+                raise InputError(
+                    f"{at} is a {type(it).__name__} of {it.dtype} that no file holds: "
+                    "make it dense, of float64 say"
+                ) from None
+            if values.is_complex():
+                raise InputError(f"{at} holds complex numbers: save real and imaginary parts")
         kind = "array" if isinstance(it, np.ndarray) else type(it).__name__
         return {kind: self.names[id(it)]}
 
@@ -84,6 +92,9 @@ class Writer:
             return {"again": self.numbers[id(it)]}
         self.kept.append(it)
         self.numbers[id(it)] = len(self.numbers)
+        if isinstance(it, nn.Module) and it._buffers:
+            name = next(iter(it._buffers))
+            raise InputError(f"{at or 'the model'} has a buffer {name!r}: make it a weight")
         if type(it) is nn.ModuleList:
             return {"ModuleList": [self.value(each, f"{at}.{i}") for i, each in enumerate(it)]}
         kind = _name_of(type(it), at)

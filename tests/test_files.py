@@ -46,6 +46,40 @@ def test_answers_are_equal_bit_by_bit(saved):
     assert torch.equal(load(saved)(x, y, query), newton(2, 3, 1 / 3)(x, y, query))
 
 
+def test_every_bit_of_a_weight_comes_back(tmp_path):
+    path, model = tmp_path / "bits.safetensors", newton(1, 1, 0.25)
+    numbers = torch.tensor([[-0.0, torch.nan, -torch.nan], [torch.inf, 5e-324, 1.0]]).double()
+    model.extra = {"read across": numbers.T, "one thrice": numbers[:1, :1].expand(3, 3)}
+    model.few = {1, "one"}
+    save(model, path)
+    again = load(path)
+    for name, kept in model.extra.items():
+        bits = kept.contiguous().view(torch.int64)
+        assert torch.equal(again.extra[name].contiguous().view(torch.int64), bits)
+    assert again.few == {1, "one"}
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (torch.zeros(2, dtype=torch.complex128), "complex"),
+        (torch.zeros(2, 2).to_sparse(), "that no file holds"),
+        (np.array([1.0], dtype=np.longdouble), "that no file holds"),
+        (np.array([1.0], dtype=">f8"), "that no file holds"),
+    ],
+)
+def test_tensors_that_no_file_holds_are_refused(tmp_path, part, message):
+    model = newton(1, 1, 0.25)
+    model.extra = part
+    with pytest.raises(InputError, match=message):
+        save(model, tmp_path / "model.safetensors")
+    model = newton(1, 1, 0.25)
+    model.register_buffer("held", torch.ones(1))
+    with pytest.raises(InputError, match="has a buffer 'held'"):
+        save(model, tmp_path / "model.safetensors")
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_short_formats_stay_short(tmp_path):
     path = tmp_path / "short.safetensors"
     model = induction_heads(4, 8).half()
@@ -113,6 +147,7 @@ CHANGES = {
         {"class": "constructions.files:save"}
     ),
     "KeyError": lambda record: record["model"]["fields"].update(name={"pickle": "x"}),
+    "ZeroDivisionError": lambda record: record["model"]["fields"].update(name={"Fraction": "1/0"}),
     "does not describe": lambda record: record["model"].update({"class": 3}),
 }
 

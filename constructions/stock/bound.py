@@ -9,7 +9,9 @@ values that there are on these inputs, and carried to the answers by the origina
     |stock − ours| ≤ 2 Σ_l ⟨|∂ŷ/∂H_l|, δ_l⟩,
 
 to first order, as for rounding [Higham2002, section 3.1]; the 2 is for the terms of second order.
-What rounding adds is a count of roundings, each at most u of what is rounded.
+What rounding adds is a count of roundings, each at most u of what is rounded.  What a layer norm
+rounds is v beside an error e of the mean, with opposite signs in the two copies; |e| ≤ u·K, so that
+nothing that is read is surer than u·(|v| + u·K), however small it is.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ def prompts_bound(
 ) -> float:
     """How far logits at this sharpness can be from the hardmax ones, for every prompt."""
     share = gadgets.gamma(square) + (model.d_model + ROUNDINGS) * unit_roundoff(dtype)
-    return softmax_error(model, sharpness, share=share).logits
+    beside = unit_roundoff(dtype) * gadgets.constant
+    return softmax_error(model, sharpness, share=share, beside=beside).logits
 
 
 def error_bound(
@@ -54,7 +57,8 @@ def error_bound(
     for block in model.blocks:
         stream.append(block(stream[-1], prompt.n_examples))
     outputs = model.read_out(stream[-1][..., prompt.answers, :])
-    u, gamma = unit_roundoff(dtype), gadgets.gamma(square)
+    here = 2 * max(float((H.detach() ** 2).sum(-1).max()) for H in stream) + stream[0].shape[-2] + 4
+    u, gamma = unit_roundoff(dtype), gadgets.gamma(max(square, here))
     left = iter(sizes)
     with torch.no_grad():
         errors = [ROUNDINGS * u * stream[0].abs()]
@@ -64,7 +68,7 @@ def error_bound(
                 _layer(block, before, prompt.n_examples, own, gadgets, gamma, u)
                 + ROUNDINGS * u * (before.abs() + after.abs())
             )
-        errors[-1] = errors[-1] + (gamma + ROUNDINGS * u) * stream[-1].abs()
+        errors[-1] = errors[-1] + (gamma + ROUNDINGS * u) * _seen(stream[-1], gadgets, u)
     bounds = torch.zeros_like(outputs).flatten(-2)
     for place, output in enumerate(outputs.flatten(-2).unbind(-1)):
         slopes = torch.autograd.grad(output.sum(), stream, retain_graph=True, allow_unused=True)
@@ -74,8 +78,14 @@ def error_bound(
             if slope is not None
         )
         bounds[..., place] = 2 * sum(shares)
-    bounds = bounds.detach().view(outputs.shape)
+    # Where numbers overflow on the way nothing is known.
+    bounds = bounds.detach().nan_to_num(nan=torch.inf).view(outputs.shape)
     return bounds if isinstance(model.interface, Tokens) else model.interface.read(bounds, *given)
+
+
+def _seen(H: Tensor, gadgets: Gadgets, u: float) -> Tensor:
+    """|v| + u·K, a share of which what is read of v is off by."""
+    return H.abs() + u * gadgets.constant
 
 
 def _layer(
@@ -96,7 +106,7 @@ def _layer(
         H = block.attn.after(H, n_examples)
     if block.mlp is not None:
         mlp = block.mlp
-        hidden = H.abs() @ mlp.W_in.abs() + mlp.b_in.abs()
+        hidden = _seen(H, gadgets, u) @ mlp.W_in.abs() + mlp.b_in.abs()
         error += (read * hidden + GELU / gadgets.steep) @ mlp.W_out.abs() + read * mlp.b_out.abs()
     return error
 
@@ -111,13 +121,18 @@ def _heads(
     u: float,
 ) -> Tensor:
     """The same for the heads of one mask."""
-    attended = part.attended(H, n_examples)
-    values = (per_head(attended, part.W_V) @ part.W_O).abs()  # (…, heads, attended, D)
+    sizes_of = Heads._make(W.abs() if isinstance(W, Tensor) else W for W in part)
+    most = _seen(H, gadgets, u)
+    attended = sizes_of.attended(most, n_examples)
+    values = per_head(attended, sizes_of.W_V) @ sizes_of.W_O  # (…, heads, attended, D)
+    Q, K = sizes_of.queries_keys(most, n_examples)
+    off = Q @ K.transpose(-1, -2) * part.scale
     Q, K = part.queries_keys(H, n_examples)
     raw = Q @ K.transpose(-1, -2) * part.scale
     seen = part.hidden(raw).logical_not()
     scores = torch.where(seen, raw, 0.0).abs()
     read = gamma + ROUNDINGS * u
+    off = torch.where(seen, 2 * read * off, 0.0)  # of scores
     if part.normalise == "linear":
         # Moves of a token's own registers are linear here too, and are bounded with the others.
         delta = torch.tensor([gadgets.theta / scale_of(size) for size in sizes], dtype=H.dtype)
@@ -125,8 +140,6 @@ def _heads(
         B, n = scores.amax(-1, keepdim=True), float(seen.sum(-1).max())
         each = B * gadgets.with_norms(delta * B, n, gamma)
         each = each + (gadgets.rounding(u) + n * u / gadgets.theta) * gadgets.theta / delta
-        return (each * (seen.to(H.dtype) @ values)).sum(-3)
-    off = 2 * read * (Q.abs() @ K.abs().transpose(-1, -2) * part.scale)
-    off = torch.where(seen, off, 0.0).amax(-1, keepdim=True)
+        return (each * (seen.to(H.dtype) @ values) + off @ values).sum(-3)
     weights = part.pattern(H, n_examples)
-    return ((torch.expm1(2 * off) + read) * (weights @ values)).sum(-3)
+    return ((torch.expm1(2 * off.amax(-1, keepdim=True)) + read) * (weights @ values)).sum(-3)

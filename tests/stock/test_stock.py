@@ -20,6 +20,8 @@ from constructions import (
     turing_machine,
 )
 from constructions.stock import Gadgets, to_encoder, to_gpt2
+from constructions.stock.bound import prompts_bound
+from constructions.transformer import MLP
 from theory.checks import InputError
 from theory.computation import MACHINES
 
@@ -67,6 +69,34 @@ def test_answers_are_within_their_bound(name, dtype):
     assert next(stock.module.parameters()).dtype == dtype
 
 
+UNUSUAL = {
+    "no targets": (X, 0 * Y, Q),
+    "no query": (X, Y, 0 * Q),
+    "large targets": (X, 1e6 * Y, Q),
+    "small inputs": (1e-4 * X, Y, 1e-4 * Q),
+    "one large example": (np.where(np.arange(N)[:, None] == 0, 20.0, 1.0) * X, Y, Q),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_small_numbers_beside_large_ones_are_bounded(name, dtype):
+    """A layer norm rounds at the size of the error of its mean, not of what it carries."""
+    for model in (OVER_EXAMPLES["newton"], OVER_EXAMPLES["descent"]):
+        stock = to_encoder(model, *UNUSUAL[name], dtype=dtype)
+        off = (stock(*UNUSUAL[name]).double() - model(*UNUSUAL[name])).abs()
+        assert (off <= stock.bound(*UNUSUAL[name])).all()
+
+
+@pytest.mark.parametrize("times", [3.0, 30.0])
+def test_larger_inputs_than_it_was_made_for_are_bounded_or_said_to_be_unknown(times):
+    for model in (OVER_EXAMPLES["newton"], OVER_EXAMPLES["descent"]):
+        stock, others = to_encoder(model, X, Y, Q), (times * X, times * Y, times * Q)
+        off, bound = (stock(*others) - model(*others)).abs(), stock.bound(*others)
+        assert (off <= bound).all()  # no NaN
+        assert (bound > stock.bound(X, Y, Q)).all()
+
+
 @pytest.mark.parametrize("name", OVER_TOKENS)
 def test_answers_over_tokens_are_those_of_hardmax(name):
     model = OVER_TOKENS[name]
@@ -95,6 +125,18 @@ def test_the_sink_stays_exactly_zero():
     for dtype in (torch.float64, torch.float32):
         for v in to_encoder(model, X, Y, Q, dtype=dtype).streams(X, Y, Q):
             assert not v[..., 0, : model.d_model].any()
+
+
+def test_biases_of_an_mlp_do_not_reach_the_sink():
+    model = gradient_descent(D, K, 2.0**-5)
+    W_in, W_out = (torch.as_tensor(RNG.normal(size=s)) for s in ((model.d_model, 3), (3, 1)))
+    b_in, b_out = torch.tensor([2.0, -1.0, 0.5]), torch.full((model.d_model,), 0.25)
+    into = W_out.expand(3, model.d_model)
+    model.blocks[0].mlp = MLP(W_in, b_in.double(), into.clone(), b_out.double())
+    stock = to_encoder(model, X, Y, Q)
+    assert ((stock(X, Y, Q) - model(X, Y, Q)).abs() <= stock.bound(X, Y, Q)).all()
+    for v in stock.streams(X, Y, Q):
+        assert not v[..., 0, : model.d_model].any()
 
 
 def test_leading_dimensions_and_further_queries_are_the_originals():
@@ -127,6 +169,16 @@ def test_a_smaller_angle_errs_less_until_rounding():
     ]
     ratios = np.array(errors[:-1]) / errors[1:]
     np.testing.assert_allclose(ratios, 4.0, rtol=0.1)
+
+
+def test_a_larger_constant_of_the_norms_costs_digits_over_tokens_too():
+    bounds = [
+        prompts_bound(
+            OVER_TOKENS["induction"], 40.0, Gadgets(1, 0.5, 8, K, 1.0), 1.0, torch.float32
+        )
+        for K in (2.0**20, 2.0**40)
+    ]
+    assert bounds[1] > 100 * bounds[0]
 
 
 NO_FORM = {
