@@ -46,6 +46,7 @@ MOST_EXPONENT = 700.0  # e^700 is still a float64
 WIDER = 1 + 1e-9
 Bound = float | Fraction
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
+Hardmax = tuple[list[np.ndarray], list[Numbers], float]  # see `_hardmax`
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,13 @@ def share_of_a_quarter(k: int) -> float:
 
 @dataclass(frozen=True)
 class SoftmaxError:
-    """Bounds for one sharpness: leaked weights by layer and head, register and logit errors."""
+    """Bounds for one sharpness: leaked weights by layer and head, register and logit errors, and
+    the largest error of any number, in multiples of its grain (`exact_in`)."""
 
     leaks: tuple[tuple[float, ...], ...]
     registers: Mapping[str, float]
     logits: float
+    in_grains: float
 
 
 @dataclass(frozen=True)
@@ -141,14 +144,16 @@ def sharpening(amplification: float) -> float:
 def softmax_error(
     model: Transformer,
     sharpness: float,
-    held: list[np.ndarray] | None = None,
+    hardmax: Hardmax | None = None,
     *,
     share: float = 0.0,
+    grows: float = 0.0,
 ) -> SoftmaxError:
     """How far softmax attention at this sharpness is from hardmax, for all prompts.
 
-    `held` are the bounds of `_hardmax`, if they are known.  Whatever is read may be off by `share`
-    of its size besides, as by the layer norms of a stock model, or by rounding.  Raises ValueError
+    `hardmax` is what `_hardmax` says, if it is known.  Whatever is read may be off by `share`
+    of its size besides, as by the layer norms of a stock model, or by rounding, and every error
+    grow by the share `grows`, as where what is not 0 is restored (`stock.short`).  ValueError
     for a sharpness that is not a finite number above 0, and for one at which scores overflow.
     """
     sharpness = checks.positive_number("sharpness", sharpness)
@@ -161,13 +166,14 @@ def softmax_error(
                 f"layer {number} of {model.name} compares scores for whose gaps nothing is proved, "
                 "so softmax may be any distance from hardmax: give a model over tokens"
             )
-    held = _hardmax(model)[0] if held is None else held
+    held, numbers = (_hardmax(model) if hardmax is None else hardmax)[:2]
     error = np.zeros(model.d_model)
 
     def read(error: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        error = error * (1 + grows) if grows else error
         return error + share * (sizes + error) if share else error
 
-    leaks = []
+    leaks, errors = [], [error]  # in the order of `numbers`
     for block, bounds in zip(model.blocks, held, strict=False):
         added, between = np.zeros(model.d_model), bounds
         layer, seen = [], read(error, bounds)
@@ -182,11 +188,15 @@ def softmax_error(
             dq, dk = (seen @ abs(W[f"W_{x}"]) for x in "QK")
             sigma = float(dq @ k + q @ dk + dq @ dk)
             layer.append(margin.leak(sharpness, sigma, model.interface.context - 1))
-            astray = min(2.0, 2 * layer[-1] + margin.unevenness(sharpness, sigma))
+            astray = min(2.0, 2 * layer[-1] + margin.unevenness(sharpness, sigma)) * (1 + grows)
             values = bounds @ abs(W["W_V"])
-            added += (seen @ abs(W["W_V"]) + astray * values) @ abs(W["W_O"])
+            carried = seen @ abs(W["W_V"])
+            mixed = carried + astray * values
+            added += mixed @ abs(W["W_O"])
+            errors += [dq, dk, carried, np.array(sigma), mixed, mixed @ abs(W["W_O"])]
             between = between + values @ abs(W["W_O"])
-        error = error + added
+        error = (error + added) * (1 + grows)
+        errors.append(error)
         seen = read(error, between)
         exact = [
             name
@@ -196,7 +206,8 @@ def softmax_error(
         ]
         if (mlp := block.mlp) is not None:
             units = seen @ abs(_array(mlp.W_in)) + share * (1 + abs(_array(mlp.b_in)))
-            error = error + units @ abs(_array(mlp.W_out))
+            error = (error + units @ abs(_array(mlp.W_out))) * (1 + grows)
+            errors += [units, error]
         for name in exact:
             error[model.stream[name]] = 0.0
         leaks.append(tuple(layer))
@@ -205,7 +216,9 @@ def softmax_error(
     logits = read(error, held[-1]) @ abs(_array(model.unembed.W_U))
     if model.unembed.b_U is not None:
         logits = logits + share * abs(_array(model.unembed.b_U))
-    return SoftmaxError(tuple(leaks), registers, float(logits.max()))
+    pairs = zip([*errors, logits], numbers, strict=True)
+    widest = max(float(np.max(each / grain)) for each, (_, grain) in pairs) * WIDER
+    return SoftmaxError(tuple(leaks), registers, float(logits.max()), widest)
 
 
 def least_sharpness(model: Transformer, error: float) -> float:
@@ -214,7 +227,7 @@ def least_sharpness(model: Transformer, error: float) -> float:
     It is not searched below 2^−20.  Raises ValueError for an error that is not above 0.
     """
     error = checks.positive_number("error", error)
-    held = _hardmax(model)[0]
+    held = _hardmax(model)
     high = low = 2.0**-20
     while not softmax_error(model, high, held).logits <= error:
         low, high = high, 2 * high
@@ -250,13 +263,18 @@ def register_bounds(model: Transformer) -> list[np.ndarray]:
     return _hardmax(model)[0]
 
 
+def stream_grain(model: Transformer) -> float:
+    """The power of two of which all numbers of the hardmax stream are multiples."""
+    return _hardmax(model)[2]
+
+
 def exact_in(model: Transformer) -> Exactness:
     """The float formats in which the hardmax forward pass makes no rounding error.
 
     With ties, whose averages are rounded, it is the scores, the sets of attended tokens and their
     counts that are exact, and frequencies 1/T apart stay apart, which takes two bits more than T.
     """
-    _, numbers = _hardmax(model)
+    _, numbers, _ = _hardmax(model)
     smallest = min(float(np.min(grain)) for _, grain in numbers)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         numbers.append((1.0, 0.25 / model.interface.context))
@@ -301,9 +319,9 @@ def check_format(model: Transformer, dtype: torch.dtype) -> None:
 
 
 @np.errstate(over="ignore")  # what is too large for a float64 is bounded by infinity
-def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
-    """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
-    numbers of the forward pass.
+def _hardmax(model: Transformer) -> Hardmax:
+    """Bounds on |coordinates| of the hardmax stream before each block and at the end, all numbers
+    of the forward pass, and the power of two that divides the stream's.
 
     What a head adds is an average of what it carries, or by linear scores, which are taken one by
     one as under a strict mask, a sum.  Registers named in `model.at_most` have a bound of their own
@@ -319,7 +337,7 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
     tables = [model.embed.W_E, *([model.pos_embed.W_pos] if model.pos_embed is not None else [])]
     grain = np.min([grain_of(_array(table)).min(0) for table in tables], axis=0)
     held = [capped(np.sum([abs(_array(table)).max(0) for table in tables], axis=0))]
-    numbers: list[Numbers] = [(held[0], grain)]
+    numbers, least = list[Numbers]([(held[0], grain)]), float(np.min(grain))
     for block in model.blocks:
         before, added = (held[-1], grain), np.zeros(model.d_model)
         for h, W in enumerate(_heads(block)):
@@ -337,9 +355,10 @@ def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
             bounds, grain = bounds + out[0], np.minimum(grain, out[1])
             numbers += [hidden, (bounds, grain)]
         held.append(capped(bounds))
+        least = min(least, float(np.min(grain)))
     b_U = model.unembed.b_U
     last = _array(model.unembed.W_U), None if b_U is None else _array(b_U)
-    return held, [*numbers, _product((held[-1], grain), *last)]
+    return held, [*numbers, _product((held[-1], grain), *last)], least
 
 
 def _mixed(model: Transformer, block: Block, h: int, scores: Numbers, V: Numbers) -> Numbers:

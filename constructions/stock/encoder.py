@@ -25,7 +25,7 @@ class StockEncoder(StockModel):
     and `pos_embed` (to which ±K is added), and a linear read-out, as the class has none."""
 
     def __init__(self, plan: Plan) -> None:
-        soft, doubled = plan.soft, Doubled(plan.soft, plan.gadgets.constant)
+        soft, doubled = plan.soft, plan.doubled
         super().__init__("to_encoder", rounded(_encoder(soft, doubled), plan), plan)
         self.doubled, self.causal = doubled, any(attn.is_causal for attn in soft.attentions)
         unembed = soft.unembed

@@ -79,6 +79,17 @@ def test_a_saved_folder_gives_the_same_logits_and_generates(tmp_path):
     assert model.generate([3, 1, 4, 1, 5, 2, 3], 4).tolist() == [1, 5, 2, 3]
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("kernel", ["eager", "sdpa"])
+def test_induction_is_right_in_every_format_down_to_bfloat16(dtype, kernel):
+    model = induction_heads(8, 32)
+    stock, tokens = to_gpt2(model, dtype=dtype), RNG.integers(0, 8, (20, 32))
+    stock.module.set_attn_implementation(kernel)
+    assert torch.equal(stock(tokens), model(tokens))
+    assert (stock.logits(tokens).double() - model.logits(tokens)).abs().max() <= stock.bound()
+    assert stock.bound() < 1e-5
+
+
 def test_a_turing_machine_runs_by_generate_and_ends_where_it_halts():
     model = turing_machine(MACHINES["busy-beaver-2"], 12)
     start = model.interface.prompt()
