@@ -7,7 +7,7 @@ layer norms that do nothing (`neutral.py`), in the tensors of a stock class.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -195,7 +195,12 @@ def _for_these(
     dtype: torch.dtype,
     gadgets: Gadgets | None,
 ) -> Plan:
-    """Of the least order whose bound on these inputs is within the error."""
+    """Of the least order whose bound on these inputs is within the error.
+
+    θ is first that of largest scores all over (`chosen`), and then doubled as long as the bound on
+    these inputs falls: scores are smaller than the largest, the method's error falls as their
+    powers, and so rounding, which falls with 1/θ, is what is left to save.
+    """
     for number, block in enumerate(model.blocks, start=1):
         if block.attn is not None and block.attn.normalise == "hardmax":
             why = "takes the largest of scores for whose gaps nothing is proved"
@@ -208,15 +213,22 @@ def _for_these(
     sizes, square, tokens = measured(model, *inputs)
     orders = range(1, MOST_ORDER + 1) if error is not None else [STANDARD]
     least = math.inf
+
+    def bound(numbers: Gadgets) -> float:
+        return float(error_bound(model, numbers, sizes, square, dtype, *inputs).max())
+
     for order in orders:
         numbers = gadgets or chosen(order, dtype, tokens, square)
-        soft = softened(model, numbers, sizes, tokens + 1, causal)
-        plan = Plan(model, soft, numbers, sizes, square, dtype, False)
-        if error is None:
-            return plan
-        least = min(least, float(plan.bound(*inputs).max()))
-        if least <= error:
-            return plan
+        found = bound(numbers)
+        while not gadgets:
+            wider = replace(numbers, theta=2 * numbers.theta)
+            if not (further := bound(wider)) < found:
+                break
+            numbers, found = wider, further
+        least = min(least, found)
+        if error is None or least <= error:
+            soft = softened(model, numbers, sizes, tokens + 1, causal)
+            return Plan(model, soft, numbers, sizes, square, dtype, False)
     raise InputError(
         f"an error of {error:g} is below what {model.name} is sure of in {_short(dtype)} on these "
         f"inputs, {least:.2g}: {_more(least, None, dtype)}"

@@ -1,5 +1,7 @@
 """Our models inside torch's own encoder: answers, bounds, registers, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -20,6 +22,7 @@ from constructions import (
     turing_machine,
 )
 from constructions.stock import Gadgets, to_encoder, to_gpt2
+from constructions.stock.gadgets import chosen
 from theory.checks import InputError
 from theory.computation import MACHINES
 
@@ -141,6 +144,22 @@ def test_the_least_order_that_is_sure_of_the_error_is_taken():
     ]
     assert orders == sorted(orders)
     assert orders[0] < orders[-1]
+
+
+def test_the_angle_has_the_least_bound_and_errs_less_than_the_first_choice():
+    """Which takes all scores for the largest, and so leaves too much to rounding."""
+    model = OVER_EXAMPLES["with pauses"]
+    stock, wanted = to_encoder(model, X, Y, Q), model(X, Y, Q)
+    plan = stock.plan
+    first = chosen(plan.gadgets.order, torch.float64, N + 2, plan.square)
+    assert plan.gadgets.theta > first.theta
+    bounds, errors = [], []
+    for theta in (plan.gadgets.theta / 2, plan.gadgets.theta, 2 * plan.gadgets.theta):
+        other = to_encoder(model, X, Y, Q, gadgets=replace(plan.gadgets, theta=theta))
+        bounds.append(float(other.bound(X, Y, Q).max()))
+        errors.append(float((other(X, Y, Q) - wanted).abs().max()))
+    assert bounds[1] == min(bounds) < max(bounds)
+    assert errors[1] < errors[0]
 
 
 def test_a_smaller_angle_errs_less_until_rounding():
