@@ -46,7 +46,7 @@ MOST_EXPONENT = 700.0  # e^700 is still a float64
 WIDER = 1 + 1e-9
 Bound = float | Fraction
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
-Hardmax = tuple[list[np.ndarray], list[Numbers], float]  # see `_hardmax`
+Hardmax = tuple[list[np.ndarray], list[Numbers]]  # see `_hardmax`
 
 
 @dataclass(frozen=True)
@@ -89,19 +89,19 @@ class Restores:
 
 
 def share_of_a_quarter(k: int) -> float:
-    """By how much each of k values may be off, a quarter in all: 1/(4k), or the multiple of 2^−20
-    below."""
+    """How far each of k values may be off, a quarter in all: 1/(4k) in multiples of 2^−20."""
     return 2**18 // k / 2**20
 
 
 @dataclass(frozen=True)
 class SoftmaxError:
     """Bounds for one sharpness: leaked weights by layer and head, register and logit errors, and
-    the largest error of any number, in multiples of its grain (`exact_in`)."""
+    the largest errors: of the stream, and of any number in multiples of its grain (`exact_in`)."""
 
     leaks: tuple[tuple[float, ...], ...]
     registers: Mapping[str, float]
     logits: float
+    stream: float
     in_grains: float
 
 
@@ -141,6 +141,7 @@ def sharpening(amplification: float) -> float:
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))
 
 
+@np.errstate(invalid="ignore")  # of infinite errors
 def softmax_error(
     model: Transformer,
     sharpness: float,
@@ -151,10 +152,9 @@ def softmax_error(
 ) -> SoftmaxError:
     """How far softmax attention at this sharpness is from hardmax, for all prompts.
 
-    `hardmax` is what `_hardmax` says, if it is known.  Whatever is read may be off by `share`
-    of its size besides, as by the layer norms of a stock model, or by rounding, and every error
-    grow by the share `grows`, as where what is not 0 is restored (`stock.short`).  ValueError
-    for a sharpness that is not a finite number above 0, and for one at which scores overflow.
+    `hardmax` is what `_hardmax` says, if known.  Whatever is read may be off by `share` of its size
+    besides, as by a stock model's norms or by rounding, and errors grow by the share `grows`.
+    ValueError for a sharpness that is no finite number above 0, or at which scores overflow.
     """
     sharpness = checks.positive_number("sharpness", sharpness)
     for number, block in enumerate(model.blocks, start=1):
@@ -166,12 +166,11 @@ def softmax_error(
                 f"layer {number} of {model.name} compares scores for whose gaps nothing is proved, "
                 "so softmax may be any distance from hardmax: give a model over tokens"
             )
-    held, numbers = (_hardmax(model) if hardmax is None else hardmax)[:2]
+    held, numbers = _hardmax(model) if hardmax is None else hardmax
     error = np.zeros(model.d_model)
 
     def read(error: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        error = error * (1 + grows) if grows else error
-        return error + share * (sizes + error) if share else error
+        return (1 + grows) * (error + share * (sizes + error) if share else error)
 
     leaks, errors = [], [error]  # in the order of `numbers`
     for block, bounds in zip(model.blocks, held, strict=False):
@@ -190,10 +189,9 @@ def softmax_error(
             layer.append(margin.leak(sharpness, sigma, model.interface.context - 1))
             astray = min(2.0, 2 * layer[-1] + margin.unevenness(sharpness, sigma)) * (1 + grows)
             values = bounds @ abs(W["W_V"])
-            carried = seen @ abs(W["W_V"])
-            mixed = carried + astray * values
+            mixed = seen @ abs(W["W_V"]) + astray * values
             added += mixed @ abs(W["W_O"])
-            errors += [dq, dk, carried, np.array(sigma), mixed, mixed @ abs(W["W_O"])]
+            errors += [dq, dk, mixed, np.array(sigma), mixed, mixed @ abs(W["W_O"])]
             between = between + values @ abs(W["W_O"])
         error = (error + added) * (1 + grows)
         errors.append(error)
@@ -216,9 +214,12 @@ def softmax_error(
     logits = read(error, held[-1]) @ abs(_array(model.unembed.W_U))
     if model.unembed.b_U is not None:
         logits = logits + share * abs(_array(model.unembed.b_U))
-    pairs = zip([*errors, logits], numbers, strict=True)
-    widest = max(float(np.max(each / grain)) for each, (_, grain) in pairs) * WIDER
-    return SoftmaxError(tuple(leaks), registers, float(logits.max()), widest)
+    widest = math.inf  # with linear heads, whose errors are not followed
+    if len(numbers) == len(errors) + 1:
+        pairs = zip([*errors, logits], numbers, strict=True)
+        widest = max(float(np.max(each / grain)) for each, (_, grain) in pairs) * WIDER
+    stream = max(float(each.max()) for each in errors if each.shape == error.shape) * WIDER
+    return SoftmaxError(tuple(leaks), registers, float(logits.max()), stream, widest)
 
 
 def least_sharpness(model: Transformer, error: float) -> float:
@@ -265,7 +266,7 @@ def register_bounds(model: Transformer) -> list[np.ndarray]:
 
 def stream_grain(model: Transformer) -> float:
     """The power of two of which all numbers of the hardmax stream are multiples."""
-    return _hardmax(model)[2]
+    return min(np.min(g) for _, g in _hardmax(model)[1] if np.shape(g) == (model.d_model,))
 
 
 def exact_in(model: Transformer) -> Exactness:
@@ -274,7 +275,7 @@ def exact_in(model: Transformer) -> Exactness:
     With ties, whose averages are rounded, it is the scores, the sets of attended tokens and their
     counts that are exact, and frequencies 1/T apart stay apart, which takes two bits more than T.
     """
-    _, numbers, _ = _hardmax(model)
+    _, numbers = _hardmax(model)
     smallest = min(float(np.min(grain)) for _, grain in numbers)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         numbers.append((1.0, 0.25 / model.interface.context))
@@ -320,8 +321,8 @@ def check_format(model: Transformer, dtype: torch.dtype) -> None:
 
 @np.errstate(over="ignore")  # what is too large for a float64 is bounded by infinity
 def _hardmax(model: Transformer) -> Hardmax:
-    """Bounds on |coordinates| of the hardmax stream before each block and at the end, all numbers
-    of the forward pass, and the power of two that divides the stream's.
+    """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
+    numbers of the forward pass.
 
     What a head adds is an average of what it carries, or by linear scores, which are taken one by
     one as under a strict mask, a sum.  Registers named in `model.at_most` have a bound of their own
@@ -337,7 +338,7 @@ def _hardmax(model: Transformer) -> Hardmax:
     tables = [model.embed.W_E, *([model.pos_embed.W_pos] if model.pos_embed is not None else [])]
     grain = np.min([grain_of(_array(table)).min(0) for table in tables], axis=0)
     held = [capped(np.sum([abs(_array(table)).max(0) for table in tables], axis=0))]
-    numbers, least = list[Numbers]([(held[0], grain)]), float(np.min(grain))
+    numbers: list[Numbers] = [(held[0], grain)]
     for block in model.blocks:
         before, added = (held[-1], grain), np.zeros(model.d_model)
         for h, W in enumerate(_heads(block)):
@@ -355,10 +356,9 @@ def _hardmax(model: Transformer) -> Hardmax:
             bounds, grain = bounds + out[0], np.minimum(grain, out[1])
             numbers += [hidden, (bounds, grain)]
         held.append(capped(bounds))
-        least = min(least, float(np.min(grain)))
     b_U = model.unembed.b_U
     last = _array(model.unembed.W_U), None if b_U is None else _array(b_U)
-    return held, [*numbers, _product((held[-1], grain), *last)], least
+    return held, [*numbers, _product((held[-1], grain), *last)]
 
 
 def _mixed(model: Transformer, block: Block, h: int, scores: Numbers, V: Numbers) -> Numbers:

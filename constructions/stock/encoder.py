@@ -85,6 +85,9 @@ def to_encoder(
     over tokens, on all; the least order that is sure of it is taken, and 3 without it.  `gadgets`
     gives the numbers instead of choosing them.
 
+    Over tokens, formats shorter than float32 have to hold all numbers of the hardmax pass, which
+    rounding then restores (`short.py`); the norms' weights are made powers of two for it.
+
     Raises ValueError for an error that the format is not sure of, with the least that it is; and
     for a model with a layer that has no such form, with the layer and why: ReLU attention, norms of
     its own, hardmax without proved gaps, or both causal heads and heads that see later tokens.

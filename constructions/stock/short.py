@@ -13,9 +13,10 @@ each growing by a few u of itself, as long as the largest is at most g·u/2.
 
 Norms multiply by 1 − γ, and their mean, which is 0, is off by at most MEAN·u₃₂·K, equally in both
 copies: one sum of K and −K is exact, and a running mean, K/j behind j numbers, is rounded by at
-most u₃₂·K/j in each of d/2 steps, of which the mean keeps the share j/d, and in a few others.  A
-read register is right if both together are at most u/2 of the least number that is not 0.  The
-weight of the norms must not be rounded (`Doubled`), nor any other.
+most u₃₂·K/j in each of d/2 steps, of which the mean keeps the share j/d, and in a few others; the
+variance by a share u₃₂ for each number that is not 0.  A read register that is not 0 is right if
+all of this and its own error are at most u/2 of it.  The weight of the norms must not be rounded
+(`Doubled`), nor any other.
 """
 
 from __future__ import annotations
@@ -62,11 +63,12 @@ def restored_bound(
     maps = [W for part in parts for W in part.parameters() if W.ndim > 1]
     terms = max(int((W != 0).sum(-2).max()) for W in maps if W.numel())  # of one sum
     share = (2 * terms + STORED) * FLOAT32
-    if read_error(numbers, square, stream_grain(model)) + share > u / 2:
-        return math.inf
     found = softmax_error(model, sharpness, share=share, grows=2 * STORED * u)
-    others = (model.interface.context or 0) * FLOAT32  # of a softmax, whose largest weight is 1
-    near = max(found.in_grains, *map(max, filter(None, found.leaks)), 0.0) + others
+    grain = stream_grain(model)
+    places = (model.d_model + (model.interface.context or 0) + STORED) * FLOAT32
+    read = read_error(numbers, square, grain) + share + places + found.stream / grain
+    # The largest weight of a softmax, whose sum has a term for each place, is 1 but for what leaks.
+    near = max(read, found.in_grains, *(max(layer, default=0.0) + places for layer in found.leaks))
     return found.logits if near <= u / 2 else math.inf
 
 
@@ -84,7 +86,9 @@ def unheld(
         return "it averages tokens of equal scores, and averages are rounded"
     if needs.bits > significand(dtype):
         return f"it takes {needs.bits} bits of significand, and there are {significand(dtype)}"
-    reached = sharpness * math.sqrt(head_dim) * needs.largest
+    if needs.grain < kind.smallest_normal:
+        return f"it takes multiples of {needs.grain:.2g}, below the normal numbers"
+    reached = max(sharpness * math.sqrt(head_dim), 1.0) * needs.largest
     if reached > kind.max:
         return (
             f"scores before they are divided by √d_head can reach {reached:.3g} at sharpness "
