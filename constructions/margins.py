@@ -46,6 +46,7 @@ MOST_EXPONENT = 700.0  # e^700 is still a float64
 WIDER = 1 + 1e-9
 Bound = float | Fraction
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
+Hardmax = tuple[list[np.ndarray], list[Numbers]]  # see `_hardmax`
 
 
 @dataclass(frozen=True)
@@ -88,18 +89,20 @@ class Restores:
 
 
 def share_of_a_quarter(k: int) -> float:
-    """By how much each of k values may be off, a quarter in all: 1/(4k), or the multiple of 2^−20
-    below."""
+    """How far each of k values may be off, a quarter in all: 1/(4k) in multiples of 2^−20."""
     return 2**18 // k / 2**20
 
 
 @dataclass(frozen=True)
 class SoftmaxError:
-    """Bounds for one sharpness: leaked weights by layer and head, register and logit errors."""
+    """Bounds for one sharpness: leaked weights by layer and head, register and logit errors, and
+    the largest errors: of the stream, and of any number in multiples of its grain (`exact_in`)."""
 
     leaks: tuple[tuple[float, ...], ...]
     registers: Mapping[str, float]
     logits: float
+    stream: float
+    in_grains: float
 
 
 @dataclass(frozen=True)
@@ -138,20 +141,21 @@ def sharpening(amplification: float) -> float:
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))
 
 
+@np.errstate(invalid="ignore")  # of infinite errors
 def softmax_error(
     model: Transformer,
     sharpness: float,
-    held: list[np.ndarray] | None = None,
+    hardmax: Hardmax | None = None,
     *,
     share: float = 0.0,
     beside: float = 0.0,
+    grows: float = 0.0,
 ) -> SoftmaxError:
     """How far softmax attention at this sharpness is from hardmax, for all prompts.
 
-    `held` are the bounds of `_hardmax`, if they are known.  Whatever is read may be off by `share`
-    of its size and of `beside`, as by the layer norms of a stock model, or by rounding.  Raises
-    ValueError for a sharpness that is not a finite number above 0, and for one at which scores
-    overflow.
+    `hardmax` is what `_hardmax` says, if known.  What is read may be off by `share` of itself and
+    of `beside`, and errors grow by the share `grows`, as in stock models.  ValueError for a
+    sharpness that is no finite number above 0, or at which scores overflow.
     """
     sharpness = checks.positive_number("sharpness", sharpness)
     for number, block in enumerate(model.blocks, start=1):
@@ -163,13 +167,13 @@ def softmax_error(
                 f"layer {number} of {model.name} compares scores for whose gaps nothing is proved, "
                 "so softmax may be any distance from hardmax: give a model over tokens"
             )
-    held = _hardmax(model)[0] if held is None else held
+    held, numbers = _hardmax(model) if hardmax is None else hardmax
     error = np.zeros(model.d_model)
 
     def read(error: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        return error + share * (sizes + error + beside) if share else error
+        return (1 + grows) * (error + share * (sizes + error + beside) if share else error)
 
-    leaks = []
+    leaks, errors = [], [error]  # in the order of `numbers`
     for block, bounds in zip(model.blocks, held, strict=False):
         added, between = np.zeros(model.d_model), bounds
         layer, seen = [], read(error, bounds)
@@ -184,11 +188,14 @@ def softmax_error(
             dq, dk = (seen @ abs(W[f"W_{x}"]) for x in "QK")
             sigma = float(dq @ k + q @ dk + dq @ dk)
             layer.append(margin.leak(sharpness, sigma, model.interface.context - 1))
-            astray = min(2.0, 2 * layer[-1] + margin.unevenness(sharpness, sigma))
+            astray = min(2.0, 2 * layer[-1] + margin.unevenness(sharpness, sigma)) * (1 + grows)
             values = bounds @ abs(W["W_V"])
-            added += (seen @ abs(W["W_V"]) + astray * values) @ abs(W["W_O"])
+            mixed = seen @ abs(W["W_V"]) + astray * values
+            added += mixed @ abs(W["W_O"])
+            errors += [dq, dk, mixed, np.array(sigma), mixed, mixed @ abs(W["W_O"])]
             between = between + values @ abs(W["W_O"])
-        error = error + added
+        error = (error + added) * (1 + grows)
+        errors.append(error)
         seen = read(error, between)
         exact = [
             name
@@ -198,7 +205,8 @@ def softmax_error(
         ]
         if (mlp := block.mlp) is not None:
             units = seen @ abs(_array(mlp.W_in)) + share * (1 + abs(_array(mlp.b_in)))
-            error = error + units @ abs(_array(mlp.W_out))
+            error = (error + units @ abs(_array(mlp.W_out))) * (1 + grows)
+            errors += [units, error]
         for name in exact:
             error[model.stream[name]] = 0.0
         leaks.append(tuple(layer))
@@ -207,7 +215,12 @@ def softmax_error(
     logits = read(error, held[-1]) @ abs(_array(model.unembed.W_U))
     if model.unembed.b_U is not None:
         logits = logits + share * abs(_array(model.unembed.b_U))
-    return SoftmaxError(tuple(leaks), registers, float(logits.max()))
+    widest = math.inf  # with linear heads, whose errors are not followed
+    if len(numbers) == len(errors) + 1:
+        pairs = zip([*errors, logits], numbers, strict=True)
+        widest = max(float(np.max(each / grain)) for each, (_, grain) in pairs) * WIDER
+    stream = max(float(each.max()) for each in errors if each.shape == error.shape) * WIDER
+    return SoftmaxError(tuple(leaks), registers, float(logits.max()), stream, widest)
 
 
 def least_sharpness(model: Transformer, error: float) -> float:
@@ -216,7 +229,7 @@ def least_sharpness(model: Transformer, error: float) -> float:
     It is not searched below 2^−20.  Raises ValueError for an error that is not above 0.
     """
     error = checks.positive_number("error", error)
-    held = _hardmax(model)[0]
+    held = _hardmax(model)
     high = low = 2.0**-20
     while not softmax_error(model, high, held).logits <= error:
         low, high = high, 2 * high
@@ -250,6 +263,11 @@ def _asked(bounds: np.ndarray, W: Mapping[str, np.ndarray]) -> tuple[np.ndarray,
 def register_bounds(model: Transformer) -> list[np.ndarray]:
     """Bounds on |coordinates| of the hardmax stream before each block and at the end."""
     return _hardmax(model)[0]
+
+
+def stream_grain(model: Transformer) -> float:
+    """The power of two of which all numbers of the hardmax stream are multiples."""
+    return min(np.min(g) for _, g in _hardmax(model)[1] if np.shape(g) == (model.d_model,))
 
 
 def exact_in(model: Transformer) -> Exactness:
@@ -303,7 +321,7 @@ def check_format(model: Transformer, dtype: torch.dtype) -> None:
 
 
 @np.errstate(over="ignore")  # what is too large for a float64 is bounded by infinity
-def _hardmax(model: Transformer) -> tuple[list[np.ndarray], list[Numbers]]:
+def _hardmax(model: Transformer) -> Hardmax:
     """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
     numbers of the forward pass.
 

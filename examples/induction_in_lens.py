@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from constructions import induction_heads
-from constructions.stock import labels, to_lens
+from constructions.stock import to_lens
 from verify.output import picture_argument
 
 target = picture_argument(__doc__, "induction_in_lens.png")
@@ -24,7 +24,7 @@ logits, cache = bridge.run_with_cache(prompt.tokens)
 logits = logits[:, prompt.answers].detach()
 
 print(model)
-print("\ncoordinates of the stream in TransformerLens:", " ".join(labels(model)))
+print("\ncoordinates of the stream in TransformerLens:", " ".join(bridge.residual_labels))
 print("\ntokens          ", *tokens[0])
 print("answers there   ", *model.interface.read(logits, tokens)[0].tolist())
 print("answers here    ", *model(tokens)[0].tolist())

@@ -25,6 +25,7 @@ from torch import Tensor
 from constructions.attention import Heads, per_head
 from constructions.margins import softmax_error
 from constructions.stock.gadgets import GELU, Gadgets, unit_roundoff
+from constructions.stock.short import is_short, restored_bound
 from constructions.stock.softened import scale_of, with_sizes
 from constructions.tokens import Tokens
 from constructions.transformer import Block, Transformer
@@ -36,6 +37,8 @@ def prompts_bound(
     model: Transformer, sharpness: float, gadgets: Gadgets, square: float, dtype: torch.dtype
 ) -> float:
     """How far logits at this sharpness can be from the hardmax ones, for every prompt."""
+    if is_short(dtype):
+        return restored_bound(model, sharpness, gadgets, square, dtype)
     share = gadgets.gamma(square) + (model.d_model + ROUNDINGS) * unit_roundoff(dtype)
     beside = unit_roundoff(dtype) * gadgets.constant
     return softmax_error(model, sharpness, share=share, beside=beside).logits

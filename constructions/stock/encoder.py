@@ -25,7 +25,7 @@ class StockEncoder(StockModel):
     and `pos_embed` (to which ±K is added), and a linear read-out, as the class has none."""
 
     def __init__(self, plan: Plan) -> None:
-        soft, doubled = plan.soft, Doubled(plan.soft, plan.gadgets.constant)
+        soft, doubled = plan.soft, plan.doubled
         super().__init__("to_encoder", rounded(_encoder(soft, doubled), plan), plan)
         self.doubled, self.causal = doubled, any(attn.is_causal for attn in soft.attentions)
         unembed = soft.unembed
@@ -84,6 +84,9 @@ def to_encoder(
     `error` is how far answers (of tokens: logits) may be from the original's, on these inputs or,
     over tokens, on all; the least order that is sure of it is taken, and 3 without it.  `gadgets`
     gives the numbers instead of choosing them.
+
+    Over tokens, formats shorter than float32 have to hold all numbers of the hardmax pass, which
+    rounding then restores (`short.py`); the norms' weights are made powers of two for it.
 
     Raises ValueError for an error that the format is not sure of, with the least that it is; and
     for a model with a layer that has no such form, with the layer and why: ReLU attention, norms of

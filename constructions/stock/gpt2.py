@@ -6,6 +6,7 @@ final norm is neutral too.  GELU takes the place of ReLU by gelu(λx)/λ (`gadge
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -35,7 +36,7 @@ class StockGPT2(StockModel):
     """
 
     def __init__(self, plan: Plan, positions: int) -> None:
-        soft, doubled = plan.soft, Doubled(plan.soft, plan.gadgets.constant)
+        soft, doubled = plan.soft, plan.doubled
         super().__init__("to_gpt2", rounded(_gpt2(plan, doubled, positions), plan), plan)
         self.doubled, self.outputs = doubled, soft.unembed.W_U.shape[1]
 
@@ -191,7 +192,7 @@ def _read_out(plan: Plan, doubled: Doubled, vocabulary: int) -> Tensor:
     if unembed.b_U is not None:
         bias[:answers] = unembed.b_U
     if isinstance(plan.original.interface, Tokens) and vocabulary > answers:
-        bias[answers:] = -2.0 * exact_in(plan.original).largest
+        bias[answers:] = -(2.0 ** math.ceil(math.log2(2 * exact_in(plan.original).largest)))
     head = torch.zeros(vocabulary, doubled.d, dtype=torch.float64)
     head[:answers] = doubled.reads(unembed.W_U).T
     # Half the difference of ±K is K.

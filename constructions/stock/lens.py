@@ -4,9 +4,13 @@ TransformerLens builds a transformer of its own without layer norms (`boot_nativ
 heads, ReLU MLPs, learned positions. Of our models those over tokens fit it, entry by entry:
 
     heads       W_Q β √d_head, as it divides scores by √d_head; a power of 4 keeps the root exact
+    masks       tokens that a causal mask shows and the head's own does not ("strict", "own") get a
+                score so low that their weight is exactly 0 (`softened.py`); the registers that this
+                takes stand behind the model's
     the rest    zeros, where layers have fewer heads or units than the largest
 
-The logits are those of our model, up to the order of sums.
+The logits are those of our model, up to the order of sums; what that is off from hardmax attention
+by, `model.softmax_error(β)` bounds.
 """
 
 from __future__ import annotations
@@ -16,6 +20,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from constructions.margins import score_sizes
+from constructions.stock.gadgets import chosen
+from constructions.stock.refusals import check_translatable
+from constructions.stock.softened import softened
 from constructions.transformer import Block, Transformer
 from theory.checks import InputError
 
@@ -24,11 +32,13 @@ def to_lens(model: Transformer) -> Any:
     """A `TransformerBridge` of TransformerLens with the weights of a model over tokens, float64.
 
     It takes the tokens of `model.prompt(…)`, with what the model puts in front of a sequence, and
-    gives the logits of all of them.  `labels(model)` names the coordinates of its stream.
+    gives the logits of all of them.  Its `residual_labels` name the coordinates of its stream (the
+    attribute in which TransformerLens looks for them in Tracr's models): those of `labels(model)`
+    and, for masks other than the causal one, of further registers.
 
     Raises ValueError if TransformerLens is not installed, for a model that is not over tokens, and
     for layers that it has no place for: hardmax (`model.sharpened(β)` has softmax), linear and relu
-    attention, masks other than the causal one, norms.
+    attention, norms, and heads that see later tokens.
     """
     try:
         from transformer_lens.config import TransformerBridgeConfig
@@ -42,6 +52,7 @@ def to_lens(model: Transformer) -> Any:
     for number, block in enumerate(model.blocks, 1):
         if reason := _unfit(block):
             raise InputError(f"layer {number} of {model.name} {reason}")
+    model, positions = _under_one_mask(model)
     widths = [max(a.W_Q.shape[-1], a.W_V.shape[-1]) for a in model.attentions]
     units = [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
     d_head = 4 ** next(p for p in range(20) if 4**p >= max(widths, default=1))
@@ -50,7 +61,7 @@ def to_lens(model: Transformer) -> Any:
         d_head=d_head,
         n_heads=max(1, model.n_heads),
         n_layers=model.n_layers,
-        n_ctx=len(model.pos_embed.W_pos),
+        n_ctx=len(positions),
         d_vocab=len(model.embed.W_E),
         d_vocab_out=model.unembed.W_U.shape[-1],
         d_mlp=max(units) or None,
@@ -62,7 +73,7 @@ def to_lens(model: Transformer) -> Any:
     bridge = TransformerBridge.boot_native(config, dtype=torch.float64)
     weights = {name: torch.zeros_like(W) for name, W in bridge.state_dict().items()}
     _put(weights["embed.weight"], model.embed.W_E)
-    _put(weights["pos_embed.weight"], model.pos_embed.W_pos)
+    _put(weights["pos_embed.weight"], positions)
     _put(weights["unembed.weight"], model.unembed.W_U.T)
     if model.unembed.b_U is not None:
         _put(weights["unembed.bias"], model.unembed.b_U)
@@ -84,7 +95,19 @@ def to_lens(model: Transformer) -> Any:
             _put(weights[f"{at}.mlp.out.weight"], block.mlp.W_out.T)
             _put(weights[f"{at}.mlp.out.bias"], block.mlp.b_out)
     bridge.load_state_dict(weights)
+    bridge.residual_labels = labels(model)
     return bridge
+
+
+def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
+    """The model with causal heads alone, and its positions; ValueError if it sees later tokens."""
+    if not all(set(attn.masks) == {"causal"} for attn in model.attentions):
+        check_translatable(model, causal=True)
+        unused = chosen(1, torch.float64, 1, 1.0)  # no head is linear
+        places = model.interface.context or 1
+        model = softened(model, unused, score_sizes(model), places, causal=True)
+    assert model.pos_embed is not None  # as before, for the type checker
+    return model, model.pos_embed.W_pos
 
 
 def labels(model: Transformer) -> list[str]:
@@ -102,8 +125,6 @@ def _unfit(block: Block) -> str:
         return "has hardmax attention: give model.sharpened(β), which has softmax"
     if block.attn.normalise != "softmax":
         return f"has {block.attn.normalise} attention, and TransformerLens softmax alone"
-    if set(block.attn.masks) != {"causal"}:
-        return f"has the mask {block.attn.masks[0]}, and TransformerLens the causal one alone"
     return ""
 
 

@@ -7,6 +7,7 @@ goes into both copies, and half their difference is read.
 from __future__ import annotations
 
 import math
+from itertools import count
 
 import numpy as np
 import torch
@@ -22,16 +23,19 @@ class Doubled:
     """The width d = n_heads·head_dim of a stock model for these softmax heads, and its tensors.
 
     head_dim is a power of 4, so that the √head_dim by which stock heads divide their scores, and by
-    which W_Q is multiplied, is a power of 2.
+    which W_Q is multiplied, is a power of 2.  With `even_norms` d/2 is one too, so that the weight
+    of the norms, √(2K²/d), is a power of 2 and no format rounds it.
     """
 
-    def __init__(self, soft: Transformer, constant: float) -> None:
+    def __init__(self, soft: Transformer, constant: float, even_norms: bool = False) -> None:
         self.W, self.constant = soft.d_model, constant
         widest = max((max(a.W_Q.shape[-1], a.W_V.shape[-1]) for a in soft.attentions), default=1)
         self.head_dim = 4
         while self.head_dim < widest:
             self.head_dim *= 4
         self.n_heads = max(soft.n_heads, math.ceil(2 * (self.W + 1) / self.head_dim))
+        if even_norms:
+            self.n_heads = next(2 * 4**i for i in count() if 2 * 4**i >= self.n_heads)
         self.d = self.n_heads * self.head_dim
         self.units = max([1, *(len(b.mlp.b_in) for b in soft.blocks if b.mlp is not None)])
 

@@ -7,7 +7,7 @@ layer norms that do nothing (`neutral.py`), in the tensors of a stock class.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -17,7 +17,9 @@ from constructions.interface import Model
 from constructions.margins import register_bounds, score_sizes
 from constructions.stock.bound import error_bound, prompts_bound
 from constructions.stock.gadgets import MOST_ORDER, Gadgets, chosen
+from constructions.stock.neutral import Doubled
 from constructions.stock.refusals import check_translatable, refused
+from constructions.stock.short import FLOAT32, chosen_for, is_short, unheld
 from constructions.stock.softened import softened
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
@@ -41,6 +43,11 @@ class Plan:
     square: float
     dtype: torch.dtype
     for_all: bool
+
+    @property
+    def doubled(self) -> Doubled:
+        """The tensors of the stock class."""
+        return Doubled(self.soft, self.gadgets.constant, self.for_all and is_short(self.dtype))
 
     def bound(self, *inputs: Any) -> Any:
         """See `StockModel.bound`."""
@@ -141,15 +148,29 @@ def _for_all_prompts(
     (by default, within twice the least bound that there is), and the answers sure."""
     square = sum(float((bounds**2).sum()) for bounds in register_bounds(model)[-1:]) + 4.0
     square += 2.0 * (model.interface.context or 0)
-    numbers = gadgets or chosen(1, dtype, 1, square)
+    short = is_short(dtype)
+    numbers = gadgets or (
+        chosen_for(model, square, dtype) if short else chosen(1, dtype, 1, square)
+    )
     given = {attn.scale for attn in model.attentions if attn.normalise == "softmax"}
     sharpnesses = sorted(given)[-1:] or [2.0**i for i in range(int(math.log2(SHARPEST)) + 1)]
 
     def bound(sharpness: float) -> float:
         return prompts_bound(model, sharpness, numbers, square, dtype)
 
+    places, margin = (model.interface.context or 0) + 1, model.interface.margin
     bounds = [bound(sharpness) for sharpness in sharpnesses]
-    margin = model.interface.margin
+    if short:
+        soft = softened(model, numbers, score_sizes(model), places, causal)
+        head_dim = Doubled(soft, numbers.constant).head_dim
+        why = [unheld(model, beta, numbers, square, dtype, head_dim) for beta in sharpnesses]
+        near = [each < (margin or math.inf) / 2 for each in bounds]
+        if reason := why[near.index(True) if any(near) else 0]:
+            raise InputError(
+                f"rounding to {_short(dtype)} may change what {model.name} says: {reason}; use a "
+                "longer format, such as float32"
+            )
+        bounds = [math.inf if w else each for w, each in zip(why, bounds, strict=True)]
     wanted = error if error is not None else 2 * min(bounds)
     most = wanted if margin is None else min(wanted, 0.499 * margin)
     fits = [beta for beta, each in zip(sharpnesses, bounds, strict=True) if each <= most]
@@ -162,7 +183,6 @@ def _for_all_prompts(
         )
     sharp = model if given else model.sharpened(fits[0])
     sizes = score_sizes(sharp)
-    places = (model.interface.context or 0) + 1
     soft = softened(sharp, numbers, sizes, places, causal)
     return Plan(sharp, soft, numbers, sizes, square, dtype, True)
 
@@ -175,7 +195,12 @@ def _for_these(
     dtype: torch.dtype,
     gadgets: Gadgets | None,
 ) -> Plan:
-    """Of the least order whose bound on these inputs is within the error."""
+    """Of the least order whose bound on these inputs is within the error.
+
+    θ is first that of largest scores all over (`chosen`), and then doubled as long as the bound on
+    these inputs falls: scores are smaller than the largest, the method's error falls as their
+    powers, and so rounding, which falls with 1/θ, is what is left to save.
+    """
     for number, block in enumerate(model.blocks, start=1):
         if block.attn is not None and block.attn.normalise == "hardmax":
             why = "takes the largest of scores for whose gaps nothing is proved"
@@ -188,15 +213,22 @@ def _for_these(
     sizes, square, tokens = measured(model, *inputs)
     orders = range(1, MOST_ORDER + 1) if error is not None else [STANDARD]
     least = math.inf
+
+    def bound(numbers: Gadgets) -> float:
+        return float(error_bound(model, numbers, sizes, square, dtype, *inputs).max())
+
     for order in orders:
         numbers = gadgets or chosen(order, dtype, tokens, square)
-        soft = softened(model, numbers, sizes, tokens + 1, causal)
-        plan = Plan(model, soft, numbers, sizes, square, dtype, False)
-        if error is None:
-            return plan
-        least = min(least, float(plan.bound(*inputs).max()))
-        if least <= error:
-            return plan
+        found = bound(numbers)
+        while not gadgets:
+            wider = replace(numbers, theta=2 * numbers.theta)
+            if not (further := bound(wider)) < found:
+                break
+            numbers, found = wider, further
+        least = min(least, found)
+        if error is None or least <= error:
+            soft = softened(model, numbers, sizes, tokens + 1, causal)
+            return Plan(model, soft, numbers, sizes, square, dtype, False)
     raise InputError(
         f"an error of {error:g} is below what {model.name} is sure of in {_short(dtype)} on these "
         f"inputs, {least:.2g}: {_more(least, None, dtype)}"
@@ -231,13 +263,25 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
 
 
 def rounded(module: nn.Module, plan: Plan) -> nn.Module:
-    """The module in the format asked for; ValueError for a weight that overflows it."""
+    """The module in the format asked for; ValueError for a weight that overflows it, and in a
+    short format for one that it rounds (the norms' differ from powers of two by their ε alone)."""
+    exact = module.state_dict()
     module = module.to(plan.dtype).eval().requires_grad_(False)
-    if not all(bool(weights.isfinite().all()) for weights in module.parameters()):
-        raise InputError(
-            f"a weight of {plan.original.name} overflows {_short(plan.dtype)}: use a format with "
-            "more exponents, such as float32 or bfloat16"
-        )
+    for name, weights in module.state_dict().items():
+        if not weights.isfinite().all():
+            raise InputError(
+                f"the weight {name} of {plan.original.name} reaches "
+                f"{float(exact[name].abs().max()):.3g}, and {_short(plan.dtype)} ends at "
+                f"{torch.finfo(plan.dtype).max:.3g}: use a format with more exponents, such as "
+                "float32 or bfloat16"
+            )
+    if plan.for_all and is_short(plan.dtype):
+        for name, weights in module.state_dict().items():
+            if ((weights.double() - exact[name]).abs() > FLOAT32 * exact[name].abs()).any():
+                raise InputError(
+                    f"{_short(plan.dtype)} rounds the weight {name} of {plan.original.name}: use "
+                    "a longer format, such as float32"
+                )
     return module
 
 

@@ -79,6 +79,37 @@ def test_a_saved_folder_gives_the_same_logits_and_generates(tmp_path):
     assert model.generate([3, 1, 4, 1, 5, 2, 3], 4).tolist() == [1, 5, 2, 3]
 
 
+def test_embeddings_stay_untied_unless_the_config_is_changed(tmp_path):
+    """A tied head would read what the embedding writes, and ours reads the answer elsewhere."""
+    module = to_gpt2(induction_heads(8, 32)).module
+    prompt = torch.tensor([[8, 3, 1, 4, 1, 5, 2, 3]])
+    wanted = module(prompt).logits
+    assert module.config.tie_word_embeddings is False
+    module.save_pretrained(tmp_path)
+    again = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float64)
+    assert again.config.tie_word_embeddings is False
+    again.tie_weights()
+    assert torch.equal(again(prompt).logits, wanted)
+    again.resize_token_embeddings(len(again.lm_head.weight) + 3)  # rows that mean nothing
+    again.tie_weights()
+    assert torch.allclose(again(prompt).logits[..., :-3], wanted, rtol=0, atol=1e-14)
+    again.config.tie_word_embeddings = True
+    again.tie_weights()
+    assert again.lm_head.weight is again.transformer.wte.weight
+    assert (again(prompt).logits[..., :-3] - wanted).abs().max() > 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("kernel", ["eager", "sdpa"])
+def test_induction_is_right_in_every_format_down_to_bfloat16(dtype, kernel):
+    model = induction_heads(8, 32)
+    stock, tokens = to_gpt2(model, dtype=dtype), RNG.integers(0, 8, (20, 32))
+    stock.module.set_attn_implementation(kernel)
+    assert torch.equal(stock(tokens), model(tokens))
+    assert (stock.logits(tokens).double() - model.logits(tokens)).abs().max() <= stock.bound()
+    assert stock.bound() < 1e-5
+
+
 def test_a_turing_machine_runs_by_generate_and_ends_where_it_halts():
     model = turing_machine(MACHINES["busy-beaver-2"], 12)
     start = model.interface.prompt()

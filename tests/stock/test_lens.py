@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from constructions import gridworld_walk, hop, induction_heads, newton, semiautomaton
+from constructions import (
+    composition,
+    gridworld_walk,
+    hop,
+    induction_heads,
+    newton,
+    parity,
+    semiautomaton,
+)
 from constructions.stock import labels, to_lens
 from theory.checks import InputError
 from theory.computation import S3
@@ -24,6 +32,7 @@ MODELS = {
     "mean": lambda: induction_heads(5, 12, match="mean").sharpened(20.0),
     "units": lambda: semiautomaton(S3, 12, form="robust").sharpened(20.0),
     "several heads": lambda: gridworld_walk(5, 12).sharpened(200.0),
+    "strict": lambda: hop(3, 5, 12).sharpened(20.0),
 }
 
 
@@ -38,13 +47,43 @@ def test_logits_are_those_of_our_model(lens, name):
     assert torch.equal(model.interface.read(logits, tokens), model(tokens))
 
 
+def test_masks_of_our_own_are_registers_behind_ours(lens):
+    """Under "strict" a token does not look at itself: its weight is exactly 0 there too."""
+    model = MODELS["strict"]()
+    tokens = random_sequences(20, 12, 5, seed=1)
+    bridge = to_lens(model)
+    _, cache = bridge.run_with_cache(model.prompt(tokens).tokens)
+    for number, (block, H) in enumerate(zip(model.blocks, model.streams(tokens), strict=False)):
+        found = cache[f"blocks.{number}.hook_resid_pre"]
+        assert torch.allclose(found[..., : model.d_model], H, rtol=0, atol=1e-13)
+        if set(block.attn.masks) == {"strict"}:
+            here = cache[f"blocks.{number}.attn.hook_pattern"].diagonal(dim1=-2, dim2=-1)
+            assert not here[..., 1:].any()
+    hardmax = model.sharpened(None)
+    assert torch.equal(
+        model.interface.read(bridge(model.prompt(tokens).tokens)[:, 1:], tokens), hardmax(tokens)
+    )
+    off = bridge(model.prompt(tokens).tokens)[:, 1:] - hardmax.logits(tokens)
+    assert off.abs().max() <= model.softmax_error(20.0).logits
+    assert bridge.residual_labels[: model.d_model] == labels(model)
+    assert bridge.residual_labels[-1] == "own_place[12]"
+
+
+def test_of_a_composition_the_last_token_is_answered(lens):
+    model = composition(3).sharpened(20.0)
+    tokens = random_sequences(20, 7, 3, seed=1)
+    logits = to_lens(model)(model.prompt(tokens).tokens)
+    assert (logits[:, -1] - model.logits(tokens)[:, -1]).abs().max() < 1e-13
+
+
 def test_the_stream_is_ours_and_has_its_names(lens):
     model = MODELS["latest"]()
     tokens = random_sequences(3, 12, 5, seed=2)
     _, cache = to_lens(model).run_with_cache(model.prompt(tokens).tokens)
     for number, H in enumerate(list(model.streams(tokens))[:-1]):
         assert torch.allclose(cache[f"blocks.{number}.hook_resid_pre"], H, rtol=0, atol=1e-14)
-    named = labels(model)
+    named = to_lens(model).residual_labels
+    assert named == labels(model)
     assert len(named) == model.d_model
     assert named[model.stream["previous"]] == ["previous[0]", "previous[1]", "previous[2]"]
 
@@ -82,7 +121,7 @@ def test_hooks_change_what_the_register_holds(lens):
 
 REFUSED = {
     "hardmax attention: give model.sharpened": lambda: induction_heads(5, 12),
-    "layer 1 of hop.* has the mask strict": lambda: hop(2, 5, 12).sharpened(40.0),
+    r"layer 1 of parity.* sees all tokens \(mask full\)": lambda: parity(4).sharpened(2000.0),
     "is not over tokens": lambda: newton(2, 3, 0.1),
 }
 

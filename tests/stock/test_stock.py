@@ -1,5 +1,7 @@
 """Our models inside torch's own encoder: answers, bounds, registers, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -21,6 +23,7 @@ from constructions import (
 )
 from constructions.stock import Gadgets, to_encoder, to_gpt2
 from constructions.stock.bound import prompts_bound
+from constructions.stock.gadgets import chosen
 from constructions.transformer import MLP
 from theory.checks import InputError
 from theory.computation import MACHINES
@@ -109,6 +112,30 @@ def test_answers_over_tokens_are_those_of_hardmax(name):
     assert off <= in_float32.bound() < model.interface.margin / 2
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["induction", "hop", "composition", "previous"])
+def test_short_formats_restore_the_numbers_of_the_hardmax_pass(name, dtype):
+    model = OVER_TOKENS[name]
+    stock, tokens = to_encoder(model, dtype=dtype), tokens_for(model)
+    assert stock.logits(tokens).dtype == dtype
+    assert torch.equal(stock(tokens), model(tokens))
+    off = (stock.logits(tokens).double() - model.logits(tokens)).abs().max()
+    assert off <= stock.bound() < 1e-4
+    for H, v in zip(model.streams(tokens), stock.streams(tokens), strict=True):
+        there = H != 0  # what is not 0 is restored, and the rest is small
+        v = v[..., : model.d_model].double()
+        assert torch.equal(v[there], H[there])
+        assert v[~there].abs().max() < 1e-4
+
+
+def test_what_is_off_by_half_a_roundoff_is_restored_in_every_number_of_float16():
+    y = torch.arange(1, 0x7C00, dtype=torch.int16).view(torch.float16)
+    y = y[y >= torch.finfo(torch.float16).smallest_normal]
+    for share in (-(2.0**-12), 2.0**-12):
+        assert torch.equal((y.double() * (1 + 0.999 * share)).half(), y)
+    assert not torch.equal((y.double() * (1 + 1.01 * 2.0**-11)).half(), y)
+
+
 @pytest.mark.parametrize("name", ["newton", "ladder", "causal descent"])
 def test_registers_are_half_the_difference_of_the_copies(name):
     model = OVER_EXAMPLES[name]
@@ -159,6 +186,22 @@ def test_the_least_order_that_is_sure_of_the_error_is_taken():
     ]
     assert orders == sorted(orders)
     assert orders[0] < orders[-1]
+
+
+def test_the_angle_has_the_least_bound_and_errs_less_than_the_first_choice():
+    """Which takes all scores for the largest, and so leaves too much to rounding."""
+    model = OVER_EXAMPLES["with pauses"]
+    stock, wanted = to_encoder(model, X, Y, Q), model(X, Y, Q)
+    plan = stock.plan
+    first = chosen(plan.gadgets.order, torch.float64, N + 2, plan.square)
+    assert plan.gadgets.theta > first.theta
+    bounds, errors = [], []
+    for theta in (plan.gadgets.theta / 2, plan.gadgets.theta, 2 * plan.gadgets.theta):
+        other = to_encoder(model, X, Y, Q, gadgets=replace(plan.gadgets, theta=theta))
+        bounds.append(float(other.bound(X, Y, Q).max()))
+        errors.append(float((other(X, Y, Q) - wanted).abs().max()))
+    assert bounds[1] == min(bounds) < max(bounds)
+    assert errors[1] < errors[0]
 
 
 def test_a_smaller_angle_errs_less_until_rounding():
@@ -213,8 +256,36 @@ def test_a_layer_without_such_a_form_is_named(name):
             "sure of in float32 .*: ask for at least .*, or use a longer format",
         ),
         (
-            lambda: to_encoder(OVER_TOKENS["hop"], dtype=torch.bfloat16),
-            "only sure within .* in bfloat16 .*: use a longer format",
+            lambda: to_encoder(induction_heads(16, 64), dtype=torch.bfloat16),
+            "rounding to bfloat16 .* it takes 9 bits of significand, and there are 8; use a",
+        ),
+        (
+            lambda: to_encoder(OVER_TOKENS["hop"].sharpened(64.0), dtype=torch.float16),
+            r"scores before .* can reach .* at sharpness 64, .* and numbers end at 6.55e\+04",
+        ),
+        (
+            lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q, dtype=torch.float16),
+            r"the weight .* of newton.* reaches .*, and float16 ends at 6.55e\+04",
+        ),
+        (
+            lambda: to_encoder(OVER_TOKENS["turing"], dtype=torch.float16),
+            "it averages tokens of equal scores",
+        ),
+        (
+            lambda: to_encoder(
+                OVER_TOKENS["hop"], dtype=torch.float16, gadgets=Gadgets(1, 0.5, 1, 64.0, 16.0)
+            ),
+            "with the constant 64 norms change .* and rounding restores 0.00024",
+        ),
+        (
+            lambda: to_encoder(
+                OVER_TOKENS["hop"], dtype=torch.float16, gadgets=Gadgets(1, 0.5, 1, 1999.5, 16.0)
+            ),
+            r"float16 rounds the weight layers\.0\.norm1.weight of hop",
+        ),
+        (
+            lambda: to_encoder(OVER_TOKENS["hop"], dtype=torch.float16, error=1e-9),
+            "logits of hop.* only sure within .* in float16 .*: ask for at least",
         ),
         (lambda: to_encoder(OVER_TOKENS["hop"], dtype=torch.int64), "holds no real numbers"),
         (lambda: to_encoder(to_encoder(OVER_TOKENS["hop"])), "a StockEncoder is no transformer"),

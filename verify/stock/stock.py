@@ -72,6 +72,8 @@ def stock(
     for each in regressions(run, inside, k, d, safe_alpha(examples.x, "identity")):
         yield from labelled(each.name, over_examples(inside, each, examples, error))
     yield from labelled("causal", [a_priori(run, inside, examples, k, d)])
+    if inside == "encoder":
+        yield from labelled("newton", [newton_a_priori(run, examples, k, d)])
     yield from labelled("induction", over_tokens(run, inside, samples))
 
 
@@ -207,6 +209,56 @@ def a_priori(run: Run, inside: Inside, examples: Examples, k: int, d: int) -> Fi
     off = method_error(inside, model, examples, numbers.order, numbers.theta)
     name = "softmax heads without rounding, and the bound from R, Y and the scores"
     return at_most("a-priori", name, "enclosure", interval(off), bound if known else math.nan)
+
+
+def newton_a_priori(run: Run, examples: Examples, k: int, d: int) -> Finding:
+    """Newton's method on the first prompt, beside `newton_bound`."""
+    from constructions import newton as built
+    from constructions.stock import Gadgets
+    from constructions.stock.softened import scale_of
+    from constructions.stock.translated import measured
+
+    x, y, query = (part[0] for part in examples)
+    size, R = safe_alpha(examples.x, "identity"), max(norms(x).max(), norms(query).max())
+    model = run.build(built, d, k, size, start="identity")
+    numbers = Gadgets(2, ANGLES[1], SILENT, 2.0**30, 1.0)
+    scores = [scale_of(max(layer)) for layer in measured(model, x, y, query)[0]]
+    eps = 1.1 * numbers.head(1.1 * numbers.theta, len(y))
+    bound = newton_bound(scores, eps, size, R, float(abs(y).max()), len(y))
+    off = method_error("encoder", model, examples, numbers.order, numbers.theta)
+    name = "softmax heads without rounding, and the bound from R, Y and the scores"
+    known = size * np.linalg.eigvalsh(x.T @ x).max() <= 1
+    return at_most("a-priori", name, "enclosure", interval(off), bound if known else math.nan)
+
+
+def newton_bound(
+    scores: list[float], eps: float, alpha: float, R: float, Y: float, n: int
+) -> float:
+    """How far Newton's method can be off, from αI in `newton_direct`, if αλmax(S) ≤ 1; NaN if
+    scores may be more than 1.1 times those given, of all layers, which `eps` is for.
+
+    Let U_t = 2^j u_t, which is to be M_j x_t, H = Σ_i U_i x_iᵀ and F = I − H.  A step adds H U_t,
+    off by at most η = 2^j·ε·B_j Σ_i ‖U_i‖, so that
+
+        U_t ← (I + F)U_t + E_t,      F ← F² − Σ_i E_i x_iᵀ,      ‖E_t‖ ≤ η.
+
+    Without E, F is (I − αS)^{2^j}, which lengthens nothing, and ‖M_j‖ ≤ α2^j.  So what F is off
+    by, Δ, becomes at most 2Δ + Δ² + nRη, and what U_t is, ρ, at most (2 + Δ)ρ + Δα2^jR + η.  The
+    read-out Σ_i y_i⟨x_i, U_q⟩ is then off by nYRρ and, itself, by 2^k·ε·B_k·nY.
+    """
+    rho = delta = 0.0
+    for j, B in enumerate(scores):
+        if R * rho / 2**j > 0.1 * B:
+            return math.nan
+        if j == len(scores) - 1:
+            break
+        held = alpha * 2**j * R
+        eta = 2**j * eps * B * n * (held + rho)
+        rho, delta = (
+            (2 + delta) * rho + delta * held + eta,
+            2 * delta + delta**2 + n * R * eta,
+        )
+    return float(n * Y * (R * rho + 2 ** (len(scores) - 1) * eps * scores[-1]))
 
 
 def norms(rows: np.ndarray) -> np.ndarray:
