@@ -216,6 +216,55 @@ def test_what_is_no_certificate_gets_one_line(tmp_path: Path, text: str, code: i
     assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (code, "", 1)
 
 
+def test_sizes_that_are_no_models_take_no_time() -> None:
+    for size in ("n", "d", "order", "points", "steps"):
+        for value in (10**12, -(10**12)):
+            with pytest.raises(ArithmeticError, match="sizes too large"):
+                checker.computed(steps_of_newton() | {size: value})
+    with pytest.raises(IndexError):
+        checker.computed(steps_of_newton() | {"examples": 10**15})
+    with pytest.raises(ArithmeticError, match="too many"):
+        checker.computed(states(cyclic(2)) | {"letters": 10**9, "length": 10**9})
+    counter = {"kind": "counter", "size": 10**9, "first": 0, "reads": [], "rows": {"": 1}}
+    constant = {"reads": [], "rows": {"": 0}}
+    said = {"kind": "cascade", "automaton": [[0]], "start": 0, "answer": constant}
+    with pytest.raises(ArithmeticError, match="too many"):
+        checker.computed(said | {"stages": [counter]})
+
+
+@pytest.mark.parametrize("text", ["1e9999999999", "nan", "0.25", 0.25, True])
+def test_numbers_are_fractions_of_whole_ones(text: Any) -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        checker.computed(steps_of_newton() | {"alpha": text})
+
+
+def test_a_step_of_nothing_is_another_recursion() -> None:
+    with pytest.raises(ArithmeticError, match="differ"):
+        checker.computed(steps_of_newton() | {"alpha": "0"})
+
+
+def test_hops_beyond_the_word_are_the_same_and_take_no_time() -> None:
+    word = (0, 1, 1, 0, 1)
+    for end in range(1, 6):
+        answers = [checker.answer({"hops": hops}, word[:end]) for hops in (5, 6, 10**12)]
+        assert len({*answers}) == 1
+
+
+def test_what_is_verified_is_said_beside_the_name_that_the_writer_gave(tmp_path: Path) -> None:
+    statement = steps_of_newton() | {"name": "anything\nverified: more"}
+    write_certificate(tmp_path / "c.json", "x", [statement])
+    (line,) = run_checker(tmp_path / "c.json").stdout.splitlines()
+    assert line.startswith(r"verified: 'anything\nverified: more': d 1 n 1 ")
+
+
+def test_several_files_are_not_taken_for_verified(tmp_path: Path) -> None:
+    write_certificate(tmp_path / "c.json", "x", [steps_of_newton()])
+    command = [sys.executable, "-I", "-S", str(CHECKER), *[str(tmp_path / "c.json")] * 2]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stdout.splitlines())) == (2, 1)
+    assert "python checker.py FILE" in done.stdout
+
+
 def test_a_missing_file_gets_one_line(tmp_path: Path) -> None:
     done = run_checker(tmp_path / "none.json")
     assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (2, "", 1)

@@ -29,7 +29,7 @@ class Numbers:
         self.p = p
 
     def number(self, text: Any) -> Any:
-        q, p = Fraction(text), self.p
+        q, p = Fraction(*map(int, str(text).split("/"))), self.p  # and not 1e999999999
         return q.numerator * pow(q.denominator, -1, p) % p if p else q if q % 1 else int(q)
 
     def dot(self, u: Any, v: Any) -> Any:
@@ -47,8 +47,7 @@ class Numbers:
         c, rows = [self.number(c) for c, _ in terms], zip(*(A for _, A in terms), strict=True)
         return [[self.dot(c, entries) for entries in zip(*row, strict=True)] for row in rows]
 
-    def read(self, said: Any) -> Any:
-        """The same dictionaries and lists, with numbers for texts that are rational numbers."""
+    def read(self, said: Any) -> Any:  # the same, with numbers for texts that are rational
         if isinstance(said, dict):
             return {k: v if k in ("rule", "mask") else self.read(v) for k, v in said.items()}
         return [self.read(v) for v in said] if isinstance(said, list) else self.number(said)
@@ -58,7 +57,7 @@ class Sizes(Numbers):
     """0, or (degree, e, b) of a polynomial: its coefficients over 2^e are whole, in all ≤ 2^b."""
 
     def number(self, text: Any) -> Any:
-        q, twos = Fraction(text), Fraction(text).denominator.bit_length() - 1
+        twos = (q := super().number(text)).denominator.bit_length() - 1
         require(q.denominator == 2**twos, f"{q} is no whole number over a power of two")
         return (0, twos, (abs(q.numerator) - 1).bit_length() - twos) if q else 0
 
@@ -74,7 +73,7 @@ def attend(R: Numbers, head: Any, H: Any, examples: int, gaps: set[Any]) -> Any:
     V, mixed = R.mul(H, head["V"]), []
     for t, q in enumerate(Q):
         ends = {"causal": t + 1, "strict": max(t, 1), "full": len(H), "examples": examples}
-        which = [t] if head["mask"] == "own" else [*range(ends[head["mask"]])]
+        which = [t] if head["mask"] == "own" else range(ends[head["mask"]])
         shares = [R.dot(q, K[j]) for j in which]
         require(head["rule"] in ("linear", "hardmax"), "it attends by another rule")
         if head["rule"] == "hardmax":
@@ -89,8 +88,7 @@ def run(R: Numbers, model: Any, H: Any, examples: int, gaps: list[set[Any]]) -> 
     """The read-out at all tokens of an embedded prompt; `gaps` takes those of each layer."""
     H = R.total((1, H), (1, model["positions"][: len(H)])) if model["positions"] else H
     for block, apart in zip(model["blocks"], gaps, strict=True):
-        parts = [attend(R, head, H, examples, apart) for head in block["heads"]]
-        H = R.total((1, H), *((1, part) for part in parts))
+        H = R.total((1, H), *((1, attend(R, head, H, examples, apart)) for head in block["heads"]))
         for mlp in block["mlp"]:
             hidden = [[max(x, 0) for x in row] for row in R.affine(H, mlp["in"], mlp["b_in"])]
             H = R.total((1, H), (1, R.affine(hidden, mlp["out"], mlp["b_out"])))
@@ -124,9 +122,11 @@ def polynomial(said: Any) -> dict[str, Any]:
     def drawn(*seed: Any) -> int:
         return int(sha256(json.dumps([said, *seed], sort_keys=True).encode()).hexdigest(), 16)
 
+    work, inputs = said["points"] * said["order"] * (said["steps"] + 1), said["n"] * said["d"]
+    require(0 < work <= 2**16 and 0 < inputs <= sum(map(len, said["prompt"])), "sizes too large")
     parts = [part for block in said["model"]["blocks"] for part in block["heads"] + block["mlp"]]
     require(all(part.get("rule") == "linear" for part in parts), "it is no polynomial")
-    degree, twos, bits = map(max, *(s for s in both(Sizes(), said, lambda _: (1, 0, 0)) if s))
+    degree, twos, bits = map(max, *(s or [0] * 3 for s in both(Sizes(), said, lambda _: (1, 0, 0))))
     chance = ((degree + 2 * (bits + twos) + 99) / 2**60) ** said["points"]
     require(chance < 2**-60, f"{said['points']} points may miss a difference: {chance}")
     large, answers = (2**60 + drawn(i) % 2**60 for i in count()), dict[str, Any]()
@@ -143,15 +143,16 @@ def answer(said: Any, word: tuple[int, ...]) -> int:
     if "automaton" in said:
         return reduce(lambda state, letter: said["automaton"][letter][state], word, said["start"])
     at = len(word) - 1
-    for _ in range(said["hops"]):
+    for _ in range(min(said["hops"], len(word))):  # after so many it stays where it is
         at = max((j + 1 for j in range(at) if word[j] == word[at]), default=-1)
     return word[at] if at >= 0 else -1
 
 
 def sequences(said: Any) -> dict[str, Any]:
     R, model, margins = Numbers(), Numbers().read(said["model"]), set[Any]()
-    gaps = [set[Any]() for _ in model["blocks"]]
-    for word in product(range(said["letters"]), repeat=said["length"]):
+    gaps, T = [set[Any]() for _ in model["blocks"]], said["length"]
+    require(T <= 20 and said["letters"] ** T <= 2**20, "its sequences are too many")
+    for word in product(range(said["letters"]), repeat=T):
         H = [model["embed"][token] for token in (*said["prefix"], *word)]
         outputs = run(R, model, H, said["examples"], gaps)
         for t, logits in enumerate(outputs[len(said["prefix"]) :], 1):
@@ -165,18 +166,16 @@ def cascade(said: Any) -> dict[str, Any]:
     def table(of: Any, values: Any) -> Any:
         return of["rows"][" ".join(str(values[v]) for v in of["reads"])]
 
-    left = [(said["start"], *(stage["first"] for stage in said["stages"]))]
-    seen = set(left)
+    seen = set(left := [(said["start"], *(stage["first"] for stage in said["stages"]))])
     while left:
         state, *values = left.pop()
         for letter, row in enumerate(said["automaton"]):
-            require(table(said["answer"], [letter, *values]) == row[state], "another state is said")
-            after = [letter]
+            right, after = table(said["answer"], [letter, *values]) == row[state], [letter]
+            require(right and len(seen) <= 2**16, "another state is said, or states are too many")
             for stage, value in zip(said["stages"], values, strict=True):
-                kind = stage["kind"]
-                given = table(stage, after if kind == "table" else [letter, *values])
-                counted = (value + given) % stage["size"] if kind == "counter" else given
-                after.append(value if kind == "latch" and given == -1 else counted)
+                given = table(stage, after if stage["kind"] == "table" else [letter, *values])
+                counted = (value + given) % stage["size"] if stage["kind"] == "counter" else given
+                after.append(value if stage["kind"] == "latch" and given == -1 else counted)
             left += {(row[state], *after[1:])} - seen
             seen |= {(row[state], *after[1:])}
     return {"states": len(seen)}
@@ -189,12 +188,13 @@ def computed(said: Any) -> dict[str, Any]:
 
 if __name__ == "__main__":
     try:
-        with open(sys.argv[1], encoding="utf-8") as file:
-            require(bool(certificates := json.load(file)["certificates"]), "it states nothing")
+        (path,), sizes = sys.argv[1:], str.split("d n start alpha order steps letters length hops")
+        with open(path, "rb") as file:
+            require(bool(certificates := json.loads(file.read(2**28))["certificates"]), "is empty")
         for said, evidence in ((one["statement"], one["evidence"]) for one in certificates):
-            require((found := computed(said)) == evidence, f"evidence {found}, not {evidence}")
-            print(f"verified: {said['name']}")
+            require((found := computed(said)) == evidence, f"its evidence should be {found}")
+            print(f"verified: {said['name']!a}:", *(f"{k} {said[k]}" for k in sizes if k in said))
     except Exception as error:
-        wrong = isinstance(error, ArithmeticError)
-        print(f"wrong: {error}" if wrong else f"no certificate can be read: {error!r}")
+        wrong, what = isinstance(error, ArithmeticError), f"{error!r:.200}; python checker.py FILE"
+        print(f"wrong: {error!s:.500}" if wrong else f"no certificate can be read: {what}")
         sys.exit(1 if wrong else 2)
