@@ -14,6 +14,7 @@ What rounding adds is a count of roundings, each at most u of what is rounded.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -74,7 +75,8 @@ def error_bound(
             if slope is not None
         )
         bounds[..., place] = 2 * sum(shares)
-    bounds = bounds.detach().view(outputs.shape)
+    # What overflows on the way, as ∞·0 does, is bounded by nothing.
+    bounds = bounds.detach().nan_to_num(math.inf, math.inf).view(outputs.shape)
     return bounds if isinstance(model.interface, Tokens) else model.interface.read(bounds, *given)
 
 

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from constructions.transformer import Block, Transformer
+from theory import checks
 from theory.checks import InputError
 
 
@@ -33,10 +34,11 @@ def to_lens(model: Transformer) -> Any:
     try:
         from transformer_lens.config import TransformerBridgeConfig
         from transformer_lens.model_bridge import TransformerBridge
-    except ImportError:
+    except ImportError as error:
         raise InputError(
-            "TransformerLens is not installed: pip install 'weightwright[lens]'"
+            f"TransformerLens cannot be imported ({error}): pip install 'weightwright[lens]'"
         ) from None
+    _ours(model)
     if model.interface.context is None or model.pos_embed is None:
         raise InputError(f"{model.name} is not over tokens with positions: give one that is")
     for number, block in enumerate(model.blocks, 1):
@@ -89,7 +91,12 @@ def to_lens(model: Transformer) -> Any:
 
 def labels(model: Transformer) -> list[str]:
     """What each coordinate of the translated stream is: the register, and which of it."""
+    _ours(model)
     return [f"{name}[{i}]" for name, width in model.stream.widths.items() for i in range(width)]
+
+
+def _ours(model: Any) -> None:
+    checks.instance("the model", model, Transformer, "a transformer of constructions")
 
 
 def _unfit(block: Block) -> str:
