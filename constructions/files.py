@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from constructions.transformer import Transformer
 from constructions.values import Reader, Writer
 from theory.checks import InputError
 
-VERSION = 1  # of the sidecar's form
+VERSION = 2  # of the sidecar's form
 
 
 def save(model: Model, path: str | Path, statement: Mapping[str, Any] | None = None) -> Path:
@@ -38,12 +39,13 @@ def save(model: Model, path: str | Path, statement: Mapping[str, Any] | None = N
     together.  `statement` is what the sidecar is to say of the theorem besides, as JSON.  Returns
     the path of the sidecar.
 
-    Raises ValueError for another suffix, a folder that is not there, and a model with parts that
-    have no name: functions in functions, classes of other packages.
+    Raises ValueError for another suffix, a place where no file can be written, a `….json` that is
+    no sidecar (a certificate, say), and a model with parts that have no name: functions in
+    functions, classes of other packages.
     """
-    path = _weights(path)
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {path.parent}: make it, or name another")
+    path = target(path)
+    if not isinstance(model, Model):
+        raise InputError(f"a {type(model).__name__} is no model of ours: give one")
     writer = Writer()
     written = writer.value(model, "")
     weights = save_tensors(writer.tensors)
@@ -54,16 +56,53 @@ def save(model: Model, path: str | Path, statement: Mapping[str, Any] | None = N
         "statement": dict(statement or {}),
         **_described(model),
         "format": str(model.like.dtype).removeprefix("torch."),
-        "sha256": hashlib.sha256(weights).hexdigest(),
+        "sha256": _digest(weights, written),
         "model": written,
     }
     sidecar = path.with_suffix(".json")
-    text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    try:
+        text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the statement is no JSON: {error}") from None
     for file, content in (path, weights), (sidecar, text.encode()):
-        part = file.with_name(file.name + ".part")
-        part.write_bytes(content)
-        part.replace(file)
+        part = file.with_name(f".{os.getpid()}.part")
+        try:
+            part.write_bytes(content)
+            part.replace(file)
+        except OSError as error:
+            raise InputError(f"cannot write {file}: {error.strerror}; name another") from None
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
     return sidecar
+
+
+def target(path: str | Path) -> Path:
+    """Where `save` writes the weights; ValueError for a place where it cannot, or should not."""
+    path = _weights(path)
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}: make it, or name another")
+    for file in path, path.with_suffix(".json"):
+        if os.path.lexists(file) and not os.path.isfile(file):
+            raise InputError(f"{file} is no file: name another")
+    sidecar = path.with_suffix(".json")
+    if os.path.isfile(sidecar) and not _is_sidecar(sidecar):
+        raise InputError(f"{sidecar} is there and is no sidecar: name the model otherwise")
+    return path
+
+
+def _is_sidecar(path: Path) -> bool:
+    """Whether a file is the sidecar of some model, of any version."""
+    try:
+        return "weightwright" in json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError, TypeError):
+        return False
+
+
+def _digest(weights: bytes, written: Any) -> str:
+    """Of the weights and of what is no tensor, so that neither is changed unseen."""
+    text = json.dumps(written, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(weights + text.encode()).hexdigest()
 
 
 def load(path: str | Path) -> Model:
@@ -89,9 +128,10 @@ def load(path: str | Path) -> Model:
         ) from None
     if version != VERSION:
         raise InputError(f"{sidecar.name} has version {version!r}, not {VERSION}: save it again")
-    if digest != hashlib.sha256(weights).hexdigest():
+    if digest != _digest(weights, written):
         raise InputError(
-            f"{sidecar.name} was written for other weights than {path.name}: restore both"
+            f"{sidecar.name} was changed, or written for other weights than {path.name}: "
+            "restore both"
         )
     try:
         model = Reader(load_tensors(weights)).value(written)
@@ -115,8 +155,9 @@ def load(path: str | Path) -> Model:
 
 
 def _weights(path: str | Path) -> Path:
-    if not str(path).endswith(".safetensors"):
-        raise InputError(f"the weights' file is called {path}: call it ….safetensors")
+    if not isinstance(path, str | Path) or Path(path).suffix != ".safetensors" or "\0" in str(path):
+        called = repr(path)[:80]
+        raise InputError(f"the weights' file is called {called}: call it ….safetensors")
     return Path(path)
 
 

@@ -25,7 +25,7 @@ from theory import machine
 from theory.checks import InputError
 
 LAYER, LISTED = 2**15, 2**9  # bytes of a layer beside its weights, and of its place in a list
-MOST_LISTED = 10_000  # layers that are one
+MOST_LISTED = 10_000  # layers of a model
 CONSTANT = "1"  # the name under which a reading refers to the number one (a bias, not a register)
 
 
@@ -165,17 +165,18 @@ class Stream:
 
     def fits(self, layers: int, heads: int = 1, *, units: int = 0, shared: bool = False) -> None:
         """Raise ValueError unless the memory holds so many layers of so many full heads, each of
-        which reads the widest register, and of MLPs with so many units; `shared` layers are one,
-        listed so many times, which takes a while for each."""
-        if shared and layers > MOST_LISTED:
-            raise InputError(f"{layers:.4g} layers are more than {MOST_LISTED}: take fewer")
+        which reads the widest register, and of MLPs with so many units, and for more layers than
+        are built in minutes; `shared` layers are one, listed so many times."""
         each = 4 * heads * max(self.widths.values()) + 2 * units
-        weights = each * self.d_model * (1 if shared else layers)
+        listed = min(layers, MOST_LISTED) if shared else layers
         machine.fits_in_memory(
             f"the weights of {layers:.4g} layers of width {self.d_model:.4g}",
-            8 * weights + (LISTED if shared else LAYER) * layers,
+            8 * each * self.d_model * (1 if shared else layers)
+            + (LISTED if shared else LAYER) * listed,
             "build a smaller model",
         )
+        if layers > MOST_LISTED:  # each takes a while to build, and to list
+            raise InputError(f"{layers:.4g} layers are more than {MOST_LISTED}: take fewer")
 
     def __getitem__(self, name: str) -> slice:
         if name not in self._slices:

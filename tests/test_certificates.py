@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from constructions import gradient_descent, hyperpower, induction_heads, newton
+from constructions import gradient_descent, hop, hyperpower, induction_heads, newton
 from constructions.attention import Attention
 from constructions.computation import semiautomaton
 from theory.checks import InputError
@@ -338,7 +338,7 @@ def test_softmax_has_no_certificate() -> None:
         on_all_sequences(of, 2, {"hops": 1}, "induction")
     statement = states(cyclic(2))
     statement["model"]["blocks"][0]["heads"][0]["rule"] = "softmax"
-    with pytest.raises(ArithmeticError, match="another rule"):
+    with pytest.raises(KeyError, match="softmax"):
         checker.computed(statement)
 
 
@@ -380,6 +380,48 @@ def test_what_is_no_certificate_gets_one_line(tmp_path: Path, text: str, code: i
     (tmp_path / "c.json").write_text(text)
     done = run_checker(tmp_path / "c.json")
     assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (code, "", 1)
+
+
+def test_sizes_that_are_no_models_take_no_time() -> None:
+    for size in ("n", "d", "order", "points", "steps", "examples"):
+        for value in (10**12, -(10**12)):
+            with pytest.raises(ArithmeticError, match=f"{size} is {value}"):
+                checker.computed(steps_of_newton() | {size: value})
+    with pytest.raises(ArithmeticError, match="too large"):
+        checker.computed(steps_of_newton() | {"order": 99999, "steps": 99999})
+    with pytest.raises(ArithmeticError, match="too many"):
+        checker.computed(states(cyclic(2)) | {"letters": 99999, "length": 99999})
+    counter = {"kind": "counter", "size": 99999, "first": 0, "reads": [], "rows": {"": 1}}
+    constant = {"reads": [], "rows": {"": 0}}
+    said = {"kind": "cascade", "name": "x", "automaton": [[0]], "start": 0, "answer": constant}
+    with pytest.raises(ArithmeticError, match="too many"):
+        checker.computed(said | {"stages": [counter]})
+
+
+@pytest.mark.parametrize("text", ["1e9999999999", "NaN", "0.25", 0.25, True])
+def test_numbers_are_fractions_of_whole_ones(text: Any) -> None:
+    with pytest.raises(ArithmeticError, match="alpha is"):
+        checker.computed(steps_of_newton() | {"alpha": text})
+
+
+def test_a_step_of_nothing_is_another_recursion() -> None:
+    with pytest.raises(ArithmeticError, match="differ"):
+        checker.computed(steps_of_newton() | {"alpha": "0"})
+
+
+def test_hops_beyond_the_word_are_the_same_and_take_no_time() -> None:
+    of = OverTokens("", lambda V, n: hop(4, V, n), lambda rows: rows, dict)
+    said = on_all_sequences(of, 2, {"hops": 4}, "hop") | {"length": 4}
+    one, many = (checker.computed(said | {"hops": count}) for count in (4, 99999))
+    assert one | {"sha256": ""} == many | {"sha256": ""}
+
+
+def test_several_files_are_not_taken_for_verified(tmp_path: Path) -> None:
+    write_certificate(tmp_path / "c.json", "x", [steps_of_newton()])
+    command = [sys.executable, "-I", "-S", str(CHECKER), *[str(tmp_path / "c.json")] * 2]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stdout.splitlines())) == (2, 1)
+    assert "python checker.py FILE" in done.stdout
 
 
 def test_a_missing_file_gets_one_line(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """Models as files: what was saved comes back, and nothing else is taken."""
 
 import json
+from copy import deepcopy
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
 
-from constructions import induction_heads, load, newton, save, shortcut
+from constructions import files, induction_heads, load, newton, save, shortcut
 from constructions.interface import Interface
 from theory.checks import InputError
 from theory.computation import S3
@@ -124,15 +125,70 @@ def test_where_nothing_can_be_written(tmp_path, name, message):
 
 
 def changed(saved, change):
-    """The sidecar after a change of its record."""
+    """The sidecar after a change of its record; of its model, as if it had been saved so."""
     sidecar = saved.with_suffix(".json")
     record = json.loads(sidecar.read_text())
+    before = deepcopy(record["model"])
     change(record)
+    if record.get("model", before) != before:
+        record["sha256"] = files._digest(saved.read_bytes(), record["model"])
     sidecar.write_text(json.dumps(record))
 
 
+def test_a_model_that_was_changed_in_its_sidecar_is_refused(saved):
+    sidecar = saved.with_suffix(".json")
+    text = sidecar.read_text()
+    assert text.count('"linear"') > 0
+    sidecar.write_text(text.replace('"linear"', '"softmax"'))
+    with pytest.raises(InputError, match="was changed"):
+        load(saved)
+
+
+def test_a_file_that_is_no_sidecar_is_not_written_over(tmp_path):
+    certificate = tmp_path / "newton.json"
+    certificate.write_text('{"claim": "newton", "certificates": []}')
+    with pytest.raises(InputError, match="name the model otherwise"):
+        save(newton(1, 0, 1.0), tmp_path / "newton.safetensors")
+    assert [*tmp_path.iterdir()] == [certificate]
+    assert "certificates" in certificate.read_text()
+
+
+@pytest.mark.parametrize("taken", ["a.safetensors", "a.json"])
+def test_a_folder_in_the_way_is_named(tmp_path, taken):
+    (tmp_path / taken).mkdir()
+    with pytest.raises(InputError, match="is no file: name another"):
+        save(newton(1, 0, 1.0), tmp_path / "a.safetensors")
+    assert [*tmp_path.iterdir()] == [tmp_path / taken]
+
+
+@pytest.mark.parametrize(
+    "name", [f"{'x' * 300}.safetensors", "/proc/x.safetensors", ".safetensors", "x\0.safetensors"]
+)
+def test_what_no_file_can_be_called_gets_one_line(tmp_path, name):
+    with pytest.raises(InputError, match=r"cannot write|call it") as refusal:
+        save(newton(1, 0, 1.0), tmp_path / name)
+    assert "\n" not in str(refusal.value)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_what_is_no_model_no_path_or_no_statement_gets_one_line(tmp_path):
+    model, path = newton(1, 0, 1.0), tmp_path / "a.safetensors"
+    for given, message in (
+        ((3, path), "a int is no model"),
+        ((path, model), "call it"),
+        ((model, None), "called None"),
+        ((model, path, {"x": float("nan")}), "statement is no JSON"),
+        ((model, path, {"x": {1}}), "statement is no JSON"),
+    ):
+        with pytest.raises(InputError, match=message) as refusal:
+            save(*given)
+        assert "\n" not in str(refusal.value)
+    assert [*tmp_path.iterdir()] == []
+
+
 CHANGES = {
-    "has version 2": lambda record: record.update(weightwright=2),
+    "has version 1": lambda record: record.update(weightwright=1),
     "other weights": lambda record: record.update(sha256="0" * 64),
     "is not the sidecar": lambda record: record.pop("model"),
     "describes no model": lambda record: record.update(model={"tuple": [1]}),
@@ -225,6 +281,7 @@ def test_a_statement_becomes_a_file(tmp_path, capsys):
 )
 def test_what_cannot_be_built(words, message, capsys):
     assert main(["build", *words]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1
+    captured = capsys.readouterr()
+    lines = captured.err.splitlines()
+    assert (len(lines), captured.out) == (1, "")
     assert message in lines[0]

@@ -157,3 +157,17 @@ def test_the_message_says_how_much_it_would_take(monkeypatch):
         InputError, match=r"of 6.309e\+08 layers of width 28 need .* GiB .* build a sm"
     ):
         constructions.newton(d=5, k=10**9, alpha=0.1, layout="ladder")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: constructions.newton(2, 10**5, 0.1, "ladder"),
+        lambda: constructions.gradient_descent(2, 10**5, 0.1),
+        lambda: constructions.online_gradient_descent(2, 10**5),
+    ],
+)
+def test_more_layers_than_are_built_in_minutes_are_refused(call, monkeypatch):
+    monkeypatch.setattr(machine, "available_memory", lambda: 2**50)
+    with pytest.raises(InputError, match=r"layers are more than 10000: take fewer"):
+        call()

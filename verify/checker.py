@@ -1,10 +1,9 @@
 """Checks certificates: `python checker.py FILE` exits with 0: verified, 1: not so, 2: unreadable.
 
 It needs Python alone and computes all evidence again, by definitions. Names are not checked.
-    polynomial   a transformer's answer is a recursion's, for all real inputs of these sizes, by
-                 points modulo primes drawn from a hash of the statement, and by one over Q
-    sequences    its answers are a definition's on every sequence of so many letters, with least
-                 gaps, layer by layer, between largest scores and others, and between logits
+    polynomial   a transformer's answer is a recursion's for all real inputs, by points modulo
+                 primes drawn from a hash of the statement, and by one over Q
+    sequences    its answers on every sequence of a length are a definition's; with least gaps
     cascade      stages, each fed by those before it, say an automaton's state after every word
 """
 
@@ -56,17 +55,17 @@ class Numbers(int):
             return {k: self.read(v, "rows" if at == "rows" else k) for k, v in said.items()}
         if isinstance(said, list):
             return [self.read(v, at) for v in said]
-        word, none = re.fullmatch("[a-z]+|[xyq][0-9_]+", str(said)), at == "rows" and said == -1
-        exact = re.fullmatch('[0-9]+|"-?[0-9]+(/[0-9]+)?"', json.dumps(said))
-        require(at == "name" or bool(word or none or exact), f"{at} is {said!r}")
-        return self.number(said) if exact else said
+        words = '"(?:[a-z]+|[xyq][0-9_]+)"|([0-9]{1,5}|"-?[0-9]+(?:/[0-9]+)?")'
+        found, none = re.fullmatch(words, json.dumps(said)), at == "rows" and said == -1
+        require(at == "name" or none or bool(found), f"{at} is {said!r}")
+        return self.number(said) if found and found[1] else said
 
 
 class Sizes(Numbers):
     """0, or (degree, e, b) of a polynomial: its coefficients over 2^e are whole, in all ≤ 2^b."""
 
     def number(self, text: Any) -> Any:
-        q, twos = Fraction(text), Fraction(text).denominator.bit_length() - 1
+        twos = (q := super().number(text)).denominator.bit_length() - 1
         require(q.denominator == 2**twos, f"{q} is no whole number over a power of two")
         return (0, twos, (abs(q.numerator) - 1).bit_length() - twos) if q else 0
 
@@ -84,12 +83,11 @@ def run(R: Numbers, model: Any, H: Any, examples: int, gaps: list[set[Any]]) -> 
         for head in block["heads"]:
             Q, K = R.affine(H, head["Q"], head["b_Q"]), R.affine(H, head["K"], head["b_K"])
             V, mixed = R.mul(H, head["V"]), list[Any]()
-            require(head["rule"] in ("linear", "hardmax"), "it attends by another rule")
             for t, q in enumerate(Q):
                 ends = {"causal": t + 1, "strict": max(t, 1), "full": len(H), "examples": examples}
                 which = [t] if head["mask"] == "own" else range(ends[head["mask"]])
                 shares = [R.dot(q, K[j]) for j in which]
-                if head["rule"] == "hardmax":
+                if {"linear": False, "hardmax": True}[head["rule"]]:
                     best = [s == max(shares) for s in shares]
                     apart |= {max(shares) - s for s in shares} - {0}
                     shares = [R.number(Fraction(b, sum(best))) for b in best]
@@ -127,9 +125,10 @@ def polynomial(said: Any) -> dict[str, Any]:
         H, unused = R.mul(H, model["embed"]), [set[Any]() for _ in model["blocks"]]
         return run(R, model, H, said["examples"], unused)[-1][0], solved(R, said, X, y, q)
 
-    parts = [part for block in said["model"]["blocks"] for part in block["heads"] + block["mlp"]]
-    require(all(part.get("rule") == "linear" for part in parts), "it is no polynomial")
-    degree, twos, bits = map(max, *(s for s in both(Sizes(), lambda _: (1, 0, 0)) if s))
+    rules = {part.get("rule") for b in said["model"]["blocks"] for part in b["heads"] + b["mlp"]}
+    work = said["points"] * said["order"] * (said["steps"] + 1) * said["n"] * said["d"]
+    require(rules <= {"linear"} and work < 2**24, "it is no polynomial, or too large")
+    degree, twos, bits = map(max, *(s or (0, 0, 0) for s in both(Sizes(), lambda _: (1, 0, 0))))
     chance = ((degree + 2 * (bits + twos) + 99) / 2**60) ** said["points"]
     require(chance < 2**-60, f"{said['points']} points may miss a difference: {chance}")
     large, answers = (2**60 + drawn(i) % 2**60 for i in count()), dict[str, Any]()
@@ -145,12 +144,13 @@ def sequences(said: Any) -> dict[str, Any]:
     def answer(word: Any) -> Any:  # the state; or what comes behind an equal letter, and so on
         if "automaton" in said:
             return reduce(lambda q, letter: said["automaton"][letter][q], word, said["start"])
-        for _ in range(said["hops"]):
+        for _ in range(min(said["hops"], len(word))):
             word = word[: max((j + 2 for j, v in enumerate(word[:-1]) if v == word[-1]), default=0)]
         return word[-1] if word else said["letters"]
 
     R, model, margins = Numbers(), Numbers().read(said["model"]), set[Any]()
-    gaps = [set[Any]() for _ in model["blocks"]]
+    gaps, many = [set[Any]() for _ in model["blocks"]], max(said["letters"], 2) ** said["length"]
+    require(many <= 2**20, "its sequences are too many")
     for word in product(range(said["letters"]), repeat=said["length"]):
         H = [model["embed"][token] for token in (*said["prefix"], *word)]
         outputs = run(R, model, H, said["examples"], gaps)
@@ -166,8 +166,8 @@ def cascade(said: Any) -> dict[str, Any]:
         return of["rows"][" ".join(str(values[v]) for v in of["reads"])]
 
     seen = {(said["start"], *(stage["first"] for stage in said["stages"]))}
-    require(bool(said["automaton"]), "it has no letters")
     for state, *values in (left := [*seen]):
+        require(said["automaton"] != [] and len(seen) <= 2**16, "no letters, or too many states")
         for letter, row in enumerate(said["automaton"]):
             require(table(said["answer"], [letter, *values]) == row[state], "another state is said")
             after = [letter]
@@ -189,12 +189,12 @@ def computed(said: Any) -> dict[str, Any]:
 
 if __name__ == "__main__":
     try:
-        with open(sys.argv[1], encoding="utf-8") as file:
-            require(bool(certificates := json.load(file)["certificates"]), "it states nothing")
+        with open(*sys.argv[1:], mode="rb") as file:
+            require(bool(certificates := json.loads(file.read(2**28))["certificates"]), "is empty")
         for said, evidence in ((one["statement"], one["evidence"]) for one in certificates):
             require((found := computed(said)) == evidence, f"evidence {found}, not {evidence}")
             print("verified:", {k: v for k, v in said.items() if isinstance(v, int | str)})
     except Exception as error:
-        wrong = isinstance(error, ArithmeticError)
-        print(f"wrong: {error}" if wrong else f"no certificate can be read: {error!r}")
+        wrong, what = isinstance(error, ArithmeticError), f"{error!r:.200}; python checker.py FILE"
+        print(f"wrong: {error!s:.500}" if wrong else f"no certificate can be read: {what}")
         sys.exit(1 if wrong else 2)

@@ -231,9 +231,12 @@ def build(
 ) -> None:
     """The model of a statement, in words; and into a file that `constructions.load` reads."""
     from constructions import save as save_model
+    from constructions.files import target
     from verify.building import built, parameters_of, statement
 
     entry = theorem(name)
+    if save is not None:
+        file_target(target(save))
     model = built(entry, **parameters_of(at or []))
     print(model)
     if save is not None:

@@ -16,6 +16,7 @@ nothing that is read is surer than u·(|v| + u·K), however small it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,8 +82,8 @@ def error_bound(
             if slope is not None
         )
         bounds[..., place] = 2 * sum(shares)
-    # Where numbers overflow on the way nothing is known.
-    bounds = bounds.detach().nan_to_num(nan=torch.inf).view(outputs.shape)
+    # What overflows on the way, as ∞·0 does, is bounded by nothing.
+    bounds = bounds.detach().nan_to_num(math.inf, math.inf).view(outputs.shape)
     return bounds if isinstance(model.interface, Tokens) else model.interface.read(bounds, *given)
 
 

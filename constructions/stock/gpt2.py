@@ -20,7 +20,7 @@ from constructions.stock.gadgets import Gadgets
 from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.translated import Plan, StockModel, planned, rounded
 from constructions.tokens import Tokens
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 MOST_POSITIONS = 1024  # of GPT-2, for prompts that may have any length
@@ -112,13 +112,17 @@ def to_gpt2(
     where that is missing.
     """
     _transformers()
+    if positions is not None:
+        checks.dimension("positions", positions)
     plan = planned(model, inputs, True, error, dtype, gadgets)
     own = plan.soft.interface.context
     if own is None and plan.soft.pos_embed is not None:
         own = len(plan.soft.pos_embed.W_pos)
     if positions is not None and own is not None:
         raise InputError(f"{model.name} has {own} positions itself: leave positions out")
-    most = checks.dimension("positions", positions or own or MOST_POSITIONS)
+    most = positions or own or MOST_POSITIONS
+    needed = 4 * 8 * most * (plan.soft.d_model + 1)  # copies with two signs, twice in float64
+    machine.fits_in_memory(f"{most:.4g} positions", needed, "ask for fewer")
     return StockGPT2(plan, most)
 
 

@@ -25,6 +25,7 @@ from constructions.stock.gadgets import chosen
 from constructions.stock.refusals import check_translatable
 from constructions.stock.softened import softened
 from constructions.transformer import Block, Transformer
+from theory import checks
 from theory.checks import InputError
 
 
@@ -43,10 +44,11 @@ def to_lens(model: Transformer) -> Any:
     try:
         from transformer_lens.config import TransformerBridgeConfig
         from transformer_lens.model_bridge import TransformerBridge
-    except ImportError:
+    except ImportError as error:
         raise InputError(
-            "TransformerLens is not installed: pip install 'weightwright[lens]'"
+            f"TransformerLens cannot be imported ({error}): pip install 'weightwright[lens]'"
         ) from None
+    _ours(model)
     if model.interface.context is None or model.pos_embed is None:
         raise InputError(f"{model.name} is not over tokens with positions: give one that is")
     for number, block in enumerate(model.blocks, 1):
@@ -112,7 +114,12 @@ def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
 
 def labels(model: Transformer) -> list[str]:
     """What each coordinate of the translated stream is: the register, and which of it."""
+    _ours(model)
     return [f"{name}[{i}]" for name, width in model.stream.widths.items() for i in range(width)]
+
+
+def _ours(model: Any) -> None:
+    checks.instance("the model", model, Transformer, "a transformer of constructions")
 
 
 def _unfit(block: Block) -> str:

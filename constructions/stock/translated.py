@@ -7,6 +7,7 @@ layer norms that do nothing (`neutral.py`), in the tensors of a stock class.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,6 +79,17 @@ class StockModel(Model):
         """What was decided."""
         return self._plan[0]
 
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> StockModel:
+        """A translation is for its format, in which θ, C and K were chosen: in another they are
+        lost in rounding."""
+        if fn(self.like.new_empty(0)).dtype != self.plan.dtype:
+            raise InputError(
+                f"{self.name} is for {_short(self.plan.dtype)}: translate the model again with the "
+                "dtype that you want"
+            )
+        converted: StockModel = super()._apply(fn, recurse)
+        return converted
+
     @property
     def n_layers(self) -> int:
         """The number of layers, which is that of the original."""
@@ -118,8 +130,11 @@ def planned(
     check_translatable(model, causal)
     if error is not None:
         checks.positive_number("error", error)
-    if not dtype.is_floating_point:
+    kind = checks.instance("dtype", dtype, torch.dtype, "a format of torch, such as torch.float32")
+    if not kind.is_floating_point:
         raise InputError(f"{dtype} holds no real numbers: give a floating-point format")
+    if gadgets is not None:
+        checks.instance("gadgets", gadgets, Gadgets, "constructions.stock.gadgets.Gadgets")
     if all_gaps_known(model):
         return _for_all_prompts(model, causal, error, dtype, gadgets)
     return _for_these(model, inputs, causal, error, dtype, gadgets)
@@ -240,6 +255,8 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
     the number of tokens."""
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
+    if not prompt.tokens.numel():
+        raise InputError("the inputs hold no prompt: give at least one")
     if not prompt.tokens.is_floating_point() and not isinstance(model.interface, Tokens):
         raise InputError(
             f"{model.name} numbers its tokens in a way of its own, which has no place for a sink: "
@@ -259,6 +276,10 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
                 found |= {h: next(largest) for h, m in enumerate(attn.masks) if m == part.mask}
             sizes.append(tuple(found[h] for h in range(attn.n_heads)))
     square = max(float((H**2).sum(-1).max()) for H in stream)
+    if not all(map(math.isfinite, (square, *(size for each in sizes for size in each)))):
+        raise InputError(
+            f"on these inputs the scores or squares of {model.name} overflow: give smaller ones"
+        )
     return sizes, 2 * square + T + 4, T
 
 
@@ -291,6 +312,8 @@ def _short(dtype: torch.dtype) -> str:
 
 def _more(least: float, margin: float | None, dtype: torch.dtype) -> str:
     """What to do where nothing better is sure."""
+    if not math.isfinite(least):
+        return "give smaller inputs, or a model of fewer steps"
     longer = "use a longer format, such as float64" if dtype != torch.float64 else ""
     if margin is not None and not least < margin / 2:
         return longer or "build it for shorter prompts"

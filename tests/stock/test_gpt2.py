@@ -110,6 +110,26 @@ def test_induction_is_right_in_every_format_down_to_bfloat16(dtype, kernel):
     assert stock.bound() < 1e-5
 
 
+def test_newtons_method_opens_from_a_folder(tmp_path):
+    stock = to_gpt2(newton_with_pauses(D, K, 2.0**-5), X, Y, Q)
+    stock.module.save_pretrained(tmp_path)
+    again = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float64)
+    embeds = stock.prompt(X, Y, Q).tokens @ again.get_input_embeddings().weight
+    assert torch.allclose(again(inputs_embeds=embeds).logits[:, -1, 0], stock(X, Y, Q))
+
+
+@pytest.mark.parametrize("positions", [0, -1, 1.5, True])
+@pytest.mark.usefixtures("unchecked")
+def test_positions_are_a_number_of_tokens(positions):
+    with pytest.raises(InputError, match=r"positions is .*: give an integer that is at least 1"):
+        to_gpt2(newton_with_pauses(D, K, 2.0**-5), X, Y, Q, positions=positions)
+
+
+def test_more_positions_than_fit_are_refused():
+    with pytest.raises(InputError, match=r"positions need .* GiB of memory"):
+        to_gpt2(newton_with_pauses(D, K, 2.0**-5), X, Y, Q, positions=10**12)
+
+
 def test_a_turing_machine_runs_by_generate_and_ends_where_it_halts():
     model = turing_machine(MACHINES["busy-beaver-2"], 12)
     start = model.interface.prompt()
