@@ -36,7 +36,8 @@ class Log:
     """
 
     def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:
-        given = checks.instance("coefficients", coefficients or {}, Mapping, "{prime: coefficient}")
+        found = {} if coefficients is None else coefficients
+        given = checks.instance("coefficients", found, dict, "{prime: coefficient}")
         for prime in given:
             if type(prime) is not int or not _is_prime(prime):
                 raise InputError(
