@@ -32,6 +32,11 @@ def test_sums_differences_and_multiples_are_those_of_logarithms(a, b, c):
     assert hash(log(a) + log(b)) == hash(log(a * b))
 
 
+def test_coefficients_of_primes_are_taken():
+    assert Log({3: 1, 2: F(1, 2)}) == F(1, 2) * log(2) + log(3)
+    assert Log({2: 0}) == 0
+
+
 def test_near_ones_are_told_apart_by_more_bits():
     small = log(F(10**9 + 1, 10**9)) - F(1, 10**9) * log(3)
     assert small.sign == -1
@@ -56,6 +61,11 @@ def test_a_coin_is_a_distribution_of_two():
     ("call", "message"),
     [
         (lambda: log(0), "greater than 0"),
+        (lambda: Log({4: 1}), "ln 4 is not that of a prime: use `log`"),
+        (lambda: Log({1: 1}), "ln 1 is not"),
+        (lambda: Log({2.0: 1}), "ln 2.0 is not"),
+        (lambda: Log({2: 0.5}), "fractions"),
+        (lambda: Log([2]), "{prime: coefficient}"),
         (lambda: log(2**80 + 1), "81 bits"),
         (lambda: log(0.5), "fractions"),
         (lambda: entropy([F(1, 2), F(1, 3)]), "sums to 5/6"),

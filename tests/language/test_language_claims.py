@@ -2,6 +2,7 @@
 
 from fractions import Fraction as F
 
+import numpy as np
 import pytest
 
 from theory.checks import InputError
@@ -103,9 +104,39 @@ def test_a_bound_that_mostly_holds_fails_sometimes():
 def test_least_means_and_their_bounds_are_fractions():
     for claimed, least, bound in (
         (forty_strings(True), F(19, 39), F(35, 78)),
-        (forty_answers(True), F(117, 320), F(13, 40)),
+        (forty_answers(True), F(117, 320), F(117, 320)),
     ):
         assert (claimed.measured, claimed.bound) == (least, bound)
+    assert forty_answers(True).wanted.endswith("13/40")
+
+
+def test_no_model_with_prompts_has_a_smaller_mean_than_the_calibrated_one():
+    """E err + E δ⁺ ≥ MM(1 − 1/m) by definition: two prompts, one of them answered by answer 0."""
+    rng, m = np.random.default_rng(0), 3
+
+    def mean(alpha, g):
+        law = [[F(0)] * m + [1 - alpha] for _ in range(2)]
+        law[0][0], total = alpha, F(0)
+        for answer in range(m):
+            truth = [law[0], law[1].copy()]
+            truth[1][answer] = alpha
+            pairs = [
+                (q, p, i)
+                for G, P in zip(g, truth, strict=True)
+                for i, (q, p) in enumerate(zip(G, P, strict=True))
+            ]
+            err = sum(q for q, p, i in pairs if not p) / 2
+            over = sum(q - p for q, p, _ in pairs if q > F(1, m)) / 2
+            total += (err + max(over, F(0))) / m
+        return total
+
+    for alpha in (F(1, 3), F(1, 2), F(2, 3)):
+        least = alpha / 2 * (1 - F(1, m))
+        calibrated = [[alpha, 0, 0, 1 - alpha], [alpha / m] * m + [1 - alpha]]
+        assert mean(alpha, calibrated) == least
+        for weights in rng.integers(0, 7, (300, 2, m + 1)).tolist():
+            g = [[F(w, sum(row)) for w in row] for row in weights if sum(row)]
+            assert len(g) < 2 or mean(alpha, g) >= least
 
 
 def test_gains_are_compared_with_squares():

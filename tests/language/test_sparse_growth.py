@@ -76,11 +76,14 @@ def test_a_head_is_certified_where_it_is_right():
     margin = np.where(rule.labels(words) == 1, z, -z).min()
     norms = min(abs(s - shift).sum() for shift in s), abs(a) + abs(b), 3**0.5
     assert found.norms == pytest.approx(margin_certificate(22, *norms, margin, 120, 0.05), rel=1e-6)
+    for samples, enough in ((found.norms_samples, True), (found.norms_samples / 1.02, False)):
+        error = margin_certificate(22, *norms, margin, int(samples), 0.05)
+        assert (error <= 0.1 + 1e-7) == enough
     wrong = certified(rule, words, np.roll(rule.labels(words), 1))
     assert np.isnan(wrong.error)
     assert wrong.vote == wrong.norms == np.inf
     verdicts = [each.verdict for each in certificates([found], 20, 3, 120, 1)]
-    assert verdicts == [Verdict.HOLDS] * 4
+    assert verdicts == [Verdict.HOLDS] * 6
     told = [*certificates([Certified(np.nan, np.inf, np.inf)], 20, 3, 120, 1)]
     assert [each.verdict for each in told[:2]] == [Verdict.FAILS, Verdict.UNDECIDED]
 

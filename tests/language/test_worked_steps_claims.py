@@ -55,6 +55,7 @@ def test_they_hold_as_they_are(claim):
         (worked_steps, {"gates": 0}, "at least 1"),
         (restriction_access, {"leaves": 1}, "at least 2"),
         (restriction_access, {"d": 4, "leaves": 6}, "at most 5"),
+        (restriction_access, {"d": 4, "leaves": 3}, "a width of at most 4"),
     ],
 )
 def test_sizes_that_have_no_meaning_are_refused(claim, options, message):

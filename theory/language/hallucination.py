@@ -26,6 +26,16 @@ never answered:
     err ≥ MM − δ⁺ − 2/m − √(½ ln(1/γ) Σ μ_c²α_c²)        with probability ≥ 1 − γ, given the data
 
 the sum over prompts never answered: Hoeffding's inequality for Σ μ_c α_c [answer in A].
+
+If all α_c are one α, 1/m ≤ α ≤ 1 − 1/m, the least mean given the data is known:
+
+    E err + E δ⁺ ≥ MM(1 − 1/m),     with equality for the calibrated model, which has δ⁺ = 0.
+
+Let D be a prompt's part of g(A) − p(A), and s what g gives to its answers.  Where it was answered
+err + D ≥ 0, whichever of the answer and "don't know" are in A.  Where it was not,
+E err = s(1 − 1/m), and E D ≥ α − s if "don't know" is in A; if not, E D ≥ 0 and s ≥ 1 − 1/m.  As
+E δ⁺ is at least 0 and E ΣD, the mean is at least s(1 − 1/m) and α − s/m for s the mean over the
+former, and α(1 − 1/m) for the latter; the greater of the first two is least at s = α.
 """
 
 from __future__ import annotations

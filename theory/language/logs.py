@@ -31,13 +31,21 @@ class Log:
     """Σ_p c_p ln p, from the coefficients {p: c_p}: immutable, exact, ordered.
 
     Sums and differences with others and with 0, and products with rationals; `float` and `ball`
-    enclose its value.
+    enclose its value.  Raises `ValueError` for coefficients of what is no prime of at most 64 bits,
+    as two such numbers may be equal without it being seen, and for those that are not exact.
     """
 
-    def __init__(self, coefficients: Mapping[int, Fraction] | None = None) -> None:
-        # Taken as they are: `log` makes them of a number, with primes alone.
-        given = sorted((coefficients or {}).items())
-        self.coefficients = {prime: Fraction(c) for prime, c in given if c}
+    def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:
+        found = {} if coefficients is None else coefficients
+        given = checks.instance("coefficients", found, dict, "{prime: coefficient}")
+        for prime in given:
+            if type(prime) is not int or not _is_prime(prime):
+                raise InputError(
+                    f"ln {prime!r} is not that of a prime: use `log` for other numbers"
+                )
+        values = fractions("coefficients", given.values())
+        pairs = sorted(zip(given, values, strict=True))
+        self.coefficients = {prime: c for prime, c in pairs if c}
 
     def __add__(self, other: object) -> Log:
         if isinstance(other, int) and other == 0:  # `sum` begins with it
@@ -139,6 +147,13 @@ def log(value: Exact) -> Log:
             "numerators and denominators, of at most 64"
         )
     return Log(_factors(x.numerator)) - Log(_factors(x.denominator))
+
+
+@cache
+def _is_prime(value: int) -> bool:
+    from flint import fmpz
+
+    return 1 < value <= LARGEST and bool(fmpz(value).is_prime())
 
 
 @cache

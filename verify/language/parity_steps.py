@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from flint import arb
+from scipy.stats import binomtest
 
 from theory.checks import InputError
 from theory.language import parity_tree, tree_sizes, with_steps
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 SMALL = (2, 2), (4, 4), (6, 4), (8, 8)  # d and k of which all words are decoded
 MOST = 256  # letters
 BITS, NARROW = 192, 2.0**-100
+BLUNT, LARGE, FAR = 0.5, (64, 32), 0.75  # times κ, d and k, and right parities; guessing has ½
 
 Letters = Annotated[int, option("letters d, and k of them at random", min=2)]
 Subset = Annotated[int, option("letters k of the parity, a power of two", min=2)]
@@ -43,7 +45,8 @@ def parity_with_steps(
     """One layer of one head decodes the parity of k among d letters as a tree of k − 1 steps.
 
     The tree stands in the embedding of positions, the MLP has four units, and by softmax at any
-    sharpness from ln(3.5(d + k)) on every step is exact.
+    sharpness from ln(3.5(d + k)) on every step is exact; at half of that it is no better than
+    guessing.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST}")
@@ -156,6 +159,30 @@ def softened(
     model, _, nodes = runs(run, *few, words[:1, : few[0]], None, beta)
     row = np.concatenate([words[0, : few[0]], nodes[0, :-1]])
     yield from in_balls(says(run, few[0], list(range(few[1]))), model, row, few)
+    yield blunt(run)
+
+
+def blunt(run: Run) -> Finding:
+    """With scores of half the size no more is right than by guessing."""
+    from constructions.language.parity_steps import sharpness_for_steps
+
+    d, k = LARGE
+    words = run.rng.integers(2, size=(50 if run.quick else 200, d))
+    beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))
+    letters = run.rng.permutation(d)[:k].tolist()
+    model, words, nodes = runs(run, d, k, words, letters, beta)
+    for attn in model.attentions:
+        attn.scale *= BLUNT
+    right = int((model.generate(words, k - 1)[:, -1] == nodes[:, -1]).sum())
+    return at_most(
+        "blunt",
+        f"parities that are right at κ/2 = {beta / 2:.3f}, {len(words)} words, d = {d}, k = {k}",
+        "statistical",
+        tuple(binomtest(right, len(words)).proportion_ci()),
+        FAR,
+        words=f"a share of {right / len(words):.3f}",
+        wanted=f"its confidence interval below {FAR:g}; guessing has ½",
+    )
 
 
 def leak(d: int, k: int) -> Finding:

@@ -23,14 +23,16 @@ from theory.language import (
 )
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
-from verify.finding import Finding, labelled, same
+from verify.finding import Finding, at_least, at_most, labelled, same
 from verify.language.bounds import never_wrong
 
 FEW = 0, 1, 3, 10, 30  # restrictions after which all answers of small trees are compared
 SMALL = 8, 6  # variables and leaves of those
-MU, DELTA = 0.3, 0.01
-SEEDS = 5
+MU, DELTA = 0.3, 0.001  # the chance of error of a seed, so that one of five that fails is news
+SEEDS, MOST_SEEDS = 5, 3
 WIDTH, TERMS = 3, 6  # literals of a term, and terms of a formula
+FROM, OVER = {8: 2000, 32: 8000}, 40  # restrictions for trees of so many leaves, over 40 variables
+PART = 10  # of the samples that are enough: from a tenth each of six terms is seen with chance ½
 
 
 @claim(
@@ -42,6 +44,7 @@ def restriction_access(
     *,
     d: Annotated[int, option("variables", min=3, max=64)] = 40,
     leaves: Annotated[int, option("leaves of a random decision tree", min=2, max=41)] = 8,
+    width: Annotated[int, option("literals of a term, beside 3", min=1, max=8)] = 5,
 ) -> Iterator[Finding]:
     """Who sees formulas under random restrictions learns decision trees, never wrongly, and DNF.
 
@@ -51,8 +54,15 @@ def restriction_access(
     """
     if leaves > d + 1:
         raise InputError(f"{leaves} leaves over {d} variables: give at most {d + 1}")
+    if width > d:
+        raise InputError(
+            f"terms of {width} literals over {d} variables: give a width of at most {d}"
+        )
     yield from labelled("trees", _trees(run, d, leaves))
-    yield from labelled("terms", _terms(run, d))
+    yield _large(run)
+    yield from labelled("terms", _terms(run, d, WIDTH))
+    if width != WIDTH:
+        yield from labelled("wide", _terms(run, d, width))
 
 
 def _trees(run: Run, d: int, leaves: int) -> Iterator[Finding]:
@@ -81,6 +91,24 @@ def _trees(run: Run, d: int, leaves: int) -> Iterator[Finding]:
     )
 
 
+def _large(run: Run) -> Finding:
+    """Trees of more leaves from a given number of restrictions, whatever their depth."""
+    rows = {s: n for s, n in FROM.items() if s == min(FROM) or not run.quick}
+    found = []
+    for s, n in rows.items():
+        trees = [random_tree(OVER, s, run.rng) for _ in range(SEEDS)]
+        found.append(sum(of_restrictions(run, tree, OVER, n) == tree for tree in trees))
+    return at_least(
+        "sizes",
+        f"trees of {', '.join(map(str, rows))} leaves over {OVER} variables, from "
+        f"{', '.join(map(str, rows.values()))} restrictions, found whole",
+        "statistical",
+        min(found),
+        MOST_SEEDS,
+        words=", ".join(f"{each} of {SEEDS}" for each in found),
+    )
+
+
 def said_by(tree: Tree, words: np.ndarray) -> list[int | None]:
     """The answers of a tree that may be unknown in parts."""
     return [says(tree, word) for word in words]
@@ -97,22 +125,35 @@ def depth(tree: Tree) -> int:
     return 1 + max(depth(tree[1]), depth(tree[2])) if isinstance(tree, tuple) else 0
 
 
-def _terms(run: Run, d: int) -> Iterator[Finding]:
-    n, found = enough_for_terms(WIDTH, TERMS, MU, DELTA), 0
-    for _ in range(SEEDS):
-        terms = set[Term]()
-        while len(terms) < TERMS:
-            variables = run.rng.permutation(d)[:WIDTH].tolist()
-            terms.add(frozenset((v, int(run.rng.integers(2))) for v in variables))
-        rows = restrictions(d, MU, n, run.rng)
-        found += terms_by_restriction(restricted_terms(terms, row) for row in rows) == terms
+def _terms(run: Run, d: int, width: int) -> Iterator[Finding]:
+    n = enough_for_terms(width, TERMS, MU, DELTA)
+    found = sum(formula_found(run, d, width, n) for _ in range(SEEDS))
+    what = f"formulas of {TERMS} terms of {width} literals over {d} variables"
     yield same(
         "found",
-        f"formulas of {TERMS} terms of {WIDTH} literals over {d} variables, from {n} random "
-        f"restrictions, μ = {MU:g}",
+        f"{what}, from {n} random restrictions, μ = {MU:g}",
         found,
         SEEDS,
         evidence="statistical",
         words=f"{found} found whole",
         wanted=f"all, each with probability ≥ {1 - DELTA:g}",
     )
+    found = sum(formula_found(run, d, width, n // PART) for _ in range(SEEDS))
+    yield at_most(
+        "too-few",
+        f"{what}, from {n // PART}",
+        "statistical",
+        found,
+        SEEDS - MOST_SEEDS,
+        words=f"{found} of {SEEDS} found whole",
+    )
+
+
+def formula_found(run: Run, d: int, width: int, n: int) -> bool:
+    """Whether a random formula is what is learned from n restrictions."""
+    terms = set[Term]()
+    while len(terms) < TERMS:
+        variables = run.rng.permutation(d)[:width].tolist()
+        terms.add(frozenset((v, int(run.rng.integers(2))) for v in variables))
+    rows = restrictions(d, MU, n, run.rng)
+    return terms_by_restriction(restricted_terms(terms, row) for row in rows) == terms

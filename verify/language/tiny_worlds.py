@@ -215,7 +215,7 @@ def probable(quick: bool) -> Finding:
 
 
 def forty_answers(quick: bool) -> Finding:
-    """Two prompts, one of them answered, α = ¾: the least mean of err + δ⁺, and its bound."""
+    """Two prompts, one of them answered, α = ¾: the least mean of err + δ⁺, which is known."""
     alpha, half, m = Fraction(3, 4), Fraction(1, 2), STRINGS
     tau, least = Fraction(1, m), Fraction(2)
     step = 8 if quick else 4
@@ -241,15 +241,14 @@ def forty_answers(quick: bool) -> Finding:
             )
             mean += chance * (found.hallucination + found.over_confidence(tau))
         least = min(least, mean)
-    bound = half * alpha - Fraction(2, m)
-    return at_least(
+    MM = half * alpha
+    return same(
         "forty-answers",
         f"2 prompts, {m} answers, α = {alpha}, one answered: the least mean of err + δ⁺",
-        "exact",
         least,
-        bound,
+        MM * (1 - Fraction(1, m)),
         words=f"{least}, of models on a grid",
-        wanted=f"at least MM − 2/m = {bound}",
+        wanted=f"MM(1 − 1/m), of the calibrated model; not below MM − 2/m = {MM - Fraction(2, m)}",
     )
 
 

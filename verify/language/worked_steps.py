@@ -25,6 +25,7 @@ FEW = 0, 1, 3, 10, 30  # examples after which all answers are compared
 SIZES = 3, 2, 0.2, 0.01  # inputs, gates, ε and δ of circuits that are learned from enough examples
 ASKED = 500  # random inputs of large circuits
 SEEDS = 5
+CIRCUITS, LARGE, FEWER = 10, (32, 64, 80), (8, 10, 60)  # inputs, gates and examples
 
 
 @claim(
@@ -87,6 +88,26 @@ def _gates(run: Run, inputs: int, gates: int, examples: int) -> Iterator[Finding
         f"⅛, ¼, ½ and all of {examples} examples",
         wanted=f"none; with |H| = {hypotheses(inputs, gates)} the bound asks {bound:.2g} examples",
     )
+    yield from _spread(run, *(FEWER if run.quick else LARGE))
+
+
+def _spread(run: Run, inputs: int, gates: int, examples: int) -> Iterator[Finding]:
+    """From how many examples circuits of one size are decided, of every one of them."""
+    circuits = [random_circuit(inputs, gates, run.rng) for _ in range(CIRCUITS)]
+    grown = np.array([growing(run, circuit, examples) for circuit in circuits])
+    each = [f"{found.mean():.2f} ({found.min():.2f} to {found.max():.2f})" for found in grown.T]
+    for id, compare, seen, shares, words in (
+        ("few", at_most, examples // 8, grown[:, 0], each[0]),
+        ("most", at_least, examples, grown[:, 3], f"{each[3]}; after ¼ and ½ {each[1]}, {each[2]}"),
+    ):
+        yield compare(
+            id,
+            f"values of {gates} gates over {inputs} inputs that {seen} examples decide, a share",
+            "statistical",
+            (float(shares.min()), float(shares.max())),
+            0.5,
+            words=f"{words}, {CIRCUITS} circuits",
+        )
 
 
 def reopened(shares: list[float]) -> float:
