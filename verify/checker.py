@@ -189,7 +189,7 @@ def computed(said: Any) -> dict[str, Any]:
 
 if __name__ == "__main__":
     try:
-        with open(*sys.argv[1:], mode="rb") as file:
+        with open(" ".join(sys.argv[1:]), "rb") as file:
             require(bool(certificates := json.loads(file.read(2**28))["certificates"]), "is empty")
         for said, evidence in ((one["statement"], one["evidence"]) for one in certificates):
             require((found := computed(said)) == evidence, f"evidence {found}, not {evidence}")

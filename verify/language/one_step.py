@@ -40,6 +40,7 @@ PERMUTED = 0.1  # of entries at children, at most, that a step on permuted label
 
 # Fewer samples than are proved to be enough, by d, k = d/2.  Stated with figures of another program
 # known: of so many 9, 10, 10 of ten seeds and 2 of 2 give the tree, of half as many 1, 2, 3 and 0.
+# The thresholds below are from after first runs, in which shares of ten seeds did not decide.
 FEWER = {16: (1000, 40), 32: (4000, 40), 64: (16_000, 10), 128: (32_000, 10)}  # and seeds
 MOST_SEEDS = 0.5  # of all seeds: more with so many samples, fewer with half of them
 APART = 64, 4000, 10_000  # d, and samples between which the largest difference falls as 1/√n

@@ -173,7 +173,8 @@ def blunt(run: Run) -> Finding:
     model, words, nodes = runs(run, d, k, words, letters, beta)
     for attn in model.attentions:
         attn.scale *= BLUNT
-    right = int((model.generate(words, k - 1)[:, -1] == nodes[:, -1]).sum())
+    said = np.asarray(model.generate(words, k - 1)[:, -1])
+    right = int((said == np.asarray(nodes[:, -1])).sum())
     return at_most(
         "blunt",
         f"parities that are right at κ/2 = {beta / 2:.3f}, {len(words)} words, d = {d}, k = {k}",

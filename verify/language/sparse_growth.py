@@ -34,7 +34,7 @@ BETWEEN = 2 / 3  # exponents of T: those of learners that are sparse below, that
 
 # Samples that are tried on words of their own, as in that other program; all of ten seeds took
 # 75, 100, 125, 125, 200 (head).  At most so many times what any learner needs, for half of the
-# seeds; logistic regression more.
+# seeds; logistic regression more.  `TIMES` is from after a first table of our own.
 TRIED = 40, 50, 60, 75, 100, 125, 150, 200, 400, 800
 TIMES = 5
 
