@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from constructions.trained import load
 from theory.checks import InputError
 from verify.site.exported import exported, matrix, runs
 from verify.site.shown import MOST, code, model_of, weights
-from verify.theorems import ledger, theorem
+from verify.theorems import entries, ledger, theorem
 
 BUILT = [entry for entry in ledger().values() if entry.build]
 
@@ -62,6 +63,25 @@ def test_a_page_shows_the_largest_model_that_can_be_looked_at():
     _, given = model_of(entry, {"V": 2})
     assert given == {"V": 2, "n": 30}
     assert model_of(theorem("rates"), {}) is None
+
+
+PACKAGE = Path(__file__).parent.parent.parent / "examples" / "package"
+
+
+@pytest.fixture
+def theirs(monkeypatch):
+    """The statement of the template package, as if it was installed."""
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    text = (PACKAGE / "mean_label" / "theorems.toml").read_text(encoding="utf-8")
+    return entries(text, "mean_label")["mean-label"]
+
+
+def test_code_of_another_package_imports_from_it(theirs, capsys):
+    model, values = model_of(theirs, {"d": 2})
+    said = code(theirs, values)
+    assert "from mean_label import mean_of_labels\n\nd = 2\n" in said
+    exec(said, found := {})
+    assert str(found["model"]) == str(model) == capsys.readouterr().out.rstrip()
 
 
 @pytest.mark.slow

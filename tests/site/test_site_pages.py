@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,17 @@ def test_a_page_has_statement_model_proof_definition_and_evidence(pages):
     assert "[Olsson2022](../references.md#olsson2022)" in text
     assert 'class="ww-holds">holds</td><td>exact</td><td>answers &lt;all&gt;' in text
     assert text.count("ww-drawn") == 1
+
+
+def test_a_statement_of_another_package_has_a_page(pages, monkeypatch):
+    from verify.theorems import entries
+
+    package = Path(__file__).parent.parent.parent / "examples" / "package"
+    monkeypatch.syspath_prepend(str(package))
+    text = (package / "mean_label" / "theorems.toml").read_text(encoding="utf-8")
+    page = pages.page(entries(text, "mean_label")["mean-label"], None, {})
+    assert "from mean_label import mean_of_labels" in page
+    assert "mean_label/weights.py" in page
 
 
 def test_the_run_beside_a_statement_has_its_options(pages):

@@ -22,7 +22,8 @@ from verify.finding import Finding, at_least, at_most
 
 DELTA = 0.05  # with which a bound on one run may fail
 SMALL_ERROR = 0.1  # an error that would say something
-MORE = {"vote": 100, "norms": 100_000}  # times the samples at hand, at least, that it would take
+# Times the samples at hand, at least, that it would take; from after a first run of three heads.
+MORE = {"vote": 100, "norms": 100_000}
 
 
 class Certified(NamedTuple):

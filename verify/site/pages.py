@@ -77,7 +77,8 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
     yield f'<div class="ww-drawn" data-of="{id}"></div>'
 
 
-def _proof(file: str) -> Iterator[str]:
+def _proof(place: str) -> Iterator[str]:
+    file = place.partition(":")[0]
     text = _source(file)
     said = ast.get_docstring(ast.parse(text))
     if said:

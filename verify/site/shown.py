@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from itertools import product
 
 from constructions.transformer import Transformer
@@ -39,10 +40,13 @@ def weights(model: Transformer) -> int:
 def code(entry: Theorem, values: Mapping[str, int]) -> str:
     """How a statement's model is imported and built."""
     used = {node.id for node in ast.walk(ast.parse(entry.build)) if isinstance(node, ast.Name)}
+    homes: dict[str, Iterable[str]] = {room.__name__: room.__all__ for room in reversed(ROOMS)}
+    if entry.package:
+        homes = {entry.package: vars(import_module(entry.package)), **homes}
     lines = ["import numpy as np", ""] if "np" in used else []
-    for room in reversed(ROOMS):
-        names = sorted(used & set(room.__all__))
+    for home, known in homes.items():
+        names = sorted(used & set(known))
         used -= set(names)
-        lines += [f"from {room.__name__} import {', '.join(names)}"] * bool(names)
+        lines += [f"from {home} import {', '.join(names)}"] * bool(names)
     given = [f"{name} = {value}" for name, value in values.items()]
     return "\n".join([*lines, "", *given, f"model = {entry.build}", "print(model)"])
