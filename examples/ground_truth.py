@@ -10,6 +10,7 @@ A node is what a register holds at a token before a layer. Two truths, from the 
 
     used     the answer is read from it: backwards along the attention of this sequence, through the
              registers that heads read and write
+
     decides  there is a token whose value, put there, changes the answer: all are tried
 """
 

@@ -61,6 +61,7 @@ def check(
 
     def checked() -> Checked:
         seconds, parameters = time.perf_counter() - start, {**options, "seed": run.seed}
+        parameters |= {"quick": True} if run.quick else {}
         text = as_json(name, claim.statement, claim.source, parameters, findings, seconds)
         return Checked(name, findings, text)
 

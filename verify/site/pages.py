@@ -46,7 +46,7 @@ def _parts(entry: Theorem, run: Mapping[str, Any] | None, at: Mapping[str, int])
     if found is not None:
         yield from _model(entry, *found)
     if entry.weights:
-        yield from _proof(entry.weights)
+        yield from _weights(entry)
     if entry.theory:
         yield from _definition(entry.theory)
     yield from _evidence(entry, run)
@@ -77,12 +77,13 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
     yield f'<div class="ww-drawn" data-of="{id}"></div>'
 
 
-def _proof(place: str) -> Iterator[str]:
-    file = place.partition(":")[0]
+def _weights(entry: Theorem) -> Iterator[str]:
+    file = entry.weights.partition(":")[0]
     text = _source(file)
     said = ast.get_docstring(ast.parse(text))
     if said:
-        yield f"## Proof, beside the weights\n\n{documented(said, UP)}"
+        proof = "Proof, beside" if entry.build else "Beside"
+        yield f"## {proof} the weights\n\n{documented(said, UP)}"
     yield f"<details><summary>{file}</summary>\n\n````python\n{text}\n````\n\n</details>"
 
 
