@@ -60,6 +60,7 @@ sphinx_gallery_conf = {
     "image_scrapers": (drawn,),
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # a page whose table comes from elsewhere
     "abort_on_example_error": True,
     "plot_gallery": True,
     "reset_modules_order": "after",
