@@ -120,6 +120,27 @@ def test_models_say_in_a_page_what_they_say_in_torch(opened):
     assert count >= PROMPTS
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"layout": "paper", "n": 4}, {"causal": True}, {"interleaved": True}],
+    ids=["examples", "relu", "causal", "hardmax"],
+)
+def test_models_over_numbers_have_the_same_streams(opened, given):
+    """By every normalisation and mask that models over tokens have no use for."""
+    from constructions import newton
+
+    model, rng = newton(2, 2, 2.0**-5, **given), np.random.default_rng(0)
+    prompt = model.prompt(*(rng.standard_normal(shape) for shape in ((4, 2), (4,), (2,))))
+    script = (
+        "const {streams} = new weightwright.Model(arguments[0]).run(arguments[1], arguments[2]);"
+        "return streams.map((H) => H.map((row) => [...row]))"
+    )
+    data = exported(model), prompt.tokens.tolist(), prompt.n_examples
+    streams = opened("").execute_script(script, *data)
+    for ours, theirs in zip(model.residual_stream(prompt), streams, strict=True):
+        assert np.allclose(theirs, ours, rtol=1e-12, atol=1e-13)
+
+
 def test_a_wrong_weight_is_seen(opened):
     browser = opened("")
     model, _ = model_of(theorem("induction"), {})
