@@ -1,8 +1,9 @@
-"""Certificates: what was certified, for `verify/checker.py` and whoever reads it.
+"""Certificates: what was certified, for `verify/checker.py`, `verify/gap_checker.py` and whoever
+reads it.
 
 A file holds statements and their evidence: the weights that torch runs as exact numbers, the sizes,
-and what is computed from them. The evidence is computed by the checker itself, which shares no
-code with the rest: a statement that it does not verify is not written.
+and what is computed from them. The evidence is computed by the checkers themselves, which share no
+code with the rest: a statement that they do not verify is not written.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from theory.checks import InputError
 from theory.computation.cascade import Cascade, Table
 from theory.regression import Start
-from verify import checker
+from verify import checker, gap_checker
 from verify.evidence.statement import OverTokens, prompt_of
 from verify.evidence.statement import symbols as symbols_of
 from verify.output import deliver
@@ -89,6 +90,25 @@ def on_all_sequences(
     }
 
 
+def by_gaps(
+    of: OverTokens, symbols: int, hops: int, first: Literal["before", "behind"]
+) -> Statement:
+    """The answers are those of so many hops on all sequences of up to 32 of at most eight symbols,
+    or 16 of four where answers are added up on the way; `first` is the program's first look."""
+    one_answer = hops.bit_count() == 1
+    letters, length = (min(symbols, 8), 32) if one_answer else (min(symbols, 4), 16)
+    model = of.build(letters, length)
+    return {
+        "kind": "lookups",
+        "name": f"{model.name}: hops, on all sequences of up to {length} letters of {letters}",
+        "letters": letters,
+        "length": length,
+        "hops": hops,
+        "first": first,
+        "model": _model(model, model.interface.n_examples)["model"],
+    }
+
+
 def for_every_length(of: Cascade) -> Statement:
     """The stages of a cascade say the state of its automaton, for words of every length."""
 
@@ -113,15 +133,17 @@ def for_every_length(of: Cascade) -> Statement:
 def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -> None:
     """Write the statements with their evidence; ValueError for one that does not hold, or a file
     that cannot be written."""
-    certificates = []
+    made: dict[str, Any] = {"claim": claim}
     for statement in statements:
+        kind, by = "certificates", checker.computed
+        if statement["kind"] == "lookups":
+            kind, by = "gaps", gap_checker.computed
         try:
-            evidence = checker.computed(statement)
+            evidence = by(statement)
         except ArithmeticError as wrong:
             raise InputError(f"no certificate of {statement['name']}: {wrong}") from None
-        certificates.append({"statement": statement, "evidence": evidence})
-    document = {"claim": claim, "certificates": certificates}
-    deliver(path, f"{json.dumps(document, indent=1)}\n".encode())
+        made.setdefault(kind, []).append({"statement": statement, "evidence": evidence})
+    deliver(path, f"{json.dumps(made, indent=1)}\n".encode())
 
 
 def exactly(number: float) -> str:

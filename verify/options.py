@@ -20,7 +20,7 @@ Json = Annotated[
 ]
 Plot = Annotated[Path | None, option("draw the claim's picture into FILE (.png, .pdf, .svg)")]
 Certificate = Annotated[
-    Path | None, option("write what is certified to FILE, for verify/checker.py")
+    Path | None, option("write what is certified to FILE, for verify/checker.py and gap_checker.py")
 ]
 Quiet = Annotated[bool, option("print the verdict only", "-q", "--quiet")]
 Verbose = Annotated[bool, option("print times, details and tracebacks", "-v", "--verbose")]

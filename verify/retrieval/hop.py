@@ -9,7 +9,7 @@ import numpy as np
 
 from theory.retrieval import doubling_layers, hop_layers, hop_positions, random_sequences
 from theory.retrieval import hop as definition
-from verify.certificates import on_all_sequences
+from verify.certificates import by_gaps, on_all_sequences
 from verify.claim import Run, claim, option
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.sequences import agreement
@@ -62,6 +62,7 @@ def hop(
     if not run.quick:
         yield from formats(run, statement, vocabulary)
     run.certify(lambda: on_all_sequences(statement, vocabulary, {"hops": k}, f"{k} hops"))
+    run.certify(lambda: by_gaps(statement, vocabulary, k, "behind"))
     if run.plot:
         from verify.retrieval.pictures import draw_hops
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from theory.retrieval import Match, NoMatch, ngram
 from theory.retrieval import induction as definition
-from verify.certificates import on_all_sequences
+from verify.certificates import by_gaps, on_all_sequences
 from verify.claim import Run, claim, option
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.sequences import agreement
@@ -75,6 +75,7 @@ def induction(
     if no_match == "bottom" and match in ("all", "latest"):
         latest = induction_heads(run, "latest", no_match)
         run.certify(lambda: on_all_sequences(latest, vocabulary, {"hops": 1}, "induction"))
+        run.certify(lambda: by_gaps(latest, vocabulary, 1, "before"))
     if run.plot:
         from verify.retrieval.pictures import draw_random
 
