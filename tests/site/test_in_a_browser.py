@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import verify.site
-from theory.checks import InputError
 from verify.site.exported import exported, runs
 from verify.site.shown import model_of
 from verify.theorems import ledger, theorem
@@ -70,11 +69,14 @@ def box(name, values, kind="ww-model"):
 
 
 def prompts(interface, rng, count):
-    for _ in range(count):
-        most = interface.max_length if interface.length is None else interface.length
-        T = int(rng.integers(1, min(most, 20) + 1)) if interface.length is None else most
-        slots = interface.slots or [range(interface.vocabulary_size)] * T
-        yield [int(rng.integers(slot.start, slot.stop)) for slot in slots[:T]]
+    """The shortest, the longest of few tokens (where scores tie), the longest, and others."""
+    most = interface.length or interface.max_length
+    least = interface.length or interface.least
+    slots = interface.slots or [range(interface.vocabulary_size)] * most
+    for i in range(count):
+        T = [least, most, most][i] if i < 3 else int(rng.integers(least, most + 1))
+        few = 2 if i == 1 else most + interface.vocabulary_size
+        yield [int(rng.integers(s.start, min(s.stop, s.start + few))) for s in slots[:T]]
 
 
 def test_models_say_in_a_page_what_they_say_in_torch(opened):
@@ -97,13 +99,9 @@ def test_models_say_in_a_page_what_they_say_in_torch(opened):
             asked,
         )
         for tokens, found in zip(asked, said, strict=True):
-            assert found["refused"] == ""
-            try:
-                answers = model(tokens)
-            except InputError:  # what its tokens have to mean besides: well-formed circuits
-                continue
+            assert found["refused"] == "", (entry.name, tokens)
             count += 1
-            assert found["answers"] == answers.tolist(), (entry.name, tokens)
+            assert found["answers"] == model(tokens).tolist(), (entry.name, tokens)
             near = {"rtol": 1e-13, "atol": 1e-13, "equal_nan": True}
             logits = np.array(found["logits"], dtype=float)
             assert np.allclose(logits, model.logits(tokens), **near), (entry.name, tokens)
@@ -162,17 +160,23 @@ def test_a_wrong_weight_is_seen(opened):
         ("induction", "1 " * 31, "this model was built for at most 30 tokens"),
         ("subset-parity", "1 0", "this model takes 9 tokens"),
         ("string-model", "0", "place 1 takes a token from 4 to 4"),
+        ("circuits-of-nand", "0 1", "this model takes at least 67 tokens"),
     ],
 )
-def test_what_is_typed_wrong_gets_a_line(opened, name, typed, said):
+def test_what_is_typed_wrong_gets_a_line_and_no_answers(opened, name, typed, said):
     from selenium.webdriver.common.by import By
 
     browser = opened(box(name, {}))
+    it = browser.find_element(By.ID, "it")
+    assert it.get_attribute("data-answers")
     line = browser.find_element(By.CSS_SELECTOR, ".ww-tokens")
     line.clear()
     line.send_keys(typed or "1\b")
     assert browser.find_element(By.CSS_SELECTOR, ".ww-message").text.startswith(said)
     assert line.get_attribute("aria-invalid") == "true"
+    assert it.get_attribute("data-answers") is None
+    assert browser.find_elements(By.CSS_SELECTOR, "table, svg") == []
+    assert not any(b.is_enabled() for b in it.find_elements(By.TAG_NAME, "button")[1:])
 
 
 def test_by_keyboard_alone(opened):
@@ -197,6 +201,28 @@ def test_by_keyboard_alone(opened):
     assert "the embedding" in it.text
     layer.send_keys(Keys.ARROW_RIGHT)
     assert "after layer 1 of 2" in it.text
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"), [("graph-search", "12 18 24 1"), ("induction", "1 2 1")]
+)
+def test_what_is_continued_is_what_torch_generates(opened, name, typed):
+    """To its end, which is ⊥ for a search, and the longest sequence for repeated tokens."""
+    from selenium.webdriver.common.by import By
+
+    values = {"n": 9} if name == "induction" else {"n": 5, "m": 4}
+    browser, model = opened(box(name, values)), model_of(theorem(name), values)[0]
+    line = browser.find_element(By.CSS_SELECTOR, ".ww-tokens")
+    line.clear()
+    line.send_keys(typed)
+    on = browser.find_elements(By.TAG_NAME, "button")[1]
+    while on.is_enabled():
+        on.click()
+    given = [int(word) for word in typed.split()]
+    steps = model.generate(given, model.interface.max_length - len(given)).tolist()
+    went_on = steps[: steps.index(-1)] if -1 in steps else steps
+    assert len(went_on) > 1
+    assert [int(word) for word in line.get_attribute("value").split()] == given + went_on
 
 
 def test_newton_by_keyboard(opened):

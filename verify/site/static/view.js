@@ -164,7 +164,7 @@
 
     const range = (place) => (kinds.slots ? kinds.slots[place] : [0, kinds.vocabulary]);
     function drawTokens() {
-      const count = kinds.length === null ? Math.min(kinds.most, 10) : kinds.length;
+      const count = kinds.length === null ? Math.max(kinds.least, Math.min(kinds.most, 10)) : kinds.length;
       line.value = Array.from({ length: count }, (_, place) => {
         const [low, end] = range(place);
         return low + Math.floor(Math.random() * (end - low));
@@ -176,7 +176,14 @@
       const tokens = typed(), refused = model.refused(tokens);
       line.setAttribute("aria-invalid", String(Boolean(refused)));
       message.textContent = refused;
-      if (refused) return;
+      on.disabled = Boolean(refused);
+      if (refused) {  // nothing is shown that would be of other tokens
+        answers.replaceChildren();
+        inside.replaceChildren();
+        which.textContent = "";
+        delete box.dataset.answers;
+        return;
+      }
       const found = model.answer(tokens);
       const front = kinds.prefix.map((_, i) => (kinds.prefix.length > 1 ? `BOS${i + 1}` : "BOS"));
       const names = [...front, ...tokens.map(String)];
@@ -209,14 +216,14 @@
       line.value = [...typed(), all[all.length - 1]].join(" ");
       show();
     });
-    const length = kinds.length === null ? `up to ${kinds.most}` : `${kinds.length}`;
+    const some = kinds.least > 1 ? `${kinds.least} to ${kinds.most}` : `up to ${kinds.most}`;
+    const length = kinds.length === null ? some : `${kinds.length}`;
     box.append(
       element("label", { for: id }, `Tokens (${length} whole numbers from 0 to ${kinds.vocabulary - 1})`),
       element("div", { class: "ww-controls" }, line, random, on), message, answers,
       element("div", { class: "ww-controls" }, element("label", { for: `${id}-layer` }, "Layer"), layer, which),
       inside);
-    if (box.dataset.tokens) line.value = box.dataset.tokens;
-    else drawTokens();
+    drawTokens();
     show();
   }
 
