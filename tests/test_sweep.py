@@ -5,16 +5,19 @@ import json
 import os
 import shlex
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
+from matplotlib.figure import Figure
 from test_cli import Point
 
 from theory.checks import InputError
 from verify import cli, sweep, sweep_commands, workers
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict, at_most
+from verify.swept import Swept
 
 
 @claim(source="")
@@ -217,6 +220,39 @@ def test_any_number_is_drawn(x, y, swept, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_statistics_are_of_the_runs_that_have_the_number(tmp_path, monkeypatch):
+    """Of 2 × 2 × 3 runs one is stopped before its number, and one number is infinite."""
+    found = {}
+    for i, (k, how, seed) in enumerate(product((1, 2), "ab", range(3))):
+        value = float((7 * i) % 11)
+        finding = {"id": "f", "verdict": "holds", "measured": value, "bound": 20.0 + k}
+        found[k, how, seed] = {
+            "run": i, "parameters": {"k": k, "how": how}, "seed": seed, "verdict": "holds",
+            "findings": [finding], "error": "", "seconds": 1.0,
+        }  # fmt: skip
+    found[1, "a", 1] |= {"findings": [], "error": "stopped", "verdict": "undecided"}
+    found[2, "b", 0]["findings"][0]["measured"] = "inf"
+    values = {"k": [1, 2], "how": ["a", "b"]}
+    swept = Swept(tmp_path, {"claim": "c", "values": values, "seeds": 3}, [*found.values()])
+    assert [line.split() for line in swept.table("k", "f")] == [
+        ["k", "runs", "f:", "least", "median", "largest"],
+        ["1", "5", "0", "3", "10"],  # of 0, 3 and 10, 6, 2
+        ["2", "6", "0", "4.5", "inf"],  # of 9, 5, 1 and inf, 4, 0
+        ["1", "of", "12", "runs", "have", "none"],
+    ]
+    figures = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: figures.append(figure))
+    swept.draw(tmp_path / "p.png", "k", "f")
+    (panel,) = figures[0].axes
+    assert panel.get_title() == "c: 10 runs, 2 without a finite number (dashed: the bound)"
+    lines = [line.get_xydata().tolist() for line in panel.lines]
+    assert (lines[0], lines[2]) == ([[1, 1.5], [2, 5]], [[1, 6], [2, 2]])
+    assert [line.get_label() for line in panel.lines[::2]][:2] == ["how = a", "how = b"]
+    assert sorted(lines[1]) == [[1, 0], [1, 3], [2, 1], [2, 5], [2, 9]]
+    assert lines[-2:] == [[[1, 21], [2, 22]]] * 2
+    assert swept.verdict == "undecided"
+
+
 def test_what_is_nowhere_finite_is_not_drawn(swept, tmp_path, capsys):
     picture = tmp_path / "p.png"
     words = ["--plot", str(picture), "--x", "k", "--y", "row:1"]
@@ -302,6 +338,28 @@ def test_a_damaged_line_is_named(swept, capsys):
     file = swept / "runs.jsonl"
     file.write_text(file.read_text().replace('{"run": 1', '"run": 1', 1))
     assert "runs.jsonl, line 2, is no run" in refused(capsys, "summary", swept)
+
+
+def test_a_run_that_is_there_twice_is_named(swept, capsys):
+    file = swept / "runs.jsonl"
+    file.write_text(file.read_text() + file.read_text().splitlines(keepends=True)[4])
+    assert "line 13, is run 4 again: take that line out" in refused(capsys, "summary", swept)
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_once(swept, monkeypatch, capsys):
+    torn, whole = (b'{"run": 0, "findings": []}\n{"ru', b'n": 1, "findings": []}\n')
+    contents = iter([torn, torn + whole])
+    monkeypatch.setattr(Path, "read_bytes", lambda path: next(contents))
+    assert [record["run"] for record in sweep.records(swept)] == [0]
+
+
+def test_a_plan_of_another_version_is_another_one(swept, capsys):
+    plan = json.loads((swept / "plan.json").read_text())
+    (swept / "plan.json").write_text(json.dumps({**plan, "quick": True}))
+    words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
+    assert "another sweep (quick: true)" in refused(capsys, "sweep", "squares", *words)
+    (swept / "plan.json").write_text(json.dumps({**plan, "versions": {"weightwright": "0.1"}}))
+    assert "another sweep (versions: " in refused(capsys, "sweep", "squares", *words)
 
 
 def test_two_sweeps_do_not_write_into_one_folder(swept, capsys):
