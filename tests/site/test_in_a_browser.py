@@ -6,6 +6,7 @@ Skipped where Chromium or selenium is not installed.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -225,6 +226,76 @@ def test_what_is_continued_is_what_torch_generates(opened, name, typed):
     assert [int(word) for word in line.get_attribute("value").split()] == given + went_on
 
 
+def cells(browser, label):
+    """The titles of a picture's cells, "row, column: value", in no order."""
+    from selenium.webdriver.common.by import By
+
+    found = browser.find_elements(By.CSS_SELECTOR, f"svg[aria-label='{label}'] title")
+    return sorted(each.get_attribute("textContent") for each in found)
+
+
+def titles(M, down, across):
+    """The same of a matrix whose rows and columns have these names; entries are exact."""
+    return sorted(
+        f"{down[r]}, {across[c]}: {float(M[r, c]):g}".replace("-", "−")
+        for r, c in np.argwhere(np.asarray(M)).tolist()
+    )
+
+
+def test_pictures_show_every_weight_and_register(opened):
+    from selenium.webdriver.common.by import By
+
+    values = {"k": 2, "T": 3, "D": 4}
+    browser = opened(box("dyck-bounded", values) + box_of_weights())
+    model, _ = model_of(theorem("dyck-bounded"), values)
+    spans = [(name, model.stream[name]) for name in model.stream]
+    registers = [
+        name if span.stop - span.start == 1 else f"{name}[{i}]"
+        for name, span in spans
+        for i in range(span.stop - span.start)
+    ]
+    more, vocabulary = [*registers, "1"], [f"tokens[{i}]" for i in range(len(model.embed.W_E))]
+    assert cells(browser, "embedding, of each token (down)") == titles(
+        model.embed.W_E, vocabulary, registers
+    )
+    biased = 0
+    for n, block in enumerate(model.blocks, 1):
+        for h in range(block.attn.n_heads if block.attn else 0):
+            name = f"layer {n}, head {h + 1}" if block.attn.n_heads > 1 else f"layer {n}, head"
+            W_Q, W_K, W_V, W_O, b_Q, b_K = (
+                getattr(block.attn, each)[h].numpy()
+                for each in ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")
+            )
+            scores = np.vstack([W_Q, b_Q]) @ np.vstack([W_K, b_K]).T
+            assert cells(browser, f"{name}: what asks (down) and answers") == titles(
+                scores, more, more
+            )
+            assert cells(browser, f"{name}: what is carried (down) and where to") == titles(
+                W_V @ W_O, registers, registers
+            )
+        if block.mlp:
+            W_in, b_in, W_out, b_out = (each.numpy() for each in block.mlp.parameters())
+            units = [f"units[{i}]" for i in range(len(b_in))] if len(b_in) > 1 else ["units"]
+            biased += np.count_nonzero(b_in) + np.count_nonzero(b_out)
+            assert cells(browser, f"layer {n}, MLP: what its units (down) read") == titles(
+                np.vstack([W_in, b_in]).T, units, more
+            )
+            assert cells(browser, f"layer {n}, MLP: where they (down) write") == titles(
+                np.vstack([W_out, b_out]), [*units, "1"], registers
+            )
+    assert biased
+    line = browser.find_element(By.CSS_SELECTOR, ".ww-tokens")
+    line.clear()
+    line.send_keys("0 2 2")
+    *_, before, last = model.streams([0, 2, 2])
+    pattern = model.blocks[-1].attn.pattern(before, 0)[0]
+    for label, shown in {"registers": last, f"attention of layer {n}, head 1": pattern}.items():
+        numbers = [each.split(": ")[1].replace("−", "-") for each in cells(browser, label)]
+        assert sorted(map(float, numbers)) == pytest.approx(
+            sorted(shown[shown != 0].tolist()), rel=1e-13
+        )
+
+
 def test_newton_by_keyboard(opened):
     import torch
     from selenium.webdriver.common.by import By
@@ -244,6 +315,29 @@ def test_newton_by_keyboard(opened):
     grid = torch.tensor([[1.0, -1 + i / 20] for i in range(41)], dtype=torch.float64)
     shown = json.loads(browser.find_element(By.ID, "it").get_attribute("data-predictions"))
     assert np.allclose(shown, models[3](x, y, grid), rtol=1e-13, atol=1e-13)
+    for each in browser.find_elements(By.CSS_SELECTOR, ".ww-point"):
+        least = np.linalg.lstsq(x, y)[0]
+        heights = 1.2 * (180 - path(browser, ".ww-least")) / 150
+        assert np.allclose(heights, grid @ least, atol=1e-9)
+        off = np.abs(np.array(shown) - (grid @ least).numpy()).max()
+        said = re.search(r"at most (\S+) off", browser.find_element(By.ID, "it").text)[1]
+        assert float(said) == float(f"{off:.1e}")
+        each.send_keys(Keys.ARROW_RIGHT * 40)  # to the edge, where it stays
+        x[int(each.get_attribute("aria-label")[8]) - 1, 1] = 1.0
+        shown = json.loads(browser.find_element(By.ID, "it").get_attribute("data-predictions"))
+        assert np.allclose(shown, models[3](x, y, grid), rtol=1e-13, atol=1e-13)
+    heights = 1.2 * (180 - path(browser, ".ww-least")) / 150  # of the least norm, now
+    assert np.allclose(heights, grid @ np.linalg.lstsq(x, y)[0], atol=1e-9)
+    assert np.allclose(1.2 * (180 - path(browser, ".ww-now")) / 150, shown, atol=1e-9)
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".ww-before")) == 3
+
+
+def path(browser, which):
+    """The heights of a line's points, in the picture's units."""
+    from selenium.webdriver.common.by import By
+
+    d = browser.find_element(By.CSS_SELECTOR, which).get_attribute("d")
+    return np.array([float(point.split()[1]) for point in d[1:].split("L")])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
