@@ -19,7 +19,7 @@ from verify.claim import installed
 from verify.finding import Verdict, shown
 from verify.site.exported import exported, runs
 from verify.site.prose import documented, escaped, mathematics, references
-from verify.site.shown import code, model_of, weights
+from verify.site.shown import DRAWN, code, model_of, weights
 from verify.theorems import Theorem, entries_of, ledger
 
 Runs = Sequence[Mapping[str, Any]]  # of claims, as `verify NAME --json` writes them
@@ -27,7 +27,6 @@ Runs = Sequence[Mapping[str, Any]]  # of claims, as `verify NAME --json` writes 
 NEXT = "\n"  # within a cell of a table
 UP = "../"  # from a page of a statement to the pages beside their folder
 Defined = ast.FunctionDef | ast.ClassDef
-DRAWN = 20_000  # weights that are not 0, at most, of a model that is drawn
 CELLS = (
     "Each cell is an entry that is not 0: of `W_E`, `W_pos`, `W_U` and the MLP's matrices, and of "
     "the products `W_Q W_Kᵀ` (scores) and `W_V W_O` (what is carried) of a head. 1 is the constant "
