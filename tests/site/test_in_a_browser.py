@@ -156,6 +156,16 @@ def test_a_wrong_weight_is_seen(opened):
     assert browser.execute_script(script, data, tokens) == model(tokens).tolist()
 
 
+def test_frequencies_that_are_equal_but_for_rounding_are_equal(opened):
+    model, _ = model_of(theorem("broad-average"), {"V": 2, "n": 30})
+    data, script = exported(model), "return new weightwright.Model(arguments[0]).answer([0, 1])"
+    for much, answers in ((1e-9, [0, 0]), (0.4, [1, 1])):
+        data["b_U"] = [0.0, much]
+        read = model.interface.read(model.logits([0, 1]) + much * np.eye(2)[1], np.zeros(2))
+        said = opened("").execute_script(f"{script}.answers", data)
+        assert said[1] == read[1] == answers[1]
+
+
 @pytest.mark.parametrize(
     ("name", "typed", "said"),
     [

@@ -66,6 +66,8 @@ def test_a_page_shows_the_largest_model_that_can_be_looked_at():
     assert values == {"V": 8, "n": 30}
     _, given = model_of(entry, {"V": 2})
     assert given == {"V": 2, "n": 30}
+    _, given = model_of(theorem("graph-search"), {})  # 20 nodes have more
+    assert given == {"n": 5, "m": 30}
     _, given = model_of(theorem("hop"), {"k": 2, "n": 128})  # all have more
     assert given == {"k": 2, "V": 8, "n": 128}
     assert model_of(theorem("rates"), {}) is None
