@@ -1,8 +1,6 @@
 """Sweeps without Dask: what is planned, a line for each run, going on, summaries, bad input."""
 
-import fcntl
 import json
-import os
 import shlex
 from collections.abc import Iterator
 from itertools import product
@@ -363,11 +361,11 @@ def test_a_plan_of_another_version_is_another_one(swept, capsys):
 
 
 def test_two_sweeps_do_not_write_into_one_folder(swept, capsys):
-    folder = os.open(swept, os.O_RDONLY)
-    fcntl.flock(folder, fcntl.LOCK_EX)
     words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
-    assert "another sweep is writing" in refused(capsys, "sweep", "squares", *words)
-    os.close(folder)
+    plan = sweep.planned("squares", squares, {"k": "1..3", "how": "exactly,roughly"}, 2)
+    with sweep._folder(swept, plan):
+        assert "another sweep is writing" in refused(capsys, "sweep", "squares", *words)
+    assert run(*words) == 0
 
 
 def test_a_number_that_no_run_has(swept, capsys):
