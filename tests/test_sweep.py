@@ -161,6 +161,21 @@ def test_what_was_run_is_not_run_again(out, monkeypatch, capsys):
     assert run(*words) == 0  # nothing is left
 
 
+def test_a_run_is_in_the_file_as_soon_as_it_ended(out, monkeypatch):
+    def watched(tasks, versions):
+        for count, task in enumerate(tasks):
+            assert len(lines(out) if count else []) == count
+            yield workers.one_run(task)
+
+    monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: watched)
+    assert run("--k", "1..3", "--out", out) == 0
+
+
+def test_values_that_are_given_twice_are_run_once(out):
+    assert run("--k", "2,1..3,1", "--most", "100,1e2", "--out", out) == 0
+    assert [record["parameters"]["k"] for record in lines(out)] == [2, 1, 3]
+
+
 def test_runs_may_end_in_any_order(out, monkeypatch):
     def backwards(tasks, versions):
         yield from map(workers.one_run, tasks[::-1])
@@ -270,6 +285,7 @@ BAD = {
     "--k '' --out OUT": ("k is ''", "write values as"),
     "--k 1..five --out OUT": ("--k", "valid integer"),
     "--k -1..2 --out OUT": ("k is -1", "at least 0"),
+    "--k 3,-1 --out OUT": ("k is -1", "at least 0"),
     "--k 1..1000000000000 --seeds 3 --out OUT": ("3000000000000 runs (k 1000000000000, seeds 3)",
         "at most 100000"),
     "--seeds 0 --out OUT": ("seeds is 0", "at least 1"),
