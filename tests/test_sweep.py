@@ -128,8 +128,10 @@ def test_failures_and_errors_are_kept_and_listed(out, capsys):
     assert [f["verdict"] for f in broken["findings"]] == ["fails"] == [broken["verdict"]]
 
 
-def test_a_sweep_with_errors_alone_is_undecided(out):
-    assert run("--k", "1,13", "--out", out) == 3
+@pytest.mark.parametrize("k", [13, 14])  # before its first finding, and after one that holds
+def test_a_sweep_with_errors_alone_is_undecided(k, out):
+    assert run("--k", f"1,{k}", "--out", out) == 3
+    assert [record["verdict"] for record in lines(out)] == ["holds", "undecided"]
 
 
 # Going on
