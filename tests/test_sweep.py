@@ -266,6 +266,8 @@ def test_statistics_are_of_the_runs_that_have_the_number(tmp_path, monkeypatch):
     assert sorted(lines[1]) == [[1, 0], [1, 3], [2, 1], [2, 5], [2, 9]]
     assert lines[-2:] == [[[1, 21], [2, 22]]] * 2
     assert swept.verdict == "undecided"
+    found[1, "a", 0]["findings"][0]["measured"] = "nan"
+    assert swept.table("k", "f")[1].split() == ["1", "5", "nan", "nan", "nan"]
 
 
 def test_what_is_nowhere_finite_is_not_drawn(swept, tmp_path, capsys):

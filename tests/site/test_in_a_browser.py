@@ -176,6 +176,7 @@ def test_frequencies_that_are_equal_but_for_rounding_are_equal(opened):
         ("induction", "1 " * 31, "this model was built for at most 30 tokens"),
         ("subset-parity", "1 0", "this model takes 9 tokens"),
         ("string-model", "0", "place 1 takes a token from 4 to 4"),
+        ("string-model", "4 4", "place 2 takes a token from 0 to 3"),
         ("circuits-of-nand", "0 1", "this model takes at least 67 tokens"),
     ],
 )
