@@ -5,12 +5,12 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
 
-from verify import cli, foreign
+from verify import claim, cli, foreign
 from verify.theorems import ledger
 
 ROOT = Path(__file__).parent.parent
@@ -18,20 +18,29 @@ TEMPLATE = ROOT / "examples" / "package"
 ENTRY = (TEMPLATE / "mean_label" / "theorems.toml").read_text(encoding="utf-8")
 
 
+def beside(monkeypatch, *words: str) -> None:
+    """Claims of other packages, NAME = VALUE, beside those that are installed."""
+    own = [*entry_points(group="verify.claims")]
+    pairs = [word.split(" = ") for word in words]
+    others = [EntryPoint(name, value, "verify.claims") for name, value in pairs]
+    monkeypatch.setattr(claim, "entry_points", lambda group: [*others, *own])
+
+
 @pytest.fixture
 def theirs(tmp_path, monkeypatch):
-    """A package `theirs` with this text as its ledger; its entry names one of our claims."""
+    """A package `theirs` with this text as its ledger, and with a claim."""
 
-    def write(text: str, claim: str = "ogd") -> Path:
+    def write(text: str) -> Path:
         folder = tmp_path / "theirs"
         folder.mkdir(exist_ok=True)
         (folder / "__init__.py").write_text("raise ImportError('to list is not to import')")
         file = folder / "theorems.toml"
-        file.write_text(text.replace('claim = "mean-label"', f'claim = "{claim}"'))
+        file.write_text(text)
         return file
 
     point = EntryPoint("theirs", "theirs", "verify.ledgers")
     monkeypatch.setattr(foreign, "entry_points", lambda group: [point])
+    beside(monkeypatch, "mean-label = theirs:mean_label")
     monkeypatch.syspath_prepend(tmp_path)
     ledger.cache_clear()
     yield write
@@ -61,6 +70,13 @@ BROKEN = {
     ('claim = "mean-label"', 'claim = "none"'): (1, "claim 'none' that is not installed"),
     ('"d + 2"', '"d +"'): (1, "a size 'd +' that is no formula"),
     ("{ d = [1, 3] }", "3"): (1, "has over that is no table"),
+    ("[1, 3]", "3"): (1, "is over d = 3: write d = [1, 2, 5]"),
+    ("[1, 3]", "[]"): (1, "is over d = []"),
+    ('"mean_of_labels(d)"', "3"): (1, "has build that is no text"),
+    ('claim = "mean-label"', 'claim = "ogd"'): (1, "a claim 'ogd' of this library: name one of"),
+    ("[mean-label]\n", '["../mean"]\n'): (1, "'../mean' is no name: take small letters"),
+    ("[mean-label]\n", "[index]\n"): (1, "'index' is no name"),
+    ('"regression"', '"my topic"'): (1, "'my topic' is no name"),
 }
 
 
@@ -74,16 +90,36 @@ def test_a_ledger_that_cannot_be_read_is_left_out_with_one_line(change, theirs, 
     assert what in warned
     assert warned.count("\n") == 1
     assert "newton-ladder" in said
-    assert "mean-label" not in said
+    assert "One head whose scores are all 0" not in said
 
 
-def test_a_package_without_a_ledger_is_named(theirs, capsys):
+def test_of_two_claims_of_one_name_ours_is_meant_and_the_other_one_named(monkeypatch, capsys):
+    ours = claim.installed()["ogd"].value
+    beside(monkeypatch, "ogd = a_package:ogd", "mean-label = b:mean", "mean-label = a:mean")
+    for _ in range(2):
+        found = claim.installed()
+        assert (found["ogd"].value, found["mean-label"].value) == (ours, "a:mean")
+    warned = capsys.readouterr().err.splitlines()
+    assert warned == [
+        "warning: mean-label is a:mean, and b:mean is left out: one of them needs another name",
+        f"warning: ogd is {ours}, and a_package:ogd is left out: one of them needs another name",
+    ]
+
+
+def test_a_package_without_a_ledger_is_named(theirs, tmp_path, monkeypatch, capsys):
     theirs("").unlink()
     cli.main(["list", "stock"])
     assert "theorems.toml: [Errno 2]" in capsys.readouterr().err
     ledger.cache_clear()
     shutil.rmtree(Path(theirs("").parent))
     cli.main(["list", "stock"])
+    assert "the ledger theirs is of no package" in capsys.readouterr().err
+    theirs("")
+    within = EntryPoint("theirs", "theirs.within", "verify.ledgers")  # imports what is broken
+    monkeypatch.setattr(foreign, "entry_points", lambda group: [within])
+    (tmp_path / "theirs" / "__init__.py").write_text("1 / 0")
+    ledger.cache_clear()
+    assert cli.main(["list", "stock"]) == 0
     assert "the ledger theirs is of no package" in capsys.readouterr().err
 
 

@@ -1,20 +1,21 @@
 """Sweeps without Dask: what is planned, a line for each run, going on, summaries, bad input."""
 
-import fcntl
 import json
-import os
 import shlex
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
+from matplotlib.figure import Figure
 from test_cli import Point
 
 from theory.checks import InputError
 from verify import cli, sweep, sweep_commands, workers
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict, at_most
+from verify.swept import Swept
 
 
 @claim(source="")
@@ -127,8 +128,10 @@ def test_failures_and_errors_are_kept_and_listed(out, capsys):
     assert [f["verdict"] for f in broken["findings"]] == ["fails"] == [broken["verdict"]]
 
 
-def test_a_sweep_with_errors_alone_is_undecided(out):
-    assert run("--k", "1,13", "--out", out) == 3
+@pytest.mark.parametrize("k", [13, 14])  # before its first finding, and after one that holds
+def test_a_sweep_with_errors_alone_is_undecided(k, out):
+    assert run("--k", f"1,{k}", "--out", out) == 3
+    assert [record["verdict"] for record in lines(out)] == ["holds", "undecided"]
 
 
 # Going on
@@ -158,6 +161,21 @@ def test_what_was_run_is_not_run_again(out, monkeypatch, capsys):
     assert (out / "runs.jsonl").read_text().splitlines()[:3] == before[:3]
     monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: stops_after(0))
     assert run(*words) == 0  # nothing is left
+
+
+def test_a_run_is_in_the_file_as_soon_as_it_ended(out, monkeypatch):
+    def watched(tasks, versions):
+        for count, task in enumerate(tasks):
+            assert len(lines(out) if count else []) == count
+            yield workers.one_run(task)
+
+    monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: watched)
+    assert run("--k", "1..3", "--out", out) == 0
+
+
+def test_values_that_are_given_twice_are_run_once(out):
+    assert run("--k", "2,1..3,1", "--most", "100,1e2", "--out", out) == 0
+    assert [record["parameters"]["k"] for record in lines(out)] == [2, 1, 3]
 
 
 def test_runs_may_end_in_any_order(out, monkeypatch):
@@ -217,6 +235,41 @@ def test_any_number_is_drawn(x, y, swept, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_statistics_are_of_the_runs_that_have_the_number(tmp_path, monkeypatch):
+    """Of 2 × 2 × 3 runs one is stopped before its number, and one number is infinite."""
+    found = {}
+    for i, (k, how, seed) in enumerate(product((1, 2), "ab", range(3))):
+        value = float((7 * i) % 11)
+        finding = {"id": "f", "verdict": "holds", "measured": value, "bound": 20.0 + k}
+        found[k, how, seed] = {
+            "run": i, "parameters": {"k": k, "how": how}, "seed": seed, "verdict": "holds",
+            "findings": [finding], "error": "", "seconds": 1.0,
+        }  # fmt: skip
+    found[1, "a", 1] |= {"findings": [], "error": "stopped", "verdict": "undecided"}
+    found[2, "b", 0]["findings"][0]["measured"] = "inf"
+    values = {"k": [1, 2], "how": ["a", "b"]}
+    swept = Swept(tmp_path, {"claim": "c", "values": values, "seeds": 3}, [*found.values()])
+    assert [line.split() for line in swept.table("k", "f")] == [
+        ["k", "runs", "f:", "least", "median", "largest"],
+        ["1", "5", "0", "3", "10"],  # of 0, 3 and 10, 6, 2
+        ["2", "6", "0", "4.5", "inf"],  # of 9, 5, 1 and inf, 4, 0
+        ["1", "of", "12", "runs", "have", "none"],
+    ]
+    figures = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: figures.append(figure))
+    swept.draw(tmp_path / "p.png", "k", "f")
+    (panel,) = figures[0].axes
+    assert panel.get_title() == "c: 10 runs, 2 without a finite number (dashed: the bound)"
+    lines = [line.get_xydata().tolist() for line in panel.lines]
+    assert (lines[0], lines[2]) == ([[1, 1.5], [2, 5]], [[1, 6], [2, 2]])
+    assert [line.get_label() for line in panel.lines[::2]][:2] == ["how = a", "how = b"]
+    assert sorted(lines[1]) == [[1, 0], [1, 3], [2, 1], [2, 5], [2, 9]]
+    assert lines[-2:] == [[[1, 21], [2, 22]]] * 2
+    assert swept.verdict == "undecided"
+    found[1, "a", 0]["findings"][0]["measured"] = "nan"
+    assert swept.table("k", "f")[1].split() == ["1", "5", "nan", "nan", "nan"]
+
+
 def test_what_is_nowhere_finite_is_not_drawn(swept, tmp_path, capsys):
     picture = tmp_path / "p.png"
     words = ["--plot", str(picture), "--x", "k", "--y", "row:1"]
@@ -236,6 +289,7 @@ BAD = {
     "--k '' --out OUT": ("k is ''", "write values as"),
     "--k 1..five --out OUT": ("--k", "valid integer"),
     "--k -1..2 --out OUT": ("k is -1", "at least 0"),
+    "--k 3,-1 --out OUT": ("k is -1", "at least 0"),
     "--k 1..1000000000000 --seeds 3 --out OUT": ("3000000000000 runs (k 1000000000000, seeds 3)",
         "at most 100000"),
     "--seeds 0 --out OUT": ("seeds is 0", "at least 1"),
@@ -304,12 +358,34 @@ def test_a_damaged_line_is_named(swept, capsys):
     assert "runs.jsonl, line 2, is no run" in refused(capsys, "summary", swept)
 
 
-def test_two_sweeps_do_not_write_into_one_folder(swept, capsys):
-    folder = os.open(swept, os.O_RDONLY)
-    fcntl.flock(folder, fcntl.LOCK_EX)
+def test_a_run_that_is_there_twice_is_named(swept, capsys):
+    file = swept / "runs.jsonl"
+    file.write_text(file.read_text() + file.read_text().splitlines(keepends=True)[4])
+    assert "line 13, is run 4 again: take that line out" in refused(capsys, "summary", swept)
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_once(swept, monkeypatch, capsys):
+    torn, whole = (b'{"run": 0, "findings": []}\n{"ru', b'n": 1, "findings": []}\n')
+    contents = iter([torn, torn + whole])
+    monkeypatch.setattr(Path, "read_bytes", lambda path: next(contents))
+    assert [record["run"] for record in sweep.records(swept)] == [0]
+
+
+def test_a_plan_of_another_version_is_another_one(swept, capsys):
+    plan = json.loads((swept / "plan.json").read_text())
+    (swept / "plan.json").write_text(json.dumps({**plan, "quick": True}))
     words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
-    assert "another sweep is writing" in refused(capsys, "sweep", "squares", *words)
-    os.close(folder)
+    assert "another sweep (quick: true)" in refused(capsys, "sweep", "squares", *words)
+    (swept / "plan.json").write_text(json.dumps({**plan, "versions": {"weightwright": "0.1"}}))
+    assert "another sweep (versions: " in refused(capsys, "sweep", "squares", *words)
+
+
+def test_two_sweeps_do_not_write_into_one_folder(swept, capsys):
+    words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
+    plan = sweep.planned("squares", squares, {"k": "1..3", "how": "exactly,roughly"}, 2)
+    with sweep._folder(swept, plan):
+        assert "another sweep is writing" in refused(capsys, "sweep", "squares", *words)
+    assert run(*words) == 0
 
 
 def test_a_number_that_no_run_has(swept, capsys):

@@ -13,10 +13,11 @@ its own by naming it there; what a claim of this package shows is in the ledger,
 from __future__ import annotations
 
 import inspect
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -188,8 +189,30 @@ def _first_paragraph(docstring: str | None) -> str:
 
 
 def installed() -> dict[str, EntryPoint]:
-    """The entry points of all claims by name, without importing any of them."""
-    points = sorted(entry_points(group="verify.claims"), key=lambda point: point.name)
+    """The entry points of all claims by name, without importing any of them.
+
+    Of a name that two packages have, ours is meant, or else the first one's by the name of its
+    module; that the other's is left out is said once, on standard error.
+    """
+    points = entry_points(group="verify.claims")
     if not points:
         raise InputError("no claims are installed: run `pip install -e .` in the project's folder")
-    return {point.name: point for point in points}
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(points, key=lambda point: (point.name, not is_ours(point), point.value)):
+        kept = found.setdefault(point.name, point)
+        if kept.value != point.value:
+            _left_out(point.name, kept.value, point.value)
+    return found
+
+
+def is_ours(point: EntryPoint) -> bool:
+    """Whether an entry point is of this library, and not of another package."""
+    return point.value.startswith("verify.")
+
+
+@cache
+def _left_out(name: str, kept: str, other: str) -> None:
+    print(
+        f"warning: {name} is {kept}, and {other} is left out: one of them needs another name",
+        file=sys.stderr,
+    )

@@ -31,7 +31,7 @@ def text_of(point: EntryPoint) -> tuple[Path, str]:
     """A ledger's file and its text; InputError where there is none.  The package is not run."""
     try:
         spec = find_spec(point.value)
-    except (ImportError, ValueError):
+    except Exception:  # a package within another one, which is imported and may do anything
         spec = None
     if spec is None or spec.origin is None:
         raise InputError(f"the ledger {point.name} is of no package: there is no {point.value}")

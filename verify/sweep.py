@@ -170,7 +170,7 @@ def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
             done = {record["run"] for record in records(out)}
             _same_plan(out, plan, bool(done))
             with (out / RUNS).open("ab") as file:
-                file.truncate(_whole(out / RUNS))
+                file.truncate(_whole((out / RUNS).read_bytes()))
                 yield file, done
     except OSError as error:
         raise InputError(f"cannot write {out}: {error.strerror}; give another --out") from None
@@ -191,9 +191,9 @@ def _alone(out: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _whole(file: Path) -> int:
+def _whole(content: bytes) -> int:
     """The bytes up to the end of the last whole line: what comes after was torn off."""
-    return file.read_bytes().rfind(b"\n") + 1
+    return content.rfind(b"\n") + 1
 
 
 def _same_plan(out: Path, plan: Plan, begun: bool) -> None:
@@ -201,7 +201,8 @@ def _same_plan(out: Path, plan: Plan, begun: bool) -> None:
     there = read_plan(out) if begun or (out / PLAN).exists() else None
     if begun and there != plan.document:
         assert there is not None
-        key = next(key for key in plan.document if there.get(key) != plan.document[key])
+        keys = there | plan.document  # those of another version may be others
+        key = next(key for key in keys if there.get(key) != plan.document.get(key))
         raise InputError(
             f"{out} has runs of another sweep ({key}: {json.dumps(there.get(key))}): "
             "repeat that one, or give another --out"
@@ -223,14 +224,18 @@ def read_plan(out: Path) -> dict[str, Any]:
 
 def records(out: Path) -> list[dict[str, Any]]:
     """The runs of a folder, without a last line that was torn; InputError for any other damage."""
-    file, found = out / RUNS, list[dict[str, Any]]()
+    file, found, runs = out / RUNS, list[dict[str, Any]](), set[int]()
     if not file.exists():
         return found
-    for number, line in enumerate(file.read_bytes()[: _whole(file)].splitlines(), 1):
+    content = file.read_bytes()  # once: it may grow meanwhile
+    for number, line in enumerate(content[: _whole(content)].splitlines(), 1):
         try:
             record = json.loads(line)
-            record["run"], record["findings"]
+            run, _ = int(record["run"]), record["findings"]
         except (ValueError, KeyError, TypeError):
             raise InputError(f"{file}, line {number}, is no run: take that line out") from None
+        if run in runs:
+            raise InputError(f"{file}, line {number}, is run {run} again: take that line out")
+        runs.add(run)
         found.append(record)
     return found

@@ -97,7 +97,7 @@ class Swept:
         return f"{_way(record)}  {at}: {'; '.join(said)}"
 
     def table(self, x: str, y: str) -> list[str]:
-        """One number at each value of a parameter, over all runs that have it."""
+        """One number at each value of a parameter, of the runs that have it; how many have not."""
         rows = [(x, "runs", f"{y}: least", "median", "largest")]
         values = defaultdict(list)
         for record, value in self._values(y):
@@ -106,7 +106,8 @@ class Swept:
             (shown(at), str(len(found)), *_spread(found))
             for at, found in sorted(values.items(), key=lambda item: _order(item[0]))
         ]
-        return aligned(rows)
+        lacking = len(self.records) - sum(map(len, values.values()))
+        return [*aligned(rows), *[f"{lacking} of {len(self.records)} runs have none"][:lacking]]
 
     def _values(self, y: str, what: str = "measured") -> list[tuple[Record, float]]:
         """The runs that have a number of this name, measured or as bound, and that number."""
@@ -136,7 +137,7 @@ class Swept:
         values = [value for _, value in measured if math.isfinite(value)]
         if not values:
             raise InputError(f"{y} is not finite in any run: there is nothing to draw")
-        ticks = _ticks([_of(record, x) for record, _ in measured])
+        drawn, ticks = len(values), _ticks([_of(record, x) for record, _ in (*measured, *bounds)])
         colours: dict[str, str] = {}
         for label, points in self._lines(measured, x, others, ticks):
             colours[label] = f"C{len(colours)}"
@@ -156,7 +157,9 @@ class Swept:
         panel.set_xlabel(x)
         panel.set_ylabel(y)
         dashed = " (dashed: the bound)" if bounds else ""
-        panel.set_title(f"{self.plan['claim']}: {len(measured)} runs{dashed}")
+        lacking = len(self.records) - drawn
+        without = f", {lacking} without a finite number" * bool(lacking)
+        panel.set_title(f"{self.plan['claim']}: {drawn} runs{without}{dashed}")
         panel.grid(alpha=0.3)
         panel.legend(frameon=False, fontsize=8)
         figure.savefig(path, dpi=150)

@@ -26,7 +26,7 @@ from typing import Any
 
 from theory.checks import InputError
 from verify import foreign
-from verify.claim import installed
+from verify.claim import installed, is_ours
 
 KINDS = ("theorem", "bound", "erratum", "replication", "open")
 INTRODUCTION = """All that is stated, from the ledger; `python -m verify show NAME` says where
@@ -36,6 +36,7 @@ symbols. A claim is run by `python -m verify CLAIM`; `python -m verify list --ma
 page.
 """
 LEDGER = Path(__file__).with_name("theorems.toml")
+WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # of which names are made: they are those of files
 
 
 def ceil_log(base: int, value: int) -> int:
@@ -170,6 +171,7 @@ def ledger() -> dict[str, Theorem]:
 def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
     """What is wrong with an entry of another package's ledger, if anything."""
     texts = ("topic", "kind", "statement", "source", "claim")
+    more = ("theory", "weights", "test", "build", "open")
     tables = ("over", "sizes", "options", "found")
     known = {each.name for each in fields(Theorem)} - {"name", "package"}
     if not isinstance(entry, dict):
@@ -181,6 +183,12 @@ def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
     for each in texts:
         if not isinstance(entry.get(each), str):
             return f'{name} says no {each}: write {each} = "…"'
+    for each in more:
+        if not isinstance(entry.get(each, ""), str):
+            return f'{name} has {each} that is no text: write {each} = "…"'
+    for each in (name, entry["topic"]):
+        if not WORD.fullmatch(each) or each == "index" or each.startswith("topic-"):
+            return f"'{each}' is no name: take small letters and digits, with - between words"
     for each in tables:
         if not isinstance(entry.get(each, {}), dict):
             return f"{name} has {each} that is no table: write {each} = {{ … }}"
@@ -188,6 +196,11 @@ def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
         return f"{name} is of kind '{entry['kind']}': choose one of {', '.join(KINDS)}"
     if entry["claim"] not in installed():
         return f"{name} has a claim '{entry['claim']}' that is not installed: see `verify.claims`"
+    if is_ours(installed()[entry["claim"]]):
+        return f"{name} has a claim '{entry['claim']}' of this library: name one of its own package"
+    for parameter, values in entry.get("over", {}).items():
+        if not isinstance(values, list) or not values or {*map(type, values)} != {int}:
+            return f"{name} is over {parameter} = {values}: write {parameter} = [1, 2, 5]"
     for size in entry.get("sizes", {}).values():
         try:
             Formula(size).code  # noqa: B018

@@ -39,11 +39,8 @@ and not checked here, has a width of O(log) and constant precision instead.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
-from torch import Tensor
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.stream import Map, Reading, Stream, one
@@ -69,24 +66,21 @@ class Circuits(Tokens):
         for g in range(n_gates):
             slots += [*tables, *[range(first, first + n_inputs + g)] * 2]
         slots += [range(BITS)] * (n_gates - 1)
-        V = first + n_inputs + n_gates - 1
-        super().__init__(V, len(slots), prefix=(V,), slots=slots, answers=BITS, margin=1.0)
+        V, whole = first + n_inputs + n_gates - 1, n_inputs + len(self.parts) * n_gates
+        super().__init__(
+            V, len(slots), prefix=(V,), least=whole, slots=slots, answers=BITS, margin=1.0
+        )
         self.n_inputs, self.n_gates, self.first_wire = n_inputs, n_gates, first
 
-    def _tokens(self, like: Tensor, inputs: tuple[Any, ...]) -> Tensor:
-        """The sequences, which have to hold the whole circuit: values come behind it."""
-        sequence = super()._tokens(like, inputs)
-        given, n, G = sequence.shape[-1], self.n_inputs, self.n_gates
-        if given < (whole := n + len(self.parts) * G):
-            gate, part = divmod(given - n, len(self.parts))
-            lacks = f"{self.parts[part]} of gate {gate} of {G}"
-            if given < n:
-                lacks = f"bit {given + 1} of {n}"
-            raise InputError(
-                f"the prompt has {given} of {whole} tokens, and next would be {lacks}: give "
-                "all, as by model.interface.prompt(circuit, inputs)"
-            )
-        return sequence
+    def lacking(self, given: int) -> str:
+        """What of the circuit, which has to be there whole: values come behind it."""
+        gate, part = divmod(given - self.n_inputs, len(self.parts))
+        lacks = f"{self.parts[part]} of gate {gate} of {self.n_gates}"
+        if given < self.n_inputs:
+            lacks = f"bit {given + 1} of {self.n_inputs}"
+        return (
+            f", and next would be {lacks}: give all, as by model.interface.prompt(circuit, inputs)"
+        )
 
     def prompt(self, circuit: Circuit, inputs: ArrayLike) -> np.ndarray:
         """The prompt (…, n + 3G), (…, n + 2G) of NAND gates, of a circuit and its inputs (…, n).

@@ -24,10 +24,10 @@ class Tokens(Interface):
 
     `prefix` holds the tokens that the model puts in front of every sequence, numbered from
     `vocabulary_size` on: a token BOS that stands for ⊥, or virtual observations.  `length` fixes
-    the number of tokens; otherwise any number up to `max_length` is taken.  `slots` has, for each
-    place of a sequence, the range of the tokens that may stand there, if not all may.  `n_examples`
-    tokens are examples, for the mask of that name.  With `whole` there is one answer (…, 1) for the
-    sequence, at the first token of the prompt.
+    the number of tokens; otherwise any from `least` to `max_length` is taken.  `slots` has, for
+    each place of a sequence, the range of the tokens that may stand there, if not all may.
+    `n_examples` tokens are examples, for the mask of that name.  With `whole` there is one answer
+    (…, 1) for the sequence, at the first token of the prompt.
 
     Answers are tokens of the vocabulary, or numbers below `answers` if that is given.  Logits
     (…, T, columns) have a column for each of them and, with `bottom`, a last one for ⊥.  Answers
@@ -37,8 +37,8 @@ class Tokens(Interface):
     at least 1/T or are equal: those closer than 1/(2T) count as equal, and the smallest token wins.
     Their margin is half the smallest difference, because equal ones move apart too.
 
-    Raises ValueError for tokens outside the vocabulary or in a place that is not theirs, an empty
-    or too long sequence.
+    Raises ValueError for tokens outside the vocabulary or in a place that is not theirs, an empty,
+    too short or too long sequence.
     """
 
     context: int
@@ -50,6 +50,7 @@ class Tokens(Interface):
         *,
         prefix: tuple[int, ...] = (),
         length: int | None = None,
+        least: int = 1,
         slots: Sequence[range] | None = None,
         answers: int | None = None,
         n_examples: int = 0,
@@ -61,7 +62,7 @@ class Tokens(Interface):
         super().__init__()
         self.vocabulary_size, self.max_length = vocabulary_size, max_length
         self.prefix, self.length, self.n_examples = prefix, length, n_examples
-        self.slots = slots
+        self.slots, self.least = slots, least
         self.n_answers = vocabulary_size if answers is None else answers
         self.context, self.bottom, self.frequencies = len(prefix) + max_length, bottom, frequencies
         self.margin = 0.5 / self.context if frequencies else margin
@@ -92,7 +93,15 @@ class Tokens(Interface):
             )
         if self.slots is not None:
             _in_place(array, self.slots[:n_tokens])
+        if n_tokens < self.least:
+            raise InputError(
+                f"the prompt has {n_tokens} of {self.least} tokens{self.lacking(n_tokens)}"
+            )
         return torch.from_numpy(np.ascontiguousarray(array)).to(like.device)
+
+    def lacking(self, given: int) -> str:
+        """What a sequence of so few tokens lacks, and what to do."""
+        return ": give all"
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (tokens,) = inputs

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from constructions import induction_heads, newton
+from constructions.tokens import Tokens
 from constructions.trained import load
 from theory.checks import InputError
 from verify.site.exported import exported, matrix, runs
@@ -51,6 +52,9 @@ def test_all_that_a_model_is_made_of_is_exported():
 def test_what_a_page_runs_takes_tokens():
     assert runs(induction_heads(3, 4))
     assert not runs(newton(2, 1, 0.5))
+    sums, _ = model_of(theorem("modular-addition"), {"p": 3})
+    assert isinstance(sums.interface, Tokens)  # that writes its prompt in its own way
+    assert not runs(sums)
     with pytest.raises(InputError, match=r"layer norms"):
         exported(load("regression-small-seed0"))
 
@@ -62,6 +66,10 @@ def test_a_page_shows_the_largest_model_that_can_be_looked_at():
     assert values == {"V": 8, "n": 30}
     _, given = model_of(entry, {"V": 2})
     assert given == {"V": 2, "n": 30}
+    _, given = model_of(theorem("graph-search"), {})  # 20 nodes have more
+    assert given == {"n": 5, "m": 30}
+    _, given = model_of(theorem("hop"), {"k": 2, "n": 128})  # all have more
+    assert given == {"k": 2, "V": 8, "n": 128}
     assert model_of(theorem("rates"), {}) is None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -46,7 +48,7 @@ def test_a_page_has_statement_model_proof_definition_and_evidence(pages):
     from verify.theorems import theorem
 
     entry = theorem("induction")
-    text = pages.page(entry, RUN, {"V": 2, "n": 4})
+    text = pages.page(entry, [RUN], {"V": 2, "n": 4})
     for part in ("## The model", "### Run it", "## Proof", "## Definition", "## Evidence"):
         assert part in text
     assert "induction_heads(2, 4" in text
@@ -61,19 +63,59 @@ def test_a_statement_of_another_package_has_a_page(pages, monkeypatch):
     package = Path(__file__).parent.parent.parent / "examples" / "package"
     monkeypatch.syspath_prepend(str(package))
     text = (package / "mean_label" / "theorems.toml").read_text(encoding="utf-8")
-    page = pages.page(entries(text, "mean_label")["mean-label"], None, {})
+    page = pages.page(entries(text, "mean_label")["mean-label"], [], {})
     assert "from mean_label import mean_of_labels" in page
     assert "mean_label/weights.py" in page
 
 
-def test_the_run_beside_a_statement_has_its_options(pages):
+def test_the_runs_beside_a_statement_have_its_options(pages):
     from verify.theorems import theorem
 
-    plain = {"claim": "newton", "parameters": {"start": "gram", "interleaved": False}}
-    own = {"claim": "newton", "parameters": {"start": "identity", "interleaved": True}}
-    entry = theorem("newton-interleaved-identity")
-    assert pages.run_of(entry, [plain, own]) is own
-    assert pages.run_of(entry, [plain]) is None
+    def run(**options):
+        given = {"k": 3, "start": "gram", "interleaved": False, "layout": "all"} | options
+        return {**RUN, "claim": "newton", "parameters": given}
+
+    plain, other, direct = run(), run(k=5), run(layout="direct")
+    own = run(start="identity", interleaved=True)
+    entry, paper = theorem("newton-interleaved-identity"), theorem("newton")
+    assert pages.runs_of(entry, [plain, own]) == [own]
+    assert pages.runs_of(entry, [plain]) == []
+    assert pages.runs_of(paper, [own, plain, direct, other]) == [plain, other]
+    assert "not the run that shows" not in pages.page(paper, [plain, other], {})
+    assert pages.page(paper, [plain, other], {}).count("newton **holds**, run with") == 2
+    (ran,) = pages.runs_of(paper, [direct])
+    assert "With layout direct it is not the run that shows this" in pages.page(paper, [ran], {})
+
+
+def test_what_does_not_hold_is_shown_with_its_detail(pages):
+    from verify.theorems import theorem
+
+    row = RUN["findings"][0] | {"verdict": "undecided", "detail": "at x < 1\n\nrepeat"}
+    run = {**RUN, "verdict": "undecided", "findings": [row], "parameters": {"quick": True}}
+    text = pages.page(theorem("induction"), [run], {"V": 2, "n": 4})
+    assert "induction **undecided**, run with quick True." in text
+    assert '<td class="ww-undecided">undecided</td>' in text
+    assert "<td>answers &lt;all&gt;<br>at x &lt; 1<br>repeat</td>" in text
+
+
+def test_findings_of_a_replication_on_record_are_named(pages):
+    from verify.theorems import ledger
+
+    entry = next(entry for entry in ledger().values() if entry.found)
+    run = {**RUN, "claim": entry.claim}
+    id, verdict = next(iter(entry.found.items()))
+    assert f"On record as not holding: `{id}` {verdict}" in pages.page(entry, [run], {})
+
+
+def test_sizes_are_formulas_and_what_they_do_not_say(pages):
+    from verify.theorems import theorem
+
+    text = pages.page(theorem("hop"), [], {"k": 1, "V": 3, "n": 9})
+    assert "| layers | heads | width |" in text
+    shown = html.unescape(re.sub(r"<[^>]+>", "", text.partition("## The model")[0]))
+    assert "| ⌊log2(k)⌋+2 | 1 | ⌈log2(V)⌉min(3,ones(k)+1)+8 |" in shown.replace("\u2061", "")
+    assert "⌈log₂ 1⌉ counts as 1" in text
+    assert "ones(k) is how many" in text
 
 
 def test_text_is_shown_as_it_is(pages):

@@ -18,6 +18,8 @@ from constructions.tokens import Tokens
 from constructions.transformer import Block, Transformer
 from theory.checks import InputError
 
+OWN = ("check", "_tokens", "write", "read")  # of `Tokens`, what static/model.js does too
+
 
 def exported(model: Transformer) -> dict[str, Any]:
     """What a page needs to draw a model and to run it; `tokens` is None if it is not over tokens.
@@ -85,13 +87,14 @@ def _written(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
 def _tokens(interface: Any) -> dict[str, Any] | None:
     kind = type(interface)
     if not isinstance(interface, Tokens) or any(
-        getattr(kind, name) is not getattr(Tokens, name) for name in ("check", "write", "read")
+        getattr(kind, name) is not getattr(Tokens, name) for name in OWN
     ):
         return None
     slots = interface.slots
     return {
         "vocabulary": interface.vocabulary_size,
         "most": interface.max_length,
+        "least": interface.least,
         "length": interface.length,
         "prefix": list(interface.prefix),
         "slots": None if slots is None else [[slot.start, slot.stop] for slot in slots],

@@ -15,26 +15,36 @@ from pathlib import Path
 from typing import Any
 
 from theory.checks import InputError
-from verify.finding import shown
+from verify.claim import installed
+from verify.finding import Verdict, shown
 from verify.site.exported import exported, runs
 from verify.site.prose import documented, escaped, mathematics, references
-from verify.site.shown import code, model_of, weights
-from verify.theorems import Theorem, ledger
+from verify.site.shown import DRAWN, code, model_of, weights
+from verify.theorems import Theorem, entries_of, ledger
 
 Runs = Sequence[Mapping[str, Any]]  # of claims, as `verify NAME --json` writes them
 
+NEXT = "\n"  # within a cell of a table
 UP = "../"  # from a page of a statement to the pages beside their folder
 Defined = ast.FunctionDef | ast.ClassDef
-DRAWN = 20_000  # weights that are not 0, at most, of a model that is drawn
+CELLS = (
+    "Each cell is an entry that is not 0: of `W_E`, `W_pos`, `W_U` and the MLP's matrices, and of "
+    "the products `W_Q W_Kᵀ` (scores) and `W_V W_O` (what is carried) of a head. 1 is the constant "
+    "that biases belong to. Hover to read a cell."
+)
+NOTES = {  # what formulas of sizes do not say by themselves
+    "bits(": "Of 1 symbol, ⌈log₂ 1⌉ counts as 1 here.",
+    "ones(": "ones(k) is how many binary digits of k are 1.",
+}
 FOLDED = 25  # so many findings are shown at once
 
 
-def page(entry: Theorem, run: Mapping[str, Any] | None, at: Mapping[str, int]) -> str:
-    """The page of a statement, with its model at these parameters and a run of its claim."""
-    return "\n\n".join(filter(None, _parts(entry, run, at))) + "\n"
+def page(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> str:
+    """The page of a statement, with its model at these parameters and these runs of its claim."""
+    return "\n\n".join(filter(None, _parts(entry, ran, at))) + "\n"
 
 
-def _parts(entry: Theorem, run: Mapping[str, Any] | None, at: Mapping[str, int]) -> Iterator[str]:
+def _parts(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> Iterator[str]:
     yield f"# {entry.name}"
     yield f"*{entry.kind}* · [{entry.topic}](topic-{entry.topic}.md)"
     yield "\n".join(f"> {line}" for line in escaped(entry.statement, UP).splitlines())
@@ -49,7 +59,12 @@ def _parts(entry: Theorem, run: Mapping[str, Any] | None, at: Mapping[str, int])
         yield from _weights(entry)
     if entry.theory:
         yield from _definition(entry.theory)
-    yield from _evidence(entry, run)
+    yield f"## Evidence\n\n```sh\n{entry.command}\n```"
+    for run in ran:
+        yield from _evidence(entry, run)
+    if entry.found and ran:
+        record = ", ".join(f"`{id}` {verdict}" for id, verdict in entry.found.items())
+        yield f"On record as not holding: {record}."
     files = {"theory": entry.theory, "weights": entry.weights, "test": entry.test}
     told = [f"{what} `{file}`" for what, file in files.items() if file]
     yield f"## In the source\n\n{', '.join(told)}."
@@ -60,7 +75,10 @@ def _sizes(entry: Theorem) -> str:
         return ""
     names = " | ".join(entry.sizes)
     formulas = " | ".join(mathematics(formula.latex()) for formula in entry.sizes.values())
-    return f"| {names} |\n|{'---|' * len(entry.sizes)}\n| {formulas} |"
+    text = " ".join(formula.text for formula in entry.sizes.values())
+    notes = [note for word, note in NOTES.items() if word in text]
+    table = f"| {names} |\n|{'---|' * len(entry.sizes)}\n| {formulas} |"
+    return "\n\n".join([table, *notes])
 
 
 def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[str]:
@@ -73,7 +91,7 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
     id = f"model-{entry.name}"
     yield "### Run it" if runs(model) else ""
     yield f'<div class="ww-model" id="{id}"><script type="application/json">{text}</script></div>'
-    yield "### Its weights, by register\n\nEach cell is a weight that is not 0; hover to read it."
+    yield f"### Its weights, by register\n\n{CELLS}"
     yield f'<div class="ww-drawn" data-of="{id}"></div>'
 
 
@@ -105,13 +123,16 @@ def _source(file: str) -> str:
     return (Path(spec.origin).parent / rest).read_text(encoding="utf-8")
 
 
-def _evidence(entry: Theorem, run: Mapping[str, Any] | None) -> Iterator[str]:
-    yield f"## Evidence\n\n```sh\n{entry.command}\n```"
-    if run is None:
-        return
+def _evidence(entry: Theorem, run: Mapping[str, Any]) -> Iterator[str]:
     given = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
     versions = ", ".join(f"{name} {number}" for name, number in run["environment"].items())
     yield f"{run['claim']} **{run['verdict']}**, run with {escaped(given)}."
+    if others := _apart(entry, run):
+        told = ", ".join(f"{name} {value}" for name, value in others.items())
+        yield (
+            f"With {escaped(told)} it is not the run that shows this statement: of that, it shows "
+            "what its findings say."
+        )
     lines = "\n".join(map(_row, run["findings"]))
     table = (
         "<table><thead><tr><th>verdict</th><th>evidence</th><th>what</th><th>measured</th>"
@@ -120,9 +141,6 @@ def _evidence(entry: Theorem, run: Mapping[str, Any] | None) -> Iterator[str]:
     count = len(run["findings"])
     folded = f"<details><summary>{count} findings</summary>\n{table}\n</details>"
     yield f'<div class="ww-wide">{table if count <= FOLDED else folded}</div>'
-    if entry.found:
-        told = ", ".join(f"`{id}` {verdict}" for id, verdict in entry.found.items())
-        yield f"On record as not holding: {told}."
     yield f"Computed by {escaped(versions)}."
     yield documented(run["statement"], UP)
 
@@ -135,18 +153,28 @@ def _row(finding: Mapping[str, Any]) -> str:
         finding["wanted"] or shown(finding["bound"]),
     ]
     verdict = finding["verdict"]
-    told = "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells)
+    if verdict != Verdict.HOLDS:
+        cells[1] = "\n".join([cells[1], *filter(str.strip, finding["detail"].splitlines())])
+    told = "".join(f"<td>{html.escape(str(each)).replace(NEXT, '<br>')}</td>" for each in cells)
     return f'<tr><td class="ww-{verdict}">{verdict}</td>{told}</tr>'
 
 
-def run_of(entry: Theorem, every: Runs) -> Mapping[str, Any] | None:
-    """Of these runs that of the claim of a statement, with the options that show it."""
-    own = [run for run in every if run["claim"] == entry.claim]
+def runs_of(entry: Theorem, every: Runs) -> Runs:
+    """Of these runs those of a statement's claim with the options that show it; if there are none,
+    those with other options that other statements of the claim name."""
     wanted = {name.replace("-", "_"): value for name, value in entry.options.items()}
-    for run in own:
-        if all(run["parameters"].get(name) == value for name, value in wanted.items()):
-            return run
-    return None
+    own = [run for run in every if run["claim"] == entry.claim]
+    own = [r for r in own if all(r["parameters"].get(name) == v for name, v in wanted.items())]
+    return [run for run in own if not _apart(entry, run)] or own
+
+
+def _apart(entry: Theorem, run: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the options by which a claim's statements differ those that a run has otherwise."""
+    named = {name for each in entries_of(entry.claim) for name in each.options} - {*entry.options}
+    options = {name.replace("-", "_") for name in named}
+    defaults = installed()[entry.claim].load().defaults if options else {}
+    given = run["parameters"]
+    return {name: given[name] for name in options & {*given} if given[name] != defaults[name]}
 
 
 def topic_page(topic: str, entries: Iterable[Theorem]) -> str:
@@ -193,16 +221,16 @@ def newton_page() -> str:
 def write(folder: Path, every: Runs, names: Sequence[str] = (), *, own: bool = False) -> None:
     """All pages of these statements, or of all, into a folder of Sphinx's sources.
 
-    With `own`, models have the parameters of these runs, as far as they are theirs.
+    With `own`, models have the parameters of the first of their runs, as far as they are theirs.
     """
     known = ledger()
     entries = [known[name] for name in names] or list(known.values())
     statements = folder / "statements"
     statements.mkdir(exist_ok=True)
     for entry in entries:
-        run = run_of(entry, every)
-        at = _parameters(entry, run) if own and run is not None else {}
-        _put(statements / f"{entry.name}.md", page(entry, run, at))
+        ran = runs_of(entry, every)
+        at = _parameters(entry, ran[0]) if own and ran else {}
+        _put(statements / f"{entry.name}.md", page(entry, ran, at))
     topics = list(dict.fromkeys(entry.topic for entry in entries))
     for topic in topics:
         listed = [entry for entry in entries if entry.topic == topic]

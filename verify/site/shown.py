@@ -11,12 +11,14 @@ from constructions.transformer import Transformer
 from verify.building import ROOMS, built
 from verify.theorems import Theorem
 
-MOST = 700  # weights that are not 0, of a model on a page
+MOST = 700  # weights that are not 0, of a model on a page, if there is such a one
+DRAWN = 20_000  # weights that are not 0, of a model that is drawn
 
 
 def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[str, int]] | None:
-    """The largest of the models of a statement, among those that the ledger has tested, with at
-    most `MOST` weights that are not 0, and its parameters; some of these may be given.
+    """A model of a statement, and its parameters, of which some may be given: of those that the
+    ledger has tested the furthest with at most `MOST` weights that are not 0, or at most `DRAWN`
+    if there is none, or else the first.
 
     None for a statement without a model.  Raises ValueError as `built` does.
     """
@@ -24,10 +26,10 @@ def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[s
         return None
     tested = [[at[name]] if name in at else values for name, values in entry.over.items()]
     sizes = sorted(product(*map(enumerate, tested)), key=lambda each: -sum(i for i, _ in each))
-    for size in sizes:
+    for most, size in product((MOST, DRAWN), sizes):
         values = {name: value for name, (_, value) in zip(entry.over, size, strict=True)}
         model = built(entry, **{**values, **at})
-        if weights(model) <= MOST:
+        if weights(model) <= most:
             break
     return model, values
 

@@ -93,15 +93,15 @@
 
     // Why these tokens are refused, or "".
     refused(tokens) {
-      const { vocabulary, most, length, slots } = this.tokens;
+      const { vocabulary, least, most, length, slots } = this.tokens;
       if (!tokens.length) return "type at least one token";
       const bad = tokens.find((t) => !Number.isInteger(t) || t < 0 || t >= vocabulary);
       if (bad !== undefined) return `tokens are whole numbers from 0 to ${vocabulary - 1}`;
       if (length !== null && tokens.length !== length) return `this model takes ${length} tokens`;
       if (tokens.length > most) return `this model was built for at most ${most} tokens`;
       const at = slots ? tokens.findIndex((t, i) => t < slots[i][0] || t >= slots[i][1]) : -1;
-      if (at < 0) return "";
-      return `place ${at + 1} takes a token from ${slots[at][0]} to ${slots[at][1] - 1}`;
+      if (at >= 0) return `place ${at + 1} takes a token from ${slots[at][0]} to ${slots[at][1] - 1}`;
+      return tokens.length < least ? `this model takes at least ${least} tokens` : "";
     }
 
     // The answers to tokens, −1 for none, with logits, streams and patterns.

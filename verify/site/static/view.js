@@ -98,39 +98,53 @@
   const listed = ({ shape, at, is }) =>
     at.map((place, i) => [Math.floor(place / shape[1]), place % shape[1], is[i]]);
 
-  // The weights of a model, layer by layer, by register.
+  const DRAWN = 120; // rows of a picture, at most
+
+  // The weights of a model by register: embedding, layer by layer, read-out.
   function weights(data) {
     const registers = data.registers.map(([name, start, stop]) => [name, stop - start]);
     const cell = data.registers[data.registers.length - 1][2] > 24 ? 9 : 14;
     const box = element("div", { class: "ww-weights" });
-    data.blocks.forEach((block, number) => {
-      const words = element("ul", { class: "ww-words" }, ...block.lines.map((line) => element("li", {}, line)));
+    function section(title, lines) {
       const pictures = element("div", { class: "ww-row-of" });
-      const add = (caption, entries, rows, columns) => pictures.append(element("figure", {},
-        element("figcaption", {}, caption),
-        heat(entries, rows, columns, { cell, label: `layer ${number + 1}, ${caption}` })));
+      const words = element("ul", { class: "ww-words" }, ...lines.map((line) => element("li", {}, line)));
+      box.append(element("section", {}, element("h4", {}, title), words, pictures));
+      return (caption, entries, rows, columns) => {
+        const count = rows.reduce((sum, [, size]) => sum + size, 0);
+        const label = `${title.toLowerCase()}, ${caption}`;
+        pictures.append(element("figure", {}, element("figcaption", {}, caption), count > DRAWN
+          ? `${count} rows are too many to be drawn` : heat(entries, rows, columns, { cell, label })));
+      };
+    }
+    const one = ["1", 1];
+    const front = section("Embedding", []);
+    front(data.tokens ? "of each token (down)" : "of each input (down)",
+      listed(data.W_E), [[data.tokens ? "tokens" : "inputs", data.W_E.shape[0]]], registers);
+    if (data.W_pos) front("of each place (down)", listed(data.W_pos), [["places", data.W_pos.shape[0]]], registers);
+    data.blocks.forEach((block, number) => {
+      const add = section(`Layer ${number + 1}`, block.lines);
       block.heads.forEach((head, h) => {
         const name = block.heads.length > 1 ? `head ${h + 1}` : "head";
-        const ones = [["1", 1]];
-        const asks = product(head.W_Q, head.W_K, true);
         const constants = head.b_Q.some((b) => b) || head.b_K.some((b) => b);
-        const scores = constants ? bordered(head) : asks;
-        const sides = constants ? [...registers, ...ones] : registers;
+        const scores = constants ? bordered(head) : product(head.W_Q, head.W_K, true);
+        const sides = constants ? [...registers, one] : registers;
         add(`${name}: what asks (down) and answers`, scores, sides, sides);
         add(`${name}: what is carried (down) and where to`, product(head.W_V, head.W_O), registers, registers);
       });
       if (block.mlp) {
-        const units = [["units", block.mlp.b_in.length]];
-        if (units[0][1] <= 120) {
-          add("MLP: what its units read", turnedEntries(listed(block.mlp.W_in)), units, registers);
-          add("MLP: where they write", listed(block.mlp.W_out), units, registers);
-        }
+        const { W_in, b_in, W_out, b_out } = block.mlp, units = ["units", b_in.length];
+        add("MLP: what its units (down) read", turnedEntries(withBias(W_in, b_in)), [units], [...registers, one]);
+        add("MLP: where they (down) write", withBias(W_out, b_out), [units, one], registers);
       }
-      box.append(element("section", {},
-        element("h4", {}, `Layer ${number + 1}`), words, pictures));
     });
+    section("Read-out", [])("what each answer (across) is read from",
+      withBias(data.W_U, data.b_U), [...registers, one], [["answers", data.W_U.shape[1]]]);
     return box;
   }
+
+  // A matrix, with its bias, if it has one, as a last row for the constant 1.
+  const withBias = (W, b) =>
+    [...listed(W), ...(b || []).flatMap((value, i) => (value ? [[W.shape[0], i, value]] : []))];
 
   const turnedEntries = (entries) => entries.map(([r, c, v]) => [c, r, v]);
 
@@ -164,7 +178,7 @@
 
     const range = (place) => (kinds.slots ? kinds.slots[place] : [0, kinds.vocabulary]);
     function drawTokens() {
-      const count = kinds.length === null ? Math.min(kinds.most, 10) : kinds.length;
+      const count = kinds.length === null ? Math.max(kinds.least, Math.min(kinds.most, 10)) : kinds.length;
       line.value = Array.from({ length: count }, (_, place) => {
         const [low, end] = range(place);
         return low + Math.floor(Math.random() * (end - low));
@@ -176,7 +190,14 @@
       const tokens = typed(), refused = model.refused(tokens);
       line.setAttribute("aria-invalid", String(Boolean(refused)));
       message.textContent = refused;
-      if (refused) return;
+      on.disabled = Boolean(refused);
+      if (refused) {  // nothing is shown that would be of other tokens
+        answers.replaceChildren();
+        inside.replaceChildren();
+        which.textContent = "";
+        delete box.dataset.answers;
+        return;
+      }
       const found = model.answer(tokens);
       const front = kinds.prefix.map((_, i) => (kinds.prefix.length > 1 ? `BOS${i + 1}` : "BOS"));
       const names = [...front, ...tokens.map(String)];
@@ -209,14 +230,14 @@
       line.value = [...typed(), all[all.length - 1]].join(" ");
       show();
     });
-    const length = kinds.length === null ? `up to ${kinds.most}` : `${kinds.length}`;
+    const some = kinds.least > 1 ? `${kinds.least} to ${kinds.most}` : `up to ${kinds.most}`;
+    const length = kinds.length === null ? some : `${kinds.length}`;
     box.append(
       element("label", { for: id }, `Tokens (${length} whole numbers from 0 to ${kinds.vocabulary - 1})`),
       element("div", { class: "ww-controls" }, line, random, on), message, answers,
       element("div", { class: "ww-controls" }, element("label", { for: `${id}-layer` }, "Layer"), layer, which),
       inside);
-    if (box.dataset.tokens) line.value = box.dataset.tokens;
-    else drawTokens();
+    drawTokens();
     show();
   }
 
