@@ -2,8 +2,8 @@
 
 Let each tensor that is stored be rounded to nearest in a format with unit roundoff u, and what an
 operation does within be float32 at least, as in torch.  Let y be a number of the hardmax pass: a
-multiple of the grain g, which the format holds (`margins.exact_in`).  Where the same number of the
-stock model is x, |x − y| ≤ e ≤ g·u/2, before it is rounded,
+multiple of the grain g, which the format holds (`exactness.exact_in`).  Where the same number of
+the stock model is x, |x − y| ≤ e ≤ g·u/2, before it is rounded,
 
     y ≠ 0:   x is rounded to y, as the numbers next to y are at least |y|·u ≥ 2e away;
     y = 0:   what x is rounded to is at most (1 + u)e.
@@ -25,7 +25,8 @@ import math
 
 import torch
 
-from constructions.margins import exact_in, significand, softmax_error, stream_grain
+from constructions.exactness import exact_in, significand, stream_grain
+from constructions.margins import softmax_error
 from constructions.stock.gadgets import Gadgets, unit_roundoff
 from constructions.transformer import Transformer
 

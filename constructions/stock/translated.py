@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from constructions.exactness import hardmax_numbers
 from constructions.interface import Model
-from constructions.margins import register_bounds, score_sizes
+from constructions.margins import score_sizes
 from constructions.stock.bound import error_bound, prompts_bound
 from constructions.stock.gadgets import MOST_ORDER, Gadgets, chosen
 from constructions.stock.neutral import Doubled
@@ -161,7 +162,7 @@ def _for_all_prompts(
 ) -> Plan:
     """At the sharpness asked for, or the smallest power of two at which logits are within the error
     (by default, within twice the least bound that there is), and the answers sure."""
-    square = sum(float((bounds**2).sum()) for bounds in register_bounds(model)[-1:]) + 4.0
+    square = sum(float((bounds**2).sum()) for bounds in hardmax_numbers(model)[0][-1:]) + 4.0
     square += 2.0 * (model.interface.context or 0)
     short = is_short(dtype)
     numbers = gadgets or (

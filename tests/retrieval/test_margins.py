@@ -20,7 +20,8 @@ from constructions import (
     previous_token,
     skip_gram,
 )
-from constructions.margins import Margin, exact_in, score_sizes, sharpening
+from constructions.exactness import exact_in
+from constructions.margins import Margin, score_sizes, sharpening
 from theory.checks import InputError
 from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
 
