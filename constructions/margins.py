@@ -126,15 +126,7 @@ def softmax_error(
     for a sharpness that is no finite number above 0, or at which scores overflow.
     """
     sharpness = checks.positive_number("sharpness", sharpness)
-    for number, block in enumerate(model.blocks, start=1):
-        attn = block.attn
-        if attn is None or attn.normalise not in ("softmax", "hardmax"):
-            continue
-        if len(block.margins) != attn.n_heads:
-            raise InputError(
-                f"layer {number} of {model.name} compares scores for whose gaps nothing is proved, "
-                "so softmax may be any distance from hardmax: give a model over tokens"
-            )
+    _check_followed(model)
     held, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     error = np.zeros(model.d_model)
 
@@ -189,6 +181,32 @@ def softmax_error(
         widest = max(float(np.max(each / grain)) for each, (_, grain) in pairs) * WIDER
     stream = max(float(each.max()) for each in errors if each.shape == error.shape) * WIDER
     return SoftmaxError(tuple(leaks), registers, float(logits.max()), stream, widest)
+
+
+def _check_followed(model: Transformer) -> None:
+    """Raise ValueError for a layer whose errors have no bound here."""
+    compared = False
+    for number, block in enumerate(model.blocks, start=1):
+        if (attn := block.attn) is None:
+            continue
+        where = f"layer {number} of {model.name}"
+        if attn.normalise not in ("softmax", "hardmax"):
+            if compared:
+                raise InputError(
+                    f"{where} has {attn.normalise} heads behind a layer that compares scores, and "
+                    "no errors are followed through those: give a model of hardmax heads alone"
+                )
+            continue
+        compared, unknown = True, ""
+        if len(block.margins) != attn.n_heads:
+            unknown = "for whose gaps nothing is proved"
+        elif model.interface.context is None:
+            unknown = "of any number of tokens"
+        if unknown:
+            raise InputError(
+                f"{where} compares scores {unknown}, so softmax may be any distance from hardmax: "
+                "give a model over tokens"
+            )
 
 
 def least_sharpness(model: Transformer, error: float) -> float:

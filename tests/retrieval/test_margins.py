@@ -364,6 +364,13 @@ def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n
     assert largest <= exact.largest <= 8 * largest
 
 
+def test_errors_are_not_followed_through_linear_heads():
+    model = copy.deepcopy(a_model("latest", 3, 9))
+    model.attentions[-1].normalise = "linear"
+    with pytest.raises(InputError, match=r"layer 2 of .* has linear heads behind a layer that com"):
+        model.softmax_error(2.0)
+
+
 @pytest.mark.parametrize("wrong", [-1.0, 0.0, math.nan, math.inf])
 def test_a_sharpness_or_an_error_that_is_none_is_refused(wrong):
     with pytest.raises(InputError, match=r"sharpness is .*: give a finite number greater than 0"):
