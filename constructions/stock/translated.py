@@ -52,9 +52,9 @@ class Plan:
         return Doubled(self.soft, self.gadgets.constant, self.for_all and is_short(self.dtype))
 
     def bound(self, *inputs: Any) -> Any:
-        """See `StockModel.bound`."""
+        """See `StockModel.bound`.  For all prompts: at the sharpness, which all layers share."""
         if self.for_all:
-            sharpness = max((attn.scale for attn in self.original.attentions), default=1.0)
+            sharpness = next((attn.scale for attn in self.original.attentions), 1.0)
             return prompts_bound(self.original, sharpness, self.gadgets, self.square, self.dtype)
         return error_bound(
             self.original, self.gadgets, self.sizes, self.square, self.dtype, *inputs
@@ -162,24 +162,32 @@ def _for_all_prompts(
 ) -> Plan:
     """At the sharpness asked for, or the smallest power of two at which logits are within the error
     (by default, within twice the least bound that there is), and the answers sure."""
-    square = sum(float((bounds**2).sum()) for bounds in hardmax_numbers(model)[0][-1:]) + 4.0
+    held = hardmax_numbers(model)  # at any sharpness, and once: positions may be a million
+    square = float((held[0][-1] ** 2).sum()) + 4.0
     square += 2.0 * (model.interface.context or 0)
     short = is_short(dtype)
     numbers = gadgets or (
-        chosen_for(model, square, dtype) if short else chosen(1, dtype, 1, square)
+        chosen_for(model, square, dtype, held) if short else chosen(1, dtype, 1, square)
     )
-    given = {attn.scale for attn in model.attentions if attn.normalise == "softmax"}
-    sharpnesses = sorted(given)[-1:] or [2.0**i for i in range(int(math.log2(SHARPEST)) + 1)]
+    given = {attn.scale if attn.normalise == "softmax" else math.inf for attn in model.attentions}
+    if len(given) > 1:
+        first, *_, last = sorted(given)
+        raise InputError(
+            f"layers of {model.name} compare scores at sharpness {first:g} to {last:g}, and bounds "
+            f"are for one of all layers: give model.sharpened({first:g})"
+        )
+    given -= {math.inf}
+    sharpnesses = [*given] or [2.0**i for i in range(int(math.log2(SHARPEST)) + 1)]
 
     def bound(sharpness: float) -> float:
-        return prompts_bound(model, sharpness, numbers, square, dtype)
+        return prompts_bound(model, sharpness, numbers, square, dtype, held)
 
     places, margin = (model.interface.context or 0) + 1, model.interface.margin
     bounds = [bound(sharpness) for sharpness in sharpnesses]
     if short:
-        soft = softened(model, numbers, score_sizes(model), places, causal)
+        soft = softened(model, numbers, score_sizes(model, held), places, causal)
         head_dim = Doubled(soft, numbers.constant).head_dim
-        why = [unheld(model, beta, numbers, square, dtype, head_dim) for beta in sharpnesses]
+        why = [unheld(model, beta, numbers, square, dtype, head_dim, held) for beta in sharpnesses]
         near = [each < (margin or math.inf) / 2 for each in bounds]
         if reason := why[near.index(True) if any(near) else 0]:
             raise InputError(
@@ -198,7 +206,7 @@ def _for_all_prompts(
             f"{_more(least, margin, dtype)}"
         )
     sharp = model if given else model.sharpened(fits[0])
-    sizes = score_sizes(sharp)
+    sizes = score_sizes(sharp, held)
     soft = softened(sharp, numbers, sizes, places, causal)
     return Plan(sharp, soft, numbers, sizes, square, dtype, True)
 
