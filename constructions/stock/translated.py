@@ -25,11 +25,12 @@ from constructions.stock.short import FLOAT32, chosen_for, is_short, unheld
 from constructions.stock.softened import softened
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 STANDARD = 3  # the order that is taken where no error is asked for
 SHARPEST = 2**12
+SCORES = 6  # tensors of the size of a layer's scores that a bound takes
 
 
 @dataclass(frozen=True)
@@ -271,9 +272,17 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
             f"{model.name} numbers its tokens in a way of its own, which has no place for a sink: "
             "give a model over vectors, examples or tokens"
         )
+    columns = int(prompt.tokens.is_floating_point())
+    *leading, T = prompt.tokens.shape[: prompt.tokens.ndim - columns]
+    prompts = math.prod(leading)
+    machine.fits_in_memory(
+        f"the scores of {prompts} prompts of {T} tokens",
+        SCORES * model.like.element_size() * prompts * model.n_heads * T**2,
+        "give fewer or shorter ones",
+    )
     stream = list(model.residual_stream(prompt))
     checks.finite("the stream of these inputs", all(bool(H.isfinite().all()) for H in stream))
-    sizes, T = [], stream[0].shape[-2]
+    sizes = []
     for block, H in zip(model.blocks, stream[:-1], strict=True):
         if (attn := block.attn) is not None:
             found = dict[int, float]()

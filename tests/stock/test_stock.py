@@ -255,6 +255,13 @@ def test_layers_of_different_sharpness_are_refused_as_bounds_are_for_one():
             to_encoder(mixed)
 
 
+def test_prompts_whose_scores_no_memory_holds_are_refused_before_they_are_computed():
+    # Broadcast, so that the prompts themselves take none.
+    x, y, query = np.ones((10**7, 1)), np.ones(10**7), np.ones(1)
+    with pytest.raises(InputError, match=r"of 1 prompts of 10000001 tokens need .* GiB"):
+        to_encoder(gradient_descent(1, 1, 2.0**-5), x, y, query)
+
+
 NO_FORM = {
     "relu": (newton(D, K, 2.0**-10, "paper", n=N), r"layer \d+ of newton.* has ReLU attention"),
     "unit norm": (sphere_dynamics(2, 1.0, 0.5, 1), "layer 1 of sphere.* to length 1"),
