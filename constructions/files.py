@@ -23,8 +23,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
+from constructions.exactness import exact_in
 from constructions.interface import Model
-from constructions.margins import exact_in
 from constructions.transformer import Transformer
 from constructions.values import Reader, Writer
 from theory.checks import InputError

@@ -35,9 +35,10 @@ def _unknown(weights: Tensor) -> bool:
 def moved_by(H: Tensor, M: Tensor) -> Tensor:
     """H + H M, (…, T, D) and (…, D, D), block by block where the stream is long.
 
-    The 1 of H is added to M where that is no more arithmetic, and the sum is one product.
+    The 1 of H is added to M where that is no more arithmetic, and the sum is one product.  It is
+    not block by block, as results are written in place then, where gradients of H are wanted.
     """
-    if H.numel() < LONG or _unknown(M):
+    if H.numel() < LONG or _unknown(M) or (H.requires_grad and torch.is_grad_enabled()):
         return H @ (M + torch.eye(M.shape[-1], dtype=M.dtype, device=M.device))
     result = torch.empty_like(H)
     for columns, rows in blocks(M):

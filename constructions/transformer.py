@@ -26,12 +26,12 @@ from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
 from constructions.attention import CAUSAL_BLOCK, Attention, Held
+from constructions.exactness import check_format
 from constructions.interface import Interface, Model, Prompt
 from constructions.margins import (
     Margin,
     Restores,
     SoftmaxError,
-    check_format,
     least_sharpness,
     softmax_error,
 )

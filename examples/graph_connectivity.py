@@ -14,10 +14,12 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from constructions import disentangled, search, squaring, tripling
+from theory.checks import InputError
 from theory.graphs import both_ways, components, distances, erdos_renyi, path, two_clique
 from verify.graphs.layers import on_graph
 from verify.graphs.layers_picture import against_diameter
 from verify.graphs.pointers import a_path
+from verify.output import picture_file
 
 COLOURS = ListedColormap(["white", "#1f5fa8", "#e08214"])
 COLUMNS = "tripling", "squaring", "pointers", "machine", "search"
@@ -29,6 +31,10 @@ options.add_argument("--plot", type=Path, default=Path("graph_connectivity.png")
 given = options.parse_args()
 if not 6 <= given.nodes <= 60 or given.seed < 0:
     options.error("give 6 to 60 nodes and a seed that is at least 0")
+try:
+    picture_file(given.plot)
+except InputError as error:
+    options.error(str(error))
 n = given.nodes
 
 # The random graph of the largest diameter among many, its nodes in the order of their components.

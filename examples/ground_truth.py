@@ -148,6 +148,23 @@ def told(circuit: Circuit, at: int, layer: int, wanted: np.ndarray) -> float:
     return float(np.mean((H[half:] @ W).argmax(1) == wanted[half:]))
 
 
+print(
+    f"""A node is what a register holds at a token before a layer; the answer is the last token's.
+  used         the answer is read from it, along the attention of this sequence
+  decides      some other token's value, put there, changes the answer: all are tried
+What a method names are the nodes that it says matter. A partner is another sequence with another
+answer, of which each has {PARTNERS}.
+  partner's value into this   the node gets its value in a partner, and the answer changes
+  this value into partner     the partner's node gets its value here, and the partner this answer
+  mean, zero                  the node gets its mean over all sequences, or 0: the answer changes
+  attribution                 by the gradient, with softmax at sharpness {SHARPNESS:g}, a partner's
+                              value takes half the way to the partner's answer, in logits
+  logit lens                  the read-out, applied to the stream after each layer
+  linear probe                least squares on the stream, read on sequences that were held out
+Percentages of the lens and the probes are those of sequences that they are right on.
+"""
+)
+
 shown: dict[str, Found] = {}
 for match in ("latest", "mean"):
     circuit = Circuit(induction_heads(V, N, match))
@@ -210,7 +227,8 @@ for axis, node in zip(axes, circuit.values, strict=True):
     axis.axhline(1.5, color="tab:red", linewidth=1)
     axis.set_xlabel("tokens")
 figure.suptitle(
-    f"Which nodes matter to the answer {circuit.answers[row]}: two truths, five methods"
+    f"Which nodes matter (grey) to the answer {circuit.answers[row]}: "
+    "two truths, above the red line, and what five methods name, below"
 )
 figure.savefig(target, dpi=150)
 print(f"\npicture: {target}")

@@ -21,7 +21,7 @@ from theory.structures import (
     nearest,
     uniform_points,
 )
-from verify.output import picture_target
+from verify.output import picture_file
 from verify.structures.learned import measure
 from verify.structures.learned_picture import draw
 from verify.structures.learned_search import by_interpolation
@@ -35,7 +35,7 @@ given = options.parse_args()
 if not 100 <= given.sets <= 100_000 or given.seed < 0:
     options.error("give 100 to 100000 sets and a seed that is at least 0")
 try:
-    picture_target(given.plot)
+    picture_file(given.plot)
     model, rng = load(given.checkpoint), np.random.default_rng(given.seed)
 except InputError as error:
     options.error(str(error))

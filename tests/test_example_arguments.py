@@ -27,7 +27,11 @@ def run(name, argument, folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWING)
 def test_bad_pictures_are_refused_before_anything_is_computed(name, tmp_path):
-    for argument, word in (("x.txt", "end the name in .png"), ("no/x.png", "no")):
+    for argument, word in (
+        ("x.txt", "end the name in .png"),
+        ("no/x.png", "no"),
+        ("/dev/full", "is no file to draw into"),
+    ):
         done, written = run(name, argument, tmp_path)
         assert (done.returncode, done.stdout, written) == (2, "", [])
         assert word in done.stderr.splitlines()[-1]

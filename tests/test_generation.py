@@ -17,7 +17,7 @@ from constructions import (
 )
 from constructions.attention import Attention
 from constructions.computation import semiautomaton, shortcut
-from constructions.margins import exact_in
+from constructions.exactness import exact_in
 from constructions.tokens import Tokens
 from constructions.trained import preset, untrained
 from constructions.transformer import Decoder

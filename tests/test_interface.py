@@ -109,6 +109,16 @@ def test_softmax_error_is_refused_where_no_gap_is_proved():
             model.softmax_error(2.0)
 
 
+@pytest.mark.parametrize(
+    "model", [built.interpolation_search(8, 2), built.bucket_table(4, 4)], ids=str
+)
+def test_softmax_error_is_refused_where_prompts_have_any_length(model):
+    for asked in (model.softmax_error, model.least_sharpness):
+        with pytest.raises(InputError, match="compares scores of any number of tokens, so") as said:
+            asked(2.0)
+        assert "\n" not in str(said.value)
+
+
 @pytest.mark.filterwarnings("ignore:Complex modules")
 @pytest.mark.parametrize("layout", ["direct", "ladder"])
 def test_a_weight_that_a_format_makes_zero_is_refused(layout):

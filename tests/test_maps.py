@@ -35,6 +35,12 @@ def test_the_sum_is_that_of_the_dense_product(long, given_):
     assert moved.data_ptr() != H.data_ptr()
 
 
+def test_gradients_pass_where_the_stream_is_long():
+    H = torch.ones(maps.LONG // 2, 2, dtype=torch.float64, requires_grad=True)
+    moved_by(H, torch.tensor([[0.0, 3.0], [0.0, 0.0]], dtype=torch.float64)).sum().backward()
+    assert H.grad.unique(dim=0).tolist() == [[4.0, 1.0]]
+
+
 @given(given_=matrices())
 def test_blocks_hold_every_column_once_and_everything_that_is_not_zero(given_):
     _, M = given_

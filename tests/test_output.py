@@ -104,6 +104,16 @@ def test_targets_are_checked_before_the_work(option, tmp_path, capsys, monkeypat
         assert words in errors
 
 
+def test_what_draws_into_its_file_takes_no_device(tmp_path, monkeypatch):
+    assert output.picture_file(tmp_path / "x.png") == tmp_path / "x.png"
+    with pytest.raises(InputError, match="/dev/full is no file to draw into: name one"):
+        output.picture_file(Path("/dev/full"))
+    monkeypatch.setattr("sys.argv", ["example", "/dev/full"])
+    with pytest.raises(SystemExit) as ended:
+        output.picture_argument("What it is.", "x.png")
+    assert ended.value.code == 2
+
+
 @pytest.mark.parametrize(
     "check", [output.json_target, lambda name: output.picture_target(Path(name))]
 )

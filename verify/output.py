@@ -33,13 +33,21 @@ def picture_target(path: Path | None) -> Path | None:
     return path
 
 
+def picture_file(path: Path) -> Path:
+    """As `picture_target`, for who draws into it without `drawn`: no device, which may be full."""
+    picture_target(path)
+    if not _is_file(path):
+        raise InputError(f"{path} is no file to draw into: name one, such as picture.png")
+    return path
+
+
 def picture_argument(about: str | None, default: str) -> Path:
     """The picture of `python examples/NAME.py [PICTURE]`; a bad one ends with a line and exit 2."""
     options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     options.add_argument("picture", type=Path, nargs="?", default=Path(default))
     picture: Path = options.parse_args().picture
     try:
-        picture_target(picture)
+        picture_file(picture)
     except InputError as error:
         options.error(str(error))
     return picture

@@ -43,8 +43,8 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.exactness import exact_in
 from constructions.interface import Interface, Prompt, as_many
-from constructions.margins import exact_in
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import placed, rows_fit, written
 from constructions.transformer import Block, PosEmbed, Stage, Transformer

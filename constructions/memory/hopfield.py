@@ -32,8 +32,8 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.exactness import grain_of
 from constructions.interface import as_many
-from constructions.margins import grain_of
 from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
 from constructions.vectors import Memory

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from constructions.attention import Heads, per_head
+from constructions.exactness import Hardmax
 from constructions.margins import softmax_error
 from constructions.stock.gadgets import GELU, Gadgets, unit_roundoff
 from constructions.stock.short import is_short, restored_bound
@@ -35,14 +36,22 @@ ROUNDINGS = 8  # of a number between the stream and a product: norm, projection,
 
 
 def prompts_bound(
-    model: Transformer, sharpness: float, gadgets: Gadgets, square: float, dtype: torch.dtype
+    model: Transformer,
+    sharpness: float,
+    gadgets: Gadgets,
+    square: float,
+    dtype: torch.dtype,
+    hardmax: Hardmax | None = None,
 ) -> float:
-    """How far logits at this sharpness can be from the hardmax ones, for every prompt."""
+    """How far logits at this sharpness can be from the hardmax ones, for every prompt.
+
+    `hardmax` is what `hardmax_numbers` says of the model, if known.
+    """
     if is_short(dtype):
-        return restored_bound(model, sharpness, gadgets, square, dtype)
+        return restored_bound(model, sharpness, gadgets, square, dtype, hardmax)
     share = gadgets.gamma(square) + (model.d_model + ROUNDINGS) * unit_roundoff(dtype)
     beside = unit_roundoff(dtype) * gadgets.constant
-    return softmax_error(model, sharpness, share=share, beside=beside).logits
+    return softmax_error(model, sharpness, hardmax, share=share, beside=beside).logits
 
 
 def error_bound(

@@ -42,7 +42,7 @@ from typing import Any
 
 import torch
 
-from constructions.margins import significand
+from constructions.exactness import significand
 from theory import checks
 from theory.checks import InputError
 

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from constructions.exactness import exact_in
 from constructions.interface import Model, Prompt
-from constructions.margins import exact_in
 from constructions.stock.gadgets import Gadgets
 from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.translated import Plan, StockModel, planned, rounded

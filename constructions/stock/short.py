@@ -2,8 +2,8 @@
 
 Let each tensor that is stored be rounded to nearest in a format with unit roundoff u, and what an
 operation does within be float32 at least, as in torch.  Let y be a number of the hardmax pass: a
-multiple of the grain g, which the format holds (`margins.exact_in`).  Where the same number of the
-stock model is x, |x − y| ≤ e ≤ g·u/2, before it is rounded,
+multiple of the grain g, which the format holds (`exactness.exact_in`).  Where the same number of
+the stock model is x, |x − y| ≤ e ≤ g·u/2, before it is rounded,
 
     y ≠ 0:   x is rounded to y, as the numbers next to y are at least |y|·u ≥ 2e away;
     y = 0:   what x is rounded to is at most (1 + u)e.
@@ -25,7 +25,8 @@ import math
 
 import torch
 
-from constructions.margins import exact_in, significand, softmax_error, stream_grain
+from constructions.exactness import Hardmax, exact_in, significand, stream_grain
+from constructions.margins import softmax_error
 from constructions.stock.gadgets import Gadgets, unit_roundoff
 from constructions.transformer import Transformer
 
@@ -40,9 +41,10 @@ def is_short(dtype: torch.dtype) -> bool:
     return unit_roundoff(dtype) > FLOAT32
 
 
-def chosen_for(model: Transformer, square: float, dtype: torch.dtype) -> Gadgets:
+def chosen_for(model: Transformer, square: float, dtype: torch.dtype, hardmax: Hardmax) -> Gadgets:
     """The constant of the norms of least error, and the least factor at which GELU is ReLU."""
-    grain, steep = stream_grain(model), SATURATES / exact_in(model).grain
+    grain = stream_grain(model, hardmax)
+    steep = SATURATES / exact_in(model, hardmax).grain
     most = math.floor(math.log2(torch.finfo(dtype).max))
     tried = (Gadgets(1, 0.5, 1, 2.0**i, steep) for i in range(min(most, 24)))
     return min(tried, key=lambda numbers: read_error(numbers, square, grain))
@@ -54,7 +56,12 @@ def read_error(numbers: Gadgets, square: float, grain: float) -> float:
 
 
 def restored_bound(
-    model: Transformer, sharpness: float, numbers: Gadgets, square: float, dtype: torch.dtype
+    model: Transformer,
+    sharpness: float,
+    numbers: Gadgets,
+    square: float,
+    dtype: torch.dtype,
+    hardmax: Hardmax | None = None,
 ) -> float:
     """How far logits in a short format can be from the hardmax ones, for every prompt; ∞ if
     rounding might not restore a number."""
@@ -63,8 +70,8 @@ def restored_bound(
     maps = [W for part in parts for W in part.parameters() if W.ndim > 1]
     terms = max(int((W != 0).sum(-2).max()) for W in maps if W.numel())  # of one sum
     share = (2 * terms + STORED) * FLOAT32
-    found = softmax_error(model, sharpness, share=share, grows=2 * STORED * u)
-    grain = stream_grain(model)
+    found = softmax_error(model, sharpness, hardmax, share=share, grows=2 * STORED * u)
+    grain = stream_grain(model, hardmax)
     places = (model.d_model + (model.interface.context or 0) + STORED) * FLOAT32
     read = read_error(numbers, square, grain) + share + places + found.stream / grain
     # The largest weight of a softmax, whose sum has a term for each place, is 1 but for what leaks.
@@ -79,9 +86,10 @@ def unheld(
     square: float,
     dtype: torch.dtype,
     head_dim: int,
+    hardmax: Hardmax,
 ) -> str:
     """Why rounding to this format may change an answer; empty if it changes none."""
-    kind, needs, u = torch.finfo(dtype), exact_in(model), unit_roundoff(dtype)
+    kind, needs, u = torch.finfo(dtype), exact_in(model, hardmax), unit_roundoff(dtype)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         return "it averages tokens of equal scores, and averages are rounded"
     if needs.bits > significand(dtype):
@@ -94,7 +102,7 @@ def unheld(
             f"scores before they are divided by √d_head can reach {reached:.3g} at sharpness "
             f"{sharpness:g}, the least that is enough, and numbers end at {kind.max:.3g}"
         )
-    off = read_error(numbers, square, stream_grain(model))
+    off = read_error(numbers, square, stream_grain(model, hardmax))
     if off > u / 2:
         return (
             f"with the constant {numbers.constant:g} norms change what is read by up to {off:.2g} "

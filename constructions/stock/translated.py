@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from constructions.exactness import hardmax_numbers
 from constructions.interface import Model
-from constructions.margins import register_bounds, score_sizes
+from constructions.margins import score_sizes
 from constructions.stock.bound import error_bound, prompts_bound
 from constructions.stock.gadgets import MOST_ORDER, Gadgets, chosen
 from constructions.stock.neutral import Doubled
@@ -24,11 +25,12 @@ from constructions.stock.short import FLOAT32, chosen_for, is_short, unheld
 from constructions.stock.softened import softened
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 STANDARD = 3  # the order that is taken where no error is asked for
 SHARPEST = 2**12
+SCORES = 6  # tensors of the size of a layer's scores that a bound takes
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,9 @@ class Plan:
         return Doubled(self.soft, self.gadgets.constant, self.for_all and is_short(self.dtype))
 
     def bound(self, *inputs: Any) -> Any:
-        """See `StockModel.bound`."""
+        """See `StockModel.bound`.  For all prompts: at the sharpness, which all layers share."""
         if self.for_all:
-            sharpness = max((attn.scale for attn in self.original.attentions), default=1.0)
+            sharpness = next((attn.scale for attn in self.original.attentions), 1.0)
             return prompts_bound(self.original, sharpness, self.gadgets, self.square, self.dtype)
         return error_bound(
             self.original, self.gadgets, self.sizes, self.square, self.dtype, *inputs
@@ -161,24 +163,32 @@ def _for_all_prompts(
 ) -> Plan:
     """At the sharpness asked for, or the smallest power of two at which logits are within the error
     (by default, within twice the least bound that there is), and the answers sure."""
-    square = sum(float((bounds**2).sum()) for bounds in register_bounds(model)[-1:]) + 4.0
+    held = hardmax_numbers(model)  # at any sharpness, and once: positions may be a million
+    square = float((held[0][-1] ** 2).sum()) + 4.0
     square += 2.0 * (model.interface.context or 0)
     short = is_short(dtype)
     numbers = gadgets or (
-        chosen_for(model, square, dtype) if short else chosen(1, dtype, 1, square)
+        chosen_for(model, square, dtype, held) if short else chosen(1, dtype, 1, square)
     )
-    given = {attn.scale for attn in model.attentions if attn.normalise == "softmax"}
-    sharpnesses = sorted(given)[-1:] or [2.0**i for i in range(int(math.log2(SHARPEST)) + 1)]
+    given = {attn.scale if attn.normalise == "softmax" else math.inf for attn in model.attentions}
+    if len(given) > 1:
+        first, *_, last = sorted(given)
+        raise InputError(
+            f"layers of {model.name} compare scores at sharpness {first:g} to {last:g}, and bounds "
+            f"are for one of all layers: give model.sharpened({first:g})"
+        )
+    given -= {math.inf}
+    sharpnesses = [*given] or [2.0**i for i in range(int(math.log2(SHARPEST)) + 1)]
 
     def bound(sharpness: float) -> float:
-        return prompts_bound(model, sharpness, numbers, square, dtype)
+        return prompts_bound(model, sharpness, numbers, square, dtype, held)
 
     places, margin = (model.interface.context or 0) + 1, model.interface.margin
     bounds = [bound(sharpness) for sharpness in sharpnesses]
     if short:
-        soft = softened(model, numbers, score_sizes(model), places, causal)
+        soft = softened(model, numbers, score_sizes(model, held), places, causal)
         head_dim = Doubled(soft, numbers.constant).head_dim
-        why = [unheld(model, beta, numbers, square, dtype, head_dim) for beta in sharpnesses]
+        why = [unheld(model, beta, numbers, square, dtype, head_dim, held) for beta in sharpnesses]
         near = [each < (margin or math.inf) / 2 for each in bounds]
         if reason := why[near.index(True) if any(near) else 0]:
             raise InputError(
@@ -197,7 +207,7 @@ def _for_all_prompts(
             f"{_more(least, margin, dtype)}"
         )
     sharp = model if given else model.sharpened(fits[0])
-    sizes = score_sizes(sharp)
+    sizes = score_sizes(sharp, held)
     soft = softened(sharp, numbers, sizes, places, causal)
     return Plan(sharp, soft, numbers, sizes, square, dtype, True)
 
@@ -262,9 +272,17 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
             f"{model.name} numbers its tokens in a way of its own, which has no place for a sink: "
             "give a model over vectors, examples or tokens"
         )
+    columns = int(prompt.tokens.is_floating_point())
+    *leading, T = prompt.tokens.shape[: prompt.tokens.ndim - columns]
+    prompts = math.prod(leading)
+    machine.fits_in_memory(
+        f"the scores of {prompts} prompts of {T} tokens",
+        SCORES * model.like.element_size() * prompts * model.n_heads * T**2,
+        "give fewer or shorter ones",
+    )
     stream = list(model.residual_stream(prompt))
     checks.finite("the stream of these inputs", all(bool(H.isfinite().all()) for H in stream))
-    sizes, T = [], stream[0].shape[-2]
+    sizes = []
     for block, H in zip(model.blocks, stream[:-1], strict=True):
         if (attn := block.attn) is not None:
             found = dict[int, float]()

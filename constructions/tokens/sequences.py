@@ -124,7 +124,7 @@ class Tokens(Interface):
 
         A model in which no token sees a later one holds the keys and values of those before, so
         that a step takes O(T).  Its sums are those of the whole sequence in another order: where no
-        partial sum is rounded (`margins.exact_in`), as in hardmax without averages, answers and
+        partial sum is rounded (`exactness.exact_in`), as in hardmax without averages, answers and
         logits are the same.  Averages are rounded, and logits may then differ in their last bits,
         like those of softmax; answers do not, as far as they keep their margin.
         """

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions import adder, linear_adder
-from constructions.margins import exact_in
+from constructions.exactness import exact_in
 from theory.arithmetic import coarse, largest_alpha, least_gap, rounding_of_logits, usual_alpha
 from theory.arithmetic.adder import adder_logits, candidates
 from theory.checks import InputError

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.computation import dyck
-from constructions.margins import exact_in
+from constructions.exactness import exact_in
 from theory.checks import InputError
 from theory.computation import (
     adversarial_words,

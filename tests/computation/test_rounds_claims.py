@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.margins import Exactness
+from constructions.exactness import Exactness
 from theory.checks import InputError
 from theory.computation.components import settled_after
 from theory.computation.pram import Program
@@ -158,7 +158,7 @@ def test_the_read_out_is_compared(machine):
 )
 def test_when_runs_are_exact(machine, monkeypatch, bits, largest, evidence):
     needs = Exactness(bits, largest, 1.0)
-    monkeypatch.setattr("constructions.margins.exact_in", lambda model: needs)
+    monkeypatch.setattr("constructions.exactness.exact_in", lambda model: needs)
     assert machine[0].interface.context == 4
     assert whole_evidence(machine[0]) == evidence
 

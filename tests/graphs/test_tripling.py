@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constructions.exactness import exact_in
 from constructions.graphs import tripling
-from constructions.margins import exact_in
 from theory.checks import InputError
 from theory.graphs import (
     all_graphs,

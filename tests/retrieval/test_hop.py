@@ -1,5 +1,6 @@
 """k-hop against `theory.retrieval.hop`, with the pointer and the answer that each layer holds."""
 
+import itertools
 import math
 
 import numpy as np
@@ -21,6 +22,8 @@ from theory.retrieval import (
     hop_positions_by_definition,
     random_sequences,
 )
+from verify.claim import Run
+from verify.retrieval.hop import certified
 
 
 @pytest.mark.parametrize("k", range(1, 7))
@@ -157,3 +160,23 @@ def test_many_hops():
     tokens = [0, 0, 0, 1, 0, 1]
     found = hop_model(2**40, 2, 6)(tokens).tolist()
     assert found == hop(tokens, 2**40).tolist() == [-1, 0, 0, -1, -1, -1]
+
+
+def test_a_certificate_is_about_words_in_which_many_hops_lead_somewhere():
+    for k, share in ((3, 0.5), (16, 0.4)):
+        said = certified(Run(), k)
+        assert (said["hops"], said["letters"], said["length"]) == (k, 2, 9)
+        words = list(itertools.product(range(2), repeat=9))
+        answered = sum(ends_somewhere(word, i, k) for word in words for i in range(9))
+        assert said["name"].endswith(f": {answered} of {9 * 2**9} answers are not ⊥")
+        assert answered > share * 9 * 2**9
+
+
+def ends_somewhere(word, i, hops):
+    """Whether so many hops from i find a match, by the definition."""
+    for _ in range(hops):
+        matches = [j for j in range(1, i + 1) if word[j - 1] == word[i]]
+        if not matches:
+            return False
+        i = matches[-1]
+    return True

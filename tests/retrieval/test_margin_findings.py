@@ -19,7 +19,8 @@ from constructions import (
     previous_token,
     skip_gram,
 )
-from constructions.margins import Margin, exact_in, softmax_error
+from constructions.exactness import exact_in
+from constructions.margins import Margin, softmax_error
 from theory.checks import InputError
 from verify.claim import Run
 from verify.evidence.formats import FORMATS, Format

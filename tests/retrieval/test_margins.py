@@ -20,7 +20,8 @@ from constructions import (
     previous_token,
     skip_gram,
 )
-from constructions.margins import Margin, exact_in, score_sizes, sharpening
+from constructions.exactness import exact_in
+from constructions.margins import Margin, score_sizes, sharpening
 from theory.checks import InputError
 from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
 
@@ -361,6 +362,13 @@ def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n
         needed = max(needed, math.ceil(math.log2(4 * model.interface.context)))
     assert exact.bits <= needed + (6 if name == "skip-gram" else 3)
     assert largest <= exact.largest <= 8 * largest
+
+
+def test_errors_are_not_followed_through_linear_heads():
+    model = copy.deepcopy(a_model("latest", 3, 9))
+    model.attentions[-1].normalise = "linear"
+    with pytest.raises(InputError, match=r"layer 2 of .* has linear heads behind a layer that com"):
+        model.softmax_error(2.0)
 
 
 @pytest.mark.parametrize("wrong", [-1.0, 0.0, math.nan, math.inf])

@@ -21,6 +21,7 @@ from constructions import (
     sphere_dynamics,
     turing_machine,
 )
+from constructions.exactness import hardmax_numbers
 from constructions.stock import Gadgets, to_encoder, to_gpt2
 from constructions.stock.bound import prompts_bound
 from constructions.stock.gadgets import chosen
@@ -222,6 +223,43 @@ def test_a_larger_constant_of_the_norms_costs_digits_over_tokens_too():
         for K in (2.0**20, 2.0**40)
     ]
     assert bounds[1] > 100 * bounds[0]
+
+
+def test_the_hardmax_pass_is_made_once_however_many_sharpnesses_are_tried(monkeypatch):
+    # At a million positions a pass takes a second, and thirteen sharpnesses are tried.
+    passes = []
+
+    def counted(model):
+        passes.append(model.name)
+        return hardmax_numbers(model)
+
+    for module in ("exactness", "margins", "stock.translated"):
+        monkeypatch.setattr(f"constructions.{module}.hardmax_numbers", counted)
+    for dtype, most in ((torch.float64, 2), (torch.bfloat16, 2)):  # `sharpened` makes the second
+        passes.clear()
+        to_encoder(OVER_TOKENS["induction"], dtype=dtype)
+        assert 1 <= len(passes) <= most
+
+
+def test_layers_of_different_sharpness_are_refused_as_bounds_are_for_one():
+    model = OVER_TOKENS["induction"].sharpened(8.0)
+    whole = to_encoder(model)
+    assert whole.plan.original is model
+    assert whole.bound() == prompts_bound(
+        model, 8.0, whole.plan.gadgets, whole.plan.square, torch.float64
+    )
+    for changes in ({"scale": 4.0}, {"normalise": "hardmax"}):
+        mixed = OVER_TOKENS["induction"].sharpened(8.0)
+        vars(mixed.attentions[0]).update(changes)
+        with pytest.raises(InputError, match=r"sharpness .* give model\.sharpened\([48]\)"):
+            to_encoder(mixed)
+
+
+def test_prompts_whose_scores_no_memory_holds_are_refused_before_they_are_computed():
+    # Broadcast, so that the prompts themselves take none.
+    x, y, query = np.ones((10**7, 1)), np.ones(10**7), np.ones(1)
+    with pytest.raises(InputError, match=r"of 1 prompts of 10000001 tokens need .* GiB"):
+        to_encoder(gradient_descent(1, 1, 2.0**-5), x, y, query)
 
 
 NO_FORM = {

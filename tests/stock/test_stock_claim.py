@@ -3,7 +3,10 @@
 import pytest
 from by_id import findings
 
+from theory.checks import InputError
+from verify.claim import Run
 from verify.finding import Verdict
+from verify.stock.gadgets import neutral_norm
 from verify.stock.stock import stock
 
 
@@ -13,6 +16,17 @@ def test_all_findings_hold_at_small_sizes():
     models = {id.split("/")[0] for id in found if id.endswith("/slope")}
     assert models == {"descent", "newton", "ladder", "chebyshev"}
     assert 0.16 < found["gelu"].measured < 0.1701
+
+
+def test_an_error_that_no_translation_is_sure_of_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr("verify.stock.stock.lemmas", lambda run: pytest.fail("work was done"))
+    with pytest.raises(InputError, match="error of 1e-30 is below what gradient_descent"):
+        findings(stock, d=2, n=3, k=2, samples=3, error=1e-30)
+
+
+def test_the_norm_is_enclosed_whatever_is_drawn():
+    found = [neutral_norm(Run(seed=seed)) for seed in range(20)]
+    assert {each.verdict for each in found} == {Verdict.HOLDS}
 
 
 def test_without_the_extra_it_is_undecided(monkeypatch):

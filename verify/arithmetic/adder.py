@@ -95,7 +95,7 @@ def grain(model: Transformer) -> int:
 
 def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> Iterator[Finding]:
     """Sizes, exactness, all pairs, and their logits beside whole numbers."""
-    from constructions.margins import exact_in
+    from constructions.exactness import exact_in
 
     yield size(model, "adder", L=L)
     tables = Tables(candidates(L), L, step, alpha, bits)

@@ -32,7 +32,7 @@ def whole_evidence(model: Transformer) -> Evidence:
     No partial sum is rounded but averages of the k tokens that share the largest score.  One that
     is rounded to the whole number p while k times it is a whole number is p, if p·k < 2^52.
     """
-    from constructions.margins import exact_in
+    from constructions.exactness import exact_in
 
     needs = exact_in(model)
     small = needs.largest * model.interface.context < 2.0 ** (FLOAT64_BITS - 1)

@@ -185,7 +185,7 @@ def _scores(model: Transformer, states: States) -> tuple[np.ndarray, bool]:
 def exact_product(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, bool]:
     """A B, and whether no partial sum of it is rounded: all are multiples of one power of two, and
     below 2^52 of it."""
-    from constructions.margins import grain_of
+    from constructions.exactness import grain_of
 
     with np.errstate(over="ignore", invalid="ignore"):
         unit = float(grain_of(A).min(initial=np.inf) * grain_of(B).min(initial=np.inf))

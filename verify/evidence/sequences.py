@@ -198,7 +198,7 @@ def families_of(run: Run, V: int, n: int, samples: int) -> dict[str, np.ndarray]
 def exact_evidence(model: Transformer) -> Evidence:
     """Evidence of a float64 run: exact if no partial sum of it is rounded, no softmax, and no
     average over tokens that share the largest score."""
-    from constructions.margins import exact_in
+    from constructions.exactness import exact_in
 
     averages = any(margin.ties for block in model.blocks for margin in block.margins)
     averages = averages or any(attn.normalise == "softmax" for attn in model.attentions)

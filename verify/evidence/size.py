@@ -42,7 +42,7 @@ def units(model: Transformer) -> list[int]:
 
 def bits(model: Transformer, count: int, symbol: str) -> str:
     """The significand in which hardmax runs are exact, to be told: ", 14 bits = 2.0·log₂n"."""
-    from constructions.margins import exact_in
+    from constructions.exactness import exact_in
 
     needed = exact_in(model).bits
     return f", {needed} bits = {needed / max(math.log2(count), 1):.1f}·log₂{symbol}"

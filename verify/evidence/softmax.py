@@ -249,7 +249,7 @@ def _largest_gap(model: Transformer) -> float:
 
 def longest(build: Callable[[int], Transformer], kept: Format) -> int:
     """The largest n, up to LONGEST, at which the format is exact (it is at all shorter ones)."""
-    from constructions.margins import exact_in
+    from constructions.exactness import exact_in
 
     def fits(n: int) -> bool:
         return exact_in(build(n)).fits(kept.significand, kept.largest, kept.smallest)

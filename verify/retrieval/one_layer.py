@@ -301,7 +301,7 @@ def two_layers_compose(run: Run, s: int, pairs: Pairs) -> Iterator[Finding]:
 
 def _all_right(model: Transformer, right: np.ndarray, logits: str = "") -> Finding:
     """Whether all of the prompts are answered right; none decide nothing."""
-    from constructions.margins import exact_in
+    from constructions.exactness import exact_in
 
     count, total = int(right.sum()), len(right)
     return Finding(

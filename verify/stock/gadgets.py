@@ -85,7 +85,9 @@ def neutral_norm(run: Run) -> Finding:
             weight = (2 * arb(K) ** 2 / d + arb(EPSILON)).sqrt()
             normed = [(each - mean) / (variance + arb(EPSILON)).sqrt() * weight for each in z]
             g = gain(square, K, d)
-            gamma = arb(Gadgets(1, 0.5, 8, K, 1.0).gamma(float(square.upper())))
+            # A float above ‖v‖²: γ then only takes powers of two, and rounding makes it no smaller.
+            above = math.nextafter(float(square.upper()), math.inf)
+            gamma = arb(Gadgets(1, 0.5, 8, K, 1.0).gamma(above))
             pairs = zip(normed, z, strict=True)
             verdicts += [below(abs(entry - g * each), arb(2) ** -200) for entry, each in pairs]
             verdicts += [below(1 - gamma, g), below(g, arb(1))]

@@ -1,0 +1,194 @@
+"""The numbers of a hardmax forward pass: how large they are, and which float formats hold them.
+
+Both follow from the weights, for all prompts: bounds on the coordinates of the stream, and powers
+of two that divide all numbers there are.
+
+exact_in         bits of significand in which every partial sum of the hardmax forward pass is
+                 exact: all numbers are whole multiples of a power of two, below a bound.  A model
+                 whose answers are the largest of several logits is not converted to a format that
+                 has fewer (`check_format`).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from theory.checks import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from constructions.transformer import Block, Transformer
+
+Bound = float | Fraction
+Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
+Hardmax = tuple[list[np.ndarray], list[Numbers]]  # see `hardmax_numbers`
+
+
+@dataclass(frozen=True)
+class Exactness:
+    """What a float format needs: bits of significand, the largest number that it must hold, and the
+    power of two of which all numbers are multiples, which must not be below its normal numbers."""
+
+    bits: int
+    largest: float
+    grain: float
+
+    def fits(self, significand: int, largest: Bound, smallest: Bound) -> bool:
+        """Whether a format of so many bits, whose normal numbers are between these, is enough."""
+        return self.bits <= significand and self.largest <= largest and self.grain >= smallest
+
+    def fits_in(self, dtype: torch.dtype) -> bool:
+        """`fits`, for a format of torch."""
+        kind = torch.finfo(dtype)
+        return self.fits(significand(dtype), kind.max, kind.smallest_normal)
+
+
+def significand(dtype: torch.dtype) -> int:
+    """Bits of significand of a float format of torch, with the hidden one."""
+    return 1 - round(math.log2(torch.finfo(dtype).eps))
+
+
+def stream_grain(model: Transformer, hardmax: Hardmax | None = None) -> float:
+    """The power of two of which all numbers of the hardmax stream are multiples."""
+    _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
+    return min(np.min(grain) for _, grain in numbers if np.shape(grain) == (model.d_model,))
+
+
+def exact_in(model: Transformer, hardmax: Hardmax | None = None) -> Exactness:
+    """The float formats in which the hardmax forward pass makes no rounding error.  `hardmax` is
+    what `hardmax_numbers` says, if known.
+
+    With ties, whose averages are rounded, it is the scores, the sets of attended tokens and their
+    counts that are exact, and frequencies 1/T apart stay apart, which takes two bits more than T.
+    """
+    _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
+    smallest = min(float(np.min(grain)) for _, grain in numbers)
+    if any(margin.ties for block in model.blocks for margin in block.margins):
+        numbers = [*numbers, (1.0, 0.25 / model.interface.context)]
+    # Of the largest whole number of grains; a number that is always 0 has infinite grain.
+    with np.errstate(over="ignore"):
+        whole = max(float(np.max(sizes / grain)) for sizes, grain in numbers)
+    # Every whole number up to 2^p, itself included, has p bits.
+    mantissa, exponent = math.frexp(min(whole, sys.float_info.max))
+    largest = max(float(np.max(sizes)) for sizes, _ in numbers)
+    return Exactness(max(exponent - (mantissa == 0.5), 0), largest, smallest)
+
+
+def check_format(model: Transformer, dtype: torch.dtype) -> None:
+    """Raise ValueError for a format in which partial sums, and so answers, could be wrong.
+
+    It concerns formats other than float64, in which the weights were written: a weight that becomes
+    0 there, of a model that was built, and models that say how far apart their logits are
+    (`interface.margin`).
+    """
+    if not dtype.is_floating_point:
+        raise InputError(f"{dtype} holds no real numbers: give a floating-point format")
+    if dtype in (model.like.dtype, torch.float64):
+        return
+    if model.interface.margin is None and model.stages and not model.like.is_meta:
+        lost = ((W != 0) & (W.to(dtype) == 0) for W in model.parameters())
+        if any(bool(each.any()) for each in lost):
+            raise InputError(
+                f"a weight of {model.name} is 0 in {dtype}, whose least number is "
+                f"{torch.finfo(dtype).tiny:.2g}: keep float64, or rescale the inputs"
+            )
+    if model.interface.margin is None:
+        return
+    needs = exact_in(model)
+    if not needs.fits_in(dtype):
+        kind, enough = torch.finfo(dtype), needs.fits_in(torch.float32)
+        raise InputError(
+            f"{model.name} takes {needs.bits} bits of significand and numbers from {needs.grain:g} "
+            f"to {needs.largest:g}, and {kind.dtype} has {significand(dtype)} bits and numbers "
+            f"from {kind.smallest_normal:.2g} to {kind.max:.3g}: its answers could be wrong; use "
+            f"{'float32' if enough else 'float64'}"
+        )
+
+
+@np.errstate(over="ignore")  # what is too large for a float64 is bounded by infinity
+def hardmax_numbers(model: Transformer) -> Hardmax:
+    """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
+    numbers of the forward pass.
+
+    What a head adds is an average of what it carries, or by linear scores, which are taken one by
+    one as under a strict mask, a sum.  Registers named in `model.at_most` have a bound of their own
+    from the construction's proof.
+    """
+
+    def capped(bounds: np.ndarray) -> np.ndarray:
+        bounds = bounds.copy()
+        for name, limit in model.at_most.items():
+            bounds[model.stream[name]] = np.minimum(bounds[model.stream[name]], limit)
+        return bounds
+
+    tables = [model.embed.W_E, *([model.pos_embed.W_pos] if model.pos_embed is not None else [])]
+    grain = np.min([grain_of(as_array(table)).min(0) for table in tables], axis=0)
+    held = [capped(np.sum([abs(as_array(table)).max(0) for table in tables], axis=0))]
+    numbers: list[Numbers] = [(held[0], grain)]
+    for block in model.blocks:
+        before, added = (held[-1], grain), np.zeros(model.d_model)
+        for h, W in enumerate(heads_of(block)):
+            Q, K, V = (_product(before, W[f"W_{x}"], W.get(f"b_{x}")) for x in "QKV")
+            scores = Q[0] @ K[0], (Q[1] * K[1]).min()
+            mixed = _mixed(model, block, h, scores, V)
+            out = _product(mixed, W["W_O"])
+            numbers += [Q, K, V, scores, mixed, out]
+            added, grain = added + out[0], np.minimum(grain, out[1])
+        bounds = held[-1] + added
+        numbers.append((bounds, grain))
+        if (mlp := block.mlp) is not None:
+            hidden = _product((bounds, grain), as_array(mlp.W_in), as_array(mlp.b_in))
+            out = _product(hidden, as_array(mlp.W_out), as_array(mlp.b_out))
+            bounds, grain = bounds + out[0], np.minimum(grain, out[1])
+            numbers += [hidden, (bounds, grain)]
+        held.append(capped(bounds))
+    b_U = model.unembed.b_U
+    last = as_array(model.unembed.W_U), None if b_U is None else as_array(b_U)
+    return held, [*numbers, _product((held[-1], grain), *last)]
+
+
+def _mixed(model: Transformer, block: Block, h: int, scores: Numbers, V: Numbers) -> Numbers:
+    """Bounds on what a head sums up: an average of values, or a sum of scores times values."""
+    attn = block.attn
+    if attn is None or attn.normalise != "linear":
+        return V
+    tokens = 1 if attn.masks[h] == "own" else model.interface.context or math.inf
+    return tokens * attn.scale * scores[0] * V[0], attn.scale * scores[1] * V[1]
+
+
+def _product(held: Numbers, W: np.ndarray, b: np.ndarray | None = None) -> Numbers:
+    """Bounds on the partial sums of H W + b and the powers of two that divide all of them."""
+    (sizes, grain), bias = held, np.zeros(W.shape[1]) if b is None else b
+    with np.errstate(invalid="ignore"):
+        products = np.where(W == 0, np.inf, grain[:, None] * grain_of(W))
+    return sizes @ abs(W) + abs(bias), np.minimum(products.min(0, initial=np.inf), grain_of(bias))
+
+
+def grain_of(values: np.ndarray) -> np.ndarray:
+    """The largest power of two that divides each float; infinity divides 0."""
+    mantissa, exponent = np.frexp(values)
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    lowest = (whole & -whole).astype(np.float64)
+    return np.where(whole == 0, np.inf, np.ldexp(lowest, exponent - 53))
+
+
+def heads_of(block: Block) -> list[dict[str, np.ndarray]]:
+    """The weights of each head, by name."""
+    attn = block.attn
+    if attn is None:
+        return []
+    names = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")
+    heads = range(attn.n_heads)
+    return [{name: as_array(getattr(attn, name)[h]) for name in names} for h in heads]
+
+
+def as_array(weights: Tensor) -> np.ndarray:
+    return weights.detach().double().cpu().numpy()

@@ -1,0 +1,73 @@
+"""Which layer of a model has no form in softmax heads, on models of a few layers written for it."""
+
+import pytest
+
+from constructions import gradient_descent, induction_heads
+from constructions.assembly import Head, block, embed, moved, unembed
+from constructions.examples import Examples
+from constructions.stock.refusals import check_translatable
+from constructions.stream import Stream, one
+from constructions.transformer import LayerNorm, Transformer
+from constructions.words import Move
+from theory.checks import InputError
+
+STREAM = Stream(x=1, y=1, seen=1, copy=1, answer=1)
+LATER = Head(one, one, STREAM.read("y"), "seen", mask="examples")  # wrong in examples, if causal
+
+
+def of(*layers):
+    return Transformer(
+        embed(STREAM, x={"x": 1.0}, y={"y": 1.0}),
+        list(layers),
+        unembed(STREAM, STREAM.read("answer")),
+        interface=Examples(1),
+        stream=STREAM,
+        stages=(),
+        name="layers",
+        source="tests",
+    )
+
+
+def reads(register):
+    """A layer whose keys are what a register holds in examples."""
+    head = Head(one, STREAM.read(register), STREAM.read("y"), "answer", mask="examples")
+    return block(STREAM, [head])
+
+
+COPIES = {
+    "as it is": ("seen", []),
+    "by an own head": ("copy", [block(STREAM, [moved(STREAM.read("seen"), "copy")])]),
+    "by an MLP": ("copy", [block(STREAM, [], [Move(STREAM.read("seen"), "copy")])]),
+    "by a query": (
+        "copy",
+        [block(STREAM, [Head(STREAM.read("seen"), one, STREAM.read("y"), "copy", mask="causal")])],
+    ),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_what_is_wrong_in_examples_is_followed_to_who_reads_it(how):
+    register, between = COPIES[how]
+    model = of(block(STREAM, [LATER]), *between, reads(register))
+    with pytest.raises(InputError, match=f"layer {2 + len(between)} of layers reads in examples"):
+        check_translatable(model, causal=True)
+    check_translatable(model, causal=False)
+    other = {"seen": "copy", "copy": "x"}[register]
+    check_translatable(of(block(STREAM, [LATER]), *between, reads(other)), causal=True)
+
+
+def test_an_mlp_of_the_same_layer_copies_too():
+    first = block(STREAM, [LATER], [Move(STREAM.read("seen"), "copy")])
+    with pytest.raises(InputError, match="layer 2 of layers reads in examples"):
+        check_translatable(of(first, reads("copy")), causal=True)
+
+
+@pytest.mark.parametrize("place", ["ln1", "ln2", "ln_final"])
+@pytest.mark.parametrize(
+    "build", [lambda: gradient_descent(1, 1, 0.5), lambda: induction_heads(2, 3)]
+)
+def test_layer_norms_of_a_model_s_own_are_refused(place, build):
+    model = build()
+    setattr(model if place == "ln_final" else model.blocks[-1], place, LayerNorm(model.d_model))
+    with pytest.raises(InputError, match="layer norms of its own"):
+        check_translatable(model, causal=False)
