@@ -31,9 +31,11 @@ def theirs(tmp_path, monkeypatch):
         return file
 
     point = EntryPoint("theirs", "theirs", "verify.ledgers")
-    monkeypatch.setattr(foreign, "entry_points", lambda group: [point])
+    groups = {"verify.ledgers": [point], "verify.claims": []}
+    monkeypatch.setattr(foreign, "entry_points", lambda group, **_: groups[group])
     monkeypatch.syspath_prepend(tmp_path)
     ledger.cache_clear()
+    foreign.warn.cache_clear()
     yield write
     ledger.cache_clear()
 

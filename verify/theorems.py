@@ -14,7 +14,6 @@ Kinds:
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -160,14 +159,14 @@ def ledger() -> dict[str, Theorem]:
     for point in foreign.ledgers():
         try:
             file, text = foreign.text_of(point)
-            foreign.refuse(file, text, partial(_wrong, found))
+            foreign.refuse(file, text, partial(_wrong, found, point.value))
             found |= entries(text, point.value)
         except InputError as error:
-            print(f"warning: {error} (its statements are left out)", file=sys.stderr)
+            foreign.warn(f"{error} (its statements are left out)")
     return found
 
 
-def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
+def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
     """What is wrong with an entry of another package's ledger, if anything."""
     texts = ("topic", "kind", "statement", "source", "claim")
     tables = ("over", "sizes", "options", "found")
@@ -188,6 +187,8 @@ def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
         return f"{name} is of kind '{entry['kind']}': choose one of {', '.join(KINDS)}"
     if entry["claim"] not in installed():
         return f"{name} has a claim '{entry['claim']}' that is not installed: see `verify.claims`"
+    if foreign.left_out(package, installed()[entry["claim"]]):
+        return f"{name} has a claim '{entry['claim']}' that is left out: its name is another's"
     for size in entry.get("sizes", {}).values():
         try:
             Formula(size).code  # noqa: B018
