@@ -7,7 +7,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -48,11 +48,13 @@ class Checked:
         return Verdict.together(finding.verdict for finding in self.findings)
 
 
-@dataclass(frozen=True)
 class _Theirs(Claim):
     """A claim of another package beside ours: what stops it leaves it undecided, and ours go on."""
 
-    point: EntryPoint = field(kw_only=True)
+    point: EntryPoint
+
+    def __init__(self, claim: Claim, point: EntryPoint) -> None:
+        vars(self).update(vars(claim), point=point)
 
     def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
         try:
@@ -66,9 +68,7 @@ class _Theirs(Claim):
 def among_others(point: EntryPoint) -> Claim:
     """A claim as it is run with all others."""
     claim = standing(point)
-    if is_ours(point):
-        return claim
-    return _Theirs(**{each.name: getattr(claim, each.name) for each in fields(claim)}, point=point)
+    return claim if is_ours(point) else _Theirs(claim, point)
 
 
 def check(
