@@ -39,10 +39,19 @@ def theirs(tmp_path, monkeypatch):
         return file
 
     point = EntryPoint("theirs", "theirs", "verify.ledgers")
-    monkeypatch.setattr(foreign, "entry_points", lambda group: [point])
+    groups = {
+        "verify.ledgers": [point],
+        "verify.claims": [EntryPoint("mean-label", "theirs:mean_label", "verify.claims")],
+    }
+
+    def points(group: str, name: str | None = None) -> list[EntryPoint]:
+        return [each for each in groups[group] if name in (None, each.name)]
+
+    monkeypatch.setattr(foreign, "entry_points", points)
     beside(monkeypatch, "mean-label = theirs:mean_label")
     monkeypatch.syspath_prepend(tmp_path)
     ledger.cache_clear()
+    foreign.warn.cache_clear()
     yield write
     ledger.cache_clear()
 
@@ -94,15 +103,17 @@ def test_a_ledger_that_cannot_be_read_is_left_out_with_one_line(change, theirs, 
 
 
 def test_of_two_claims_of_one_name_ours_is_meant_and_the_other_one_named(monkeypatch, capsys):
-    ours = claim.installed()["ogd"].value
+    ours = claim.installed()["ogd"]
     beside(monkeypatch, "ogd = a_package:ogd", "mean-label = b:mean", "mean-label = a:mean")
     for _ in range(2):
         found = claim.installed()
-        assert (found["ogd"].value, found["mean-label"].value) == (ours, "a:mean")
+        assert (found["ogd"].value, found["mean-label"].value) == (ours.value, "a:mean")
     warned = capsys.readouterr().err.splitlines()
+    end = "has this name, give it another"
     assert warned == [
-        "warning: mean-label is a:mean, and b:mean is left out: one of them needs another name",
-        f"warning: ogd is {ours}, and a_package:ogd is left out: one of them needs another name",
+        f"warning: the claim mean-label of b (b) is left out: a claim of a (a) {end}",
+        "warning: the claim ogd of a_package (a_package) is left out: "
+        f"a claim of {foreign.package(ours)} {end}",
     ]
 
 

@@ -6,17 +6,22 @@ import inspect
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from rich.console import Console
 
-from verify.claim import Claim, Run
+from theory.checks import InputError
+from verify.claim import Claim, Run, standing
 from verify.finding import Finding, Verdict
+from verify.foreign import broken, is_ours
 from verify.output import write
 from verify.report import Report, as_json
 from verify.theorems import entries_of, must_hold, recorded
+
+STOPPED = "stopped"  # the id of a finding that says so
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,29 @@ class Checked:
     def verdict(self) -> Verdict:
         """What all findings together say."""
         return Verdict.together(finding.verdict for finding in self.findings)
+
+
+class _Theirs(Claim):
+    """A claim of another package beside ours: what stops it leaves it undecided, and ours go on."""
+
+    point: EntryPoint
+
+    def __init__(self, claim: Claim, point: EntryPoint) -> None:
+        vars(self).update(vars(claim), point=point)
+
+    def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
+        try:
+            yield from super().findings(run, **options)
+        except InputError as error:
+            yield _stopped(error)
+        except Exception as error:
+            yield _stopped(broken(self.point, "was stopped", error))
+
+
+def among_others(point: EntryPoint) -> Claim:
+    """A claim as it is run with all others."""
+    claim = standing(point)
+    return claim if is_ours(point) else _Theirs(claim, point)
 
 
 def check(
@@ -111,7 +139,9 @@ def _stopped(error: BaseException) -> Finding:
     words, name = "stopped before the end", "interrupted"
     if not isinstance(error, KeyboardInterrupt):
         words, name = f"{type(error).__name__}: {error}", "stopped by an error"
-    return Finding("stopped", name, "float", float("nan"), 0, Verdict.UNDECIDED, words)
+    if isinstance(error, InputError):
+        words = str(error)
+    return Finding(STOPPED, name, "float", float("nan"), 0, Verdict.UNDECIDED, words)
 
 
 def _repeat(name: str, claim: Claim, run: Run, options: dict[str, Any]) -> str:
@@ -134,6 +164,8 @@ def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
     finding; unless `strictly` (with fewer samples, or other seeds), a finding that is undecided now
     or was so before is no news.  Nor is a claim whose optional package is missing.
     """
+    if checked.findings and checked.findings[-1].id == STOPPED:
+        return Verdict.UNDECIDED, [checked.findings[-1].words]
     if must_hold(checked.name):
         return checked.verdict, []
     if not checked.findings:

@@ -13,11 +13,10 @@ its own by naming it there; what a claim of this package shows is in the ledger,
 from __future__ import annotations
 
 import inspect
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -27,8 +26,10 @@ import typer
 
 from theory import checks
 from theory.checks import InputError
+from verify import foreign
 from verify.finding import Finding, Verdict
 
+COMMANDS = ("list", "show", "build", "all", "sweep", "summary", "report", "selftest", "env")
 MOST = 10**9  # of any number of things: beyond, no claim has an end
 
 T = TypeVar("T")
@@ -191,28 +192,51 @@ def _first_paragraph(docstring: str | None) -> str:
 def installed() -> dict[str, EntryPoint]:
     """The entry points of all claims by name, without importing any of them.
 
-    Of a name that two packages have, ours is meant, or else the first one's by the name of its
-    module; that the other's is left out is said once, on standard error.
+    A claim of another package that has the name of one of ours, of a command, or of one that is
+    there already is left out, with a line on standard error.
     """
-    points = entry_points(group="verify.claims")
+    points = sorted(
+        entry_points(group="verify.claims"),
+        key=lambda point: (point.name, not foreign.is_ours(point), point.value),
+    )
     if not points:
         raise InputError("no claims are installed: run `pip install -e .` in the project's folder")
-    found: dict[str, EntryPoint] = {}
-    for point in sorted(points, key=lambda point: (point.name, not is_ours(point), point.value)):
-        kept = found.setdefault(point.name, point)
-        if kept.value != point.value:
-            _left_out(point.name, kept.value, point.value)
-    return found
+    found = dict[str, EntryPoint]()
+    for point in points:
+        taken = found.setdefault(point.name, point)
+        if point.name in COMMANDS or taken.value != point.value:
+            of = "a command" if taken is point else f"a claim of {foreign.package(taken)}"
+            foreign.warn(
+                f"the claim {point.name} of {foreign.package(point)} is left out: {of} has this "
+                "name, give it another"
+            )
+    return {name: point for name, point in found.items() if name not in COMMANDS}
 
 
-def is_ours(point: EntryPoint) -> bool:
-    """Whether an entry point is of this library, and not of another package."""
-    return point.value.startswith("verify.")
+def loaded(point: EntryPoint) -> Claim:
+    """The claim of an entry point; InputError for one of another package that cannot be imported,
+    with its file and line, and for what is no claim."""
+    try:
+        made = point.load()
+        if not isinstance(made, Claim):
+            raise TypeError(f"{point.value} is no claim: write @claim(source=…) above it")
+        made.defaults  # noqa: B018 its annotations are read
+    except (Exception, SystemExit) as error:
+        if foreign.is_ours(point):
+            raise
+        raise foreign.broken(point, "cannot be imported", error) from None
+    return made
 
 
-@cache
-def _left_out(name: str, kept: str, other: str) -> None:
-    print(
-        f"warning: {name} is {kept}, and {other} is left out: one of them needs another name",
-        file=sys.stderr,
-    )
+def standing(point: EntryPoint) -> Claim:
+    """As `loaded`; in place of a claim that cannot be imported one that says so when it is run."""
+    try:
+        return loaded(point)
+    except InputError as error:
+        said = str(error)
+
+    def stops(run: Run, **options: Any) -> Iterator[Finding]:
+        raise InputError(said)
+        yield
+
+    return Claim(stops, "", draws=False, faults_seen=({},))

@@ -19,8 +19,8 @@ from typer.exceptions import TyperException
 
 from theory import checks
 from theory.checks import InputError
-from verify.checking import Output, check, news, summary
-from verify.claim import Claim, Run, installed, option
+from verify.checking import Output, among_others, check, news, summary
+from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
 from verify.finding import Verdict
 from verify.options import EXIT, Certificate, Json, Plot, Quick, Quiet, Seed, Verbose, progress_bar
 from verify.output import SCREEN, drawn, file_target, json_target, picture_target, write
@@ -94,17 +94,18 @@ def _app(words: Sequence[str]) -> typer.Typer:
         help="Evidence for theorems about transformers.",
     )
     app.callback()(lambda: None)
-    own: dict[str, Callable[..., Any]] = {
-        "list": list_statements,
-        "show": show,
-        "build": build,
-        "all": check_all,
-        "sweep": sweep_command(None),
-        "summary": summarise,
-        "report": report,
-        "selftest": self_test,
-        "env": show_environment,
-    }
+    functions: list[Callable[..., Any]] = [
+        list_statements,
+        show,
+        build,
+        check_all,
+        sweep_command(None),
+        summarise,
+        report,
+        self_test,
+        show_environment,
+    ]
+    own = dict(zip(COMMANDS, functions, strict=True))
     name = next((word for word in words if not word.startswith("-")), None)
     if name == "sweep":
         following = words[words.index(name) + 1 :][:1]
@@ -134,8 +135,7 @@ def _named(name: str, own: Iterable[str] | None = None) -> Claim:
         near = get_close_matches(name, [*points, *(own or [])], n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
         raise InputError(f"no claim{' or command' * (own is not None)} '{name}': {hint}")
-    claim: Claim = points[name].load()
-    return claim
+    return loaded(points[name])
 
 
 def _command(name: str, claim: Claim) -> Callable[..., int]:
@@ -255,7 +255,7 @@ def check_all(
     outcomes, documents = list[tuple[str, Verdict, list[str]]](), list[str]()
     jobs = checks.dimension("jobs", jobs)
     output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
-    claims: dict[str, Claim] = {name: point.load() for name, point in installed().items()}
+    claims = {name: among_others(point) for name, point in installed().items()}
     tasks = [
         Task(name, options, quick, seed, output)
         for name, claim in claims.items()

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
-from verify.checking import Checked, Output, check
-from verify.claim import Claim, Run, installed
+from verify.checking import Checked, Output, among_others, check
+from verify.claim import Run, installed
 
 THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
@@ -51,8 +51,7 @@ def at_once(jobs: int, tasks: Iterable[Task]) -> Iterator[Checked]:
 
 def _apart(task: Task) -> tuple[str, Checked]:
     """A task's output, and what came of it."""
-    claim: Claim = installed()[task.name].load()
-    run = Run(seed=task.seed, quick=task.quick)
+    claim, run = among_others(installed()[task.name]), Run(seed=task.seed, quick=task.quick)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         done = check(task.name, claim, run, {**claim.defaults, **task.options}, task.output)
     return printed.getvalue(), done

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory.checks import InputError
 from verify.claim import Claim, Fault, Run
 from verify.finding import Verdict
 from verify.planting import FunctionFault
@@ -321,7 +322,8 @@ def random_entries(claims: Claims, count: int, seed: int) -> Iterator[Entry]:
         name, options = cases[rng.integers(len(cases))]
         report = Report(name)
         healthy = run_healthy(claims[name], 0, options, report)
-        assert healthy is not None, report.missed
+        if healthy is None:
+            raise InputError(f"{name}, {'; '.join(report.missed) or 'without an optional package'}")
         model, fault = random_entry(rng, healthy.models)
         outcome = _noticed(claims[name], 0, options, healthy, fault, report)
         yield Entry(name, _shown(options), model, str(fault), outcome, each)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from theory.checks import InputError
-from verify.claim import Claim, installed
+from verify.claim import Claim, installed, loaded, standing
 from verify.output import SCREEN, write
 
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
@@ -81,7 +81,8 @@ def _chosen(names: Sequence[str]) -> dict[str, Claim]:
     unknown = [name for name in names if name not in points]
     if unknown:
         raise InputError(f"no claim '{unknown[0]}': `verify list` shows them all")
-    return {name: points[name].load() for name in names or points}
+    load = loaded if names else standing
+    return {name: load(points[name]) for name in names or points}
 
 
 def _say(report: Any, quiet: bool) -> None:

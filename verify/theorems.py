@@ -14,7 +14,6 @@ Kinds:
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -26,7 +25,7 @@ from typing import Any
 
 from theory.checks import InputError
 from verify import foreign
-from verify.claim import installed, is_ours
+from verify.claim import installed
 
 KINDS = ("theorem", "bound", "erratum", "replication", "open")
 INTRODUCTION = """All that is stated, from the ledger; `python -m verify show NAME` says where
@@ -161,14 +160,14 @@ def ledger() -> dict[str, Theorem]:
     for point in foreign.ledgers():
         try:
             file, text = foreign.text_of(point)
-            foreign.refuse(file, text, partial(_wrong, found))
+            foreign.refuse(file, text, partial(_wrong, found, point.value))
             found |= entries(text, point.value)
         except InputError as error:
-            print(f"warning: {error} (its statements are left out)", file=sys.stderr)
+            foreign.warn(f"{error} (its statements are left out)")
     return found
 
 
-def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
+def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
     """What is wrong with an entry of another package's ledger, if anything."""
     texts = ("topic", "kind", "statement", "source", "claim")
     more = ("theory", "weights", "test", "build", "open")
@@ -196,7 +195,9 @@ def _wrong(taken: Collection[str], name: str, entry: Any) -> str:
         return f"{name} is of kind '{entry['kind']}': choose one of {', '.join(KINDS)}"
     if entry["claim"] not in installed():
         return f"{name} has a claim '{entry['claim']}' that is not installed: see `verify.claims`"
-    if is_ours(installed()[entry["claim"]]):
+    if foreign.left_out(package, installed()[entry["claim"]]):
+        return f"{name} has a claim '{entry['claim']}' that is left out: its name is another's"
+    if foreign.is_ours(installed()[entry["claim"]]):
         return f"{name} has a claim '{entry['claim']}' of this library: name one of its own package"
     for parameter, values in entry.get("over", {}).items():
         if not isinstance(values, list) or not values or {*map(type, values)} != {int}:

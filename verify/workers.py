@@ -18,7 +18,7 @@ from importlib.metadata import version
 from typing import Any
 
 from theory.checks import InputError
-from verify.claim import Claim, Run, installed
+from verify.claim import Run, installed, loaded
 from verify.finding import Finding, Verdict, plain
 
 SECONDS, FOR_A_WORKER = 10, 30  # to wait for a scheduler, and for its first worker
@@ -44,7 +44,7 @@ def one_run(task: Task) -> dict[str, Any]:
     start, found, error, trace = time.perf_counter(), list[Finding](), "", ""
     parameters = task.options
     try:
-        claim: Claim = installed()[task.claim].load()
+        claim = loaded(installed()[task.claim])
         parameters = {**claim.defaults, **task.options}
         found.extend(claim.findings(Run(task.seed), **parameters))
     except InputError as refused:
