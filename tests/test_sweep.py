@@ -298,10 +298,69 @@ def test_a_folder_with_another_sweep(swept, capsys):
     assert (swept / "runs.jsonl").read_bytes() == before
 
 
-def test_a_damaged_line_is_named(swept, capsys):
+GONE = object()
+DAMAGED = {
+    "run": [GONE, 12, -1, 0, True, "1", [1], 10**400],
+    "seed": [GONE, 0, "1", 1.0],
+    "parameters": [GONE, [], {}, {"k": 2, "how": "exactly"}],
+    "verdict": [GONE, "fails", "maybe", 3],
+    "findings": [
+        GONE,
+        [],
+        {},
+        [3],
+        [{}],
+        [{"id": 1, "verdict": "holds", "measured": 1, "bound": 1}],
+    ],
+    "error": [GONE, "stopped", None],
+    "traceback": [GONE],
+    "seconds": [GONE, "long", float("nan")],
+    "version": [GONE, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, values in DAMAGED.items() for value in values]
+)
+def test_a_line_that_no_sweep_has_written_is_named(key, value, swept, capsys):
+    records = lines(swept)
+    records[1][key] = value
+    if value is GONE:
+        del records[1][key]
+    (swept / "runs.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    error = refused(capsys, "summary", swept)
+    assert "runs.jsonl, line 2, is " in error
+    assert error.endswith(": take that line out\n")
+    words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
+    assert refused(capsys, "sweep", "squares", *words) == error
+
+
+@pytest.mark.parametrize("line", ["", "3", "null", '"run"', "{", "\xff", "[" * 10**5])
+def test_a_line_that_is_no_record_is_named(line, swept, capsys):
     file = swept / "runs.jsonl"
-    file.write_text(file.read_text().replace('{"run": 1', '"run": 1', 1))
-    assert "runs.jsonl, line 2, is no run" in refused(capsys, "summary", swept)
+    file.write_bytes(f"{line}\n".encode("latin-1") + file.read_bytes())
+    assert "runs.jsonl, line 1, is no run of its plan.json" in refused(capsys, "summary", swept)
+
+
+def test_runs_that_are_no_file(swept, capsys):
+    (swept / "runs.jsonl").unlink()
+    (swept / "runs.jsonl").mkdir()
+    assert "runs.jsonl: it is no file" in refused(capsys, "summary", swept)
+    (swept / "plan.json").unlink()
+    (swept / "plan.json").symlink_to("/dev/zero")
+    assert "no plan.json that can be read" in refused(capsys, "summary", swept)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"values": None}, {"values": [1]}, {"values": {"k": 3}}, {"values": {"k": []}},
+     {"seeds": "2"}, {"seeds": 0}, {"seeds": 2.0}, {"seeds": True}, {"claim": 3}, {"versions": 3}],
+)  # fmt: skip
+def test_a_plan_that_is_none(change, swept, capsys):
+    plan = json.loads((swept / "plan.json").read_text())
+    (swept / "plan.json").write_text(json.dumps({**plan, **change}))
+    for words in (["summary", swept], ["sweep", "squares", "--k", 1, "--out", swept]):
+        assert "plan.json is no sweep's plan" in refused(capsys, *words)
 
 
 def test_two_sweeps_do_not_write_into_one_folder(swept, capsys):

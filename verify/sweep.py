@@ -7,6 +7,7 @@ sweep that was stopped, however hard, goes on with what is missing.
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import math
@@ -25,6 +26,7 @@ import typer
 from theory import checks
 from theory.checks import InputError
 from verify.claim import Claim, installed
+from verify.kept import is_plan, is_run
 from verify.output import deliver
 from verify.workers import Engine, Task, plain_json
 
@@ -167,8 +169,9 @@ def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
                 raise InputError(
                     f"{out} is no sweep's folder, it has {others[0]}: give another --out"
                 )
-            done = {record["run"] for record in records(out)}
-            _same_plan(out, plan, bool(done))
+            there = read_plan(out) if others else None
+            done = {record["run"] for record in records(out, there)} if there else set()
+            _same_plan(out, plan, there, bool(done))
             with (out / RUNS).open("ab") as file:
                 file.truncate(_whole(out / RUNS))
                 yield file, done
@@ -196,11 +199,9 @@ def _whole(file: Path) -> int:
     return file.read_bytes().rfind(b"\n") + 1
 
 
-def _same_plan(out: Path, plan: Plan, begun: bool) -> None:
+def _same_plan(out: Path, plan: Plan, there: dict[str, Any] | None, begun: bool) -> None:
     """Write the plan, or raise InputError if the folder has runs of another one."""
-    there = read_plan(out) if begun or (out / PLAN).exists() else None
-    if begun and there != plan.document:
-        assert there is not None
+    if there and begun and there != plan.document:
         key = next(key for key in plan.document if there.get(key) != plan.document[key])
         raise InputError(
             f"{out} has runs of another sweep ({key}: {json.dumps(there.get(key))}): "
@@ -213,24 +214,36 @@ def _same_plan(out: Path, plan: Plan, begun: bool) -> None:
 def read_plan(out: Path) -> dict[str, Any]:
     """The plan of a folder; InputError where there is none."""
     try:
-        plan = json.loads((out / PLAN).read_bytes())
-    except (OSError, ValueError):
+        if not (out / PLAN).is_file():
+            raise FileNotFoundError
+        plan: dict[str, Any] = json.loads((out / PLAN).read_bytes())
+    except (OSError, ValueError, RecursionError):
         raise InputError(f"{out} is no sweep's folder: it has no {PLAN} that can be read") from None
-    if not isinstance(plan, dict) or not plan.keys() >= set(Plan.__dataclass_fields__):
+    if not is_plan(plan):
         raise InputError(f"{out / PLAN} is no sweep's plan: give the folder of a sweep")
     return plan
 
 
-def records(out: Path) -> list[dict[str, Any]]:
+def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
     """The runs of a folder, without a last line that was torn; InputError for any other damage."""
-    file, found = out / RUNS, list[dict[str, Any]]()
+    file, found = out / RUNS, dict[int, dict[str, Any]]()
     if not file.exists():
-        return found
-    for number, line in enumerate(file.read_bytes()[: _whole(file)].splitlines(), 1):
+        return []
+    try:
+        if not file.is_file():
+            raise OSError(errno.EINVAL, "it is no file")
+        lines = file.read_bytes()[: _whole(file)].splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
-            record["run"], record["findings"]
-        except (ValueError, KeyError, TypeError):
-            raise InputError(f"{file}, line {number}, is no run: take that line out") from None
-        found.append(record)
-    return found
+        except (ValueError, RecursionError):
+            record = None
+        if not is_run(record, plan):
+            raise InputError(f"{file}, line {number}, is no run of its {PLAN}: take that line out")
+        if found.setdefault(record["run"], record) is not record:
+            raise InputError(
+                f"{file}, line {number}, is run {record['run']} once more: take that line out"
+            )
+    return [*found.values()]

@@ -36,8 +36,8 @@ class Swept:
     @classmethod
     def read(cls, out: Path) -> Swept:
         """The runs of a folder, in the plan's order; InputError for one that is no sweep's."""
-        found = sorted(records(out), key=lambda record: record["run"])
-        return cls(out, read_plan(out), found)
+        plan = read_plan(out)
+        return cls(out, plan, sorted(records(out, plan), key=lambda record: record["run"]))
 
     @property
     def planned(self) -> int:
