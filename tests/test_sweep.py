@@ -234,7 +234,11 @@ BAD = {
     "--k 3..1 --out OUT": ("k is 3..1, an empty range", "write 1..3"),
     "--k 1,,2 --out OUT": ("k is '1,,2', with nothing", "1..12"),
     "--k '' --out OUT": ("k is ''", "write values as"),
-    "--k 1..five --out OUT": ("--k", "valid integer"),
+    "--k 1..five --out OUT": ("k is '1..five'", "valid integer", "ranges of integers as 1..12"),
+    "--k 1...4 --out OUT": ("k is '1...4'", "ranges of integers as 1..12"),
+    "--k 1..1" + 40 * "0" + " --out OUT": ("1" + 40 * "0" + " runs", "at most 100000"),
+    "--k 1 --k 2,3 --out OUT": ("k is given 2 times", "write its values as 1,2,3"),
+    "--most nan --out OUT": ("most is nan", "no number"),
     "--k -1..2 --out OUT": ("k is -1", "at least 0"),
     "--k 1..1000000000000 --seeds 3 --out OUT": ("3000000000000 runs (k 1000000000000, seeds 3)",
         "at most 100000"),
@@ -373,10 +377,15 @@ def test_two_sweeps_do_not_write_into_one_folder(swept, capsys):
 
 def test_a_number_that_no_run_has(swept, capsys):
     for y, hint in (("sqare", "did you mean 'square'"), ("row", "'row:0'"), ("zz", "there are")):
-        assert cli.main(["summary", str(swept), "--x", "k", "--y", y]) == 2
-        error = capsys.readouterr().err
+        error = refused(capsys, "summary", swept, "--x", "k", "--y", y)
         assert f"has measured a number '{y}': " in error
         assert hint in error
+
+
+def test_a_sweep_without_runs_has_no_numbers(swept, capsys):
+    (swept / "runs.jsonl").unlink()
+    error = refused(capsys, "summary", swept, "--x", "k", "--y", "square")
+    assert f"{swept} has no runs yet" in error
 
 
 def test_help_has_the_claims_own_options(capsys):

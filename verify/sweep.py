@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Annotated, Any, get_args, get_origin
 
 import typer
+from typer.exceptions import TyperException
 
 from theory import checks
 from theory.checks import InputError
@@ -32,7 +33,8 @@ from verify.workers import Engine, Task, plain_json
 
 MOST_RUNS = 100_000
 PLAN, RUNS = "plan.json", "runs.jsonl"
-RANGE = re.compile(r"(-?\d{1,30})\.\.(-?\d{1,30})")
+RANGE = re.compile(r"(-?\d{1,99})\.\.(-?\d{1,99})")
+WRITE = "write values as 2,5,10 and ranges of integers as 1..12"
 FLAG = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -91,8 +93,7 @@ def _parts(parameter: inspect.Parameter, text: str) -> list[str | tuple[int, int
         ends = RANGE.fullmatch(part.strip()) if int in (kind, *get_args(kind)) else None
         if not part.strip():
             raise InputError(
-                f"{parameter.name} is {text!r}, with nothing where a value should be: "
-                "write values as 2,5,10 and ranges as 1..12"
+                f"{parameter.name} is {text!r}, with nothing where a value should be: {WRITE}"
             )
         if ends and int(ends[1]) > int(ends[2]):
             raise InputError(
@@ -136,7 +137,14 @@ def _value(parameter: inspect.Parameter, text: str) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command()(read)
     word = f"--{parameter.name.replace('_', '-')}={text}"
-    return app(args=[word], prog_name="verify", standalone_mode=False)
+    try:
+        value = app(args=[word], prog_name="verify", standalone_mode=False)
+    except TyperException as error:
+        said = " ".join(error.format_message().split()).rstrip(".")
+        raise InputError(f"{parameter.name} is {text!r}: {said}; {WRITE}") from None
+    if isinstance(value, float) and math.isnan(value):
+        raise InputError(f"{parameter.name} is {text}, which is no number: {WRITE}")
+    return value
 
 
 def sweep(

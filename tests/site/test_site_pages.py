@@ -13,6 +13,7 @@ from verify.cli import main
 from verify.site.build import report, runs_in
 
 RUN = {
+    "schema": 2,
     "claim": "induction",
     "statement": "Two layers.",
     "parameters": {"seed": 0},
@@ -108,13 +109,54 @@ def test_a_report_is_written_from_a_run(pages, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "{}", "3", '{"claims": [3]}', '{"claims": {"a": 1}}', "{"]
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        "3",
+        '{"claims": [3]}',
+        '{"claims": []}',
+        '{"claims": {"a": 1}}',
+        "{",
+        "[" * 10**5,
+    ],
 )
 def test_what_holds_no_runs_is_refused(tmp_path, content):
     file = tmp_path / "run.json"
     file.write_text(content)
     with pytest.raises(InputError, match=r"^.*run\.json holds no runs: write some with"):
         runs_in(file)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"claim": 3}, {"parameters": []}, {"verdict": "fails"}, {"verdict": "maybe"},
+     {"statement": None}, {"environment": 3}, {"findings": {}}, {"findings": [{}]},
+     {"findings": [{**RUN["findings"][0], "verdict": "<b>"}]}, {"schema": "2"}],
+)  # fmt: skip
+def test_a_run_that_was_changed_is_none(tmp_path, change):
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({**RUN, **change}))
+    with pytest.raises(InputError, match=r"^.*run\.json holds no runs: write some with"):
+        runs_in(file)
+
+
+@pytest.mark.parametrize("schema", [1, 3])
+def test_runs_of_another_schema_are_refused(tmp_path, schema):
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({"claims": [RUN, {**RUN, "schema": schema}]}))
+    with pytest.raises(InputError, match=rf"is of schema {schema}, and this version reads 2"):
+        runs_in(file)
+
+
+def test_a_run_that_no_page_would_show_is_refused(pages, tmp_path):
+    pytest.importorskip("sphinx", reason="needs the extra [site]")
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({"claims": [RUN, {**RUN, "parameters": {"seed": 1}}]}))
+    with pytest.raises(InputError, match=r"^no page would show the run of induction with seed 1:"):
+        report([file], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_files_and_folders_that_are_not_there_are_refused(tmp_path):
