@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+import verify.site
 from theory.checks import InputError
 from verify.cli import main
 from verify.site.build import report, runs_in
@@ -85,6 +87,41 @@ def test_text_is_shown_as_it_is(pages):
     )
     assert documented("One.  Two.\n\n    H = 1\n") == "One.  Two.\n\n```text\n    H = 1\n```"
     assert "<msup>" in mathematics("2^k")
+
+
+def test_stressed_words_are_stressed_and_powers_are_not(pages):
+    from verify.site.prose import escaped
+
+    assert escaped("*one* of **two\nlines**: 2**L, a*b*c, *, +") == (
+        r"*one* of **two" "\n" r"lines**: 2\*\*L, a\*b\*c, \*, +"
+    )
+
+
+def test_titles_stand_as_they_were_printed(pages):
+    from verify.site.prose import references
+
+    assert "Rado's Noncomputable Function <math" in references()["Brady1983"]
+    assert "&#x003A3;" in references()["Brady1983"]  # Σ, not σ
+    assert not [key for key, text in references().items() if "$" in text]
+
+
+def test_all_statements_are_on_one_page_once(pages):
+    from verify.theorems import ledger
+
+    text = pages.index_page([*ledger().values()])
+    for name in ledger():
+        assert text.count(f"[{name}]({name}.md)") == 1
+
+
+def test_every_theme_has_every_colour():
+    css = Path(verify.site.__file__).with_name("static").joinpath("site.css").read_text("utf-8")
+    given = [
+        sorted(re.findall(r"(--ww-\w+):", block))
+        for block in re.findall(r"{([^{}]*--ww-ink:[^{}]*)}", css)
+    ]
+    assert len(given) == 3
+    assert given[0] == given[1] == given[2]
+    assert set(re.findall(r"var\((--ww-\w+)\)", css)) <= {*given[0]}
 
 
 @pytest.mark.slow
