@@ -50,7 +50,14 @@ def claims(monkeypatch):
     points = {"squares": Point(squares), "asks": Point(asks)}
     for module in (cli, sweep, workers):
         monkeypatch.setattr(module, "installed", lambda: points)
-    monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: here)
+    monkeypatch.setattr(sweep_commands, "on_dask", on_dask)
+
+
+def on_dask(jobs, scheduler):
+    """Of Dask what it refuses before it is needed."""
+    if scheduler is not None:
+        workers.on_dask(jobs, scheduler)
+    return here
 
 
 def here(tasks, versions):
@@ -253,6 +260,12 @@ BAD = {
     "--k 1 --x kk --y square --out OUT": ("x is 'kk'", "'seed'"),
     "--k 1 --x k --y square --plot nowhere/p.png --out OUT": ("nowhere", "make it first"),
     "--k 1 --jobs 0 --out OUT": ("jobs is 0", "at least 1"),
+    **{
+        f"--k 1 --scheduler {address} --out OUT": ("which is no address", "tcp://HOST:8786")
+        for address in ("''", "localhost", "host:port", "host:0", "host:99999", "host:-5", "tcp://",
+            "'my host:8786'", "http://host:80")
+    },
+    "--k 1 --scheduler host:8786 --jobs 2 --out OUT": ("--jobs has no part", "leave one"),
     "--k 1 --out nowhere/runs": ("cannot write nowhere/runs", "another --out"),
     "--k 1 --out /dev/null/x": ("cannot write /dev/null/x", "another --out"),
 }  # fmt: skip
