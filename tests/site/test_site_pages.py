@@ -141,6 +141,9 @@ def test_a_report_is_written_from_a_run(pages, tmp_path, capsys):
     assert main(["hop", "--k", "2", "--quiet", "--json", str(file)]) == 0
     assert main(["report", str(file), "--out", str(out)]) == 0
     assert "hop(2, " in (out / "statements" / "hop.html").read_text(encoding="utf-8")
+    first = (out / "index.html").read_text(encoding="utf-8")
+    assert 'href="statements/hop.html"><span class="std std-doc">hop</span></a>: holds' in first
+    assert "references.html#" not in first
     assert main(["report", str(file), "--out", str(out)]) == 2
     assert capsys.readouterr().err.startswith(f"error: {out} is there and not empty")
 

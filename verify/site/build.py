@@ -19,7 +19,11 @@ INDEX = """# Report
 
 What follows is written from the runs and from the code that made them.
 
+LISTED
+
 ```{toctree}
+:hidden:
+
 statements/index
 references
 ```
@@ -34,8 +38,7 @@ def report(files: Sequence[Path], out: Path) -> Path:
     without the packages of the extra `site`.
     """
     runs = [run for file in files for run in runs_in(file)]
-    names = [entry.name for run in runs for entry in entries_of(run["claim"])]
-    if not names:
+    if not any(entries_of(run["claim"]) for run in runs):
         raise InputError("no statement of the ledger is shown by these runs: give others")
     try:
         from sphinx.cmd.build import build_main
@@ -43,8 +46,11 @@ def report(files: Sequence[Path], out: Path) -> Path:
         from verify.site.pages import run_of, write
     except ModuleNotFoundError as error:
         raise InputError(f"pages need {error.name}: pip install 'weightwright[site]'") from None
+    shown = dict[str, str]()
     for run in runs:
-        if not any(run_of(entry, runs) is run for entry in entries_of(run["claim"])):
+        own = [e.name for e in entries_of(run["claim"]) if run_of(e, runs) is run]
+        shown |= dict.fromkeys(own, run["verdict"])
+        if not own:
             at = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
             raise InputError(
                 f"no page would show the run of {run['claim']} with {at}: "
@@ -54,8 +60,10 @@ def report(files: Sequence[Path], out: Path) -> Path:
     with TemporaryDirectory() as folder:
         source = Path(folder)
         (source / "conf.py").write_text(CONFIGURATION, encoding="utf-8")
-        (source / "index.md").write_text(INDEX, encoding="utf-8")
-        write(source, runs, list(dict.fromkeys(names)), own=True)
+        listed = [f"- [{name}](statements/{name}.md): {shown[name]}" for name in shown]
+        index = INDEX.replace("LISTED", "\n".join(listed))
+        (source / "index.md").write_text(index, encoding="utf-8")
+        write(source, runs, [*shown], own=True)
         doctrees = source / "doctrees"
         if build_main(["-q", "-b", "html", "-d", str(doctrees), folder, str(out)]):
             raise InputError("the pages could not be built: what is wrong is said above")
