@@ -51,7 +51,14 @@ def claims(monkeypatch):
     points = {"squares": Point(squares), "asks": Point(asks)}
     for module in (cli, sweep, workers):
         monkeypatch.setattr(module, "installed", lambda: points)
-    monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: here)
+    monkeypatch.setattr(sweep_commands, "on_dask", on_dask)
+
+
+def on_dask(jobs, scheduler):
+    """Of Dask what it refuses before it is needed."""
+    if scheduler is not None:
+        workers.on_dask(jobs, scheduler)
+    return here
 
 
 def here(tasks, versions):
@@ -287,7 +294,11 @@ BAD = {
     "--k 3..1 --out OUT": ("k is 3..1, an empty range", "write 1..3"),
     "--k 1,,2 --out OUT": ("k is '1,,2', with nothing", "1..12"),
     "--k '' --out OUT": ("k is ''", "write values as"),
-    "--k 1..five --out OUT": ("--k", "valid integer"),
+    "--k 1..five --out OUT": ("k is '1..five'", "valid integer", "ranges of integers as 1..12"),
+    "--k 1...4 --out OUT": ("k is '1...4'", "ranges of integers as 1..12"),
+    "--k 1..1" + 40 * "0" + " --out OUT": ("1" + 40 * "0" + " runs", "at most 100000"),
+    "--k 1 --k 2,3 --out OUT": ("k is given 2 times", "write its values as 1,2,3"),
+    "--most nan --out OUT": ("most is nan", "no number"),
     "--k -1..2 --out OUT": ("k is -1", "at least 0"),
     "--k 3,-1 --out OUT": ("k is -1", "at least 0"),
     "--k 1..1000000000000 --seeds 3 --out OUT": ("3000000000000 runs (k 1000000000000, seeds 3)",
@@ -303,6 +314,12 @@ BAD = {
     "--k 1 --x kk --y square --out OUT": ("x is 'kk'", "'seed'"),
     "--k 1 --x k --y square --plot nowhere/p.png --out OUT": ("nowhere", "make it first"),
     "--k 1 --jobs 0 --out OUT": ("jobs is 0", "at least 1"),
+    **{
+        f"--k 1 --scheduler {address} --out OUT": ("which is no address", "tcp://HOST:8786")
+        for address in ("''", "localhost", "host:port", "host:0", "host:99999", "host:-5", "tcp://",
+            "'my host:8786'", "http://host:80")
+    },
+    "--k 1 --scheduler host:8786 --jobs 2 --out OUT": ("--jobs has no part", "leave one"),
     "--k 1 --out nowhere/runs": ("cannot write nowhere/runs", "another --out"),
     "--k 1 --out /dev/null/x": ("cannot write /dev/null/x", "another --out"),
 }  # fmt: skip
@@ -352,20 +369,77 @@ def test_a_folder_with_another_sweep(swept, capsys):
     assert (swept / "runs.jsonl").read_bytes() == before
 
 
-def test_a_damaged_line_is_named(swept, capsys):
+GONE = object()
+DAMAGED = {
+    "run": [GONE, 12, -1, 0, True, "1", [1], 10**400],
+    "seed": [GONE, 0, "1", 1.0],
+    "parameters": [GONE, [], {}, {"k": 2, "how": "exactly"}],
+    "verdict": [GONE, "fails", "maybe", 3],
+    "findings": [
+        GONE,
+        [],
+        {},
+        [3],
+        [{}],
+        [{"id": 1, "verdict": "holds", "measured": 1, "bound": 1}],
+    ],
+    "error": [GONE, "stopped", None],
+    "traceback": [GONE],
+    "seconds": [GONE, "long", float("nan")],
+    "version": [GONE, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, values in DAMAGED.items() for value in values]
+)
+def test_a_line_that_no_sweep_has_written_is_named(key, value, swept, capsys):
+    records = lines(swept)
+    records[1][key] = value
+    if value is GONE:
+        del records[1][key]
+    (swept / "runs.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    error = refused(capsys, "summary", swept)
+    assert "runs.jsonl, line 2, is " in error
+    assert error.endswith(": take that line out\n")
+    words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
+    assert refused(capsys, "sweep", "squares", *words) == error
+
+
+@pytest.mark.parametrize("line", ["", "3", "null", '"run"', "{", "\xff", "[" * 10**5])
+def test_a_line_that_is_no_record_is_named(line, swept, capsys):
     file = swept / "runs.jsonl"
-    whole = file.read_text()
-    file.write_text(whole + whole.splitlines(keepends=True)[4])
-    assert "line 13, is run 4 again: take that line out" in refused(capsys, "summary", swept)
-    file.write_text(whole.replace('{"run": 1', '"run": 1', 1))
-    assert "runs.jsonl, line 2, is no run" in refused(capsys, "summary", swept)
+    file.write_bytes(f"{line}\n".encode("latin-1") + file.read_bytes())
+    assert "runs.jsonl, line 1, is no run of its plan.json" in refused(capsys, "summary", swept)
 
 
-def test_a_file_that_grows_while_it_is_read_is_read_once(swept, monkeypatch, capsys):
-    torn, whole = (b'{"run": 0, "findings": []}\n{"ru', b'n": 1, "findings": []}\n')
-    contents = iter([torn, torn + whole])
+def test_runs_that_are_no_file(swept, capsys):
+    (swept / "runs.jsonl").unlink()
+    (swept / "runs.jsonl").mkdir()
+    assert "runs.jsonl: it is no file" in refused(capsys, "summary", swept)
+    (swept / "plan.json").unlink()
+    (swept / "plan.json").symlink_to("/dev/zero")
+    assert "no plan.json that can be read" in refused(capsys, "summary", swept)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"values": None}, {"values": [1]}, {"values": {"k": 3}}, {"values": {"k": []}},
+     {"seeds": "2"}, {"seeds": 0}, {"seeds": 2.0}, {"seeds": True}, {"claim": 3}, {"versions": 3}],
+)  # fmt: skip
+def test_a_plan_that_is_none(change, swept, capsys):
+    plan = json.loads((swept / "plan.json").read_text())
+    (swept / "plan.json").write_text(json.dumps({**plan, **change}))
+    for words in (["summary", swept], ["sweep", "squares", "--k", 1, "--out", swept]):
+        assert "plan.json is no sweep's plan" in refused(capsys, *words)
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_once(swept, monkeypatch):
+    plan = sweep.read_plan(swept)
+    content = (swept / "runs.jsonl").read_bytes()
+    contents = iter([content[: content.index(b"\n") + 5], content])
     monkeypatch.setattr(Path, "read_bytes", lambda path: next(contents))
-    assert [record["run"] for record in sweep.records(swept)] == [0]
+    assert len(sweep.records(swept, plan)) == 1
 
 
 def test_a_plan_of_another_version_is_another_one(swept, capsys):
@@ -387,10 +461,15 @@ def test_two_sweeps_do_not_write_into_one_folder(swept, capsys):
 
 def test_a_number_that_no_run_has(swept, capsys):
     for y, hint in (("sqare", "did you mean 'square'"), ("row", "'row:0'"), ("zz", "there are")):
-        assert cli.main(["summary", str(swept), "--x", "k", "--y", y]) == 2
-        error = capsys.readouterr().err
+        error = refused(capsys, "summary", swept, "--x", "k", "--y", y)
         assert f"has measured a number '{y}': " in error
         assert hint in error
+
+
+def test_a_sweep_without_runs_has_no_numbers(swept, capsys):
+    (swept / "runs.jsonl").unlink()
+    error = refused(capsys, "summary", swept, "--x", "k", "--y", "square")
+    assert f"{swept} has no runs yet" in error
 
 
 def test_help_has_the_claims_own_options(capsys):

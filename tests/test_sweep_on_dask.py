@@ -152,7 +152,7 @@ def test_a_scheduler_that_goes_away_leaves_what_was_run(cluster, package):
 
 @dask
 @pytest.mark.slow
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "nobody://here:1"])
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nobody.invalid:8786"])
 def test_a_scheduler_that_cannot_be_reached_is_one_line(address, package):
     process = sweep("--k", "1..3", "--scheduler", address, "--out", package / "runs")
     _, errors = process.communicate()

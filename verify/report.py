@@ -17,6 +17,7 @@ STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "bold red", Verdict.UNDECIDED: 
 LIBRARIES = ("numpy", "scipy", "torch", "sympy", "mpmath", "python-flint")
 
 
+SCHEMA = 2  # of the JSON that a run is written as
 LAYER = re.compile(r"\blayer (\d+)\b")
 
 
@@ -102,9 +103,9 @@ def as_json(
     findings: list[Finding],
     seconds: float,
 ) -> str:
-    """One claim's run as a JSON document (schema 2)."""
+    """One claim's run as a JSON document."""
     document = {
-        "schema": 2,
+        "schema": SCHEMA,
         "claim": name,
         "statement": statement,
         "source": source,

@@ -7,6 +7,7 @@ sweep that was stopped, however hard, goes on with what is missing.
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import math
@@ -21,16 +22,19 @@ from pathlib import Path
 from typing import IO, Annotated, Any, get_args, get_origin
 
 import typer
+from typer.exceptions import TyperException
 
 from theory import checks
 from theory.checks import InputError
 from verify.claim import Claim, installed
+from verify.kept import is_plan, is_run
 from verify.output import deliver
 from verify.workers import Engine, Task, plain_json
 
 MOST_RUNS = 100_000
 PLAN, RUNS = "plan.json", "runs.jsonl"
-RANGE = re.compile(r"(-?\d{1,30})\.\.(-?\d{1,30})")
+RANGE = re.compile(r"(-?\d{1,99})\.\.(-?\d{1,99})")
+WRITE = "write values as 2,5,10 and ranges of integers as 1..12"
 FLAG = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -89,8 +93,7 @@ def _parts(parameter: inspect.Parameter, text: str) -> list[str | tuple[int, int
         ends = RANGE.fullmatch(part.strip()) if int in (kind, *get_args(kind)) else None
         if not part.strip():
             raise InputError(
-                f"{parameter.name} is {text!r}, with nothing where a value should be: "
-                "write values as 2,5,10 and ranges as 1..12"
+                f"{parameter.name} is {text!r}, with nothing where a value should be: {WRITE}"
             )
         if ends and int(ends[1]) > int(ends[2]):
             raise InputError(
@@ -134,7 +137,14 @@ def _value(parameter: inspect.Parameter, text: str) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command()(read)
     word = f"--{parameter.name.replace('_', '-')}={text}"
-    return app(args=[word], prog_name="verify", standalone_mode=False)
+    try:
+        value = app(args=[word], prog_name="verify", standalone_mode=False)
+    except TyperException as error:
+        said = " ".join(error.format_message().split()).rstrip(".")
+        raise InputError(f"{parameter.name} is {text!r}: {said}; {WRITE}") from None
+    if isinstance(value, float) and math.isnan(value):
+        raise InputError(f"{parameter.name} is {text}, which is no number: {WRITE}")
+    return value
 
 
 def sweep(
@@ -167,8 +177,9 @@ def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
                 raise InputError(
                     f"{out} is no sweep's folder, it has {others[0]}: give another --out"
                 )
-            done = {record["run"] for record in records(out)}
-            _same_plan(out, plan, bool(done))
+            there = read_plan(out) if others else None
+            done = {record["run"] for record in records(out, there)} if there else set()
+            _same_plan(out, plan, there, bool(done))
             with (out / RUNS).open("ab") as file:
                 file.truncate(_whole((out / RUNS).read_bytes()))
                 yield file, done
@@ -196,11 +207,9 @@ def _whole(content: bytes) -> int:
     return content.rfind(b"\n") + 1
 
 
-def _same_plan(out: Path, plan: Plan, begun: bool) -> None:
+def _same_plan(out: Path, plan: Plan, there: dict[str, Any] | None, begun: bool) -> None:
     """Write the plan, or raise InputError if the folder has runs of another one."""
-    there = read_plan(out) if begun or (out / PLAN).exists() else None
-    if begun and there != plan.document:
-        assert there is not None
+    if there and begun and there != plan.document:
         keys = there | plan.document  # those of another version may be others
         key = next(key for key in keys if there.get(key) != plan.document.get(key))
         raise InputError(
@@ -214,28 +223,37 @@ def _same_plan(out: Path, plan: Plan, begun: bool) -> None:
 def read_plan(out: Path) -> dict[str, Any]:
     """The plan of a folder; InputError where there is none."""
     try:
-        plan = json.loads((out / PLAN).read_bytes())
-    except (OSError, ValueError):
+        if not (out / PLAN).is_file():
+            raise FileNotFoundError
+        plan: dict[str, Any] = json.loads((out / PLAN).read_bytes())
+    except (OSError, ValueError, RecursionError):
         raise InputError(f"{out} is no sweep's folder: it has no {PLAN} that can be read") from None
-    if not isinstance(plan, dict) or not plan.keys() >= set(Plan.__dataclass_fields__):
+    if not is_plan(plan):
         raise InputError(f"{out / PLAN} is no sweep's plan: give the folder of a sweep")
     return plan
 
 
-def records(out: Path) -> list[dict[str, Any]]:
+def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
     """The runs of a folder, without a last line that was torn; InputError for any other damage."""
-    file, found, runs = out / RUNS, list[dict[str, Any]](), set[int]()
+    file, found = out / RUNS, dict[int, dict[str, Any]]()
     if not file.exists():
-        return found
-    content = file.read_bytes()  # once: it may grow meanwhile
-    for number, line in enumerate(content[: _whole(content)].splitlines(), 1):
+        return []
+    try:
+        if not file.is_file():
+            raise OSError(errno.EINVAL, "it is no file")
+        content = file.read_bytes()  # once: it may grow meanwhile
+        lines = content[: _whole(content)].splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
-            run, _ = int(record["run"]), record["findings"]
-        except (ValueError, KeyError, TypeError):
-            raise InputError(f"{file}, line {number}, is no run: take that line out") from None
-        if run in runs:
-            raise InputError(f"{file}, line {number}, is run {run} again: take that line out")
-        runs.add(run)
-        found.append(record)
-    return found
+        except (ValueError, RecursionError):
+            record = None
+        if not is_run(record, plan):
+            raise InputError(f"{file}, line {number}, is no run of its {PLAN}: take that line out")
+        if found.setdefault(record["run"], record) is not record:
+            raise InputError(
+                f"{file}, line {number}, is run {record['run']} once more: take that line out"
+            )
+    return [*found.values()]

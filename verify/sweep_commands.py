@@ -39,11 +39,11 @@ def sweep_command(claim: Claim | None) -> Callable[..., int]:
         x: X = None,
         y: Y = None,
         quiet: Quiet = False,
-        **texts: str | None,
+        **texts: list[str] | None,
     ) -> int:
         """Run a claim with all combinations of values, such as --k 1..12 --d 2,5,10 --seeds 20."""
         assert claim is not None
-        given = {option: text for option, text in texts.items() if text is not None}
+        given = {option: _once(option, each) for option, each in texts.items() if each}
         plan = planned(name, claim, given, seeds)
         asked = _asked(plot, x, y, [*claim.options, "seed"])
         engine = on_dask(None if jobs is None else checks.dimension("jobs", jobs), scheduler)
@@ -60,7 +60,7 @@ def sweep_command(claim: Claim | None) -> Callable[..., int]:
             p.name,
             p.POSITIONAL_OR_KEYWORD,
             default=None,
-            annotation=Annotated[str | None, option(_help(p), metavar="VALUES")],
+            annotation=Annotated[list[str] | None, option(_help(p), metavar="VALUES")],
         )
         for p in (claim.options.values() if claim else ())
     ]
@@ -69,6 +69,14 @@ def sweep_command(claim: Claim | None) -> Callable[..., int]:
     )
     run_sweep.__annotations__ = {p.name: p.annotation for p in [*common, *own]}
     return run_sweep
+
+
+def _once(option: str, texts: Sequence[str]) -> str:
+    """The text of an option that was given once; InputError for one that was given twice."""
+    if len(texts) > 1:
+        both = ",".join(texts)
+        raise InputError(f"{option} is given {len(texts)} times: write its values as {both}")
+    return texts[0]
 
 
 def _help(parameter: inspect.Parameter) -> str:
@@ -104,9 +112,10 @@ def _asked(
 def _summarised(out: Path, plot: Path | None, x: str | None, y: str | None, quiet: bool) -> int:
     """Print what a folder has found, and draw it if that is asked; the exit code of it all."""
     found = Swept.read(out)
+    table = ["", *found.table(x, y)] if x is not None and y is not None else []
     print(*(found.counts() if quiet else found.summary()), sep="\n")
     if x is not None and y is not None:
-        print("", *found.table(x, y), sep="\n")
+        print(*table, sep="\n")
         with drawn(plot) as picture:
             if picture is not None:
                 found.draw(picture, x, y)

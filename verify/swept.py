@@ -36,8 +36,8 @@ class Swept:
     @classmethod
     def read(cls, out: Path) -> Swept:
         """The runs of a folder, in the plan's order; InputError for one that is no sweep's."""
-        found = sorted(records(out), key=lambda record: record["run"])
-        return cls(out, read_plan(out), found)
+        plan = read_plan(out)
+        return cls(out, plan, sorted(records(out, plan), key=lambda record: record["run"]))
 
     @property
     def planned(self) -> int:
@@ -113,6 +113,8 @@ class Swept:
         """The runs that have a number of this name, measured or as bound, and that number."""
         numbers = [(record, dict(_all_numbers(record, what))) for record in self.records]
         found = [(record, own[y]) for record, own in numbers if y in own]
+        if not self.records:
+            raise InputError(f"{self.out} has no runs yet: let `verify sweep` run first")
         if not found and what == "measured":
             names = [*dict.fromkeys(name for _, own in numbers for name in own)]
             near = [name for name in names if name.startswith(f"{y}:")]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import time
 import traceback
 from collections.abc import Callable, Generator, Sequence
@@ -22,6 +23,7 @@ from verify.claim import Run, installed, loaded
 from verify.finding import Finding, Verdict, plain
 
 SECONDS, FOR_A_WORKER = 10, 30  # to wait for a scheduler, and for its first worker
+ADDRESS = re.compile(r"((tcp|tls|ucx|wss?)://)?[^\s/]+:(\d{1,5})")
 GO_ON = "the same command goes on with what is left"
 
 
@@ -98,7 +100,15 @@ def plain_json(value: Any) -> Any:
 
 def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
     """Runs on so many processes of this machine (by default, one a core), or on a scheduler's
-    workers; InputError if Dask is not installed."""
+    workers; InputError if Dask is not installed, and for what is no address."""
+    if scheduler is not None:
+        address = ADDRESS.fullmatch(scheduler)
+        if address is None or not 0 < int(address[3]) < 2**16:
+            raise InputError(
+                f"scheduler is {scheduler!r}, which is no address: write it as tcp://HOST:8786"
+            )
+        if jobs is not None:
+            raise InputError("--jobs has no part with --scheduler, whose workers run: leave one")
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -131,6 +141,7 @@ def _shared_out(
                     n_workers=min(jobs or os.cpu_count() or 1, len(tasks)),
                     threads_per_worker=1,
                     dashboard_address=None,
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # of what is served
                     silence_logs=logging.CRITICAL,
                 )
             )

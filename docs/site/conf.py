@@ -4,18 +4,20 @@ those of `docs/`, and the examples."""
 import builtins
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
 from verify.site.conf import *  # noqa: F403
 from verify.site.conf import extensions, suppress_warnings
-from verify.site.pages import newton_page, write
+from verify.site.pages import newton_page, put, write
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / "docs" / "_build"
 SOURCE, EXAMPLES = BUILD / "source", BUILD / "examples"
 ELSEWHERE = {"induction_in_lens.py"}  # needs packages that the site does not
+LISTED = "theorems.md"  # the list of statements, which the site has as pages
 
 os.environ["COLUMNS"] = "100"
 builtins.__file__ = str(EXAMPLES / "example.py")  # the gallery's runner names no file
@@ -24,15 +26,23 @@ suppress_warnings += ["myst.xref_missing", "config.cache"]
 
 
 def drawn(block, variables, configuration):
-    """The pictures that an example has drawn into files, as the gallery shows them."""
+    """The pictures that an example has drawn into files, each as wide as the page."""
     from sphinx_gallery.scrapers import figure_rst
 
     shown = []
     for picture in sorted(EXAMPLES.rglob("*.png")):
         place = variables["image_path_iterator"].next()
         shutil.move(picture, place)
-        shown.append(place)
-    return figure_rst(shown, configuration["src_dir"])
+        shown.append(figure_rst([place], configuration["src_dir"]))
+    return "\n".join(shown)
+
+
+def told(text):
+    """A page of `docs/` as the site has it: examples and the list of statements are pages of its
+    own, and other files of the repository are named and not linked to."""
+    text = text.replace(f"]({LISTED})", "](statements/index.md)")
+    text = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", text)
+    return re.sub(r"\[([^][]+)\]\(\.\./([^)]+)\)", r"\1 (`\2`)", text)
 
 
 def copied():
@@ -67,8 +77,11 @@ sphinx_gallery_conf = {
 }
 
 copied()
-for page in (HERE / "index.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("*.png")):
-    shutil.copy2(page, SOURCE)
+for page in (HERE / "index.md", *(ROOT / "docs").glob("*.md")):
+    if page.name != LISTED:
+        put(SOURCE / page.name, told(page.read_text(encoding="utf-8")))
+for picture in (ROOT / "docs").glob("*.png"):
+    shutil.copy2(picture, SOURCE)
 runs = BUILD / "runs.json"
 write(SOURCE, json.loads(runs.read_text(encoding="utf-8"))["claims"] if runs.exists() else [])
-(SOURCE / "newton.md").write_text(newton_page(), encoding="utf-8")
+put(SOURCE / "newton.md", newton_page())

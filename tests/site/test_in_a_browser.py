@@ -207,6 +207,8 @@ def test_by_keyboard_alone(opened):
     line.send_keys("3 1 4 1 5 3")
     it = browser.find_element(By.ID, "it")
     assert json.loads(it.get_attribute("data-answers")) == model([3, 1, 4, 1, 5, 3]).tolist()
+    assert "At home: print(model([3, 1, 4, 1, 5, 3]))" in it.text
+    assert "⊥: the model says that there is none (in Python −1)." in it.text
     line.send_keys(Keys.TAB)
     browser.switch_to.active_element.send_keys(Keys.TAB)
     focused = browser.switch_to.active_element

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+import verify.site
 from theory.checks import InputError
 from verify.cli import main
 from verify.site.build import report, runs_in
 
 RUN = {
+    "schema": 2,
     "claim": "induction",
     "statement": "Two layers.",
     "parameters": {"seed": 0},
@@ -128,6 +130,41 @@ def test_text_is_shown_as_it_is(pages):
     assert "<msup>" in mathematics("2^k")
 
 
+def test_stressed_words_are_stressed_and_powers_are_not(pages):
+    from verify.site.prose import escaped
+
+    assert escaped("*one* of **two\nlines**: 2**L, a*b*c, *, +") == (
+        r"*one* of **two" "\n" r"lines**: 2\*\*L, a\*b\*c, \*, +"
+    )
+
+
+def test_titles_stand_as_they_were_printed(pages):
+    from verify.site.prose import references
+
+    assert "Rado's Noncomputable Function <math" in references()["Brady1983"]
+    assert "&#x003A3;" in references()["Brady1983"]  # Σ, not σ
+    assert not [key for key, text in references().items() if "$" in text]
+
+
+def test_all_statements_are_on_one_page_once(pages):
+    from verify.theorems import ledger
+
+    text = pages.index_page([*ledger().values()])
+    for name in ledger():
+        assert text.count(f"[{name}]({name}.md)") == 1
+
+
+def test_every_theme_has_every_colour():
+    css = Path(verify.site.__file__).with_name("static").joinpath("site.css").read_text("utf-8")
+    given = [
+        sorted(re.findall(r"(--ww-\w+):", block))
+        for block in re.findall(r"{([^{}]*--ww-ink:[^{}]*)}", css)
+    ]
+    assert len(given) == 3
+    assert given[0] == given[1] == given[2]
+    assert set(re.findall(r"var\((--ww-\w+)\)", css)) <= {*given[0]}
+
+
 @pytest.mark.slow
 def test_every_statement_has_a_page(pages, tmp_path):
     from verify.theorems import ledger
@@ -145,18 +182,67 @@ def test_a_report_is_written_from_a_run(pages, tmp_path, capsys):
     assert main(["hop", "--k", "2", "--quiet", "--json", str(file)]) == 0
     assert main(["report", str(file), "--out", str(out)]) == 0
     assert "hop(2, " in (out / "statements" / "hop.html").read_text(encoding="utf-8")
+    first = (out / "index.html").read_text(encoding="utf-8")
+    assert 'href="statements/hop.html"><span class="std std-doc">hop</span></a>: holds' in first
+    assert "references.html#" not in first
     assert main(["report", str(file), "--out", str(out)]) == 2
     assert capsys.readouterr().err.startswith(f"error: {out} is there and not empty")
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "{}", "3", '{"claims": [3]}', '{"claims": {"a": 1}}', "{"]
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        "3",
+        '{"claims": [3]}',
+        '{"claims": []}',
+        '{"claims": {"a": 1}}',
+        "{",
+        "[" * 10**5,
+    ],
 )
 def test_what_holds_no_runs_is_refused(tmp_path, content):
     file = tmp_path / "run.json"
     file.write_text(content)
     with pytest.raises(InputError, match=r"^.*run\.json holds no runs: write some with"):
         runs_in(file)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"claim": 3}, {"parameters": []}, {"verdict": "fails"}, {"verdict": "maybe"},
+     {"statement": None}, {"environment": 3}, {"findings": {}}, {"findings": [{}]},
+     {"findings": [{**RUN["findings"][0], "verdict": "<b>"}]}, {"schema": "2"}],
+)  # fmt: skip
+def test_a_run_that_was_changed_is_none(tmp_path, change):
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({**RUN, **change}))
+    with pytest.raises(InputError, match=r"^.*run\.json holds no runs: write some with"):
+        runs_in(file)
+
+
+@pytest.mark.parametrize("schema", [1, 3])
+def test_runs_of_another_schema_are_refused(tmp_path, schema):
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({"claims": [RUN, {**RUN, "schema": schema}]}))
+    with pytest.raises(InputError, match=rf"is of schema {schema}, and this version reads 2"):
+        runs_in(file)
+
+
+def test_a_run_that_no_page_would_show_is_refused(pages, tmp_path):
+    pytest.importorskip("sphinx", reason="needs the extra [site]")
+    file = tmp_path / "run.json"
+    given = {"k": 3, "start": "gram", "interleaved": False, "layout": "all"}
+    runs = [
+        {**RUN, "claim": "newton", "parameters": given | {"layout": layout}}
+        for layout in ("all", "none")
+    ]
+    file.write_text(json.dumps({"claims": runs}))
+    with pytest.raises(InputError, match=r"^no page would show the run of newton with .*none besi"):
+        report([file], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_files_and_folders_that_are_not_there_are_refused(tmp_path):

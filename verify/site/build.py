@@ -9,14 +9,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from theory.checks import InputError
+from verify.finding import Verdict
+from verify.report import SCHEMA
 from verify.theorems import entries_of
 
+MOST_BYTES = 10**8  # of a file with runs
 CONFIGURATION = "from verify.site.conf import *\n"
 INDEX = """# Report
 
 What follows is written from the runs and from the code that made them.
 
+LISTED
+
 ```{toctree}
+:hidden:
+
 statements/index
 references
 ```
@@ -26,25 +33,45 @@ references
 def report(files: Sequence[Path], out: Path) -> Path:
     """Write the pages of the statements that these runs show into a folder, and return the first.
 
-    Raises ValueError for files that hold no runs, a folder that is there and is not empty or cannot
-    be made, and without the packages of the extra `site`.
+    Raises ValueError for files that hold no runs, for a run that no page would show (there is
+    another one of its statement), a folder that is there and is not empty or cannot be made, and
+    without the packages of the extra `site`.
     """
     runs = [run for file in files for run in runs_in(file)]
-    names = [entry.name for run in runs for entry in entries_of(run["claim"])]
-    if not names:
+    if not any(entries_of(run["claim"]) for run in runs):
         raise InputError("no statement of the ledger is shown by these runs: give others")
     try:
         from sphinx.cmd.build import build_main
 
-        from verify.site.pages import write
+        from verify.site.pages import runs_of, write
     except ModuleNotFoundError as error:
         raise InputError(f"pages need {error.name}: pip install 'weightwright[site]'") from None
+    shown = dict[str, list[str]]()  # a statement's verdicts
+    for run in runs:
+        own = [
+            entry.name
+            for entry in entries_of(run["claim"])
+            if any(each is run for each in runs_of(entry, runs))
+        ]
+        for name in own:
+            shown.setdefault(name, []).append(run["verdict"])
+        if not own:
+            at = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
+            raise InputError(
+                f"no page would show the run of {run['claim']} with {at} beside the others: "
+                "give it alone"
+            )
     _empty(out)
     with TemporaryDirectory() as folder:
         source = Path(folder)
         (source / "conf.py").write_text(CONFIGURATION, encoding="utf-8")
-        (source / "index.md").write_text(INDEX, encoding="utf-8")
-        write(source, runs, list(dict.fromkeys(names)), own=True)
+        listed = [
+            f"- [{name}](statements/{name}.md): {', '.join(verdicts)}"
+            for name, verdicts in shown.items()
+        ]
+        index = INDEX.replace("LISTED", "\n".join(listed))
+        (source / "index.md").write_text(index, encoding="utf-8")
+        write(source, runs, [*shown], own=True)
         doctrees = source / "doctrees"
         if build_main(["-q", "-b", "html", "-d", str(doctrees), folder, str(out)]):
             raise InputError("the pages could not be built: what is wrong is said above")
@@ -54,17 +81,58 @@ def report(files: Sequence[Path], out: Path) -> Path:
 def runs_in(file: Path) -> list[Mapping[str, Any]]:
     """The runs in a file that `verify NAME --json` or `verify all --json` wrote."""
     try:
+        if file.stat().st_size > MOST_BYTES:
+            raise InputError(f"{file} has more than {MOST_BYTES} bytes: give fewer runs")
         document = json.loads(file.read_text(encoding="utf-8"))
         runs = document.get("claims", [document])
-        if not all({"claim", "findings", "parameters"} <= set(run) for run in runs):
+        if not runs or not all(map(_is_run, runs)):
             raise ValueError
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
-    except (ValueError, AttributeError, TypeError):
+    except (ValueError, AttributeError, TypeError, RecursionError):
         raise InputError(
             f"{file} holds no runs: write some with `python -m verify NAME --json {file}`"
         ) from None
+    schemas = {run["schema"] for run in runs} - {SCHEMA}
+    if schemas:
+        raise InputError(
+            f"{file} is of schema {schemas.pop()}, and this version reads {SCHEMA}: run "
+            "`python -m verify NAME --json FILE` again"
+        )
     return list(runs)
+
+
+def _is_run(document: Any) -> bool:
+    """Whether JSON is a claim's run, as `verify.report.as_json` writes it."""
+    match document:
+        case {
+            "schema": int(),
+            "claim": str(),
+            "statement": str(),
+            "parameters": dict(),
+            "verdict": str(verdict),
+            "findings": list(findings),
+            "environment": dict(),
+        } if all(map(_is_finding, findings)):
+            return verdict == Verdict.together(Verdict(each["verdict"]) for each in findings)
+    return False
+
+
+def _is_finding(document: Any) -> bool:
+    match document:
+        case {
+            "name": str(),
+            "evidence": str(),
+            "verdict": str(verdict),
+            "measured": _,
+            "bound": _,
+            "words": str(),
+            "wanted": str(),
+        }:
+            return verdict in {*map(str, Verdict)}
+    return False
 
 
 def _empty(out: Path) -> None:

@@ -188,9 +188,20 @@ def topic_page(topic: str, entries: Iterable[Theorem]) -> str:
     return "\n".join([*lines, "", _toctree(names)])
 
 
-def _toctree(names: Iterable[str], hidden: str = ":hidden:\n") -> str:
+def index_page(entries: Sequence[Theorem]) -> str:
+    """All statements by name, topic by topic."""
+    lines = ["# Statements"]
+    topics = list(dict.fromkeys(entry.topic for entry in entries))
+    for topic in topics:
+        names = [entry.name for entry in entries if entry.topic == topic]
+        lines.append(f"## [{topic}](topic-{topic}.md)")
+        lines.append(" · ".join(f"[{name}]({name}.md)" for name in names))
+    return "\n\n".join([*lines, _toctree(f"topic-{topic}" for topic in topics)])
+
+
+def _toctree(names: Iterable[str]) -> str:
     below = "\n".join(names)
-    return f"```{{toctree}}\n{hidden}\n{below}\n```\n"
+    return f"```{{toctree}}\n:hidden:\n\n{below}\n```\n"
 
 
 def reference_page() -> str:
@@ -210,7 +221,8 @@ def newton_page() -> str:
         "Each point is an example, with the features (1, x) and the label y. Drag it, or move it "
         "with the arrow keys. The line is what the transformer of k + 1 layers predicts at each x, "
         "with the [weights of this statement](statements/newton-direct-identity.md): k steps of "
-        "Iterative Newton from M₀ = I/32. The faint lines are those of fewer steps.\n\n"
+        "Iterative Newton, M ← 2M − M·XᵀX·M from M = I/32. With k the prediction x·M·Xᵀy tends to "
+        "that of least squares. The faint lines are those of fewer steps.\n\n"
         f'<div class="ww-newton"><script type="application/json">{text}</script></div>\n\n'
         "At home:\n\n```python\nfrom constructions import newton\n\n"
         'model = newton(2, 8, 2.0**-5, start="identity")\n'
@@ -230,14 +242,13 @@ def write(folder: Path, every: Runs, names: Sequence[str] = (), *, own: bool = F
     for entry in entries:
         ran = runs_of(entry, every)
         at = _parameters(entry, ran[0]) if own and ran else {}
-        _put(statements / f"{entry.name}.md", page(entry, ran, at))
+        put(statements / f"{entry.name}.md", page(entry, ran, at))
     topics = list(dict.fromkeys(entry.topic for entry in entries))
     for topic in topics:
         listed = [entry for entry in entries if entry.topic == topic]
-        _put(statements / f"topic-{topic}.md", topic_page(topic, listed))
-    listed_topics = _toctree((f"topic-{topic}" for topic in topics), ":maxdepth: 2\n")
-    _put(statements / "index.md", f"# Statements\n\n{listed_topics}")
-    _put(folder / "references.md", reference_page())
+        put(statements / f"topic-{topic}.md", topic_page(topic, listed))
+    put(statements / "index.md", index_page(entries))
+    put(folder / "references.md", reference_page())
 
 
 def _parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
@@ -246,7 +257,7 @@ def _parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
     return {name: given[name] for name in entry.over if type(given.get(name)) is int}
 
 
-def _put(file: Path, text: str) -> None:
+def put(file: Path, text: str) -> None:
     """Write a page, unless it stands there already: what has not changed is not built again."""
     if not file.exists() or file.read_text(encoding="utf-8") != text:
         file.write_text(text, encoding="utf-8")

@@ -104,7 +104,8 @@
       const off = Math.max(...all[k].map((y, i) => Math.abs(y - a - b * GRID[i])));
       const layers = models[k].blocks.length;
       label.textContent = `Newton steps k = ${k} (${layers} layer${layers === 1 ? "" : "s"})`;
-      said.textContent = `The transformer is at most ${off.toExponential(1)} off the least-squares line (dashed) on [−1, 1].`;
+      const most = off < 1e-3 ? off.toExponential(1).replace("-", "−") : off.toPrecision(2);
+      said.textContent = `The transformer is at most ${most} off the least-squares line (dashed) on [−1, 1].`;
       box.dataset.predictions = JSON.stringify(all[k]);
     }
     slider.addEventListener("input", draw);

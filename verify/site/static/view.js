@@ -54,7 +54,7 @@
       svg.append(box);
       if (numbers) {
         const at = { x: x + cell / 2, y: y + cell / 2 + 4, class: "ww-number" };
-        svg.append(drawn("text", at, brief(value)));
+        svg.append(drawn("text", strength > 0.7 ? { ...at, class: "ww-number ww-strong" } : at, brief(value)));
       }
     }
     let at = 0;
@@ -170,6 +170,7 @@
     const answers = element("div", { class: "ww-wide" });
     const layer = element("input", { id: `${id}-layer`, type: "range", min: 0, max: layers, value: layers });
     const which = element("span", { class: "ww-which" });
+    const home = element("p", { class: "ww-wide" });
     const inside = element("div", {});
     const random = element("button", { type: "button" }, "Random tokens");
     const on = element("button", { type: "button" }, "Continue");
@@ -206,6 +207,8 @@
       answers.replaceChildren(element("table", { class: "ww-answers" },
         element("tr", {}, element("th", { scope: "row" }, "token"), ...cells(names.slice(kinds.prefix.length), "td")),
         element("tr", {}, element("th", { scope: "row" }, kinds.whole ? "answer" : "answers"), ...cells(said, "td"))));
+      const none = said.includes("⊥") ? "⊥: the model says that there is none (in Python −1). " : "";
+      home.replaceChildren(`${none}At home: `, element("code", {}, `print(model([${tokens.join(", ")}]))`));
       box.dataset.answers = JSON.stringify(found.answers);
       const at = Number(layer.value);
       which.textContent = at === 0 ? "the embedding" : `after layer ${at} of ${layers}`;
@@ -234,7 +237,7 @@
     const length = kinds.length === null ? some : `${kinds.length}`;
     box.append(
       element("label", { for: id }, `Tokens (${length} whole numbers from 0 to ${kinds.vocabulary - 1})`),
-      element("div", { class: "ww-controls" }, line, random, on), message, answers,
+      element("div", { class: "ww-controls" }, line, random, on), message, answers, home,
       element("div", { class: "ww-controls" }, element("label", { for: `${id}-layer` }, "Layer"), layer, which),
       inside);
     drawTokens();

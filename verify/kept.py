@@ -1,0 +1,62 @@
+"""What the files of a sweep hold: whether JSON is a plan, and whether it is one of its runs.
+
+A file may have been edited, or be another program's: nothing is counted that no sweep has written.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from verify.finding import Verdict
+
+VERDICTS = {*map(str, Verdict)}
+
+
+def is_plan(document: Any) -> bool:
+    """Whether JSON is a plan: a claim, values of its options, seeds, and versions."""
+    match document:
+        case {"claim": str(), "values": dict(values), "seeds": int(seeds), "versions": dict()}:
+            listed = all(isinstance(each, list) and each for each in values.values())
+            return listed and seeds is not True and seeds > 0
+    return False
+
+
+def is_run(record: Any, plan: dict[str, Any]) -> bool:
+    """Whether JSON is a run of a plan: that of its place, with a verdict that its findings have."""
+    match record:
+        case {
+            "run": int(run),
+            "seed": int(seed),
+            "parameters": dict(parameters),
+            "verdict": str(verdict),
+            "findings": list(findings),
+            "error": str(error),
+            "traceback": str(),
+            "seconds": int() | float() as seconds,
+            "version": str(),
+        } if all(map(_is_finding, findings)):
+            verdicts = [Verdict(finding["verdict"]) for finding in findings]
+            together = Verdict.together([*verdicts, *[Verdict.UNDECIDED] * bool(error)])
+            given = {name: parameters.get(name) for name in plan["values"]}
+            there = run is not True and _at(plan, run) == (json.dumps(given), seed)
+            return there and verdict == together and math.isfinite(seconds)
+    return False
+
+
+def _is_finding(document: Any) -> bool:
+    match document:
+        case {"id": str(), "verdict": str(verdict), "measured": _, "bound": _}:
+            return verdict in VERDICTS
+    return False
+
+
+def _at(plan: dict[str, Any], run: int) -> tuple[str, int] | None:
+    """The values and the seed at a place of a plan; None if it has no such place."""
+    left, seed = divmod(run, plan["seeds"])
+    chosen = dict.fromkeys(plan["values"])
+    for name, values in reversed(plan["values"].items()):
+        left, place = divmod(left, len(values))
+        chosen[name] = values[place]
+    return None if left else (json.dumps(chosen), seed)
