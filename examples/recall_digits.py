@@ -4,6 +4,7 @@ Prints how many of the stored digits each of them recalls, and saves a picture o
 digits and what ten of them come back as: `python examples/recall_digits.py [PICTURE]`.
 """
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ STORED = 20
 DEGREE = 20
 BETA, STEPS = 1.0, 5
 
-data = np.loadtxt(Path(__file__).parent / "data" / "digits.csv", delimiter=",", skiprows=1)
+data = np.loadtxt(Path(sys.argv[0]).parent / "data" / "digits.csv", delimiter=",", skiprows=1)
 digits = np.where(data[:, 1:] > 7, 1, -1)  # 64 pixels, ink is +1
 
 

@@ -1,7 +1,6 @@
 """The site: `make docs`.  All its sources are put into one folder first: the pages of statements,
 those of `docs/`, and the examples."""
 
-import builtins
 import json
 import os
 import re
@@ -20,7 +19,6 @@ ELSEWHERE = {"induction_in_lens.py"}  # needs packages that the site does not
 LISTED = "theorems.md"  # the list of statements, which the site has as pages
 
 os.environ["COLUMNS"] = "100"
-builtins.__file__ = str(EXAMPLES / "example.py")  # the gallery's runner names no file
 extensions += ["sphinx_gallery.gen_gallery"]
 suppress_warnings += ["myst.xref_missing", "config.cache"]
 
