@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The threads of two workers on two cores would wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: verify test slow tools docs lint bench dist clean
+.PHONY: verify test slow tools docs browser lint bench dist clean
 
 verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
@@ -30,6 +30,9 @@ docs: $(SITE)/installed
 	mkdir -p docs/_build/source
 	$(SITE)/bin/python -m verify all --quick --jobs 2 --quiet --json docs/_build/runs.json
 	OMP_NUM_THREADS=1 $(SITE)/bin/python -m sphinx -q -b html -c docs/site docs/_build/source docs/_build/html
+
+# Its pages in a headless browser, beside torch; after `make docs`.
+browser: $(SITE)/installed
 	OMP_NUM_THREADS=1 $(SITE)/bin/python -m pytest tests/site -m "slow or not slow"
 
 lint: $(VENV)/installed
