@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from constructions import (
+    circuit_evaluator,
     composition,
     gradient_descent,
     hop,
@@ -16,7 +17,7 @@ from constructions import (
 )
 from constructions.stock import to_gpt2
 from theory.checks import InputError
-from theory.computation import MACHINES
+from theory.computation import MACHINES, random_circuit
 
 transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
 
@@ -56,6 +57,17 @@ def test_answers_over_tokens_are_those_of_hardmax(model):
     tokens = RNG.integers(0, most, (20, faces.max_length))
     assert torch.equal(stock(tokens), model(tokens))
     assert (stock.logits(tokens) - model.logits(tokens)).abs().max() <= stock.bound()
+
+
+def test_tokens_that_are_no_answers_are_never_said():
+    model = circuit_evaluator(2, 3)
+    rows = RNG.integers(0, 2, (20, 2))
+    prompts = np.stack([model.interface.prompt(random_circuit(2, 3, RNG), row) for row in rows])
+    module, answers = to_gpt2(model).module, model.unembed.W_U.shape[1]
+    assert answers < module.config.vocab_size
+    begun = np.pad(prompts, ((0, 0), (1, 0)), constant_values=model.interface.prefix[0])
+    logits = module(torch.as_tensor(begun)).logits[:, -1]
+    assert (logits[:, answers:].amax(-1) < logits[:, :answers].amin(-1)).all()
 
 
 def test_of_a_composition_the_last_token_is_answered():
