@@ -51,8 +51,8 @@ def train_command(
             "--preset",
             help="small; ten, medium, paper or linear (regression); channels or dense "
             "(connectivity); minilm, scratch, shuffled, gaussian or fourier (addition); p7, p11 or "
-            "p23 (modular); level (digits); uniform-16, compare-7, hard-15 and others (search); "
-            "sketch-32 (counts)",
+            "p23 (modular); level (digits); uniform-16, compare-7, hard-15, paper-plane and others "
+            "(search); sketch-32 (counts)",
         ),
     ] = "small",
     model: Annotated[
@@ -139,7 +139,8 @@ def list_command() -> None:
 
 
 def _device(device: str, size: str, configuration: Configuration) -> str:
-    """The device to use; where none was asked for and there is no GPU, `paper` is refused."""
+    """The device to use; where none was asked for and there is no GPU, what is as large as in a
+    paper is refused."""
     checks.one_of("device", device, ("auto", "cpu", "cuda"))
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("no GPU is visible to torch: leave --device out, or give --device cpu")
@@ -147,11 +148,11 @@ def _device(device: str, size: str, configuration: Configuration) -> str:
         return device
     if torch.cuda.is_available():
         return "cuda"
-    if size == "paper":
+    if size.startswith("paper"):
         days = configuration.steps * _seconds_of_a_step(configuration) / DAY
         raise InputError(
-            f"preset paper wants a GPU and there is none: here it would take about {days:.0f} "
-            "days; give --device cpu to train all the same, or --preset small"
+            f"preset {size} wants a GPU and there is none: here it would take about {days:.0f} "
+            "days; give --device cpu to train all the same, or another preset"
         )
     return "cpu"
 

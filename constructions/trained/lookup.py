@@ -30,10 +30,9 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot, pad
 
 from constructions.interface import Interface, Model, Prompt, finite_tensors
-from constructions.stream import Stream
 from constructions.trained.relaxed_sort import RELAXED
 from constructions.trained.tasks.task import Form
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
 
 WAVES, FASTEST = 6, 6.0  # of Fourier features; the spread of frequencies of random sinusoids
@@ -129,7 +128,13 @@ class LookupShape:
         T = interface.extra
         if self.begins and not T:
             raise InputError("there are no extra cells for the first lookup: leave `begins` out")
-        Stream(cells=(interface.n + T) * self.hidden).fits(interface.lookups)
+        asked, more = self.rows(interface)
+        M, each = interface.lookups, asked + self.hidden + interface.n + T
+        machine.fits_in_memory(
+            f"{M:.4g} query networks of width {self.hidden:.4g}",
+            4 * self.hidden * (M * each + more * M * (M - 1) // 2),
+            "build a smaller model",
+        )
         shape = TransformerShape(self.n_layers, self.n_heads, self.d_model, self.d_mlp)
         columns, d = self.columns(interface.d), self.told(interface.d)
         outputs = 1 + d * bool(T)  # a score, and what an extra cell holds
@@ -145,6 +150,13 @@ class LookupShape:
         """Of a point of d coordinates, as the data network reads it."""
         waves = self.told(d) * (1 + 2 * WAVES)
         return {"sinusoids": SINUSOIDS, "raw": d + 1}.get(self.reads, waves)
+
+    def rows(self, interface: PointsAndQueries) -> tuple[int, int]:
+        """Columns that the first query network reads, and how many more each later one does: the
+        query; a cell, and what it shows."""
+        cells, d = interface.n + interface.extra, self.told(interface.d)
+        number = d if self.reads == "raw" else d * (1 + 2 * WAVES)
+        return (1, cells + 1) if interface.compares else (number, cells + number)
 
     def told(self, d: int) -> int:
         """Numbers that stand for a point of d coordinates."""
@@ -164,9 +176,8 @@ class LookupNetwork(Model):
         super().__init__()
         self.data, self.shape, self.interface = data, shape, interface
         cells, d = interface.n + interface.extra, shape.told(interface.d)
-        number = d if shape.reads == "raw" else d * (1 + 2 * WAVES)
-        asked, seen = (1, cells + 1) if interface.compares else (number, cells + number)
-        each = [asked + i * seen for i in range(interface.lookups)]
+        asked, more = shape.rows(interface)
+        each = [asked + i * more for i in range(interface.lookups)]
         self.queries = nn.ModuleList(_mlp(rows, shape, cells) for rows in each)
         if shape.reads == "images":
             into = nn.Linear(interface.d, SEEN)

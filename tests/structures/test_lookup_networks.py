@@ -10,12 +10,19 @@ from hypothesis import strategies as st
 
 from constructions.trained import Configuration, load, preset, train, untrained
 from constructions.trained.lookup import LookupShape, fourier
-from constructions.trained.presets import name_of
+from constructions.trained.presets import PRESETS, name_of
 from constructions.trained.relaxed_sort import neural_sort, soft_sort
 from constructions.trained.tasks.laws import nearest_point
 from constructions.trained.tasks.search import Search, measured, sample
 from theory.checks import InputError
-from theory.structures import hard_points, nearest, uniform_points
+from theory.structures import (
+    accuracy_by_lookup,
+    hard_points,
+    interpolation_search,
+    looked_at,
+    nearest,
+    uniform_points,
+)
 
 SHAPE = LookupShape(1, 2, 8, 8, 8)
 MADE = Configuration(Search(5, 3, queries=4), SHAPE, steps=10, learning_rate=1e-3, batch_size=6)
@@ -170,7 +177,14 @@ def test_training_and_measuring(tmp_path):
     model = load(train(MADE, tmp_path))
     lines = list(MADE.task.evaluate(model, 300, 0))
     assert lines[0].startswith("300 sets of points: found after each lookup ")
-    assert lines[2] == "binary search: 16.7 58.3 100.0 %"
+    exact, others = lines[2].split(", interpolation search: ")
+    assert exact == "binary search: 16.7 58.3 100.0 %"
+    shares = np.array(others.removesuffix(" %").split(), dtype=float) / 100
+    x, q = uniform_points(20_000, 5, 1, np.random.default_rng(0))  # sets of their own
+    wide = accuracy_by_lookup(looked_at(interpolation_search(-1, 1), x, q, 3), nearest(x, q))
+    assert all(
+        abs(a - b) < 5 * (a * (1 - a) / 300) ** 0.5 for a, b in zip(wide, shares, strict=True)
+    )
     x, q, nearest_ones = MADE.task.sets(300, 1, generator())
     right, share = measured(model, x, q, nearest_ones)
     near = (x[..., 0] - q[..., 0]).abs().argmin(-1)
@@ -196,6 +210,17 @@ def test_what_is_lowered_reaches_both_networks(made):
     )
     lines = list(made.task.evaluate(model, 20, 0))
     assert len(lines) == (2 if made.task.d == 2 else 3)
+    assert lines[-1].startswith("kd-tree: " if made.task.d == 2 else "binary search: ")
+
+
+@pytest.mark.parametrize("made", PRESETS["search"].values(), ids=lambda made: made.task.law)
+def test_every_preset_is_built(made):
+    sizes = [sum(W.numel() for W in untrained(made).queries.parameters())]
+    N, M, width = made.task.points + made.task.extra, made.task.lookups, made.shape.hidden
+    asked, more = made.shape.rows(made.task.form(made.shape).interface)
+    norms = 4 * M * width * made.shape.query_norm
+    rows = sum(asked + i * more for i in range(M)) + M * (2 + width)
+    assert sizes == [width * rows + M * (width + 1) * N + norms]
 
 
 def test_names_and_records():

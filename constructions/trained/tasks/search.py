@@ -16,11 +16,12 @@ the data network's, P the relaxed sort (`relaxed_sort.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log2
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
 
@@ -33,7 +34,19 @@ from constructions.trained.tasks.laws import LAWS, PIXELS, Drawn, Sets, frequenc
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
 from theory import checks
 from theory.checks import InputError
-from theory.structures import binary_accuracy, most_by_weight, most_found
+from theory.structures import (
+    accuracy_by_lookup,
+    binary_accuracy,
+    in_order,
+    interpolation_search,
+    kd_order,
+    kd_search,
+    looked_at,
+    most_by_weight,
+    most_found,
+    nearest,
+    nearest_in_cloud,
+)
 
 if TYPE_CHECKING:
     from constructions.trained.configuration import Configuration
@@ -177,22 +190,34 @@ class Search(Task, kind="search"):
         """Accuracy by lookup, a query to each set of points, and how they are laid out."""
         drawn = self.sets(prompts, 1, Generator().manual_seed(seed), held_out=True)
         right, sorted_share = measured(model, *drawn)
-        shown = " ".join(f"{100 * share:.1f}" for share in right.mean(0).tolist())
-        yield f"{prompts} sets of points: found after each lookup {shown} %"
+        yield f"{prompts} sets of points: found after each lookup {_told(right.mean(0))} %"
         if self.d == 1:
             yield f"{sorted_share:.1%} of the cells hold the point of their rank"
-        yield self._beside()
+        yield self._beside(drawn)
 
-    def _beside(self) -> str:
+    def _beside(self, drawn: Sets) -> str:
+        """References, those that search on the same sets."""
         N, M = self.points, self.lookups
         if self.compares:
             zipf = self.law == "zipf"
             most = most_by_weight(frequencies(N), M)[-1] if zipf else most_found(N, M) / N
             return f"by comparisons at most {most:.1%}"
+        x, q = (part.double().numpy() for part in drawn[:2])
         if self.law == "uniform" and self.d == 1 and not self.extra:
-            shown = " ".join(f"{100 * float(each):.1f}" for each in binary_accuracy(N, M))
-            return f"binary search: {shown} %"
+            x, q = np.sort(x[..., 0], axis=1), q[..., 0]
+            cells = looked_at(interpolation_search(-1, 1), x, q, M)
+            others = _told(accuracy_by_lookup(cells, nearest(x, q)))
+            exact = _told(binary_accuracy(N, M))
+            return f"binary search: {exact} %, interpolation search: {others} %"
+        if self.d == 2:
+            x = in_order(x, kd_order(x))
+            tree = accuracy_by_lookup(kd_search(x, q, M), nearest_in_cloud(x, q))
+            return f"kd-tree: {_told(tree)} %"
         return "what is best possible is not known"
+
+
+def _told(shares: Iterable[Any]) -> str:
+    return " ".join(f"{100 * float(share):.1f}" for share in shares)
 
 
 def sample(chances: Tensor, u: Tensor) -> Tensor:
@@ -232,6 +257,11 @@ def _small(hidden: int, **more: Any) -> LookupShape:
     return LookupShape(1, 4, 32, 64, hidden, **more)
 
 
+def _large(**more: Any) -> LookupShape:
+    return LookupShape(8, 8, 64, 256, 1024, **more)
+
+
+PUBLISHED = {"steps": 100_000, **LEARNED}  # at the sizes of [Salemohamed2025]
 EXTRA = Search(16, 2, objective="final", paths=4, extra=32, bonus=0.15)
 HINTS: dict[str, Any] = {"reads": "fourier", "sort": "soft"}
 PRESETS = presets(
@@ -280,10 +310,8 @@ PRESETS = presets(
         ),
         "uniform-32": (Search(32, 5), {"steps": 2000, **LEARNED}, _shape()),
         "plane-32": (Search(32, 5, d=2), {"steps": 2500, **LEARNED}, _shape(reads="fourier")),
-        "paper": (
-            Search(100, 7),
-            {"steps": 100_000, **LEARNED},
-            LookupShape(8, 8, 64, 256, 1024),
-        ),
+        "paper": (Search(100, 7), PUBLISHED, _large()),
+        "paper-plane": (Search(100, 6, d=2), PUBLISHED, _large(reads="fourier")),
+        "paper-sphere": (Search(100, 6, "sphere", d=30), PUBLISHED, _large(reads="raw")),
     }
 )
