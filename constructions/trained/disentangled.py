@@ -21,7 +21,7 @@ from torch.nn.utils.parametrize import register_parametrization
 
 from constructions.graphs.disentangled import disentangled
 from constructions.tensors import weight
-from constructions.trained.tasks.task import Form
+from constructions.trained.tasks.task import SOURCE, Form
 from constructions.transformer import Transformer, Unembed
 from theory import checks
 
@@ -56,7 +56,7 @@ class DisentangledShape:
         model = disentangled(n, self.n_layers)
         model.interface, model.stages = form.interface, ()
         model.name = f"trained on {task}: {self.n_layers} layers, disentangled"
-        model.source = "trained; see constructions/trained"
+        model.source = SOURCE
 
         def drawn(rows: int, columns: int) -> Tensor:
             if not self.two_channel:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
-from constructions.trained.tasks.task import Form
+from constructions.trained.tasks.task import SOURCE, Form
 from theory import checks
 from theory.checks import InputError
 
@@ -32,7 +32,7 @@ class FeedForward(Model):
         self.layers = nn.ModuleList(layers)
         self.unembed = nn.Linear(width, d_out)
         self.interface, self.name = interface, name
-        self.source = "trained; see constructions/trained"
+        self.source = SOURCE
 
     @property
     def n_layers(self) -> int:

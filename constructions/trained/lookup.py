@@ -31,7 +31,8 @@ from torch.nn.functional import one_hot, pad
 
 from constructions.interface import Interface, Model, Prompt, finite_tensors
 from constructions.trained.relaxed_sort import RELAXED
-from constructions.trained.tasks.task import Form
+from constructions.trained.tasks.task import SOURCE, Form
+from constructions.trained.transformers import TransformerShape
 from theory import checks, machine
 from theory.checks import InputError
 
@@ -122,8 +123,6 @@ class LookupShape:
 
     def build(self, form: Form, seed: int, task: str) -> LookupNetwork:
         """The data network as `TransformerShape` draws it, query networks as torch draws them."""
-        from constructions.trained.models import TransformerShape  # which knows this shape
-
         interface: Any = form.interface
         T = interface.extra
         if self.begins and not T:
@@ -183,7 +182,7 @@ class LookupNetwork(Model):
             into = nn.Linear(interface.d, SEEN)
             self.reader = nn.Sequential(into, nn.ReLU(), nn.Linear(SEEN, 1), nn.Tanh())
         self.name = f"lookup network: {interface.n} points, {interface.lookups} lookups"
-        self.source = "trained; see constructions/trained"
+        self.source = SOURCE
         generator = torch.Generator().manual_seed(0)  # the same ones for every seed
         drawn = FASTEST * torch.randn(2, d, SINUSOIDS, generator=generator)
         self.register_buffer("waves", (FINE * drawn).round() / FINE)

@@ -20,13 +20,12 @@ from torch.nn.functional import embedding, pad
 from constructions.arithmetic.modular_addition import of_neurons
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
-from constructions.trained.tasks.task import Form
+from constructions.trained.tasks.task import SOURCE, Form
 from constructions.transformer import Transformer
 from theory import checks
 from theory.arithmetic.modular_margin import Neurons
 
 SPREAD = 0.3  # of the weights at first
-SOURCE = "trained; see constructions/trained"
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from torch.nn.functional import one_hot, softplus
 
 from constructions.interface import Model, Prompt
 from constructions.stream import Stream
-from constructions.trained.tasks.task import Form
+from constructions.trained.tasks.task import SOURCE, Form
 from theory import checks
 
 SLOW = (
@@ -72,7 +72,7 @@ class SketchNetwork(Model):
             nn.Linear(1, shape.hidden), nn.ReLU(), nn.Linear(shape.hidden, 1)
         )
         self.name = f"sketch of {items} items in {shape.cells} cells"
-        self.source = "trained; see constructions/trained"
+        self.source = SOURCE
 
     @property
     def n_layers(self) -> int:

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from constructions.trained import Configuration, load, preset, train, untrained
-from constructions.trained.models import TiedShape
 from constructions.trained.numbers import KINDS
 from constructions.trained.presets import name_of
 from constructions.trained.process import Process
@@ -15,6 +14,7 @@ from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.state import State
 from constructions.trained.tasks.addition import Addition
 from constructions.trained.training import advance
+from constructions.trained.transformers import TiedShape
 from theory.checks import InputError
 
 TINY = {"steps": 40, "batch_size": 8}

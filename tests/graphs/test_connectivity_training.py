@@ -9,13 +9,14 @@ import torch
 from constructions.graphs import disentangled
 from constructions.trained import Configuration, load, preset, train, untrained
 from constructions.trained.disentangled import DisentangledShape, TwoChannels, kronecker
-from constructions.trained.models import LSTMShape, TransformerShape
+from constructions.trained.lstm import LSTMShape
 from constructions.trained.presets import name_of
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from constructions.trained.tasks import connectivity as module
 from constructions.trained.tasks.connectivity import Connectivity, within_reach
 from constructions.trained.training import advance
+from constructions.trained.transformers import TransformerShape
 from theory.checks import InputError
 from theory.graphs import (
     as_adjacency,

@@ -29,7 +29,8 @@ from constructions.trained import (
 )
 from constructions.trained.__main__ import main
 from constructions.trained.configuration import Curriculum
-from constructions.trained.models import DisentangledShape, LSTMShape, TiedShape, TransformerShape
+from constructions.trained.disentangled import DisentangledShape
+from constructions.trained.lstm import LSTMShape
 from constructions.trained.process import Process
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.state import State
@@ -42,6 +43,7 @@ from constructions.trained.tasks.modular import ModularAddition
 from constructions.trained.tasks.regression import Regression
 from constructions.trained.tasks.task import Corpus, TokenTask
 from constructions.trained.training import AT_ONCE, advance
+from constructions.trained.transformers import TiedShape, TransformerShape
 from theory.checks import InputError
 
 

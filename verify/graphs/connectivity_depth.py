@@ -27,7 +27,9 @@ ONE, TWO = "connectivity-small-1-layer", "connectivity-small-2-layers"
 LEARNED = 0.5  # of graphs as in training: right; 59 % of all are within distance 3
 
 
-@claim(source="[Ye2026], second hand; the models: constructions/trained/models.py", draws=True)
+@claim(
+    source="[Ye2026], second hand; the models: constructions/trained/transformers.py", draws=True
+)
 def connectivity_depth(
     run: Run, *, samples: Annotated[int, option("fresh graphs", min=100)] = 2000
 ) -> Iterator[Finding]:

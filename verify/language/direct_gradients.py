@@ -91,8 +91,8 @@ def of_transformer(d: int, seed: int) -> np.ndarray:
     import torch
 
     from constructions.tokens import Tokens
-    from constructions.trained.models import TransformerShape
     from constructions.trained.tasks.task import Form
+    from constructions.trained.transformers import TransformerShape
 
     form = Form(Tokens(2, d), 2, 2, positions=d)
     model = TransformerShape(n_layers=1, n_heads=2, d_model=8, d_mlp=16).build(form, seed, "bits")

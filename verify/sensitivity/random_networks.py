@@ -25,8 +25,8 @@ import torch
 from torch import Generator, Tensor, nn
 
 from constructions.tokens import Tokens
-from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import Form
+from constructions.trained.transformers import TransformerShape
 from theory.sequences import all_sequences
 
 WIDTH, READ_OUT = 64, 2

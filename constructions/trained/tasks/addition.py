@@ -13,9 +13,9 @@ from torch import Generator, Tensor
 from constructions.arithmetic.sums import Sums
 from constructions.interface import Model
 from constructions.trained.configuration import presets
-from constructions.trained.models import TiedShape
 from constructions.trained.numbers import KINDS
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Labelling
+from constructions.trained.transformers import TiedShape
 from theory import checks
 from theory.checks import InputError
 

@@ -13,8 +13,8 @@ from torch import Generator, Tensor
 from constructions.interface import Model
 from constructions.tokens import Tokens
 from constructions.trained.configuration import LEARNING, presets
-from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Labelling
+from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 from theory.computation.semiautomata import Semiautomaton, identity

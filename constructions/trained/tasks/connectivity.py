@@ -14,8 +14,9 @@ from constructions.graphs import random_graphs
 from constructions.graphs.graph import Graph
 from constructions.interface import Model
 from constructions.trained.configuration import Configuration, presets
-from constructions.trained.models import DisentangledShape, TransformerShape
+from constructions.trained.disentangled import DisentangledShape
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
+from constructions.trained.transformers import TransformerShape
 from theory import checks, machine
 from theory.checks import InputError
 from theory.graphs import two_chain, two_clique

@@ -22,9 +22,10 @@ from constructions.interface import Model
 from constructions.trained.configuration import Configuration, presets
 from constructions.trained.feedforward import CNNShape, MLPShape
 from constructions.trained.labels import ALL, LAST, Patches
-from constructions.trained.models import LSTMShape, TransformerShape
+from constructions.trained.lstm import LSTMShape
 from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.task import Batch, Form
+from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 

@@ -10,8 +10,8 @@ from torch import Generator, Tensor
 
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
-from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import Batch, Form, Labelling
+from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 from theory.language import conditional_entropy, even_process

@@ -16,8 +16,8 @@ from constructions.interface import Model
 from constructions.language.sampling import string_probabilities
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
-from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import Batch, Corpus, Form
+from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 from theory.language import Levels, fact_strings

@@ -9,8 +9,8 @@ from torch import Generator, Tensor
 from torch.nn.functional import pad
 
 from constructions.trained.configuration import LEARNING, presets
-from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import Batch, TokenTask
+from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 

@@ -15,8 +15,8 @@ from torch.nn.functional import cross_entropy
 from constructions.interface import Model
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
-from constructions.trained.models import TransformerShape
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Labelling
+from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes
 

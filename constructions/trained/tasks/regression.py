@@ -19,8 +19,10 @@ from torch.nn.functional import pad
 from constructions.examples import Examples, alternating, packed
 from constructions.interface import Model
 from constructions.trained.configuration import LEARNING, Configuration, Curriculum, presets
-from constructions.trained.models import LSTMShape, Shape, TransformerShape
+from constructions.trained.lstm import LSTMShape
+from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
+from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 from theory.regression import PrefixSpectrum, gaussian_prompts, ill_conditioned_prompts

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from constructions.trained.models import Shape
 
 Batch = tuple[Tensor, ...]
+SOURCE = "trained; see constructions/trained"  # of every model here
 CHUNK = 250  # prompts that are measured at once
 
 

@@ -17,9 +17,10 @@ import torch
 
 from constructions.trained.configuration import presets
 from constructions.trained.labels import ALL, FIRST, LAST, Words
-from constructions.trained.models import LSTMShape, TransformerShape
+from constructions.trained.lstm import LSTMShape
 from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.task import Batch, Form
+from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 

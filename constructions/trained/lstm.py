@@ -1,0 +1,73 @@
+"""LSTMs, to be trained beside transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from constructions.interface import Interface, Model, Prompt
+from constructions.stream import Stream
+from constructions.trained.tasks.task import SOURCE, Form
+from theory import checks
+
+
+@dataclass(frozen=True)
+class LSTMShape:
+    """`n_layers` LSTMs, one on top of the other, of `width` units each."""
+
+    n_layers: int
+    width: int
+
+    kind: ClassVar[str] = "lstm"
+    words: ClassVar[str] = "an LSTM"
+    compiles: ClassVar[bool] = False  # torch has the recurrence in one piece already
+    nonnegative: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        checks.dimension("n_layers", self.n_layers)
+        checks.dimension("width", self.width)
+
+    def build(self, form: Form, seed: int, task: str) -> LSTM:
+        """Weights as torch draws them, from its global generator."""
+        Stream(stream=self.width).fits(self.n_layers, heads=2)  # four gates of two matrices
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return LSTM(self, form)
+
+
+class LSTM(Model):
+    """LSTMs on top of each other, whose stream is what each layer says, (…, T, width)."""
+
+    def __init__(self, shape: LSTMShape, form: Form) -> None:
+        super().__init__()
+        embedding = nn.Embedding if form.rows == 1 else nn.Linear
+        self.embed = embedding(form.d_in, shape.width)
+        self.layers = nn.ModuleList(
+            nn.LSTM(shape.width, shape.width, batch_first=True) for _ in range(shape.n_layers)
+        )
+        self.unembed = nn.Linear(shape.width, form.d_out)
+        self.interface: Interface = form.interface
+        self.name = f"LSTM of {shape.n_layers} layers and width {shape.width}"
+        self.source = SOURCE
+
+    @property
+    def n_layers(self) -> int:
+        """The number of LSTMs."""
+        return len(self.layers)
+
+    def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
+        H = self.embed(prompt.tokens)
+        yield H
+        for layer in self.layers:
+            H = layer(H.reshape(-1, *H.shape[-2:]))[0].view(H.shape)
+            yield H
+
+    def seen(self, H: Tensor) -> Tensor:
+        return H
+
+    def read_out(self, H: Tensor) -> Tensor:
+        return self.unembed(H)

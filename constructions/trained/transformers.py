@@ -1,0 +1,143 @@
+"""Transformers of the project's own kind with random weights, some of them over numbers whose rows
+are given."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.attention import Attention
+from constructions.stream import Stream
+from constructions.trained.numbers import KINDS as ROWS
+from constructions.trained.numbers import SMALL, Numbers, Tied, number_rows
+from constructions.trained.tasks.task import SOURCE, Form
+from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
+from theory import checks
+from theory.checks import InputError
+
+
+@dataclass(frozen=True)
+class TransformerShape:
+    """Layers of `n_heads` heads of width d_model/n_heads, each with an MLP of `d_mlp` ReLUs (or
+    none, 0), and layer norm before each and at the end, or none."""
+
+    n_layers: int
+    n_heads: int
+    d_model: int
+    d_mlp: int
+    layer_norm: bool = True
+    normalise: str = "softmax"
+
+    kind: ClassVar[str] = "transformer"
+    compiles: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = False  # whether weights are kept at least 0
+
+    @property
+    def words(self) -> str:
+        """What it is, in words."""
+        return f"a {self.normalise} transformer"
+
+    def __post_init__(self) -> None:
+        for name in ("n_layers", "n_heads", "d_model"):
+            checks.dimension(name, getattr(self, name))
+        checks.step_count("d_mlp", self.d_mlp)
+        checks.one_of("normalise", self.normalise, ("softmax", "linear"))
+        if self.d_model % self.n_heads:
+            raise InputError(
+                f"d_model is {self.d_model}: give a multiple of n_heads, {self.n_heads}"
+            )
+
+    def build(self, form: Form, seed: int, task: str) -> Transformer:
+        """Weights are normal with variance 1/rows, those that write into the stream smaller by
+        √(2·layers) [Radford2019], and with linear attention by another 10; biases are 0."""
+        stream = Stream(stream=self.d_model)
+        stream.fits(self.n_layers)
+        generator = torch.Generator().manual_seed(seed)
+        D, M, heads, depth = self.d_model, self.d_mlp, self.n_heads, math.sqrt(2 * self.n_layers)
+        width = D // heads
+        # Linear attention is of third order in the stream, and grows from layer to layer.
+        small = 0.1 if self.normalise == "linear" else 1.0
+
+        def normal(*size: int, rows: int) -> Tensor:
+            drawn = torch.randn(size, generator=generator, dtype=torch.float64)
+            return drawn / math.sqrt(rows)
+
+        def norm() -> LayerNorm | None:
+            return LayerNorm(D) if self.layer_norm else None
+
+        def block() -> Block:
+            reads = [normal(heads, D, width, rows=D) for _ in range(3)]
+            W_O = normal(heads, width, D, rows=D) * small / depth
+            zero = torch.zeros(heads, width)
+            attn = Attention(
+                *(*reads, W_O, zero, zero),
+                normalise="linear" if self.normalise == "linear" else "softmax",
+                mask=form.mask,
+                scale=width**-0.5 if form.scale is None else form.scale,
+            )
+            if not M:
+                return Block(attn, ln1=norm())
+            W_in, W_out = normal(D, M, rows=D), normal(M, D, rows=M) / depth
+            mlp = MLP(W_in, torch.zeros(M), W_out, torch.zeros(D))
+            return Block(attn, mlp, ln1=norm(), ln2=norm())
+
+        places = torch.randn(form.positions, D, generator=generator)
+        whole = form.d_in == form.d_out  # tokens in, tokens out: one row of W_E is read for each
+        rows = form.rows or (1 if whole else form.d_in)
+        model = Transformer(
+            Embed(normal(form.d_in, D, rows=rows)),
+            [block() for _ in range(self.n_layers)],
+            Unembed(normal(D, form.d_out, rows=D), torch.zeros(form.d_out)),
+            pos_embed=PosEmbed(places) if form.positions else None,
+            ln_final=norm(),
+            interface=form.interface,
+            stream=stream,
+            name=f"trained on {task}: {self.n_layers} layers",
+            source=SOURCE,
+        )
+        return model.requires_grad_(True)
+
+
+@dataclass(frozen=True)
+class TiedShape(TransformerShape):
+    """A transformer over numbers, whose read-out is its embedding: W_U = W_Eᵀ but for "=".
+
+    `rows` are those of the numbers, as `constructions.trained.numbers` has them: only "scratch" is
+    trained.
+    """
+
+    rows: str = "scratch"
+
+    kind: ClassVar[str] = "tied"
+    compiles: ClassVar[bool] = False  # its matrices are small
+
+    @property
+    def words(self) -> str:
+        """What it is, in words."""
+        return f"a tied transformer of {self.rows} rows"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.one_of("rows", self.rows, ROWS)
+
+    def build(self, form: Form, seed: int, task: str) -> Transformer:
+        """Weights of blocks are normal with variance 1/(3·rows), that of torch's linear layers;
+        positions have standard deviation .02 [Radford2019], and biases are 0."""
+        model = super().build(form, seed, task)
+        rng = np.random.default_rng(seed)
+        rows = torch.from_numpy(number_rows(self.rows, form.d_out, self.d_model, rng))
+        writes = math.sqrt(2 * self.n_layers)  # by which the others make them smaller
+        with torch.no_grad():
+            for name, W in model.named_parameters():
+                if name.startswith("blocks.") and ".W_" in name:
+                    W.mul_((writes if name.endswith(("W_O", "W_out")) else 1.0) / math.sqrt(3))
+            if model.pos_embed is not None:
+                model.pos_embed.W_pos.mul_(SMALL)
+        model.embed = Numbers(rows, self.rows == "scratch")
+        model.unembed = Tied(model.embed, form.d_out)
+        return model
