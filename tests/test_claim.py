@@ -1,5 +1,7 @@
 """Claims and their statements."""
 
+import inspect
+
 from verify.claim import installed
 from verify.theorems import entries_of, ledger
 
@@ -13,3 +15,11 @@ def test_every_claim_has_a_statement_of_its_own():
 def test_claims_and_ledger_name_each_other():
     assert {entry.claim for entry in ledger().values()} == {*installed()}
     assert all(entries_of(name) for name in installed())
+
+
+def test_claims_that_offer_a_picture_draw_one():
+    """Each is drawn where the claim is, if a picture is asked for."""
+    for name, point in installed().items():
+        claim = point.load()
+        draws = "run.plot" in inspect.getsource(inspect.getmodule(claim.check))
+        assert draws or not claim.draws, f"{name} offers --plot and draws nothing"

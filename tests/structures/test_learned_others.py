@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
 from constructions.trained import preset, untrained
@@ -16,6 +17,7 @@ from constructions.trained.tasks import laws
 from constructions.trained.tasks.search import Search
 from theory.structures import (
     binary_search,
+    depths,
     hard_cloud,
     interpolation_search,
     looked_at,
@@ -24,8 +26,16 @@ from theory.structures import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.structures import learned_clouds, learned_digits, learned_tree
+from verify.structures import (
+    learned_clouds,
+    learned_clouds_picture,
+    learned_digits,
+    learned_digits_picture,
+    learned_tree,
+    learned_tree_picture,
+)
 from verify.structures.learned import Share, measure
+from verify.structures.lookups_picture import by_lookup
 from verify.structures.planted import Planted
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
@@ -236,3 +246,26 @@ def test_binary_search_is_not_the_best_tree():
     said = verdicts(learned_tree.of_tree(run, model, found, w))
     assert [id for id, each in said.items() if each is FAILS] == ["treap", "best", "found"]
     assert learned_tree.control(model, w).verdict is HOLDS
+
+
+def test_pictures(tmp_path):
+    shares, w = [Share(3, 10), Share(7, 10)], learned_tree.frequencies()
+    numbers = np.tile(np.arange(100), (2, 1))
+    levels = np.array(depths(15))
+    digits, clouds, tree = (tmp_path / f"{name}.png" for name in ("digits", "clouds", "tree"))
+    learned_digits_picture.draw(digits, {"one": shares}, {"one": numbers / 100}, numbers)
+    learned_clouds_picture.draw(clouds, {"sphere": {"one": shares}, "plane": {"other": shares}})
+    learned_tree_picture.draw(tree, {"one": levels, "none": levels + 4}, w, 3)
+    assert all(each.stat().st_size > 5000 for each in (digits, clouds, tree))
+
+
+def test_a_panel_shows_what_it_is_given():
+    """In per cent, with intervals."""
+    panel = Figure().subplots()
+    by_lookup(panel, {"measured": [Share(3, 10), Share(7, 10)]}, {"known": [0.25, 1.0]})
+    measured, known = panel.containers[0], panel.lines[-1]
+    assert measured.get_label() == "measured"
+    assert np.allclose(measured.lines[0].get_ydata(), [30, 70])
+    low, high = 100 * np.array([Share(3, 10).interval, Share(7, 10).interval]).T
+    assert np.allclose(np.array(measured.lines[2][0].get_segments())[:, :, 1].T, [low, high])
+    assert np.allclose(known.get_ydata(), [25, 100])

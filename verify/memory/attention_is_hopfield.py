@@ -40,7 +40,6 @@ Pair = tuple[Matrix, Matrix]
 
 @claim(
     source="[Ramsauer2021]; the identities and the counterexample: this module",
-    draws=True,
     faults_seen=[{"d": 2, "patterns": 3}, {"d": 1, "patterns": 2}],
 )
 def attention_is_hopfield(

@@ -55,8 +55,28 @@ def learned_clouds(
     untrained, each of the seeds: at last less than by SimHash, and by the kd-tree.
     """
     count = 1000 if run.quick else samples
-    yield from of_sphere(run, sphere_sets(run, count))
-    yield from of_plane(plane_sets(run, count))
+    sphere, plane = sphere_sets(run, count), plane_sets(run, count)
+    yield from of_sphere(run, sphere)
+    yield from of_plane(plane)
+    if run.plot:
+        from verify.structures.learned_clouds_picture import draw
+
+        on_sphere = {"SimHash": by_simhash(run, sphere), "k-means": by_k_means(run, sphere)}
+        on_plane = {"kd-tree": by_kd_tree(plane)}
+        draw(
+            run.plot,
+            {
+                f"{N} points of a sphere in {D} dimensions": found_by("sphere-30", sphere)
+                | on_sphere,
+                "15 points of the hard plane": found_by("plane-15", plane) | on_plane,
+            },
+        )
+
+
+def found_by(size: str, sets: Sets) -> dict[str, list[Share]]:
+    """What each of the seeds finds after each lookup."""
+    seen = models_of(f"search-{size}", KIND)
+    return {name: measure(model, *sets).by_lookup for name, model, _ in seen}
 
 
 def sphere_sets(run: Run, count: int) -> Sets:

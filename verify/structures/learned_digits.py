@@ -92,6 +92,15 @@ def learned_digits(
     for name, *_ in seen:
         first = before(name)
         yield from labelled(name.replace("search", "untrained"), control(first, drawn, shown))
+    if run.plot:
+        from verify.structures.learned_digits_picture import draw
+
+        measured = {name: found_by(model, drawn).by_lookup for name, model, _ in seen}
+        measured["interpolation, by the numbers"] = by_numbers(
+            interpolation_search(-1, NUMBERS), drawn
+        )
+        measured["binary search, by the numbers"] = by_numbers(binary_search, drawn)
+        draw(run.plot, measured, {name: made(model, shown) for name, model, _ in seen}, LABELS)
 
 
 def images(run: Run, numbers: np.ndarray) -> np.ndarray:
@@ -125,14 +134,19 @@ def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Share]:
     return Measured(cells, drawn.nearest, place).by_lookup
 
 
-def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Rank correlations of what a network makes of images (draws, numbers, d) with labels
-    (draws, numbers) and with all their rotations, (rotations, draws)."""
+def made(model: Any, shown: np.ndarray) -> np.ndarray:
+    """What a network makes of images (draws, numbers, d), (draws, numbers)."""
     import torch
 
     with torch.no_grad():
-        made = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
-    ranks = rankdata(torch.cat(made).numpy(), axis=1)
+        parts = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
+    return np.asarray(torch.cat(parts).numpy())
+
+
+def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Rank correlations of what a network makes of images (draws, numbers, d) with labels
+    (draws, numbers) and with all their rotations, (rotations, draws)."""
+    ranks = rankdata(made(model, shown), axis=1)
     ranks = (ranks - ranks.mean(1, keepdims=True)) / (ranks.std(1, keepdims=True) + 1e-12)
     turned = (labels - np.arange(NUMBERS)[:, None, None]) % NUMBERS
     return np.asarray((ranks * (turned - turned.mean()) / turned[0, 0].std()).mean(-1))

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from verify.structures.learned import Measured, Share
+from verify.structures.lookups_picture import by_lookup
 
 SETS = 60  # whose points are drawn
 
@@ -27,12 +27,9 @@ def draw(
     planes = {**found, "kd-tree": fixed}
     figure = Figure(figsize=(4.4 + 3 * len(planes), 3.8), layout="constrained")
     panel, *others = figure.subplots(1, 1 + len(planes), width_ratios=[1.3] + [1] * len(planes))
-    for name, each in planes.items():
-        _by_lookup(panel, name, each.by_lookup)
-    _by_lookup(panel, "rows, at once", rows)
-    panel.set(xlabel="lookups", ylabel="nearest neighbour found, %", ylim=(0, 101))
-    panel.legend(frameon=False, fontsize=8, loc="lower right")
-    panel.grid(alpha=0.3)
+    by_lookup(
+        panel, {**{name: each.by_lookup for name, each in planes.items()}, "rows, at once": rows}
+    )
     for place, (name, each) in zip(others, planes.items(), strict=True):
         x, y = points[:SETS].reshape(-1, 2).T
         dots = place.scatter(x, y, c=each.place[:SETS].ravel(), cmap="viridis", s=5)
@@ -42,11 +39,3 @@ def draw(
         place.set(aspect="equal", xticks=[], yticks=[])
     figure.colorbar(dots, ax=others, label="cell", shrink=0.7)
     figure.savefig(path, dpi=150)
-
-
-def _by_lookup(panel: Axes, name: str, shares: Sequence[Share]) -> None:
-    lookups = np.arange(1, len(shares) + 1)
-    values = np.array([share.value for share in shares])
-    bars = abs(np.array([share.interval for share in shares]).T - values)
-    panel.errorbar(lookups, 100 * values, 100 * bars, fmt=".-", lw=1, capsize=2, label=name)
-    panel.set_xticks(lookups)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from theory.structures import binary_accuracy
 from verify.structures.learned import Measured
+from verify.structures.lookups_picture import by_lookup
 
 SHOWN, SETS = 1500, 40  # first lookups, and sets of points
 ENDS = (-1, -0.5, 0, 0.5, 1)
@@ -31,7 +32,15 @@ def draw(
     count = len(found)
     figure = Figure(figsize=(5 + 3.4 * count, 6.6), layout="constrained")
     grid = figure.add_gridspec(2, 1 + count, width_ratios=[1.4, *[1.0] * count])
-    _by_lookup(figure.add_subplot(grid[:, 0]), found, interpolation)
+    N, M = points.shape[1], interpolation.shown.shape[1]
+    by_lookup(
+        figure.add_subplot(grid[:, 0]),
+        {name: each.by_lookup for name, each in found.items()},
+        {
+            "interpolation search": [share.value for share in interpolation.by_lookup],
+            "binary search, exactly": [float(share) for share in binary_accuracy(N, M)],
+        },
+    )
     few = slice(SHOWN)
     for i, (name, each) in enumerate(found.items(), start=1):
         first, cells = (figure.add_subplot(grid[row, i]) for row in range(2))
@@ -46,24 +55,6 @@ def draw(
         if i == count:
             figure.colorbar(dots, ax=cells, label="cell")
     figure.savefig(path, dpi=150)
-
-
-def _by_lookup(panel: Axes, found: Mapping[str, Measured], interpolation: Measured) -> None:
-    N, M = interpolation.place.shape[1], interpolation.shown.shape[1]
-    lookups = np.arange(1, M + 1)
-    binary = [100 * float(share) for share in binary_accuracy(N, M)]
-    fixed = [100 * share.value for share in interpolation.by_lookup]
-    panel.plot(lookups, fixed, "-", color="grey", lw=5, alpha=0.4, label="interpolation search")
-    panel.plot(lookups, binary, "k--", lw=1, label="binary search, exactly")
-    for name, each in found.items():
-        values = np.array([share.value for share in each.by_lookup])
-        ends = np.array([share.interval for share in each.by_lookup]).T
-        bars = 100 * abs(ends - values)
-        panel.errorbar(lookups, 100 * values, bars, fmt=".", capsize=2, label=name)
-    panel.set_xticks(lookups)
-    panel.set(xlabel="lookups", ylabel="nearest neighbour found, %", ylim=(0, 101))
-    panel.legend(frameon=False, fontsize=8, loc="lower right")
-    panel.grid(alpha=0.3)
 
 
 def _layout(panel: Axes, found: Measured, points: np.ndarray) -> PathCollection:

@@ -70,6 +70,12 @@ def learned_tree(
     for name, *_ in seen:
         label = name.replace("search", "untrained")
         yield from labelled(label, [control(before(name), weights)])
+    if run.plot:
+        from verify.structures.learned_tree_picture import draw
+
+        levels = {name: levels_of(model, measure(model, *sets).descends) for name, model, _ in seen}
+        others = {"treap": treap_depths(weights), "binary search": depths(N)}
+        draw(run.plot, levels | others, weights, M)
 
 
 def frequencies() -> np.ndarray:
