@@ -1,20 +1,15 @@
 """A package of others beside ours: found, shown, checked; and what is wrong with its ledger."""
 
 import shutil
-import subprocess
-import sys
-import sysconfig
-import tarfile
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
+from fresh import TEMPLATE, called, environment
 
 from verify import claim, cli, foreign
 from verify.theorems import ledger
 
-ROOT = Path(__file__).parent.parent
-TEMPLATE = ROOT / "examples" / "package"
 ENTRY = (TEMPLATE / "mean_label" / "theorems.toml").read_text(encoding="utf-8")
 
 
@@ -134,46 +129,9 @@ def test_a_package_without_a_ledger_is_named(theirs, tmp_path, monkeypatch, caps
     assert "the ledger theirs is of no package" in capsys.readouterr().err
 
 
-def called(*words, folder: Path) -> str:
-    """What a command prints, in a folder of its own; it has to succeed."""
-    done = subprocess.run([*map(str, words)], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-BUILD = "import sys; from setuptools import build_meta; build_meta.build_{}(sys.argv[1])"
-
-
-def wheel_of(project: Path, folder: Path) -> Path:
-    """The wheel of what the sdist of a project holds; nothing is downloaded."""
-    folder.mkdir()
-    source = shutil.copytree(project, folder / "source", ignore=_not_source)
-    called(sys.executable, "-c", BUILD.format("sdist"), folder, folder=source)
-    (sdist,) = folder.glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
-    unpacked = folder / sdist.name.removesuffix(".tar.gz")
-    called(sys.executable, "-c", BUILD.format("wheel"), folder, folder=unpacked)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
-
-
-def _not_source(folder: str, names: list[str]) -> set[str]:
-    left = shutil.ignore_patterns(".*", "*.egg-info", "build", "dist", "runs", "__pycache__")
-    return left(folder, names)
-
-
 @pytest.mark.slow
 def test_the_template_is_installed_beside_ours_in_a_fresh_environment(tmp_path):
-    wheels = [wheel_of(ROOT, tmp_path / "ours"), wheel_of(TEMPLATE, tmp_path / "template")]
-    called(sys.executable, "-m", "venv", "--without-pip", "fresh", folder=tmp_path)
-    python = tmp_path / "fresh" / "bin" / "python"
-    site = called(python, "-c", "import site; print(site.getsitepackages()[0])", folder=tmp_path)
-    # What both depend on is taken from here.
-    Path(site.strip(), "beside.pth").write_text(sysconfig.get_path("purelib"))
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps")
-    called(*pip, *wheels, folder=tmp_path)
-
+    python = environment(tmp_path)
     place = called(python, "-c", "import verify; print(verify.__file__)", folder=tmp_path)
     assert Path(place.strip()).is_relative_to(tmp_path)
     verify = (python, "-m", "verify")
