@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fresh import TEMPLATE, called, environment
 
+from theory.checks import InputError
 from verify import claim, cli, foreign
 from verify.theorems import ledger
 
@@ -80,7 +81,12 @@ BROKEN = {
     ('claim = "mean-label"', 'claim = "ogd"'): (1, "a claim 'ogd' of this library: name one of"),
     ("[mean-label]\n", '["../mean"]\n'): (1, "'../mean' is no name: take small letters"),
     ("[mean-label]\n", "[index]\n"): (1, "'index' is no name"),
+    ("[mean-label]\n", "[topic-a]\n"): (1, "'topic-a' is no name"),
     ('"regression"', '"my topic"'): (1, "'my topic' is no name"),
+    ('"mean_label/theory.py:mean_of"', "3"): (1, "has theory that is no text"),
+    ("sizes = {", "sizes = 3\noptions = {"): (1, "has sizes that is no table"),
+    ("topic", "options = 3\ntopic"): (1, "has options that is no table"),
+    ("topic", "found = 3\ntopic"): (1, "has found that is no table"),
 }
 
 
@@ -95,6 +101,41 @@ def test_a_ledger_that_cannot_be_read_is_left_out_with_one_line(change, theirs, 
     assert warned.count("\n") == 1
     assert "newton-ladder" in said
     assert "One head whose scores are all 0" not in said
+
+
+def test_a_line_is_named_also_at_the_end_and_of_odd_names(theirs, capsys):
+    file = theirs('x = """\n\n\n')
+    with pytest.raises(InputError, match=r"^it, line 3: Unterminated string"):
+        foreign.refuse(Path("it"), file.read_text(), lambda name, entry: "")
+    text = '["axb"]\n["a.b"]\n["a("]\n'
+    for line, odd in ((2, "a.b"), (3, "a(")):
+        with pytest.raises(InputError, match=f"^it, line {line}: wrong$"):
+            foreign.refuse(Path("it"), text, lambda name, entry: "wrong" * (name == odd))  # noqa: B023
+    file.write_bytes(b"\xff")
+    assert cli.main(["list", "stock"]) == 0
+    warned = capsys.readouterr().err
+    assert warned.startswith(f"warning: {file}: 'utf-8' codec can't decode")
+
+
+def test_ledgers_are_read_by_name_and_told_of_by_the_first_process(theirs, monkeypatch, capsys):
+    theirs("")
+    points = [EntryPoint(name, f"no_{name}", "verify.ledgers") for name in ("b", "a")]
+    monkeypatch.setattr(foreign, "entry_points", lambda group: points)
+    cli.main(["list", "stock"])
+    warned = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[1] for line in warned] == [
+        " the ledger a is of no package", " the ledger b is of no package"
+    ]  # fmt: skip
+    for cached in (ledger, foreign.warn):
+        cached.cache_clear()
+    monkeypatch.setattr(foreign, "parent_process", lambda: "another")
+    cli.main(["list", "stock"])
+    assert capsys.readouterr().err == ""
+
+
+def test_a_module_whose_name_begins_as_ours_is_not_ours():
+    ours, other = (EntryPoint("it", f"{of}.claims:it", "") for of in ("verify", "verifying"))
+    assert (foreign.is_ours(ours), foreign.is_ours(other)) == (True, False)
 
 
 def test_of_two_claims_of_one_name_ours_is_meant_and_the_other_one_named(monkeypatch, capsys):
@@ -120,7 +161,11 @@ def test_a_package_without_a_ledger_is_named(theirs, tmp_path, monkeypatch, caps
     shutil.rmtree(Path(theirs("").parent))
     cli.main(["list", "stock"])
     assert "the ledger theirs is of no package" in capsys.readouterr().err
-    theirs("")
+    theirs("").with_name("__init__.py").unlink()  # a folder is found, and has no file
+    for cached in (ledger, foreign.warn):
+        cached.cache_clear()
+    cli.main(["list", "stock"])
+    assert "the ledger theirs is of no package" in capsys.readouterr().err
     within = EntryPoint("theirs", "theirs.within", "verify.ledgers")  # imports what is broken
     monkeypatch.setattr(foreign, "entry_points", lambda group: [within])
     (tmp_path / "theirs" / "__init__.py").write_text("1 / 0")
