@@ -4,7 +4,6 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator
-from importlib.metadata import version
 from itertools import product
 from math import inf
 from pathlib import Path
@@ -208,18 +207,6 @@ def test_infinite_values_are_gone_on_with(out, monkeypatch):
     monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: stops_after(0))
     assert run(*words) == 3
     assert [record["parameters"]["most"] for record in lines(out)] == [1e3, inf, -inf]
-
-
-def test_a_run_by_another_version_is_refused():
-    task = workers.Task(0, "squares", {}, 0)
-    right = {"weightwright": version("weightwright")}
-    assert workers.run_of(right, task)["verdict"] == "holds"
-    for versions, said in (
-        ({"weightwright": "0.0"}, f"has weightwright {right['weightwright']}: install weight"),
-        ({**right, "no-such": "1"}, "lacks no-such: install no-such 1 there"),
-    ):
-        with pytest.raises(InputError, match=f"^a worker that joined {said}"):
-            workers.run_of(versions, task)
 
 
 def test_a_run_is_in_the_file_as_soon_as_it_ended(out, monkeypatch):
