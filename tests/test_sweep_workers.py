@@ -32,7 +32,13 @@ def cluster(monkeypatch):
     def ends(error, *said):
         client, future = MagicMock(), MagicMock()
         client.__enter__.return_value = client
-        client.map.return_value = [future]
+
+        def submitted(run, tasks, pure):
+            with pytest.raises(InputError, match=r"^a worker that joined lacks slow"):
+                run(tasks[0])  # as a worker does; here is no such package
+            return [future]
+
+        client.map = submitted
         future.cancelled.return_value = False
         future.exception.return_value = error
         killed = type("KilledWorker", (Exception,), {})
