@@ -1,20 +1,16 @@
 """A package of others beside ours: found, shown, checked; and what is wrong with its ledger."""
 
 import shutil
-import subprocess
-import sys
-import sysconfig
-import tarfile
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
+from fresh import TEMPLATE, called, environment
 
+from theory.checks import InputError
 from verify import claim, cli, foreign
 from verify.theorems import ledger
 
-ROOT = Path(__file__).parent.parent
-TEMPLATE = ROOT / "examples" / "package"
 ENTRY = (TEMPLATE / "mean_label" / "theorems.toml").read_text(encoding="utf-8")
 
 
@@ -85,7 +81,12 @@ BROKEN = {
     ('claim = "mean-label"', 'claim = "ogd"'): (1, "a claim 'ogd' of this library: name one of"),
     ("[mean-label]\n", '["../mean"]\n'): (1, "'../mean' is no name: take small letters"),
     ("[mean-label]\n", "[index]\n"): (1, "'index' is no name"),
+    ("[mean-label]\n", "[topic-a]\n"): (1, "'topic-a' is no name"),
     ('"regression"', '"my topic"'): (1, "'my topic' is no name"),
+    ('"mean_label/theory.py:mean_of"', "3"): (1, "has theory that is no text"),
+    ("sizes = {", "sizes = 3\noptions = {"): (1, "has sizes that is no table"),
+    ("topic", "options = 3\ntopic"): (1, "has options that is no table"),
+    ("topic", "found = 3\ntopic"): (1, "has found that is no table"),
 }
 
 
@@ -100,6 +101,41 @@ def test_a_ledger_that_cannot_be_read_is_left_out_with_one_line(change, theirs, 
     assert warned.count("\n") == 1
     assert "newton-ladder" in said
     assert "One head whose scores are all 0" not in said
+
+
+def test_a_line_is_named_also_at_the_end_and_of_odd_names(theirs, capsys):
+    file = theirs('x = """\n\n\n')
+    with pytest.raises(InputError, match=r"^it, line 3: Unterminated string"):
+        foreign.refuse(Path("it"), file.read_text(), lambda name, entry: "")
+    text = '["axb"]\n["a.b"]\n["a("]\n'
+    for line, odd in ((2, "a.b"), (3, "a(")):
+        with pytest.raises(InputError, match=f"^it, line {line}: wrong$"):
+            foreign.refuse(Path("it"), text, lambda name, entry: "wrong" * (name == odd))  # noqa: B023
+    file.write_bytes(b"\xff")
+    assert cli.main(["list", "stock"]) == 0
+    warned = capsys.readouterr().err
+    assert warned.startswith(f"warning: {file}: 'utf-8' codec can't decode")
+
+
+def test_ledgers_are_read_by_name_and_told_of_by_the_first_process(theirs, monkeypatch, capsys):
+    theirs("")
+    points = [EntryPoint(name, f"no_{name}", "verify.ledgers") for name in ("b", "a")]
+    monkeypatch.setattr(foreign, "entry_points", lambda group: points)
+    cli.main(["list", "stock"])
+    warned = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[1] for line in warned] == [
+        " the ledger a is of no package", " the ledger b is of no package"
+    ]  # fmt: skip
+    for cached in (ledger, foreign.warn):
+        cached.cache_clear()
+    monkeypatch.setattr(foreign, "parent_process", lambda: "another")
+    cli.main(["list", "stock"])
+    assert capsys.readouterr().err == ""
+
+
+def test_a_module_whose_name_begins_as_ours_is_not_ours():
+    ours, other = (EntryPoint("it", f"{of}.claims:it", "") for of in ("verify", "verifying"))
+    assert (foreign.is_ours(ours), foreign.is_ours(other)) == (True, False)
 
 
 def test_of_two_claims_of_one_name_ours_is_meant_and_the_other_one_named(monkeypatch, capsys):
@@ -125,7 +161,11 @@ def test_a_package_without_a_ledger_is_named(theirs, tmp_path, monkeypatch, caps
     shutil.rmtree(Path(theirs("").parent))
     cli.main(["list", "stock"])
     assert "the ledger theirs is of no package" in capsys.readouterr().err
-    theirs("")
+    theirs("").with_name("__init__.py").unlink()  # a folder is found, and has no file
+    for cached in (ledger, foreign.warn):
+        cached.cache_clear()
+    cli.main(["list", "stock"])
+    assert "the ledger theirs is of no package" in capsys.readouterr().err
     within = EntryPoint("theirs", "theirs.within", "verify.ledgers")  # imports what is broken
     monkeypatch.setattr(foreign, "entry_points", lambda group: [within])
     (tmp_path / "theirs" / "__init__.py").write_text("1 / 0")
@@ -134,46 +174,9 @@ def test_a_package_without_a_ledger_is_named(theirs, tmp_path, monkeypatch, caps
     assert "the ledger theirs is of no package" in capsys.readouterr().err
 
 
-def called(*words, folder: Path) -> str:
-    """What a command prints, in a folder of its own; it has to succeed."""
-    done = subprocess.run([*map(str, words)], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-BUILD = "import sys; from setuptools import build_meta; build_meta.build_{}(sys.argv[1])"
-
-
-def wheel_of(project: Path, folder: Path) -> Path:
-    """The wheel of what the sdist of a project holds; nothing is downloaded."""
-    folder.mkdir()
-    source = shutil.copytree(project, folder / "source", ignore=_not_source)
-    called(sys.executable, "-c", BUILD.format("sdist"), folder, folder=source)
-    (sdist,) = folder.glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
-    unpacked = folder / sdist.name.removesuffix(".tar.gz")
-    called(sys.executable, "-c", BUILD.format("wheel"), folder, folder=unpacked)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
-
-
-def _not_source(folder: str, names: list[str]) -> set[str]:
-    left = shutil.ignore_patterns(".*", "*.egg-info", "build", "dist", "runs", "__pycache__")
-    return left(folder, names)
-
-
 @pytest.mark.slow
 def test_the_template_is_installed_beside_ours_in_a_fresh_environment(tmp_path):
-    wheels = [wheel_of(ROOT, tmp_path / "ours"), wheel_of(TEMPLATE, tmp_path / "template")]
-    called(sys.executable, "-m", "venv", "--without-pip", "fresh", folder=tmp_path)
-    python = tmp_path / "fresh" / "bin" / "python"
-    site = called(python, "-c", "import site; print(site.getsitepackages()[0])", folder=tmp_path)
-    # What both depend on is taken from here.
-    Path(site.strip(), "beside.pth").write_text(sysconfig.get_path("purelib"))
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps")
-    called(*pip, *wheels, folder=tmp_path)
-
+    python = environment(tmp_path)
     place = called(python, "-c", "import verify; print(verify.__file__)", folder=tmp_path)
     assert Path(place.strip()).is_relative_to(tmp_path)
     verify = (python, "-m", "verify")

@@ -2,8 +2,10 @@
 
 import json
 import shlex
+import sys
 from collections.abc import Iterator
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -35,6 +37,8 @@ def squares(
     yield at_most("square", "the square", "exact", k * k, k * k if most is None else most)
     if k == 14:
         raise ZeroDivisionError("by\nnothing")
+    if k == 16:
+        raise InputError
     parts = {"seed": run.seed, "drawn": float(run.rng.random())}
     yield Finding("parts/all", "parts", "exact", parts, {"seed": 9}, Verdict.HOLDS)
     yield Finding("row", "row", "exact", [k, "inf"], "equal", Verdict.HOLDS)
@@ -124,13 +128,15 @@ def test_failures_and_errors_are_kept_and_listed(out, capsys):
     assert run("--k", "2,12..15", "--most", "150", "--out", out) == 1
     said = capsys.readouterr().out.splitlines()
     assert said[-4:-1] == [
-        "stopped by an error  k=13 most=150.0 seed=0: k is 13: take another",
+        "refused  k=13 most=150.0 seed=0: k is 13: take another",
         "stopped by an error  k=14 most=150.0 seed=0: ZeroDivisionError: by nothing",
         "fails  k=15 most=150.0 seed=0: square 225 (bound: 150)",
     ]
-    assert said[-1] == "squares fails: 5 of 5 runs: 2 holds, 1 fails, 2 stopped by an error"
+    counts = "2 holds, 1 fails, 1 refused, 1 stopped by an error"
+    assert said[-1] == f"squares fails: 5 of 5 runs: {counts}"
     refused, broken = lines(out)[2:4]
     assert (refused["verdict"], refused["traceback"], refused["findings"]) == ("undecided", "", [])
+    assert refused["error"] == "refused: k is 13: take another"
     assert broken["traceback"].startswith("Traceback")
     assert [f["verdict"] for f in broken["findings"]] == ["fails"] == [broken["verdict"]]
 
@@ -168,6 +174,39 @@ def test_what_was_run_is_not_run_again(out, monkeypatch, capsys):
     assert (out / "runs.jsonl").read_text().splitlines()[:3] == before[:3]
     monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: stops_after(0))
     assert run(*words) == 0  # nothing is left
+
+
+def test_refused_and_stopped_runs_are_not_run_again_unless_their_lines_are_taken_out(
+    out, monkeypatch, capsys
+):
+    words = ["--k", "12..14", "--out", out]
+    assert run(*words) == 3
+    kept = lines(out)
+    monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: stops_after(0))
+    assert run(*words) == 3
+    assert lines(out) == kept
+    assert "refused  k=13 seed=0: k is 13: take another\n" in capsys.readouterr().out
+    (out / "runs.jsonl").write_text("".join(f"{json.dumps(kept[i])}\n" for i in (0, 2)))
+    monkeypatch.setattr(sweep_commands, "on_dask", on_dask)
+    assert run(*words) == 3
+    again = lines(out)[2]
+    assert again | {"seconds": 0} == kept[1] | {"seconds": 0}
+
+
+def test_a_claim_that_refuses_without_a_reason_does_not_hold(out, capsys):
+    assert run("--k", "16", "--out", out) == 3
+    (record,) = lines(out)
+    assert (record["error"], record["verdict"]) == ("refused:", "undecided")
+    assert [finding["verdict"] for finding in record["findings"]] == ["holds"]
+    assert "1 of 1 runs: 1 refused" in capsys.readouterr().out
+
+
+def test_infinite_values_are_gone_on_with(out, monkeypatch):
+    words = ["--most", "1e3,inf,-inf", "--out", out]
+    assert run(*words) == 3  # a bound of infinity says nothing
+    monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: stops_after(0))
+    assert run(*words) == 3
+    assert [record["parameters"]["most"] for record in lines(out)] == [1e3, inf, -inf]
 
 
 def test_a_run_is_in_the_file_as_soon_as_it_ended(out, monkeypatch):
@@ -299,6 +338,7 @@ BAD = {
     "--k 1..1" + 40 * "0" + " --out OUT": ("1" + 40 * "0" + " runs", "at most 100000"),
     "--k 1 --k 2,3 --out OUT": ("k is given 2 times", "write its values as 1,2,3"),
     "--most nan --out OUT": ("most is nan", "no number"),
+    "--most 1,-NaN,2 --out OUT": ("most is -NaN", "no number"),
     "--k -1..2 --out OUT": ("k is -1", "at least 0"),
     "--k 3,-1 --out OUT": ("k is -1", "at least 0"),
     "--k 1..1000000000000 --seeds 3 --out OUT": ("3000000000000 runs (k 1000000000000, seeds 3)",
@@ -323,6 +363,13 @@ BAD = {
     "--k 1 --out nowhere/runs": ("cannot write nowhere/runs", "another --out"),
     "--k 1 --out /dev/null/x": ("cannot write /dev/null/x", "another --out"),
 }  # fmt: skip
+
+
+def test_a_system_without_locks_is_refused_before_anything_is_made(out, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
+    error = refused(capsys, "sweep", "squares", "--k", "1..3", "--out", out)
+    assert "a sweep needs a POSIX system" in error
+    assert not out.exists()
 
 
 def refused(capsys, *words) -> str:
@@ -386,7 +433,7 @@ DAMAGED = {
     "error": [GONE, "stopped", None],
     "traceback": [GONE],
     "seconds": [GONE, "long", float("nan")],
-    "version": [GONE, 2],
+    "version": [GONE, 2, "0.1"],
 }
 
 
@@ -448,6 +495,8 @@ def test_a_plan_of_another_version_is_another_one(swept, capsys):
     words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
     assert "another sweep (quick: true)" in refused(capsys, "sweep", "squares", *words)
     (swept / "plan.json").write_text(json.dumps({**plan, "versions": {"weightwright": "0.1"}}))
+    older = [{**record, "version": "0.1"} for record in lines(swept)]
+    (swept / "runs.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in older))
     assert "another sweep (versions: " in refused(capsys, "sweep", "squares", *words)
 
 

@@ -181,6 +181,42 @@ def test_a_worker_without_the_package_is_named(cluster, package):
 
 @dask
 @pytest.mark.slow
+@pytest.mark.parametrize("other", ["slow", "weightwright"])
+def test_a_worker_of_another_version_that_joins_later_keeps_no_run(other, cluster, package):
+    (address, _, _), out = cluster, package / "runs"
+    words = ["--k", "1..4", "--seeds", 99, "--scheduler", address, "--out", out]
+    process = sweep(*words)
+    wait_for(1, out, process)
+    told = package / "other" / f"{other}-0.0.dist-info"
+    told.mkdir(parents=True)
+    (told / "METADATA").write_text(f"Name: {other}\nVersion: 0.0\n")
+    path = os.pathsep.join([str(told.parent), os.environ["PYTHONPATH"]])
+    joined = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "4"],
+        cwd=package,  # and not where `-m` would find ours first
+        env={**os.environ, "PYTHONPATH": path},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _, errors = process.communicate()
+        assert process.returncode == 2
+        assert f" has {other} 0.0: install {other} " in errors
+        assert errors.endswith(" there; the same command goes on with what is left\n")
+        assert errors.count("\n") == 1
+        kept = whole_lines(out)
+        assert 1 <= len(kept) < 396
+    finally:
+        joined.kill()
+        joined.wait()
+    again = sweep(*words)
+    wait_for(len(kept) + 1, out, again)
+    again.kill()
+    again.communicate()
+    assert whole_lines(out)[: len(kept)] == kept
+
+
+@dask
+@pytest.mark.slow
 def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
     lines = fences(ROOT / "docs" / "sweep.md", "sh")[0].splitlines()
     monkeypatch.chdir(tmp_path)

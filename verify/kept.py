@@ -24,7 +24,8 @@ def is_plan(document: Any) -> bool:
 
 
 def is_run(record: Any, plan: dict[str, Any]) -> bool:
-    """Whether JSON is a run of a plan: that of its place, with a verdict that its findings have."""
+    """Whether JSON is a run of a plan: that of its place, by its version of the library, with a
+    verdict that its findings have."""
     match record:
         case {
             "run": int(run),
@@ -35,12 +36,13 @@ def is_run(record: Any, plan: dict[str, Any]) -> bool:
             "error": str(error),
             "traceback": str(),
             "seconds": int() | float() as seconds,
-            "version": str(),
+            "version": str(version),
         } if all(map(_is_finding, findings)):
             verdicts = [Verdict(finding["verdict"]) for finding in findings]
             together = Verdict.together([*verdicts, *[Verdict.UNDECIDED] * bool(error)])
             given = {name: parameters.get(name) for name in plan["values"]}
             there = run is not True and _at(plan, run) == (json.dumps(given), seed)
+            there = there and version == plan["versions"].get("weightwright")
             return there and verdict == together and math.isfinite(seconds)
     return False
 

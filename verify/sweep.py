@@ -170,7 +170,6 @@ def sweep(
 def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
     """The file of runs to append to, and the runs that it has; the folder is made if need be."""
     try:
-        out.mkdir(exist_ok=True)
         with _alone(out):
             others = sorted(p.name for p in out.iterdir() if not p.name.startswith("."))
             if others and PLAN not in others:
@@ -189,9 +188,15 @@ def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
 
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
-    """No other sweep writes into the folder meanwhile; InputError if one does."""
-    import fcntl  # not on every system, and other commands do without
-
+    """The folder, made if need be, with no other sweep that writes into it meanwhile; InputError if
+    one does, and on a system without such locks."""
+    try:
+        import fcntl  # other commands do without
+    except ImportError:
+        raise InputError(
+            "a sweep needs a POSIX system, to lock its folder: run it on Linux or macOS"
+        ) from None
+    out.mkdir(exist_ok=True)
     folder = os.open(out, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -18,6 +18,7 @@ from typing import Any
 from theory.checks import InputError
 from verify.finding import Verdict, shown
 from verify.sweep import RUNS, read_plan, records
+from verify.workers import REFUSED
 
 MOST_LISTED = 20  # runs that do not hold
 MOST_LINES = 8  # in a picture, one for each combination of the other parameters
@@ -91,7 +92,8 @@ class Swept:
             for finding in record["findings"]
             if finding["verdict"] != Verdict.HOLDS
         ]
-        said = [record["error"]] if record["error"] else what or ["no findings"]
+        error = record["error"].removeprefix(REFUSED).strip()
+        said = [error] if error else what or ["no findings"]
         chosen = {name: _of(record, name) for name in (*self.plan["values"], "seed")}
         at = " ".join(f"{name}={value}" for name, value in chosen.items())
         return f"{_way(record)}  {at}: {'; '.join(said)}"
@@ -183,11 +185,16 @@ class Swept:
         yield from lines.items()
 
 
-WAYS = (*map(str, Verdict), "stopped by an error")
+STOPPED = REFUSED.rstrip(":"), "stopped by an error"
+WAYS = (*map(str, Verdict), *STOPPED)
 
 
 def _way(record: Record) -> str:
-    return WAYS[-1] if record["error"] else str(record["verdict"])
+    """How a run came out: what its findings say, unless it did not come to its end."""
+    by_its_claim, by_an_error = STOPPED
+    if record["error"].startswith(REFUSED):
+        return by_its_claim
+    return by_an_error if record["error"] else str(record["verdict"])
 
 
 def _of(record: Record, parameter: str) -> Any:

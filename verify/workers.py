@@ -15,7 +15,8 @@ import traceback
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.metadata import version
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from theory.checks import InputError
@@ -25,6 +26,7 @@ from verify.finding import Finding, Verdict, plain
 SECONDS, FOR_A_WORKER = 10, 30  # to wait for a scheduler, and for its first worker
 ADDRESS = re.compile(r"((tcp|tls|ucx|wss?)://)?[^\s/]+:(\d{1,5})")
 GO_ON = "the same command goes on with what is left"
+REFUSED = "refused:"  # how the error of a run begins that its claim has refused
 
 
 @dataclass(frozen=True)
@@ -41,16 +43,28 @@ Engine = Callable[[Sequence[Task], dict[str, str]], Generator[dict[str, Any], No
 """The records of runs, as they end, computed by packages of these versions."""
 
 
+def run_of(versions: dict[str, str], task: Task) -> dict[str, Any]:
+    """As `one_run`; InputError where packages have other versions: a worker may have joined since
+    all of them were asked."""
+    for package, wanted in versions.items():
+        try:
+            found: str | Exception = version(package)
+        except PackageNotFoundError as error:
+            found = error
+        _same_version("a worker that joined", package, wanted, found)
+    return one_run(task)
+
+
 def one_run(task: Task) -> dict[str, Any]:
     """A run's record.  An error ends the run and not the sweep, and what it found so far stays."""
     start, found, error, trace = time.perf_counter(), list[Finding](), "", ""
-    parameters = task.options
+    parameters, refused = task.options, ""
     try:
         claim = loaded(installed()[task.claim])
-        parameters = {**claim.defaults, **task.options}
+        parameters, refused = {**claim.defaults, **task.options}, REFUSED
         found.extend(claim.findings(Run(task.seed), **parameters))
-    except InputError as refused:
-        error = str(refused)
+    except InputError as said:
+        error = " ".join(f"{refused} {said}".split())
     except Exception as broken:
         error = one_line(broken)
         trace = traceback.format_exc()
@@ -147,7 +161,8 @@ def _shared_out(
             )
         client = opened.enter_context(_connected(scheduler))
         _same_versions(client, versions)
-        task_of = dict(zip(client.map(one_run, tasks, pure=False), tasks, strict=True))
+        run = partial(run_of, versions)
+        task_of = dict(zip(client.map(run, tasks, pure=False), tasks, strict=True))
         for future in as_completed([*task_of]):
             task = task_of.pop(future)
             if future.cancelled():
@@ -157,7 +172,10 @@ def _shared_out(
                 yield future.result()
             elif isinstance(error, KilledWorker):
                 yield _record(task, task.options, [], "every worker that ran it was lost")
-            else:  # it did not come as far as `one_run`
+            else:  # it did not come as far as `one_run`: of another version, or without it
+                _same_versions(client, versions, f"; {GO_ON}")
+                if isinstance(error, InputError):  # that worker is gone again
+                    raise InputError(f"{error}; {GO_ON}")
                 yield _record(task, task.options, [], one_line(error))
 
 
@@ -181,10 +199,18 @@ def _connected(scheduler: Any) -> Any:
     return client
 
 
-def _same_versions(client: Any, versions: dict[str, str]) -> None:
+def _same_versions(client: Any, versions: dict[str, str], then: str = "") -> None:
     """Raise InputError if a worker lacks one of the packages, or has another version of it."""
     for package, wanted in versions.items():
         for worker, found in client.run(version, package, on_error="return").items():
-            if found != wanted:
-                has = f"has {package} {found}" if isinstance(found, str) else f"lacks {package}"
-                raise InputError(f"worker {worker} {has}: install {package} {wanted} there")
+            if not isinstance(found, OSError):  # of a worker that was just lost
+                _same_version(f"worker {worker}", package, wanted, found, then)
+
+
+def _same_version(
+    worker: str, package: str, wanted: str, found: str | Exception, then: str = ""
+) -> None:
+    """Raise InputError unless what was found is the version that is wanted."""
+    if found != wanted:
+        has = f"has {package} {found}" if isinstance(found, str) else f"lacks {package}"
+        raise InputError(f"{worker} {has}: install {package} {wanted} there{then}")

@@ -13,6 +13,7 @@ from constructions import induction_heads, newton
 from constructions.tokens import Tokens
 from constructions.trained import load
 from theory.checks import InputError
+from verify.building import built
 from verify.site.exported import exported, matrix, runs
 from verify.site.shown import MOST, code, model_of, weights
 from verify.theorems import entries, ledger, theorem
@@ -47,6 +48,33 @@ def test_all_that_a_model_is_made_of_is_exported():
             assert np.array_equal(restored(head[name]), getattr(own.attn, name)[0].numpy())
         assert head["b_Q"] == own.attn.b_Q[0].tolist()
     assert data["tokens"]["prefix"] == list(model.interface.prefix)
+
+
+def smallest(name):
+    entry = theorem(name)
+    return built(entry, **{parameter: values[0] for parameter, values in entry.over.items()})
+
+
+def test_scales_masks_norms_and_answers_are_those_of_the_model():
+    model = smallest("first-layer-norm")
+    last = exported(model)["blocks"][1]
+    assert (last["scale"], last["unit"]) == (model.blocks[1].attn.scale, True)
+    assert last["scale"] != 1
+    assert exported(model)["tokens"]["whole"]
+    turing = exported(smallest("turing"))
+    masks = [[head["mask"] for head in block["heads"]] for block in turing["blocks"]]
+    assert ["strict", "causal"] in masks
+    assert not any(block["unit"] for block in turing["blocks"])
+    assert turing["tokens"]["bottom"]
+    assert not turing["tokens"]["whole"]
+
+
+@pytest.mark.parametrize("norm", ["ln1", "ln2"])
+def test_a_layer_norm_anywhere_is_refused(norm):
+    model = induction_heads(2, 4)
+    setattr(model.blocks[1], norm, torch.nn.LayerNorm(1))
+    with pytest.raises(InputError, match=r"layer norms"):
+        exported(model)
 
 
 def test_what_a_page_runs_takes_tokens():

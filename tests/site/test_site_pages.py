@@ -127,6 +127,7 @@ def test_text_is_shown_as_it_is(pages):
         r"a\_b \* `c_d` \<e\> of \[[Fu2024](references.md#fu2024), Theorem 5.1\]"
     )
     assert documented("One.  Two.\n\n    H = 1\n") == "One.  Two.\n\n```text\n    H = 1\n```"
+    assert documented("| a |\n| b |") == "```text\n| a |\n| b |\n```"
     assert "<msup>" in mathematics("2^k")
 
 
@@ -135,6 +136,9 @@ def test_stressed_words_are_stressed_and_powers_are_not(pages):
 
     assert escaped("*one* of **two\nlines**: 2**L, a*b*c, *, +") == (
         r"*one* of **two" "\n" r"lines**: 2\*\*L, a\*b\*c, \*, +"
+    )
+    assert escaped("*as Olsson2022 says*", "../") == (
+        "*as [Olsson2022](../references.md#olsson2022) says*"
     )
 
 
