@@ -79,7 +79,7 @@ def rooms() -> Iterator[str]:
 
 
 def imported(folder: Path) -> list[str]:
-    """What the modules in a folder import from the three packages, by the names of its homes."""
+    """What the modules in a folder import from the three packages, each by its module."""
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in sorted(folder.rglob("*.py"))]
     return sorted(
         {
@@ -93,6 +93,7 @@ def imported(folder: Path) -> list[str]:
 
 
 def value(name: str) -> Any:
+    """What a module has by this name."""
     module, _, own = name.rpartition(".")
     return getattr(import_module(module), own)
 
