@@ -29,6 +29,8 @@ from theory.checks import InputError
 from verify import foreign
 from verify.finding import Finding, Verdict
 
+__all__ = ["Run", "claim", "option"]
+
 COMMANDS = ("list", "show", "build", "all", "sweep", "summary", "report", "selftest", "env")
 MOST = 10**9  # of any number of things: beyond, no claim has an end
 

@@ -10,6 +10,18 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
+__all__ = [
+    "Finding",
+    "Verdict",
+    "at_least",
+    "at_most",
+    "each_at_most",
+    "equal",
+    "labelled",
+    "same",
+    "within",
+]
+
 Evidence = Literal["proved", "exact", "identity", "enclosure", "float", "statistical", "trained"]
 
 Value = Any

@@ -7,9 +7,13 @@ import re
 import shutil
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
+from constructions import induction_heads
+from verify.site import api
 from verify.site.conf import *  # noqa: F403
 from verify.site.conf import extensions, suppress_warnings
-from verify.site.pages import newton_page, put, write
+from verify.site.pages import keep, newton_page, pages, write
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -19,7 +23,7 @@ ELSEWHERE = {"induction_in_lens.py"}  # needs packages that the site does not
 LISTED = "theorems.md"  # the list of statements, which the site has as pages
 
 os.environ["COLUMNS"] = "100"
-extensions += ["sphinx_gallery.gen_gallery"]
+extensions += ["sphinx_gallery.gen_gallery", "verify.site.api"]
 suppress_warnings += ["myst.xref_missing", "config.cache"]
 
 
@@ -44,7 +48,8 @@ def told(text):
 
 
 def copied():
-    """The examples, each with its first line as the headline of its page."""
+    """The examples, each with its first line as the headline of its page; their names."""
+    made = {}
     (EXAMPLES / "data").mkdir(parents=True, exist_ok=True)
     for table in (ROOT / "examples" / "data").glob("*.csv"):
         shutil.copy(table, EXAMPLES / "data")
@@ -54,14 +59,18 @@ def copied():
         first, rest = example.read_text(encoding="utf-8").split("\n", 1)
         title = first.removeprefix('"""').removesuffix('"""').removesuffix(".")
         closed = '"""' * first.endswith('"""')
-        text = f'r"""\n{title}\n{"=" * len(title)}\n{closed}\n{rest}'
-        place = EXAMPLES / example.name
-        if not place.exists() or place.read_text(encoding="utf-8") != text:
-            place.write_text(text, encoding="utf-8")
-    (EXAMPLES / "GALLERY_HEADER.rst").write_text("Examples\n========\n", encoding="utf-8")
+        made[example.name] = f'r"""\n{title}\n{"=" * len(title)}\n{closed}\n{rest}'
+    write(EXAMPLES, {"GALLERY_HEADER.rst": "Examples\n========\n", **made})
+    keep(EXAMPLES, made, ".py")
+    return [name.removesuffix(".py") for name in made]
 
 
+autodoc_default_options = api.OPTIONS
+toc_object_entries = False  # every page has the whole list of contents
+python_maximum_signature_line_length = 90
+THUMBNAIL = BUILD / "thumbnail.png"
 sphinx_gallery_conf = {
+    "default_thumb_file": str(THUMBNAIL),
     "examples_dirs": str(EXAMPLES),
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
@@ -74,12 +83,46 @@ sphinx_gallery_conf = {
     "reset_modules_order": "after",
 }
 
-copied()
-for page in (HERE / "index.md", *(ROOT / "docs").glob("*.md")):
-    if page.name != LISTED:
-        put(SOURCE / page.name, told(page.read_text(encoding="utf-8")))
+
+def looked(file):
+    """A picture for examples that draw none: where an induction head looks in a text that repeats,
+    to the token before, and to what came after this token the last time."""
+    model, tokens = induction_heads(8, 24), 3 * [3, 1, 4, 0, 5, 2, 6, 7]
+    figure, axes = plt.subplots(1, 2, figsize=(4, 2.8), layout="constrained")
+    for ax, block, H in zip(axes, model.blocks, model.streams(tokens), strict=False):
+        ax.imshow(block.attn.pattern(H, 0)[0], cmap="Blues", vmax=1.2)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    figure.savefig(file, dpi=100)
+    plt.close(figure)
+
+
+def folded(app, pagename, templatename, context, doctree):
+    """The list of contents is open at the page that has it: to write it whole on each page would
+    take as long as all the rest."""
+    whole = context["toctree"]
+    context["toctree"] = lambda **options: whole(**{**options, "collapse": True})
+
+
+def setup(app):
+    app.connect("html-page-context", folded, priority=400)  # before the theme asks for it
+
+
+looked(THUMBNAIL)
+runs = BUILD / "runs.json"
+made = {
+    page.name: told(page.read_text(encoding="utf-8"))
+    for page in (HERE / "index.md", *(ROOT / "docs").glob("*.md"))
+    if page.name != LISTED
+}
+made |= pages(json.loads(runs.read_text(encoding="utf-8"))["claims"] if runs.exists() else [])
+made |= {f"api/{place}": text for place, text in api.pages(ROOT / "examples" / "package").items()}
+made["newton.md"] = newton_page()
+write(SOURCE, made)
 for picture in (ROOT / "docs").glob("*.png"):
     shutil.copy2(picture, SOURCE)
-runs = BUILD / "runs.json"
-write(SOURCE, json.loads(runs.read_text(encoding="utf-8"))["claims"] if runs.exists() else [])
-put(SOURCE / "newton.md", newton_page())
+# What an earlier run has left of pages that are no more.
+places = {*made, *(f"gallery/{name}.rst" for name in [*copied(), "index"])}
+keep(SOURCE, places, ".md", ".rst")
+sites = {str(Path(place).with_suffix(".html")) for place in places}
+keep(BUILD / "html", sites | {"genindex.html", "py-modindex.html", "search.html"}, ".html")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import verify.site
-from verify.site.exported import exported, runs
+from verify.site.exported import exported, runs, sample
 from verify.site.shown import model_of
 from verify.theorems import ledger, theorem
 
@@ -138,6 +138,19 @@ def test_models_over_numbers_have_the_same_streams(opened, given):
     streams = opened("").execute_script(script, *data)
     for ours, theirs in zip(model.residual_stream(prompt), streams, strict=True):
         assert np.allclose(theirs, ours, rtol=1e-12, atol=1e-13)
+
+
+def test_a_page_opens_with_its_sample(opened):
+    from selenium.webdriver.common.by import By
+
+    browser, model = opened(box("hop", {})), model_of(theorem("hop"), {})[0]
+    tokens, _ = sample(model)
+    line = browser.find_element(By.CSS_SELECTOR, ".ww-tokens")
+    assert line.get_attribute("value") == " ".join(map(str, tokens))
+    said = browser.find_element(By.ID, "it").get_attribute("data-answers")
+    assert json.loads(said) == model(tokens).tolist()
+    browser.find_elements(By.TAG_NAME, "button")[0].click()
+    assert len(line.get_attribute("value").split()) == len(tokens)
 
 
 def test_a_wrong_weight_is_seen(opened):
@@ -371,6 +384,18 @@ def test_nothing_sticks_out_of_a_window(opened, theme, width):
         "return getComputedStyle(document.body).getPropertyValue('--ww-ground')"
     )
     assert colour.strip() == {"light": "#f4f4f2", "dark": "#23262b"}[theme]
+
+
+@pytest.mark.parametrize("name", ["constructions", "template", "theory.language"])
+def test_what_can_be_imported_fits_a_narrow_window(browser, name):
+    page = Path(__file__).parents[2] / "docs" / "_build" / "html" / "api" / f"{name}.html"
+    if not page.exists():
+        pytest.skip("the site is not built: make docs")
+    browser.set_window_size(360, 900)
+    browser.get(page.as_uri())
+    wide = "return [document.documentElement.scrollWidth, window.innerWidth]"
+    needed, given = browser.execute_script(wide)
+    assert needed <= given
 
 
 def box_of_weights():

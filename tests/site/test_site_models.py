@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from constructions import induction_heads, newton
+from constructions import hop, induction_heads, newton
 from constructions.tokens import Tokens
 from constructions.trained import load
 from theory.checks import InputError
 from verify.building import built
-from verify.site.exported import exported, matrix, runs
+from verify.site.exported import USUAL, exported, matrix, runs, sample
 from verify.site.shown import MOST, code, model_of, weights
 from verify.theorems import entries, ledger, theorem
 
@@ -99,6 +99,19 @@ def test_a_page_shows_the_largest_model_that_can_be_looked_at():
     _, given = model_of(theorem("hop"), {"k": 2, "n": 128})  # all have more
     assert given == {"k": 2, "V": 8, "n": 128}
     assert model_of(theorem("rates"), {}) is None
+
+
+def test_a_page_begins_with_tokens_that_are_told_something():
+    model, values = model_of(theorem("hop"), {})
+    assert values["k"] > 2  # it is no induction head
+    tokens, share = sample(model)
+    answers = model(tokens).tolist()
+    told = [a >= 0 and a != token for a, token in zip(answers, tokens, strict=True)]
+    assert share == sum(told) / len(tokens) > 1 / 2
+    assert exported(model)["sample"] == tokens
+    assert exported(newton(2, 1, 0.5))["sample"] is None
+    assert len(sample(induction_heads(8, 40))[0]) == USUAL
+    assert len(sample(hop(12, 8, 11))[0]) == 11  # ⊥ everywhere, whatever is said
 
 
 PACKAGE = Path(__file__).parent.parent.parent / "examples" / "package"

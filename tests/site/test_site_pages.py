@@ -128,6 +128,11 @@ def test_text_is_shown_as_it_is(pages):
     )
     assert documented("One.  Two.\n\n    H = 1\n") == "One.  Two.\n\n```text\n    H = 1\n```"
     assert documented("| a |\n| b |") == "```text\n| a |\n| b |\n```"
+    assert documented("One of:\n  a\n  b\nand more:\n    c  d\nand:\n") == (
+        "One of:\n\n```text\n  a\n  b\n```\n\nand more:\n\n```text\n    c  d\n```\n\nand:"
+    )
+    for text in ("a   b:\n  c\nd   e", "hangs here\n    and goes on: so\n    it is"):
+        assert documented(text) == f"```text\n{text}\n```"
     assert "<msup>" in mathematics("2^k")
 
 
@@ -169,13 +174,42 @@ def test_every_theme_has_every_colour():
     assert set(re.findall(r"var\((--ww-\w+)\)", css)) <= {*given[0]}
 
 
+def test_pages_link_to_where_their_names_are_described(pages):
+    from verify.theorems import theorem
+
+    text = pages.page(theorem("induction"), [], {"V": 2, "n": 4})
+    assert "## The model\n\n{py:obj}`constructions.retrieval.induction_heads`\n" in text
+    assert "{py:obj}`~theory.retrieval.induction` of `theory/retrieval/induction.py`" in text
+
+
+def test_a_page_is_written_where_it_has_changed(pages, tmp_path):
+    pages.write(tmp_path, {"a.md": "1", "b/c.md": "2"})
+    (tmp_path / "a.md").chmod(0o444)
+    before = (tmp_path / "a.md").stat().st_mtime_ns
+    pages.write(tmp_path, {"a.md": "1", "b/c.md": "3"})
+    assert (tmp_path / "a.md").stat().st_mtime_ns == before
+    assert (tmp_path / "b" / "c.md").read_text(encoding="utf-8") == "3"
+
+
+def test_pages_that_are_no_more_are_removed(pages, tmp_path):
+    beside, folder = tmp_path / "a.md", tmp_path / "source"
+    written = dict.fromkeys(["a.md", "b/old.md", "b/new.md", "b/d.rst", "b/d.png", "_own/e.md"], "")
+    pages.write(tmp_path, {"a.md": ""})
+    pages.write(folder, written)
+    (folder / "b" / "linked").symlink_to(tmp_path)
+    pages.keep(folder, ["a.md", "b/new.md"], ".md", ".rst")
+    files = (each for each in folder.rglob("*") if each.is_file())
+    left = {each.relative_to(folder).as_posix() for each in files}
+    assert {*written} - left == {"b/old.md", "b/d.rst"}
+    assert beside.exists()
+    pages.keep(tmp_path / "none", [], ".md")
+
+
 @pytest.mark.slow
-def test_every_statement_has_a_page(pages, tmp_path):
+def test_every_statement_has_a_page(pages):
     from verify.theorems import ledger
 
-    pages.write(tmp_path, [RUN])
-    written = {file.stem for file in (tmp_path / "statements").iterdir()}
-    assert written >= ledger().keys()
+    assert {f"statements/{name}.md" for name in ledger()} <= pages.pages([RUN]).keys()
 
 
 @pytest.mark.slow

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
+from constructions import retrieval
 from verify.claim import installed
 from verify.theorems import ledger
 
@@ -56,6 +58,23 @@ def test_no_link_within_the_site_is_dead(pages):
         for link in re.findall(r'<a [^>]*href="([^"#?]+)', text):
             place = unquote(html.unescape(link))
             assert re.match(r"[a-z]+:", place) or (file.parent / place).exists(), (file, link)
+
+
+def test_every_page_is_of_something_that_there_is(pages):
+    """And not of what an earlier build had: Sphinx keeps its own list of all pages."""
+    listed = (BUILT / "searchindex.js").read_text(encoding="utf-8")
+    known = set(json.loads(re.search(r'"?docnames"?:(\[[^]]*\])', listed)[1]))
+    places = {file.relative_to(BUILT).with_suffix("").as_posix() for file in pages}
+    assert places - known == {"genindex", "py-modindex", "search"}
+
+
+def test_every_exported_name_has_its_place(pages):
+    text = pages[BUILT / "api" / "constructions.retrieval.html"]
+    for name in retrieval.__all__:
+        assert f'id="constructions.retrieval.{name}"' in text
+    first = pages[BUILT / "statements" / "hop.html"]
+    assert 'href="../api/constructions.retrieval.html#constructions.retrieval.hop"' in first
+    assert 'href="../api/theory.retrieval.html#theory.retrieval.hop"' in first
 
 
 def test_every_statement_has_a_page_with_a_run(pages):

@@ -43,7 +43,7 @@ def report(files: Sequence[Path], out: Path) -> Path:
     try:
         from sphinx.cmd.build import build_main
 
-        from verify.site.pages import runs_of, write
+        from verify.site.pages import pages, runs_of, write
     except ModuleNotFoundError as error:
         raise InputError(f"pages need {error.name}: pip install 'weightwright[site]'") from None
     shown = dict[str, list[str]]()  # a statement's verdicts
@@ -70,8 +70,7 @@ def report(files: Sequence[Path], out: Path) -> Path:
             for name, verdicts in shown.items()
         ]
         index = INDEX.replace("LISTED", "\n".join(listed))
-        (source / "index.md").write_text(index, encoding="utf-8")
-        write(source, runs, [*shown], own=True)
+        write(source, {"index.md": index, **pages(runs, [*shown], own=True)})
         doctrees = source / "doctrees"
         if build_main(["-q", "-b", "html", "-d", str(doctrees), folder, str(out)]):
             raise InputError("the pages could not be built: what is wrong is said above")

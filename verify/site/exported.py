@@ -19,6 +19,7 @@ from constructions.transformer import Block, Transformer
 from theory.checks import InputError
 
 OWN = ("check", "_tokens", "write", "read")  # of `Tokens`, what static/model.js does too
+DRAWS, USUAL = 200, 10  # words of which one is shown first, and their length if it is free
 
 
 def exported(model: Transformer) -> dict[str, Any]:
@@ -40,7 +41,28 @@ def exported(model: Transformer) -> dict[str, Any]:
         "W_U": matrix(model.unembed.W_U),
         "b_U": None if model.unembed.b_U is None else model.unembed.b_U.tolist(),
         "tokens": _tokens(model.interface),
+        "sample": sample(model)[0] if runs(model) else None,
     }
+
+
+def sample(model: Transformer) -> tuple[list[int], float]:
+    """Tokens to begin with, and the share of places at which they are told something: an answer
+    that is neither ⊥ nor the token that stands there.  Of random words they have the largest.
+    Where a model may say ⊥ and does so at half of the places, they are as long as it takes.
+    """
+    interface, rng = model.interface, np.random.default_rng(0)
+    most = interface.length or interface.max_length
+    for length in (interface.length or max(interface.least, min(most, USUAL)), most):
+        slots = (interface.slots or [range(interface.vocabulary_size)] * length)[:length]
+        words = np.stack([rng.integers(s.start, s.stop, DRAWS) for s in slots], axis=-1)
+        answers = model(words).numpy()
+        told = answers >= 0
+        if answers.shape == words.shape:
+            told &= answers != words
+        shares = told.mean(-1)
+        if shares.max() > 1 / 2 or not interface.bottom:
+            break
+    return words[shares.argmax()].tolist(), float(shares.max())
 
 
 def runs(model: Transformer) -> bool:

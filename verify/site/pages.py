@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import html
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import constructions
 from theory.checks import InputError
+from verify.building import NAMES
 from verify.claim import installed
 from verify.finding import Verdict, shown
 from verify.site.exported import exported, runs
@@ -82,7 +84,8 @@ def _sizes(entry: Theorem) -> str:
 
 
 def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[str]:
-    yield f"## The model\n\n```python\n{code(entry, values)}\n```\n\n```text\n{model}\n```"
+    yield f"## The model\n\n{_imports(entry)}"
+    yield f"```python\n{code(entry, values)}\n```\n\n```text\n{model}\n```"
     if weights(model) > DRAWN:
         yield f"Its {weights(model)} weights that are not 0 are too many for a page."
         return
@@ -93,6 +96,15 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
     yield f'<div class="ww-model" id="{id}"><script type="application/json">{text}</script></div>'
     yield f"### Its weights, by register\n\n{CELLS}"
     yield f'<div class="ww-drawn" data-of="{id}"></div>'
+
+
+def _imports(entry: Theorem) -> str:
+    """What a model is built of, as links to where it is described, where there is such a page."""
+    names = {node.id for node in ast.walk(ast.parse(entry.build)) if isinstance(node, ast.Name)}
+    homes = {
+        name: NAMES[name].__module__.split(".")[:2] for name in names & {*constructions.__all__}
+    }
+    return ", ".join(f"{{py:obj}}`{'.'.join([*homes[name], name])}`" for name in sorted(homes))
 
 
 def _weights(entry: Theorem) -> Iterator[str]:
@@ -110,7 +122,8 @@ def _definition(place: str) -> Iterator[str]:
     parsed = ast.parse(_source(file))
     for node in ast.walk(parsed):
         if isinstance(node, Defined) and node.name == name and (said := ast.get_docstring(node)):
-            yield f"## Definition\n\n`{name}` of `{file}`:\n\n{documented(said, UP)}"
+            link = f"{{py:obj}}`~{'.'.join([*file.split('/')[:2], name])}`"
+            yield f"## Definition\n\n{link} of `{file}`:\n\n{documented(said, UP)}"
             return
 
 
@@ -230,25 +243,22 @@ def newton_page() -> str:
     )
 
 
-def write(folder: Path, every: Runs, names: Sequence[str] = (), *, own: bool = False) -> None:
-    """All pages of these statements, or of all, into a folder of Sphinx's sources.
+def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[str, str]:
+    """All pages of these statements, or of all, by their places among Sphinx's sources.
 
     With `own`, models have the parameters of the first of their runs, as far as they are theirs.
     """
     known = ledger()
     entries = [known[name] for name in names] or list(known.values())
-    statements = folder / "statements"
-    statements.mkdir(exist_ok=True)
+    made = {"statements/index.md": index_page(entries), "references.md": reference_page()}
     for entry in entries:
         ran = runs_of(entry, every)
         at = _parameters(entry, ran[0]) if own and ran else {}
-        put(statements / f"{entry.name}.md", page(entry, ran, at))
-    topics = list(dict.fromkeys(entry.topic for entry in entries))
-    for topic in topics:
+        made[f"statements/{entry.name}.md"] = page(entry, ran, at)
+    for topic in dict.fromkeys(entry.topic for entry in entries):
         listed = [entry for entry in entries if entry.topic == topic]
-        put(statements / f"topic-{topic}.md", topic_page(topic, listed))
-    put(statements / "index.md", index_page(entries))
-    put(folder / "references.md", reference_page())
+        made[f"statements/topic-{topic}.md"] = topic_page(topic, listed)
+    return made
 
 
 def _parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
@@ -257,7 +267,20 @@ def _parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
     return {name: given[name] for name in entry.over if type(given.get(name)) is int}
 
 
-def put(file: Path, text: str) -> None:
-    """Write a page, unless it stands there already: what has not changed is not built again."""
-    if not file.exists() or file.read_text(encoding="utf-8") != text:
-        file.write_text(text, encoding="utf-8")
+def write(folder: Path, made: Mapping[str, str]) -> None:
+    """Write pages, unless they stand there already: what has not changed is not built again."""
+    for place, text in made.items():
+        file = folder / place
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+
+def keep(folder: Path, places: Container[str], *suffixes: str) -> None:
+    """Remove all other files of these suffixes from a folder, but for Sphinx's own folders in it,
+    whose names begin with `_`."""
+    for file in [*folder.rglob("*")]:
+        place = file.relative_to(folder)
+        own = place.parts[0].startswith("_")
+        if file.suffix in suffixes and not own and place.as_posix() not in places:
+            file.unlink()

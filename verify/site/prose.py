@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import theory
 
 BIBLIOGRAPHY = Path(theory.__file__).with_name("references.bib")
 SPECIAL = re.compile(r"([\\*_<>\[\]|$#~])")
+COLUMNS = re.compile(r"\S {3,}\S")
+LISTED = re.compile(r"((?:\S.*\n)*?\S.*:)\n((?: {2,}\S.*(?:\n|$))+)((?:\S(?s:.*))?)")
 EMPHASIS = re.compile(r"(?<![\w*)\]}\\])(\*{1,2})(?=[\w⌈])([^*]*[^*\s])\1(?![\w*])")
 
 
@@ -31,23 +34,40 @@ def _words(text: str, up: str) -> str:
 
 
 def _plain(text: str, up: str) -> str:
-    return _cited(SPECIAL.sub(r"\\\1", text), up)
+    return cited(
+        SPECIAL.sub(r"\\\1", text), lambda key: f"[{key}]({up}references.md#{key.lower()})"
+    )
 
 
-def _cited(text: str, up: str) -> str:
-    keys = rf"\b(?:{'|'.join(references())})\b"
-    return re.sub(keys, lambda key: f"[{key[0]}]({up}references.md#{key[0].lower()})", text)
+def cited(text: str, link: Callable[[str], str]) -> str:
+    """Text with links in place of the keys of the bibliography."""
+    return _keys().sub(lambda key: link(key[0]), text)
+
+
+@cache
+def _keys() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(references())})\b")
 
 
 def documented(text: str, up: str = "") -> str:
     """A docstring as Markdown: paragraphs, and what is set out in lines or columns as it stands."""
-    blocks = re.split(r"\n\s*\n", text.rstrip())
     return "\n\n".join(
-        f"```text\n{block}\n```"
-        if block.startswith("    ") or re.search(r"\S {3,}\S|\n {2,}\S|^[|] ", block)
-        else escaped(block, up)
-        for block in blocks
+        f"```text\n{block}\n```" if stands else escaped(block, up) for block, stands in blocks(text)
     )
+
+
+def blocks(text: str) -> Iterator[tuple[str, bool]]:
+    """The paragraphs of a docstring, each with whether it is set out, and stands as it is; what is
+    set out below a colon is one of its own."""
+    for block in re.split(r"\n\s*\n", text.rstrip()):
+        inside = LISTED.fullmatch(block)
+        if inside and not COLUMNS.search(inside[1]):
+            yield inside[1], False
+            yield inside[2].rstrip("\n"), True
+            if inside[3]:
+                yield from blocks(inside[3])
+        else:
+            yield block, bool(re.search(r"^    |\n {2,}\S|^[|] ", block) or COLUMNS.search(block))
 
 
 def mathematics(latex: str) -> str:

@@ -9,6 +9,7 @@ from itertools import product
 
 from constructions.transformer import Transformer
 from verify.building import ROOMS, built
+from verify.site.exported import runs, sample
 from verify.theorems import Theorem
 
 MOST = 700  # weights that are not 0, of a model on a page, if there is such a one
@@ -18,7 +19,8 @@ DRAWN = 20_000  # weights that are not 0, of a model that is drawn
 def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[str, int]] | None:
     """A model of a statement, and its parameters, of which some may be given: of those that the
     ledger has tested the furthest with at most `MOST` weights that are not 0, or at most `DRAWN`
-    if there is none, or else the first.
+    if there is none, or else the first.  A model that may say ⊥ is one that says more on some word
+    at more than half of its places, if there is such a one.
 
     None for a statement without a model.  Raises ValueError as `built` does.
     """
@@ -26,12 +28,22 @@ def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[s
         return None
     tested = [[at[name]] if name in at else values for name, values in entry.over.items()]
     sizes = sorted(product(*map(enumerate, tested)), key=lambda each: -sum(i for i, _ in each))
-    for most, size in product((MOST, DRAWN), sizes):
-        values = {name: value for name, (_, value) in zip(entry.over, size, strict=True)}
-        model = built(entry, **{**values, **at})
-        if weights(model) <= most:
-            break
+    for most in (MOST, DRAWN):
+        fitting = None
+        for size in sizes:
+            values = {name: value for name, (_, value) in zip(entry.over, size, strict=True)}
+            model = built(entry, **{**values, **at})
+            if weights(model) <= most:
+                if _tells(model):
+                    return model, values
+                fitting = fitting or (model, values)
+        if fitting:
+            return fitting
     return model, values
+
+
+def _tells(model: Transformer) -> bool:
+    return not runs(model) or not model.interface.bottom or sample(model)[1] > 1 / 2
 
 
 def weights(model: Transformer) -> int:

@@ -179,8 +179,7 @@
 
     const range = (place) => (kinds.slots ? kinds.slots[place] : [0, kinds.vocabulary]);
     function drawTokens() {
-      const count = kinds.length === null ? Math.max(kinds.least, Math.min(kinds.most, 10)) : kinds.length;
-      line.value = Array.from({ length: count }, (_, place) => {
+      line.value = Array.from(data.sample, (_, place) => {
         const [low, end] = range(place);
         return low + Math.floor(Math.random() * (end - low));
       }).join(" ");
@@ -240,7 +239,7 @@
       element("div", { class: "ww-controls" }, line, random, on), message, answers, home,
       element("div", { class: "ww-controls" }, element("label", { for: `${id}-layer` }, "Layer"), layer, which),
       inside);
-    drawTokens();
+    line.value = data.sample.join(" ");
     show();
   }
 
