@@ -55,9 +55,10 @@ def test_what_stands_beside_the_weights_is_a_proof_if_a_model_is_built(pages):
 
 
 def test_a_definition_is_that_of_the_function_that_is_named(pages):
-    file = "verify/theorems.py"
-    (said,) = pages._definition(f"{file}:bits")
-    assert said.startswith(f"## Definition\n\n`bits` of `{file}`:\n\nBinary digits that tell V")
+    file = "theory/retrieval/hop.py"
+    (said,) = pages._definition(f"{file}:hop")
+    link = "{py:obj}`~theory.retrieval.hop`"
+    assert said.startswith(f"## Definition\n\n{link} of `{file}`:\n\n")
     assert list(pages._definition(f"{file}:no_such")) == []
     with pytest.raises(InputError, match=r"^no_such/file.py of the ledger is in no package"):
         list(pages._definition("no_such/file.py:it"))
@@ -81,20 +82,22 @@ def test_many_findings_are_folded(more, pages):
 def test_models_are_drawn_unless_they_are_too_large_and_run_if_over_tokens(pages, monkeypatch):
     entry = theorem("induction")
     model, values = pages.model_of(entry, SMALL)
-    *_, run, drawn, _, _ = pages._model(entry, model, values)
+    imports, *_, run, drawn, _, _ = pages._model(entry, model, values)
+    assert imports == "## The model\n\n{py:obj}`constructions.retrieval.induction_heads`"
     assert run == "### Run it"
     (data,) = re.findall(r'<script type="application/json">(.*?)</script>', drawn)
     assert json.loads(data) == pages.exported(model)
     monkeypatch.setattr(pages, "exported", lambda model: {"name": "</script><b>"})
     monkeypatch.setattr(pages, "runs", lambda model: False)
-    _, run, drawn, _, _ = pages._model(entry, model, values)
+    *_, run, drawn, _, _ = pages._model(entry, model, values)
     assert run == ""
     assert drawn.count("</script>") == drawn.count("</") - 1 == 1
     weights = pages.weights(model)
     monkeypatch.setattr(pages, "DRAWN", weights)
-    assert len([*pages._model(entry, model, values)]) == 5
+    assert len([*pages._model(entry, model, values)]) == 6
     monkeypatch.setattr(pages, "DRAWN", weights - 1)
-    _, said = pages._model(entry, model, values)
+    *_, said = pages._model(entry, model, values)
+    assert len([*pages._model(entry, model, values)]) == 3
     assert said == f"Its {weights} weights that are not 0 are too many for a page."
 
 
@@ -124,13 +127,13 @@ def test_the_page_of_newton_has_the_models_of_all_its_steps(pages):
 
 @pytest.fixture
 def written(pages, tmp_path, monkeypatch):
-    """What `write` writes of which statements, with their runs and the parameters of models."""
+    """Of which statements there are pages, with their runs and the parameters of models."""
     found = {}
     monkeypatch.setattr(pages, "page", lambda entry, *rest: found.update({entry.name: rest}) or "")
 
     def call(*words, **more):
         found.clear()
-        pages.write(tmp_path, *words, **more)
+        pages.write(tmp_path, pages.pages(*words, **more))
         return dict(found)
 
     return call
@@ -152,14 +155,14 @@ def test_a_report_has_models_with_the_parameters_of_its_first_run(written, tmp_p
 
 
 def test_what_has_not_changed_is_not_written_again(pages, tmp_path):
-    file = tmp_path / "page.md"
-    pages.put(file, "one")
+    file = tmp_path / "below" / "page.md"
+    pages.write(tmp_path, {"below/page.md": "one"})
     before = file.stat()
     file.chmod(0o444)
-    pages.put(file, "one")
+    pages.write(tmp_path, {"below/page.md": "one"})
     assert file.stat().st_mtime_ns == before.st_mtime_ns
     file.chmod(0o644)
-    pages.put(file, "two")
+    pages.write(tmp_path, {"below/page.md": "two"})
     assert file.read_text() == "two"
 
 
