@@ -62,6 +62,13 @@ def stream_grain(model: Transformer, hardmax: Hardmax | None = None) -> float:
     return min(np.min(grain) for _, grain in numbers if np.shape(grain) == (model.d_model,))
 
 
+def stream_square(model: Transformer, hardmax: Hardmax | None = None) -> float:
+    """A bound on ‖H‖² of the hardmax stream, between the heads and the MLP of a layer too, where
+    `model.at_most` says nothing."""
+    _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
+    return max(float(sizes @ sizes) for sizes, _ in numbers if np.shape(sizes) == (model.d_model,))
+
+
 def exact_in(model: Transformer, hardmax: Hardmax | None = None) -> Exactness:
     """The float formats in which the hardmax forward pass makes no rounding error.  `hardmax` is
     what `hardmax_numbers` says, if known.
