@@ -382,7 +382,7 @@ def test_a_layer_without_such_a_form_is_named(name):
             lambda: to_encoder(
                 OVER_TOKENS["hop"], dtype=torch.float16, gadgets=Gadgets(1, 0.5, 1, 600.0, 16.0)
             ),
-            # of which they take 0.00034 (at 1024: 0.00012, which would do)
+            # of which they take 0.00045 (at 1024: 0.00018, which would do)
             "with this constant softmax and norms may change numbers by more than 0.00024 of them",
         ),
         (
