@@ -127,8 +127,15 @@ def hardmax_numbers(model: Transformer) -> Hardmax:
 
     What a head adds is an average of what it carries, or by linear scores, which are taken one by
     one as under a strict mask, a sum.  Registers named in `model.at_most` have a bound of their own
-    from the construction's proof.
+    from the construction's proof.  ValueError for ReLU heads: they divide by the number of tokens,
+    so that their numbers are multiples of no power of two.
     """
+    for number, block in enumerate(model.blocks, start=1):
+        if block.attn is not None and block.attn.normalise == "relu":
+            raise InputError(
+                f"layer {number} of {model.name} has ReLU heads, whose sums are divided by the "
+                "number of tokens, and so are exact in no format: give a model of other heads"
+            )
 
     def capped(bounds: np.ndarray) -> np.ndarray:
         bounds = bounds.copy()
