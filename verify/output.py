@@ -34,7 +34,7 @@ def picture_target(path: Path | None) -> Path | None:
 
 
 def picture_file(path: Path) -> Path:
-    """As `picture_target`, for who draws into it without `drawn`: no device, which may be full."""
+    """As `picture_target`, for an example: no device."""
     picture_target(path)
     if not _is_file(path):
         raise InputError(f"{path} is no file to draw into: name one, such as picture.png")
