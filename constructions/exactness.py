@@ -62,6 +62,13 @@ def stream_grain(model: Transformer, hardmax: Hardmax | None = None) -> float:
     return min(np.min(grain) for _, grain in numbers if np.shape(grain) == (model.d_model,))
 
 
+def stream_square(model: Transformer, hardmax: Hardmax | None = None) -> float:
+    """A bound on ‖H‖² of the hardmax stream, between the heads and the MLP of a layer too, where
+    `model.at_most` says nothing."""
+    _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
+    return max(float(sizes @ sizes) for sizes, _ in numbers if np.shape(sizes) == (model.d_model,))
+
+
 def exact_in(model: Transformer, hardmax: Hardmax | None = None) -> Exactness:
     """The float formats in which the hardmax forward pass makes no rounding error.  `hardmax` is
     what `hardmax_numbers` says, if known.
@@ -120,8 +127,15 @@ def hardmax_numbers(model: Transformer) -> Hardmax:
 
     What a head adds is an average of what it carries, or by linear scores, which are taken one by
     one as under a strict mask, a sum.  Registers named in `model.at_most` have a bound of their own
-    from the construction's proof.
+    from the construction's proof.  ValueError for ReLU heads: they divide by the number of tokens,
+    so that their numbers are multiples of no power of two.
     """
+    for number, block in enumerate(model.blocks, start=1):
+        if block.attn is not None and block.attn.normalise == "relu":
+            raise InputError(
+                f"layer {number} of {model.name} has ReLU heads, whose sums are divided by the "
+                "number of tokens, and so are exact in no format: give a model of other heads"
+            )
 
     def capped(bounds: np.ndarray) -> np.ndarray:
         bounds = bounds.copy()

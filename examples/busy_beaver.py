@@ -7,7 +7,7 @@ for other machines, and saves the space-time diagram: `python examples/busy_beav
 from constructions import turing_machine
 from theory.computation import MACHINES
 from verify.computation.space_time import draw, space_time
-from verify.output import picture_argument
+from verify.output import picture_argument, saving
 
 target = picture_argument(__doc__, "busy_beaver.png")
 
@@ -47,5 +47,6 @@ for name, machine in MACHINES.items():
         size = f"{other.n_layers:2}{other.n_heads:3}{other.d_model:4}"
         print(f"  {name:15}{size}{other.interface.vocabulary_size:6}{len(decoded):6}")
 
-draw(target, [(beaver, steps)])
+with saving(target) as file:
+    draw(file, [(beaver, steps)])
 print(f"\nThe picture is in {target}")

@@ -19,7 +19,7 @@ from theory.graphs import both_ways, components, distances, erdos_renyi, path, t
 from verify.graphs.layers import on_graph
 from verify.graphs.layers_picture import against_diameter
 from verify.graphs.pointers import a_path
-from verify.output import picture_file
+from verify.output import picture_file, saving
 
 COLOURS = ListedColormap(["white", "#1f5fa8", "#e08214"])
 COLUMNS = "tripling", "squaring", "pointers", "machine", "search"
@@ -101,5 +101,6 @@ for panel, answers, title in (
     panel.imshow(answers * np.where(right, 1, 2), cmap=COLOURS, vmin=0, vmax=2)
     panel.set_title(title, fontsize=9)
 against_diameter(panels[1, 2], graphs, found)
-figure.savefig(given.plot, dpi=130)
+with saving(given.plot) as file:
+    figure.savefig(file, dpi=130)
 print(f"\nThe picture is in {given.plot}")

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from constructions import Transformer, induction_heads
 from theory.sequences import random_sequences
-from verify.output import picture_argument
+from verify.output import picture_argument, saving
 
 target = picture_argument(__doc__, "ground_truth.png")
 
@@ -230,5 +230,6 @@ figure.suptitle(
     f"Which nodes matter (grey) to the answer {circuit.answers[row]}: "
     "two truths, above the red line, and what five methods name, below"
 )
-figure.savefig(target, dpi=150)
+with saving(target) as file:
+    figure.savefig(file, dpi=150)
 print(f"\npicture: {target}")

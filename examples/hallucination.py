@@ -14,7 +14,7 @@ from constructions import fact_model, sample
 from theory.language import chances_of_seen, fact_strings, printed_bound, prompted, world
 from theory.language.worlds import MODELS
 from verify.language.hallucination_picture import draw
-from verify.output import picture_argument
+from verify.output import picture_argument, saving
 
 FACTS, OTHERS, DOCUMENTS = 10**6, 10**11, 10**5
 BASE, SEEN, SAMPLES = 4, 16, 2000
@@ -56,5 +56,6 @@ for alpha in (0.5, 1.0):
     sampled, most = asked.errors()
     print(f"α = {alpha}: answered once {asked.once:.4f}; errs {sampled:.4f} and {most:.4f}")
 
-draw(picture, drawn)
+with saving(picture) as file:
+    draw(file, drawn)
 print(f"\nSaved {picture}.")

@@ -5,9 +5,6 @@ periods 2, 2.5, 5 and 10.  Filters take one or the other away.  Pictures are sav
 how_to_add, or in the one that is given: comb.png, filters.png and tolerance.png.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -15,9 +12,9 @@ from constructions import adder, linear_adder
 from theory.arithmetic import ZHOU, adder_logits, comb, largest_alpha, period
 from verify.arithmetic.filters import KEPT, filtered
 from verify.arithmetic.pictures import draw_adder, draw_filters
+from verify.output import folder_argument, saving
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "how_to_add")
-folder.mkdir(parents=True, exist_ok=True)
+folder = folder_argument(__doc__, "how_to_add")
 A, B, P, ALPHA = 15, 93, 530, 1000.0
 SETS = {"none, the bump alone": (), "10": (1,), "2 and 5": (5, 2), "2, 2.5, 5, 10": ZHOU}
 
@@ -39,8 +36,10 @@ for name, each in filtered(model).items():
     said = ", ".join(map(str, errors)) if len(errors) < 12 else "multiples of 10"
     print(f"  {name:20} {100 * each.accuracy:7.3f} % right, errors {said}")
 
-draw_adder(folder / "comb.png", model, (A, B))
-draw_filters(folder / "filters.png", model, (A, B), KEPT)
+with saving(folder / "comb.png") as file:
+    draw_adder(file, model, (A, B))
+with saving(folder / "filters.png") as file:
+    draw_filters(file, model, (A, B), KEPT)
 
 figure = Figure(figsize=(8, 4.5), layout="constrained")
 panel = figure.subplots()
@@ -56,5 +55,6 @@ panel.axvspan(-5, 5, color="0.9", zorder=0)
 panel.grid(alpha=0.3)
 panel.legend(fontsize=8)
 panel.set_title(f"errors that are borne, α = {ALPHA:g}", fontsize=10)
-figure.savefig(folder / "tolerance.png", dpi=120)
+with saving(folder / "tolerance.png") as file:
+    figure.savefig(file, dpi=120)
 print(f"\nsaved: comb.png, filters.png and tolerance.png in {folder}")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from constructions import induction_heads
 from constructions.stock import to_lens
-from verify.output import picture_argument
+from verify.output import picture_argument, saving
 
 target = picture_argument(__doc__, "induction_in_lens.png")
 
@@ -50,5 +50,6 @@ for i, axis in enumerate(figure.subplots(1, 2)):
     axis.set_yticks(range(len(words)), words, fontsize=8)
     axis.set_xlabel("looked at")
 figure.supylabel("looks")
-figure.savefig(target, dpi=150)
+with saving(target) as file:
+    figure.savefig(file, dpi=150)
 print(f"\npicture: {target}")

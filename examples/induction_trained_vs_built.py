@@ -10,7 +10,7 @@ import numpy as np
 from constructions import induction_heads
 from constructions.trained import load, log_of
 from theory.retrieval import find, induction
-from verify.output import picture_argument
+from verify.output import picture_argument, saving
 from verify.retrieval.circuits import attended, attention_of, circuits_of, decoded
 from verify.retrieval.induction_picture import draw
 
@@ -41,5 +41,6 @@ print("\nR² of reading a built register off the trained stream: embedded, after
 for register, (left, whole) in decoded(model, built, tokens).items():
     print(f"  {register:10}" + "".join(f"{value:8.2f}" for value in 1 - left.sum(-1) / whole.sum()))
 logs = {each: log_of(each) for each in (name, alone)}
-draw(picture, model, built, tokens[0, :24], logs)
+with saving(picture) as file:
+    draw(file, model, built, tokens[0, :24], logs)
 print(f"\npicture: {picture}")

@@ -21,7 +21,7 @@ from theory.structures import (
     nearest,
     uniform_points,
 )
-from verify.output import picture_file
+from verify.output import picture_file, saving
 from verify.structures.learned import measure
 from verify.structures.learned_picture import draw
 from verify.structures.learned_search import by_interpolation
@@ -65,5 +65,6 @@ for low, high in ((-1.0, 1.0), (0.0, 1.0)):
     print(f"  {network.in_order.mean():.1%} of the cells hold the point of their rank")
     if low < 0:
         sets = x, q[:, 0]
-        draw(given.plot, {"network": network}, by_interpolation(*sets), *sets)
+        with saving(given.plot) as file:
+            draw(file, {"network": network}, by_interpolation(*sets), *sets)
 print(f"\nSaved {given.plot}.")

@@ -7,9 +7,6 @@ newton_vs_trained, or the one that is given, are saved the heat maps, isotropic.
 ill_conditioned.png, and every cell with its standard error, isotropic.csv and ill_conditioned.csv.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 
 from constructions import newton, online_gradient_descent
@@ -17,6 +14,7 @@ from constructions.trained import sidecar
 from theory.regression import error_similarity
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained, models_of
+from verify.output import folder_argument, saving
 from verify.regression.trained.options import LSTM, TRANSFORMER
 from verify.regression.trained.pictures import similarities_picture
 from verify.regression.trained.predictors import FACTORS, Algorithms, predictions_of, prompts_of
@@ -28,8 +26,7 @@ from verify.regression.trained.similarities import (
     save_cells,
 )
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "newton_vs_trained")
-folder.mkdir(exist_ok=True)
+folder = folder_argument(__doc__, "newton_vs_trained")
 
 
 run = Run(seed=0)  # every model has prompts of its own
@@ -56,8 +53,10 @@ for prompts, name in (
     ("ill_conditioned", "regression-small-ill-conditioned"),
 ):
     found = {each.name: compare(each) for each in models_of(name, TRANSFORMER)}
-    similarities_picture(folder / f"{prompts}.png", found, prompts)
-    save_cells(folder / f"{prompts}.csv", found)
+    with saving(folder / f"{prompts}.png") as file:
+        similarities_picture(file, found, prompts)
+    with saving(folder / f"{prompts}.csv") as file:
+        save_cells(file, found)
 
 models = [*models_of("regression-small", TRANSFORMER), *models_of("regression-small-lstm", LSTM)]
 p = prompts_of(models[0].task, 1000, np.random.default_rng(0))

@@ -13,7 +13,7 @@ from constructions import parity_with_steps
 from constructions.trained import configuration_of, load, shipped
 from theory.language import letters_by_elimination, one_step, parity_tree, with_steps
 from verify.language.tree_picture import draw
-from verify.output import picture_argument
+from verify.output import picture_argument, saving
 
 D, K, WORDS = 32, 16, 200
 SAMPLES = 1000, 2000, 4000, 8000
@@ -55,5 +55,6 @@ found = letters_by_elimination(bits, bits[:, letters].sum(axis=1) % 2)
 print(f"\nWithout steps, elimination finds the letters from {D + 10} answers:", end=" ")
 print("all of them" if found == sorted(letters) else found)
 
-draw(picture, tree, steps[0], n)
+with saving(picture) as file:
+    draw(file, tree, steps[0], n)
 print(f"\nSaved {picture}.")

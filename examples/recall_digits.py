@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from constructions import retrieve
 from theory.memory import asynchronous_update, dense_update, hebb
-from verify.output import picture_argument
+from verify.output import picture_argument, saving
 
 target = picture_argument(__doc__, "recall_digits.png")
 
@@ -79,5 +79,6 @@ for line, (name, images) in zip(axes, rows.items(), strict=True):
             spine.set(color=colour, linewidth=1 if colour == "black" else 2)
     line[0].set_ylabel(name.replace(", ", "\n"), rotation=0, ha="right", va="center")
 figure.suptitle(f"{STORED} digits stored, ten of them recalled (green: without a wrong pixel)")
-figure.savefig(target, dpi=120)
+with saving(target) as file:
+    figure.savefig(file, dpi=120)
 print(f"\nThe picture is in {target}")

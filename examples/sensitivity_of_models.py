@@ -13,7 +13,7 @@ from constructions import broad_average, hop, previous_token
 from constructions.sensitivity import predictions
 from theory.sensitivity import forced, forced_profile, mean_influence, sensitivity, tabulated
 from theory.sequences import all_sequences, random_sequences
-from verify.output import picture_argument
+from verify.output import picture_argument, saving
 from verify.sensitivity.random_networks import ARCHITECTURES, outputs
 
 target = picture_argument(__doc__, "sensitivity_of_models.png")
@@ -101,5 +101,6 @@ for shift, (law, rows) in zip((-0.2, 0.2), random.items(), strict=True):
 right.set_xticks(range(len(ARCHITECTURES)), [f"{k} {n}" for k, n in ARCHITECTURES], rotation=25)
 right.set(title="random weights, at the median", ylabel="mean Sens")
 right.legend(frameon=False)
-figure.savefig(target, dpi=120)
+with saving(target) as file:
+    figure.savefig(file, dpi=120)
 print(f"\nThe picture is in {target}")

@@ -338,7 +338,7 @@ def test_softmax_has_no_certificate() -> None:
         on_all_sequences(of, 2, {"hops": 1}, "induction")
     statement = states(cyclic(2))
     statement["model"]["blocks"][0]["heads"][0]["rule"] = "softmax"
-    with pytest.raises(KeyError, match="softmax"):
+    with pytest.raises(ArithmeticError, match="no rule is 'softmax'"):
         checker.computed(statement)
 
 
@@ -380,6 +380,20 @@ def test_what_is_no_certificate_gets_one_line(tmp_path: Path, text: str, code: i
     (tmp_path / "c.json").write_text(text)
     done = run_checker(tmp_path / "c.json")
     assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (code, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("field", "word"),
+    [("rule", "softmax"), ("rule", "causal"), ("rule", 1), ("mask", "later"), ("mask", None)],
+)
+def test_words_without_a_meaning_are_wrong_and_named(tmp_path: Path, field: str, word: Any) -> None:
+    """In one line each, as all that is not so: what follows is a certificate, and a false one."""
+    for statement in (steps_of_newton(), induction()):
+        statement["model"]["blocks"][0]["heads"][0][field] = word
+        text = json.dumps({"certificates": [{"statement": statement, "evidence": {}}]})
+        (tmp_path / "c.json").write_text(text)
+        done = run_checker(tmp_path / "c.json")
+        assert (done.returncode, done.stdout) == (1, f"wrong: no {field} is {word!r}\n")
 
 
 def test_sizes_that_are_no_models_take_no_time() -> None:

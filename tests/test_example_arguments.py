@@ -38,6 +38,30 @@ def test_bad_pictures_are_refused_before_anything_is_computed(name, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["busy_beaver", "recall_digits"])
+def test_where_a_picture_finds_no_room_a_line_says_so(name, tmp_path):
+    resource = pytest.importorskip("resource", reason="there are no such limits here")
+
+    def no_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # bytes in a file
+
+    command = [sys.executable, str(EXAMPLES / f"{name}.py"), "x.png"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, preexec_fn=no_room, check=False
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: cannot write x.png: ")
+
+
+def test_every_picture_of_an_example_is_saved_by_the_floor():
+    """Which writes it whole or not at all, and says in a line why not."""
+    drawing = [path for path in EXAMPLES.glob("*.py") if ".figure" in path.read_text()]
+    for path in drawing:
+        assert "with saving(" in path.read_text(), path.name
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWING)
 def test_help_says_what_it_is(name, tmp_path):
     done, written = run(name, "--help", tmp_path)

@@ -114,6 +114,39 @@ def test_what_draws_into_its_file_takes_no_device(tmp_path, monkeypatch):
     assert ended.value.code == 2
 
 
+def test_what_an_example_cannot_save_ends_it_in_a_line(tmp_path, capsys):
+    def fails(target, draw, words):
+        with pytest.raises(SystemExit) as ended, output.saving(target) as file:
+            draw(file)
+        errors = capsys.readouterr().err
+        assert (ended.value.code, errors.count("\n")) == (2, 1)
+        assert words in errors
+
+    def no_room_beside(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    fails(
+        Path("/dev/full"), lambda file: file.write_bytes(b"x"), "cannot write /dev/full: No space"
+    )
+    fails(tmp_path / "gone" / "x.png", lambda file: file.write_bytes(b"x"), "choose another place")
+    fails(tmp_path / "x.png", no_room_beside, "x.png: No space left")
+    assert not list(tmp_path.iterdir())
+    with output.saving(tmp_path / "x.csv") as file:
+        file.write_text("1")
+    assert (tmp_path / "x.csv").read_text() == "1"
+
+
+def test_a_folder_that_cannot_be_made_ends_in_a_line(tmp_path, capsys, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("sys.argv", ["example", str(tmp_path / "file" / "folder")])
+    with pytest.raises(SystemExit) as ended:
+        output.folder_argument("What it is.", "x")
+    assert ended.value.code == 2
+    assert "cannot make the folder" in capsys.readouterr().err.splitlines()[-1]
+    monkeypatch.setattr("sys.argv", ["example", str(tmp_path / "a" / "b")])
+    assert output.folder_argument("What it is.", "x").is_dir()
+
+
 @pytest.mark.parametrize(
     "check", [output.json_target, lambda name: output.picture_target(Path(name))]
 )

@@ -20,6 +20,9 @@ FIELDS = """kind name letters length prefix hops examples model; kind size first
 kind name letters length prefix automaton start examples model; rule mask Q K V O b_Q b_K;
 kind name d n steps order start alpha prompt points examples model; in b_in out b_out; reads rows;
 kind name automaton start stages answer; embed positions blocks unembed b_unembed; heads mlp"""
+WORDS = r"""(?x)name=.*|rows=-1|rule="(?:linear|hardmax)"|mask="(?:full|causal|strict|examples|own)"
+|(?!rule|mask|kind)\w*=([0-9]{1,5}|"-?[0-9]+(?:/[0-9]+)?")|start="(?:gram|identity)"
+|prompt="[xyq][0-9_]+"|kind="(?:polynomial|sequences|cascade|counter|latch|table)" """
 
 
 def require(holds: bool, words: str) -> None:
@@ -55,10 +58,8 @@ class Numbers(int):
             return {k: self.read(v, "rows" if at == "rows" else k) for k, v in said.items()}
         if isinstance(said, list):
             return [self.read(v, at) for v in said]
-        words = '"(?:[a-z]+|[xyq][0-9_]+)"|([0-9]{1,5}|"-?[0-9]+(?:/[0-9]+)?")'
-        found, none = re.fullmatch(words, json.dumps(said)), at == "rows" and said == -1
-        require(at == "name" or none or bool(found), f"{at} is {said!r}")
-        return self.number(said) if found and found[1] else said
+        require(bool(ok := re.fullmatch(WORDS, f"{at}={json.dumps(said)}")), f"no {at} is {said!r}")
+        return self.number(said) if ok and ok[1] else said
 
 
 class Sizes(Numbers):
@@ -152,9 +153,8 @@ def sequences(said: Any) -> dict[str, Any]:
     gaps, many = [set[Any]() for _ in model["blocks"]], max(said["letters"], 2) ** said["length"]
     require(many <= 2**20, "its sequences are too many")
     for word in product(range(said["letters"]), repeat=said["length"]):
-        H = [model["embed"][token] for token in (*said["prefix"], *word)]
-        outputs = run(R, model, H, said["examples"], gaps)
-        for t, logits in enumerate(outputs[len(said["prefix"]) :], 1):
+        first, H = len(said["prefix"]), [model["embed"][v] for v in (*said["prefix"], *word)]
+        for t, logits in enumerate(run(R, model, H, said["examples"], gaps)[first:], 1):
             right = logits.pop(answer(word[:t]))
             margins |= {right - other for other in logits}
     require(min(margins) > 0, "another answer is given")

@@ -34,7 +34,7 @@ def picture_target(path: Path | None) -> Path | None:
 
 
 def picture_file(path: Path) -> Path:
-    """As `picture_target`, for who draws into it without `drawn`: no device, which may be full."""
+    """As `picture_target`, for an example: no device."""
     picture_target(path)
     if not _is_file(path):
         raise InputError(f"{path} is no file to draw into: name one, such as picture.png")
@@ -51,6 +51,36 @@ def picture_argument(about: str | None, default: str) -> Path:
     except InputError as error:
         options.error(str(error))
     return picture
+
+
+def folder_argument(about: str | None, default: str) -> Path:
+    """The folder of `python examples/NAME.py [FOLDER]`, made if it is not there, into which files
+    can be written; a bad one ends with a line and exit 2."""
+    options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
+    options.add_argument("folder", type=Path, nargs="?", default=Path(default))
+    folder: Path = options.parse_args().folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _writable(folder / "picture.png")
+    except InputError as error:
+        options.error(str(error))
+    except OSError as error:
+        options.error(f"cannot make the folder {folder}: {error.strerror or error}; choose another")
+    return folder
+
+
+@contextmanager
+def saving(target: Path) -> Iterator[Path]:
+    """Where an example draws what is then put into the target, whole or not at all; where there is
+    no room left, or no permission, it ends with a line and exit 2."""
+    try:
+        with drawn(target) as picture:
+            yield picture or target
+    except (InputError, OSError) as error:
+        words = error.strerror or error if isinstance(error, OSError) else error
+        at = "" if isinstance(error, InputError) else f"cannot write {target}: "
+        print(f"error: {at}{words}", file=sys.stderr)
+        raise SystemExit(2) from None
 
 
 def file_target(path: Path | None) -> Path | None:

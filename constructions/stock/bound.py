@@ -62,7 +62,10 @@ def error_bound(
     dtype: torch.dtype,
     *inputs: Any,
 ) -> Tensor:
-    """Bounds in the shape of the answers, over tokens in that of the logits, to first order."""
+    """Bounds in the shape of the answers, over tokens in that of the logits, to first order.
+
+    `square` is that of `softened.largest_square` on these inputs.
+    """
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
     embedded = next(model.residual_stream(prompt))
@@ -70,8 +73,7 @@ def error_bound(
     for block in model.blocks:
         stream.append(block(stream[-1], prompt.n_examples))
     outputs = model.read_out(stream[-1][..., prompt.answers, :])
-    here = 2 * max(float((H.detach() ** 2).sum(-1).max()) for H in stream) + stream[0].shape[-2] + 4
-    u, gamma = unit_roundoff(dtype), gadgets.gamma(max(square, here))
+    u, gamma = unit_roundoff(dtype), gadgets.gamma(square)
     left = iter(sizes)
     with torch.no_grad():
         errors = [ROUNDINGS * u * stream[0].abs()]

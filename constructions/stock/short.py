@@ -16,7 +16,8 @@ copies: one sum of K and −K is exact, and a running mean, K/j behind j numbers
 most u₃₂·K/j in each of d/2 steps, of which the mean keeps the share j/d, and in a few others; the
 variance by a share u₃₂ for each number that is not 0.  A read register that is not 0 is right if
 all of this and its own error are at most u/2 of it.  The weight of the norms must not be rounded
-(`Doubled`), nor any other.
+(`Doubled`), nor any other.  The grain must be a normal number: units that flush smaller ones to 0
+exist for these formats.
 """
 
 from __future__ import annotations
@@ -82,13 +83,13 @@ def restored_bound(
 def unheld(
     model: Transformer,
     sharpness: float,
-    numbers: Gadgets,
-    square: float,
+    bound: float,
     dtype: torch.dtype,
     head_dim: int,
     hardmax: Hardmax,
 ) -> str:
-    """Why rounding to this format may change an answer; empty if it changes none."""
+    """Why rounding to this format may change an answer; empty if it changes none.  `bound` is the
+    `restored_bound` at this sharpness."""
     kind, needs, u = torch.finfo(dtype), exact_in(model, hardmax), unit_roundoff(dtype)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         return "it averages tokens of equal scores, and averages are rounded"
@@ -102,10 +103,9 @@ def unheld(
             f"scores before they are divided by √d_head can reach {reached:.3g} at sharpness "
             f"{sharpness:g}, the least that is enough, and numbers end at {kind.max:.3g}"
         )
-    off = read_error(numbers, square, stream_grain(model, hardmax))
-    if off > u / 2:
+    if math.isinf(bound):
         return (
-            f"with the constant {numbers.constant:g} norms change what is read by up to {off:.2g} "
-            f"of it, and rounding restores {u / 2:.2g}"
+            f"at sharpness {sharpness:g} and with this constant softmax and norms may change "
+            f"numbers by more than {u / 2:.2g} of them, all that rounding restores"
         )
     return ""

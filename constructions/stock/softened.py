@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -250,6 +251,25 @@ class _Softening:
         if not len(b_in) and not b_out.any():
             return None
         return MLP(*map(torch.as_tensor, (W_in, b_in, W_out, b_out)))
+
+
+def largest_square(soft: Transformer, *inputs: Any) -> float:
+    """The largest ‖v‖² of a softened model on these inputs where the stock model has a norm: before
+    heads, before MLPs and before the read-out."""
+    prompt = soft.prompt(*inputs)
+    found = []
+    for block, H in zip([*soft.blocks, None], soft.residual_stream(prompt), strict=True):
+        found.append(H)
+        if block is not None and block.attn is not None and block.mlp is not None:
+            found.append(block.attn.after(H, prompt.n_examples))
+    return float(torch.stack([(H**2).sum(-1).max() for H in found]).max())  # NaN if one is
+
+
+def beside(model: Transformer, places: int) -> float:
+    """A bound on what the registers that nothing is added to have of ‖v‖²: 1 in `is_sink` or
+    `is_hidden`, 1 in `own_place` and, of a model that compares tokens with themselves, 1 for each
+    of the `other_places`."""
+    return 2.0 + (places - 1) * any(map(_has_own_scores, model.attentions))
 
 
 def with_sizes(attn: Attention, sizes: Sequence[float]) -> Iterator[tuple[Heads, list[float]]]:

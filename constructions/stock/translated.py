@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from constructions.exactness import hardmax_numbers
+from constructions.exactness import hardmax_numbers, stream_square
 from constructions.interface import Model
 from constructions.margins import score_sizes
 from constructions.stock.bound import error_bound, prompts_bound
@@ -22,7 +22,7 @@ from constructions.stock.gadgets import MOST_ORDER, Gadgets, chosen
 from constructions.stock.neutral import Doubled
 from constructions.stock.refusals import check_translatable, refused
 from constructions.stock.short import FLOAT32, chosen_for, is_short, unheld
-from constructions.stock.softened import softened
+from constructions.stock.softened import beside, largest_square, softened
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory import checks, machine
@@ -30,6 +30,7 @@ from theory.checks import InputError
 
 STANDARD = 3  # the order that is taken where no error is asked for
 SHARPEST = 2**12
+ROUGH = Gadgets(1, 2.0**-10, 36, 1.0, 1.0)  # right to a millionth in float64, without norms
 SCORES = 6  # tensors of the size of a layer's scores that a bound takes
 
 
@@ -37,7 +38,7 @@ SCORES = 6  # tensors of the size of a layer's scores that a bound takes
 class Plan:
     """A translation that is decided: `original` is ours, at the sharpness that is taken; `soft` the
     same in softmax heads alone, `gadgets` the numbers, `sizes` those of its scores on the inputs,
-    and `square` bounds ‖v‖²."""
+    and `square` bounds ‖v‖² wherever there is a norm."""
 
     original: Transformer
     soft: Transformer
@@ -57,9 +58,8 @@ class Plan:
         if self.for_all:
             sharpness = next((attn.scale for attn in self.original.attentions), 1.0)
             return prompts_bound(self.original, sharpness, self.gadgets, self.square, self.dtype)
-        return error_bound(
-            self.original, self.gadgets, self.sizes, self.square, self.dtype, *inputs
-        )
+        square = largest_square(self.soft, *inputs)
+        return error_bound(self.original, self.gadgets, self.sizes, square, self.dtype, *inputs)
 
 
 class StockModel(Model):
@@ -164,8 +164,8 @@ def _for_all_prompts(
     """At the sharpness asked for, or the smallest power of two at which logits are within the error
     (by default, within twice the least bound that there is), and the answers sure."""
     held = hardmax_numbers(model)  # at any sharpness, and once: positions may be a million
-    square = float((held[0][-1] ** 2).sum()) + 4.0
-    square += 2.0 * (model.interface.context or 0)
+    places, margin = (model.interface.context or 0) + 1, model.interface.margin
+    square = stream_square(model, held) + beside(model, places)
     short = is_short(dtype)
     numbers = gadgets or (
         chosen_for(model, square, dtype, held) if short else chosen(1, dtype, 1, square)
@@ -183,27 +183,33 @@ def _for_all_prompts(
     def bound(sharpness: float) -> float:
         return prompts_bound(model, sharpness, numbers, square, dtype, held)
 
-    places, margin = (model.interface.context or 0) + 1, model.interface.margin
+    sure = math.inf if margin is None else margin / 2
     bounds = [bound(sharpness) for sharpness in sharpnesses]
     if short:
         soft = softened(model, numbers, score_sizes(model, held), places, causal)
         head_dim = Doubled(soft, numbers.constant).head_dim
-        why = [unheld(model, beta, numbers, square, dtype, head_dim, held) for beta in sharpnesses]
-        near = [each < (margin or math.inf) / 2 for each in bounds]
-        if reason := why[near.index(True) if any(near) else 0]:
+        why = [
+            unheld(model, beta, each, dtype, head_dim, held)
+            for beta, each in zip(sharpnesses, bounds, strict=True)
+        ]
+        enough = next((i for i, each in enumerate(bounds) if each < sure), 0)
+        if reason := why[enough]:
             raise InputError(
                 f"rounding to {_short(dtype)} may change what {model.name} says: {reason}; use a "
                 "longer format, such as float32"
             )
         bounds = [math.inf if w else each for w, each in zip(why, bounds, strict=True)]
     wanted = error if error is not None else 2 * min(bounds)
-    most = wanted if margin is None else min(wanted, 0.499 * margin)
-    fits = [beta for beta, each in zip(sharpnesses, bounds, strict=True) if each <= most]
+    fits = [
+        beta
+        for beta, each in zip(sharpnesses, bounds, strict=True)
+        if each <= wanted and each < sure
+    ]
     if not fits:
         least = min(bounds)
-        sure = "" if margin is None else f" (answers are sure below {margin / 2:g})"
+        said = "" if margin is None else f" (answers are sure below {sure:g})"
         raise InputError(
-            f"logits of {model.name} are only sure within {least:.2g} in {_short(dtype)}{sure}: "
+            f"logits of {model.name} are only sure within {least:.2g} in {_short(dtype)}{said}: "
             f"{_more(least, margin, dtype)}"
         )
     sharp = model if given else model.sharpened(fits[0])
@@ -235,7 +241,11 @@ def _for_these(
             f"{model.name} has heads whose scores have no largest size: give inputs like those "
             "that it is for, as it takes them"
         )
-    sizes, square, tokens = measured(model, *inputs)
+    sizes, tokens = measured(model, *inputs)
+    # ‖v‖² hardly depends on the numbers, which are chosen by it.
+    square = largest_square(softened(model, ROUGH, sizes, tokens + 1, causal), *inputs)
+    if not math.isfinite(square):
+        raise InputError(f"on these inputs squares of {model.name} overflow: give smaller ones")
     orders = range(1, MOST_ORDER + 1) if error is not None else [STANDARD]
     least = math.inf
 
@@ -260,9 +270,8 @@ def _for_these(
     )
 
 
-def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]], float, int]:
-    """On these inputs: the largest |score| of each head, a bound on ‖v‖² of the softened model, and
-    the number of tokens."""
+def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]], int]:
+    """On these inputs: the largest |score| of each head, and the number of tokens."""
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
     if not prompt.tokens.numel():
@@ -293,12 +302,9 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
                 largest = iter(scores.transpose(0, -3).flatten(1).amax(-1).tolist())
                 found |= {h: next(largest) for h, m in enumerate(attn.masks) if m == part.mask}
             sizes.append(tuple(found[h] for h in range(attn.n_heads)))
-    square = max(float((H**2).sum(-1).max()) for H in stream)
-    if not all(map(math.isfinite, (square, *(size for each in sizes for size in each)))):
-        raise InputError(
-            f"on these inputs the scores or squares of {model.name} overflow: give smaller ones"
-        )
-    return sizes, 2 * square + T + 4, T
+    if not all(math.isfinite(size) for each in sizes for size in each):
+        raise InputError(f"on these inputs scores of {model.name} overflow: give smaller ones")
+    return sizes, T
 
 
 def rounded(module: nn.Module, plan: Plan) -> nn.Module:
@@ -330,9 +336,9 @@ def _short(dtype: torch.dtype) -> str:
 
 def _more(least: float, margin: float | None, dtype: torch.dtype) -> str:
     """What to do where nothing better is sure."""
-    if not math.isfinite(least):
-        return "give smaller inputs, or a model of fewer steps"
     longer = "use a longer format, such as float64" if dtype != torch.float64 else ""
     if margin is not None and not least < margin / 2:
         return longer or "build it for shorter prompts"
+    if not math.isfinite(least):
+        return "give smaller inputs, or a model of fewer steps"
     return f"ask for at least {least * 1.01:.2g}" + f", or {longer}" * bool(longer)

@@ -19,8 +19,9 @@ from constructions import (
     induction_heads,
     previous_token,
     skip_gram,
+    sort,
 )
-from constructions.exactness import exact_in
+from constructions.exactness import exact_in, hardmax_numbers
 from constructions.margins import Margin, score_sizes, sharpening
 from theory.checks import InputError
 from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
@@ -369,6 +370,13 @@ def test_errors_are_not_followed_through_linear_heads():
     model.attentions[-1].normalise = "linear"
     with pytest.raises(InputError, match=r"layer 2 of .* has linear heads behind a layer that com"):
         model.softmax_error(2.0)
+
+
+def test_relu_heads_are_exact_in_no_format_and_refused():
+    for ask in (exact_in, hardmax_numbers):
+        with pytest.raises(InputError, match=r"layer 1 of sort\(.* has ReLU heads") as refusal:
+            ask(sort(2))
+        assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("wrong", [-1.0, 0.0, math.nan, math.inf])

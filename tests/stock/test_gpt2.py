@@ -15,7 +15,7 @@ from constructions import (
     parity,
     turing_machine,
 )
-from constructions.stock import to_gpt2
+from constructions.stock import Gadgets, to_gpt2
 from theory.checks import InputError
 from theory.computation import MACHINES, random_circuit
 
@@ -39,6 +39,20 @@ def test_answers_are_within_their_bound(model):
     assert bound.max() < 1e-8
     for H, v in zip(model.streams(X, Y, Q), stock.streams(X, Y, Q), strict=True):
         np.testing.assert_allclose(v[..., 1:, : model.d_model], H, atol=1e-9)
+
+
+def test_what_the_last_norm_takes_away_is_in_the_bound():
+    """Heads that add nothing, and a read-out of the inputs: of all norms the last alone is seen."""
+    model = gradient_descent(D, 1, 2.0**-5, causal=True)
+    model.attentions[0].W_O.zero_()
+    model.unembed.W_U.zero_()[0] = 1.0
+    stock = to_gpt2(model, X, Y, Q, gadgets=Gadgets(3, 2.0**-5, 52, 2.0**10, 2.0**20))
+    for times in (1.0, 10.0):  # other inputs than it was made for are bounded by their own sizes
+        inputs = times * X, times * Y, times * Q
+        off, bound = (stock(*inputs) - model(*inputs)).abs(), stock.bound(*inputs)
+        assert off.max() > 1e-6
+        assert (off <= bound).all()
+        assert bound.max() < 10 * off.max()
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,13 @@ import pytest
 from by_id import findings
 
 from theory.checks import InputError
+from theory.retrieval import induction
 from verify.claim import Run
 from verify.finding import Verdict
+from verify.regression.convergence import safe_alpha
+from verify.regression.data import gaussian_examples
 from verify.stock.gadgets import neutral_norm
-from verify.stock.stock import stock
+from verify.stock.stock import a_priori, newton_a_priori, over_tokens, stock
 
 
 def test_all_findings_hold_at_small_sizes():
@@ -34,6 +37,33 @@ def test_without_the_extra_it_is_undecided(monkeypatch):
     found = findings(stock, inside="gpt2")
     assert {id: f.verdict for id, f in found.items()} == {"package": Verdict.UNDECIDED}
     assert "pip install" in found["package"].wanted
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_wrong_answers_over_tokens_are_counted(wrong, monkeypatch):
+    def changed(tokens):
+        answers = induction(tokens)
+        answers[0, :wrong] += 1
+        return answers
+
+    monkeypatch.setattr("verify.stock.stock.induction", changed)
+    said = next(over_tokens(Run(), "encoder", samples=2))
+    assert (said.id, said.measured) == ("answers", wrong)
+    assert said.verdict is (Verdict.FAILS if wrong else Verdict.HOLDS)
+
+
+def test_a_bound_whose_hypothesis_fails_is_undecided(monkeypatch):
+    run = Run()
+    examples = gaussian_examples(run, 1, 3, 2)
+    known = a_priori(run, "encoder", examples, 2, 2), newton_a_priori(run, examples, 2, 2)
+    assert {each.verdict for each in known} == {Verdict.HOLDS}
+    # Descent: θ so large that kηnBε > 1/12.  Newton: α so large that αλmax > 1.
+    monkeypatch.setattr("verify.stock.stock.ANGLES", (1.0, 1.0))
+    assert a_priori(run, "encoder", examples, 2, 2).verdict is Verdict.UNDECIDED
+    monkeypatch.undo()
+    larger = 4 * safe_alpha(examples.x, "identity")
+    monkeypatch.setattr("verify.stock.stock.safe_alpha", lambda x, start: larger)
+    assert newton_a_priori(run, examples, 2, 2).verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.slow
