@@ -55,8 +55,9 @@ def learned_clouds(
     untrained, each of the seeds: at last less than by SimHash, and by the kd-tree.
     """
     count = 1000 if run.quick else samples
-    sphere, plane = sphere_sets(run, count), plane_sets(run, count)
+    sphere = sphere_sets(run, count)
     yield from of_sphere(run, sphere)
+    plane = plane_sets(run, count)
     yield from of_plane(plane)
     if run.plot:
         from verify.structures.learned_clouds_picture import draw
