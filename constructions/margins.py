@@ -212,9 +212,11 @@ def _check_followed(model: Transformer) -> None:
 def least_sharpness(model: Transformer, error: float) -> float:
     """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`.
 
-    It is not searched below 2^−20.  Raises ValueError for an error that is not above 0.
+    It is not searched below 2^−20.  Raises ValueError for an error that is not above 0, and as
+    `softmax_error`.
     """
     error = checks.positive_number("error", error)
+    _check_followed(model)
     held = hardmax_numbers(model)
     high = low = 2.0**-20
     while not softmax_error(model, high, held).logits <= error:
