@@ -12,7 +12,7 @@ import numpy as np
 from theory.checks import array_of, real
 from theory.kinds.kind import ANY, Kind, Within
 
-NO_NUMBERS: tuple[Any, ...] = (None, object(), "1", "", [1], [], (1, 2), 1j, True, False, np.bool_(True))
+NO_NUMBERS: tuple[Any, ...] = (None, object(), "1", "", [1], [], (1, 2), 1j, True, np.bool_(True))
 NOT_FINITE = (math.nan, math.inf, -math.inf, np.float64("nan"))
 
 
