@@ -24,7 +24,7 @@ MANY: dict[Any, type] = {
     abc.Set: frozenset,
 }
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
-NO_KIND = {int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
+NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
 """Classes that say too little of what is right: there are kinds for what is meant by them."""
 
 
@@ -111,8 +111,8 @@ class Signature:
 def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> None:
     within = kind.within.with_sizes(sizes)
     whole = isinstance(kind, Whole)
-    extremes = (value,) if whole else (value.min().item(), value.max().item())
-    for extreme in extremes if np.size(value) else ():
+    extremes = (value,) if whole else (value.min().item(), value.max().item()) if value.size else ()
+    for extreme in extremes:
         if not within.contains(extreme):
             has = f"{name} is" if whole else f"{name} contains"
             size = kind.within.named
