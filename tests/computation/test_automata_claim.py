@@ -54,10 +54,7 @@ def test_an_automaton_of_ones_own(tmp_path):
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("options", "names"),
-    [
-        ({"automaton": "S9"}, "automaton"),
-        ({"automaton": "S3", "file": "x.json"}, "automaton file"),
-    ],
+    [({"automaton": "S9"}, "automaton"), ({"automaton": "S3", "file": "x.json"}, "automaton file")],
 )
 def test_bad_options_are_refused(options, names):
     with rejects(*names.split()):

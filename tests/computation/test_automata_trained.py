@@ -110,15 +110,6 @@ def test_a_table_that_knows_all_makes_it_undecided(monkeypatch):
         assert more.verdict is not HOLDS
 
 
-def test_attention_alone_is_no_cause():
-    """A head that is looked for and found, and whose layer is not what the answer is made of."""
-    model = shortcut(named("flip-flop"), 2 * T)
-    model.blocks[0].attn.W_O.zero_()  # it looks, and carries nothing
-    found = verdicts(model, "flip-flop")
-    assert found["latch/looks"] is HOLDS
-    assert found["latch/elsewhere"] is FAILS
-
-
 # ---------------------------------------------------------------- words and places
 
 
@@ -249,10 +240,7 @@ def test_read_outs():
     ("options", "names"),
     [
         ({"checkpoint": "nothing"}, "nothing"),
-        (
-            {"checkpoint": "induction-small-2-layers"},
-            "hop automata",
-        ),
+        ({"checkpoint": "induction-small-2-layers"}, "hop automata"),
         ({"checkpoint": "no/such.safetensors"}, "no/such.safetensors"),
     ],
 )

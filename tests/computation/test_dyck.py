@@ -26,13 +26,7 @@ from theory.computation import (
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation.dyck import dyck as dyck_claim
-from verify.computation.dyck import (
-    judges,
-    looked_up,
-    match_types,
-    matched,
-    sharpness_stated,
-)
+from verify.computation.dyck import judges, looked_up, match_types, matched, sharpness_stated
 from verify.finding import Verdict
 
 

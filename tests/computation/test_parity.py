@@ -17,12 +17,7 @@ from refusals import rejects
 from constructions.computation import parity, parity_bounded
 from theory.checks import InputError
 from theory.computation import parity as definition
-from theory.computation.parity import (
-    bounded_logit,
-    by_ones,
-    least_signed_count,
-    signed_counts,
-)
+from theory.computation.parity import bounded_logit, by_ones, least_signed_count, signed_counts
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation.ones import (
@@ -33,12 +28,7 @@ from verify.computation.ones import (
     only_counts,
     words_by_ones,
 )
-from verify.computation.parity import (
-    closed_form,
-    counts_ones,
-    mean_logit,
-    one_side,
-)
+from verify.computation.parity import closed_form, counts_ones, mean_logit, one_side
 from verify.domains import Ball
 from verify.evidence.sequences import first_difference
 from verify.finding import Verdict
