@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,10 +52,12 @@ def test_an_automaton_of_ones_own(tmp_path):
     assert FAILS not in verdicts(file=path).values()
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("options", "names"),
-    [({"automaton": "S9"}, "automaton"), ({"automaton": "S3", "file": "x.json"}, "automaton file")],
+    [
+        ({"automaton": "S9"}, "automaton"),
+        ({"automaton": "S3", "file": Path("x.json")}, "automaton file"),
+    ],
 )
 def test_bad_options_are_refused(options, names):
     with rejects(*names.split()):

@@ -120,7 +120,6 @@ def test_softmax_decodes_the_same():
     assert (soft.generate(prompts, 20) == hard.generate(prompts, 20)).all()
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

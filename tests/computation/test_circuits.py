@@ -234,7 +234,6 @@ def infinite(model: Transformer) -> Transformer:
     return model
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("model", "length", "gates", "names"),
     [

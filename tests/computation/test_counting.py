@@ -97,7 +97,6 @@ def test_texts(text, formula):
     assert parse(text) == formula
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -157,7 +157,6 @@ def test_short_formats_are_refused_where_they_could_be_wrong():
         dyck(2, 60).half()
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

@@ -192,7 +192,6 @@ def test_short_formats_are_refused_or_right(kind):
     assert 1000 not in allowed
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

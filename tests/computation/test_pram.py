@@ -143,7 +143,6 @@ def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
     return Program("mine", 3, steps=(Step(tuple(reads), tuple(writes), sets),), **given)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

@@ -65,7 +65,6 @@ def test_a_formula_that_says_something_else_than_the_expression_fails():
     assert found["formula/tables/formula"] is HOLDS
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("options", "names"),
     [

@@ -223,7 +223,6 @@ def test_a_table_that_is_too_large_is_refused():
         program(Or(tuple(parts)), "ab")
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("text", "letters", "names"),
     [
@@ -246,7 +245,6 @@ def test_what_is_no_formula_is_refused(text, letters, names):
         formula(text, letters)
 
 
-@pytest.mark.usefixtures("unchecked")
 def test_words_are_checked():
     with rejects("words"):
         holds(Letter("a"), [0, 2], "ab")

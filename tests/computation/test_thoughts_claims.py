@@ -43,7 +43,6 @@ def test_a_machine_of_ones_own(tmp_path):
     assert {*verdicts(turing, machine=str(path), steps=6, samples=1).values()} == {HOLDS}
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("claim", "options", "names"),
     [
