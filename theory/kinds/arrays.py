@@ -5,10 +5,10 @@ dimensions.  Within one call, dimensions of one name have one size, which an int
 that name has too.  The leading dimensions come first and are one of
 
     ...     the same in all arrays of the call that have them
-    #...    to be broadcast to those of the others, as one number per prompt is
     +...    to be broadcast with those of the others, and maybe more than they are
+    #...    to be broadcast to what the others have together, as one number per prompt is
 
-"" is a single number, and "..." any array of one entry or more.
+"" is a single number, and "..." or "+..." alone an array of any shape, of one entry or more.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ import numpy as np
 from theory.checks import InputError, array_of, real
 from theory.kinds.kind import ANY, Kind, Within
 
-LEADING = ("...", "#...", "+...")
+LEADING = ("...", "+...", "#...")
+ALL = "leading"
 Sizes = dict[str, tuple[str, Any]]
 """Of each dimension, the parameter that gave its size, and the size."""
 
@@ -88,7 +89,7 @@ class Array(Kind):
             wrong += [right[0]]
         if len(set(self.dims)) < len(self.dims):
             wrong += [np.concatenate([right, right], axis=-1)]
-        if self.shape == "..." and not self.empty:
+        if self.leading and not self.dims and not self.empty:
             wrong += [[], np.zeros((0, 2), dtype=int)]
         for outside in self.within.outside():
             one = right.copy()
@@ -98,7 +99,7 @@ class Array(Kind):
 
     def read(self, name: str, value: Any) -> np.ndarray:
         array = array_of(name, value)
-        if self.shape != "...":  # the shape first: what it says helps more than a dtype does
+        if self.dims or not self.leading:  # the shape first: what it says helps more than a dtype does
             self.fit(name, array.shape, {})
         elif not (array.size or self.empty):
             raise InputError(f"{name} has shape {array.shape}: give at least one entry")
@@ -125,22 +126,22 @@ class Array(Kind):
             self._fit_leading(name, shape[:last], sizes)
 
     def _fit_leading(self, name: str, leading: tuple[int, ...], sizes: Sizes) -> None:
-        if self.leading == "...":
-            sizes.setdefault("...", (name, leading))
-        who, others = sizes.get("...", (name, leading))
+        who, others = sizes.setdefault(ALL, (name, leading))
         try:
             together = np.broadcast_shapes(leading, others)
         except ValueError:
             together = None
         if self.leading == "...":
             fits, how = leading == others, "give the same ones"
-        elif self.leading == "#...":
-            fits, how = together == others, "give one number, or one for each"
-        else:
+        elif self.leading == "+...":
             fits, how = together is not None, "they must broadcast"
+            sizes[ALL] = f"{who} and {name}" if who != name else name, together
+        else:
+            fits, how = together == others, "give one number, or one for each"
         if not fits:
+            has = "has" if " and " not in who else "have"
             raise InputError(
-                f"{name} has leading dimensions {leading} and {who} has {others}: {how}"
+                f"{name} has leading dimensions {leading} and {who} {has} {others}: {how}"
             )
 
     def contains(self, name: str, entry: Any, remedy: str = "") -> InputError:
