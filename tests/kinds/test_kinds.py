@@ -196,6 +196,8 @@ def test_what_fits_together():
     assert shapes == ((4, 2, 3), (4, 2), (5, 1, 3), (4,))
     assert (k, tokens, V, d) == (2, 1, 2, 3)  # a default is as it stands
     assert every(x[0], y[0], np.ones((5, 3)), [1] * 5, 0)[3].shape == (5,)
+    none = np.zeros((0, 1), dtype=int)
+    assert every(x[:0], y[:0], x[0, 0], 1, 0, tokens=none)[5].size == 0
     assert every(x[0], y[0], x[0, 0], 1, 0, tokens=[5], V=6)[5].tolist() == [5]
 
 

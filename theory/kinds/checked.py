@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from theory.checks import InputError, shown
-from theory.kinds.arrays import LEADING, Array, Sizes
+from theory.kinds.arrays import LEADING, Array, Sizes, contain
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Whole
 from theory.kinds.objects import Choice, Either, Function, Instance, Many, Maybe, Truth
@@ -112,10 +112,11 @@ class Signature:
 def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> None:
     within = kind.within.with_sizes(sizes)
     whole = isinstance(kind, Whole)
-    extremes = (value,) if whole else (value.min().item(), value.max().item())
-    for extreme in extremes if np.size(value) else ():
+    if not np.size(value):
+        return
+    for extreme in (value,) if whole else (value.min().item(), value.max().item()):
         if not within.contains(extreme):
-            has = f"{name} is" if whole else f"{name} contains"
+            has = f"{name} is" if whole else f"{name} {contain(name)}"
             size = kind.within.named
             who, number = sizes[str(size)]
             known = size if who == size else f"{size} of {who}"
