@@ -36,6 +36,7 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows
+from constructions.blocks import Block, Embed, Stage
 from constructions.margins import Margin, sharpening
 from constructions.stream import Stream, one
 from constructions.tokens import (
@@ -47,7 +48,7 @@ from constructions.tokens import (
     positions,
     sizes,
 )
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move
 from theory import checks
 from theory.checks import InputError

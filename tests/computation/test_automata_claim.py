@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from constructions.blocks import MLP
 from constructions.computation import semiautomaton, shortcut
 from constructions.margins import Restores
 from constructions.stream import Stream
-from constructions.transformer import MLP
 from theory.checks import InputError
 from theory.computation import S3, random_semiautomaton
 from verify.claim import Run, installed
