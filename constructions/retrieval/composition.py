@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, rows
+from constructions.blocks import Embed, Stage
 from constructions.margins import sharpening
 from constructions.stream import Stream
 from constructions.tokens import Tokens, decode, lattice, look_up, positions, rows_fit

@@ -31,6 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows
+from constructions.blocks import Embed, Stage
 from constructions.margins import Margin, sharpening
 from constructions.retrieval.ngram import ngram_model
 from constructions.stream import Stream, one

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, rows
+from constructions.blocks import Embed, Stage
 from constructions.stream import Stream
 from constructions.tokens import (
     Tokens,

@@ -9,6 +9,7 @@ import pytest
 import torch
 from refusals import rejects
 
+from constructions.blocks import MLP
 from constructions.computation import semiautomaton, shortcut
 from constructions.margins import Restores
 from constructions.stream import Stream

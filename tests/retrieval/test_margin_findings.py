@@ -20,7 +20,8 @@ from constructions import (
     skip_gram,
 )
 from constructions.exactness import exact_in
-from constructions.margins import Margin, softmax_error
+from constructions.margins import Margin
+from constructions.softmax import softmax_error
 from theory.checks import InputError
 from verify.claim import Run
 from verify.evidence.formats import FORMATS, Format

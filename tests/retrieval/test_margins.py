@@ -22,7 +22,8 @@ from constructions import (
     sort,
 )
 from constructions.exactness import exact_in, hardmax_numbers
-from constructions.margins import Margin, score_sizes, sharpening
+from constructions.margins import Margin, sharpening
+from constructions.softmax import score_sizes
 from theory.checks import InputError
 from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
 

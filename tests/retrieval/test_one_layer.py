@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from constructions.blocks import LayerNorm
 from constructions.retrieval import (
     broad_average,
     composition,
@@ -13,7 +14,6 @@ from constructions.retrieval import (
     skip_gram,
 )
 from constructions.trained import load
-from constructions.transformer import LayerNorm
 from theory.checks import InputError
 from theory.retrieval import composition_by_definition, induction_by_definition
 from verify.claim import Run
