@@ -6,16 +6,16 @@ from copy import deepcopy
 
 import pytest
 
-from verify import cli
 from verify.claim import Run
+from verify.cli.main import main
 from verify.domains import Rational
 from verify.evidence.identity import smallest_failure
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.regression.gradient_descent import gradient_descent
 from verify.regression.newton import newton
 from verify.regression.online_gradient_descent import online_gradient_descent
 from verify.regression.statements import newton_statement
+from verify.selftest.tensor_mutations import FAULTS
 
 LEAST = [
     (newton, {"k": 2}),
@@ -48,7 +48,7 @@ def test_a_failure_shows_the_smallest_instance(domain, fault):
     # The command to repeat it with is a command: without the fault it holds.
     words = shlex.split(finding.detail[finding.detail.index("python -m verify newton") :])
     assert f"--d {d} --n {n} --k {k} --layout direct" in " ".join(words)
-    assert cli.main([*words[3:], "-q"]) == 0
+    assert main([*words[3:], "-q"]) == 0
 
 
 def test_the_first_wrong_register_is_named():
