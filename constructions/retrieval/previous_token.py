@@ -21,7 +21,7 @@ from constructions.tokens import (
     positions,
     sizes,
 )
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.kinds import Count, Positive, checked
 
 

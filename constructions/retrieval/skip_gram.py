@@ -13,7 +13,7 @@ from constructions.blocks import Embed, Stage
 from constructions.margins import Margin
 from constructions.stream import Stream
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.kinds import Count, Positive, checked
 from theory.retrieval.attention_patterns import ScoreTable
 
