@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from refusals import rejects
 
 from theory import retrieval as r
 from theory.retrieval.ranks import ranks
@@ -129,44 +130,44 @@ FUNCTIONS = {
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize(
-    ("tokens", "message"),
+    "tokens",
     [
-        ([0, -1], "^tokens contain -1: give numbers from 0$"),
-        ([], r"^tokens have shape \(0,\): an empty sequence has no answer; give at least one"),
-        (np.zeros((2, 0), dtype=int), r"^tokens have shape \(2, 0\)"),
-        ([0.5], "^tokens have dtype float64: give integers"),
-        ([True], "^tokens have dtype bool"),
-        (["a"], "^tokens have type text"),
-        (3, r"^tokens have shape \(\): give a sequence"),
-        ([[1], [2, 3]], "^tokens have rows of different lengths"),
-        (np.array([2**63], dtype=np.uint64), "^tokens contain 9223372036854775808 but int64"),
+        [0, -1],
+        [],
+        np.zeros((2, 0), dtype=int),
+        [0.5],
+        [True],
+        ["a"],
+        3,
+        [[1], [2, 3]],
+        np.array([2**63], dtype=np.uint64),
     ],
+    ids=str,
 )
-def test_tokens_refused(name, tokens, message):
-    with pytest.raises(ValueError, match=message) as error:
+def test_bad_tokens(name, tokens):
+    with rejects("tokens"):
         FUNCTIONS[name](tokens)
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: r.induction([0], "last"), "^match is 'last': give 'latest' or 'first' or 'mean'"),
-        (lambda: r.induction([0], "first", "none"), "^no_match is 'none': give 'bottom' or"),
-        (lambda: r.induction_by_definition([0], "last"), "^match is 'last'"),
-        (lambda: r.induction_by_definition([0], "mean", "none"), "^no_match is 'none'"),
-        (lambda: r.hop([0], 0), "^k is 0: give an integer that is at least 1"),
-        (lambda: r.hop_positions([0], 1.0), "^k is 1.0"),
-        (lambda: r.hop_by_definition([0], 0), "^k is 0"),
-        (lambda: r.hop_positions_by_definition([0], -1), "^k is -1"),
+        (lambda: r.induction([0], "last"), "match"),
+        (lambda: r.induction([0], "first", "none"), "no_match"),
+        (lambda: r.induction_by_definition([0], "last"), "match"),
+        (lambda: r.induction_by_definition([0], "mean", "none"), "no_match"),
+        (lambda: r.hop([0], 0), "k"),
+        (lambda: r.hop_positions([0], 1.0), "k"),
+        (lambda: r.hop_by_definition([0], 0), "k"),
+        (lambda: r.hop_positions_by_definition([0], -1), "k"),
         *[
-            (lambda f=f: f([[0, 1]]), r"^tokens have shape \(1, 2\): give one sequence")
+            (lambda f=f: f([[0, 1]]), "tokens")
             for name, f in FUNCTIONS.items()
             if "definition" in name
         ],
     ],
 )
-def test_refused(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_input(call, name):
+    with rejects(name):
         call()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from refusals import rejects
 
 from theory import retrieval as r
 
@@ -116,45 +117,45 @@ ALL = {
 }
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("function", ALL)
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "name"),
     [
-        ((X, [1.0], Q), "^y has 1 labels but x has 2 examples"),
-        ((X, Y, [0.0]), r"^x_query has shape \(1,\)"),
-        (([[np.nan, 0.0]], [1.0], Q), "^x contains NaN"),
-        ((X, [np.inf, 0.0], Q), "^y contains NaN or infinite"),
-        ((X, Y, [np.inf, 0.0]), "^x_query contains NaN or infinite"),
+        ((X, [1.0], Q), "y"),
+        ((X, Y, [0.0]), "x_query"),
+        (([[np.nan, 0.0]], [1.0], Q), "x"),
+        ((X, [np.inf, 0.0], Q), "y"),
+        ((X, Y, [np.inf, 0.0]), "x_query"),
     ],
 )
-def test_refused(name, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        ALL[name](*arguments)
+def test_bad_prompts(function, arguments, name):
+    with rejects(name):
+        ALL[function](*arguments)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_overflow_is_refused(name):
-    with pytest.raises(ValueError, match=r"^a squared distance overflows, .* is 1e\+200: rescale"):
+    with rejects("1e+200"):
         FUNCTIONS[name]([[1e200]], [1.0], [0.0])
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: r.kernel_smoother(X, Y, Q, 0.0), "^beta is 0.0: give a finite number greater"),
-        (lambda: r.kernel_smoother(X, Y, Q, np.inf), "^beta is inf"),
-        (lambda: r.kernel_smoother(X, Y, Q, [1.0, 2.0]), r"^beta has shape \(2,\)"),
-        (lambda: r.kernel_smoother_by_definition(X, Y, Q, -1.0), "^beta is -1.0"),
-        (lambda: r.kernel_smoother_by_definition(X, Y, Q, 1.0, 0), "^digits is 0"),
+        (lambda: r.kernel_smoother(X, Y, Q, 0.0), "beta"),
+        (lambda: r.kernel_smoother(X, Y, Q, np.inf), "beta"),
+        (lambda: r.kernel_smoother(X, Y, Q, [1.0, 2.0]), "beta"),
+        (lambda: r.kernel_smoother_by_definition(X, Y, Q, -1.0), "beta"),
+        (lambda: r.kernel_smoother_by_definition(X, Y, Q, 1.0, 0), "digits"),
         (
             lambda: r.nearest_neighbour_by_definition([X], [Y], Q),
-            r"^x has shape \(1, 2, 2\) and x_query \(2,\): the definition takes one prompt",
+            "x",
         ),
-        (lambda: r.kernel_smoother_by_definition(X, Y, [Q], 1.0), "takes one prompt"),
+        (lambda: r.kernel_smoother_by_definition(X, Y, [Q], 1.0), "x_query"),
     ],
 )
-def test_parameters_refused(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_parameters(call, name):
+    with rejects(name):
         call()
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory import retrieval as r
 
@@ -44,20 +45,20 @@ def test_composition_bound():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: r.hop_layers(0), "^k is 0: give an integer that is at least 1"),
-        (lambda: r.hop_layers(2.0), "^k is 2.0"),
-        (lambda: r.doubling_layers(0), "^k is 0"),
-        (lambda: r.doubling_layers(True), "^k is True"),
-        (lambda: r.one_layer_bound(0), "^length is 0"),
-        (lambda: r.composition_bound(0, 1, 1, 1), "^size is 0"),
-        (lambda: r.composition_bound(1, 1, 1, 1), "^size is 1: a function on one point"),
-        (lambda: r.composition_bound(2, 0, 1, 1), "^heads is 0"),
-        (lambda: r.composition_bound(2, 1, 0, 1), "^d_value is 0"),
-        (lambda: r.composition_bound(2, 1, 1, 1.5), "^bits is 1.5"),
+        (lambda: r.hop_layers(0), "k"),
+        (lambda: r.hop_layers(2.0), "k"),
+        (lambda: r.doubling_layers(0), "k"),
+        (lambda: r.doubling_layers(True), "k"),
+        (lambda: r.one_layer_bound(0), "length"),
+        (lambda: r.composition_bound(0, 1, 1, 1), "size"),
+        (lambda: r.composition_bound(1, 1, 1, 1), "size"),
+        (lambda: r.composition_bound(2, 0, 1, 1), "heads"),
+        (lambda: r.composition_bound(2, 1, 0, 1), "d_value"),
+        (lambda: r.composition_bound(2, 1, 1, 1.5), "bits"),
     ],
 )
-def test_refused(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_input(call, name):
+    with rejects(name):
         call()
