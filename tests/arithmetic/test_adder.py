@@ -20,8 +20,8 @@ from verify.arithmetic.adder import adds_with_error
 from verify.arithmetic.limits import turn
 from verify.arithmetic.pairs import enumerated, rows_of_pairs, sums
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
+from verify.selftest.tensor_mutations import FAULTS
 
 SMALL = {"largest": 10, "alpha": 4.0}
 CLOSE = {"largest": 10, "alpha": 7.9, "bits": 5}  # just below the limit 8, by few bits

@@ -29,8 +29,8 @@ from verify.arithmetic.filters import (
     rational_rows,
 )
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
+from verify.selftest.tensor_mutations import FAULTS
 
 SMALL = {"largest": 10, "alpha": 4.0}
 

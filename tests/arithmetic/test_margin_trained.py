@@ -17,7 +17,7 @@ from verify.arithmetic.margin_trained import control, margin_trained, shares_of,
 from verify.arithmetic.quadratic import margin_of_tensors
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.theorems import recorded
+from verify.ledger.theorems import recorded
 
 HOLDS = Verdict.HOLDS
 

@@ -19,7 +19,7 @@ from verify.arithmetic.transplant import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.theorems import recorded
+from verify.ledger.theorems import recorded
 
 module = sys.modules["verify.arithmetic.transplant"]
 HOLDS = Verdict.HOLDS

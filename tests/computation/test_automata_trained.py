@@ -21,7 +21,7 @@ from verify.computation.planted import built
 from verify.computation.read_outs import explained, told_apart
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
-from verify.theorems import recorded
+from verify.ledger.theorems import recorded
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 T = 20

@@ -13,7 +13,6 @@ from constructions.graphs import tripling
 from theory.checks import InputError
 from theory.graphs import Channels, clique, connected, cycles, kronecker, path
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.graphs import wall
 from verify.graphs.connectivity import (
@@ -37,6 +36,7 @@ from verify.graphs.wall import (
     smallest_subgraph,
     sound,
 )
+from verify.selftest.tensor_mutations import FAULTS
 
 SMALL = {"nodes": 5, "layers": 1, "samples": 2}
 WALL = {"nodes": 11, "samples": 1}

@@ -7,7 +7,7 @@ from verify.claim import Run
 from verify.finding import Verdict
 from verify.graphs.connectivity_depth import by_depth, connectivity_depth
 from verify.graphs.trained_models import Right, Seen
-from verify.theorems import recorded
+from verify.ledger.theorems import recorded
 
 HOLDS = Verdict.HOLDS
 FINDINGS = 18

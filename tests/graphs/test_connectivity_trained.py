@@ -33,7 +33,7 @@ from verify.graphs.trained_models import (
     looked_at,
     parts_of,
 )
-from verify.theorems import recorded
+from verify.ledger.theorems import recorded
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 FINDINGS = 62

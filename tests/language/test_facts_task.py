@@ -32,7 +32,7 @@ from verify.language.facts_trained import (
     law,
     recalibrated,
 )
-from verify.theorems import recorded
+from verify.ledger.theorems import recorded
 
 TASK = Facts(base=3, digits=1, documents=4, world=1)
 

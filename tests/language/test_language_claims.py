@@ -8,7 +8,7 @@ import pytest
 from theory.checks import InputError
 from theory.language import Log, conditional_entropy, even_process, log, window_cost, world
 from verify.claim import Run
-from verify.cli import main
+from verify.cli.main import main
 from verify.finding import Verdict
 from verify.language.bounds import told, unless_vacuous
 from verify.language.good_turing import good_turing

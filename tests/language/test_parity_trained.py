@@ -15,7 +15,7 @@ from verify.evidence.checkpoints import Trained
 from verify.language import parity_trained_picture
 from verify.language.parity_trained import Seen, by_chance, learned, parity_trained, seen
 from verify.language.planted import built
-from verify.theorems import recorded
+from verify.ledger.theorems import recorded
 
 TASK = Parity(6, 4, world=1)
 ANSWER = Parity(6, 4, say="answer", world=1)

@@ -32,7 +32,7 @@ from verify.language.sparse_growth import (
     sparse_and_growth,
     stream,
 )
-from verify.theorems import recorded
+from verify.ledger.theorems import recorded
 
 
 def rng():

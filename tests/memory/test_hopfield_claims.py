@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.memory import hopfield_capacity
 from verify.memory.chances import covers, mostly
 from verify.memory.hopfield import hopfield
+from verify.selftest.tensor_mutations import FAULTS
 
 SMALL = {"d": 24, "samples": 4}
 

@@ -6,9 +6,8 @@ import pytest
 from refusals import rejected, rejects
 
 from theory.checks import InputError
-from verify import cli
 from verify.claim import Run
-from verify.faults import FAULTS
+from verify.cli.main import main
 from verify.finding import Verdict
 from verify.retrieval.attention_patterns import attention_patterns
 from verify.retrieval.composition import composition
@@ -16,6 +15,7 @@ from verify.retrieval.hop import hop
 from verify.retrieval.induction import induction
 from verify.retrieval.nearest_neighbour import nearest_neighbour
 from verify.retrieval.ngram import in_context_ngram
+from verify.selftest.tensor_mutations import FAULTS
 
 
 def not_holding(findings):
@@ -103,7 +103,7 @@ def test_the_sharpness_in_the_message_works():
     ],
 )
 def test_a_prompt_of_words_is_answered(arguments, answer, capsys):
-    assert cli.main(arguments) == 0
+    assert main(arguments) == 0
     assert answer in capsys.readouterr().out
 
 

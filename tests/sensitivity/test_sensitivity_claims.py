@@ -11,7 +11,7 @@ from theory import computation
 from theory.checks import InputError
 from theory.sensitivity import tabulated
 from verify.claim import Run
-from verify.cli import main
+from verify.cli.main import main
 from verify.finding import Verdict
 from verify.sensitivity import random_table
 from verify.sensitivity import random_weights as random

@@ -8,13 +8,13 @@ from theory.sensitivity import forced, noisy_patches, sensitivity
 from verify.claim import Run
 from verify.evidence.statistics import Mean
 from verify.finding import Verdict
+from verify.ledger.theorems import recorded
 from verify.sensitivity import digits_trained, regulariser, text_positions
 from verify.sensitivity.digits_trained import Curves, digits_sensitivity, order
 from verify.sensitivity.regulariser import Measured, sensitivity_regulariser
 from verify.sensitivity.text_positions import Profile, naive_bayes
 from verify.sensitivity.text_positions import text_positions as positions
 from verify.sensitivity.trained_models import changes
-from verify.theorems import recorded
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 with_digits = pytest.mark.skipif(not digits.installed(), reason="scikit-learn is not installed")

@@ -9,8 +9,8 @@ from constructions.structures import bucket_table, kd_descent
 from theory.checks import InputError
 from verify.claim import Run
 from verify.evidence.statistics import Mean
-from verify.faults import FAULTS
 from verify.finding import Verdict
+from verify.selftest.tensor_mutations import FAULTS
 from verify.structures import extra_space as extra_space_module
 from verify.structures import layouts as layouts_module
 from verify.structures.by_lookup import ahead, below, beside
