@@ -25,7 +25,7 @@ and stay as they are.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,12 +40,10 @@ from constructions.vectors import Memory
 from constructions.words import Clip, Move, Unit, Word
 from theory import checks
 from theory.checks import InputError
-from theory.kinds import Steps, Within, checked
+from theory.kinds import Steps, checked
 from theory.memory.hopfield import checked_network
 from theory.memory.kinds import Bias, Patterns, Weights
 
-Layers: TypeAlias = Annotated[Steps, Within(most=10**6)]
-"""How many updates, each of which is a layer."""
 SOURCE = "[Hopfield1982]; proved in constructions/memory/hopfield.py"
 EXACT = 2.0**53  # float64 adds whole numbers exactly up to here
 
@@ -72,7 +70,7 @@ class Signs(Memory):
 
 
 @checked
-def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Layers = 1) -> Transformer:
+def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1) -> Transformer:
     """`hopfield_update(weights, bias, steps)(states)`: exactly `steps` synchronous updates.
 
     Each is s ← sgn(W s + b), and s where a field is 0: weights (d, d), symmetric and of zero
@@ -105,7 +103,7 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Layers = 
 
 
 @checked
-def hebbian_attention(patterns: Patterns, steps: Layers = 1) -> Transformer:
+def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
     """`hebbian_attention(patterns, steps)(states)`: synchronous updates under Hebb's rule.
 
     The same as `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of ±1 are

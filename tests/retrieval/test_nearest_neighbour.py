@@ -9,7 +9,6 @@ from exact import fractions, predict, prompt
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import rejects
 
 from constructions import nearest_neighbour
 from theory import retrieval as theory
@@ -121,15 +120,3 @@ def test_size(d):
     model = nearest_neighbour(d)
     assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, d + 3)
     assert all(name in str(model) for name in ("2·x", "square", "estimate"))
-
-
-@pytest.mark.parametrize("d", [0, -1, 1.5, True])
-def test_bad_dimensions(d, unchecked):
-    with rejects("d"):
-        nearest_neighbour(d)
-
-
-@pytest.mark.parametrize("sharpness", [0.0, -1.0, float("nan"), float("inf")])
-def test_bad_sharpness(sharpness):
-    with rejects("sharpness"):
-        nearest_neighbour(2, sharpness)

@@ -3,11 +3,9 @@
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
-from refusals import rejects
 
 from theory import retrieval as r
 
@@ -92,50 +90,3 @@ def test_every_composition_on_two_points():
     assert r.composition([0, 0], [1, 0], 1) == 1
     assert r.composition([1, 0], [0, 0], 1) == 0
     assert r.composition_prompt([0, 1, 2], [2, 0, 1], 2).tolist() == [0, 1, 2, 2, 0, 1, 2]
-
-
-SQUARE = np.zeros((2, 2))
-OF_TOKENS = {
-    "previous": r.previous_token,
-    "previous by definition": r.previous_token_by_definition,
-    "frequencies": lambda t: r.token_frequencies(t, 2),
-    "frequencies by definition": lambda t: r.token_frequencies_by_definition(t, 2),
-    "skip-gram": lambda t: r.skip_gram(t, SQUARE),
-    "skip-gram by definition": lambda t: r.skip_gram_by_definition(t, SQUARE),
-}
-
-
-@pytest.mark.parametrize("name", OF_TOKENS)
-def test_bad_tokens(name):
-    bad = [[0, -1], np.zeros(0, dtype=int)]
-    bad += [[0, 2]] * ("previous" not in name) + [[[0, 1]]] * ("definition" in name)
-    for tokens in bad:
-        with rejects("tokens"):
-            OF_TOKENS[name](tokens)
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: r.token_frequencies([0], 0), "vocabulary_size"),
-        (lambda: r.skip_gram([0], [[0.0, 1.0]]), "table"),
-        (lambda: r.skip_gram([0], np.zeros((0, 0))), "table"),
-        (lambda: r.skip_gram([0], [[np.inf]]), "table"),
-        (lambda: r.skip_gram_by_definition([0], [[np.nan]]), "table"),
-        (lambda: r.skip_gram_by_definition([0], [1.0]), "table"),
-        (lambda: r.composition([0, 2], [0, 0], 0), "f"),
-        (lambda: r.composition([0, 1], [0, -1], 0), "g"),
-        (lambda: r.composition([0, 1], [0, 2], 0), "g"),
-        (lambda: r.composition([0, 1], [0, 1], 2), "x"),
-        (lambda: r.composition([0, 1], [0, 1], -1), "x"),
-        (lambda: r.composition([0, 1], [0], 0), "f"),
-        (lambda: r.composition([0, 1], [0, 1], [0]), "x"),
-        (lambda: r.composition([0, 1], [0, 1], 0.5), "x"),
-        (lambda: r.composition_prompt([0, 1], [0, 1], 2), "x"),
-        (lambda: r.composition_by_definition([0, 1], [0, 1], 2), "x"),
-        (lambda: r.composition_by_definition([[0]], [[0]], 0), "f"),
-    ],
-)
-def test_bad_input(call, name):
-    with rejects(name):
-        call()

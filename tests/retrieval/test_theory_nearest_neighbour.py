@@ -109,54 +109,10 @@ def test_one_beta_per_prompt():
     assert abs(values[1] - 3) <= 2 * math.exp(-100) + 4 * EPS
 
 
-X, Y, Q = [[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0], [0.0, 0.0]
-ALL = {
-    **FUNCTIONS,
-    "nearest neighbour by definition": r.nearest_neighbour_by_definition,
-    "kernel smoother by definition": lambda x, y, q: r.kernel_smoother_by_definition(x, y, q, 0.5),
-}
-
-
-@pytest.mark.parametrize("function", ALL)
-@pytest.mark.parametrize(
-    ("arguments", "name"),
-    [
-        ((X, [1.0], Q), "y"),
-        ((X, Y, [0.0]), "x_query"),
-        (([[np.nan, 0.0]], [1.0], Q), "x"),
-        ((X, [np.inf, 0.0], Q), "y"),
-        ((X, Y, [np.inf, 0.0]), "x_query"),
-    ],
-)
-def test_bad_prompts(function, arguments, name):
-    with rejects(name):
-        ALL[function](*arguments)
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_overflow_is_refused(name):
     with rejects("1e+200"):
         FUNCTIONS[name]([[1e200]], [1.0], [0.0])
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: r.kernel_smoother(X, Y, Q, 0.0), "beta"),
-        (lambda: r.kernel_smoother(X, Y, Q, np.inf), "beta"),
-        (lambda: r.kernel_smoother(X, Y, Q, [1.0, 2.0]), "beta"),
-        (lambda: r.kernel_smoother_by_definition(X, Y, Q, -1.0), "beta"),
-        (lambda: r.kernel_smoother_by_definition(X, Y, Q, 1.0, 0), "digits"),
-        (
-            lambda: r.nearest_neighbour_by_definition([X], [Y], Q),
-            "x",
-        ),
-        (lambda: r.kernel_smoother_by_definition(X, Y, [Q], 1.0), "x_query"),
-    ],
-)
-def test_bad_parameters(call, name):
-    with rejects(name):
-        call()
 
 
 def test_ties_are_exact_in_the_definition():

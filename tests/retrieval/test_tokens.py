@@ -244,46 +244,6 @@ def test_what_cannot_be_continued(model, tokens, steps, name, unchecked):
         model.generate(tokens, steps)
 
 
-NUMBERS = {
-    "vocabulary_size": {
-        "induction_heads": lambda value: induction_heads(value, 8),
-        "hop": lambda value: hop(2, value, 8),
-        "previous_token": lambda value: previous_token(value, 8),
-        "broad_average": lambda value: broad_average(value, 8),
-        "in_context_ngram": lambda value: in_context_ngram(value, 2, 8),
-    },
-    "max_length": {
-        "induction_heads": lambda value: induction_heads(3, value),
-        "mean": lambda value: induction_heads(3, value, "mean"),
-        "hop": lambda value: hop(2, 3, value),
-        "previous_token": lambda value: previous_token(3, value),
-        "broad_average": lambda value: broad_average(3, value),
-        "skip_gram": lambda value: skip_gram(TABLE, value),
-        "in_context_ngram": lambda value: in_context_ngram(3, 2, value),
-        "fact_lookup": lambda value: fact_lookup(SMALL, value),
-    },
-    "k": {"hop": lambda value: hop(value, 3, 8)},
-    "order": {"in_context_ngram": lambda value: in_context_ngram(3, value, 8)},
-    "size": {"composition": composition},
-}
-
-
-@pytest.mark.parametrize("value", [0, -1, 2.5, True, "3", None], ids=repr)
-@pytest.mark.parametrize(
-    ("parameter", "call"),
-    [(parameter, call) for parameter, calls in NUMBERS.items() for call in calls],
-)
-def test_bad_sizes(parameter, call, value, unchecked):
-    with rejects(parameter):
-        NUMBERS[parameter][call](value)
-
-
-@pytest.mark.parametrize("value", [-1, 0.5, True])
-def test_bad_pseudo_counts(value, unchecked):
-    with rejects("pseudo_counts"):
-        in_context_ngram(3, 2, 8, value)
-
-
 def test_numpy_integers_are_integers(unchecked):
     one, three, eight = np.int64(1), np.int32(3), np.uint8(8)
     tokens = [0, 1, 0]
@@ -298,39 +258,11 @@ def test_numpy_integers_are_integers(unchecked):
     assert composition(three)([0] * 7).shape == (7,)
 
 
-def test_unknown_conventions(unchecked):
-    with rejects("match"):
-        induction_heads(3, 8, "last")
-    for match in ("latest", "mean"):
-        with rejects("no_match"):
-            induction_heads(3, 8, match, "zero")
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        [[1.0, 2.0]],
-        [1.0, 2.0],
-        np.zeros((0, 0)),
-        3.0,
-        [[0.0, np.nan], [0.0, 0.0]],
-        [[0.0, -np.inf], [0.0, 0.0]],
-        [[1, 2], [3]],
-        [["a"]],
-    ],
-    ids=str,
-)
-def test_tables_that_are_not_square_and_finite(table):
-    with rejects("table"):
-        skip_gram(table)
-
-
 @pytest.mark.parametrize("name", ["latest", "average", "facts"])
 @pytest.mark.parametrize("sharpness", [0.0, -2.0, float("nan"), float("inf"), -float("inf")])
 def test_bad_sharpness(name, sharpness):
-    for call in (BUILD[name], MODELS[name].sharpened):
-        with rejects("sharpness"):
-            call(sharpness)
+    with rejects("sharpness"):
+        MODELS[name].sharpened(sharpness)
 
 
 def assert_names_one_that_works(call, model, sharpness, least):

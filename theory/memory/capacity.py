@@ -68,7 +68,7 @@ def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> floa
 
 @checked
 def large_deviation_rate(a: Annotated[Finite, Within(least=-1, most=1)]) -> float:
-    """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)) for −1 ≤ a ≤ 1: Cramér's rate of fair signs."""
+    """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1: Cramér's rate of fair signs."""
     return float(special.xlogy(1 + a, 1 + a) + special.xlogy(1 - a, 1 - a)) / 2
 
 

@@ -16,7 +16,6 @@ from theory.memory.hopfield import asynchronous_update, hebb, hebb_fields
 from theory.memory.kinds import Size
 from theory.memory.patterns import flipped, overlap, random_patterns
 
-
 Loads: TypeAlias = Annotated[Any, Reals("n", Within(above=0))]
 """Numbers > 0, shape (n,)."""
 

@@ -12,7 +12,18 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory.checks import InputError, real
-from theory.kinds import Array, Count, Integers, Reals, Seed, SignRows, Signs, Within
+from theory.kinds import (
+    Array,
+    Count,
+    Either,
+    Integers,
+    Random,
+    Reals,
+    SignRows,
+    Signs,
+    Steps,
+    Within,
+)
 
 
 @dataclass(frozen=True)
@@ -118,6 +129,9 @@ SizeFrom2: TypeAlias = Annotated[Count, Within(least=2, most=2**53)]
 Digits: TypeAlias = Annotated[Count, Within(most=1000)]
 """A number of decimal digits."""
 
+Updates: TypeAlias = Annotated[Steps, Within(most=10**6)]
+"""How many updates are made."""
+
 Patterns: TypeAlias = Annotated[Any, Signs("N d")]
 """Patterns of −1 and +1, shape (N, d)."""
 States: TypeAlias = SignRows
@@ -130,17 +144,13 @@ Bias: TypeAlias = Annotated[Any, Numbers("d")]
 """A number for each neuron, shape (d,)."""
 Permutation: TypeAlias = Annotated[Any, Integers("d", Within(least=0))]
 """The neurons in the order of their updates, shape (d,)."""
-Order: TypeAlias = Seed | Permutation
+Order: TypeAlias = Annotated[Any, Either((Random(), Integers("d", Within(least=0))))]
 """A permutation for every sweep, or a seed or Generator that draws one for each."""
 
 PatternVectors: TypeAlias = Annotated[Any, Reals("N d")]
 """Patterns of finite numbers, shape (N, d)."""
 Numeric: TypeAlias = Annotated[Any, Extended("+...")]
 """A number, or several that broadcast with the other arguments; ±∞ too."""
-PositiveNumeric: TypeAlias = Annotated[Any, Reals("+...", Within(above=0))]
-"""A finite number > 0, or several that broadcast with the other arguments."""
-NonNegativeNumeric: TypeAlias = Annotated[Any, Reals("+...", Within(least=0))]
-"""A finite number ≥ 0, or several that broadcast with the other arguments."""
 
 UnitTokens: TypeAlias = Annotated[Any, UnitRows("... n d")]
 """Tokens of length 1, shape (…, n, d)."""

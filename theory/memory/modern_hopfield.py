@@ -5,14 +5,12 @@ Shape glossary: `…` leading dimensions, `N` patterns, `d` features; patterns x
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
 
 from theory import machine
 from theory.checks import InputError
-from theory.kinds import Positive, Steps, Vectors, Within, checked
-from theory.memory.kinds import PatternVectors, PositiveNumeric, Size
+from theory.kinds import Positive, PositiveArray, Vectors, checked
+from theory.memory.kinds import PatternVectors, Size, Updates
 
 BLOCK = 2**22  # inner products that `separation` holds at a time: 32 MiB
 
@@ -67,7 +65,7 @@ def modern_hopfield_step(
     patterns: PatternVectors,
     states: Vectors,
     beta: Positive,
-    steps: Annotated[Steps, Within(most=10**6)] = 1,
+    steps: Updates = 1,
 ) -> np.ndarray:
     """The states (…, d) after exactly `steps` updates f(ξ) = Xᵀ softmax(beta·Xξ).
 
@@ -161,7 +159,7 @@ def separation(patterns: PatternVectors) -> np.ndarray:
 
 
 @checked
-def required_separation(N: Size, beta: PositiveNumeric, M: PositiveNumeric) -> np.ndarray:
+def required_separation(N: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
     """2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta, the separation that makes a pattern a fixed point's.
 
     Where Δ_i is at least this, f maps the ball of `basin_radius` about x_i into itself and is a
@@ -180,6 +178,6 @@ def required_separation(N: Size, beta: PositiveNumeric, M: PositiveNumeric) -> n
 
 
 @checked
-def basin_radius(N: Size, beta: PositiveNumeric, M: PositiveNumeric) -> np.ndarray:
+def basin_radius(N: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
     """1/(beta·N·M), the radius of the ball about a separated pattern: see `required_separation`."""
     return np.asarray(1 / beta / N / M)

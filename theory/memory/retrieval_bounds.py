@@ -14,16 +14,17 @@ import numpy as np
 from scipy.special import betainc
 
 from theory.checks import InputError
-from theory.kinds import Integers, NonNegative, OpenUnit, Positive, Within, checked
-from theory.memory.kinds import (
-    Digits,
-    NonNegativeNumeric,
-    Numeric,
-    PatternVectors,
-    PositiveNumeric,
-    Size,
-    SizeFrom2,
+from theory.kinds import (
+    Integers,
+    NonNegative,
+    NonNegativeArray,
+    OpenUnit,
+    Positive,
+    PositiveArray,
+    Within,
+    checked,
 )
+from theory.memory.kinds import Digits, Numeric, PatternVectors, Size, SizeFrom2
 from theory.memory.modern_hopfield import required_separation, squares_fit
 
 Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
@@ -31,7 +32,7 @@ Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
 
 
 @checked
-def gap_error_bound(N: Size, beta: PositiveNumeric, M: PositiveNumeric, gap: Numeric) -> np.ndarray:
+def gap_error_bound(N: Size, beta: PositiveArray, M: PositiveArray, gap: Numeric) -> np.ndarray:
     """2(N − 1)·M·e^{−beta·gap} ≥ ‖x_i − f(ξ)‖, gap = ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.
 
     The simplest form of the retrieval error [Ramsauer2021, Lemma A4]:
@@ -48,10 +49,10 @@ def gap_error_bound(N: Size, beta: PositiveNumeric, M: PositiveNumeric, gap: Num
 @checked
 def retrieval_error_bound(
     N: Size,
-    beta: PositiveNumeric,
-    M: PositiveNumeric,
+    beta: PositiveArray,
+    M: PositiveArray,
     delta: Numeric,
-    distance: NonNegativeNumeric,
+    distance: NonNegativeArray,
 ) -> np.ndarray:
     """2(N − 1)·M·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x_i‖ [Ramsauer2021, Theorem 5].
 
@@ -94,10 +95,10 @@ def update_rounding(
 @checked
 def contraction_bound(
     N: Size,
-    beta: PositiveNumeric,
-    M: PositiveNumeric,
+    beta: PositiveArray,
+    M: PositiveArray,
     delta: Numeric,
-    distance: NonNegativeNumeric,
+    distance: NonNegativeArray,
 ) -> np.ndarray:
     """2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x*‖/‖ξ − x*‖.
 
