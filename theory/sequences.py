@@ -10,9 +10,9 @@ from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from theory import machine
 from theory.checks import InputError
 from theory.kinds import Count, Positive, Seed, Within, checked
+from theory.machine import fits_in_memory
 
 ROWS = 8
 """Rows of an adversarial family, where their number is a free choice."""
@@ -20,13 +20,8 @@ ROWS = 8
 LARGEST = 2**27
 """Numbers in the largest table that is made here: 1 GiB of int64 or float64."""
 
-
 Vocabulary: TypeAlias = Annotated[Count, Within(most=2**63 - 1)]
-"""How many tokens there are; they are int64."""
-
-
-def _fits(numbers: int) -> None:
-    machine.fits_in_memory("so many tokens", 8 * numbers, "give a smaller batch or length")
+"""The number of symbols, each of which int64 holds."""
 
 
 @checked
@@ -34,8 +29,9 @@ def random_sequences(
     batch: Count, length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> np.ndarray:
     """`batch` sequences of independent, uniform tokens (batch, T)."""
-    _fits(batch * length)
-    return np.random.default_rng(seed).integers(vocabulary_size, size=(batch, length))
+    fits_in_memory("the sequences", 8 * batch * length, "give fewer or shorter ones")
+    generator: np.random.Generator = seed
+    return generator.integers(vocabulary_size, size=(batch, length))
 
 
 @checked
@@ -62,7 +58,8 @@ def markov_sequences(
             f"batch·vocabulary_size^order is {batch}·{vocabulary_size}^{order}, more than 2^27: "
             "give a smaller batch, vocabulary_size or order"
         )
-    generator = np.random.default_rng(seed)
+    fits_in_memory("the sequences", 16 * batch * length, "give fewer or shorter ones")
+    generator: np.random.Generator = seed
     contexts = vocabulary_size ** (order - 1)
     rows = generator.dirichlet(np.full(vocabulary_size, alpha), size=(batch, contexts))
     limits = np.cumsum(rows, axis=-1)
@@ -178,11 +175,13 @@ def adversarial_sequences(
     "long gaps"                           a word, a filler, the word again (V ≥ 2, T ≥ 3)
     "latest match just before the end"    and an earlier one at the beginning (V ≥ 2, T ≥ 4)
 
-    A family that does not exist at this length and vocabulary is left out.
+    A family that does not exist at this length and vocabulary is left out. Raises `ValueError` for
+    families beyond the memory.
     """
     T, V = length, vocabulary_size
-    _fits((T + V) * (min(T, V) + 10 * ROWS))
-    generator = np.random.default_rng(seed)
+    numbers = min(V, T) * T + V
+    fits_in_memory("the sequences", 16 * numbers, "give shorter ones of fewer symbols")
+    generator: np.random.Generator = seed
     periods = np.arange(1, min(V, T) + 1)
     families = {
         "all tokens equal": np.repeat(np.arange(min(V, ROWS))[:, None], T, axis=1),
