@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from theory.computation import (
+    bounded_dyck,
     cascade,
     cyclic,
     formula,
@@ -158,6 +159,8 @@ def test_compact_cascades_are_formulas_too():
 def test_what_counts_is_no_formula():
     with rejects("parity"):
         from_cascade(cascade(cyclic(2)), [0], "ab")
+    with rejects("letters", "2"):
+        from_cascade(cascade(bounded_dyck(1)), [0], "abc")
 
 
 def test_shared_parts_are_counted_and_not_written_out():

@@ -110,7 +110,7 @@ def random_circuit(
     if not tables:
         raise InputError("tables are none: give at least one")
     machine.fits_in_memory("so many gates and inputs", 300 * count + n, "give fewer")
-    rng = np.random.default_rng(seed)
+    rng: np.random.Generator = seed
     gates = [
         Gate(tables[int(rng.integers(len(tables)))], *rng.integers(n + g, size=2).tolist())
         for g in range(count)

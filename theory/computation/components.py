@@ -118,5 +118,5 @@ def settled_after(
 def shuffled_path(vertices: Count, seed: Seed) -> np.ndarray:
     """The edges (n − 1, 2) of a path through all vertices in random order."""
     machine.fits_in_memory("a path of so many vertices", 40 * vertices, "give fewer")
-    order = 1 + np.random.default_rng(seed).permutation(vertices)
+    order = 1 + seed.permutation(vertices)
     return np.stack([order[:-1], order[1:]], axis=1)

@@ -89,8 +89,8 @@ def random_dyck(batch: Count, length: Count, k: Types, seed: Seed) -> np.ndarray
     With r letters to come and h brackets open, (r − h)(h + 2) of 2r(h + 1) words go on by opening
     one.  Raises `ValueError` for more than the memory holds.
     """
-    T, generator = length, np.random.default_rng(seed)
-    even = T + T % 2
+    generator: np.random.Generator = seed
+    T, even = length, length + length % 2
     machine.fits_in_memory(f"{batch} words of {T} letters", 8 * batch * even, "give fewer")
     words = np.empty((batch, even), dtype=np.int64)
     for row in words:
@@ -124,8 +124,8 @@ def adversarial_words(
 
     For odd T the first T letters of longer ones.
     """
-    T = length
-    generator, even = np.random.default_rng(seed), T + T % 2
+    generator: np.random.Generator = seed
+    T, even = length, length + length % 2
     words = random_dyck(ROWS, even, k, generator)
     types = generator.integers(k, size=(ROWS, even // 2))
     rows, at = np.arange(ROWS), generator.integers(even, size=ROWS)

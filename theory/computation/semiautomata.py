@@ -146,7 +146,7 @@ def table_fits(n_states: int, n_letters: int) -> None:
 def random_semiautomaton(n_states: Count, n_letters: Count, seed: Seed) -> Semiautomaton:
     """Independent uniform maps for the letters."""
     table_fits(n_states, n_letters)
-    rows = np.random.default_rng(seed).integers(n_states, size=(n_letters, n_states)).tolist()
+    rows = seed.integers(n_states, size=(n_letters, n_states)).tolist()
     return Semiautomaton(tuple(map(tuple, rows)), f"random({n_states}, {n_letters})")
 
 

@@ -45,8 +45,13 @@ def formula_of(language: Language) -> Formula:
 def from_cascade(of: Cascade, accepted: Iterable[Steps], letters: Letters) -> Formula:
     """That the answer of a cascade of latches is one of those accepted.
 
-    Raises ValueError for a cascade that counts.
+    Raises ValueError for a cascade that counts, and for another number of letters.
     """
+    if len(letters) != of.automaton.n_letters:
+        raise InputError(
+            f"letters are {letters!r}: give one for each of the {of.automaton.n_letters} letters "
+            f"of {of.automaton.name}"
+        )
     if any(stage.kind == "counter" for stage in of.stages):
         raise InputError(
             f"{of.automaton} counts, and no formula of past temporal logic does: give an automaton "
