@@ -15,8 +15,9 @@ from constructions.computation import semiautomaton, shortcut
 from constructions.margins import Restores
 from constructions.stream import Stream
 from theory.computation import S3, random_semiautomaton
+from theory.computation.semiautomata import windows
 from verify.claim import Run
-from verify.computation.automata import automata, composes, windows
+from verify.computation.automata import automata, composes
 from verify.computation.options import chosen
 from verify.evidence.restoring import (
     all_maps_of,

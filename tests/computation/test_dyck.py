@@ -23,10 +23,11 @@ from theory.computation import (
     random_dyck,
     read_brackets,
 )
+from theory.computation.dyck import match_types
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation.dyck import dyck as dyck_claim
-from verify.computation.dyck import judges, looked_up, match_types, matched, sharpness_stated
+from verify.computation.dyck import judges, looked_up, matched, sharpness_stated
 from verify.finding import Verdict
 
 

@@ -10,19 +10,18 @@ import torch
 from refusals import rejects
 
 from constructions.exactness import Exactness
-from theory.computation.components import settled_after
+from theory.computation.components import settled_after, slowest
+from theory.computation.edge_lists import all_graphs, families
+from theory.computation.list_ranking import all_lists
 from theory.computation.pram import Program
 from verify.claim import Run
 from verify.computation.components_picture import draw
 from verify.computation.connected_components import (
-    all_graphs,
     connected_components,
     enough,
-    graphs,
-    slowest,
 )
 from verify.computation.prefix_sums import prefix_sums
-from verify.computation.rounds import all_lists, rounds
+from verify.computation.rounds import rounds
 from verify.computation.steps import (
     first_difference,
     gaps,
@@ -64,7 +63,7 @@ def test_all_graphs_and_lists_are_all():
 
 @pytest.mark.parametrize("n", [2, 3, 8, 11])
 def test_the_families_are_graphs_of_n_vertices(n):
-    for name, edges in graphs(Run(), n, 3).items():
+    for name, edges in families(n, 3, 0).items():
         assert edges.shape[1] <= n, name
         assert edges.shape[2] == 2
         assert ((edges >= 1) & (edges <= n)).all(), name

@@ -60,6 +60,19 @@ def balances(words: Tokens, k: Types) -> np.ndarray:
     return np.where(letters < k, 1, -1).cumsum(-1)
 
 
+def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
+    """At each letter the type of the latest bracket so far that opened and led to a balance one
+    above that now, by going back; 0 if there is none."""
+    found = np.zeros_like(words)
+    for at in np.ndindex(words.shape):
+        *row, i = at
+        for j in range(i, -1, -1):
+            if words[(*row, j)] < k and b[(*row, j)] == b[at] + 1:
+                found[at] = words[(*row, j)]
+                break
+    return found
+
+
 @checked
 def brackets(word: OneSequence, k: Types) -> str:
     """One word as text: `([)]`, and `(0 (1 0) 1)` if k > 4. Raises `ValueError` as `is_dyck`."""

@@ -19,6 +19,8 @@ from theory.computation.cascade import NONE, Cascade, Table, cascade
 from theory.computation.kinds import Letters
 from theory.computation.languages import Language
 from theory.computation.monoids import monoid
+from theory.computation.products import NotSolvable
+from theory.computation.semiautomata import Semiautomaton
 from theory.computation.temporal_logic import TRUE, And, Formula, Letter, Not, Or, Since
 from theory.kinds import Steps, checked
 
@@ -81,3 +83,11 @@ def from_cascade(of: Cascade, accepted: Iterable[Steps], letters: Letters) -> Fo
         held[stage.first] = Not(Or(tuple(held[v] for v in others)))
         variables.append([held[v] for v in values])
     return among(of.answer, *accepted)
+
+
+def has_latches_only(A: Semiautomaton) -> bool:
+    """Whether there is a cascade, and it does not count."""
+    try:
+        return all(stage.kind != "counter" for stage in cascade(A).stages)
+    except NotSolvable:
+        return False

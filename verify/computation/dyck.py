@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from theory import checks
-from theory.computation.dyck import adversarial_words, balances, brackets, is_dyck, random_dyck
+from theory.computation.dyck import (
+    adversarial_words,
+    balances,
+    brackets,
+    is_dyck,
+    match_types,
+    random_dyck,
+)
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
 from verify.evidence.gaps import States, averaging, gap_finding, looking_up
@@ -114,19 +121,6 @@ def judges(run: Run, k: int, depth: int | None) -> OverTokens:
         symbols=2 * k,
         shown=lambda word: brackets(word, k),
     )
-
-
-def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
-    """At each letter the type of the latest bracket so far that opened and led to a balance one
-    above that now, by going back; 0 if there is none."""
-    found = np.zeros_like(words)
-    for at in np.ndindex(words.shape):
-        *row, i = at
-        for j in range(i, -1, -1):
-            if words[(*row, j)] < k and b[(*row, j)] == b[at] + 1:
-                found[at] = words[(*row, j)]
-                break
-    return found
 
 
 def _words(

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from constructions.computation import parity
+from theory.computation.ones import bits_lost, cross_entropy, words_by_ones
 from theory.computation.parity import bounded_logit, signed_counts
-from verify.computation.ones import bits_lost, cross_entropy, words_by_ones
 from verify.domains import Ball
 
 SHARPNESS, LETTERS, BITS = (2, 4, 8), 12, 128

@@ -20,7 +20,7 @@ from theory.computation import (
 )
 from theory.computation.temporal_logic import holds as by_definition
 from theory.computation.temporal_logic import sinces, temporal_depth
-from theory.computation.temporal_program import Program, program
+from theory.computation.temporal_program import Program, language_of_program, program
 from theory.sequences import random_sequences
 from verify.claim import Run, claim, option
 from verify.computation.aperiodic import aperiodic_iff_latches
@@ -28,7 +28,6 @@ from verify.computation.options import Length, Samples
 from verify.computation.temporal import (
     bits_restored,
     head_states,
-    language_of_program,
     tables_written,
 )
 from verify.evidence.gaps import gap_finding
