@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from refusals import rejects
 
 from theory import retrieval as r
 
@@ -169,29 +170,29 @@ def test_latest_match_just_before_the_end():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: r.random_sequences(0, 1, 1, 0), "^batch is 0: give an integer that is at least 1"),
-        (lambda: r.random_sequences(1, 0, 1, 0), "^length is 0"),
-        (lambda: r.random_sequences(1, 1, 0, 0), "^vocabulary_size is 0"),
-        (lambda: r.markov_sequences(0, 1, 1, 1, 1.0, 0), "^batch is 0"),
-        (lambda: r.markov_sequences(1, 0, 1, 1, 1.0, 0), "^length is 0"),
-        (lambda: r.markov_sequences(1, 1, 0, 1, 1.0, 0), "^vocabulary_size is 0"),
-        (lambda: r.markov_sequences(1, 1, 1, 0, 1.0, 0), "^order is 0"),
-        (lambda: r.markov_sequences(1, 1, 1, 1, 0.0, 0), "^alpha is 0.0"),
-        (lambda: r.markov_sequences(1, 1, 1, 1, np.inf, 0), "^alpha is inf"),
-        (lambda: r.markov_sequences(9, 1, 10, 9, 1.0, 0), r"9·10\^9, more than 2\^27: give a"),
-        (lambda: r.markov_sequences(1, 1, 2, 10**9, 1.0, 0), r"1·2\^1000000000, more than"),
-        (lambda: r.all_sequences(0, 2), "^length is 0"),
-        (lambda: r.all_sequences(2, 0), "^vocabulary_size is 0"),
-        (lambda: r.all_sequences(2, 2.5), "^vocabulary_size is 2.5"),
-        (lambda: r.all_sequences(9, 10), r"^there are 10\^9 sequences of length 9, more than"),
-        (lambda: r.all_sequences(10**9, 2), r"^there are 2\^1000000000 sequences"),
-        (lambda: r.all_sequences(2**28, 1), r"^there are 1\^268435456 sequences"),
-        (lambda: r.adversarial_sequences(0, 2, 0), "^length is 0"),
-        (lambda: r.adversarial_sequences(2, 0, 0), "^vocabulary_size is 0"),
+        (lambda: r.random_sequences(0, 1, 1, 0), "batch"),
+        (lambda: r.random_sequences(1, 0, 1, 0), "length"),
+        (lambda: r.random_sequences(1, 1, 0, 0), "vocabulary_size"),
+        (lambda: r.markov_sequences(0, 1, 1, 1, 1.0, 0), "batch"),
+        (lambda: r.markov_sequences(1, 0, 1, 1, 1.0, 0), "length"),
+        (lambda: r.markov_sequences(1, 1, 0, 1, 1.0, 0), "vocabulary_size"),
+        (lambda: r.markov_sequences(1, 1, 1, 0, 1.0, 0), "order"),
+        (lambda: r.markov_sequences(1, 1, 1, 1, 0.0, 0), "alpha"),
+        (lambda: r.markov_sequences(1, 1, 1, 1, np.inf, 0), "alpha"),
+        (lambda: r.markov_sequences(9, 1, 10, 9, 1.0, 0), "2^27"),
+        (lambda: r.markov_sequences(1, 1, 2, 10**9, 1.0, 0), "2^27"),
+        (lambda: r.all_sequences(0, 2), "length"),
+        (lambda: r.all_sequences(2, 0), "vocabulary_size"),
+        (lambda: r.all_sequences(2, 2.5), "vocabulary_size"),
+        (lambda: r.all_sequences(9, 10), "10^9"),
+        (lambda: r.all_sequences(10**9, 2), "2^1000000000"),
+        (lambda: r.all_sequences(2**28, 1), "1^268435456"),
+        (lambda: r.adversarial_sequences(0, 2, 0), "length"),
+        (lambda: r.adversarial_sequences(2, 0, 0), "vocabulary_size"),
     ],
 )
-def test_refused(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_refused(call, names):
+    with rejects(*names.split()):
         call()
