@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -110,7 +111,7 @@ class Claim:
         if run.plot is not None and run.shown is not None:
             from verify.evidence.picture import save  # matplotlib is slow to import
 
-            save(run.plot, EntryPoint("picture", self.picture, "").load(), *run.shown)
+            save(run.plot, resolve_name(self.picture), *run.shown)
 
     def refuse(self, options: dict[str, Any]) -> None:
         """Raise InputError, from the command line and from Python alike, for an option below its

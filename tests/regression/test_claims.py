@@ -14,6 +14,7 @@ from verify.claim import Claim, Run
 from verify.cli import main as cli
 from verify.domains import Rational
 from verify.evidence.identity import smallest_failure
+from verify.evidence.picture import save
 from verify.finding import Verdict
 from verify.regression.chebyshev import chebyshev
 from verify.regression.depth import depth
@@ -183,7 +184,7 @@ def test_the_first_wrong_register_is_named():
 )
 def test_claims_that_draw_write_their_picture(name, options, tmp_path):
     made = SMALL[name][0]
-    assert made.draws
+    assert made.picture
     file = tmp_path / "picture.png"
     check(made, options, plot=file)
     assert file.read_bytes().startswith(b"\x89PNG")
@@ -192,12 +193,12 @@ def test_claims_that_draw_write_their_picture(name, options, tmp_path):
 
 def test_rates_writes_its_picture(tmp_path):
     p = Problem(np.random.default_rng(0), 10.0, 3)
-    rates_picture(tmp_path / "picture.pdf", p.x, p.y, p.w, p.condition)
+    save(tmp_path / "picture.pdf", rates_picture, p.x, p.y, p.w, p.condition)
     assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_the_other_claims_do_not_draw():
-    assert [name for name, (made, _) in SMALL.items() if made.draws] == [
+    assert [name for name, (made, _) in SMALL.items() if made.picture] == [
         "newton",
         "rates",
         "depth",
