@@ -103,6 +103,7 @@ class Claim:
         Raises InputError as `refuse` does.
         """
         self.refuse(options)
+        run.shown = None
         start = time.perf_counter()
         for finding in self.check(run, **options):
             finding.seconds = time.perf_counter() - start

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
+from points import Point
 
 from theory.checks import InputError
 from verify.claim import Run, claim, option
@@ -82,17 +83,6 @@ def stopped(run: Run) -> Iterator[Finding]:
     """Is interrupted."""
     yield found(Verdict.HOLDS)
     raise KeyboardInterrupt
-
-
-class Point(EntryPoint):
-    """An entry point of ours that is already loaded."""
-
-    def __init__(self, made):
-        super().__init__("it", "verify.it:it", "verify.claims")
-        vars(self)["made"] = made
-
-    def load(self):
-        return self.made
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from test_cli import Point, good
+from points import Point
+from test_cli import good
 
 from theory.checks import InputError
 from theory.terminal import spelled

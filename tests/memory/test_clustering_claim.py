@@ -158,11 +158,12 @@ def test_bad_options_are_refused(options, message, unchecked):
 def test_the_picture_is_drawn(tmp_path, monkeypatch):
     import matplotlib.image
 
+    from verify.evidence.picture import save
     from verify.memory import clustering_picture
 
     monkeypatch.setattr(clustering_picture, "TOKENS", 8)
     monkeypatch.setattr(clustering_picture, "SHOWN", (0.0, 1.0, 2.0, 3.0))
     monkeypatch.setattr(clustering_picture, "BETAS", (1.0, 2.0, 3.0))
     target = tmp_path / "clusters.png"
-    clustering_picture.draw(target, np.random.default_rng(0))
+    save(target, clustering_picture.draw, np.random.default_rng(0))
     assert np.ptp(matplotlib.image.imread(target)) > 0

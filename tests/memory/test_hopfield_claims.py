@@ -103,6 +103,7 @@ def test_bad_options_are_refused(made, options, unchecked):
 def test_pictures_are_drawn(tmp_path, monkeypatch):
     import matplotlib.image
 
+    from verify.evidence.picture import save
     from verify.memory import capacity_picture
 
     monkeypatch.setattr(capacity_picture, "NETWORKS", 8)
@@ -110,7 +111,7 @@ def test_pictures_are_drawn(tmp_path, monkeypatch):
         [tmp_path / name for name in ("hopfield.png", "dense.png")],
         np.random.default_rng(0),
     )
-    capacity_picture.draw_hopfield(paths[0], 40, rng)
-    capacity_picture.draw_dense(paths[1], rng, ((2, 20), (3, 12)), fixed_points)
+    save(paths[0], capacity_picture.draw_hopfield, 40, rng)
+    save(paths[1], capacity_picture.draw_dense, rng, ((2, 20), (3, 12)), fixed_points)
     for path in paths:
         assert np.ptp(matplotlib.image.imread(path)) > 0

@@ -14,7 +14,8 @@ STYLE = {
     "savefig.dpi": 150,
     "axes.titlesize": 10,
     "grid.alpha": 0.3,
-    "legend.frameon": False,
+    "legend.edgecolor": "none",
+    "legend.fancybox": False,
     "legend.fontsize": 8,
 }
 

@@ -271,6 +271,6 @@ def on_words(run: Run, prompt: str) -> Finding:
     return finding
 
 
-def talk(run: Run) -> tuple[Transformer, np.ndarray, list[str]]:
+def talk(run: Run) -> tuple[Transformer, list[int], list[str]]:
     """How the talk's question is read: a model, the tokens and the words."""
     return facts(run).build(0, 256), DEFAULT.tokens(TALK), words_of(TALK)
