@@ -218,11 +218,11 @@ def test_the_slowest_graph_of_several_counts():
         assert slowest(several, 3) == slowest(path, 3) > slowest(none, 3) == 0
 
 
-def test_what_is_too_large_is_refused_with_its_size(tmp_path):
+def test_what_is_too_large_is_refused_with_its_size():
     from constructions.computation import connected_components as construction
     from theory.computation import components, shuffled_path
 
     with rejects("registers"):
         works_locally(construction(9, 9, 1), components(9, 9))
     with rejects("201"):
-        draw(tmp_path / "x.png", construction(201, 200, 1), shuffled_path(201, 0))
+        draw(construction(201, 200, 1), shuffled_path(201, 0))

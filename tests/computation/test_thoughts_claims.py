@@ -15,6 +15,7 @@ from verify.computation.scratchpad import touched
 from verify.computation.space_time import draw, space_time
 from verify.computation.turing import chosen, head_states, turing
 from verify.evidence.gaps import gap_finding
+from verify.evidence.picture import save
 from verify.finding import Verdict
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
@@ -93,8 +94,8 @@ def test_space_time():
 def test_pictures_of_many_states_and_symbols(tmp_path):
     rows = {f"q{q}": [f"{(s + 1) % 9}Rq{(q + 1) % 12}" for s in range(9)] for q in range(12)}
     machine = machine_of(rows, "many")
-    draw(tmp_path / "many.png", [(machine, machine.run(30))])
-    draw(tmp_path / "none.svg", [(machine, [])])
+    save(tmp_path / "many.png", draw, [(machine, machine.run(30))])
+    save(tmp_path / "none.svg", draw, [(machine, [])])
     assert {path.name for path in tmp_path.iterdir()} == {"many.png", "none.svg"}
 
 

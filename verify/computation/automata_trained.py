@@ -32,7 +32,10 @@ TABLE = 5000  # other words, from which the table of last letters is learned
 QUICK = 40, 150, 40  # words of a quick run, those to fit and those to choose on
 
 
-@claim(source="[Liu2023]; the built models: constructions/computation/shortcut.py", draws=True)
+@claim(
+    source="[Liu2023]; the built models: constructions/computation/shortcut.py",
+    picture="verify.computation.automata_trained_picture:draw",
+)
 def automata_trained(
     run: Run,
     *,
@@ -75,10 +78,7 @@ def automata_trained(
             rng = np.random.default_rng((run.seed, made.seed))
             subjects[label] = subject = Subject(model, null, task, rng, *size)
             yield from labelled(label, findings_of(subject))
-    if run.plot:
-        from verify.computation.automata_trained_picture import draw
-
-        draw(run.plot, subjects)
+    run.draw(subjects)
 
 
 def findings_of(subject: Subject) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ QUICK = 20  # vertices of a quick run
 
 @claim(
     source="proved in theory/computation/components.py and constructions/computation/pram.py",
-    draws=True,
+    picture="verify.computation.components_picture:draw",
     faults_seen=[{"vertices": 3, "samples": 2}],
 )
 def connected_components(
@@ -59,10 +59,8 @@ def connected_components(
     tiny = built(run, 2, 1)
     yield from labelled(LABEL, [works_locally(tiny, components(2, 1)), enough(run), steps(run)])
     if run.plot:
-        from verify.computation.components_picture import draw
-
         path = shuffled_path(n, run.rng)
-        draw(run.plot, built(run, n, n - 1, settled_after(path, n)), path)
+        run.draw(built(run, n, n - 1, settled_after(path, n)), path)
 
 
 def built(run: Run, n: int, m: int, layers: int | None = None) -> Transformer:

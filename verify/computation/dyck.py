@@ -41,7 +41,7 @@ LEAST = 2.0**-20  # the least sharpness that is tried
 
 @claim(
     source="proved in constructions/computation/dyck.py; bounded depth as in [Yao2021]",
-    draws=True,
+    picture="verify.computation.dyck_picture:draw",
     faults_seen=[
         {"types": 1, "length": 6, "samples": 4},
         {"types": 1, "depth": 1, "length": 6, "samples": 4},
@@ -81,13 +81,11 @@ def dyck(
             yield gap_finding(statement.label, model, states)
         yield from labelled(statement.label, softmax(run, statement, k, most, length))
     if run.plot:
-        from verify.computation.dyck_picture import draw
-
         k, most = asked
         word = random_dyck(1, min(length, 24), k, run.rng)[0]
         at = 2 * len(word) // 3
         word[at] = k + (word[at] + 1) % k  # closes, most often what it should not
-        draw(run.plot, judges(run, k, most).build(2 * k, len(word)), word, k)
+        run.draw(judges(run, k, most).build(2 * k, len(word)), word, k)
 
 
 def judges(run: Run, k: int, depth: int | None) -> OverTokens:

@@ -45,7 +45,7 @@ ROUNDED = 2.0**-50  # see `closed_form`
 
 @claim(
     source="[ChiangCholak2022], [Hahn2020]; proved in constructions/computation/parity.py",
-    draws=True,
+    picture="verify.computation.parity_picture:draw",
     faults_seen=[{"length": 6, "samples": 4}],
 )
 def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
@@ -78,10 +78,7 @@ def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[
         label = "layer-norm" if layer_norm else "bounded"
         yield from labelled(label, bounded(run, layer_norm))
     yield from labelled("cross-entropy", cross_entropies(run))
-    if run.plot:
-        from verify.computation.parity_picture import draw
-
-        draw(run.plot)
+    run.draw()
 
 
 def counts_ones(run: Run, causal: bool) -> OverTokens:
