@@ -11,7 +11,7 @@ from refusals import rejects
 from constructions.computation import circuit_evaluator
 from theory.computation import Circuit, Gate, adder, all_circuits, random_circuit
 from theory.computation.boolean_circuits import AND, NAND, NOR, OR, XNOR, XOR, adversarial
-from verify.computation.boolean_circuits import by_hand
+from verify.computation.circuits_by_thoughts import by_hand
 
 
 def every_input(n):

@@ -15,11 +15,11 @@ from theory.computation.edge_lists import all_graphs, families
 from theory.computation.list_ranking import all_lists
 from theory.computation.pram import Program
 from verify.claim import Run
-from verify.computation.components_picture import draw
-from verify.computation.connected_components import (
-    connected_components,
+from verify.computation.components import (
+    components,
     enough,
 )
+from verify.computation.components_picture import draw
 from verify.computation.prefix_sums import prefix_sums
 from verify.computation.rounds import rounds
 from verify.computation.steps import (
@@ -41,8 +41,8 @@ from verify.finding import Verdict
     [
         (prefix_sums, {"length": 2}),
         (rounds, {"length": 2, "programs": 1}),
-        (connected_components, {"vertices": 2, "samples": 1}),
-        pytest.param(connected_components, {"vertices": 5, "samples": 2}, marks=pytest.mark.slow),
+        (components, {"vertices": 2, "samples": 1}),
+        pytest.param(components, {"vertices": 5, "samples": 2}, marks=pytest.mark.slow),
     ],
 )
 def test_they_hold_at_the_least_sizes(claim, options):

@@ -8,7 +8,7 @@ from refusals import rejects
 from constructions.computation import circuit_evaluator, turing_machine
 from theory.computation import A5, MACHINES, machine_of, random_circuit
 from verify.claim import Run
-from verify.computation.boolean_circuits import circuits_by_thoughts, runs
+from verify.computation.circuits_by_thoughts import circuits_by_thoughts, runs
 from verify.computation.decoding import decoded
 from verify.computation.scratchpad import scratchpad as scratchpad_claim
 from verify.computation.scratchpad import touched

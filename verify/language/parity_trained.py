@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from verify.claim import Run, claim, option
-from verify.computation.looks import patterns
+from verify.computation.trained.looks import patterns
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, at_least, at_most, within
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from theory.checks import InputError
-from theory.computation import components, least_labels, shuffled_path
+from theory.computation import components as program_for
+from theory.computation import least_labels, shuffled_path
 from theory.computation.components import as_inputs, enough_steps, settled_after, slowest
 from theory.computation.edge_lists import all_graphs, families
 from verify.claim import Run, claim, option
@@ -37,7 +38,7 @@ QUICK = 20  # vertices of a quick run
     picture="verify.computation.components_picture:draw",
     faults_seen=[{"vertices": 3, "samples": 2}],
 )
-def connected_components(
+def components(
     run: Run,
     *,
     vertices: Annotated[int, option("vertices of a graph", min=2)] = 40,
@@ -55,9 +56,9 @@ def connected_components(
     yield from labelled(LABEL, [*found, small_graphs(run), *large_graphs(run, model, n, samples)])
     few = built(run, 4, 4)
     yield from labelled(LABEL, [rational(run, few)])
-    yield from gaps(LABEL, few, components(4, 4))
+    yield from gaps(LABEL, few, program_for(4, 4))
     tiny = built(run, 2, 1)
-    yield from labelled(LABEL, [works_locally(tiny, components(2, 1)), enough(run), steps(run)])
+    yield from labelled(LABEL, [works_locally(tiny, program_for(2, 1)), enough(run), steps(run)])
     if run.plot:
         path = shuffled_path(n, run.rng)
         run.draw(built(run, n, n - 1, settled_after(path, n)), path)
@@ -114,7 +115,7 @@ def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator
         evidence=whole_evidence(model),
         words=f"all labels equal on {sum(map(len, named.values()))} graphs",
     )
-    program = components(n, n)
+    program = program_for(n, n)
     cases = ((model, program, as_inputs(edges, n)) for edges in named.values())
     yield registers_follow(f"every register is the program's (n = {n})", cases)
 
@@ -122,7 +123,7 @@ def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator
 def rational(run: Run, model: Transformer) -> Finding:
     """Random graphs of 4 vertices over Q."""
     edges = run.rng.integers(1, 5, (3, 4, 2))
-    return over_q(model, components(4, 4), as_inputs(edges, 4))
+    return over_q(model, program_for(4, 4), as_inputs(edges, 4))
 
 
 def enough(run: Run) -> Finding:

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from theory.computation import NotSolvable
-from verify.computation.looks import patterns
-from verify.computation.mechanisms import LATCHES, Subject
+from verify.computation.trained.looks import patterns
+from verify.computation.trained.mechanisms import LATCHES, Subject
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer

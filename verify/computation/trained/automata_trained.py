@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from verify.claim import Run, claim, option
-from verify.computation.last_letters import LETTERS, by_last_letters
-from verify.computation.looks import Words, answers
-from verify.computation.mechanisms import (
+from verify.computation.trained.last_letters import LETTERS, by_last_letters
+from verify.computation.trained.looks import Words, answers
+from verify.computation.trained.mechanisms import (
     COUNTERS,
     DOUBLING,
     FEW,
@@ -34,7 +34,7 @@ QUICK = 40, 150, 40  # words of a quick run, those to fit and those to choose on
 
 @claim(
     source="[Liu2023]; the built models: constructions/computation/shortcut.py",
-    picture="verify.computation.automata_trained_picture:draw",
+    picture="verify.computation.trained.automata_trained_picture:draw",
 )
 def automata_trained(
     run: Run,
