@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from constructions.trained import configuration_of, untrained
 from theory.arithmetic.filters import kept_stream
 from theory.arithmetic.fourier import bin_of, bin_sizes, fourier_bins, fourier_matrix
 from theory.arithmetic.spectrum import peak_ratios
@@ -90,8 +91,6 @@ def adders(rows: str) -> list[Adder]:
 
 def before_training(name: str, pairs: np.ndarray) -> Adder:
     """The model of a checkpoint before it was trained."""
-    from constructions.trained import configuration_of, untrained
-
     model = untrained(configuration_of(name)).requires_grad_(False).double()
     return Adder(f"untrained {name}", model, pairs)
 

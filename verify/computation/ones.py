@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 
+from constructions.transformer import Transformer
 from theory.computation.parity import by_ones
 from verify.domains import Ball, outputs
 from verify.finding import Finding, Verdict
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 PLACES = 64
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from constructions.attention import Attention
+from constructions.blocks import MLP, Block, LayerNorm
+from constructions.interface import Prompt
+from constructions.transformer import Transformer
 from verify.domains.base import Domain, Entry, Matrix, NotPolynomial, entrywise
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from constructions.attention import Attention
-    from constructions.blocks import MLP, Block, LayerNorm
-    from constructions.interface import Prompt
-    from constructions.transformer import Transformer
 
 EPSILON = 1e-5  # what a layer norm adds to the variance
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.transformer import Transformer
 from theory.regression.ols import rank_cut
 from verify.domains import Ball
 from verify.domains.base import Domain, Matrix
+from verify.evidence.rounding import with_rounding_bound
 from verify.finding import Finding, Said, Verdict, at_most
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 LEAST_TOLD = 1e-3  # of a prediction: a wider rounding bound says nothing about it
 
@@ -73,8 +71,6 @@ def transformer_in_float(
     model: Transformer, x: np.ndarray, y: np.ndarray, queries: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The predictions and their rounding bounds; shapes as in `recursion_by_balls`."""
-    from verify.evidence.rounding import with_rounding_bound
-
     predictions, bounds = with_rounding_bound(model, x, y, queries)
     return predictions.numpy(), bounds.numpy()
 

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from constructions.attention import Attention
+from constructions.blocks import MLP
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation.cascade import Cascade, Table
 from theory.regression import Start
@@ -28,9 +31,6 @@ from verify.evidence.statement import symbols as symbols_of
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from constructions.attention import Attention
-    from constructions.blocks import MLP
-    from constructions.transformer import Transformer
 
 POINTS = 2  # modulo primes of 61 bits: the chance to miss a difference is below 2^−60
 MOST_WORDS = 512  # sequences that the checker runs in some seconds

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.exactness import exact_in
+from constructions.softmax import score_sizes
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from verify.claim import Run
 from verify.domains import Ball, outputs
@@ -15,9 +17,6 @@ from verify.evidence.formats import FORMATS, Format
 from verify.evidence.sequences import exact_evidence, families_of
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, at_least, at_most, each_at_most, labelled, same
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 LEAST_ERROR = 1e-9
 LONGEST = 2**12  # models are built up to this length to find the largest that is exact
@@ -151,8 +150,6 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
     of c, which is Θ(log n) in all layers but the last (`sharpening`); r are the bits of a code.
     Scores of equal tokens, which several may have, are those of a table, whatever n.
     """
-    from constructions.softmax import score_sizes
-
     found, limits, words = dict[str, float](), dict[str, float](), list[str]()
     for sized in (model, larger):
         n, r = sized.interface.max_length, max(sized.stream.widths.get("code", 0), 2)
@@ -249,7 +246,6 @@ def _largest_gap(model: Transformer) -> float:
 
 def longest(build: Callable[[int], Transformer], kept: Format) -> int:
     """The largest n, up to LONGEST, at which the format is exact (it is at all shorter ones)."""
-    from constructions.exactness import exact_in
 
     def fits(n: int) -> bool:
         return exact_in(build(n)).fits(kept.significand, kept.largest, kept.smallest)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from constructions.trained.tasks.facts import Facts
+from verify.language.facts_trained import Figures, Kept
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from constructions.trained.tasks.facts import Facts
-    from verify.language.facts_trained import Figures, Kept
 
 LINES = {
     "said": ("g(H): said, and no fact", "C3", "-"),

@@ -6,20 +6,18 @@ Float64 is compared within `rounding_bound`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb, arb_mat
 
+from constructions import modern_hopfield_update
+from constructions.transformer import Transformer
 from theory.memory.retrieval_bounds import update_rounding
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import BITS, coincide
 from verify.finding import Finding, at_most, same
 from verify.memory.vectors import softmax
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def definition(
@@ -98,8 +96,6 @@ def as_many_as_asked(
 
     With `steps` = s the model is within bounds[s] of the state after s updates and of no other.
     """
-    from constructions import modern_hopfield_update
-
     made = []
     for steps, bound in enumerate(bounds):
         got = run.build(modern_hopfield_update, *network, steps)(results[0]).numpy()

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.graphs.adjacency import MOST_LISTED, all_graphs
 from verify.domains import (
@@ -41,7 +42,6 @@ from verify.domains import (
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from constructions.transformer import Transformer
 
 SEQUENCES = 2**20  # of tokens, all of which are run
 CHUNK = 2**12  # of them at once

@@ -14,8 +14,7 @@ Beside every topic's claims lies a `faults.toml` (and one beside this file, for 
     trained = true                  # default false: only in `selftest --trained`
 
 `function` names the attribute of the module that *uses* it; it is replaced while the claim runs by
-one that changes what the function returns.  Where the claim imports it inside a function, it is
-the module that the import names.  The attribute may be a method or a property, "module:Class.name".
+one that changes what the function returns.  The attribute may be a method or a property, "module:Class.name".
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from constructions.transformer import Transformer
+
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from constructions.transformer import Transformer
 
 
 def _times(factor: float, *names: str) -> Callable[[dict[str, Tensor]], None]:

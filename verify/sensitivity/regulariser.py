@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
+from constructions.trained.flatness import hessian_trace, sharpness
+from constructions.trained.tasks import digits
+from constructions.trained.tasks.digits import split_digits
 from theory.sensitivity import noisy_patches
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
@@ -77,8 +80,6 @@ def sensitivity_regulariser(
                chance of 1/20.
     seeds      a null: of two seeds of plain training none has half the Sens of the other.
     """
-    from constructions.trained.tasks import digits
-
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return
@@ -102,9 +103,6 @@ def sensitivity_regulariser(
 def measured(run: Run, seen: Seen, count: int) -> Measured:
     """Everything of one model."""
     import torch
-
-    from constructions.trained.flatness import hessian_trace, sharpness
-    from constructions.trained.tasks.digits import split_digits
 
     model, task = seen.model, seen.task
     (images, labels), (others, wanted) = split_digits()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from constructions.trained import configuration_of, untrained
 from theory.memory.capacity import clopper_pearson
 from theory.structures import found_at, interpolated
 from verify.finding import Finding, Verdict
@@ -227,8 +228,6 @@ def _finding(
 
 def before(name: str) -> Any:
     """The model of a checkpoint with the weights that training began with."""
-    from constructions.trained import configuration_of, untrained
-
     return untrained(configuration_of(name)).requires_grad_(False)
 
 
