@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from constructions.trained import configuration_of, untrained
 from theory.arithmetic.filters import kept_stream
@@ -244,8 +245,6 @@ def filtered_at_random(
 
 
 def _projected(adder: Adder, modules: tuple[str, ...], P: np.ndarray) -> float:
-    import torch
-
     kept = torch.from_numpy(P)
 
     def change(module: str, added: Any) -> Any:

@@ -12,6 +12,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from constructions.trained import Attends, LooksAt
 from constructions.transformer import Transformer
@@ -123,8 +124,6 @@ def some(gave: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def even(model: Transformer, layer: int, words: Words, outside: int) -> np.ndarray:
     """The even pattern over all that a head of the layer may see, but the token `outside` of the
     rows: (m, front + N, front + N), 0 where it sees nothing else."""
-    import torch
-
     front, (m, N) = len(model.interface.prefix), words.tokens.shape
     attn = model.blocks[layer - 1].attn
     assert attn is not None

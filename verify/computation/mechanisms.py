@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import torch
 
 from constructions import semiautomaton, shortcut
 from constructions.transformer import Transformer
@@ -67,8 +68,6 @@ class Subject:
     n_choosing: int = CHOOSING
 
     def __post_init__(self) -> None:
-        import torch
-
         self.machine: Semiautomaton = self.task.machine
         self.T, self.outside = self.task.length, self.machine.n_letters
         self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import torch
 
 from constructions.exactness import exact_in
 from constructions.interface import Prompt
@@ -104,8 +105,6 @@ def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarr
 
 def prompt_of(model: Transformer, inputs: Inputs) -> Prompt:
     """The prompt of a program's inputs, each (…, N')."""
-    import torch
-
     return model.interface.write(
         torch, *(torch.as_tensor(np.array(each, dtype=np.float64)) for each in inputs)
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import numpy as np
+import torch
 
 from constructions.exactness import exact_in
 from constructions.softmax import score_sizes
@@ -199,8 +200,6 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
     """All numbers of a forward pass are whole, or halves of small ones, and at most c·max(r, 2)
     times the number of tokens and 1 (`_scale`): a format holds them up to the length stated.  That
     it does at the length found is what `exact_in` adds up from the weights, for all prompts."""
-    import torch
-
     for kind, kept in FORMATS.items():
         n = longest(lambda n: statement.build(V, n), kept)
         model = statement.build(V, max(n, 1))

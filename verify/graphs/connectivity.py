@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+import torch
 
 from constructions import disentangled, tripling
 from constructions.transformer import Transformer
@@ -347,8 +348,6 @@ def least(run: Run) -> Finding:
 
 def short_formats(run: Run) -> Finding:
     """Pairs that are wrong in short float formats, whose counts are rounded."""
-    import torch
-
     wrong, build = dict[str, int](), as_tested(run, "tripling").build
     A = side_by_side(path(14), path(14))
     for name in ("float32", "bfloat16"):

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
+import torch
 from flint import fmpq, fmpq_mat
+from torch import Tensor
 
 from constructions import modern_hopfield_update
 from constructions.assembly import Head, block, embed, unembed
@@ -33,10 +35,6 @@ from verify.memory.updates import (
     updates_against_torch,
 )
 from verify.memory.vectors import inner, minus, norm
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 BETAS = (0.25, 3.0)  # of the two heads of one layer
 Matrix = list[list[Any]]
@@ -155,8 +153,6 @@ def _layer_in_balls(
 
 def two_heads(X: np.ndarray, betas: tuple[float, float]) -> Transformer:
     """A layer of two heads, each with its own β: it multiplies that head's query."""
-    import torch
-
     d = X.shape[1]
     stream = Stream(pattern=d, state=d, first=d, second=d)
     pattern, state, first, second = map(stream.read, stream)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 from flint import arb
 
 from constructions import retrieve
@@ -107,8 +108,6 @@ def _retrieved(
 
 def in_float32(run: Run) -> Finding:
     """Pruned and dense, where rounding of the scores, multiplied by β, is most of the error."""
-    import torch
-
     worst, limit, eps = 0.0, 0.0, float(torch.finfo(torch.float32).eps)
     for beta in (1.0, 3000.0):
         X = run.rng.standard_normal((COUNT, DIMENSION))

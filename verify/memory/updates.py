@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from flint import arb, arb_mat
 
 from constructions import modern_hopfield_update
@@ -106,8 +107,6 @@ def as_many_as_asked(
 
 def torch_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float) -> np.ndarray:
     """softmax(βQKᵀ)V by torch's scaled_dot_product_attention, in float64."""
-    import torch
-
     q, k, v = (torch.as_tensor(M, dtype=torch.float64)[None, None] for M in (Q, K, V))
     attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=beta)
     return np.asarray(attended[0, 0].numpy())

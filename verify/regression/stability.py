@@ -6,6 +6,7 @@ from math import ceil, log2
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from constructions.transformer import Transformer
 from theory.checks import InputError
@@ -126,8 +127,6 @@ def _examples(run: Run, condition: float) -> Examples:
 
 def _in_float32(model: Transformer, examples: Examples) -> np.ndarray:
     """Its predictions there; infinite where it overflows."""
-    import torch
-
     given = (torch.as_tensor(part, dtype=torch.float32) for part in examples)
     try:
         return np.asarray(model.float()(*given).double())

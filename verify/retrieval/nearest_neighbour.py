@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
+from flint import arb
 
 from constructions import nearest_neighbour as construction
 from constructions.transformer import Transformer
@@ -117,8 +118,6 @@ def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: floa
 
 def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
     """The real distance from softmax to the nearest label, under (n − 1)·e^{−βγ}·(max − min)."""
-    from flint import arb
-
     worst, shown, domain = 0.0, "", Ball()
     for x, y, query in zip(*_grid(run, 5, n, soft.interface.d), strict=True):
         gaps = np.diff(np.unique(((x - query) ** 2).sum(-1))).tolist()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import numpy as np
+import torch
 
 from constructions import broad_average, composition, induction_heads, previous_token, skip_gram
 from constructions import transformer as parts
@@ -102,8 +103,6 @@ def random_layer(
     rng: np.random.Generator, vocabulary_size: int, length: int, heads: int, mlp: bool
 ) -> Transformer:
     """A layer of softmax attention with normal weights, positions, and an MLP if asked for."""
-    import torch
-
     D, d_head, M = 8, 4, 16
 
     def normal(*shape: int) -> torch.Tensor:

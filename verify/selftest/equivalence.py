@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from constructions.transformer import Transformer
 from theory.checks import InputError
@@ -38,10 +39,6 @@ from verify.domains import (
     random_prime,
     written,
 )
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 SEQUENCES = 2**20  # of tokens, all of which are run
 CHUNK = 2**12  # of them at once

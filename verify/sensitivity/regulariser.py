@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import torch
 
 from constructions.trained.flatness import hessian_trace, sharpness
 from constructions.trained.tasks import digits
@@ -18,9 +19,6 @@ from verify.evidence.groups import all_below, apart, paired, told_apart
 from verify.evidence.statistics import BY, Mean, above, below, estimated, ratio
 from verify.finding import Finding, Verdict, labelled, within
 from verify.sensitivity.trained_models import Seen, changes, seeds_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 KIND = "a softmax transformer trained on digits"
 TRAININGS = "plain", "regularised", "augmented"
@@ -102,8 +100,6 @@ def sensitivity_regulariser(
 
 def measured(run: Run, seen: Seen, count: int) -> Measured:
     """Everything of one model."""
-    import torch
-
     model, task = seen.model, seen.task
     (images, labels), (others, wanted) = split_digits()
     few = images[:count], labels[:count]

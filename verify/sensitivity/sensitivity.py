@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import torch
+from torch import nn
 
 from constructions.sensitivity import predictions
 from constructions.transformer import Transformer
@@ -290,9 +292,6 @@ def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
 def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
     """The estimate of any model's sensitivity, on models whose sensitivity is known, and on a
     torch module that is not one of ours: the majority as a linear threshold."""
-    import torch
-    from torch import nn
-
     known = {each.label: each for each in standard_functions(run, d)}
     words = random_sequences(samples, d, 2, run.rng)
     for label in ("3-parity", "dictator", "and-3"):

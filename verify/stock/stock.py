@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import torch
 
 from constructions import induction_heads
 from constructions.stock import Gadgets, StockEncoder, StockGPT2, to_encoder, to_gpt2
@@ -84,8 +86,6 @@ def stock(
 @cache
 def installed() -> bool:
     """Whether transformers can be imported."""
-    from importlib.util import find_spec
-
     return find_spec("transformers") is not None
 
 
@@ -277,8 +277,6 @@ def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
 
 def hardmax_logits(tokens: np.ndarray) -> Any:
     """The logits by definition: ⟨code of the answer, b(v)⟩ in digits ±1, and r/2 for ⊥."""
-    import torch
-
     r = (VOCABULARY - 1).bit_length()
     codes = 2.0 * (np.arange(VOCABULARY)[:, None] >> np.arange(r) & 1) - 1
     answers = induction(tokens)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import torch
 from scipy.stats import rankdata
 
 from constructions.trained.tasks import digits
@@ -103,8 +104,6 @@ def learned_digits(
 
 def images(run: Run, numbers: np.ndarray) -> np.ndarray:
     """Held-out images of numbers (…,), (…, d)."""
-    import torch
-
     generator = torch.Generator().manual_seed(int(run.rng.integers(2**31)))
     drawn = Drawn(1, 1, 1, 1, generator, held_out=True)
     return np.asarray(shown(torch.from_numpy(numbers), drawn).numpy())
@@ -132,8 +131,6 @@ def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Share]:
 
 def made(model: Any, shown: np.ndarray) -> np.ndarray:
     """What a network makes of images (draws, numbers, d), (draws, numbers)."""
-    import torch
-
     with torch.no_grad():
         parts = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
     return np.asarray(torch.cat(parts).numpy())
