@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 
 from constructions.transformer import Transformer
-from theory.regression.ols import rank_cut
 from verify.domains import Ball
 from verify.domains.base import Domain, Matrix
 from verify.evidence.rounding import with_rounding_bound
@@ -100,15 +99,3 @@ def recursion_by_balls(
             radii.append([float(entry.rad()) + abs(float(entry)) * 2.0**-53 for entry in entries])
     shape = (*leading, -1) if len(values[0]) > 1 and leading else (-1,)
     return np.array(values).reshape(shape), np.array(radii).reshape(shape)
-
-
-def least_squares_rounding(x: np.ndarray) -> np.ndarray:
-    """About how far rounding moves a computed minimum-norm solution, relative to its length; (…).
-
-    4·max(n, d)·eps·κ², κ the condition number of x (…, n, d) on its row space.  κ² belongs to
-    problems with a residual [Higham2002, section 20.1]; the factor stands for the constants of the
-    SVD, which are not derived here, so it can leave undecided and never decides.
-    """
-    singular = np.linalg.svd(x, compute_uv=False)
-    smallest = np.where(singular > rank_cut(x) * singular[..., :1], singular, np.inf).min(-1)
-    return np.asarray(4 * rank_cut(x) * (singular[..., 0] / smallest) ** 2)
