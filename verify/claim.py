@@ -92,6 +92,11 @@ class Claim:
     certifies: bool = False
 
     @property
+    def draws(self) -> bool:
+        """Whether it has a picture."""
+        return bool(self.picture)
+
+    @property
     def statement(self) -> str:
         """The docstring's first paragraph, on one line."""
         return _first_paragraph(inspect.getdoc(self.check))

@@ -137,7 +137,7 @@ def test_the_read_out_is_compared(machine):
 )
 def test_when_runs_are_exact(machine, monkeypatch, bits, largest, evidence):
     needs = Exactness(bits, largest, 1.0)
-    monkeypatch.setattr("constructions.exactness.exact_in", lambda model: needs)
+    monkeypatch.setattr("verify.computation.steps.exact_in", lambda model: needs)
     assert machine[0].interface.context == 4
     assert whole_evidence(machine[0]) == evidence
 

@@ -100,7 +100,10 @@ def test_a_head_that_looks_elsewhere_too(verdicts):
 
 
 def test_a_built_head_that_is_none(verdicts, monkeypatch):
-    monkeypatch.setattr("constructions.induction_heads", partial(induction_heads, sharpness=4.0))
+    monkeypatch.setattr(
+        "verify.retrieval.induction_trained.induction_heads",
+        partial(induction_heads, sharpness=4.0),
+    )
     assert verdicts(load(TWO))["matching"] is FAILS
 
 
@@ -141,7 +144,7 @@ def test_a_checkpoint_without_its_log(tmp_path):
 def test_a_convex_loss_is_no_transition(monkeypatch):
     def verdict(losses):
         log = [{"step": 20 * i, "loss": loss} for i, loss in enumerate(losses)]
-        monkeypatch.setattr("constructions.trained.log_of", lambda name: log)
+        monkeypatch.setattr("verify.retrieval.induction_trained.log_of", lambda name: log)
         return transition("a").verdict
 
     rng, i = np.random.default_rng(0), np.arange(300)

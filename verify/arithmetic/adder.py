@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from flint import arb, fmpq
 
+from constructions import adder as construction
+from constructions import linear_adder
+from constructions.exactness import exact_in
+from constructions.transformer import Transformer
 from theory.arithmetic.adder import (
     candidates,
     coarse,
@@ -38,9 +42,6 @@ from verify.evidence.sequences import difference_over_q
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, equal, labelled, same, within
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 FLOAT64_BITS = 53
 COARSER = 6, 7  # steps at which sizes are not known well enough
@@ -80,8 +81,6 @@ def adder(
 
 def built(run: Run, largest: int, step: int, alpha: float, bits: int | None) -> Transformer:
     """The model, with the planted fault if any."""
-    from constructions import adder as construction
-
     return run.build(construction, largest, step, alpha, bits)
 
 
@@ -92,8 +91,6 @@ def grain(model: Transformer) -> int:
 
 def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> Iterator[Finding]:
     """Sizes, exactness, all pairs, and their logits beside whole numbers."""
-    from constructions.exactness import exact_in
-
     yield size(model, "adder", L=L)
     tables = Tables(candidates(L), L, step, alpha, bits)
     wrong, longest = list[str](), [0.0]
@@ -250,8 +247,6 @@ def not_as_said(run: Run, L: int, step: int, alpha: float, bits: int | None) -> 
 
 def linear(run: Run, L: int) -> Iterator[Finding]:
     """2cs − c² on all pairs, and its tolerance."""
-    from constructions import linear_adder
-
     model = run.build(linear_adder, L)
     yield size(model, "linear-adder", L=L)
     wrong = list[str]()

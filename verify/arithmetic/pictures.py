@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.arithmetic.fourier import bin_of, bin_sizes
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 COMB = ("sum2", "sum2_5", "sum5", "sum10")
 PARTS = {"comb, periods 2, 2.5, 5, 10": COMB, "bump of the size": ("low",)}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from flint import arb, arb_mat, fmpq
 
+from constructions.transformer import Transformer
 from verify.evidence.enclosure import exactly
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def no_network(model: Transformer) -> str:

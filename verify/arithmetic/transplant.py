@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from constructions.trained import preset, untrained
 from verify.arithmetic.number_models import (
     HEADS,
     MLPS,
@@ -233,8 +234,6 @@ def below_random(id: str, name: str, found: float, control: list[float]) -> Find
 
 def controls(given: Adder) -> Iterator[Finding]:
     """The rows by themselves, and in random order; and no training."""
-    from constructions.trained import preset, untrained
-
     shuffled = untrained(preset("addition", "shuffled")).requires_grad_(False)
     name = "peaks in the spectrum of the rows"
     yield all_peaks("minilm/rows", name, peaks(given_rows(given.model)))

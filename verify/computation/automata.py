@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.computation import semiautomaton
+from constructions.computation.semiautomaton import Form
+from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from theory.computation.semiautomata import windows
 from theory.sequences import random_sequences
@@ -26,10 +29,6 @@ from verify.evidence.sequences import agreement
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
-
-if TYPE_CHECKING:
-    from constructions.computation.semiautomaton import Form
-    from constructions.transformer import Transformer
 
 NAMES = "S3", "A5"
 QUICK = 40  # letters of a quick run
@@ -82,7 +81,6 @@ def _states_said(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]:
 
 def simulates(run: Run, A: Semiautomaton, form: Form) -> OverTokens:
     """The construction of this form beside the automaton's own run."""
-    from constructions.computation import semiautomaton
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
         return {stage.holds: windows(A, words, stage.holds[1]) for stage in model.stages}
@@ -149,8 +147,6 @@ def composes(model: Transformer, n: int) -> Finding:
 
 def robust(run: Run, A: Semiautomaton, length: int) -> Iterator[Finding]:
     """Softmax errors leave no trace: on all maps and numbers, by length, and in balls."""
-    from constructions.computation import semiautomaton
-
     n = A.n_states
     yield sharpness_at_two_lengths(
         "softmax/sharpness",

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from constructions.blocks import plural
+from constructions.transformer import Transformer
 from theory.computation.cascade import Cascade
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 COLOURS = colormaps["Pastel1"].colors  # type: ignore[attr-defined]
 SIZE = 8.0  # points

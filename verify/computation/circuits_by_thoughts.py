@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.blocks import plural
+from constructions.computation import circuit_evaluator
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation import Circuit, adder, all_circuits, random_circuit
 from theory.computation.boolean_circuits import NAND, TABLES, adversarial
@@ -20,9 +23,6 @@ from verify.evidence.sequences import equal_over_q, margin_kept, registers_hold
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, same
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 SMALL = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2))
 UNITS, UNITS_OF_NAND = 4, 1
@@ -92,14 +92,11 @@ def circuits_by_thoughts(
 
 
 def _sizes(n: int, G: int) -> str:
-    from constructions.blocks import plural
-
     return f"{plural(n, 'input')} and {plural(G, 'gate')}"
 
 
 def evaluates(run: Run, nand: bool) -> OverTokens:
     """The construction beside the circuit: `build` takes inputs and gates, values may be any."""
-    from constructions.computation import circuit_evaluator
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
         at = by_hand(tokens, nand)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions.computation import connected_components as construction
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation import components as program_for
 from theory.computation import least_labels, shuffled_path
@@ -24,9 +26,6 @@ from verify.computation.steps import (
 )
 from verify.evidence.size import size
 from verify.finding import Finding, each_at_most, equal, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 LABEL = "components"
 UNITS = 18
@@ -66,8 +65,6 @@ def components(
 
 def built(run: Run, n: int, m: int, layers: int | None = None) -> Transformer:
     """The model, with the planted fault if any."""
-    from constructions.computation import connected_components as construction
-
     return run.build(construction, n, m, layers)
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 MOST = 200  # vertices that can be told apart
 WRITTEN = 40  # of which so many have their labels written

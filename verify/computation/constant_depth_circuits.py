@@ -6,6 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from constructions import induction_heads
+from constructions.computation import majority, parity, shortcut
+from constructions.computation.averaging_circuit import LEVELS, LEVELS_TO_ANSWER
+from constructions.computation.circuit_examples import marked_majority
 from theory.computation import cyclic
 from theory.retrieval import induction
 from verify.claim import Run, claim
@@ -71,10 +75,6 @@ def models(run: Run) -> list[tuple[Translated, str]]:
     The parity is the smallest for this; `marked-majority` averages over tokens that the word
     chooses, so that its means have all denominators up to n.
     """
-    from constructions import induction_heads
-    from constructions.computation import majority, parity, shortcut
-    from constructions.computation.circuit_examples import marked_majority
-
     odd = Translated(
         "parity",
         2,
@@ -125,8 +125,6 @@ def models(run: Run) -> list[tuple[Translated, str]]:
 
 def levels(found: list[Circuits]) -> Finding:
     """At most so many levels for each layer, and for the read-out."""
-    from constructions.computation.averaging_circuit import LEVELS, LEVELS_TO_ANSWER
-
     layers = found[0].model.n_layers
     return at_most(
         "levels",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.computation.counting import from_counting
+from constructions.transformer import Transformer
 from theory.computation.counting import (
     Count,
     Formula,
@@ -35,9 +37,6 @@ from verify.evidence.sequences import (
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, at_least, at_most, equal, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 ALL = {1: 9, 2: 9, 3: 7, 4: 5}  # letters of all words, by the size of the alphabet
 
@@ -111,7 +110,6 @@ def _chosen(
 
 def says(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
     """The construction beside the formula's definition."""
-    from constructions.computation.counting import from_counting
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
         N = np.arange(2, words.shape[-1] + 2)  # BOS is one of those seen

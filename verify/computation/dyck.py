@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.computation import dyck as construction
+from constructions.transformer import Transformer
 from theory import checks
 from theory.computation.dyck import (
     adversarial_words,
@@ -30,9 +32,6 @@ from verify.evidence.sequences import agreement, answers_equal, equal_over_q, re
 from verify.evidence.size import bits, size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 CASES = (1, None), (2, None), (3, None), (1, 3), (2, 3)  # types and depth
 QUICK = 30  # letters of a quick run
@@ -90,7 +89,6 @@ def dyck(
 
 def judges(run: Run, k: int, depth: int | None) -> OverTokens:
     """The construction beside the stack."""
-    from constructions.computation import dyck as construction
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
         b = balances(words, k)

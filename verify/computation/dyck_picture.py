@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.computation.dyck import balances, brackets
 from verify.retrieval.pictures import WEIGHTS
 from verify.retrieval.snapshots import snapshots
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 DEPTH, ERROR, WORD = "#1f5fa8", "#b5651d", "#2e8b57"
 

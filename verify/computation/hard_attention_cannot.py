@@ -7,6 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from constructions import induction_heads
+from constructions import previous_token as looks_back
+from constructions.computation import from_formula, parity, to_circuit
+from constructions.computation.circuit_examples import contains_aa
 from theory.checks import InputError
 from theory.retrieval import induction, previous_token
 from verify.claim import Run, claim
@@ -72,11 +76,6 @@ def hard_attention_cannot(
 
 def models(run: Run) -> list[Translated]:
     """Unique-hard models: of the library, and one written for this."""
-    from constructions import induction_heads
-    from constructions import previous_token as looks_back
-    from constructions.computation import from_formula
-    from constructions.computation.circuit_examples import contains_aa
-
     return [
         Translated(
             "contains-aa",
@@ -166,8 +165,6 @@ def _averages(run: Run, longest: int) -> Finding:
 
 def refused(run: Run, n: int) -> int:
     """1 if parity by an average of n letters is refused, for averaging, else 0."""
-    from constructions.computation import parity, to_circuit
-
     try:
         to_circuit(run.build(parity, n, causal=True), n, "and-or")
     except InputError as error:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 
+from constructions.transformer import Transformer
 from theory.computation.ones import words_by_ones
 from verify.domains import Ball, outputs
 from verify.finding import Finding, Verdict
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def only_counts(model: Transformer) -> Finding:

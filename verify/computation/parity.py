@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 
+from constructions.computation import parity as construction
+from constructions.computation import parity_bounded
+from constructions.transformer import Transformer
 from theory.computation.ones import bits_lost, cross_entropy, extremes
 from theory.computation.parity import (
     bounded_logit,
@@ -31,9 +34,6 @@ from verify.evidence.sequences import agreement, answers_equal
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_most, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 SHARPNESS = 2, 4, 8
 LENGTHS = 10, 100, 1000
@@ -83,7 +83,6 @@ def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[
 
 def counts_ones(run: Run, causal: bool) -> OverTokens:
     """The construction beside the definition: for the whole word, or after each letter."""
-    from constructions.computation import parity as construction
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
         ones = np.cumsum(words, axis=-1)
@@ -134,8 +133,6 @@ def _extremes(statement: OverTokens, length: int, quick: bool) -> Finding:
 
 def softmax(run: Run) -> Iterator[Finding]:
     """The bound, term by term; and the model's own logits in balls, beside it and its form."""
-    from constructions.computation import parity as construction
-
     yield bound_holds(SIDES)
     few = range(1, 5 if run.quick else 11)
     sizes = {n: list(range(n + 1)) for n in few}
@@ -194,7 +191,6 @@ def bound_holds(most: int) -> Finding:
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
     """[ChiangCholak2022]'s weights: right on all words of n ≤ 10, of the size stated, and what
     their logits are."""
-    from constructions.computation import parity_bounded
 
     def build(n: int) -> Transformer:
         return run.build(parity_bounded, n, layer_norm=layer_norm)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.computation.semiautomaton import Form
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation import (
     NotSolvable,
@@ -40,10 +42,6 @@ from verify.evidence.sequences import agreement
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
-
-if TYPE_CHECKING:
-    from constructions.computation.semiautomaton import Form
-    from constructions.transformer import Transformer
 
 NAMES = "mod-3-with-reset", "S3", "gridworld-4", "dyck-4", "S4", "all-maps-3", "A5"
 LETTERS = 32  # of the word that is drawn

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.computation import from_formula
+from constructions.computation.semiautomaton import Form
+from constructions.transformer import Transformer
 from theory.computation import (
     Formula,
     Language,
@@ -36,10 +39,6 @@ from verify.evidence.sequences import agreement
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal, labelled
-
-if TYPE_CHECKING:
-    from constructions.computation.semiautomaton import Form
-    from constructions.transformer import Transformer
 
 LETTERS = "ab"
 ALTERNATE = "b and yesterday a and historically (a and not yesterday a or b and yesterday a)"
@@ -141,7 +140,6 @@ def _case(label: str, text: str | None, regex: str | None, letters: str | None) 
 
 def recognises(run: Run, case: Case, form: Form) -> OverTokens:
     """The construction beside the formula's definition, or beside the expression's automaton."""
-    from constructions.computation import from_formula
 
     def answers(words: np.ndarray) -> np.ndarray:
         if case.expression is not None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.blocks import Stage
+from constructions.transformer import Transformer
 from theory.computation import Formula
 from theory.computation.temporal_program import Program
 from theory.computation.truth_tables import TruthTable
 from verify.evidence.gaps import States, at_positions, at_tokens
 from verify.evidence.restoring import after_mlp, traces
 from verify.finding import Finding, Verdict
-
-if TYPE_CHECKING:
-    from constructions.blocks import Stage
-    from constructions.transformer import Transformer
 
 MOST_STATES = 2**14  # of a letter and the bits of one table
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.computation import semiautomaton
+from constructions.computation.to_circuit import Gates, to_circuit
+from constructions.transformer import Transformer
 from theory.computation import ThresholdCircuit, cyclic, largest_constant_subcube, unary
 from theory.sequences import all_sequences, random_sequences
 from verify.claim import Run
 from verify.evidence.sequences import exact_evidence
 from verify.finding import Finding, Verdict, equal, same
 from verify.ledger.theorems import Formula
-
-if TYPE_CHECKING:
-    from constructions.computation.to_circuit import Gates
-    from constructions.transformer import Transformer
 
 FROM = 4  # letters: in shorter words, formulas of sizes have exceptions
 QUICK = 7  # letters up to which quick runs take all words
@@ -47,8 +45,6 @@ class Translated:
 
 def parity_in_log_layers(run: Run) -> Translated:
     """Maps composed in pairs: unique-hard, but the number of layers grows with the length."""
-    from constructions.computation import semiautomaton
-
     return Translated(
         "parity-in-log-layers",
         2,
@@ -79,8 +75,6 @@ class Circuits:
 
 def translate(of: Translated, lengths: range | list[int]) -> Circuits:
     """One model, for the longest of these words, at each of these lengths."""
-    from constructions.computation.to_circuit import to_circuit
-
     model = of.build(max(lengths))
     return Circuits(of, model, {n: to_circuit(model, n, of.gates) for n in lengths})
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.computation import turing_machine
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation import MACHINES, TuringMachine, read_machine
 from theory.computation.turing import Step
@@ -27,9 +29,6 @@ from verify.evidence.sequences import (
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 MOST_HISTORIES = 10**4  # of a length, all of which are run
 MOST_STEPS = 10**4
@@ -122,8 +121,6 @@ def _runs(
 
 def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
     """The construction of this form beside the machine's own rules, after any history."""
-    from constructions.computation import turing_machine
-
     addressed = form == "addressed"
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:

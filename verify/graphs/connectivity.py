@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
+import torch
 
+from constructions import disentangled, tripling
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
@@ -43,9 +46,6 @@ from verify.domains.base import Entry
 from verify.evidence.size import size
 from verify.finding import Evidence, Finding, Verdict, equal, labelled, same
 from verify.graphs.running import difference, evidence_of, exactly, in_float64, over_q, shown
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 DEPTHS = 1, 2, 3  # of the models that are run on paths
 MOST_NODES, MOST_LAYERS = 40, 4  # of what is run over Q, at a width of 2^(L + 1)·n
@@ -103,8 +103,6 @@ def connectivity(
 
 def constructions_of(run: Run) -> list[Tested]:
     """The three of them, each with the planted fault if there is one."""
-    from constructions import disentangled, tripling
-
     return [
         Tested(
             "tripling",
@@ -350,8 +348,6 @@ def least(run: Run) -> Finding:
 
 def short_formats(run: Run) -> Finding:
     """Pairs that are wrong in short float formats, whose counts are rounded."""
-    import torch
-
     wrong, build = dict[str, int](), as_tested(run, "tripling").build
     A = side_by_side(path(14), path(14))
     for name in ("float32", "bfloat16"):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from verify.graphs.pointers import Pointers
+from verify.graphs.pointers import Pointers
 
 MARKS = {
     "tripling": ("o", "#1f5fa8", "tripling, ⌈log₃D⌉"),

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.graphs import distances, from_edges
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 ARM, LAYERS = 10, 3
 

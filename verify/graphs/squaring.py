@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions.graphs import squaring as construction
+from constructions.transformer import Transformer
 from theory import checks
 from theory.graphs import (
     all_graphs,
@@ -33,9 +35,6 @@ from verify.evidence.size import size
 from verify.evidence.softmax import enclosed_error
 from verify.finding import Finding, Verdict, at_most, equal, labelled
 from verify.graphs.own import Edges, Nodes, adjacency, chosen
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 FORMS = "lean", "robust"
 ENCLOSED_NODES = 8
@@ -75,8 +74,6 @@ def squaring(
 
 def built(run: Run, n: int, L: int, form: str) -> Transformer:
     """The model, with the planted fault if any."""
-    from constructions.graphs import squaring as construction
-
     return run.build(construction, n, L, form=form)
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.graphs import Channels, connected, cycles, distances, kronecker, two_clique
 from theory.graphs import path as path_graph
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 N = 8
 

@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from constructions import string_probabilities
+from constructions.trained import configuration_of, untrained
+from constructions.trained.tasks.facts import Facts
 from theory.language import printed_bound
 from theory.language.documents import chances_of_seen, numbers
 from theory.language.worlds import MODELS
@@ -17,9 +20,6 @@ from verify.claim import Run, claim
 from verify.evidence.checkpoints import runs_of
 from verify.finding import Finding, Verdict, at_least, at_most, each_at_most, labelled
 from verify.language.bounds import told, unless_vacuous
-
-if TYPE_CHECKING:
-    from constructions.trained.tasks.facts import Facts
 
 NAME, QUICK = "facts-small-2-layers", "facts-tiny-2-layers"
 KIND = "a softmax transformer trained on facts"
@@ -58,9 +58,6 @@ def facts_trained(run: Run) -> Iterator[Finding]:
     Null models: an untrained one (recall below 10/|F|, g(H) above 1 − 10/|F|), and planted ones,
     calibrated, Good–Turing and memoriser, on opposite sides of these thresholds.
     """
-    from constructions import string_probabilities
-    from constructions.trained import configuration_of, untrained
-
     found: dict[str, list[Kept]] = {}
     again: dict[str, Figures] = {}
     for name, models in runs_of(QUICK if run.quick else NAME, KIND).items():

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from constructions.trained.tasks.facts import Facts
-    from verify.language.facts_trained import Figures, Kept
+from constructions.trained.tasks.facts import Facts
+from verify.language.facts_trained import Figures, Kept
 
 LINES = {
     "said": ("g(H): said, and no fact", "C3", "-"),

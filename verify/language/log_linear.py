@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
+from flint import fmpq, fmpq_poly
 
 from theory.language import (
     Log,
@@ -90,7 +91,6 @@ def gradient(run: Run, draws: int) -> Finding:
 
 def hessian(run: Run, draws: int) -> Finding:
     """∂_j E_θ f_i, of rational functions of e^{θ_j}, and the covariance by its definition."""
-    from flint import fmpq, fmpq_poly
 
     def slope(of: LogLinear, x: tuple[Fraction, ...], i: int, j: int) -> Fraction:
         """x_j·d/dx_j of Σ w f_i / Σ w, as polynomials in x_j."""

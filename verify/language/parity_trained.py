@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
 
+from constructions.trained import configuration_of, untrained
+from constructions.trained.tasks.parity import Parity
 from verify.claim import Run, claim, option
 from verify.computation.trained.looks import patterns
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, at_least, at_most, within
-
-if TYPE_CHECKING:
-    from constructions.trained.tasks.parity import Parity
 
 KIND = "a softmax transformer trained on parity"
 NAMES = "parity-small-steps", "parity-small-answer"
@@ -62,8 +61,6 @@ def parity_trained(
     others     so is every seed with steps about the parity of the other letters.
     untrained  before training the same, and no step is learned nor attention on children.
     """
-    from constructions.trained import configuration_of, untrained
-
     steps, answer = (models_of(name, KIND) for name in NAMES)
     task = steps[0].task
     letters = torch.from_numpy(run.rng.integers(2, size=(QUICK if run.quick else words, task.d)))

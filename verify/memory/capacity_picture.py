@@ -51,7 +51,7 @@ def draw_hopfield(d: int, rng: np.random.Generator) -> Figure:
     title = f"Hebb networks of {d} neurons, {curve.runs} a load, 95 % intervals"
     left.set_title(title)
     box: dict[str, Any] = {"framealpha": 1, "edgecolor": "white", "fontsize": 8}
-    left.legend(loc="center left", bbox_to_anchor=(0, 0.6), **box)
+    left.legend(loc="center left", bbox_to_anchor=(0, 0.4), **box)
     for k, load in enumerate((0.05, 0.1, 0.2)):
         xi = random_patterns(max(1, round(load * d)), d, rng)
         _retrieval(right, xi, None, f"α = {load:g}", f"C{k}", rng)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from constructions import newton_with_pauses
+from constructions.transformer import Transformer
 from theory import checks
 from verify.claim import Run, claim, option
 from verify.evidence.identity import DomainName
@@ -15,9 +17,6 @@ from verify.regression.convergence import newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import computes, powers_of
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 @claim(
@@ -46,8 +45,6 @@ def newton_pauses(
     scale = checks.positive_number("alpha", scale)
 
     def build(d: int, n: int, k: int) -> Transformer:
-        from constructions import newton_with_pauses
-
         return run.build(newton_with_pauses, d, k, scale)
 
     statement = OverExamples(

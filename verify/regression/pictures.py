@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from constructions import newton
+from constructions.regression import Inverse, Prediction
+from constructions.transformer import Transformer
 from theory.regression import (
     Start,
     chebyshev_iterates,
@@ -22,11 +25,8 @@ from theory.regression import (
     ols,
 )
 from verify.ledger.theorems import theorem
+from verify.regression.stability import Errors
 from verify.regression.statements import LAYOUTS, newton_theorem
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-    from verify.regression.stability import Errors
 
 COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
 
@@ -49,8 +49,6 @@ def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: St
     from the registers of the stream with unit vectors as queries, so that M is known as a matrix.
     Right: the layers that k steps take.
     """
-    from constructions import newton
-
     n, d = x.shape
     with panels_of(10, 4, columns=2) as (figure, (left, right)):
         for layout in LAYOUTS[start]:
@@ -72,8 +70,6 @@ def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: St
 
 def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[int, float]]:
     """Each layer after which registers hold M x or xᵀM Xᵀy, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ there."""
-    from constructions.regression import Inverse, Prediction
-
     d, exact = x.shape[1], ols(x, y)
     streams, found = list(model.streams(x, y, np.eye(d))), dict[int, np.ndarray]()
     for stage in model.stages:

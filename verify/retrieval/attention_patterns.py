@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
+from constructions import broad_average, previous_token, skip_gram
+from constructions.transformer import Transformer
 from theory.retrieval import previous_token as previous_token_by_definition
 from theory.retrieval import skip_gram as attended_by_definition
 from theory.retrieval import token_frequencies
@@ -19,9 +21,6 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 from verify.retrieval.codes import codes_before
 from verify.retrieval.options import Length, LogitError, Samples, Symbols
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 Patterns = Literal["all", "previous-token", "skip-gram", "broad-average"]
 NAMES = get_args(Patterns)[1:]
@@ -63,8 +62,6 @@ def attention_patterns(
 
 def stated(run: Run, name: str) -> OverTokens:
     """One of the three; that of skip-grams has a table with ties, as brackets of one kind do."""
-    from constructions import broad_average, previous_token, skip_gram
-
     if name == "previous-token":
         return OverTokens(
             name,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions import hop as construction
+from constructions.tokens import lattice
+from constructions.transformer import Transformer
 from theory.retrieval import (
     all_sequences,
     doubling_layers,
@@ -26,10 +29,6 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
 from verify.retrieval.codes import matching, token_codes
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 
 CERTIFIED = 3  # hops, which in words of nine letters still lead to other places than more of them
 
@@ -84,8 +83,6 @@ def hop(
 
 def hops(run: Run, k: int) -> OverTokens:
     """k hops."""
-    from constructions import hop as construction
-    from constructions.tokens import lattice
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
         points = lattice(model.interface.context)
@@ -117,8 +114,6 @@ def certified(run: Run, k: int) -> dict[str, Any]:
 
 def _layers(run: Run, V: int) -> Finding:
     """⌊log₂k⌋ + 2 at every k, where doubling pairs takes ⌈log₂k⌉ + 2."""
-    from constructions import hop as construction
-
     layers = {k: construction(k, V, 8).n_layers for k in range(1, (8 if run.quick else 64) + 1)}
     right = sum(count == hop_layers(k) for k, count in layers.items())
     saved = sum(count < doubling_layers(k) for k, count in layers.items())

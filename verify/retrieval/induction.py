@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
+from constructions import induction_heads as construction
+from constructions.transformer import Transformer
 from theory.retrieval import Match, NoMatch, ngram
 from theory.retrieval import induction as definition
 from verify.claim import Run, claim, option
@@ -18,10 +20,9 @@ from verify.evidence.softmax import formats, softmax, softmax_options
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
 from verify.retrieval.codes import codes_before, matching, token_codes
+from verify.retrieval.narration import narrate
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
+from verify.retrieval.words import word_tokens
 
 Matches = Literal["all", Match]
 
@@ -81,7 +82,6 @@ def induction(
 
 def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
     """Induction heads with this convention."""
-    from constructions import induction_heads as construction
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
         V = model.interface.vocabulary_size
@@ -111,9 +111,6 @@ def head_states(model: Transformer, match: str) -> Iterator[States]:
 
 def _on_words(run: Run, prompt: str, match: Match, no_match: NoMatch) -> Finding:
     """A prompt in words: what each layer moved, and the answer beside the definition's."""
-    from verify.retrieval.narration import narrate
-    from verify.retrieval.words import word_tokens
-
     tokens, words = word_tokens(prompt)
     row, word = np.array(tokens), dict(zip(tokens, words, strict=True))
     statement = induction_heads(run, match, no_match)

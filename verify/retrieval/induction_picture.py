@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from constructions.transformer import Transformer
 from verify.retrieval.circuits import attention_of, circuits_of
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def draw(

@@ -20,21 +20,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb, fmpq
 
+from constructions.attention import Attention
+from constructions.blocks import Block
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 from verify.domains import Ball, Domain, Rational, outputs, read_out, through
 from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS
-
-if TYPE_CHECKING:
-    from constructions.attention import Attention
-    from constructions.blocks import Block
-    from constructions.transformer import Transformer
 
 EXACT = Rational()
 PRECISION = 192  # bits of the balls, far more than the longest format keeps
@@ -255,8 +252,6 @@ def fractions(value: Entry) -> tuple[Fraction, ...]:
 
 def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
     """The only attention layer, and what acts on each token alone before and after it."""
-    from constructions.blocks import Block
-
     layers = [(i, block.attn) for i, block in enumerate(model.blocks) if block.attn is not None]
     if len(layers) != 1:
         raise InputError(

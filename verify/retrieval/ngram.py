@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions import in_context_ngram as construction
+from constructions.transformer import Transformer
 from theory.retrieval import (
     dirichlet_predictor_by_definition,
     ngram_by_definition,
@@ -26,9 +28,6 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal, labelled
 from verify.retrieval.codes import codes_before, token_codes
 from verify.retrieval.options import Length, Samples, Symbols
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 MOST_CONTEXTS = 1000  # listed for the score gap; more would take minutes
 
@@ -77,7 +76,6 @@ def in_context_ngram(
 
 def ngram(run: Run, order: int, alpha: int) -> OverTokens:
     """The n-gram of this order; the answer is the most frequent symbol."""
-    from constructions import in_context_ngram as construction
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         # Symbols that the counts do not know have frequency 0, as all of a new context have.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,15 +19,13 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path as Curve
 from numpy.typing import ArrayLike
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.retrieval import hop_positions
 from verify.claim import Run
 from verify.evidence.statement import OverTokens
 from verify.retrieval.snapshots import Snapshot, pointed_to, snapshots
 from verify.retrieval.words import answer_word, labels
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 MOST = 41  # tokens that can be read in a picture, BOS included
 LETTERS = 14  # of a label

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from constructions.trained.tasks import digits
 from theory.sensitivity import noisy_patches
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
@@ -71,8 +72,6 @@ def digits_sensitivity(
               0.25; and with noise of 1e−12 none.
     untrained before training at most 30 % are right; how sensitive these are stands beside.
     """
-    from constructions.trained.tasks import digits
-
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return

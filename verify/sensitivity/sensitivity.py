@@ -7,10 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
+import torch
+from torch import nn
 
+from constructions.sensitivity import predictions
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 from theory.sensitivity import (
@@ -48,9 +52,6 @@ from verify.sensitivity.standard import (
     own_function,
     standard_functions,
 )
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)
 ETA = 1e-6  # a chance of error in a million: an interval that misses is news
@@ -291,11 +292,6 @@ def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
 def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
     """The estimate of any model's sensitivity, on models whose sensitivity is known, and on a
     torch module that is not one of ours: the majority as a linear threshold."""
-    import torch
-    from torch import nn
-
-    from constructions.sensitivity import predictions
-
     known = {each.label: each for each in standard_functions(run, d)}
     words = random_sequences(samples, d, 2, run.rng)
     for label in ("3-parity", "dictator", "and-3"):

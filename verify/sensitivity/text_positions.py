@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from constructions.trained.tasks import text
 from theory.sensitivity import forced
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
@@ -81,8 +82,6 @@ def text_positions(
                uniform, at the ends and at all positions; and one whose weights rise from 1 to 16
                has to have recency.
     """
-    from constructions.trained.tasks import text
-
     if not text.available():
         why = f"this version of Python has other topics than {text.VERSION}"
         yield absent("texts", why, f"run it with Python {text.VERSION}")

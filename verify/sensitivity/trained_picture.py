@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from verify.sensitivity.digits_trained import Curves
-    from verify.sensitivity.regulariser import Measured
+from verify.sensitivity.digits_trained import SIGMAS, Curves
+from verify.sensitivity.regulariser import Measured
 
 AGAINST = 1.0  # the σ of which patches are shown
 
@@ -17,8 +14,6 @@ AGAINST = 1.0  # the σ of which patches are shown
 def draw_digits(curves: Curves) -> Figure:
     """Sens against σ, a band from the least to the largest seed, after training and before; and by
     patch at one σ, the mean of the seeds."""
-    from verify.sensitivity.digits_trained import SIGMAS
-
     kinds = len(curves.trained)
     figure = Figure(figsize=(13, 7))
     grid = figure.add_gridspec(2, kinds, height_ratios=[2, 1])

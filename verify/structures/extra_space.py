@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions.structures import bucket_table
+from constructions.transformer import Transformer
 from theory.structures import (
     cell_bits,
     nearest,
@@ -22,9 +24,6 @@ from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_most, equal, labelled, same
 from verify.structures.by_lookup import DRAWN, accuracies, beside
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 # Second lookups that are right, drawn to ±0.2 points.  The draw furthest from the integral is that
 # at N = 16 and T = 8, by 0.39.
@@ -64,8 +63,6 @@ def extra_space(
 
 
 def _as_layers(run: Run, N: int, T: int) -> Iterator[Finding]:
-    from constructions.structures import bucket_table
-
     top = 4 * N
     model = run.build(bucket_table, N, T, largest=top)
     yield size(model, "bucket-table", N=N, T=T)

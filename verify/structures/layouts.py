@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import permutations
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions.structures import kd_descent, kd_layout
+from constructions.transformer import Transformer
 from theory.structures import (
     band_order,
     found,
@@ -33,9 +35,6 @@ from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_least, at_most, equal, labelled, same
 from verify.structures.by_lookup import accuracies, ahead, below, beside, told
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 # Of the plane, drawn to ±0.7 points by two standard errors, and printed to a tenth.
 KD = {32: [3.2, 9.2, 20.8, 40.6, 77.7], 100: [0.9, 2.8, 6.4, 13.5, 27.4, 51.7]}
@@ -84,8 +83,6 @@ def layouts(
 
 
 def _laid_out(run: Run, levels: int) -> Iterator[Finding]:
-    from constructions.structures import kd_layout
-
     N = 2**levels - 1
     model = run.build(kd_layout, N, 2, largest=2 * N)
     yield size(model, "kd-layout", N=N, d=2)
@@ -127,8 +124,6 @@ def _over_q(model: Transformer, *inputs: np.ndarray) -> np.ndarray:
 
 
 def _descent(run: Run, levels: int) -> Iterator[Finding]:
-    from constructions.structures import kd_descent
-
     N = 2**levels - 1
     top = 2 * N + 1 if N <= 7 else N
     model = run.build(kd_descent, levels, 2, largest=top)

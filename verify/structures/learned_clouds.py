@@ -24,7 +24,7 @@ from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, labelled
 from verify.structures.learned import KIND, Share, before, measure, over, told, under
 
-ON_SPHERE = N, M, D = 32, 4, 30  # points, lookups, dimension
+N, M, D = 32, 4, 30  # points, lookups, dimension
 BITS, LEARNT, HASHES = 3, 10_000, 20  # of a bucket; points for k-means; hashes that are drawn
 LEVELS, LOOKUPS = 4, 3  # of the tree on the hard plane
 

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import torch
 from scipy.stats import rankdata
 
+from constructions.trained.tasks import digits
+from constructions.trained.tasks.laws import Drawn, shown
 from theory.structures import Strategy, binary_search, interpolation_search, looked_at, nearest
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent, models_of
@@ -80,8 +83,6 @@ def learned_digits(
     permuted  with numbers in other orders a correlation below .2, rotated below .5, and with the
               queries of another set less than half found.
     """
-    from constructions.trained.tasks import digits
-
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return
@@ -103,10 +104,6 @@ def learned_digits(
 
 def images(run: Run, numbers: np.ndarray) -> np.ndarray:
     """Held-out images of numbers (…,), (…, d)."""
-    import torch
-
-    from constructions.trained.tasks.laws import Drawn, shown
-
     generator = torch.Generator().manual_seed(int(run.rng.integers(2**31)))
     drawn = Drawn(1, 1, 1, 1, generator, held_out=True)
     return np.asarray(shown(torch.from_numpy(numbers), drawn).numpy())
@@ -134,8 +131,6 @@ def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Share]:
 
 def made(model: Any, shown: np.ndarray) -> np.ndarray:
     """What a network makes of images (draws, numbers, d), (draws, numbers)."""
-    import torch
-
     with torch.no_grad():
         parts = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
     return np.asarray(torch.cat(parts).numpy())

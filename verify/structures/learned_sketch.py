@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import numpy as np
+import torch
 
 from theory.structures import (
     balanced_hashes,
@@ -99,8 +100,6 @@ def known(
 
 def answers(model: Any, streams: np.ndarray) -> np.ndarray:
     """What the sketch says of all items, (count, V)."""
-    import torch
-
     asked = np.tile(np.arange(V), (len(streams), 1))
     with torch.no_grad():
         return np.asarray(model(streams, asked).numpy())

@@ -7,6 +7,7 @@ from copy import copy
 from typing import Annotated, Any
 
 import numpy as np
+import torch
 
 from theory.structures import (
     interpolation_search,
@@ -151,8 +152,6 @@ def control(
 
 def contents(model: Any, points: np.ndarray) -> np.ndarray:
     """What the extra cells hold for points (sets, N), (sets, T)."""
-    import torch
-
     parts = torch.as_tensor(points, dtype=model.like.dtype)[..., None].split(CHUNK)
     with torch.no_grad():
         return torch.cat([model.laid(part)[1][..., 0] for part in parts]).numpy()

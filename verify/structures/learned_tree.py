@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.trained.tasks import laws
 from theory.structures import (
     depths,
     found_by_depth,
@@ -78,8 +79,6 @@ def learned_tree(
 
 def frequencies() -> np.ndarray:
     """Of the point of each rank, (15,)."""
-    from constructions.trained.tasks import laws
-
     return laws.frequencies(N)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions import structures as built
+from constructions.transformer import Transformer
 from theory.structures import (
     balanced_hashes,
     best_answers,
@@ -29,9 +31,6 @@ from verify.evidence.size import size
 from verify.evidence.statistics import Mean, estimated
 from verify.finding import Finding, Verdict, equal, labelled, same
 from verify.structures.by_lookup import ERRORS
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
 DEPTHS = 1, 2, 4
@@ -89,8 +88,6 @@ def sketches(
 
 
 def _as_layers(run: Run) -> Iterator[Finding]:
-    from constructions import structures as built
-
     items, w = 5, 3
     streams = np.array(list(product(range(items), repeat=WRITTEN)))
     asked = np.tile(np.arange(items), (len(streams), 1))

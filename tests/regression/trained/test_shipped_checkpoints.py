@@ -83,7 +83,7 @@ def test_untrained_models_do_not_pass(name, monkeypatch, random_probed):
 
     original = Probed.of
     monkeypatch.setattr(Probed, "of", probed)
-    monkeypatch.setattr("constructions.trained.load", random)
+    monkeypatch.setattr("verify.evidence.checkpoints.load", random)
     claim, options = CLAIMS[name]
     few = {**options, "samples": 200}
     assert claim.verdict(Run(seed=1, quick=True), **few) is not Verdict.HOLDS

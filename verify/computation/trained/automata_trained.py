@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.trained import configuration_of, shipped, untrained
 from verify.claim import Run, claim, option
 from verify.computation.trained.last_letters import LETTERS, by_last_letters
 from verify.computation.trained.looks import Words, answers
@@ -63,8 +64,6 @@ def automata_trained(
     doubling  after layer l = 1 … 4 it is read off the stream, at letter T, where the last 2^l
               letters send every state.
     """
-    from constructions.trained import configuration_of, shipped, untrained
-
     names = [name for name in shipped() if name.startswith(PREFIX)]
     names, subjects = names if checkpoint is None else seeds_of(checkpoint), dict[str, Subject]()
     size = (min(words, QUICK[0]), *QUICK[1:]) if run.quick else (words,)

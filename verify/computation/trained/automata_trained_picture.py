@@ -4,18 +4,16 @@ built one."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from constructions import semiautomaton, shortcut
+from constructions.transformer import Transformer
 from theory.computation import NotSolvable
 from verify.computation.trained.looks import patterns
 from verify.computation.trained.mechanisms import LATCHES, Subject
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def draw(subjects: Mapping[str, Subject]) -> Figure:
@@ -44,8 +42,6 @@ def draw(subjects: Mapping[str, Subject]) -> Figure:
 def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
     """Titles and attention (T, T) on one word: of the head that looks most at the latest letter
     that gives something to the first latch, or where no latch is first, of layer 1 on average."""
-    from constructions import semiautomaton, shortcut
-
     word, found = subject.start.first(1), list[tuple[str, np.ndarray]]()
     try:
         built: Transformer = shortcut(subject.machine, subject.T)

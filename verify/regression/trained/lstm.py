@@ -8,6 +8,7 @@ from itertools import product
 from typing import Annotated
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from theory.checks import InputError
 from theory.regression import error_cosines
@@ -105,7 +106,6 @@ def at_error_of(
     That m is known from these prompts only: by how much each of them moves it stands in its
     similarity, to first order, which leaves the mean as it is and makes its error the right one.
     """
-    from scipy.optimize import minimize_scalar
 
     def at(doublings: float) -> tuple[np.ndarray, np.ndarray]:
         rule = own.algorithms.filtered(power, doublings)

@@ -7,10 +7,11 @@ query) from the first t.  Algorithms take every prefix as a problem of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.trained.tasks.regression import Regression
 from theory.regression import (
     PrefixSpectrum,
     Prompts,
@@ -19,9 +20,6 @@ from theory.regression import (
     ill_conditioned_prompts,
     online_gradient_descent_iterates,
 )
-
-if TYPE_CHECKING:
-    from constructions.trained.tasks.regression import Regression
 
 Predictor = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 """Called with examples x (m, n, d), y (m, n) and queries (m, d), as all regression methods are."""
