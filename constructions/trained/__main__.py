@@ -20,9 +20,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer.exceptions import TyperException
 
 from constructions.trained.checkpoint import configuration_of, load, ship, shipped, sidecar
-from constructions.trained.configuration import SEEDS, Configuration
-from constructions.trained.models import untrained
-from constructions.trained.presets import PRESETS, name_of, preset
+from constructions.trained.configuration import SEEDS, Configuration, untrained
+from constructions.trained.presets import PRESETS, SIZES, name_of, preset
 from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train
 from theory import checks
@@ -95,6 +94,7 @@ def train_command(
     given = {name: values[name] for name in chosen if values[name] != usual[name].default}
     if out == "":  # which Path takes for the folder that one is in
         raise InputError("--out is empty: give a folder, or leave it out for runs/NAME")
+    checks.one_of("--preset", size, SIZES)
     configuration = preset(task, **given)
     name, kept = name_of(task, size, configuration), keep or []
     words = [f"--{'preset' if name == 'size' else name} {value}" for name, value in given.items()]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import torch
@@ -26,8 +26,8 @@ from constructions.trained.lstm import LSTMShape
 from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.task import Batch, Form
 from constructions.trained.transformers import TransformerShape
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, checked
 
 if TYPE_CHECKING:
     from constructions.trained.models import Shape
@@ -40,6 +40,7 @@ TRAININGS = "plain", "regularised", "augmented"
 SIGMA, WEIGHT = 1.0, 0.5  # of the noise, and of the term that asks answers to bear it
 
 
+@checked
 @dataclass(frozen=True)
 class Digits(Classification, kind="digits"):
     """1 297 images of 8 × 8 pixels between 0 and 1, and 500 that are held out.
@@ -52,13 +53,9 @@ class Digits(Classification, kind="digits"):
         ½ entropy(f(x)) + ½ mean (f(x + noise) − f(x))²
     """
 
-    training: str = "plain"
+    training: Annotated[str, Choice(TRAININGS)] = "plain"
 
     models = "transformer", "mlp", "cnn", "lstm"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.one_of("training", self.training, TRAININGS)
 
     @property
     def examples(self) -> tuple[Batch, Batch]:

@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 from constructions.attention import Mask
 from constructions.interface import Interface, Model
 from constructions.tokens import Tokens
-from theory import checks
+from theory.kinds import Count, checked
 
 if TYPE_CHECKING:
     from constructions.trained.configuration import Configuration
@@ -122,16 +122,13 @@ class Labelling(Task):
         yield self.best(tokens, wanted)
 
 
+@checked
 @dataclass(frozen=True)
 class TokenTask(Labelling):
     """Sequences of `length` tokens, where tokens are wanted."""
 
-    vocabulary_size: int
-    length: int
-
-    def __post_init__(self) -> None:
-        for name in ("vocabulary_size", "length"):
-            checks.dimension(name, getattr(self, name))
+    vocabulary_size: Count
+    length: Count
 
     def form(self, shape: Shape) -> Form:
         V, T = self.vocabulary_size, self.length

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import torch
@@ -21,8 +21,8 @@ from constructions.trained.lstm import LSTMShape
 from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.task import Batch, Form
 from constructions.trained.transformers import TransformerShape
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, checked
 
 if TYPE_CHECKING:
     from constructions.trained.models import Shape
@@ -35,6 +35,7 @@ TRAINED = 0.8  # of the inputs; the others are held out
 READ = {"token": FIRST, "last": LAST, "mean": ALL}
 
 
+@checked
 @dataclass(frozen=True)
 class Text(Classification, kind="text"):
     """1 892 windows of 16 words, one after the other through the six longest topics; 80 % of them
@@ -45,13 +46,9 @@ class Text(Classification, kind="text"):
     mean.  Windows begin anywhere in the texts, so that no place in them is favoured.
     """
 
-    read: str = "token"
+    read: Annotated[str, Choice(tuple(READ))] = "token"
 
     models = "transformer", "lstm"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.one_of("read", self.read, tuple(READ))
 
     @property
     def examples(self) -> tuple[Batch, Batch]:
