@@ -13,27 +13,12 @@ from typing import Annotated, Any
 
 from constructions.interface import Model
 from constructions.trained.models import SHAPES, Shape
-from constructions.trained.tasks.task import Task
+from constructions.trained.tasks.task import Curriculum, Task
 from theory.checks import InputError
 from theory.kinds import Count, NonNegative, Positive, Steps, Within, checked
 
 VERSION = 1  # of the record; another one is refused
 SEEDS = 2**63 - 1  # the largest that torch and numpy take
-
-
-@checked
-@dataclass(frozen=True)
-class Curriculum:
-    """From `d` coordinates and `points` points, one coordinate and two points more every so many
-    steps, up to the task's [Garg2022]."""
-
-    d: Count
-    points: Count
-    every: Count
-
-    def reached(self, step: int) -> tuple[int, int]:
-        """Coordinates and points at a step, were there no end to them."""
-        return self.d + step // self.every, self.points + 2 * (step // self.every)
 
 
 @checked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -13,13 +13,12 @@ from torch import Generator, Tensor
 from constructions.arithmetic.sums import Sums
 from constructions.interface import Model
 from constructions.trained.configuration import presets
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
 from constructions.trained.numbers import KINDS
-from constructions.trained.tasks.task import CHUNK, Batch, Form, Labelling
+from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TiedShape
 from theory.kinds import Count, Within, checked
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 TRAINED = 0.8  # of the unordered pairs; the others are for tests
 SPLIT = 0  # seed of the one partition that there is
