@@ -302,7 +302,7 @@ def test_the_hardmax_pass_is_made_once_however_many_sharpnesses_are_tried(monkey
         passes.append(model.name)
         return hardmax_numbers(model)
 
-    for module in ("exactness", "margins", "stock.translated"):
+    for module in ("exactness", "softmax", "stock.translated"):
         monkeypatch.setattr(f"constructions.{module}.hardmax_numbers", counted)
     for dtype, most in ((torch.float64, 2), (torch.bfloat16, 2)):  # `sharpened` makes the second
         passes.clear()
