@@ -153,6 +153,14 @@ def parameter_kinds(
     return kinds
 
 
+def read(hint: Any, name: str, value: Any) -> Any:
+    """A value that is no parameter, such as an option of a command line, as `checked` reads one."""
+    kind = kind_of(hint)
+    if kind is None:
+        raise TypeError(f"{hint} declares no kind")
+    return kind.read(name, value)
+
+
 def kind_of(hint: Any) -> Kind | None:
     """The kind that an annotation declares; None where it declares none."""
     origin, inner = get_origin(hint), get_args(hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-from theory import checks
+from theory.kinds import Positive, read
 from verify.claim import Run, claim, option
 from verify.evidence.identity import DomainName
 from verify.evidence.statement import OverExamples
@@ -43,7 +43,7 @@ def newton_pauses(
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "identity") if alpha is None else alpha
-    scale = checks.positive_number("alpha", scale)
+    scale = read(Positive, "alpha", scale)
 
     def build(d: int, n: int, k: int) -> Transformer:
         from constructions import newton_with_pauses

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb, fmpq
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, Count, read
 from verify.domains import Ball, Domain, Rational, outputs, read_out, through
 from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS
@@ -69,11 +69,11 @@ class Split:
         query: int,
         precision: str | None = None,
     ) -> None:
-        self.model, self.n_tokens = model, checks.dimension("n_tokens", n_tokens)
+        self.model, self.n_tokens = model, read(Count, "n_tokens", n_tokens)
         self._before, self.attn, self._after = _parts(model)
         self.alice, self.query = tuple(alice), int(query)
         if precision is not None:
-            checks.one_of("precision", precision, tuple(FORMATS))
+            Choice(tuple(FORMATS)).read("precision", precision)
         self.format = None if precision is None else FORMATS[precision]
         self.prefix: tuple[int, ...] = model.interface.prefix
         self.vocabulary_size: int = model.interface.vocabulary_size

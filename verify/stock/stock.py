@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from theory import checks
+from theory.kinds import Positive, read
 from theory.regression import chebyshev, gradient_descent, newton
 from theory.retrieval import induction
 from verify.claim import Run, claim, option
@@ -63,7 +63,7 @@ def stock(
     heads and a sink, off by O(θ^{2p}); moves pass through GELU unchanged. Answers are within the
     error asked for, and within a bound from the scores and values that there are.
     """
-    checks.positive_number("error", error)
+    read(Positive, "error", error)
     if inside == "gpt2" and not installed():
         yield absent()
         return
