@@ -26,7 +26,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from theory.checks import InputError
-from theory.kinds import Choice, Count, read
+from theory.kinds import Choice, Count, Integers, Within, read
 from verify.domains import Ball, Domain, Rational, outputs, read_out, through
 from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS
@@ -165,7 +165,8 @@ class Split:
         return place if place < self.vocabulary_size else -1
 
     def _checked(self, tokens: Sequence[int]) -> None:
-        row = checks.one_sequence("tokens", list(tokens), self.vocabulary_size)
+        kind = Integers("T", Within(least=0, below=self.vocabulary_size))
+        row = kind.read("tokens", list(tokens)).tolist()
         if len(row) != self.n_tokens or row[-1] != self.query:
             raise InputError(
                 f"the prompt has {len(row)} tokens and ends in {row[-1]}: this split is for "
