@@ -25,8 +25,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import numpy as np
 import typer
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, Steps, read
 from verify.finding import Finding, Verdict
 from verify.ledger import plugins
 
@@ -60,7 +60,7 @@ class Run:
     shown: tuple[Any, ...] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        checks.step_count("seed", self.seed)
+        read(Steps, "seed", self.seed)
         self.rng = np.random.default_rng(self.seed)
 
     def build(self, construction: Callable[..., T], *args: Any, **kwargs: Any) -> T:
@@ -127,7 +127,7 @@ class Claim:
         for name in options.keys() & self.options.keys():
             kind, *notes = get_args(self.options[name].annotation) or (None,)
             if get_origin(kind) is Literal:
-                checks.one_of(name, options[name], get_args(kind))
+                Choice(get_args(kind)).read(name, options[name])
             for note in notes:
                 least, most = getattr(note, "least", None), getattr(note, "most", None)
                 end = max(MOST, most or 0)  # more only where an option says so

@@ -19,11 +19,13 @@ from constructions.trained.tasks.digits import Digits, one_noisy_patch
 from constructions.trained.tasks.text import Text
 from constructions.trained.transformers import TransformerShape
 from theory.checks import InputError
+from theory.kinds import checked
 
 with_digits = pytest.mark.skipif(not digits.installed(), reason="scikit-learn is not installed")
 with_text = pytest.mark.skipif(not text.available(), reason="another Python, with other topics")
 
 
+@checked
 @dataclass(frozen=True)
 class Halves(Classification, kind="halves"):
     """Whether the left or the right half of a 4 × 4 image is lit."""
@@ -162,13 +164,13 @@ def test_seeds_determine_the_weights_of_networks(shape):
         (lambda: untrained(replace(MADE, shape=CNNShape(3, 4))), "16 pixels: give fewer layers"),
         (lambda: untrained(replace(MADE, shape=CNNShape(10**9, 4))), "give fewer layers"),
         (lambda: untrained(replace(MADE, shape=MLPShape(10**9, 64))), "layers of width 64 need"),
-        (lambda: MLPShape(0, 4), "n_layers is 0"),
-        (lambda: CNNShape(1, 0), "width is 0"),
-        (lambda: Halves("steps"), "stop is 'steps'"),
+        (lambda: MLPShape(0, 4), "n_layers"),
+        (lambda: CNNShape(1, 0), "width"),
+        (lambda: Halves("steps"), "stop"),
         (lambda: Halves(until=1.5), "an accuracy of at most 1"),
         (lambda: Halves("loss", 0.0), "until"),
-        (lambda: Digits(training="none"), "training is 'none'"),
-        (lambda: Text(read="first"), "read is 'first'"),
+        (lambda: Digits(training="none"), "training"),
+        (lambda: Text(read="first"), "read"),
         (lambda: preset("text", model="lstm", read="token"), "an LSTM sees no word"),
         (lambda: preset("digits", read="last"), "read is for text"),
         (lambda: preset("digits", model="disentangled"), "preset small is a"),

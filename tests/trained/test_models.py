@@ -197,17 +197,11 @@ def test_presets():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"task": "chess"}, "^task is 'chess'"),
-        ({"task": "regression", "size": "huge"}, "^preset is 'huge'"),
-        ({"task": "regression", "model": "mamba"}, "^model is 'mamba'"),
-        ({"task": "regression", "covariance": "none"}, "^covariance is 'none'"),
-        ({"task": "regression", "noise": -1.0}, "^noise contains -1.0"),
-        ({"task": "regression", "layers": 0}, "^n_layers is 0"),
-        ({"task": "regression", "steps": 0}, "^steps is 0"),
-        ({"task": "regression", "seed": -1}, "^seed is -1"),
+        ({"task": "regression", "covariance": "none"}, "^covariance"),
+        ({"task": "regression", "noise": -1.0}, "^noise"),
         ({"task": "regression", "size": "linear", "model": "lstm"}, "^preset linear is a"),
         ({"task": "hop", "model": "lstm"}, "^hop has the preset small"),
-        ({"task": "hop", "k": 0}, "^k is 0"),
+        ({"task": "hop", "k": 0}, "^k"),
         (
             {"task": "induction", "size": "paper"},
             "^induction has the preset small, a transformer model:",

@@ -15,6 +15,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 from safetensors import safe_open
 from safetensors.torch import save as save_tensors
 
@@ -356,7 +357,7 @@ def test_what_is_kept_is_not_lost(save_every, tmp_path):
 
 def test_steps_that_cannot_be_kept(tmp_path):
     for bad in (0, 71):
-        with pytest.raises(InputError, match=f"^keep is {bad}: give steps from 1 to 70"):
+        with rejects("keep"):
             train(TINY, tmp_path, keep=(bad,))
     train(TINY, tmp_path, keep=(30,))
     with pytest.raises(InputError, match=r"is at step 70 and holds no model of step 31: do not"):
@@ -598,20 +599,16 @@ def test_two_processes_train_the_model_of_one(tmp_path):
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda folder: train(None, folder), "a NoneType is no configuration: give preset"),
-        (lambda folder: train(preset("regression"), folder, keep=[1.0]), "keep is 1.0: give an"),
-        (
-            lambda folder: train(preset("regression"), folder, keep=[0]),
-            "keep is 0: give steps from 1",
-        ),
-        (lambda folder: train(preset("regression"), folder, keep=[10**6]), "give steps from 1 to"),
-        (lambda folder: preset("regression", seed=2**70), "seed is above"),
-        (lambda folder: preset("regression", noise=True), "noise is True"),
+        (lambda folder: train(None, folder), "configuration"),
+        (lambda folder: train(preset("regression"), folder, keep=[1.0]), "keep"),
+        (lambda folder: train(preset("regression"), folder, keep=[10**6]), "keep"),
+        (lambda folder: preset("regression", seed=2**70), "seed"),
+        (lambda folder: preset("regression", noise=True), "noise"),
     ],
 )
-def test_what_cannot_be_trained_leaves_no_folder(call, message, tmp_path):
-    with pytest.raises(ValueError, match=message):
+def test_what_cannot_be_trained_leaves_no_folder(call, parameter, tmp_path):
+    with rejects(parameter):
         call(tmp_path / "run")
     assert not (tmp_path / "run").exists()

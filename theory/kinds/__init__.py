@@ -24,6 +24,8 @@ defines what they require.
 algorithm that needs it, or here if two topics do; `tests/kinds/test_public_functions.py` tries its
 wrong values on every function that declares it.
 
+*By hand*: `read(Count, "jobs", jobs)` reads what is no parameter, an option of a command line say.
+
 A message is one line, `<name> is <value>: give <what>`.
 """
 
@@ -33,7 +35,7 @@ from typing import Annotated, Any, TypeAlias
 
 from theory.checks import InputError
 from theory.kinds.arrays import Array, Integers, Reals, Signs
-from theory.kinds.checked import checked, kind_of, kinds_of
+from theory.kinds.checked import checked, kind_of, kinds_of, read
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Random, RationalNumber, RealNumber, Whole
 from theory.kinds.objects import Choice, Either, File, Function, Instance, Many, Maybe, Truth
@@ -154,4 +156,5 @@ __all__ = [
     "checked",
     "kind_of",
     "kinds_of",
+    "read",
 ]

@@ -10,7 +10,6 @@ import numpy as np
 
 from constructions.computation import dyck as construction
 from constructions.transformer import Transformer
-from theory import checks
 from theory.computation.dyck import (
     adversarial_words,
     balances,
@@ -19,6 +18,7 @@ from theory.computation.dyck import (
     match_types,
     random_dyck,
 )
+from theory.kinds import Count, read
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
 from verify.evidence.gaps import States, averaging, gap_finding, looking_up
@@ -64,7 +64,7 @@ def dyck(
     layer whatever k.  One type takes two layers of width 4, without positions.  Softmax leaves no
     trace from a sharpness that the length does not change.
     """
-    asked = checks.dimension("types", 2 if types is None else types), depth
+    asked = read(Count, "types", 2 if types is None else types), depth
     several = CASES[::2] if run.quick else CASES
     length = min(length, QUICK) if run.quick else length
     for k, most in several if types is depth is None else (asked,):

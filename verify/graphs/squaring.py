@@ -11,7 +11,6 @@ import numpy as np
 
 from constructions.graphs import squaring as construction
 from constructions.transformer import Transformer
-from theory import checks
 from theory.graphs import (
     all_graphs,
     clique,
@@ -24,6 +23,7 @@ from theory.graphs import (
     two_chain,
     two_clique,
 )
+from theory.kinds import Count, read
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs, streams
 from verify.evidence import softmax
@@ -61,7 +61,7 @@ def squaring(
     ln(2(n − 1)((N + ½)^L − 1)), which grows with L.
     """
     n, own = chosen(nodes, edges, 16)
-    L = max(1, (n - 2).bit_length()) if layers is None else checks.dimension("layers", layers)
+    L = max(1, (n - 2).bit_length()) if layers is None else read(Count, "layers", layers)
     graphs = families(run, n, samples)
     if own is not None:
         graphs[f"own, {own.name}" if own.name in graphs else own.name] = adjacency(own)[None]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from constructions import newton_with_pauses
 from constructions.transformer import Transformer
-from theory import checks
+from theory.kinds import Positive, read
 from verify.claim import Run, claim, option
 from verify.evidence.identity import DomainName
 from verify.evidence.statement import OverExamples
@@ -42,7 +42,7 @@ def newton_pauses(
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "identity") if alpha is None else alpha
-    scale = checks.positive_number("alpha", scale)
+    scale = read(Positive, "alpha", scale)
 
     def build(d: int, n: int, k: int) -> Transformer:
         return run.build(newton_with_pauses, d, k, scale)

@@ -27,8 +27,8 @@ from flint import arb, fmpq
 from constructions.attention import Attention
 from constructions.blocks import Block
 from constructions.transformer import Transformer
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, Count, Integers, Within, read
 from verify.domains import Ball, Domain, Rational, outputs, read_out, through
 from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS
@@ -66,11 +66,11 @@ class Split:
         query: int,
         precision: str | None = None,
     ) -> None:
-        self.model, self.n_tokens = model, checks.dimension("n_tokens", n_tokens)
+        self.model, self.n_tokens = model, read(Count, "n_tokens", n_tokens)
         self._before, self.attn, self._after = _parts(model)
         self.alice, self.query = tuple(alice), int(query)
         if precision is not None:
-            checks.one_of("precision", precision, tuple(FORMATS))
+            Choice(tuple(FORMATS)).read("precision", precision)
         self.format = None if precision is None else FORMATS[precision]
         self.prefix: tuple[int, ...] = model.interface.prefix
         self.vocabulary_size: int = model.interface.vocabulary_size
@@ -162,7 +162,8 @@ class Split:
         return place if place < self.vocabulary_size else -1
 
     def _checked(self, tokens: Sequence[int]) -> None:
-        row = checks.one_sequence("tokens", list(tokens), self.vocabulary_size)
+        kind = Integers("T", Within(least=0, below=self.vocabulary_size))
+        row = kind.read("tokens", list(tokens)).tolist()
         if len(row) != self.n_tokens or row[-1] != self.query:
             raise InputError(
                 f"the prompt has {len(row)} tokens and ends in {row[-1]}: this split is for "

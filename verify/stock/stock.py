@@ -17,7 +17,7 @@ from constructions.stock import Gadgets, StockEncoder, StockGPT2, to_encoder, to
 from constructions.stock.softened import scale_of
 from constructions.stock.translated import measured
 from constructions.transformer import Transformer
-from theory import checks
+from theory.kinds import Positive, read
 from theory.regression import chebyshev, gradient_descent, newton
 from theory.retrieval import induction
 from verify.claim import Run, claim, option
@@ -66,7 +66,7 @@ def stock(
     heads and a sink, off by O(θ^{2p}); moves pass through GELU unchanged. Answers are within the
     error asked for, and within a bound from the scores and values that there are.
     """
-    checks.positive_number("error", error)
+    read(Positive, "error", error)
     if inside == "gpt2" and not installed():
         yield absent()
         return
