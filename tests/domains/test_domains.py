@@ -13,9 +13,10 @@ from plain import Plain
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
 from constructions.assembly import Head, block, embed, signed_pair, unembed
 from constructions.attention import Attention
+from constructions.blocks import Block, Embed, PosEmbed, Unembed
 from constructions.interface import Prompt
 from constructions.stream import Stream, one
-from constructions.transformer import Block, Embed, PosEmbed, Transformer, Unembed
+from constructions.transformer import Transformer
 from constructions.words import Move
 from verify.domains import (
     Ball,

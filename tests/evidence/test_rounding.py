@@ -13,9 +13,10 @@ from plain import Plain
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
 from constructions.assembly import Head, block
 from constructions.attention import Attention
+from constructions.blocks import MLP, Block, Embed, Unembed
 from constructions.interface import Prompt
 from constructions.stream import Stream
-from constructions.transformer import MLP, Block, Embed, Transformer, Unembed
+from constructions.transformer import Transformer
 from constructions.words import Move
 from verify.domains import Rational, outputs
 from verify.evidence.rounding import _attention_size, _local_error, with_rounding_bound

@@ -21,7 +21,8 @@ from constructions import (
     skip_gram,
 )
 from constructions.exactness import exact_in
-from constructions.margins import Margin, softmax_error
+from constructions.margins import Margin
+from constructions.softmax import softmax_error
 from verify.claim import Run
 from verify.evidence.formats import FORMATS, Format
 from verify.evidence.gaps import States, at_tokens, exact_product, gap_finding

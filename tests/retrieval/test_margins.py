@@ -23,7 +23,8 @@ from constructions import (
     sort,
 )
 from constructions.exactness import exact_in, hardmax_numbers
-from constructions.margins import Margin, score_sizes, sharpening
+from constructions.margins import Margin, sharpening
+from constructions.softmax import score_sizes
 from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
 
 LEXICON = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions.attention import Attention
+from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed
 from constructions.retrieval import broad_average, induction_heads, previous_token, skip_gram
 from constructions.stream import Stream
 from constructions.tokens import Tokens
-from constructions.transformer import MLP, Block, Embed, PosEmbed, Transformer, Unembed
+from constructions.transformer import Transformer
 from verify.evidence.formats import FORMATS
 from verify.retrieval.collisions import collision
 from verify.retrieval.messages import Split, fractions

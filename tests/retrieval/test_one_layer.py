@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from refusals import rejects
 
+from constructions.blocks import LayerNorm
 from constructions.retrieval import (
     broad_average,
     composition,
@@ -14,7 +15,6 @@ from constructions.retrieval import (
     skip_gram,
 )
 from constructions.trained import load
-from constructions.transformer import LayerNorm
 from theory.retrieval import composition_by_definition, induction_by_definition
 from verify.claim import Run
 from verify.finding import Verdict
