@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from verify.retrieval.circuits import attention_of, circuits_of
+from verify.retrieval.trained.circuits import attention_of, circuits_of
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer

@@ -15,9 +15,9 @@ from theory.retrieval import find
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
-from verify.retrieval import induction_trained as module
-from verify.retrieval.circuits import attended, attention_of
-from verify.retrieval.induction_trained import (
+from verify.retrieval.trained import induction_trained as module
+from verify.retrieval.trained.circuits import attended, attention_of
+from verify.retrieval.trained.induction_trained import (
     induction_trained,
     interventions,
     transition,
@@ -166,7 +166,7 @@ PRINTED = [
 
 def test_the_example_prints_what_it_promises(tmp_path, monkeypatch, capsys):
     """`newton_vs_trained.py` takes half a minute: it runs with the README's commands."""
-    example = Path(__file__).parents[2] / "examples" / "induction_trained_vs_built.py"
+    example = Path(__file__).parents[3] / "examples" / "induction_trained_vs_built.py"
     picture = tmp_path / "picture.png"
     monkeypatch.setattr(sys, "argv", ["", str(picture)])
     runpy.run_path(str(example), run_name="__main__")

@@ -12,7 +12,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, Mean, above, below, estimated, share_of
 from verify.finding import Finding, Verdict, at_least, labelled
-from verify.retrieval.circuits import attended, attention_of, circuits_of, looking_at
+from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, looking_at
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer
@@ -55,7 +55,7 @@ def induction_trained(
         yield from labelled(each.name, [transition(each.name)])
     if run.plot:
         from constructions.trained import log_of
-        from verify.retrieval.induction_picture import draw
+        from verify.retrieval.trained.induction_picture import draw
 
         logs = {each.name: log_of(each.name) for each in (*two, *alone)}
         draw(run.plot, two[0].model, built, tokens[0, :24], logs)
