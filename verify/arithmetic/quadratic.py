@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from flint import arb, arb_mat, fmpq
 
-from verify.evidence.enclosure import exactly
+from theory.balls import exactly
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
+from theory.balls import exactly
 from theory.computation.first import bounded_first_logit, least_signed_first
 from theory.computation.first import first_letter as definition
 from theory.sequences import all_sequences
@@ -16,7 +17,7 @@ from verify.claim import Run, claim
 from verify.computation.ones import bits_lost, digits
 from verify.computation.options import Length, Samples
 from verify.domains import Ball, outputs
-from verify.evidence.enclosure import below, exactly, interval
+from verify.evidence.enclosure import below, interval
 from verify.evidence.gaps import States, at_positions, gap_finding
 from verify.evidence.sequences import agreement, answers_equal
 from verify.evidence.size import size

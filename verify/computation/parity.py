@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
+from theory.balls import exactly
 from theory.computation.parity import (
     bounded_logit,
     least_signed_count,
@@ -29,7 +30,7 @@ from verify.computation.ones import (
 )
 from verify.computation.options import Length, Samples
 from verify.domains import Ball
-from verify.evidence.enclosure import below, exactly, interval
+from verify.evidence.enclosure import below, interval
 from verify.evidence.gaps import averaging, counting, gap_finding
 from verify.evidence.sequences import agreement, answers_equal
 from verify.evidence.size import size

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from flint import fmpq
 
+from theory.balls import inner
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
 from verify.evidence.size import size
@@ -22,7 +23,6 @@ from verify.memory.updates import (
     in_floats,
     slow_network,
 )
-from verify.memory.vectors import inner
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb, fmpq
 
+from theory.balls import exactly
 from theory.memory.sphere import sphere_flow
 from verify.claim import Run
 from verify.domains import Ball, outputs, written
-from verify.evidence.enclosure import apart, coincide, exactly
+from verify.evidence.enclosure import apart, coincide
 from verify.evidence.size import size
 from verify.finding import Finding, at_most, same, within
 from verify.memory.particles import EPS, euler_step

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb, arb_mat
 
+from theory.balls import softmax
 from theory.memory.retrieval_bounds import update_rounding
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import BITS, coincide
 from verify.finding import Finding, at_most, same
-from verify.memory.vectors import softmax
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
+from theory.balls import exactly
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import BITS, all_hold, below, exactly, interval
+from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.finding import Finding, at_least, at_most, same
 
 if TYPE_CHECKING:
