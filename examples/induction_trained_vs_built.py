@@ -12,8 +12,8 @@ from constructions.trained import load, log_of
 from theory.retrieval import find, induction
 from verify.cli.output import picture_argument, saving
 from verify.evidence.picture import save
-from verify.retrieval.circuits import attended, attention_of, circuits_of, decoded
-from verify.retrieval.induction_picture import draw
+from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, decoded
+from verify.retrieval.trained.induction_picture import draw
 
 picture = picture_argument(__doc__, "induction_trained_vs_built.png")
 

@@ -9,7 +9,7 @@ import torch
 from flint import arb, arb_mat, fmpq
 
 from constructions.transformer import Transformer
-from verify.evidence.enclosure import exactly
+from theory.balls import exactly
 
 
 def no_network(model: Transformer) -> str:

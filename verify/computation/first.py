@@ -12,6 +12,7 @@ from flint import arb
 from constructions.computation import first_letter, first_letter_bounded
 from constructions.computation import first_letter as construction
 from constructions.transformer import Transformer
+from theory.balls import exactly
 from theory.computation.first import bounded_first_logit, least_signed_first
 from theory.computation.first import first_letter as definition
 from theory.computation.ones import bits_lost
@@ -20,7 +21,7 @@ from verify.claim import Run, claim
 from verify.computation.ones import digits
 from verify.computation.options import Length, Samples
 from verify.domains import Ball, outputs
-from verify.evidence.enclosure import below, exactly, interval
+from verify.evidence.enclosure import below, interval
 from verify.evidence.gaps import States, at_positions, gap_finding
 from verify.evidence.sequences import agreement, answers_equal
 from verify.evidence.size import size

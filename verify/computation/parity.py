@@ -14,6 +14,7 @@ from flint import arb
 from constructions.computation import parity as construction
 from constructions.computation import parity_bounded
 from constructions.transformer import Transformer
+from theory.balls import exactly
 from theory.computation.ones import bits_lost, cross_entropy, extremes
 from theory.computation.parity import (
     bounded_logit,
@@ -28,7 +29,7 @@ from verify.claim import Run, claim
 from verify.computation.ones import digits, logits_by_ones, only_counts
 from verify.computation.options import Length, Samples
 from verify.domains import Ball
-from verify.evidence.enclosure import below, exactly, interval
+from verify.evidence.enclosure import below, interval
 from verify.evidence.gaps import averaging, counting, gap_finding
 from verify.evidence.sequences import agreement, answers_equal
 from verify.evidence.size import size

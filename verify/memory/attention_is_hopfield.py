@@ -22,19 +22,19 @@ from constructions.memory import hopfield_attention
 from constructions.stream import Stream
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
+from theory.balls import exactly, inner, minus, norm
+from theory.memory.hopfield_balls import ModernNetwork
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Symbolic, outputs, streams, written
-from verify.evidence.enclosure import BITS, WIDTH, coincide, exactly, interval
+from verify.evidence.enclosure import BITS, WIDTH, coincide, interval
 from verify.evidence.size import size
 from verify.finding import Finding, at_least, equal, same
-from verify.memory.hopfield_balls import ModernNetwork
 from verify.memory.updates import (
     equals_definition,
     layer_against_torch,
     update_against_torch,
     updates_against_torch,
 )
-from verify.memory.vectors import inner, minus, norm
 
 BETAS = (0.25, 3.0)  # of the two heads of one layer
 Matrix = list[list[Any]]

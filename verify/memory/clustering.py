@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from flint import arb, arb_series
 
+from theory.balls import inner
 from theory.checks import InputError
 from theory.memory.euclidean import euclidean_flow
 from theory.memory.sphere import (
@@ -34,7 +35,6 @@ from verify.memory.particles import (
     velocity,
 )
 from verify.memory.sphere_dynamics import euler_findings
-from verify.memory.vectors import inner
 
 BETAS = 0.01, 5.0  # below, E_β is all 1/(2β) and rounding; above, times grow like e^β
 BOOLEAN = 1e-9  # what is taken for 0 in a row of the attention matrix on R¹

@@ -10,6 +10,7 @@ from flint import fmpq
 
 from constructions import modern_hopfield_update
 from constructions.transformer import Transformer
+from theory.balls import inner
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
 from verify.evidence.size import size
@@ -24,7 +25,6 @@ from verify.memory.updates import (
     in_floats,
     slow_network,
 )
-from verify.memory.vectors import inner
 
 STEPS = (0, 1, 2, 5)
 

@@ -16,12 +16,12 @@ from flint import arb
 
 from constructions import retrieve
 from constructions.memory.retrieve import GROUP
+from theory.balls import exactly, minus, norm
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import BITS, exactly, interval
+from verify.evidence.enclosure import BITS, interval
 from verify.finding import Finding, at_most, within
 from verify.memory.updates import definition, longest, rounding_bound
-from verify.memory.vectors import minus, norm
 
 COUNT, QUERIES, DIMENSION = 2048, 64, 8  # of what is pruned
 FAR = 64.0  # the states' length: scores differ by 1, and patterns only by 1/FAR

@@ -12,10 +12,11 @@ from flint import arb, fmpq
 
 from constructions import sphere_dynamics
 from constructions.transformer import Transformer
+from theory.balls import exactly
 from theory.memory.sphere import sphere_flow
 from verify.claim import Run
 from verify.domains import Ball, outputs, written
-from verify.evidence.enclosure import apart, coincide, exactly
+from verify.evidence.enclosure import apart, coincide
 from verify.evidence.size import size
 from verify.finding import Finding, at_most, same, within
 from verify.memory.particles import EPS, euler_step

@@ -13,12 +13,12 @@ from flint import arb, arb_mat
 
 from constructions import modern_hopfield_update
 from constructions.transformer import Transformer
+from theory.balls import softmax
 from theory.memory.retrieval_bounds import update_rounding
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import BITS, coincide
 from verify.finding import Finding, at_most, same
-from verify.memory.vectors import softmax
 
 
 def definition(

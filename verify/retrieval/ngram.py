@@ -41,7 +41,7 @@ MOST_CONTEXTS = 1000  # listed for the score gap; more would take minutes
         for alpha in (0, 1)
     ],
 )
-def in_context_ngram(
+def ngram(
     run: Run,
     *,
     order: Annotated[int, option("tokens of the n-gram, the predicted one included", min=1)] = 2,
@@ -57,7 +57,7 @@ def in_context_ngram(
     Bayes predictor if each row of the transition table is drawn from Dirichlet(α, …, α).  Without
     smoothing (α = 0) the prediction where the context is new is ⊥.
     """
-    statement = ngram(run, order, pseudo_counts)
+    statement = stated(run, order, pseudo_counts)
     model = statement.build(vocabulary, n)
     softmax_options(statement, model, error, None)
     told = f", order {order}, α = {pseudo_counts}"
@@ -71,10 +71,10 @@ def in_context_ngram(
         for states in head_states(model, order, pseudo_counts):
             yield gap_finding(statement.label, model, states)
     yield from softmax(run, statement, vocabulary, n, error, None)
-    run.draw(run, ngram(run, order, 0), min(vocabulary, 3), min(n, 12))
+    run.draw(run, stated(run, order, 0), min(vocabulary, 3), min(n, 12))
 
 
-def ngram(run: Run, order: int, alpha: int) -> OverTokens:
+def stated(run: Run, order: int, alpha: int) -> OverTokens:
     """The n-gram of this order; the answer is the most frequent symbol."""
 
     def answers(tokens: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from constructions import broad_average, composition, induction_heads, previous_token, skip_gram
-from constructions import transformer as parts
+from constructions.attention import Attention
+from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed, plural
 from constructions.exactness import exact_in
 from constructions.stream import Stream
 from constructions.tokens import Tokens
@@ -111,14 +112,14 @@ def random_layer(
     W_Q, W_K = normal(heads, D, d_head) / 4, normal(heads, D, d_head) / 4
     W_V, W_O = normal(heads, D, D_VALUE), normal(heads, D_VALUE, D)
     b_Q, b_K = normal(heads, d_head), normal(heads, d_head)
-    attn = parts.Attention(W_Q, W_K, W_V, W_O, b_Q, b_K, normalise="softmax", mask="causal")
-    after = parts.MLP(normal(D, M), normal(M), normal(M, D), normal(D)) if mlp else None
-    size = f"{parts.plural(heads, 'head')}, m = {D_VALUE}{', MLP' * mlp}"
-    return parts.Transformer(
-        parts.Embed(normal(vocabulary_size, D)),
-        [parts.Block(attn, after)],
-        parts.Unembed(normal(D, vocabulary_size)),
-        pos_embed=parts.PosEmbed(normal(length, D)),
+    attn = Attention(W_Q, W_K, W_V, W_O, b_Q, b_K, normalise="softmax", mask="causal")
+    after = MLP(normal(D, M), normal(M), normal(M, D), normal(D)) if mlp else None
+    size = f"{plural(heads, 'head')}, m = {D_VALUE}{', MLP' * mlp}"
+    return Transformer(
+        Embed(normal(vocabulary_size, D)),
+        [Block(attn, after)],
+        Unembed(normal(D, vocabulary_size)),
+        pos_embed=PosEmbed(normal(length, D)),
         interface=Tokens(vocabulary_size, length),
         stream=Stream(state=D),
         name=f"random layer ({size})",

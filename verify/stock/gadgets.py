@@ -11,9 +11,10 @@ from flint import arb
 
 from constructions.stock import Gadgets
 from constructions.stock.gadgets import GELU, kappa, lipschitz, stencil
+from theory.balls import exactly
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import BITS, all_hold, below, exactly, interval
+from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.finding import Finding, at_least, at_most, same
 
 ORDERS = range(1, 7)

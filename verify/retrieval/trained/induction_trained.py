@@ -16,7 +16,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, Mean, above, below, estimated, share_of
 from verify.finding import Finding, Verdict, at_least, labelled
-from verify.retrieval.circuits import attended, attention_of, circuits_of, looking_at
+from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, looking_at
 
 KIND = "a softmax transformer trained on hop"
 LEARNED, NOT_LEARNED = 0.95, 0.5  # shares of right answers
@@ -30,7 +30,7 @@ WINDOW = 0.02  # of all steps, in which the fall of the loss is looked at
 
 @claim(
     source="[Olsson2022]; the built heads: constructions/retrieval/induction.py",
-    picture="verify.retrieval.induction_picture:draw",
+    picture="verify.retrieval.trained.induction_picture:draw",
 )
 def induction_trained(
     run: Run, *, samples: Annotated[int, option("fresh sequences", min=20)] = 400

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from constructions.transformer import Transformer
-from verify.retrieval.circuits import attention_of, circuits_of
+from verify.retrieval.trained.circuits import attention_of, circuits_of
 
 
 def draw(
