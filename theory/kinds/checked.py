@@ -111,8 +111,9 @@ class Signature:
 def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> None:
     within = kind.within.with_sizes(sizes)
     whole = isinstance(kind, Whole)
-    extremes = (value,) if whole else (value.min().item(), value.max().item())
-    for extreme in extremes if np.size(value) else ():
+    if not np.size(value):
+        return
+    for extreme in (value,) if whole else (value.min().item(), value.max().item()):
         if not within.contains(extreme):
             has = f"{name} is" if whole else f"{name} contains"
             size = kind.within.named
