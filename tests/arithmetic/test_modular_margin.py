@@ -25,8 +25,8 @@ from verify.arithmetic.modular_margin import (
     modular_margin,
 )
 from verify.claim import Run
-from verify.faults import EntryFault
 from verify.finding import Verdict
+from verify.selftest.tensor_mutations import EntryFault
 
 ODD = [3, 5, 9, 15, 21]
 

@@ -85,7 +85,7 @@ def test_without_the_package_it_is_undecided(monkeypatch):
 
 
 def test_a_missing_package_is_no_news(monkeypatch):
-    from verify.checking import Checked, news
+    from verify.cli.running import Checked, news
 
     monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_here")
     findings = list(number_embeddings.findings(Run()))

@@ -23,10 +23,10 @@ from theory.graphs import (
     two_clique,
 )
 from verify.claim import Run, installed
-from verify.faults import TensorFault
 from verify.finding import Verdict
 from verify.graphs.squaring import bound_on_sharpness, needed
-from verify.unchanged import same_answers
+from verify.selftest.equivalence import same_answers
+from verify.selftest.tensor_mutations import TensorFault
 
 FORMS = pytest.mark.parametrize("form", ["lean", "robust"])
 
