@@ -14,7 +14,7 @@ from constructions.trained.configuration import presets
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Batch, Corpus, Form, Labelling
 from theory import checks
-from theory.arithmetic.modular_margin import checked_modulus
+from theory.arithmetic.congruence import odd_modulus
 
 if TYPE_CHECKING:
     from constructions.trained.models import Shape
@@ -31,7 +31,7 @@ class ModularAddition(Corpus, Labelling, kind="modular"):
     models = ("quadratic",)
 
     def __post_init__(self) -> None:
-        checked_modulus(self.p)
+        odd_modulus(self.p)
         checks.nonnegative_number("penalty", self.penalty)
 
     def form(self, shape: Shape) -> Form:
