@@ -25,9 +25,10 @@ _for_types: dict[str, CodeType] = {}
 """The imports of each module that only type checkers make."""
 
 
-def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+def checked(function: Callable[..., Any], modules: tuple[str, ...] = ()) -> Callable[..., Any]:
     """A function whose arguments and result are held against its annotations, at its first `MOST`
-    calls: small ones are called a million times, and a sixth of all time went into that."""
+    calls: small ones are called a million times, and a sixth of all time went into that.  Names
+    are those of its own module, and of others from which it has fields."""
     typed: Callable[..., Any] | None = None
     left = MOST
 
@@ -39,7 +40,9 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
         left -= 1
         if typed is None:
             try:
-                names = _names(function.__module__)
+                names = dict[str, Any]()
+                for module in (*modules, function.__module__):
+                    names |= _names(module)
             except ImportError:  # called while modules that import each other are loaded
                 return function(*args, **kwargs)
             function.__annotations__ = get_type_hints(function, names, include_extras=True)
@@ -59,7 +62,9 @@ def _names(module: str) -> dict[str, Any]:
 def checked_fields(cls: type) -> type:
     """A data class whose fields are held against their annotations when it is made."""
     if is_dataclass(cls) and "__init__" in vars(cls):
-        cls.__init__ = checked(cls.__init__)  # type: ignore[method-assign]
+        modules = tuple(each.__module__ for each in cls.__mro__[:0:-1] if is_dataclass(each))
+        of_ours = tuple(module for module in modules if module in _for_types)
+        cls.__init__ = checked(cls.__init__, of_ours)  # type: ignore[method-assign]
     return cls
 
 
