@@ -27,9 +27,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.blocks import PosEmbed, Stage
 from constructions.graphs.graph import Graph
 from constructions.stream import Map, Reading, Stream
-from constructions.transformer import PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory import machine
 from theory.checks import InputError, shown
 from theory.kinds import Count, Finite, Many, Matrix, Reals, Steps, checked

@@ -6,9 +6,10 @@ relu(count − (k − 1)) is 1 if count = k, and 0 if it is less.
 
 from __future__ import annotations
 
+from constructions.blocks import Stage
 from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Stream, one
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory.kinds import Count, checked
 from theory.sensitivity.functions import Positions

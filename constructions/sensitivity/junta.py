@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from constructions.blocks import Stage
 from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Map, Stream
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import machine
 from theory.kinds import Count, checked

@@ -14,9 +14,10 @@ its own; here k letters among d matter and the others are not read.
 
 from __future__ import annotations
 
+from constructions.blocks import Stage
 from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Stream, one
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory.kinds import Count, checked
 from theory.sensitivity.functions import Positions
