@@ -11,8 +11,8 @@ from flint import arb
 
 from constructions import modular_addition
 from constructions.transformer import Transformer
+from theory.arithmetic.congruence import odd_modulus
 from theory.arithmetic.modular_margin import (
-    checked_modulus,
     few_frequencies_margin,
     largest_margin_squared,
     mean_over_cubes,
@@ -48,7 +48,7 @@ def modular_margin(
 
     4(p − 1) neurons attain it, for every odd p: those of one frequency each, all frequencies alike.
     """
-    if checked_modulus(p) > MOST:
+    if odd_modulus(p) > MOST:
         raise InputError(f"p is {p}: all pairs of logits are enclosed up to {MOST}")
     moduli = [q for q in (FEW if run.quick else ODD) if q <= p] or [p]
     moduli = [*dict.fromkeys([*moduli, p])]

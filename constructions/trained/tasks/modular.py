@@ -15,7 +15,7 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Batch, Corpus, Labelling
-from theory.arithmetic.modular_margin import checked_modulus
+from theory.arithmetic.congruence import odd_modulus
 from theory.kinds import Count, NonNegative, Within, checked
 
 
@@ -31,7 +31,7 @@ class ModularAddition(Corpus, Labelling, kind="modular"):
     models = ("quadratic",)
 
     def __post_init__(self) -> None:
-        checked_modulus(self.p)
+        odd_modulus(self.p)
 
     def form(self, shape: Shape) -> Form:
         return Form(Sums(self.p, self.p, None), self.p + 1, self.p)
