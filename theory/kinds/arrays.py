@@ -82,7 +82,8 @@ class Array(Kind):
         if not self.leading:
             wrong += [right[None], right[None, None]]
         if self.dims:
-            wrong += [right.flat[0], right.flat[0].item(), [], ()]
+            wrong += [right.flat[0], right.flat[0].item()]
+            wrong += [] if self.empty and len(self.dims) == 1 else [[], ()]
             wrong += [] if self.empty else [right[..., :0]]
         if len(self.dims) > 1:
             wrong += [right[0]]
