@@ -7,7 +7,6 @@ from refusals import rejects
 from theory import structures as S
 
 
-
 def rows(x):
     return S.row_order(x, 2)
 

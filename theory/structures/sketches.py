@@ -69,7 +69,7 @@ def random_hashes(sets: Size, d: Size, V: Size, w: Listed, rng: Seed) -> np.ndar
     """d independent cells of each item, (sets, d, V).  Raises ValueError for what no memory
     holds."""
     _fits(sets * d * V)
-    return rng.integers(w, size=(sets, d, V))
+    return np.random.default_rng(rng).integers(w, size=(sets, d, V))
 
 
 @checked
@@ -79,7 +79,7 @@ def balanced_hashes(sets: Size, V: Size, k: Size, rng: Seed) -> np.ndarray:
     Raises ValueError for what no memory holds.
     """
     _fits(sets * V)
-    return rng.permuted(np.tile(np.arange(V) % k, (sets, 1, 1)), axis=-1)
+    return np.random.default_rng(rng).permuted(np.tile(np.arange(V) % k, (sets, 1, 1)), axis=-1)
 
 
 @checked
