@@ -35,7 +35,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory.checks import InputError
-from theory.kinds.arrays import Array, Integers, Reals, Signs
+from theory.kinds.arrays import Array, Integers, Numbers, Reals, Signs
 from theory.kinds.checked import checked, kind_of, kinds_of
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Random, RationalNumber, RealNumber, Whole
@@ -125,6 +125,7 @@ __all__ = [
     "Maybe",
     "NonNegative",
     "NonNegativeArray",
+    "Numbers",
     "OneSequence",
     "OpenUnit",
     "PerPrompt",

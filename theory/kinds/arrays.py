@@ -184,6 +184,18 @@ class Reals(Array):
 
 
 @dataclass(frozen=True)
+class Numbers(Reals):
+    """Finite real numbers: integers are read as int64, so that they stay exact, others as
+    float64."""
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        whole = array.dtype.kind in "iu"
+        if whole and not (array.size and int(array.max()) >= 2**63):
+            return array.astype(np.int64, copy=False)
+        return super()._entries(name, array)
+
+
+@dataclass(frozen=True)
 class Integers(Array):
     """Integers, of a dtype of integers: bool and 1.0 are none.  Read as int64."""
 

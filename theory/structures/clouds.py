@@ -20,8 +20,8 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.kinds import Finite, Seed, Within, checked
-from theory.structures.points import Levels, Numbers, Size, check_memory, hard_points
+from theory.kinds import Finite, Numbers, Seed, Within, checked
+from theory.structures.points import Levels, Size, check_memory, hard_points
 
 Cloud: TypeAlias = Annotated[Any, Numbers("... N d")]
 """Points in d dimensions, shape (…, N, d)."""

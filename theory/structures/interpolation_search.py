@@ -25,9 +25,9 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory.checks import InputError
-from theory.kinds import checked
+from theory.kinds import Numbers, checked
 from theory.structures.lookup import Lookups, Strategy
-from theory.structures.points import End, Numbers, check_range
+from theory.structures.points import End, check_range
 
 Broadcast: TypeAlias = Annotated[Any, Numbers("+...")]
 """Finite numbers that broadcast with the others of the call."""

@@ -21,19 +21,7 @@ import numpy as np
 
 from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, Finite, Reals, Seed, Within, checked
-
-
-@dataclass(frozen=True)
-class Numbers(Reals):
-    """Finite real numbers.  Integers are read as int64, so that they are compared exactly, and
-    others as float64."""
-
-    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
-        whole = array.dtype.kind in "iu"
-        if whole and not (array.size and int(array.max()) >= 2**63):
-            return array.astype(np.int64, copy=False)
-        return super()._entries(name, array)
+from theory.kinds import Count, Finite, Numbers, Seed, Within, checked
 
 
 @dataclass(frozen=True)
