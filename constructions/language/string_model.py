@@ -114,7 +114,7 @@ def _checked(given: np.ndarray, chances: Sequence[Exact], V: int) -> Fraction:
         raise InputError(f"{m} strings and {len(chances)} chances: give as many")
     if len(np.unique(given, axis=0)) < m:
         raise InputError(f"{m} strings are not all different: give each once")
-    rest = 1 - sum(chances, start=Fraction(0))
+    rest = 1 - Fraction(sum(chances))
     if min(chances) < 0 or rest < 0:
         raise InputError(
             f"chances are at least {min(chances)} and sum to {1 - rest}: give numbers from 0 that "

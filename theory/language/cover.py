@@ -60,8 +60,8 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
     A, d = Fraction(A), len(q)
     if not 0 < d * k <= MOST_ATOMS:
         raise InputError(f"q has {d} entries and k is {k}: give 1 to {MOST_ATOMS} numbers in all")
-    if sum(map(abs, q)) > A:
-        raise InputError(f"‖q‖₁ = {float(sum(map(abs, q))):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
+    if (norm := sum(abs(Fraction(each)) for each in q)) > A:
+        raise InputError(f"‖q‖₁ = {float(norm):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
     # In whole numbers over one denominator D: of ‖total − i·p ± e_j‖² that with the largest
     # |total − i·p| is least, and less than without ±e_j if this is above ½.
     p = [Fraction(each) / A for each in q]
