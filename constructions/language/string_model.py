@@ -29,9 +29,10 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Stream
 from constructions.tokens import Tokens, binary_codes, placed, rows_fit
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import machine
 from theory.checks import InputError

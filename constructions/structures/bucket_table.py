@@ -27,11 +27,12 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Stage
 from constructions.margins import Margin
 from constructions.stream import Stream
 from constructions.structures.cells import Largest, Table, exact_range
 from constructions.structures.rank import at_rank, rank_heads
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory.checks import InputError
 from theory.kinds import Count, Within, checked

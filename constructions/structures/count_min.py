@@ -26,9 +26,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Block, Embed, Stage
 from constructions.stream import Map, Stream
 from constructions.structures.cells import Sketch
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory.kinds import Count, Integers, Within, checked
 from theory.structures.points import Size

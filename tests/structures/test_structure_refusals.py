@@ -25,7 +25,6 @@ def words(q, N):
         # lookups
         (lambda: S.looked_at(words, [1, 2], [1], 1), "strategy"),
         (lambda: S.looked_at(ends, [1, 2], [1], 2), "strategy"),
-        (lambda: S.interpolated([0.5, 0.1], [0, 0, 0], [5], [0], [1]), "q"),
         # points
         (lambda: S.uniform_points(10**6, 10**9, 1, 0), "sets"),
         (lambda: S.hard_points(1, 3, 1, 0, 1e200), "a"),

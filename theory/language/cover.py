@@ -57,14 +57,14 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
     would grow by 1 − ‖p‖² at most (a_i = 0 has the rest of the mass).  Raises `ValueError` for
     ‖q‖₁ > A, an empty q, and more than 10^6 numbers.
     """
-    A, d = Fraction(A), len(q)
+    d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
         raise InputError(f"q has {d} entries and k is {k}: give 1 to {MOST_ATOMS} numbers in all")
-    if (norm := sum(abs(Fraction(each)) for each in q)) > A:
+    if (norm := sum(map(abs, q))) > A:
         raise InputError(f"‖q‖₁ = {float(norm):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
     # In whole numbers over one denominator D: of ‖total − i·p ± e_j‖² that with the largest
     # |total − i·p| is least, and less than without ±e_j if this is above ½.
-    p = [Fraction(each) / A for each in q]
+    p = [each / A for each in q]
     D = math.lcm(*(each.denominator for each in p))
     steps = [int(each * D) for each in p]
     total, off = [0] * d, [0] * d

@@ -39,7 +39,7 @@ def most_sampling_error(
     least: Annotated[Exact, Within(least=0)], outcomes: Annotated[Count, Within(least=2)]
 ) -> Fraction:
     """2R* − V/(V − 1)·R*², V ≥ 2; `ValueError` unless R* is at most 1 − 1/V."""
-    V, least = outcomes, Fraction(least)
+    V = outcomes
     if least > 1 - Fraction(1, V):
         raise InputError(f"least is {least}: of {V} outcomes give an error from 0 to 1 − 1/{V}")
     return 2 * least - Fraction(V, V - 1) * least**2

@@ -91,7 +91,7 @@ def random_circuit(inputs: InputCount, gates: GateCount, rng: Seed) -> Circuit:
         raise InputError(
             f"inputs is {inputs} and gates is {gates}: give at most {MOST_PAIRS} wires"
         )
-    rng, made = np.random.default_rng(rng), []
+    made = []
     for number in range(gates):
         a, b = sorted(rng.choice(inputs + number, 2, replace=False).tolist())
         made.append((a, b, int(rng.choice(FUNCTIONS))))

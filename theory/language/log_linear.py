@@ -50,7 +50,7 @@ class LogLinear:
         if len(x) != self.k:
             raise InputError(f"x has {len(x)} entries: give {self.k} fractions e^θ")
         return [
-            q * prod(Fraction(each) ** power for each, power in zip(x, f, strict=True))
+            q * prod(each**power for each, power in zip(x, f, strict=True))
             for q, f in zip(self.base, self.features, strict=True)
         ]
 

@@ -145,13 +145,12 @@ def log(value: PositiveExact) -> Log:
 
     Raises `ValueError` for a numerator or denominator above 2^64.
     """
-    x = Fraction(value)
-    if (large := max(x.numerator, x.denominator)) > LARGEST:
+    if (large := max(value.numerator, value.denominator)) > LARGEST:
         raise InputError(
             f"value has {large.bit_length()} bits, which would have to be factored: give smaller "
             "numerators and denominators, of at most 64"
         )
-    return Log(_factors(x.numerator)) - Log(_factors(x.denominator))
+    return Log(_factors(value.numerator)) - Log(_factors(value.denominator))
 
 
 @cache

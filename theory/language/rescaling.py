@@ -112,8 +112,7 @@ def common_scale_loss(
         raise InputError(
             f"there are {len(weights)} weights, {len(p)} p and {len(g)} g: give as many"
         )
-    factor = Fraction(s)
-    moved = [factor * each / (1 + (factor - 1) * each) for each in g]
+    moved = [s * each / (1 + (s - 1) * each) for each in g]
     changes = (binary_kl(x, z) - binary_kl(x, y) for x, y, z in zip(p, g, moved, strict=True))
     return sum((m * change for m, change in zip(weights, changes, strict=True)), start=Log())
 

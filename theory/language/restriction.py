@@ -57,13 +57,12 @@ def random_tree(d: Count, n_leaves: Annotated[Count, Within(least=2)], rng: Seed
             f"n_leaves is {n_leaves} and d is {d}: give at most d + 1 leaves, and d times n_leaves "
             f"of at most {MOST_GROWN}"
         )
-    draw = np.random.default_rng(rng)
 
     def grown(leaves: int, left: list[int]) -> Tree:
-        variable = int(draw.choice(left))
-        low = int(draw.integers(1, leaves))
+        variable = int(rng.choice(left))
+        low = int(rng.integers(1, leaves))
         rest = [v for v in left if v != variable]
-        bit = int(draw.integers(2))
+        bit = int(rng.integers(2))
         sizes = low, leaves - low
         below = [bit ^ side if size == 1 else grown(size, rest) for side, size in enumerate(sizes)]
         return variable, below[0], below[1]
@@ -79,7 +78,6 @@ def restrictions(
 
     Raises `ValueError` for more than the memory holds.
     """
-    rng = np.random.default_rng(rng)
     machine.fits_in_memory(
         f"{count:.3g} restrictions of {d:.3g} variables", 25 * d * count, "give fewer"
     )

@@ -77,7 +77,6 @@ def random_conjunction(
     T: Annotated[Count, Within(most=10**8)], k: Chosen, rng: Seed
 ) -> Conjunction:
     """k of T positions."""
-    rng = np.random.default_rng(rng)
     return Conjunction(T, tuple(sorted(rng.permutation(T)[:k].tolist())))
 
 

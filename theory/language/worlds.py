@@ -101,10 +101,9 @@ def world(
     F, H, n = facts, others, documents
     if H < F:
         raise InputError(f"others is {H} and facts is {F}: give at least as many other strings")
-    rng = np.random.default_rng(seed)
     weights = 1 / np.arange(1, F + 1) if law == "zipf" else np.ones(F)
     p = weights / weights.sum()
-    drawn = rng.choice(F, size=n, p=p)
+    drawn = np.random.default_rng(seed).choice(F, size=n, p=p)
     return World(p, np.bincount(drawn, minlength=F), H)
 
 

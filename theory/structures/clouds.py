@@ -48,7 +48,6 @@ def uniform_cloud(
     sets: Size, N: Size, d: Size, m: Size, rng: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (sets, N, d) and queries (sets, m, d).  Raises ValueError for what no memory holds."""
-    rng = np.random.default_rng(rng)
     check_memory(sets, N, m, d)
     x = rng.uniform(size=(sets, N, d))
     return x, rng.uniform(size=(sets, m, d))
@@ -62,7 +61,6 @@ def hard_cloud(
 
     Raises ValueError for what no memory holds.
     """
-    rng = np.random.default_rng(rng)
     check_memory(sets, 2**levels, m, d)
     axes = [hard_points(sets, levels, 1, rng)[0] for _ in range(d)]
     x = np.stack([rng.permuted(axis, axis=-1) for axis in axes], axis=-1)
@@ -85,7 +83,6 @@ def sphere_cloud(
 
     Raises ValueError for what no memory holds.
     """
-    rng = np.random.default_rng(rng)
     check_memory(sets, N, m, d)
     x = _directions(rng.normal(size=(sets, N, d)))
     which = rng.integers(N, size=(sets, m, 1))

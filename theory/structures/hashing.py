@@ -58,7 +58,7 @@ def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
 def normal_directions(b: Size, d: Size, rng: Seed) -> np.ndarray:
     """b independent normal vectors (b, d).  Raises ValueError for what no memory holds."""
     machine.fits_in_memory(f"{b:.3g} vectors of dimension {d:.3g}", 16 * b * d, "take fewer")
-    return np.random.default_rng(rng).normal(size=(b, d))
+    return rng.normal(size=(b, d))
 
 
 @checked

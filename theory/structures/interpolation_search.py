@@ -65,14 +65,8 @@ def interpolated(
 ) -> np.ndarray:
     """The whole number nearest to T/W; arrays (…,) that broadcast, v_lo < v_hi.
 
-    Raises ValueError for arrays that do not, and where the values at the ends do not rise.
+    Raises ValueError where the values at the ends do not rise.
     """
-    arrays = {"q": q, "lo": lo, "hi": hi, "v_lo": v_lo, "v_hi": v_hi}
-    try:
-        np.broadcast_shapes(*(each.shape for each in arrays.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {each.shape}" for name, each in arrays.items())
-        raise InputError(f"shapes are {shapes}: give ones that broadcast") from None
     if not (v_hi > v_lo).all():
         raise InputError("v_lo is not below v_hi: give a bracket of the query")
     return _interpolated(q, lo, hi, v_lo, v_hi)

@@ -73,7 +73,6 @@ def uniform_points(
 
     Raises ValueError unless low < high, and for what no memory holds.
     """
-    rng = np.random.default_rng(rng)
     check_memory(sets, N, m)
     check_range(low, high)
     x = np.sort(rng.uniform(low, high, (sets, N)), axis=-1)
@@ -103,7 +102,6 @@ def hard_points(
 
     Raises ValueError for a such that a^levels leaves float64, and for what no memory holds.
     """
-    rng = np.random.default_rng(rng)
     most = 1e300 ** (1 / levels)
     if a >= most:
         raise InputError(f"a is {a:g}: give a number above 1 and below {most:.3g}")

@@ -64,7 +64,6 @@ def found_at_once(
     `order` returns which point stands in each cell; places are counted on twenty times as many
     sets.  Raises ValueError for an order that is none, and for what no memory holds.
     """
-    rng = np.random.default_rng(rng)
     machine.fits_in_memory(f"{N:.3g} places of {grid:.3g}² squares", 32 * grid**2 * N, "take fewer")
     seen = np.zeros((grid * grid, N))
     for start in range(0, 20 * sets, SETS):

@@ -36,11 +36,9 @@ from theory.kinds import (
     Count,
     Integers,
     NonNegative,
-    NonNegativeArray,
     Reals,
     Seed,
     Signs,
-    StepsArray,
     Within,
     checked,
 )
@@ -52,6 +50,10 @@ Streams: TypeAlias = Annotated[Any, Integers("... n", Within(least=0, below="V")
 """Items below V, shape (…, n)."""
 Counts: TypeAlias = Annotated[Any, Integers("... V", Within(least=0))]
 """Integers ≥ 0, one for each item, shape (…, V)."""
+CountArray: TypeAlias = Annotated[Any, Integers("...", Within(least=0))]
+"""Integers ≥ 0, of the shape of the other arrays."""
+WeightArray: TypeAlias = Annotated[Any, Reals("...", Within(least=0))]
+"""Finite numbers ≥ 0, of the shape of the other arrays."""
 Hashes: TypeAlias = Annotated[Any, Integers("... d V", Within(least=0, below="w"))]
 """The cell, below w, of each item in each of d rows, shape (…, d, V)."""
 
@@ -69,7 +71,7 @@ def random_hashes(sets: Size, d: Size, V: Size, w: Listed, rng: Seed) -> np.ndar
     """d independent cells of each item, (sets, d, V).  Raises ValueError for what no memory
     holds."""
     _fits(sets * d * V)
-    return np.random.default_rng(rng).integers(w, size=(sets, d, V))
+    return rng.integers(w, size=(sets, d, V))
 
 
 @checked
@@ -79,7 +81,7 @@ def balanced_hashes(sets: Size, V: Size, k: Size, rng: Seed) -> np.ndarray:
     Raises ValueError for what no memory holds.
     """
     _fits(sets * V)
-    return np.random.default_rng(rng).permuted(np.tile(np.arange(V) % k, (sets, 1, 1)), axis=-1)
+    return rng.permuted(np.tile(np.arange(V) % k, (sets, 1, 1)), axis=-1)
 
 
 @checked
@@ -157,9 +159,7 @@ def one_row_error(
 
 
 @checked
-def best_answers(
-    estimates: StepsArray, counts: StepsArray, weights: NonNegativeArray
-) -> np.ndarray:
+def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray) -> np.ndarray:
     """The function f of an estimate with the least weighted mean of |f(estimate) − count|: for each
     estimate from 0 to the largest the weighted median of the counts, (largest + 1,); what has no
     weight is answered with itself.
