@@ -32,6 +32,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
 HALF, EVEN = Fraction(1, 2), (Fraction(1, 2), Fraction(1, 2))
 SAYS = {"model": string_model([[0, 1]], [1], 2)}
 ARGUMENTS: dict[str, dict[str, Any]] = {
+    "theory.language.chances_of_seen": {"counts": [1, 2]},
     "theory.language.circuit": {"gates": [(0, 1, 8)]},
     "theory.language.common_scale_loss": {"p": EVEN, "g": EVEN},
     "theory.language.enough_samples": {"room": Fraction(1, 4)},

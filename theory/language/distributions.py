@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Law(Kind):
 
     what = "integers or fractions that are at least 0 and sum to 1"
     example = (Fraction(1, 4), Fraction(3, 4))
-    wrong: tuple[Any, ...] = (
+    wrong: ClassVar[tuple[Any, ...]] = (
         *(None, object(), 1, "ab", "", [], np.array(1), [0.5, 0.5], [float("nan"), 1], [True, 0]),
         *([Fraction(1, 2), Fraction(1, 3)], [Fraction(3, 2), Fraction(-1, 2)], [[1]], [None]),
     )

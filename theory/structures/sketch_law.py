@@ -20,6 +20,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.signal import lfilter
 
+from theory import machine
 from theory.kinds import Integers, Reals, Within, checked
 from theory.structures.points import Size
 
@@ -32,8 +33,13 @@ def count_min_error(
     w: Annotated[Size, Within(least=2)],
 ) -> float:
     """Σ_i p_i·E min for counts c (V,) of items that are asked for with weights p (V,), d rows of
-    w ≥ 2 random cells: in one cell all items are added."""
+    w ≥ 2 random cells: in one cell all items are added.
+
+    Raises ValueError for counts whose sums no memory holds.
+    """
     c, p, rows = counts, weights, d
+    items = c.sum(dtype=np.float64)
+    machine.fits_in_memory(f"{items:.3g} counted items", 64 * int(items), "give smaller counts")
     s = 1 / w
     chances = np.zeros(c.sum() + 1)
     chances[0] = 1.0
