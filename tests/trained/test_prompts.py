@@ -141,7 +141,7 @@ def test_letters_have_their_chances(name, stay):
         (("S3", 0), "length"),
         (("S3", True), "length"),
         (("S3", 2.0), "length"),
-        (("S3", 20, 0.5), "stay"),
+        (("S3", 20, 0.5), "S3"),
         (("parity", 20, 1), "stay"),
         (("parity", 20, -0.5), "stay"),
         (("parity", 20, float("nan")), "stay"),
@@ -149,7 +149,7 @@ def test_letters_have_their_chances(name, stay):
         (("parity", 20, "0.5"), "stay"),
     ],
 )
-def test_automata_refuse(values, parameter):
+def test_automata_that_there_are_not_are_rejected(values, parameter):
     with rejects(parameter):
         Automata(*values)
 
@@ -161,9 +161,9 @@ def test_automata_are_measured_at_both_lengths():
     lines = [*task.evaluate(model, 200, 0)]
     letters, states = task.random_words(200, generator())
     right = float((model(letters) == states)[:, 5:].double().mean())
-    assert lines[2] == f"letters 6 to 10 of a word: {right:.2%} right"
+    assert f" {right:.2%} " in lines[2]
     share = float(states[:, 5:].double().mean())
-    assert lines[3].endswith(f"always the same state: {max(share, 1 - share):.2%}")
+    assert lines[3].endswith(f" {max(share, 1 - share):.2%}")
 
 
 @pytest.mark.parametrize("covariance", ["isotropic", "ill-conditioned"])
@@ -210,7 +210,7 @@ def test_the_curriculum():
         assert (x.shape, y.shape) == ((2, 41, 20), (2, 41))
         assert (x != 0).any(0).any(0).tolist() == [True] * d + [False] * (20 - d)
         assert counted.tolist() == [[1] * points + [0] * (41 - points)] * 2
-    with pytest.raises(ValueError, match=r"^a curriculum is for regression"):
+    with rejects("curriculum"):
         replace(preset("hop"), curriculum=paper.curriculum)
 
 

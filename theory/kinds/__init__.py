@@ -34,7 +34,7 @@ from __future__ import annotations
 from typing import Annotated, Any, TypeAlias
 
 from theory.checks import InputError
-from theory.kinds.arrays import Array, Integers, Reals, Signs
+from theory.kinds.arrays import Array, Integers, Numbers, Reals, Signs
 from theory.kinds.checked import checked, kind_of, kinds_of, read
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Random, RationalNumber, RealNumber, Whole
@@ -127,6 +127,7 @@ __all__ = [
     "Maybe",
     "NonNegative",
     "NonNegativeArray",
+    "Numbers",
     "OneSequence",
     "OpenUnit",
     "PerPrompt",

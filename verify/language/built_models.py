@@ -15,7 +15,7 @@ from constructions.tokens import binary_codes
 from constructions.transformer import Transformer
 from theory.language import Levels, fact_strings
 from theory.language.documents import chances_of_seen, numbers
-from theory.language.worlds import MODELS
+from theory.language.worlds import MODELS, ModelName
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.evidence.sequences import registers_hold
@@ -49,7 +49,7 @@ def given(strings: np.ndarray, chances: list[Fraction]) -> list[Fraction]:
 
 
 def _model(
-    run: Run, facts: np.ndarray, counts: np.ndarray, name: str, samples: int
+    run: Run, facts: np.ndarray, counts: np.ndarray, name: ModelName, samples: int
 ) -> Iterator[Finding]:
     p = [Fraction(1, len(facts))] * len(facts)
     seen, chances = facts[counts > 0], chances_of_seen(p, counts.tolist(), name)

@@ -15,7 +15,7 @@ from constructions.trained import configuration_of, untrained
 from constructions.trained.tasks.facts import Facts
 from theory.language import printed_bound
 from theory.language.documents import chances_of_seen, numbers
-from theory.language.worlds import MODELS
+from theory.language.worlds import MODELS, ModelName
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import runs_of
 from verify.finding import Finding, Verdict, at_least, at_most, each_at_most, labelled
@@ -224,7 +224,7 @@ def control(task: Facts, chances: np.ndarray) -> Iterator[Finding]:
     yield at_least("untrained/said", "g(H)", "trained", of.said, 1 - most)
 
 
-def law(task: Facts, name: str) -> np.ndarray:
+def law(task: Facts, name: ModelName) -> np.ndarray:
     """The chances of all strings that a model of `theory.language.worlds` gives."""
     seen, strings = numbers(task.facts[task.counts > 0], task.base), task.base**task.length
     p = [Fraction(1, len(task.facts))] * len(task.facts)
@@ -237,5 +237,5 @@ def law(task: Facts, name: str) -> np.ndarray:
 def planted(task: Facts) -> Iterator[Finding]:
     """Calibrated and Good–Turing are on the side of the first models, a memoriser of the last."""
     for name in MODELS:
-        of = {name: figures(task, law(task, name))}
+        of: dict[str, Figures] = {name: figures(task, law(task, name))}
         yield from halves(f"planted/{name}", "as planted", of, early=name != "memoriser")

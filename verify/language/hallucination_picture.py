@@ -6,7 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from theory.language import Levels, World, printed_bound
-from verify.language.hallucination import CHANCE, MODELS, mixed
+from theory.language.worlds import MODELS
+from verify.language.hallucination import CHANCE, mixed
 
 SHARES = np.linspace(0, 1, 21)
 
