@@ -6,6 +6,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory import retrieval as r
 from theory.retrieval import facts as module
@@ -251,15 +252,7 @@ def test_lexicons_refused(parts, message):
         r.Lexicon(**parts)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "message"),
-    [
-        ([len(L.words)], f"^tokens contain {len(L.words)} but the vocabulary has {len(L.words)}"),
-        ([-1], "^tokens contain -1"),
-        ([[0]], r"^tokens have shape \(1, 1\): give one sequence"),
-        ([], "an empty sequence"),
-    ],
-)
-def test_tokens_refused(tokens, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("tokens", [[len(L.words)], [-1], [[0]], []], ids=str)
+def test_tokens_refused(tokens):
+    with rejects("tokens"):
         L.text(tokens)

@@ -75,6 +75,10 @@ Tokens: TypeAlias = Annotated[Any, Integers("... T", Within(least=0))]
 """Integers ≥ 0, at least one in each sequence, shape (…, T)."""
 OneSequence: TypeAlias = Annotated[Any, Integers("T", Within(least=0))]
 """Integers ≥ 0, one sequence of at least one, shape (T,)."""
+VocabularyTokens: TypeAlias = Annotated[Tokens, Within(below="vocabulary_size")]
+"""`Tokens` below the call's `vocabulary_size`."""
+VocabularySequence: TypeAlias = Annotated[OneSequence, Within(below="vocabulary_size")]
+"""`OneSequence` below the call's `vocabulary_size`."""
 Bits: TypeAlias = Annotated[Any, Integers("... T", Within(least=0, most=1))]
 """0 and 1, shape (…, T)."""
 SignRows: TypeAlias = Annotated[Any, Signs("... d")]
@@ -93,14 +97,14 @@ Query: TypeAlias = Annotated[Any, Reals("+... d")]
 """One query per prompt, shape (…, d); its leading dimensions broadcast with those of x."""
 PerPrompt: TypeAlias = Annotated[Any, Reals("#...", Within(above=0))]
 """A number > 0, or one for each prompt."""
-RealArray: TypeAlias = Annotated[Any, Reals("...")]
-"""Finite numbers, of any shape."""
-PositiveArray: TypeAlias = Annotated[Any, Reals("...", Within(above=0))]
-"""Finite numbers > 0, of any shape."""
-NonNegativeArray: TypeAlias = Annotated[Any, Reals("...", Within(least=0))]
-"""Finite numbers ≥ 0, of any shape."""
-StepsArray: TypeAlias = Annotated[Any, Integers("...", Within(least=0))]
-"""Integers ≥ 0, of any shape."""
+RealArray: TypeAlias = Annotated[Any, Reals("+...")]
+"""Finite numbers, of any shape that broadcasts with those of the other arrays."""
+PositiveArray: TypeAlias = Annotated[Any, Reals("+...", Within(above=0))]
+"""Finite numbers > 0, of any such shape."""
+NonNegativeArray: TypeAlias = Annotated[Any, Reals("+...", Within(least=0))]
+"""Finite numbers ≥ 0, of any such shape."""
+StepsArray: TypeAlias = Annotated[Any, Integers("+...", Within(least=0))]
+"""Integers ≥ 0, of any such shape."""
 
 __all__ = [
     "Array",
@@ -147,6 +151,8 @@ __all__ = [
     "Tokens",
     "Truth",
     "Vectors",
+    "VocabularySequence",
+    "VocabularyTokens",
     "Whole",
     "Within",
     "checked",
