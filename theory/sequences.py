@@ -30,7 +30,8 @@ def random_sequences(
 ) -> np.ndarray:
     """`batch` sequences of independent, uniform tokens (batch, T)."""
     fits_in_memory("the sequences", 8 * batch * length, "give fewer or shorter ones")
-    return np.random.default_rng(seed).integers(vocabulary_size, size=(batch, length))
+    generator: np.random.Generator = seed
+    return generator.integers(vocabulary_size, size=(batch, length))
 
 
 @checked
@@ -58,7 +59,7 @@ def markov_sequences(
             "give a smaller batch, vocabulary_size or order"
         )
     fits_in_memory("the sequences", 16 * batch * length, "give fewer or shorter ones")
-    generator = np.random.default_rng(seed)
+    generator: np.random.Generator = seed
     contexts = vocabulary_size ** (order - 1)
     rows = generator.dirichlet(np.full(vocabulary_size, alpha), size=(batch, contexts))
     limits = np.cumsum(rows, axis=-1)
@@ -180,7 +181,7 @@ def adversarial_sequences(
     T, V = length, vocabulary_size
     numbers = min(V, T) * T + V
     fits_in_memory("the sequences", 16 * numbers, "give shorter ones of fewer symbols")
-    generator = np.random.default_rng(seed)
+    generator: np.random.Generator = seed
     periods = np.arange(1, min(V, T) + 1)
     families = {
         "all tokens equal": np.repeat(np.arange(min(V, ROWS))[:, None], T, axis=1),

@@ -43,9 +43,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, placed, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import And, Move, Word
 from theory import checks
 from theory.checks import InputError

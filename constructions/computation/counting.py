@@ -30,9 +30,10 @@ from collections.abc import Collection
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Block, Embed, Stage
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, sizes
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import And as AllOf
 from constructions.words import Move, Step, Word
 from theory.checks import InputError

@@ -38,10 +38,11 @@ from dataclasses import replace
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.margins import Margin, Restores, sharpening
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, counted, sizes, written
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Step
 from theory import checks
 

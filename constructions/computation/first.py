@@ -19,11 +19,12 @@ import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.attention import Normalise
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.computation.parity import CLS, LEAST
 from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 

@@ -32,9 +32,10 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, counted, rows_fit, sizes, written
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Step, Unit
 from theory import checks, machine
 from theory.checks import InputError

@@ -18,9 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, Stage
 from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, sizes
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Step
 from theory import checks
 

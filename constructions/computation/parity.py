@@ -39,9 +39,10 @@ import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.attention import Mask, Normalise
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, counted, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 

@@ -38,11 +38,12 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed
 from constructions.computation.parity import CLS
 from constructions.computation.two_sided import Sides
 from constructions.stream import one
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, PosEmbed, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import checks
 

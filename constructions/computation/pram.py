@@ -43,11 +43,12 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.blocks import Block, PosEmbed, Stage
 from constructions.exactness import exact_in
 from constructions.interface import Interface, Prompt, as_many
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import placed, rows_fit, written
-from constructions.transformer import Block, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import machine
 from theory.checks import InputError

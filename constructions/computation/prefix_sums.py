@@ -19,10 +19,11 @@ import numpy as np
 from torch import Tensor
 
 from constructions.assembly import block, embed, rows, unembed
+from constructions.blocks import PosEmbed, Stage
 from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Stream, one
 from constructions.tokens import placed, rows_fit
-from constructions.transformer import PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory import checks, machine
 from theory.checks import InputError
 from theory.computation.prefix_sums import tree_depth

@@ -25,9 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import checks
 from theory.checks import InputError

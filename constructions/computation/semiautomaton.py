@@ -39,10 +39,11 @@ from typing import Literal
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.margins import Restores
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit, Word
 from theory import checks
 from theory.checks import InputError

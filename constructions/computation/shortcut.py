@@ -39,12 +39,13 @@ import numpy as np
 from torch import Tensor
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Block, Embed, PosEmbed
+from constructions.blocks import Stage as Line
 from constructions.computation.semiautomaton import Form
 from constructions.margins import Restores, share_of_a_quarter
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, counted, latest, sizes
-from constructions.transformer import Block, Embed, PosEmbed, Transformer
-from constructions.transformer import Stage as Line
+from constructions.transformer import Transformer
 from constructions.words import Table as TableWord
 from theory import checks
 from theory.checks import InputError

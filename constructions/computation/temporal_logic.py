@@ -36,11 +36,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.computation.semiautomaton import Form
 from constructions.margins import Restores, share_of_a_quarter
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, latest, sizes
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import And
 from theory import checks
 from theory.checks import InputError

@@ -42,9 +42,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Block, Embed, PosEmbed, Stage, Unembed
 from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, counted, rows_fit, written
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer, Unembed
+from constructions.transformer import Transformer
 from constructions.words import Table, Unit
 from theory import checks
 from theory.checks import InputError

@@ -27,11 +27,12 @@ from math import ldexp
 from typing import Annotated, Any, TypeAlias
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Stage
 from constructions.examples import Examples
 from constructions.interface import Prompt
 from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Stream
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from theory.kinds import Count, Steps, StepSize, Within, checked
 
 FewSteps: TypeAlias = Annotated[Steps, Within(most=1000)]

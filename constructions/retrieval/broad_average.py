@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, Stage
 from constructions.margins import Margin
 from constructions.stream import Stream, one
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.kinds import Count, Positive, checked
 
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, rows
+from constructions.blocks import Embed, Stage
 from constructions.margins import sharpening
 from constructions.stream import Stream
 from constructions.tokens import Tokens, decode, lattice, look_up, positions, rows_fit
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.kinds import Count, Positive, checked
 
 

@@ -42,11 +42,12 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, rows
+from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.interface import Prompt
 from constructions.margins import Margin, sharpening
 from constructions.stream import Reading, Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, sizes
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.kinds import Count, Positive, checked
 from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon

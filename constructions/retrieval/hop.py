@@ -38,6 +38,7 @@ from typing import Annotated
 import numpy as np
 
 from constructions.assembly import Head, block, rows
+from constructions.blocks import Block, Embed, Stage
 from constructions.margins import Margin, sharpening
 from constructions.stream import Stream, one
 from constructions.tokens import (
@@ -49,7 +50,7 @@ from constructions.tokens import (
     positions,
     sizes,
 )
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move
 from theory.kinds import Count, Positive, Within, checked
 

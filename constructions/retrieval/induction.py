@@ -31,6 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows
+from constructions.blocks import Embed, Stage
 from constructions.margins import Margin, sharpening
 from constructions.retrieval.ngram import ngram_model
 from constructions.stream import Stream, one
@@ -43,7 +44,7 @@ from constructions.tokens import (
     positions,
     sizes,
 )
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.kinds import Count, Positive, checked
 from theory.retrieval import Match, NoMatch
 

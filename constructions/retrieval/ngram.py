@@ -31,6 +31,7 @@ import numpy as np
 import torch
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Block, Embed, Stage
 from constructions.margins import Margin, sharpening
 from constructions.stream import Map, Stream, one
 from constructions.tokens import (
@@ -42,7 +43,7 @@ from constructions.tokens import (
     rows_fit,
     sizes,
 )
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import And
 from theory.kinds import Count, Positive, Steps, checked
 

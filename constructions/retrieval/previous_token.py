@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, rows
+from constructions.blocks import Embed, Stage
 from constructions.stream import Stream
 from constructions.tokens import (
     Tokens,
@@ -20,7 +21,7 @@ from constructions.tokens import (
     positions,
     sizes,
 )
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.kinds import Count, Positive, checked
 
 

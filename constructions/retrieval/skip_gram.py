@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, Stage
 from constructions.margins import Margin
 from constructions.stream import Stream
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.kinds import Count, Positive, checked
 from theory.retrieval.attention_patterns import ScoreTable
 

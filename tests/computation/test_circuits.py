@@ -19,6 +19,7 @@ from constructions import (
     skip_gram,
 )
 from constructions.attention import Attention
+from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed, UnitNorm
 from constructions.computation import (
     averaging_circuit,
     circuit_examples,
@@ -32,16 +33,7 @@ from constructions.computation import (
 from constructions.computation.circuit_examples import contains_aa, marked_majority
 from constructions.stream import Stream
 from constructions.tokens import Tokens
-from constructions.transformer import (
-    MLP,
-    Block,
-    Embed,
-    LayerNorm,
-    PosEmbed,
-    Transformer,
-    Unembed,
-    UnitNorm,
-)
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation import S3, cyclic, unary
 from theory.sequences import all_sequences

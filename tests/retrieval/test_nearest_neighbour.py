@@ -119,4 +119,4 @@ def Ball_array(rationals):
 def test_size(d):
     model = nearest_neighbour(d)
     assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, d + 3)
-    assert "hardmax head: (2·x, −1) asks, (x, square) answers, y added to estimate" in str(model)
+    assert all(name in str(model) for name in ("2·x", "square", "estimate"))

@@ -90,6 +90,3 @@ def test_every_composition_on_two_points():
     assert r.composition([0, 0], [1, 0], 1) == 1
     assert r.composition([1, 0], [0, 0], 1) == 0
     assert r.composition_prompt([0, 1, 2], [2, 0, 1], 2).tolist() == [0, 1, 2, 2, 0, 1, 2]
-
-
-SQUARE = np.zeros((2, 2))

@@ -112,15 +112,3 @@ def test_large_tokens():
     big = 2**63 - 1
     assert r.induction([big, 3, big]).tolist() == [-1, -1, 3]
     assert r.induction(np.array([big, 3, big], dtype=np.uint64), "mean").tolist() == [-1, -1, 3]
-
-
-FUNCTIONS = {
-    "find": r.find,
-    "find by definition": r.find_by_definition,
-    "induction": r.induction,
-    "induction by definition": r.induction_by_definition,
-    "hop": lambda tokens: r.hop(tokens, 1),
-    "hop positions": lambda tokens: r.hop_positions(tokens, 1),
-    "hop by definition": lambda tokens: r.hop_by_definition(tokens, 1),
-    "hop positions by definition": lambda tokens: r.hop_positions_by_definition(tokens, 1),
-}

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from refusals import rejects
 
 from theory import retrieval as r
 
@@ -108,17 +109,9 @@ def test_one_beta_per_prompt():
     assert abs(values[1] - 3) <= 2 * math.exp(-100) + 4 * EPS
 
 
-X, Y, Q = [[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0], [0.0, 0.0]
-ALL = {
-    **FUNCTIONS,
-    "nearest neighbour by definition": r.nearest_neighbour_by_definition,
-    "kernel smoother by definition": lambda x, y, q: r.kernel_smoother_by_definition(x, y, q, 0.5),
-}
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_overflow_is_refused(name):
-    with pytest.raises(ValueError, match=r"^a squared distance overflows, .* is 1e\+200: rescale"):
+    with rejects("1e+200"):
         FUNCTIONS[name]([[1e200]], [1.0], [0.0])
 
 

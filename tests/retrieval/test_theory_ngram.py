@@ -105,15 +105,6 @@ def test_the_bayes_predictor_by_hand():
     ]
 
 
-FUNCTIONS = {
-    "counts": r.ngram_counts,
-    "counts by definition": r.ngram_counts_by_definition,
-    "ngram": lambda tokens, V, order: r.ngram(tokens, V, order, 1.0),
-    "ngram by definition": lambda tokens, V, order: r.ngram_by_definition(tokens, V, order, 1.0),
-    "bayes": lambda tokens, V, order: r.dirichlet_predictor_by_definition(tokens, V, order, 1),
-}
-
-
 def test_a_prior_beyond_float64_is_refused():
     with rejects("alpha"):
         r.ngram([0], 2, 2, 1e308)

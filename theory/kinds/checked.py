@@ -25,7 +25,7 @@ MANY: dict[Any, type] = {
 }
 ORDER = (None, *LEADING)
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
-NO_KIND = {int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
+NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
 """Classes that say too little of what is right: there are kinds for what is meant by them."""
 
 
