@@ -51,8 +51,7 @@ def filter_residual(
     z: Annotated[Any, Reals("...", Within(least=0, most=1))], power: Positive, steps: Positive
 ) -> np.ndarray:
     """R(z) = (1 − z^p)^m for 0 ≤ z ≤ 1, p and m > 0."""
-    inside, _, log = _logarithms(z, power)
-    return np.where(inside, np.exp(steps * log), 0.0)
+    return _residual(z, power, steps)
 
 
 @checked
@@ -128,7 +127,12 @@ def unfiltered(errors: Errors, shares: Shares, z: Ratios, knots: Knots = 24) -> 
 def _left(
     errors: np.ndarray, shares: np.ndarray, z: np.ndarray, power: float, steps: float
 ) -> np.ndarray:
-    return np.asarray(errors - (filter_residual(z, power, steps) * shares).sum(-1))
+    return np.asarray(errors - (_residual(z, power, steps) * shares).sum(-1))
+
+
+def _residual(z: np.ndarray, power: float, steps: float) -> np.ndarray:
+    inside, _, log = _logarithms(z, power)
+    return np.where(inside, np.exp(steps * log), 0.0)
 
 
 def _with_slopes(
