@@ -167,6 +167,7 @@ class Stream:
         """Raise ValueError unless the memory holds so many layers of so many full heads, each of
         which reads the widest register, and of MLPs with so many units, and for more layers than
         are built in minutes; `shared` layers are one, listed so many times."""
+        layers = min(layers, 10**300)  # which a float can show
         each = 4 * heads * max(self.widths.values()) + 2 * units
         listed = min(layers, MOST_LISTED) if shared else layers
         count, width = min(layers, 10**300), min(self.d_model, 10**300)  # which a float can show

@@ -32,7 +32,8 @@ from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import checks
 from theory.checks import InputError
-from theory.computation.semiautomata import Semiautomaton, checked
+from theory.computation.semiautomata import Semiautomaton
+from theory.kinds import Count, Positive, checked
 
 
 class Scratchpad(Tokens):
@@ -67,8 +68,9 @@ class Scratchpad(Tokens):
         return array - letters
 
 
+@checked
 def scratchpad(
-    automaton: Semiautomaton, length: int, sharpness: float | None = None
+    automaton: Semiautomaton, length: Count, sharpness: Positive | None = None
 ) -> Transformer:
     """The states after 1, …, T letters of words of T = length letters, decoded one by one:
 
@@ -76,9 +78,8 @@ def scratchpad(
 
     1 layer, 1 head, width |Q| + |Σ| + 2, |Q||Σ| units.
 
-    Raises ValueError for a length below 1, and for a sharpness that is too small.
+    Raises ValueError for a sharpness that is too small.
     """
-    automaton = checked(automaton)
     letters, n = automaton.n_letters, automaton.n_states
     V, T = sizes(letters + n, length)
     stream = Stream(letter=letters, state=n, j=1, square=1)
