@@ -15,6 +15,7 @@ from constructions.trained.tasks.regression import Regression
 from theory.regression import (
     PrefixSpectrum,
     Prompts,
+    Start,
     filter_residual,
     gaussian_prompts,
     ill_conditioned_prompts,
@@ -78,7 +79,7 @@ class Algorithms:
         self.prompts, self.labels = p, labels_of(p)
         self.spectrum = PrefixSpectrum(p.x, p.y, p.x_query)
 
-    def newton(self, steps: Iterable[int], start: str = "gram") -> np.ndarray:
+    def newton(self, steps: Iterable[int], start: Start = "gram") -> np.ndarray:
         """Iterative Newton from αS, α = 1/λmax² of each prefix, or from αI, α = 1/λmax."""
         power = 2 if start == "gram" else 1
         return self.spectrum.newton(steps, 1 / self.spectrum.largest**power, start)
