@@ -7,12 +7,16 @@ BIN := $(VENV)/bin
 # The threads of two workers on two cores would wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: verify test slow tools docs browser lint bench dist clean
+.PHONY: verify record test slow tools docs browser lint bench dist clean
 
 verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
 
-test: $(VENV)/installed
+# One run of all claims at quick sizes, made anew when sources change: tests and the site read it.
+record: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python tests/record.py
+
+test: record
 	$(PYTEST)
 
 # Tests that take long.
@@ -25,10 +29,9 @@ tools: $(TOOLS)/installed
 	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" tests/test_sweep_on_dask.py
 	$(TOOLS)/bin/python examples/induction_in_lens.py
 
-# The site, in docs/_build/html: every claim is run at quick sizes, and every example.
-docs: $(SITE)/installed
+# The site, in docs/_build/html, with the recorded run and every example.
+docs: record $(SITE)/installed
 	mkdir -p docs/_build/source
-	$(SITE)/bin/python -m verify all --quick --jobs 2 --quiet --json docs/_build/runs.json
 	OMP_NUM_THREADS=1 $(SITE)/bin/python -m sphinx -q -b html -c docs/site docs/_build/source docs/_build/html
 
 # Its pages in a headless browser, beside torch; after `make docs`.
