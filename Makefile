@@ -26,7 +26,7 @@ slow: $(VENV)/installed
 # Tests in the tools of others, which are many packages: in an environment of their own.
 tools: $(TOOLS)/installed
 	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest tests/stock
-	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" tests/test_sweep_on_dask.py
+	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" tests/sweep/test_sweep_on_dask.py
 	$(TOOLS)/bin/python examples/induction_in_lens.py
 
 # The site, in docs/_build/html, with the recorded run and every example.

@@ -6,8 +6,8 @@ for other machines, and saves the space-time diagram: `python examples/busy_beav
 
 from constructions import turing_machine
 from theory.computation import MACHINES
+from verify.cli.output import picture_argument, saving
 from verify.computation.space_time import draw, space_time
-from verify.output import picture_argument, saving
 
 target = picture_argument(__doc__, "busy_beaver.png")
 

@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 from constructions import disentangled, search, squaring, tripling
 from theory.checks import InputError
 from theory.graphs import both_ways, components, distances, erdos_renyi, path, two_clique
+from verify.cli.output import picture_file, saving
 from verify.graphs.layers import on_graph
 from verify.graphs.layers_picture import against_diameter
 from verify.graphs.pointers import a_path
-from verify.output import picture_file, saving
 
 COLOURS = ListedColormap(["white", "#1f5fa8", "#e08214"])
 COLUMNS = "tripling", "squaring", "pointers", "machine", "search"

@@ -13,8 +13,8 @@ import numpy as np
 from constructions import fact_model, sample
 from theory.language import chances_of_seen, fact_strings, printed_bound, prompted, world
 from theory.language.worlds import MODELS
+from verify.cli.output import picture_argument, saving
 from verify.language.hallucination_picture import draw
-from verify.output import picture_argument, saving
 
 FACTS, OTHERS, DOCUMENTS = 10**6, 10**11, 10**5
 BASE, SEEN, SAMPLES = 4, 16, 2000

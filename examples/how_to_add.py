@@ -12,7 +12,7 @@ from constructions import adder, linear_adder
 from theory.arithmetic import ZHOU, adder_logits, comb, largest_alpha, period
 from verify.arithmetic.filters import KEPT, filtered
 from verify.arithmetic.pictures import draw_adder, draw_filters
-from verify.output import folder_argument, saving
+from verify.cli.output import folder_argument, saving
 
 folder = folder_argument(__doc__, "how_to_add")
 A, B, P, ALPHA = 15, 93, 530, 1000.0

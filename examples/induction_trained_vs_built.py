@@ -10,7 +10,7 @@ import numpy as np
 from constructions import induction_heads
 from constructions.trained import load, log_of
 from theory.retrieval import find, induction
-from verify.output import picture_argument, saving
+from verify.cli.output import picture_argument, saving
 from verify.retrieval.circuits import attended, attention_of, circuits_of, decoded
 from verify.retrieval.induction_picture import draw
 

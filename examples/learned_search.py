@@ -21,7 +21,7 @@ from theory.structures import (
     nearest,
     uniform_points,
 )
-from verify.output import picture_file, saving
+from verify.cli.output import picture_file, saving
 from verify.structures.learned import measure
 from verify.structures.learned_picture import draw
 from verify.structures.learned_search import by_interpolation

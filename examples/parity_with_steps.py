@@ -12,8 +12,8 @@ import torch
 from constructions import parity_with_steps
 from constructions.trained import configuration_of, load, shipped
 from theory.language import letters_by_elimination, one_step, parity_tree, with_steps
+from verify.cli.output import picture_argument, saving
 from verify.language.tree_picture import draw
-from verify.output import picture_argument, saving
 
 D, K, WORDS = 32, 16, 200
 SAMPLES = 1000, 2000, 4000, 8000

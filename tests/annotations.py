@@ -111,7 +111,10 @@ def _decorate(body: list[ast.stmt]) -> None:
         if isinstance(node, ast.FunctionDef):
             node.decorator_list.append(ast.Name("__checked__", ast.Load(), lineno=node.lineno))
         elif isinstance(node, ast.ClassDef):
-            node.decorator_list.insert(0, ast.Name("__checked_fields__", ast.Load()))
+            # Beneath `checked` of theory.kinds, which reads what it is given first.
+            made = [ast.unparse(each).startswith("dataclass") for each in node.decorator_list]
+            place = made.index(True) if True in made else 0
+            node.decorator_list.insert(place, ast.Name("__checked_fields__", ast.Load()))
             _decorate(node.body)
 
 

@@ -40,7 +40,7 @@ def rejected(capsys: pytest.CaptureFixture[str], arguments: list[str], *names: s
 
     In an option's place its name as it is typed may stand, `--step-size` for `step_size`.
     """
-    from verify.cli import main
+    from verify.cli.main import main
 
     assert main(arguments) == 2
     out, err = capsys.readouterr()

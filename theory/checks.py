@@ -155,14 +155,14 @@ def nonnegative_number(name: str, value: Real) -> float:
 
 def _one(name: str, value: Real, array: np.ndarray, kind: str) -> float:
     if array.ndim or isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} is {_shown(value)}: give one number {kind}")
+        raise InputError(f"{name} is {shown(value)}: give one number {kind}")
     return float(array)
 
 
 def path_of(what: str, path: Any) -> Path:
     """The path of a file with `what`, given as text or as a Path; else `ValueError`."""
     if not isinstance(path, str | Path):
-        raise InputError(f"path is {_shown(path)}: give where a file with {what} is")
+        raise InputError(f"path is {shown(path)}: give where a file with {what} is")
     return Path(path)
 
 
@@ -195,7 +195,7 @@ def table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     name = fields.get("name", "")
     if not isinstance(name, str) or not f"{name} ".isprintable() or len(name) > MOST_LETTERS:
         raise InputError(
-            f"the name in {path} is {_shown(name)}: give at most {MOST_LETTERS} printable letters"
+            f"the name in {path} is {shown(name)}: give at most {MOST_LETTERS} printable letters"
         )
     return fields
 
@@ -203,7 +203,7 @@ def table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
 def truth(name: str, value: Any) -> bool:
     """`value`, if it is True or False; else `ValueError`."""
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} is {_shown(value)}: give True or False")
+        raise InputError(f"{name} is {shown(value)}: give True or False")
     return bool(value)
 
 
@@ -243,7 +243,7 @@ def listed(name: str, value: Any) -> list[Any]:
 def instance(name: str, value: Any, kind: type[T], how: str) -> T:
     """`value`, if it is of this kind; else `ValueError`, which says how to make one."""
     if not isinstance(value, kind):
-        raise InputError(f"{name} is {_shown(value)}: give {how}")
+        raise InputError(f"{name} is {shown(value)}: give {how}")
     return value
 
 
@@ -257,20 +257,20 @@ def generator(name: str, value: Any) -> np.random.Generator:
 def step_count(name: str, k: int, most: int | None = None) -> int:
     """`k` as an int, which must be an integer ≥ 0 (a bool or a float is not one), and ≤ `most`."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 0:
-        raise InputError(f"{name} is {_shown(k)}: give an integer that is at least 0")
+        raise InputError(f"{name} is {shown(k)}: give an integer that is at least 0")
     return _at_most(name, int(k), most)
 
 
 def _at_most(name: str, value: int, most: int | None) -> int:
     if most is not None and value > most:
-        raise InputError(f"{name} is {_shown(value)}: give at most {most}")
+        raise InputError(f"{name} is {shown(value)}: give at most {most}")
     return value
 
 
 def integer(name: str, value: int) -> int:
     """`value` as an int, which must be an integer (a bool or a float is not one)."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise InputError(f"{name} is {_shown(value)}: give an integer")
+        raise InputError(f"{name} is {shown(value)}: give an integer")
     return int(value)
 
 
@@ -285,18 +285,18 @@ def step_counts(name: str, k: Real) -> np.ndarray:
     """`k` as an int64 array, every entry of which must be an integer ≥ 0; else `ValueError`."""
     array = array_of(name, k)
     if not np.issubdtype(array.dtype, np.integer) or (array < 0).any() or array.size == 0:
-        raise InputError(f"{name} is {_shown(k)}: give integers that are at least 0")
+        raise InputError(f"{name} is {shown(k)}: give integers that are at least 0")
     return array.astype(np.int64)
 
 
 def dimension(name: str, value: int, most: int | None = None) -> int:
     """`value` as an int, which must be an integer ≥ 1 (a bool or a float is not one), ≤ `most`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{name} is {_shown(value)}: give an integer that is at least 1")
+        raise InputError(f"{name} is {shown(value)}: give an integer that is at least 1")
     return _at_most(name, int(value), most)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """What was given, on one line and not at length."""
     try:
         text = " ".join(repr(value).split())

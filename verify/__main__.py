@@ -8,6 +8,6 @@ import sys
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from theory.terminal import run
-from verify.cli import main
+from verify.cli.main import main
 
 sys.exit(run(main))

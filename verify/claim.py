@@ -26,8 +26,8 @@ import typer
 
 from theory import checks
 from theory.checks import InputError
-from verify import foreign
 from verify.finding import Finding, Verdict
+from verify.ledger import plugins
 
 __all__ = ["Run", "claim", "option"]
 
@@ -66,7 +66,7 @@ class Run:
         return self.fault(model) if self.fault else model
 
     def certify(self, state: Callable[[], dict[str, Any]]) -> None:
-        """State this in the certificate, if one is wanted; see `verify.certificates`."""
+        """State this in the certificate, if one is wanted; see `verify.evidence.certificates`."""
         if self.certificates is not None:
             self.certificates.append(state())
 
@@ -199,7 +199,7 @@ def installed() -> dict[str, EntryPoint]:
     """
     points = sorted(
         entry_points(group="verify.claims"),
-        key=lambda point: (point.name, not foreign.is_ours(point), point.value),
+        key=lambda point: (point.name, not plugins.is_ours(point), point.value),
     )
     if not points:
         raise InputError("no claims are installed: run `pip install -e .` in the project's folder")
@@ -207,9 +207,9 @@ def installed() -> dict[str, EntryPoint]:
     for point in points:
         taken = found.setdefault(point.name, point)
         if point.name in COMMANDS or taken.value != point.value:
-            of = "a command" if taken is point else f"a claim of {foreign.package(taken)}"
-            foreign.warn(
-                f"the claim {point.name} of {foreign.package(point)} is left out: {of} has this "
+            of = "a command" if taken is point else f"a claim of {plugins.package(taken)}"
+            plugins.warn(
+                f"the claim {point.name} of {plugins.package(point)} is left out: {of} has this "
                 "name, give it another"
             )
     return {name: point for name, point in found.items() if name not in COMMANDS}
@@ -224,9 +224,9 @@ def loaded(point: EntryPoint) -> Claim:
             raise TypeError(f"{point.value} is no claim: write @claim(source=…) above it")
         made.defaults  # noqa: B018 its annotations are read
     except (Exception, SystemExit) as error:
-        if foreign.is_ours(point):
+        if plugins.is_ours(point):
             raise
-        raise foreign.broken(point, "cannot be imported", error) from None
+        raise plugins.broken(point, "cannot be imported", error) from None
     return made
 
 

@@ -1,26 +1,26 @@
-"""Adders: all pairs, what float64 rounds, the claim, and every refusal."""
+"""Adders: all pairs, what float64 rounds, the claim at other options, and what is rejected."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import adder, linear_adder
 from constructions.exactness import exact_in
 from theory.arithmetic import coarse, largest_alpha, least_gap, rounding_of_logits, usual_alpha
 from theory.arithmetic.adder import adder_logits, candidates
-from theory.checks import InputError
 from verify.arithmetic.adder import adder as claim
 from verify.arithmetic.adder import adds_with_error
 from verify.arithmetic.limits import turn
 from verify.arithmetic.pairs import enumerated, rows_of_pairs, sums
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 
 SMALL = {"largest": 10, "alpha": 4.0}
@@ -95,7 +95,7 @@ def test_the_usual_alpha_is_the_largest_power_of_two_that_is_allowed_or_64():
         alpha, limit = usual_alpha(p), largest_alpha(p)[0]
         assert alpha == 64 <= limit or alpha <= limit < 2 * alpha
     assert usual_alpha(530) == 64
-    with pytest.raises(InputError, match="p is 15"):
+    with rejects("p"):
         usual_alpha(15)
 
 
@@ -104,7 +104,6 @@ def test_the_usual_alpha_is_the_largest_power_of_two_that_is_allowed_or_64():
 )
 def test_the_bits_that_are_taken_are_enough(largest, alpha, bits):
     model = adder(largest, 5, float(alpha))
-    assert model.name.endswith(f"bits={bits})")
     assert exact_in(model).bits <= 53
     p = candidates(largest)
     assert (
@@ -141,9 +140,8 @@ def test_beyond_the_limit_another_candidate_wins():
     assert off.any()
     findings = {f.id: f for f in claim.findings(Run(quick=True), largest=10, alpha=4 * limit)}
     assert findings["tolerance"].verdict is Verdict.FAILS
-    assert "c = s + 5 wins" in findings["tolerance"].detail
+    assert "s + 5" in findings["tolerance"].detail
     assert findings["fourier/all-pairs"].verdict is Verdict.FAILS
-    assert "wins with logit" in findings["fourier/all-pairs"].detail
 
 
 def test_too_coarse_a_step_is_built_and_answers_wrongly():
@@ -153,14 +151,6 @@ def test_too_coarse_a_step_is_built_and_answers_wrongly():
     off = coarse(pairs, 7).sum(1) - pairs.sum(1)
     assert wrong[abs(off) > 5].all()
     assert not wrong[abs(off) < 5].any()
-
-
-@pytest.mark.parametrize("error", [0, 1, 3, -4])
-def test_the_linear_adder_bears_half(error):
-    from fractions import Fraction
-
-    assert adds_with_error(Fraction(error, 9)) == (abs(Fraction(error, 9)) < Fraction(1, 2))
-    assert not adds_with_error(Fraction(1, 2))
 
 
 def test_rounded_cosines_by_balls_are_those_of_the_weights():
@@ -183,8 +173,6 @@ def test_what_rounding_moves():
 
 
 def test_the_linear_adder_bears_nothing_from_a_half_on_and_all_below():
-    from fractions import Fraction
-
     borne = [k for k in range(-16, 17) if adds_with_error(Fraction(k, 16))]
     assert borne == list(range(-7, 8))
 
@@ -210,82 +198,62 @@ def test_no_row_has_another_mistake_than_the_one_that_is_told():
     assert model([a, b]).tolist() == [int(c)]
 
 
-@pytest.mark.parametrize(
-    "options", [SMALL, {"largest": 12, "alpha": 2.0, "step": 3, "bits": 13}, CLOSE]
-)
-def test_it_holds(options):
+@pytest.mark.parametrize("options", [{"largest": 12, "alpha": 2.0, "step": 3, "bits": 13}, CLOSE])
+def test_it_holds_at_other_options(options):
     findings = list(claim.findings(Run(quick=True), **options))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
     assert len({f.id for f in findings}) == len(findings) == 12
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_it_sees_every_fault(fault):
-    assert claim.verdict(Run(quick=True, fault=FAULTS[fault]), **SMALL) is Verdict.FAILS
-
-
-def test_it_draws(tmp_path):
-    run = Run(quick=True, plot=tmp_path / "adder.png")
-    assert claim.verdict(run, **SMALL) is Verdict.HOLDS
-    assert (tmp_path / "adder.png").stat().st_size > 10_000
-
-
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: adder(0), "largest is 0"),
-        (lambda: adder(True), "largest is True"),
-        (lambda: adder(2.5), "largest is 2.5"),
-        (lambda: adder(10, 0), "step is 0"),
-        (lambda: adder(10, -5), "step is -5"),
-        (lambda: adder(10, True), "step is True"),
-        (lambda: adder(10, 21), "step is 21: all numbers up to 10"),
-        (lambda: adder(10, 5, 0.0), "alpha is 0"),
-        (lambda: adder(10, 5, math.nan), "alpha is nan"),
-        (lambda: adder(10, 5, math.inf), "alpha is inf"),
-        (lambda: adder(10, 5, -1.0), "alpha is -1"),
-        (lambda: adder(10, 5, 4.0, 0), "bits is 0"),
-        (lambda: adder(10, 5, 4.0, True), "bits is True"),
-        (lambda: adder(10, 5, 4.0, 17), "bits = 17 and alpha = 4 take 55 bits .* bits = 5 … 16"),
-        (lambda: adder(bits=10), "bits = 10 may move logits by .* give bits = 12 … 15"),
-        (lambda: adder(alpha=1e-3), "bits = 14 may move .* give alpha = 12 and bits = 16"),
-        (lambda: adder(1250), "bits = 14 may move .* give alpha = 12 and bits = 16"),
-        (lambda: adder(1250, bits=16), "float64 has 53: give alpha = 12 and bits = 16"),
-        (lambda: adder(2000), "give a smaller largest number: no alpha and bits do"),
-        (lambda: adder(10, 5, 1e308), "bits = 1 and alpha = 1e.308 take .* smaller alpha"),
-        (
-            lambda: adder(10, 5, 1e-16),
-            "bits = 14 may move logits by .*, and wrong sums are 0 below",
-        ),
-        (lambda: adder(260, 5, 1e-13), "bits = 14 may move logits"),
-        (lambda: adder(10, 1, 1e-17), "bits = 14 may move logits"),
-        (lambda: adder(10, 5, 1e-320), "bits = 14 may move logits"),
-        (lambda: list(claim.findings(Run(), largest=10, alpha=1e-17)), "bits = 14 may move"),
-        (lambda: adder(10, 5, 1e20), "alpha = 1e.20 take .* smaller alpha"),
-        (lambda: adder(10, 5, 4.0)([11, 0]), "tokens contain 11 but the vocabulary has 11"),
-        (lambda: adder(10, 5, 4.0)([-1, 0]), "tokens contain -1"),
-        (lambda: adder(10, 5, 4.0)([1]), "the sequence has 1 tokens: this model takes 2"),
-        (lambda: adder(10, 5, 4.0)([1, 2, 3]), "the sequence has 3 tokens"),
-        (lambda: adder(10, 5, 4.0)([1.5, 2]), "tokens have dtype"),
-        (lambda: adder(10, 5, 4.0)([]), "empty sequence"),
-        (lambda: adder(10, 5, 4.0).float(), "takes .* bits of significand .* use float64"),
-        (lambda: adder(10, 5, 4.0).generate([1, 2], 1), "is not a model over tokens"),
-        (lambda: linear_adder(0), "largest is 0"),
-        (lambda: linear_adder(10)([11, 0]), "tokens contain 11"),
-        (lambda: linear_adder(260).half(), "takes .* bits of significand"),
-        (lambda: adder_logits(25, 1.0, 0, 0.0), "p is 25: give a multiple of 10"),
-        (lambda: adder_logits(10, 1.0, 0, 0.0), "p is 10: give a multiple of 10, at least 20"),
-        (lambda: adder_logits(30, -1.0, 0, 0.0), "alpha contains -1"),
-        (lambda: largest_alpha(31), "p is 31"),
-        (lambda: coarse([1.5], 5), "n is"),
-        (lambda: coarse([1], 0), "step is 0"),
-        (lambda: list(claim.findings(Run(), largest=0)), "largest is 0"),
-        (lambda: list(claim.findings(Run(), largest=5000)), "logits, of at most"),
-        (lambda: list(claim.findings(Run(), largest=10, alpha=-1.0)), "alpha is -1"),
+        (lambda: adder(0), "largest"),
+        (lambda: adder(True), "largest"),
+        (lambda: adder(2.5), "largest"),
+        (lambda: adder(10, 0), "step"),
+        (lambda: adder(10, -5), "step"),
+        (lambda: adder(10, True), "step"),
+        (lambda: adder(10, 21), "step"),
+        (lambda: adder(10, 5, 0.0), "alpha"),
+        (lambda: adder(10, 5, math.nan), "alpha"),
+        (lambda: adder(10, 5, math.inf), "alpha"),
+        (lambda: adder(10, 5, -1.0), "alpha"),
+        (lambda: adder(10, 5, 4.0, 0), "bits"),
+        (lambda: adder(10, 5, 4.0, True), "bits"),
+        (lambda: adder(10, 5, 4.0, 17), "alpha bits"),
+        (lambda: adder(bits=10), "bits"),
+        (lambda: adder(alpha=1e-3), "alpha bits"),
+        (lambda: adder(1250), "alpha bits"),
+        (lambda: adder(1250, bits=16), "float64"),
+        (lambda: adder(2000), "largest"),
+        (lambda: adder(10, 5, 1e308), "alpha bits"),
+        (lambda: adder(10, 5, 1e-16), "alpha bits"),
+        (lambda: adder(10, 5, 1e-320), "alpha bits"),
+        (lambda: list(claim.findings(Run(), largest=10, alpha=1e-17)), "alpha bits"),
+        (lambda: adder(10, 5, 1e20), "alpha bits"),
+        (lambda: adder(10, 5, 4.0)([11, 0]), "tokens"),
+        (lambda: adder(10, 5, 4.0)([-1, 0]), "tokens"),
+        (lambda: adder(10, 5, 4.0)([1]), "1 2"),
+        (lambda: adder(10, 5, 4.0)([1, 2, 3]), "3 2"),
+        (lambda: adder(10, 5, 4.0)([1.5, 2]), "tokens"),
+        (lambda: adder(10, 5, 4.0)([]), "tokens"),
+        (lambda: adder(10, 5, 4.0).float(), "float32"),
+        (lambda: adder(10, 5, 4.0).generate([1, 2], 1), "adder"),
+        (lambda: linear_adder(0), "largest"),
+        (lambda: linear_adder(10)([11, 0]), "tokens"),
+        (lambda: linear_adder(260).half(), "float16"),
+        (lambda: adder_logits(25, 1.0, 0, 0.0), "p"),
+        (lambda: adder_logits(10, 1.0, 0, 0.0), "p"),
+        (lambda: adder_logits(30, -1.0, 0, 0.0), "alpha"),
+        (lambda: largest_alpha(31), "p"),
+        (lambda: coarse([1.5], 5), "n"),
+        (lambda: coarse([1], 0), "step"),
+        (lambda: list(claim.findings(Run(), largest=5000)), "5000 1250"),
+        (lambda: list(claim.findings(Run(), largest=10, alpha=-1.0)), "alpha"),
     ],
 )
-def test_refusals(call, message):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_refusals(call, names):
+    with rejects(*names.split()):
         call()
-    assert "\n" not in str(refusal.value)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions.trained import Configuration, load, preset, train, untrained
 from constructions.trained.numbers import KINDS
@@ -15,7 +16,6 @@ from constructions.trained.state import State
 from constructions.trained.tasks.addition import Addition
 from constructions.trained.training import advance
 from constructions.trained.transformers import TiedShape
-from theory.checks import InputError
 
 TINY = {"steps": 40, "batch_size": 8}
 SMALL = replace(preset("addition", "gaussian"), task=Addition(6))
@@ -99,14 +99,14 @@ def test_names_and_records():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "names"),
     [
-        (lambda: Addition(1), "^numbers is 1: give at least 2"),
-        (lambda: Addition(2.0), "^numbers is 2.0"),
-        (lambda: TiedShape(1, 1, 8, 0, rows="some"), "^rows is 'some'"),
-        (lambda: replace(SMALL, shape=QuadraticShape(5)), "kind quadratic, which does not read ad"),
+        (lambda: Addition(1), "numbers"),
+        (lambda: Addition(2.0), "numbers"),
+        (lambda: TiedShape(1, 1, 8, 0, rows="some"), "rows"),
+        (lambda: replace(SMALL, shape=QuadraticShape(5)), "shape quadratic addition"),
     ],
 )
-def test_refusals(make, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(make, names):
+    with rejects(*names.split()):
         make()

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from refusals import rejects
 
 from theory.arithmetic import (
     Golden,
@@ -23,54 +24,52 @@ from theory.arithmetic import (
     permutation_maxima,
     rounding_of_logits,
 )
-from theory.checks import InputError
 
 HUGE = np.full((1, 3), 1e200)
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: cosine(2.5), "k is 2.5: give an integer"),
-        (lambda: cosine(True), "k is True"),
-        (lambda: comb([1], 0.5), "d is 0.5: give an integer"),
-        (lambda: comb(5, 0), "the comb is 5: give a list"),
-        (lambda: coarse(2**62, 5), r"beyond 2\^53"),
-        (lambda: coarse(10**19, 5), r"beyond 2\^53"),
-        (lambda: coarse(1, 2**62), r"beyond 2\^53"),
-        (lambda: few_frequencies_margin(7, [1, 1]), "give each once"),
-        (lambda: adder_logits(30, 1.0, 0, math.nan), "error contains NaN"),
-        (lambda: adder_logits(30, 1.0, 2.5, 0.0), "s is 2.5: give an integer"),
-        (lambda: adder_logits(30, 1.0, 0, [1.0, 2.0]), "error is .*: give one number"),
-        (lambda: rounding_of_logits(-5, 14), "alpha contains -5"),
-        (lambda: rounding_of_logits(64, -14), "bits is -14"),
-        (lambda: rounding_of_logits(math.nan, 14), "alpha contains nan"),
-        (lambda: least_gap(30, 1.0, -1), "error is -1"),
-        (lambda: least_gap(30, 1.0, 2.5), "error is 2.5"),
-        (lambda: mean_over_cubes(*np.zeros((3, 1, 3))), "neuron 0 is 0"),
-        (lambda: mean_over_cubes(*np.ones((3, 1, 4))), "p is 4: give an odd number"),
-        (lambda: mean_over_cubes(HUGE, HUGE, HUGE), "beyond float64"),
-        (lambda: normalised_margin(HUGE, HUGE, HUGE), "beyond float64"),
-        (lambda: network(*np.broadcast_to(1.0, (3, 2, 100_001))), "GiB"),
-        (lambda: Golden(1, "a"), "b is 'a': give a fraction or a whole number"),
-        (lambda: Golden(0.5), "a is 0.5: give a fraction or a whole number"),
-        (lambda: comb([np.array([1, 2])], 1), "the comb has frequency"),
-        (lambda: few_frequencies_margin(7, 3), "the frequencies are 3: give a list of some of"),
-        (lambda: few_frequencies_margin(7, [1.5]), r"frequencies \[1.5\]: give some of 1, …, 6"),
-        (lambda: adder_logits(10**12, 1.0, 0, 0), "the logits of 1e.12 candidates need .* GiB"),
-        (lambda: bin_of(math.nan, 530), "the period is nan"),
-        (lambda: bin_of(math.inf, 530), "the period is inf"),
-        (lambda: bin_of("5", 530), "the period is '5'"),
-        (lambda: bin_of(Fraction(5, 2), 531), "period 5/2 is no bin of 531 points: take a p of"),
-        (lambda: permutation_maxima(3.0, 1, 1, np.random.default_rng(0)), "shape"),
-        (lambda: permutation_maxima(np.eye(10), 1, 1, 0), "rng is 0: give a generator"),
+        (lambda: cosine(2.5), "k"),
+        (lambda: cosine(True), "k"),
+        (lambda: comb([1], 0.5), "d"),
+        (lambda: comb(5, 0), "comb"),
+        (lambda: coarse(2**62, 5), "n step"),
+        (lambda: coarse(10**19, 5), "n step"),
+        (lambda: coarse(1, 2**62), "n step"),
+        (lambda: few_frequencies_margin(7, [1, 1]), "frequencies"),
+        (lambda: adder_logits(30, 1.0, 0, math.nan), "error"),
+        (lambda: adder_logits(30, 1.0, 2.5, 0.0), "s"),
+        (lambda: adder_logits(30, 1.0, 0, [1.0, 2.0]), "error"),
+        (lambda: rounding_of_logits(-5, 14), "alpha"),
+        (lambda: rounding_of_logits(64, -14), "bits"),
+        (lambda: rounding_of_logits(math.nan, 14), "alpha"),
+        (lambda: least_gap(30, 1.0, -1), "error"),
+        (lambda: least_gap(30, 1.0, 2.5), "error"),
+        (lambda: mean_over_cubes(*np.zeros((3, 1, 3))), "0"),
+        (lambda: mean_over_cubes(*np.ones((3, 1, 4))), "p"),
+        (lambda: mean_over_cubes(HUGE, HUGE, HUGE), "u v w"),
+        (lambda: normalised_margin(HUGE, HUGE, HUGE), "u v w"),
+        (lambda: network(*np.broadcast_to(1.0, (3, 2, 100_001))), "p"),
+        (lambda: Golden(1, "a"), "b"),
+        (lambda: Golden(0.5), "0.5"),
+        (lambda: comb([np.array([1, 2])], 1), "comb frequency"),
+        (lambda: few_frequencies_margin(7, 3), "frequencies"),
+        (lambda: few_frequencies_margin(7, [1.5]), "frequencies"),
+        (lambda: adder_logits(10**12, 1.0, 0, 0), "p"),
+        (lambda: bin_of(math.nan, 530), "period"),
+        (lambda: bin_of(math.inf, 530), "period"),
+        (lambda: bin_of("5", 530), "period"),
+        (lambda: bin_of(Fraction(5, 2), 531), "p period"),
+        (lambda: permutation_maxima(3.0, 1, 1, np.random.default_rng(0)), ""),
+        (lambda: permutation_maxima(np.eye(10), 1, 1, 0), "rng"),
     ],
 )
-def test_what_is_wrong_is_said(call, message):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_what_is_wrong_is_said(call, names):
+    with rejects(*names.split()):
         call()
-    assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -83,5 +82,5 @@ def test_numbers_with_a_root_are_not_mixed_with_others():
         lambda: 0.5 * one,
         lambda: one < 1,
     ):
-        with pytest.raises(TypeError, match=r"supported"):
+        with pytest.raises(TypeError):
             mixed()

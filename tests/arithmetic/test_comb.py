@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.arithmetic import ZHOU, comb, comb_gap, cosine, demands, halvings, largest_alpha, period
 from theory.arithmetic.adder import adder_logits
 from theory.arithmetic.golden import Golden
-from theory.checks import InputError
 from verify.arithmetic.comb import comb_claim, wins
 from verify.arithmetic.limits import logits
 from verify.claim import Run
@@ -64,24 +64,17 @@ def test_a_gap_above_0_is_told_by_frequencies(F):
     assert (comb_gap(F).sign > 0) == apart
 
 
-def test_shown():
-    assert str(comb_gap(ZHOU)) == "15/4 − 1/4·√5"
-    assert [str(Golden(Fraction(a), Fraction(b))) for a, b in ((0, 1), (0, -2), (1, -1))] == [
-        "√5",
-        "−2·√5",
-        "1 − √5",
-    ]
+def test_values_by_hand():
+    assert comb_gap(ZHOU) == Golden(Fraction(15, 4), Fraction(-1, 4))
     assert period(4) == Fraction(5, 2)
 
 
 @given(numbers)
+@example(Golden(Fraction(0), Fraction(11)))
+@example(Golden(Fraction(1), Fraction(-1)))
+@example(Golden(Fraction(1, 2), Fraction(-1, 21)))
 def test_what_is_shown_is_the_number(x):
     assert read(str(x)) == x
-
-
-def test_eleven_roots_are_shown_whole():
-    assert str(Golden(Fraction(0), Fraction(11))) == "11·√5"
-    assert str(Golden(Fraction(1, 2), Fraction(-1, 21))) == "1/2 − 1/21·√5"
 
 
 def read(text: str) -> Golden:
@@ -144,30 +137,26 @@ def test_who_wins():
     assert np.allclose(exact, adder_logits(20, 3.0, 0, 1 / 3))
 
 
-def test_it_holds():
-    findings = list(comb_claim.findings(Run(quick=True), p=300))
-    assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
-    assert len({f.id for f in findings}) == len(findings)
+def test_it_holds_at_the_least_size():
+    assert comb_claim.verdict(Run(quick=True), p=20) is Verdict.HOLDS
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: comb([6], 0), "frequency 6: give some of 1"),
-        (lambda: comb([0, 1], 0), "frequency 0"),
-        (lambda: comb([True], 0), "frequency True"),
-        (lambda: comb([], 0), "no frequency"),
-        (lambda: halvings([2.5]), "frequency 2.5"),
-        (lambda: period(7), "frequency 7"),
-        (lambda: demands(1, 1), "m = 1"),
-        (lambda: demands(5, 10), "a residue r that is not 0"),
-        (lambda: demands(10**7, 1), "GiB"),
-        (lambda: list(comb_claim.findings(Run(), p=25)), "p is 25: give a multiple of 10"),
-        (lambda: list(comb_claim.findings(Run(), p=10)), "p is 10"),
+        (lambda: comb([6], 0), "comb 6"),
+        (lambda: comb([0, 1], 0), "comb 0"),
+        (lambda: comb([True], 0), "comb True"),
+        (lambda: comb([], 0), "comb"),
+        (lambda: halvings([2.5]), "2.5"),
+        (lambda: period(7), "f"),
+        (lambda: demands(1, 1), "m r"),
+        (lambda: demands(5, 10), "m r"),
+        (lambda: demands(10**7, 1), "m"),
+        (lambda: list(comb_claim.findings(Run(), p=25)), "p"),
     ],
 )
-def test_refusals(call, message):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_refusals(call, names):
+    with rejects(*names.split()):
         call()
-    assert "\n" not in str(refusal.value)

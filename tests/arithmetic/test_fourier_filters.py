@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import adder
 from theory.arithmetic import (
@@ -18,7 +19,6 @@ from theory.arithmetic import (
     kept_stream,
     leakage,
 )
-from theory.checks import InputError
 from verify.arithmetic.filters import (
     KEPT,
     filtered,
@@ -29,7 +29,6 @@ from verify.arithmetic.filters import (
     rational_rows,
 )
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 
 SMALL = {"largest": 10, "alpha": 4.0}
@@ -133,8 +132,8 @@ def test_what_each_filter_leaves():
     assert published()["mlp", "low"] == 35.89
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 4, 5])
-def test_it_holds(step):
+@pytest.mark.parametrize("step", [1, 2, 3, 4])
+def test_it_holds_at_other_steps(step):
     """Even steps too, whose errors are of one sign at halves."""
     findings = list(fourier_filters.findings(Run(quick=True), **SMALL, step=step))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
@@ -150,48 +149,30 @@ def test_figures_of_the_talks_size():
     assert round(100 * table["low and period 5"].accuracy, 2) == 76.18
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_it_sees_a_fault_that_changes_answers(fault):
-    verdicts = [
-        fourier_filters.verdict(Run(quick=True, fault=FAULTS[fault]), **SMALL) for _ in range(1)
-    ]
-    changed = fault != "wrong power of two"  # which no answer shows
-    assert (Verdict.FAILS in verdicts) == changed
-
-
-def test_it_draws(tmp_path):
-    run = Run(quick=True, plot=tmp_path / "filters.png")
-    assert fourier_filters.verdict(run, **SMALL) is Verdict.HOLDS
-    assert (tmp_path / "filters.png").stat().st_size > 10_000
-
-
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: fourier_matrix(0), "p is 0"),
-        (lambda: fourier_matrix(True), "p is True"),
-        (lambda: fourier_matrix(10**7), "GiB"),
-        (lambda: fourier_bins(10**15), "GiB"),
-        (lambda: bin_of(3, 530), "period 3 is no bin of 530 points"),
-        (lambda: bin_of(1, 530), "the period is 1"),
-        (lambda: bin_of(Fraction(-5, 2), 530), "the period is -5/2"),
-        (lambda: bin_sizes(np.zeros((2, 2, 2))), "values have shape"),
-        (lambda: bin_sizes([]), "values have shape"),
-        (lambda: bin_sizes([np.nan]), "NaN"),
-        (lambda: kept_stream([1.0, 2.0]), "removed has shape"),
-        (lambda: kept_stream([[1.0, np.inf]]), "NaN or infinite"),
-        (lambda: kept_stream([[1.0]], 0.0), "tolerance is 0"),
-        (lambda: kept_stream([[1.0]], 2.0), "tolerance is 2: give a part"),
-        (lambda: kept_stream([[1.0]], 1.0), "tolerance is 1: give a part"),
-        (lambda: leakage([[1.0]], [1.0]), "kept has shape"),
-        (lambda: leakage([[1.0, 0.0]], [[1.0]]), r"kept has shape .* the dimension is 2"),
-        (lambda: list(fourier_filters.findings(Run(), largest=0)), "largest is 0"),
-        (lambda: list(fourier_filters.findings(Run(), largest=10**6)), "logits, of at most"),
-        (lambda: list(fourier_filters.findings(Run(), step=0)), "step is 0"),
+        (lambda: fourier_matrix(0), "p"),
+        (lambda: fourier_matrix(True), "p"),
+        (lambda: fourier_matrix(10**7), "p"),
+        (lambda: fourier_bins(10**15), "p"),
+        (lambda: bin_of(3, 530), "p period"),
+        (lambda: bin_of(1, 530), "period"),
+        (lambda: bin_of(Fraction(-5, 2), 530), "period"),
+        (lambda: bin_sizes(np.zeros((2, 2, 2))), "values"),
+        (lambda: bin_sizes([]), "values"),
+        (lambda: bin_sizes([np.nan]), "values"),
+        (lambda: kept_stream([1.0, 2.0]), "removed"),
+        (lambda: kept_stream([[1.0, np.inf]]), "removed"),
+        (lambda: kept_stream([[1.0]], 0.0), "tolerance"),
+        (lambda: kept_stream([[1.0]], 2.0), "tolerance"),
+        (lambda: kept_stream([[1.0]], 1.0), "tolerance"),
+        (lambda: leakage([[1.0]], [1.0]), "kept"),
+        (lambda: leakage([[1.0, 0.0]], [[1.0]]), "kept"),
+        (lambda: list(fourier_filters.findings(Run(), largest=10**6)), "1000000 1250"),
     ],
 )
-def test_refusals(call, message):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_refusals(call, names):
+    with rejects(*names.split()):
         call()
-    assert "\n" not in str(refusal.value)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import modular_addition
 from theory.arithmetic import (
@@ -16,7 +17,6 @@ from theory.arithmetic import (
     network,
     normalised_margin,
 )
-from theory.checks import InputError
 from verify.arithmetic.modular_margin import (
     built,
     compared,
@@ -25,8 +25,8 @@ from verify.arithmetic.modular_margin import (
     modular_margin,
 )
 from verify.claim import Run
-from verify.faults import FAULTS, EntryFault
 from verify.finding import Verdict
+from verify.selftest.tensor_mutations import EntryFault
 
 ODD = [3, 5, 9, 15, 21]
 
@@ -80,28 +80,17 @@ def test_no_neuron_has_no_margin():
     assert normalised_margin(*np.zeros((3, 2, 3))) == 0
 
 
-def test_the_margin_of_few_frequencies_in_the_claim():
-    findings = {f.id: f for f in modular_margin.findings(Run(quick=True), p=3)}
-    assert round(findings["few-frequencies"].measured["these"], 3) == 2.410
-    assert "2.410" in findings["few-frequencies"].words
-
-
 def test_few_frequencies():
     assert round(few_frequencies_margin(113, (14, 35, 41, 42, 52)), 3) == 2.410
     every = few_frequencies_margin(11, range(1, 6))
     assert np.isclose(every, 5 * 11 / 10)
 
 
-@pytest.mark.parametrize("p", [3, 5, 11])
-def test_it_holds(p):
+@pytest.mark.parametrize("p", [3, 11])
+def test_it_holds_at_other_moduli(p):
     findings = list(modular_margin.findings(Run(quick=True), p=p))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
     assert len({f.id for f in findings}) == len(findings)
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_it_sees_every_fault(fault):
-    assert modular_margin.verdict(Run(quick=True, fault=FAULTS[fault]), p=5) is Verdict.FAILS
 
 
 ENTRIES = [  # at p = 11: number 0 … 10, a 11 … 21, b 22 … 32, first, second, equals
@@ -141,37 +130,35 @@ def test_it_sees_a_key_of_one_code_that_is_smaller():
     found, farthest, strange = compared(smaller(modular_addition(11)))
     assert found.wrong == 0
     assert farthest > forward_bound(11)
-    assert strange == "heads ask another number than they answer"
+    assert strange
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: modular_addition(4), "p is 4: give an odd number from 3 on"),
-        (lambda: modular_addition(1), "p is 1"),
-        (lambda: modular_addition(0), "p is 0"),
-        (lambda: modular_addition(True), "p is True"),
-        (lambda: modular_addition(5.0), "p is 5.0"),
-        (lambda: modular_addition(10**6 + 1), "GiB"),
-        (lambda: modular_addition(5)([5, 0]), "tokens contain 5"),
-        (lambda: modular_addition(5)([0, 1, 2]), "3 tokens"),
-        (lambda: modular_addition(5).float(), "bits of significand"),
-        (lambda: modular_neurons(6), "p is 6"),
-        (lambda: modular_neurons(10**7 + 1), "GiB"),
-        (lambda: largest_margin_squared(10), "p is 10"),
+        (lambda: modular_addition(4), "p"),
+        (lambda: modular_addition(1), "p"),
+        (lambda: modular_addition(0), "p"),
+        (lambda: modular_addition(True), "p"),
+        (lambda: modular_addition(5.0), "p"),
+        (lambda: modular_addition(10**6 + 1), "p"),
+        (lambda: modular_addition(5)([5, 0]), "tokens"),
+        (lambda: modular_addition(5)([0, 1, 2]), "3"),
+        (lambda: modular_addition(5).float(), "float32"),
+        (lambda: modular_neurons(6), "p"),
+        (lambda: modular_neurons(10**7 + 1), "p"),
+        (lambda: largest_margin_squared(10), "p"),
         (lambda: few_frequencies_margin(7, []), "frequencies"),
         (lambda: few_frequencies_margin(7, [7]), "frequencies"),
-        (lambda: few_frequencies_margin(8, [1]), "p is 8"),
-        (lambda: network([[1.0, 2.0]], [[1.0, 2.0]], [[1.0]]), "have shapes"),
-        (lambda: network([1.0], [1.0], [1.0]), "have shapes"),
-        (lambda: normalised_margin([[np.nan, 1.0]], [[0.0, 1.0]], [[0.0, 1.0]]), "NaN"),
-        (lambda: list(modular_margin.findings(Run(quick=True), p=8)), "p is 8"),
-        (lambda: list(modular_margin.findings(Run(), p=63)), "up to 61"),
-        (lambda: list(modular_margin.findings(Run(), p=1)), "p is 1"),
+        (lambda: few_frequencies_margin(8, [1]), "p"),
+        (lambda: network([[1.0, 2.0]], [[1.0, 2.0]], [[1.0]]), "u v w"),
+        (lambda: network([1.0], [1.0], [1.0]), "u v w"),
+        (lambda: normalised_margin([[np.nan, 1.0]], [[0.0, 1.0]], [[0.0, 1.0]]), "u"),
+        (lambda: list(modular_margin.findings(Run(quick=True), p=8)), "p"),
+        (lambda: list(modular_margin.findings(Run(), p=63)), "p 61"),
     ],
 )
-def test_refusals(call, message):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_refusals(call, names):
+    with rejects(*names.split()):
         call()
-    assert "\n" not in str(refusal.value)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.arithmetic import (
     fourier_matrix,
@@ -17,7 +18,6 @@ from theory.arithmetic import (
     without,
     without_trend,
 )
-from theory.checks import InputError
 from verify.arithmetic import minilm
 from verify.arithmetic.number_embeddings import number_embeddings
 from verify.claim import Run
@@ -66,7 +66,6 @@ def test_trends_and_confounds_are_taken_off():
 def test_the_control_holds_without_the_package():
     findings = list(number_embeddings.findings(Run(quick=True), **PLANTED))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
-    assert len(findings) == 10
 
 
 def test_noise_has_no_peaks(monkeypatch):
@@ -78,16 +77,15 @@ def test_noise_has_no_peaks(monkeypatch):
     assert found["peaks"] is found["trend"] is found["rank"] is Verdict.FAILS
 
 
-def test_without_the_package_it_is_skipped_in_a_word(monkeypatch):
+def test_without_the_package_it_is_undecided(monkeypatch):
     monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_here")
     (finding,) = number_embeddings.findings(Run(quick=True))
     assert finding.verdict is Verdict.UNDECIDED
-    assert "is not installed" in finding.words
-    assert "pip install --no-deps" in finding.wanted
+    assert "pip install" in finding.wanted
 
 
 def test_a_missing_package_is_no_news(monkeypatch):
-    from verify.checking import Checked, news
+    from verify.cli.running import Checked, news
 
     monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_here")
     findings = list(number_embeddings.findings(Run()))
@@ -122,50 +120,35 @@ def test_another_file_is_refused(name, folder, monkeypatch):
     """By its hash: a vocabulary in another order, say, whose tokens would have others' rows."""
     with (folder / name).open("ab") as file:
         file.write(b" ")
-    with pytest.raises(InputError, match=rf"{name} has sha256 .*, not .*: install"):
+    with rejects(name, "sha256"):
         minilm.number_tokens(folder)
     monkeypatch.setattr(minilm, "folder", lambda: folder)
-    with pytest.raises(InputError, match="has sha256"):
+    with rejects(name, "sha256"):
         list(number_embeddings.findings(Run(quick=True)))
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocab.txt"])
 def test_a_missing_file_is_refused(name, folder):
     (folder / name).unlink()
-    with pytest.raises(InputError, match=rf"cannot read .*{name}: No such file"):
+    with rejects(name):
         minilm.number_tokens(folder)
-
-
-@pytest.mark.skipif(minilm.folder() is None, reason="the optional package is not installed")
-def test_the_published_model():
-    findings = list(number_embeddings.findings(Run(quick=True)))
-    assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
-
-
-def test_it_draws(tmp_path):
-    run = Run(quick=True, plot=tmp_path / "spectrum.png")
-    assert number_embeddings.verdict(run, **PLANTED) is Verdict.HOLDS
-    assert (tmp_path / "spectrum.png").stat().st_size > 10_000
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: peak_ratios(np.ones((10, 2)), 1), "the rows do not differ"),
-        (lambda: peak_ratios(np.eye(10), 6), "first is 6 and there are bins up to 5"),
-        (lambda: peak_ratios(np.eye(10), 0), "first is 0"),
-        (lambda: permutation_maxima(np.eye(10), 1, 0, np.random.default_rng(0)), "trials is 0"),
-        (lambda: without_trend(np.eye(3), 3), "the degree is 3"),
-        (lambda: without_trend(np.eye(3), -1), "degree is -1"),
-        (lambda: without_trend(np.ones(3), 1), "E has shape"),
-        (lambda: without(np.eye(3), np.ones(4)), "give a row each"),
-        (lambda: without(np.eye(3), [np.nan] * 3), "NaN"),
-        (lambda: list(number_embeddings.findings(Run(), embeddings="gpt")), "embeddings is 'gpt'"),
-        (lambda: list(number_embeddings.findings(Run(), permutations=9)), "permutations is 9"),
+        (lambda: peak_ratios(np.ones((10, 2)), 1), "first"),
+        (lambda: peak_ratios(np.eye(10), 6), "first"),
+        (lambda: peak_ratios(np.eye(10), 0), "first"),
+        (lambda: permutation_maxima(np.eye(10), 1, 0, np.random.default_rng(0)), "trials"),
+        (lambda: without_trend(np.eye(3), 3), "E degree"),
+        (lambda: without_trend(np.eye(3), -1), "degree"),
+        (lambda: without_trend(np.ones(3), 1), "E"),
+        (lambda: without(np.eye(3), np.ones(4)), "E confound shape"),
+        (lambda: without(np.eye(3), [np.nan] * 3), "confound"),
     ],
 )
-def test_refusals(call, message):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_refusals(call, names):
+    with rejects(*names.split()):
         call()
-    assert "\n" not in str(refusal.value)

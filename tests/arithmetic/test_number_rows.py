@@ -4,10 +4,10 @@ import hashlib
 
 import numpy as np
 import pytest
+from refusals import rejects
 
 from constructions.trained.numbers import FILE, KINDS, PERIODS, number_rows
 from theory.arithmetic import bin_of, bin_sizes, peak_ratios
-from theory.checks import InputError
 from verify.arithmetic import minilm
 
 
@@ -71,15 +71,15 @@ def test_exact_features_have_their_periods_and_no_others():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("values", "names"),
     [
-        (("gpt", 300, 128), "^rows is 'gpt': give 'minilm' or"),
-        (("minilm", 302, 128), "^rows of 300 numbers on 128 axes are on file: p is 302"),
-        (("shuffled", 300, 129), "d_model 129; take fewer"),
-        (("fourier", 300, 14), "^there are 15 cosines and sines: d_model is 14; give more"),
-        (("fourier", 200, 128), "^period 300 is no bin of 200 points"),
+        (("gpt", 300, 128), "rows"),
+        (("minilm", 302, 128), "p"),
+        (("shuffled", 300, 129), "d_model"),
+        (("fourier", 300, 14), "d_model"),
+        (("fourier", 200, 128), "200"),
     ],
 )
-def test_refusals(values, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(values, names):
+    with rejects(*names.split()):
         number_rows(*values, np.random.default_rng(0))

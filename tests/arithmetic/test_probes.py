@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.arithmetic.probes import probe_accuracies
-from theory.checks import InputError
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.floats(0.01, 10))
@@ -35,16 +35,16 @@ def test_a_residue_that_stands_in_the_rows_is_read_and_another_is_not():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "names"),
     [
-        ((np.ones(4), [0, 1, 0, 1]), "shape"),
-        ((np.ones((1, 2)), [0]), "at least two"),
-        ((np.ones((3, 2)), [0, 1]), "give p each"),
+        ((np.ones(4), [0, 1, 0, 1]), "E"),
+        ((np.ones((1, 2)), [0]), "E"),
+        ((np.ones((3, 2)), [0, 1]), "classes E"),
         ((np.full((3, 2), np.nan), [0, 1, 0]), "E"),
         ((np.ones((3, 2)), [0, -1, 0]), "classes"),
         ((np.ones((3, 2)), [0, 1, 0], 0.0), "ridge"),
     ],
 )
-def test_what_is_refused(arguments, words):
-    with pytest.raises(InputError, match=words):
+def test_what_is_refused(arguments, names):
+    with rejects(*names.split()):
         probe_accuracies(*arguments)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.computation import attention_in_rounds, rounds_of_a_layer
 from theory.computation.attention_rounds import Cluster, attention_by_definition
 
@@ -39,32 +39,32 @@ def test_the_definition_by_hand():
 
 def test_a_machine_that_is_too_busy_is_told():
     cluster = Cluster(2)
-    with pytest.raises(InputError, match="a machine has 3 messages in a round: fan-in 2"):
+    with rejects("3", "2"):
         cluster.exchange([((0, 0), (0, k), "word") for k in range(3)])
-    with pytest.raises(InputError, match="a machine has 3 messages"):
+    with rejects("3"):
         Cluster(2).exchange([((0, k), (0, 0), "word") for k in range(3)])
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: attention_in_rounds([], [], [], [], 2), "0 queries, 0 keys, 0 values"),
-        (lambda: attention_in_rounds(ONE, ONE, [], [[True]], 2), "1 queries, 1 keys, 0 values"),
-        (lambda: attention_in_rounds(ONE, ONE, ONE, [[True]], 1), "fan-in 1 has no end"),
-        (lambda: attention_in_rounds(ONE, ONE, ONE, [[False]], 2), "a token sees no token"),
-        (lambda: attention_in_rounds(ONE, ONE, ONE, [[True]], 2, base=1), "base is 1"),
+        (lambda: attention_in_rounds([], [], [], [], 2), "queries keys values"),
+        (lambda: attention_in_rounds(ONE, ONE, [], [[True]], 2), "queries keys values"),
+        (lambda: attention_in_rounds(ONE, ONE, ONE, [[True]], 1), "fan-in"),
+        (lambda: attention_in_rounds(ONE, ONE, ONE, [[False]], 2), "token"),
+        (lambda: attention_in_rounds(ONE, ONE, ONE, [[True]], 2, base=1), "base"),
         (
             lambda: attention_in_rounds([[Fraction(1, 2)]], ONE, ONE, [[True]], 2, base=2),
-            "a score is 1/2: give whole ones",
+            "score 1/2",
         ),
         (
             lambda: attention_in_rounds(ONE * 400, ONE * 400, ONE * 400, [[True] * 400] * 400, 2),
-            "400 tokens take 160000 machines",
+            "400 160000",
         ),
-        (lambda: rounds_of_a_layer(0, 2), "leaves is 0"),
+        (lambda: rounds_of_a_layer(0, 2), "leaves"),
     ],
 )
-def test_what_cannot_be_run_is_refused(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_cannot_be_run_is_refused(call, names):
+    with rejects(*names.split()):
         call()

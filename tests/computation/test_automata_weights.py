@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import semiautomaton, shortcut
 from theory.computation import (
@@ -147,7 +148,7 @@ def test_softmax_leaves_no_trace_at_a_sharpness_that_no_length_changes(build):
     # Leaks are of a few per cent; what is left is rounding of positions' squares.
     assert max(max(layer) for layer in long.softmax_error(sharpness).leaks) > 1e-3
     assert float((soft.logits(words) - long.logits(words)).abs().max()) < 1e-9
-    with pytest.raises(ValueError, match="too small"):
+    with rejects("sharpness"):
         long.sharpened(0.5 * sharpness)
 
 
@@ -174,38 +175,40 @@ def test_letters_alone_need_no_layer():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: semiautomaton("S3", 5), "a str is no semiautomaton: give Semiautomaton"),
-        (lambda: shortcut(((0, 1),), 5), "a tuple is no semiautomaton"),
-        (lambda: semiautomaton(S3, 0), "max_length is 0"),
-        (lambda: shortcut(S3, 2.5), "max_length is 2.5"),
-        (lambda: semiautomaton(S3, 5, form="soft"), "form is 'soft': give 'lean' or 'robust'"),
-        (lambda: shortcut(S3, 5, form=""), "form is ''"),
-        (lambda: semiautomaton(S3, 5, radix=1), "radix is 1: give at least 2"),
-        (lambda: semiautomaton(S3, 5, radix=3, form="robust"), "give radix=2"),
-        (lambda: semiautomaton(named("Q8"), 9, radix=9), "take a smaller radix"),
-        (lambda: semiautomaton(S3, 5, sharpness=9.0), "take form='robust'"),
-        (lambda: shortcut(S3, 5, sharpness=9.0), "take form='robust'"),
-        (lambda: shortcut(S3, 5, form="robust", sharpness=0.1), "give at least"),
-        (lambda: semiautomaton(S3, 5)([0, 1, 2]), "tokens contain 2 but the vocabulary has 2"),
-        (lambda: semiautomaton(S3, 5)([0] * 6), "built for max_length = 5"),
-        (lambda: shortcut(cyclic(2), 5)([]), "an empty sequence"),
+        (lambda: semiautomaton("S3", 5), "str"),
+        (lambda: shortcut(((0, 1),), 5), "tuple"),
+        (lambda: semiautomaton(S3, 0), "max_length"),
+        (lambda: shortcut(S3, 2.5), "max_length"),
+        (lambda: semiautomaton(S3, 5, form="soft"), "form"),
+        (lambda: shortcut(S3, 5, form=""), "form"),
+        (lambda: semiautomaton(S3, 5, radix=1), "radix"),
+        (lambda: semiautomaton(S3, 4, radix=5), "radix 4"),
+        (lambda: semiautomaton(S3, 4, radix=10**400), "radix 4"),
+        (lambda: semiautomaton(S3, 5, radix=3, form="robust"), "radix"),
+        (lambda: semiautomaton(named("Q8"), 9, radix=9), "radix"),
+        (lambda: semiautomaton(S3, 5, sharpness=9.0), "form"),
+        (lambda: shortcut(S3, 5, sharpness=9.0), "form"),
+        (lambda: shortcut(S3, 5, form="robust", sharpness=0.1), "sharpness"),
+        (lambda: semiautomaton(S3, 5)([0, 1, 2]), "tokens"),
+        (lambda: semiautomaton(S3, 5)([0] * 6), "max_length"),
+        (lambda: shortcut(cyclic(2), 5)([]), "sequence"),
     ],
 )
-def test_what_cannot_be_built_is_refused(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_cannot_be_built_is_refused(call, names):
+    with rejects(*names.split()):
         call()
 
 
 def test_a5_has_no_shortcut():
-    with pytest.raises(NotSolvable, match="order 60"):
+    with pytest.raises(NotSolvable):
         shortcut(A5, 10)
 
 
 def test_tables_that_are_too_large_are_refused(monkeypatch):
     monkeypatch.setattr(sys.modules[shortcut.__module__], "MOST_UNITS", 50)
-    with pytest.raises(ValueError, match="rows, more than 50: take compact=True"):
+    with rejects("50", "compact"):
         shortcut(named("S4"), 10)
 
 
@@ -232,9 +235,3 @@ def test_the_mlp_composes_all_pairs_of_maps(n, form):
     after = H + model.blocks[0].mlp(H)
     assert (after[:, model.stream["map"]].numpy() == np.take_along_axis(f, g, axis=1)).all()
     assert (after[:, model.stream["fetched"]] == 0).all()
-
-
-@pytest.mark.parametrize("radix", [5, 10**9, 10**400])
-def test_a_radix_above_the_length_is_refused(radix):
-    with pytest.raises(ValueError, match="radix is more than the 4 letters of a word"):
-        semiautomaton(S3, 4, radix=radix)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import circuit_evaluator
 from theory.computation import Circuit, Gate, adder, all_circuits, random_circuit
@@ -18,7 +19,7 @@ def every_input(n):
 
 
 @pytest.mark.parametrize(
-    ("table", "says"),
+    ("table", "wanted"),
     [
         (AND, lambda x, y: x and y),
         (OR, lambda x, y: x or y),
@@ -33,10 +34,10 @@ def every_input(n):
         (4, lambda x, y: x and not y),
     ],
 )
-def test_tables(table, says):
+def test_tables(table, wanted):
     gate = Circuit(2, (Gate(table, 0, 1),))
     for x, y in product((0, 1), repeat=2):
-        assert gate.run([x, y]).tolist() == [int(says(x, y))]
+        assert gate.run([x, y]).tolist() == [int(wanted(x, y))]
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4])
@@ -121,81 +122,81 @@ def test_softmax_decodes_the_same():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: Circuit(0, (Gate(1, 0, 0),)), "n_inputs is 0"),
-        (lambda: Circuit(True, (Gate(1, 0, 0),)), "n_inputs is True"),
-        (lambda: Circuit(1, ()), "circuit has no gates: give"),
-        (lambda: Circuit(1, "ab"), "circuit has no gates: give"),
-        (lambda: Circuit(1, ((1, 0),)), r"gate 0 of circuit is \(1, 0\): give \(table, left"),
-        (lambda: Circuit(1, (7,)), "gate 0 of circuit is 7: give"),
-        (lambda: Circuit(1, (Gate(16, 0, 0),)), "the table of gate 0 of circuit is 16: .* 0 to 15"),
-        (lambda: Circuit(1, (Gate(True, 0, 0),)), "the table of gate 0 of circuit is True"),
-        (lambda: Circuit(1, (Gate(8, 1, 0),)), "the left of gate 0 of circuit is 1: .* 0 to 0"),
-        (lambda: Circuit(2, (Gate(8, 0, -1),)), "the right of gate 0 of circuit is -1"),
+        (lambda: Circuit(0, (Gate(1, 0, 0),)), "n_inputs"),
+        (lambda: Circuit(True, (Gate(1, 0, 0),)), "n_inputs"),
+        (lambda: Circuit(1, ()), "circuit"),
+        (lambda: Circuit(1, "ab"), "circuit"),
+        (lambda: Circuit(1, ((1, 0),)), "gate 0"),
+        (lambda: Circuit(1, (7,)), "gate 0 7"),
+        (lambda: Circuit(1, (Gate(16, 0, 0),)), "table 0 16 15"),
+        (lambda: Circuit(1, (Gate(True, 0, 0),)), "table 0 True"),
+        (lambda: Circuit(1, (Gate(8, 1, 0),)), "left 0 1"),
+        (lambda: Circuit(2, (Gate(8, 0, -1),)), "right 0 -1"),
         (
             lambda: Circuit(2, (Gate(8, 0, 1), Gate(8, 3, 0))),
-            "the left of gate 1 of circuit is 3: give an earlier wire, a number from 0 to 2",
+            "left 1 3 2",
         ),
-        (lambda: Circuit(1, (Gate(8, 0.0, 0),)), r"the left of gate 0 of circuit is 0\.0"),
-        (lambda: adder(1).run([0, 2]), "inputs contain 2 but the vocabulary has 2"),
-        (lambda: adder(1).run([0]), "1 inputs for adder of 1 bits: give 2"),
-        (lambda: adder(0), "bits is 0"),
-        (lambda: random_circuit(1, 0, 0), "n_gates is 0"),
-        (lambda: circuit_evaluator(0, 1), "n_inputs is 0: give an integer that is at least 1"),
-        (lambda: circuit_evaluator(1, 2.0), "n_gates is 2.0"),
-        (lambda: circuit_evaluator(1, 10**12), "the weights of 5e.12 tokens and positions need"),
-        (lambda: circuit_evaluator(2, 2, 0.1), "sharpness 0.1 is too small"),
-        (lambda: circuit_evaluator(2, 2, nand=2), "nand is 2: give True or False"),
+        (lambda: Circuit(1, (Gate(8, 0.0, 0),)), "left 0.0"),
+        (lambda: adder(1).run([0, 2]), "inputs"),
+        (lambda: adder(1).run([0]), "inputs 1 2"),
+        (lambda: adder(0), "bits"),
+        (lambda: random_circuit(1, 0, 0), "n_gates"),
+        (lambda: circuit_evaluator(0, 1), "n_inputs"),
+        (lambda: circuit_evaluator(1, 2.0), "n_gates"),
+        (lambda: circuit_evaluator(1, 10**12), "GiB"),
+        (lambda: circuit_evaluator(2, 2, 0.1), "sharpness 0.1"),
+        (lambda: circuit_evaluator(2, 2, nand=2), "nand"),
         (
             lambda: circuit_evaluator(2, 6, nand=True).interface.prompt(adder(1), [0, 1]),
-            r"gate 0 of adder of 1 bits .* has table 0, and this model takes NAND, 7, alone",
+            "gate 0 7",
         ),
         (
             lambda: circuit_evaluator(2, 2, nand=True)([1, 0, 2]),
-            "3 of 6 tokens, and next would be the right wire of gate 0 of 2",
+            "3 6 right 0 2",
         ),
         (
             lambda: circuit_evaluator(1, 1, nand=True)([1, 0, 2]),
-            "token 0 stands at place 2 of the sequence: give one from 2 to 2 there",
+            "token 0 2",
         ),
         (
             lambda: circuit_evaluator(2, 2).interface.prompt(adder(1), [0, 1]),
-            "2 inputs, 6 gates.: this model takes circuits of 2 inputs and 2 gates",
+            "inputs gates 6",
         ),
-        (lambda: circuit_evaluator(2, 6).interface.prompt(adder(1), [0, 1, 1]), "3 inputs: give 2"),
-        (lambda: circuit_evaluator(2, 6).interface.prompt(adder(1), [0, 2]), "inputs contain 2"),
-        (lambda: circuit_evaluator(2, 6).interface.prompt("AND", [0, 1]), "a str is no circuit"),
+        (lambda: circuit_evaluator(2, 6).interface.prompt(adder(1), [0, 1, 1]), "inputs 3 2"),
+        (lambda: circuit_evaluator(2, 6).interface.prompt(adder(1), [0, 2]), "inputs"),
+        (lambda: circuit_evaluator(2, 6).interface.prompt("AND", [0, 1]), "str"),
         (
             lambda: circuit_evaluator(1, 1).generate([1, 2 + 8, 18, 19], 1),
-            "tokens contain 19 but the vocabulary has 19",
+            "tokens",
         ),
         (
             lambda: circuit_evaluator(1, 2).generate([1, 2 + 8, 18, 19, 2, 18, 18], 2),
-            "token 19 stands at place 4 of the sequence: give one from 18 to 18 there",
+            "token 19 4 18",
         ),
         (
             lambda: circuit_evaluator(1, 1)([1, 0, 18, 18]),
-            "token 0 stands at place 2 of the sequence: give one from 2 to 17 there",
+            "token 0 2 17",
         ),
         (
             lambda: circuit_evaluator(2, 2).generate([1], 1),
-            "the prompt has 1 of 8 tokens, and next would be bit 2 of 2: give all, as by",
+            "prompt 1 8 bit 2",
         ),
         (
             lambda: circuit_evaluator(2, 2)([1, 0, 2, 18, 18]),
-            "5 of 8 tokens, and next would be the table of gate 1 of 2",
+            "5 8 table 1 2",
         ),
         (
             lambda: circuit_evaluator(2, 2)([[1, 0, 2, 18, 18, 3, 20]]),
-            "7 of 8 tokens, and next would be the right wire of gate 1 of 2",
+            "7 8 right 1 2",
         ),
         (
             lambda: circuit_evaluator(1, 1).generate([1, 2, 18, 18], 2),
-            "4 tokens and 2 steps are more than max_length = 4",
+            "max_length 4 2",
         ),
     ],
 )
-def test_what_is_no_circuit_is_refused(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_is_no_circuit_is_refused(call, names):
+    with rejects(*names.split()):
         call()

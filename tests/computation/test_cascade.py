@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import check_line, rejects
 
 from theory.checks import InputError
 from theory.computation import (
@@ -128,11 +129,12 @@ def test_a_wrong_table_is_noticed():
 
 
 def test_groups_that_are_not_solvable_are_named():
-    with pytest.raises(NotSolvable, match="order 60 with a perfect core of order 60") as refused:
-        cascade(A5)
-    assert (refused.value.order, refused.value.core, len(refused.value.tiles)) == (60, 60, 5)
-    with pytest.raises(NotSolvable, match="order 120 with a perfect core of order 60"):
-        cascade(all_maps(5))
+    for automaton, order in ((A5, 60), (all_maps(5), 120)):
+        with pytest.raises(NotSolvable) as refused:
+            cascade(automaton)
+        assert (refused.value.order, refused.value.core) == (order, 60)
+        assert len(refused.value.tiles) == 5
+        check_line(str(refused.value), str(order), "60")
 
 
 def test_on_at_most_four_states_all_groups_are_solvable():
@@ -146,7 +148,7 @@ def test_on_at_most_four_states_all_groups_are_solvable():
 
 @pytest.mark.slow
 def test_many_latches_take_more_states_than_are_walked():
-    with pytest.raises(ValueError, match="Dyck-1 to depth 16 have more than 65536 states together"):
+    with rejects("65536"):
         cascade(bounded_dyck(16))
 
 
@@ -160,7 +162,7 @@ def test_all_maps_of_four_states():
 
 def test_what_would_explode_is_refused(monkeypatch):
     monkeypatch.setattr(sys.modules[Cascade.__module__], "MOST_STATES", 500)
-    with pytest.raises(ValueError, match="more than 500 states together: take semiautomaton"):
+    with rejects("500"):
         cascade(all_maps(4))
 
 
@@ -189,13 +191,13 @@ def test_the_decomposition_is_what_it_says(seed, n, letters):
 
 
 @pytest.mark.parametrize(
-    ("automaton", "message"),
+    ("automaton", "names"),
     [
-        (cyclic(129), "mod 129 has more than 128 states, too many to decompose: take semi"),
-        (random_semiautomaton(12, 40, 3), "has more than 1000 image sets"),
-        (all_maps(8), "has more than 10000 permutations of a set"),
+        (cyclic(129), "129 128"),
+        (random_semiautomaton(12, 40, 3), "1000"),
+        (all_maps(8), "10000"),
     ],
 )
-def test_what_takes_too_long_to_decompose_is_refused(automaton, message):
-    with pytest.raises(InputError, match=message):
+def test_what_takes_too_long_to_decompose_is_refused(automaton, names):
+    with rejects(*names.split()):
         cascade(automaton)

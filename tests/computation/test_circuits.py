@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import (
     induction_heads,
@@ -241,46 +242,46 @@ def infinite(model: Transformer) -> Transformer:
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("model", "length", "gates", "message"),
+    ("model", "length", "gates", "names"),
     [
-        (lambda: newton(2, 1, 0.25), 2, "threshold", "newton.* is no transformer over tokens"),
+        (lambda: newton(2, 1, 0.25), 2, "threshold", "newton"),
         (
             lambda: modern_hopfield_update(np.eye(2), 1.0),
             2,
             "threshold",
-            "is no transformer over tokens",
+            "modern_hopfield_update",
         ),
-        (lambda: "model", 2, "threshold", "a str is no transformer over tokens"),
+        (lambda: "model", 2, "threshold", "str"),
         (
             lambda: contains_aa(3),
             4,
             "threshold",
-            "length is 4: contains_aa.3. takes 1 to 3 letters",
+            "length 4 1 3",
         ),
-        (lambda: contains_aa(3), 0, "threshold", "length is 0: give an integer"),
-        (lambda: contains_aa(3), True, "threshold", "length is True: give an integer"),
-        (lambda: contains_aa(3), -1, "and-or", "length is -1: give an integer"),
-        (lambda: contains_aa(3), 2.0, "and-or", "length is 2.0: give an integer"),
-        (lambda: contains_aa(3), 10**30, "and-or", "takes 1 to 3 letters"),
-        (lambda: contains_aa(3), 2, "nand", "gates is 'nand': give 'and-or' or 'threshold'"),
-        (lambda: contains_aa(3).sharpened(30.0), 2, "threshold", "has softmax attention"),
-        (lambda: changed(ln_final=LayerNorm(6)), 2, "threshold", "has a norm"),
-        (lambda: normed(contains_aa(3), norm=UnitNorm()), 2, "threshold", "has a norm"),
-        (lambda: normed(contains_aa(3), ln1=LayerNorm(6)), 2, "and-or", "has a norm"),
-        (lambda: frequencies(contains_aa(3)), 2, "threshold", "has frequencies for answers"),
-        (lambda: skip_gram(np.eye(2)), 2, "threshold", "skip_gram.* has "),
-        (lambda: infinite(contains_aa(3)), 2, "threshold", "weights contains NaN or infinite"),
-        (lambda: counted_parity(3), 3, "and-or", "averages tokens that share the largest score"),
+        (lambda: contains_aa(3), 0, "threshold", "length"),
+        (lambda: contains_aa(3), True, "threshold", "length"),
+        (lambda: contains_aa(3), -1, "and-or", "length"),
+        (lambda: contains_aa(3), 2.0, "and-or", "length"),
+        (lambda: contains_aa(3), 10**30, "and-or", "3"),
+        (lambda: contains_aa(3), 2, "nand", "gates"),
+        (lambda: contains_aa(3).sharpened(30.0), 2, "threshold", "softmax"),
+        (lambda: changed(ln_final=LayerNorm(6)), 2, "threshold", "norm"),
+        (lambda: normed(contains_aa(3), norm=UnitNorm()), 2, "threshold", "norm"),
+        (lambda: normed(contains_aa(3), ln1=LayerNorm(6)), 2, "and-or", "norm"),
+        (lambda: frequencies(contains_aa(3)), 2, "threshold", "frequencies"),
+        (lambda: skip_gram(np.eye(2)), 2, "threshold", "skip_gram"),
+        (lambda: infinite(contains_aa(3)), 2, "threshold", "weights"),
+        (lambda: counted_parity(3), 3, "and-or", "score"),
     ],
 )
-def test_what_has_no_circuit_is_refused(model, length, gates, message):
-    with pytest.raises(InputError, match=message):
+def test_what_has_no_circuit_is_refused(model, length, gates, names):
+    with rejects(*names.split()):
         to_circuit(model(), length, gates)
 
 
 def test_too_many_contents_are_refused(monkeypatch):
     monkeypatch.setattr(hard_attention_circuit, "MOST_CONTENTS", 5)
-    with pytest.raises(InputError, match="contents after layer 1, more than 5: give a smaller"):
+    with rejects("layer", "1", "5"):
         to_circuit(induction_heads(4, 4), 4, "and-or")
 
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import connected_components
-from theory.checks import InputError
 from theory.computation import components, least_labels, shuffled_path
 from theory.computation.components import as_inputs, enough_steps, settled_after
 
@@ -70,9 +70,7 @@ def test_an_answer_that_is_not_there_yet_is_never_given():
     path = shuffled_path(30, 0)
     steps = settled_after(path, 30)
     assert (connected_components(30, 29, steps)(path) == 1).all()
-    with pytest.raises(
-        InputError, match=r"after \d+ layers: build the model with more, of which 58"
-    ):
+    with rejects("58"):
         connected_components(30, 29, steps - 1)(path)
 
 
@@ -93,27 +91,27 @@ def test_sizes():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: connected_components(0, 3), "vertices is 0"),
-        (lambda: connected_components(3, -1), "edges is -1"),
-        (lambda: connected_components(3, 3, -2), "steps is -2"),
-        (lambda: connected_components(3, 3, 2.5), "steps is 2.5"),
-        (lambda: connected_components(3, 1)([[1, 2], [2, 3]]), "has 2 edges and the model was"),
-        (lambda: connected_components(3, 3)([[1, 4]]), "an edge has vertex 4: give numbers from 1"),
-        (lambda: connected_components(3, 3)([[0, 1]]), "an edge has vertex 0"),
-        (lambda: connected_components(3, 3)([[1.0, 2.0]]), "edges have dtype float64"),
-        (lambda: connected_components(3, 3)([[True, True]]), "edges have dtype bool"),
-        (lambda: connected_components(3, 3)([1, 2]), r"edges have shape \(2,\)"),
-        (lambda: connected_components(3, 3)([[1, 2, 3]]), r"edges have shape \(1, 3\)"),
-        (lambda: connected_components(3, 3)([[1], [1, 2]]), "rows of different lengths"),
-        (lambda: connected_components(3, 3)([[1, 2]], 3), "was given 2 inputs: give edges"),
-        (lambda: components(3, 3, 3, overlapped=False), "steps is 3: looking up and sending"),
-        (lambda: shuffled_path(0, 1), "vertices is 0"),
-        (lambda: least_labels([[1, 2]], True), "vertices is True"),
-        (lambda: connected_components(10**9, 10**9), "memory"),
+        (lambda: connected_components(0, 3), "vertices"),
+        (lambda: connected_components(3, -1), "edges"),
+        (lambda: connected_components(3, 3, -2), "steps"),
+        (lambda: connected_components(3, 3, 2.5), "steps"),
+        (lambda: connected_components(3, 1)([[1, 2], [2, 3]]), "edges 2 1"),
+        (lambda: connected_components(3, 3)([[1, 4]]), "vertex 4 3"),
+        (lambda: connected_components(3, 3)([[0, 1]]), "vertex 0 3"),
+        (lambda: connected_components(3, 3)([[1.0, 2.0]]), "edges float64"),
+        (lambda: connected_components(3, 3)([[True, True]]), "edges bool"),
+        (lambda: connected_components(3, 3)([1, 2]), "edges"),
+        (lambda: connected_components(3, 3)([[1, 2, 3]]), "edges"),
+        (lambda: connected_components(3, 3)([[1], [1, 2]]), "edges"),
+        (lambda: connected_components(3, 3)([[1, 2]], 3), "2 edges"),
+        (lambda: components(3, 3, 3, overlapped=False), "steps"),
+        (lambda: shuffled_path(0, 1), "vertices"),
+        (lambda: least_labels([[1, 2]], True), "vertices"),
+        (lambda: connected_components(10**9, 10**9), "GiB"),
     ],
 )
-def test_what_is_no_graph_is_refused(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_is_no_graph_is_refused(call, names):
+    with rejects(*names.split()):
         call()

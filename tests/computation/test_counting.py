@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import from_counting
-from theory.checks import InputError
 from theory.computation import ABC, DYCK_1, MAJORITY, is_dyck
 from theory.computation.conjunctions import Conjunctions
 from theory.computation.counting import (
@@ -99,36 +99,35 @@ def test_texts(text, formula):
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "names"),
     [
-        ("", "the formula is '': give one as text"),
-        ("   ", "the formula is '   '"),
-        ("a b", r"formula 'a b': 'b' at character 3, where '&', '\|' or the end should be"),
-        ("a & $", r"'\$' at character 5, where a formula should be"),
-        ("a & ²", "'²' at character 5, where a formula should be"),
-        ("A", "'A' at character 1"),
-        ("#a", "the end at character 3, where one of = != < <= > >= should be"),
-        ("#a > ", "the end at character 5, where a number or a count such as #a should be"),
-        ("#a > #", r"where a letter or '\(' should be"),
-        ("#a > 1 > 2", "'>' at character 8"),
-        ("(a", r"the end at character 3, where '\)' should be"),
-        ("a)", r"'\)' at character 2"),
-        ("a |", "the end at character 4, where a formula should be"),
-        ("#a >= -", "the end at character 8, where a number"),
-        ("a\n&\n&", "formula 'a & &': '&' at character 5"),
-        ("!" * 51 + "a", "nested more than 50 deep"),
-        ("(" * 5000, "nested more than 50 deep at character 51"),
-        ("9" * 5000 + "#a > 1", "a number has 5000 digits"),
-        ("#a > 1048577", r"1048577 is beyond ±2\^20"),
-        ("#a > " + "#a + " * 3000, "give one of at most 10000"),
-        (None, "the formula is None: give one as text"),
-        (True, "the formula is True"),
+        ("", "formula"),
+        ("   ", "formula"),
+        ("a b", "character 3"),
+        ("a & $", "character 5"),
+        ("a & ²", "character 5"),
+        ("A", "character 1"),
+        ("#a", "character 3"),
+        ("#a > ", "character 5"),
+        ("#a > #", "character 7"),
+        ("#a > 1 > 2", "character 8"),
+        ("(a", "character 3"),
+        ("a)", "character 2"),
+        ("a |", "character 4"),
+        ("#a >= -", "character 8"),
+        ("a\n&\n&", "character 5"),
+        ("!" * 51 + "a", "50"),
+        ("(" * 5000, "character 51"),
+        ("9" * 5000 + "#a > 1", "5000"),
+        ("#a > 1048577", "1048577"),
+        ("#a > " + "#a + " * 3000, "10000"),
+        (None, "formula"),
+        (True, "formula"),
     ],
 )
-def test_what_is_no_formula(text, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_no_formula(text, names):
+    with rejects(*names.split()):
         parse(text)
-    assert "\n" not in str(refusal.value)
 
 
 def doubled(times):
@@ -147,57 +146,56 @@ def negated(times):
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: Letter("ab"), "letter 'ab': give one from a to z"),
+        (lambda: Letter("ab"), "letter ab"),
         (lambda: Letter(1), "letter 1"),
-        (lambda: Not("a"), "Not of a str: give formulas"),
-        (lambda: And([A]), "And of a list: give a tuple"),
-        (lambda: Or((A, None)), "Or of a NoneType"),
-        (lambda: Count(((1, A),), None, None), "without a bound"),
-        (lambda: Count(((1, A),), 3, 1), "no number is from 3 to 1"),
-        (lambda: Count(((0.5, A),), 1, None), "0.5 in a comparison"),
-        (lambda: Count(((True, A),), 1, None), "True in a comparison"),
-        (lambda: Count(((1, A),), float("nan"), None), "nan in a comparison"),
-        (lambda: Count(((LARGEST + 1, A),), 1, None), r"up to ±2\^20"),
-        (lambda: doubled(100), "give at most 10000, nested 100 times"),
-        (lambda: negated(100), "nested 101 times"),
-        (lambda: holds(A, [2], "ab"), "words contain 2"),
-        (lambda: random_formula("ab", -1, 0), "depth is -1"),
-        (lambda: random_formula("ab", 1, 0, 0), "size is 0"),
-        (lambda: random_formula("", 1, 0), "the alphabet is ''"),
-        (lambda: counting_words(0, 2, 0), "length is 0"),
-        (lambda: counting_words(10**15, 2, 0), "words of 1000000000000000 letters"),
-        (lambda: from_counting("#a > ", 5), "the end at character 5"),
-        (lambda: from_counting(3, 5), "the formula is 3: give one as text"),
-        (lambda: from_counting(A, 0), "max_length is 0"),
-        (lambda: from_counting(A, True), "max_length is True"),
-        (lambda: from_counting("#a > #b", 5, alphabet="a"), "lacks 'b', a letter of the formula"),
-        (lambda: from_counting(A, 5, alphabet="aba"), "has a letter twice"),
-        (lambda: from_counting(A, 5, alphabet="a1"), "the alphabet is 'a1'"),
-        (lambda: from_counting(A, 5, alphabet=""), "the alphabet is ''"),
-        (lambda: from_counting(A, 5, alphabet=7), "the alphabet is 7"),
-        (lambda: from_counting(f"{2**20}#a > {2**20 - 1}", 2**24), "too much for float64"),
-        (lambda: from_counting(A, 5, alphabet="ab")([0, 2]), "tokens contain 2"),
-        (lambda: from_counting(MAJORITY, 5)([0] * 6), "built for max_length = 5"),
-        (lambda: list(counting.findings(Run(), formula="#a")), "the end at character 3"),
-        (lambda: list(counting.findings(Run(), formula="a", alphabet="b")), "lacks 'a'"),
-        (lambda: list(counting.findings(Run(), alphabet="!")), "the alphabet is '!'"),
-        (lambda: list(counting.findings(Run(), depth=-1)), "depth is -1"),
-        (lambda: list(counting.findings(Run(), length=1)), "length is 1"),
+        (lambda: Not("a"), "Not str"),
+        (lambda: And([A]), "And list"),
+        (lambda: Or((A, None)), "Or NoneType"),
+        (lambda: Count(((1, A),), None, None), "comparison"),
+        (lambda: Count(((1, A),), 3, 1), "3 1"),
+        (lambda: Count(((0.5, A),), 1, None), "0.5"),
+        (lambda: Count(((True, A),), 1, None), "True"),
+        (lambda: Count(((1, A),), float("nan"), None), "nan"),
+        (lambda: Count(((LARGEST + 1, A),), 1, None), "1048577"),
+        (lambda: doubled(100), "10000 100"),
+        (lambda: negated(100), "101"),
+        (lambda: holds(A, [2], "ab"), "words"),
+        (lambda: random_formula("ab", -1, 0), "depth"),
+        (lambda: random_formula("ab", 1, 0, 0), "size"),
+        (lambda: random_formula("", 1, 0), "alphabet"),
+        (lambda: counting_words(0, 2, 0), "length"),
+        (lambda: counting_words(10**15, 2, 0), "1000000000000000"),
+        (lambda: from_counting("#a > ", 5), "character 5"),
+        (lambda: from_counting(3, 5), "formula"),
+        (lambda: from_counting(A, 0), "max_length"),
+        (lambda: from_counting(A, True), "max_length"),
+        (lambda: from_counting("#a > #b", 5, alphabet="a"), "alphabet b"),
+        (lambda: from_counting(A, 5, alphabet="aba"), "alphabet"),
+        (lambda: from_counting(A, 5, alphabet="a1"), "alphabet"),
+        (lambda: from_counting(A, 5, alphabet=""), "alphabet"),
+        (lambda: from_counting(A, 5, alphabet=7), "alphabet"),
+        (lambda: from_counting(f"{2**20}#a > {2**20 - 1}", 2**24), "float64"),
+        (lambda: from_counting(A, 5, alphabet="ab")([0, 2]), "tokens"),
+        (lambda: from_counting(MAJORITY, 5)([0] * 6), "max_length"),
+        (lambda: list(counting.findings(Run(), formula="#a")), "character 3"),
+        (lambda: list(counting.findings(Run(), formula="a", alphabet="b")), "alphabet a"),
+        (lambda: list(counting.findings(Run(), alphabet="!")), "alphabet"),
+        (lambda: list(counting.findings(Run(), depth=-1)), "depth"),
+        (lambda: list(counting.findings(Run(), length=1)), "length"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_makes_no_sense_is_refused(call, names):
+    with rejects(*names.split()):
         call()
-    assert "\n" not in str(refusal.value)
 
 
 def test_too_many_cases_are_refused():
     counts = [parse(f"#a = {n}") for n in range(24)]
     pairs = tuple(Or((counts[n], counts[n + 1])) for n in range(0, 24, 2))
     assert len(Conjunctions("ab")(And(pairs[:6]))) == 2**6
-    with pytest.raises(InputError, match="more than 2000 cases: give one of fewer"):
+    with rejects("2000"):
         Conjunctions("ab")(And(pairs))
 
 
@@ -318,7 +316,7 @@ def test_in_float32():
     words = np.vstack([*counting_words(60, 3, 0).values()])
     model = from_counting(ABC, 60).to(torch.float32)
     assert (model(words).numpy() == holds(ABC, words, "abc")).all()
-    with pytest.raises(InputError, match="its answers could be wrong"):
+    with rejects("bfloat16"):
         from_counting("1000#a > 999#b", 60).to(torch.bfloat16)
 
 
@@ -334,14 +332,19 @@ def test_words_on_which_counts_nearly_tie(T, V):
         assert in_language("abc", families["equal runs"])[0, -1]
 
 
-def test_the_claim_holds_for_several_and_for_ones_own():
-    found = {f.id: f.verdict for f in counting.findings(Run(quick=True), length=6, samples=2)}
-    assert {id.split("/")[0] for id in found} == {*NAMED, "random-ab", "random-abc"}
-    assert {*found.values()} == {Verdict.HOLDS}
-    own = [{"formula": text} for text in (MORE, "a", "#a > 1 | true")]
-    for options in (*own, {"formula": "a", "alphabet": "ba"}, {"alphabet": "abcd"}):
-        run = Run(quick=True)
-        assert counting.verdict(run, length=5, samples=2, **options) is Verdict.HOLDS
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"formula": MORE},
+        {"formula": "a"},
+        {"formula": "#a > 1 | true"},
+        {"formula": "a", "alphabet": "ba"},
+        {"alphabet": "abcd"},
+    ],
+)
+def test_the_claim_holds_for_formulas_and_alphabets_of_ones_own(options):
+    run = Run(quick=True)
+    assert counting.verdict(run, length=5, samples=2, **options) is Verdict.HOLDS
 
 
 def test_the_seed_draws_the_formulas():

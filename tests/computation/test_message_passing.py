@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import pram
-from theory.checks import InputError
 from theory.computation import Program, message_round, transpose, tree_sum
 from theory.computation.message_passing import block_sums
 from verify.computation.steps import first_difference
@@ -54,19 +54,19 @@ def test_blocks_by_hand():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: tree_sum(0, 2), "machines is 0"),
-        (lambda: tree_sum(4, 1), "fan-in 1 has no end"),
-        (lambda: tree_sum(4, 2, 0), "largest is 0"),
-        (lambda: transpose(0), "s is 0"),
-        (lambda: transpose(2, -1), "largest is -1"),
-        (lambda: message_round({}, ("x",)), "0 messages to 1 words"),
-        (lambda: message_round({"x": "to"}, ()), "1 messages to 0 words"),
-        (lambda: block_sums([1], 0), "width is 0"),
-        (lambda: pram(tree_sum(4, 2))([99, 0, 0, 0]), "register x contains 99"),
+        (lambda: tree_sum(0, 2), "machines"),
+        (lambda: tree_sum(4, 1), "fan-in 1"),
+        (lambda: tree_sum(4, 2, 0), "largest"),
+        (lambda: transpose(0), "s"),
+        (lambda: transpose(2, -1), "largest"),
+        (lambda: message_round({}, ("x",)), "messages 0 1"),
+        (lambda: message_round({"x": "to"}, ()), "messages 1 0"),
+        (lambda: block_sums([1], 0), "width"),
+        (lambda: pram(tree_sum(4, 2))([99, 0, 0, 0]), "x 99"),
     ],
 )
-def test_what_cannot_be_sent_is_refused(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_cannot_be_sent_is_refused(call, names):
+    with rejects(*names.split()):
         call()

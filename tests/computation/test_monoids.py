@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.computation import (
     A5,
@@ -123,6 +124,6 @@ def test_states_that_no_word_reaches_do_not_count():
 
 
 def test_a_monoid_that_is_too_large_is_refused():
-    with pytest.raises(ValueError, match=r"of S3 \(3 states, 2 letters\) has more than 5 elements"):
+    with rejects("5"):
         monoid(S3, most=5)
     assert len(monoid(cyclic(5), most=5).words) == 5

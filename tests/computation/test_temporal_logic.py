@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.computation import (
     cascade,
@@ -155,7 +156,7 @@ def test_compact_cascades_are_formulas_too():
 
 
 def test_what_counts_is_no_formula():
-    with pytest.raises(ValueError, match=r"parity \(2 states, 2 letters\) counts, and no formula"):
+    with rejects("parity"):
         from_cascade(cascade(cyclic(2)), [0], "ab")
 
 
@@ -218,44 +219,43 @@ def test_a_table_that_is_too_large_is_refused():
     for _ in range(16):
         part = yesterday(part)
         parts.append(part)
-    with pytest.raises(ValueError, match=r"has 16 different since, and its truth table 2·2\^16"):
+    with rejects("16"):
         program(Or(tuple(parts)), "ab")
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("text", "letters", "says"),
+    ("text", "letters", "names"),
     [
-        ("a b", "ab", "formula 'a b': 'b' at character 3, where 'since', 'and', 'or' or the end"),
-        ("a and", "ab", r"the end at character 6, where a letter of 'ab', an operator or '\('"),
-        ("since a", "ab", "'since' at character 1"),
-        ("a since", "ab", "the end at character 8"),
-        ("(a", "ab", r"the end at character 3, where '\)' should be"),
-        ("a)", "ab", r"'\)' at character 2"),
-        ("aa", "ab", "'aa' at character 1"),
-        ("a and  c", "ab", "'c' at character 8, where a letter of 'ab'"),
-        ("a → b", "ab", "'→' at character 3"),
-        ("", "ab", "the formula is '': give one as text"),
-        (None, "ab", "the formula is None: give one as text"),
-        ("a", "a ", "letters contain ' '"),
-        ("not " * 51 + "a", "ab", "nested more than 50 deep"),
-        ("a" + " or a" * 400, "ab", "has 2001 characters: give one of at most 2000"),
+        ("a b", "ab", "character 3"),
+        ("a and", "ab", "character 6"),
+        ("since a", "ab", "character 1"),
+        ("a since", "ab", "character 8"),
+        ("(a", "ab", "character 3"),
+        ("a)", "ab", "character 2"),
+        ("aa", "ab", "character 1"),
+        ("a and  c", "ab", "character 8"),
+        ("a → b", "ab", "character 3"),
+        ("", "ab", "formula"),
+        (None, "ab", "formula"),
+        ("a", "a ", "letters"),
+        ("not " * 51 + "a", "ab", "50"),
+        ("a" + " or a" * 400, "ab", "2001 2000"),
     ],
 )
-def test_what_is_no_formula_is_refused(text, letters, says):
-    with pytest.raises(ValueError, match=says) as refused:
+def test_what_is_no_formula_is_refused(text, letters, names):
+    with rejects(*names.split()):
         formula(text, letters)
-    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("depth", [-1, 21, True, 2.0, "3", 10**9])
 def test_no_random_formula_of_such_a_depth(depth):
-    with pytest.raises(ValueError, match="depth is"):
+    with rejects("depth"):
         random_formula(depth, "ab", 0)
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_words_are_checked():
-    with pytest.raises(ValueError, match="words contain 2 but the vocabulary has 2"):
+    with rejects("words"):
         holds(Letter("a"), [0, 2], "ab")

@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.assembly import mlp
 from constructions.computation import from_formula
@@ -106,7 +107,7 @@ def test_softmax_leaves_no_trace_at_a_sharpness_that_no_length_changes(text):
     soft = long.sharpened(sharpness)
     assert max(max(layer) for layer in long.softmax_error(sharpness).leaks) > 1e-2
     assert float((soft.logits(words) - long.logits(words)).abs().max()) < 1e-9
-    with pytest.raises(ValueError, match="too small"):
+    with rejects("sharpness"):
         from_formula(text, "ab", 12, form="robust", sharpness=sharpness / 2)
 
 
@@ -131,30 +132,30 @@ def test_flat_ands_forgive_a_quarter_in_all():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: from_formula("a", "ab", 0), "max_length is 0"),
-        (lambda: from_formula("a", "ab", True), "max_length is True"),
-        (lambda: from_formula("a", "ab", 10**15), "take fewer"),
-        (lambda: from_formula("a", "", 5), "letters are ''"),
-        (lambda: from_formula("a and", "ab", 5), "the end at character 6"),
-        (lambda: from_formula(3, "ab", 5), "a int is no formula: give one, or its text"),
-        (lambda: from_formula("a", "ab", 5, form="flat"), "form is 'flat'"),
-        (lambda: from_formula("a", "ab", 5, sharpness=9.0), "take form='robust'"),
-        (lambda: from_formula("once a", "ab", 5, form="robust", sharpness=0.1), "give at least"),
-        (lambda: from_formula("once a", "ab", 5)([0, 2]), "tokens contain 2 but the vocabulary"),
-        (lambda: from_formula("once a", "ab", 5)([0] * 6), "built for max_length = 5"),
-        (lambda: from_formula("once a", "ab", 5)([]), "an empty sequence"),
+        (lambda: from_formula("a", "ab", 0), "max_length"),
+        (lambda: from_formula("a", "ab", True), "max_length"),
+        (lambda: from_formula("a", "ab", 10**15), "GiB"),
+        (lambda: from_formula("a", "", 5), "letters"),
+        (lambda: from_formula("a and", "ab", 5), "character 6"),
+        (lambda: from_formula(3, "ab", 5), "int"),
+        (lambda: from_formula("a", "ab", 5, form="flat"), "form"),
+        (lambda: from_formula("a", "ab", 5, sharpness=9.0), "form"),
+        (lambda: from_formula("once a", "ab", 5, form="robust", sharpness=0.1), "sharpness"),
+        (lambda: from_formula("once a", "ab", 5)([0, 2]), "tokens"),
+        (lambda: from_formula("once a", "ab", 5)([0] * 6), "max_length"),
+        (lambda: from_formula("once a", "ab", 5)([]), "sequence"),
     ],
 )
-def test_what_cannot_be_built_is_refused(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_cannot_be_built_is_refused(call, names):
+    with rejects(*names.split()):
         call()
 
 
 def test_tables_that_are_too_large_are_refused(monkeypatch):
     monkeypatch.setattr(sys.modules[from_formula.__module__], "MOST_CUBES", 2)
-    with pytest.raises(ValueError, match="have 3 cubes, more than 2: give a simpler"):
+    with rejects("3", "2"):
         from_formula(ALTERNATE, "ab", 5)
 
 

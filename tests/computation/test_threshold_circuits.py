@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.computation import ThresholdCircuit, largest_constant_subcube, unary, wiring
 from theory.computation.threshold_circuits import Gate
 from theory.computation.wiring import ONE, ZERO, Form, Wiring, number
@@ -57,7 +57,7 @@ def test_constants_are_no_gates_and_have_no_depth():
     circuit = ThresholdCircuit(1, (Gate((), (), 0), Gate((), (), 1)), (1, 2, 0), (1, 2, 3))
     assert (circuit.size, circuit.depth, circuit.largest_weight) == (0, 0, 0)
     assert circuit([[0], [1]]).tolist() == [[True, False, False], [True, False, True]]
-    with pytest.raises(InputError, match="not one output is 1 but none or several"):
+    with rejects("output"):
         circuit.answers([1])
 
 
@@ -69,29 +69,29 @@ def test_weights_beyond_int64_are_exact():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "names"),
     [
-        (lambda: Gate((0,), (1, 1), 1), r"wires \(0,\) with weights \(1, 1\): give each wire once"),
-        (lambda: Gate((0, 0), (1, 1), 1), "give each wire once"),
-        (lambda: Gate((0,), (0,), 1), "a weight 0: leave out the wire"),
-        (lambda: Gate((0,), (0.5,), 1), "weight or threshold 0.5: give integers"),
-        (lambda: Gate((0,), (True,), 1), "weight or threshold True: give integers"),
-        (lambda: Gate((0,), (1,), float("nan")), "threshold nan: give integers"),
-        (lambda: ThresholdCircuit(1, (Gate((1,), (1,), 1),), (1,), (1,)), "give wires before it"),
-        (lambda: ThresholdCircuit(-1, (), (0,), (1,)), "n_inputs is -1: give an integer"),
-        (lambda: ThresholdCircuit(1, (), (1,), (1,)), r"outputs are \(1,\): give wires w or ~w"),
-        (lambda: ThresholdCircuit(1, (), (0,), ()), "1 outputs and 0 labels: give as many"),
-        (lambda: ThresholdCircuit(1, (), (), ()), "0 outputs and 0 labels"),
-        (lambda: XOR([0, 1, 0]), r"bits have shape \(3,\): give rows of 2 bits"),
-        (lambda: XOR([0, 2]), "other numbers than 0 and 1: give unary"),
-        (lambda: XOR(1), r"bits have shape \(\): give rows"),
-        (lambda: unary([0, 3], 3), "words contain 3"),
-        (lambda: Wiring(0, 2), "length is 0: give an integer"),
-        (lambda: Wiring(1, 0), "V is 0: give an integer"),
+        (lambda: Gate((0,), (1, 1), 1), "wires weights"),
+        (lambda: Gate((0, 0), (1, 1), 1), "wires"),
+        (lambda: Gate((0,), (0,), 1), "weight 0"),
+        (lambda: Gate((0,), (0.5,), 1), "weight 0.5"),
+        (lambda: Gate((0,), (True,), 1), "weight True"),
+        (lambda: Gate((0,), (1,), float("nan")), "threshold nan"),
+        (lambda: ThresholdCircuit(1, (Gate((1,), (1,), 1),), (1,), (1,)), "gate wires"),
+        (lambda: ThresholdCircuit(-1, (), (0,), (1,)), "n_inputs"),
+        (lambda: ThresholdCircuit(1, (), (1,), (1,)), "outputs"),
+        (lambda: ThresholdCircuit(1, (), (0,), ()), "outputs labels"),
+        (lambda: ThresholdCircuit(1, (), (), ()), "outputs labels"),
+        (lambda: XOR([0, 1, 0]), "bits"),
+        (lambda: XOR([0, 2]), "bits"),
+        (lambda: XOR(1), "bits"),
+        (lambda: unary([0, 3], 3), "words"),
+        (lambda: Wiring(0, 2), "length"),
+        (lambda: Wiring(1, 0), "V"),
     ],
 )
-def test_bad_circuits_are_refused(make, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_circuits_are_refused(make, names):
+    with rejects(*names.split()):
         make()
 
 
@@ -214,11 +214,11 @@ def test_a_clipped_count_has_a_gate_for_each_value():
 def test_forms_and_circuits_that_explode_are_refused(monkeypatch):
     made = Wiring(20, 2)
     spread = sum((3**i * made.letter(i, 1) for i in range(20)), start=ZERO)
-    with pytest.raises(InputError, match="takes more than 2000 values"):
+    with rejects("2000"):
         made.relu(spread - number(1))
     monkeypatch.setattr(wiring, "MOST_GATES", 3)
     count = sum((made.letter(i, 1) for i in range(20)), start=ZERO)
-    with pytest.raises(InputError, match="more than 3 gates"):
+    with rejects("3"):
         made.relu(count - number(1))
 
 
@@ -266,18 +266,18 @@ def test_a_subcube_is_shown_with_stars():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("values", "V", "message"),
+    ("values", "V", "names"),
     [
-        ([0, 1, 1], 2, r"values have shape \(3,\): give those on all 2\^n words"),
-        ([0], 2, r"values have shape \(1,\)"),
-        ([], 2, r"values have shape \(0,\)"),
-        ([[0, 1], [1, 0]], 2, r"values have shape \(2, 2\)"),
-        ([0.5, 1.0], 2, "values are of type float64: give whole numbers"),
-        ([0, 1], 1, "V is 1: one letter leaves nothing free"),
-        ([0, 1], True, "V is True: give an integer"),
-        (np.zeros(2**15, dtype=int), 2, r"15 letters have 3\^15 subcubes"),
+        ([0, 1, 1], 2, "values"),
+        ([0], 2, "values"),
+        ([], 2, "values"),
+        ([[0, 1], [1, 0]], 2, "values"),
+        ([0.5, 1.0], 2, "values"),
+        ([0, 1], 1, "V"),
+        ([0, 1], True, "V"),
+        (np.zeros(2**15, dtype=int), 2, "15 3"),
     ],
 )
-def test_bad_values_are_refused(values, V, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_values_are_refused(values, V, names):
+    with rejects(*names.split()):
         largest_constant_subcube(values, V)

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.computation import turing_machine
 from constructions.tokens import Tokens
@@ -187,33 +188,33 @@ def test_a_table_in_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "names"),
     [
-        ("{", "is not JSON"),
-        ("[]", "has no rules: give a row"),
-        ('{"rules": {}}', "has no rules: give a row such as"),
-        ('{"rules": []}', "has no rules: give a row such as"),
-        ('{"rules": {"A": []}}', "state A of bad has no row of rules"),
-        ('{"rules": {"A": "1RB"}}', "state A of bad has no row of rules"),
-        ('{"rules": {"A": ["1RB"], "B": ["1UB"]}}', "state B of bad has the rule '1UB': write it"),
-        ('{"rules": {"A": [5]}}', "state A of bad has the rule 5"),
-        ('{"rules": {"A": [["1", "R", "A"]]}}', "state A of bad has the rule"),
-        ('{"rules": {"A": [false]}}', "state A of bad has the rule False"),
-        ('{"rules": {"A": ["1RA"]}}', "it writes symbol 1 and goes to state 0, and there are 1"),
-        ('{"rules": {"A": ["0RA"], "B": ["0RA", "0RA"]}}', "state 1 of bad has rules for 2 symb"),
-        ('{"rules": {"A": ["0RA"]}, "start": "C"}', "start is 'C': give a state of bad, A"),
-        ('{"rules": {"A": ["0RA"]}, "start": [0]}', "start is .0.: give a state of bad, A"),
-        ('{"rules": {"A": ["1111111111RA"]}}', "state A of bad has the rule '1111111111RA'"),
+        ("{", "JSON"),
+        ("[]", "rules"),
+        ('{"rules": {}}', "rules"),
+        ('{"rules": []}', "rules"),
+        ('{"rules": {"A": []}}', "state A"),
+        ('{"rules": {"A": "1RB"}}', "state A"),
+        ('{"rules": {"A": ["1RB"], "B": ["1UB"]}}', "state B 1UB"),
+        ('{"rules": {"A": [5]}}', "state A 5"),
+        ('{"rules": {"A": [["1", "R", "A"]]}}', "state A"),
+        ('{"rules": {"A": [false]}}', "state A False"),
+        ('{"rules": {"A": ["1RA"]}}', "symbol 1 state 0"),
+        ('{"rules": {"A": ["0RA"], "B": ["0RA", "0RA"]}}', "state 1 2"),
+        ('{"rules": {"A": ["0RA"]}, "start": "C"}', "start A"),
+        ('{"rules": {"A": ["0RA"]}, "start": [0]}', "start A"),
+        ('{"rules": {"A": ["1111111111RA"]}}', "state A"),
         (
             '{"rules": {"A": ["0RA"]}, "blank": 0}',
-            "has blank: give 'rules', and 'start'",
+            "blank",
         ),
     ],
 )
-def test_tables_that_are_none_are_refused(tmp_path, text, says):
+def test_tables_that_are_none_are_refused(tmp_path, text, names):
     path = tmp_path / "bad.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=says):
+    with rejects(*names.split()):
         read_machine(path)
 
 
@@ -223,44 +224,44 @@ BB2 = MACHINES["busy-beaver-2"]
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: TuringMachine(()), "machine has no rules: give a row for each state"),
-        (lambda: TuringMachine("ab"), "machine has no rules"),
-        (lambda: TuringMachine(((),)), "machine has no rules"),
-        (lambda: TuringMachine(((None,), (None, None))), "state 1 of machine has rules for 2"),
-        (lambda: TuringMachine((((0, 0, 0),),)), "it moves by 0: give −1 .left. or 1 .right."),
-        (lambda: TuringMachine((((0, 0, True),),)), "is no rule: give .state, symbol, move."),
-        (lambda: TuringMachine((((0, 0),),)), "is no rule"),
-        (lambda: TuringMachine((((1, 0, 1),),)), "it writes symbol 0 and goes to state 1"),
-        (lambda: TuringMachine((((0, -1, 1),),)), "it writes symbol -1"),
-        (lambda: TuringMachine(((None,),), start=1), "start is 1: give a state of machine, 0 to 0"),
-        (lambda: TuringMachine(((None,),), start=-1), "start is -1"),
-        (lambda: TuringMachine(((None,),), names=("A", "B")), "1 states and 2 names"),
-        (lambda: BB2.run(-1), "steps is -1"),
-        (lambda: BB2.run(3, [2]), "word contains 2 but the vocabulary has 2"),
-        (lambda: random_machine(0, 1, 0), "n_states is 0"),
-        (lambda: turing_machine("BB2", 5), "a str is no machine: give TuringMachine"),
-        (lambda: turing_machine(HALTS, 5), "idle has no rule: it halts before its first step"),
-        (lambda: turing_machine(BB2, 0), "max_length is 0"),
-        (lambda: turing_machine(BB2, 5, addressed=1), "addressed is 1: give True or False"),
-        (lambda: turing_machine(BB2, 10**12), "the weights of 1e.12 tokens and positions need"),
-        (lambda: turing_machine(BB2, 10**9, addressed=True), "tokens and positions need"),
-        (lambda: turing_machine(BB2, 5, sharpness=0.1), "sharpness 0.1 is too small"),
-        (lambda: turing_machine(BB2, 5).interface.prompt([2]), "word contains 2"),
-        (lambda: turing_machine(BB2, 5)([12]), "tokens contain 12 but the vocabulary has 12"),
+        (lambda: TuringMachine(()), "rules"),
+        (lambda: TuringMachine("ab"), "rules"),
+        (lambda: TuringMachine(((),)), "rules"),
+        (lambda: TuringMachine(((None,), (None, None))), "state 1 2"),
+        (lambda: TuringMachine((((0, 0, 0),),)), "moves 0"),
+        (lambda: TuringMachine((((0, 0, True),),)), "rule"),
+        (lambda: TuringMachine((((0, 0),),)), "rule"),
+        (lambda: TuringMachine((((1, 0, 1),),)), "symbol 0 state 1"),
+        (lambda: TuringMachine((((0, -1, 1),),)), "symbol -1"),
+        (lambda: TuringMachine(((None,),), start=1), "start 0"),
+        (lambda: TuringMachine(((None,),), start=-1), "start"),
+        (lambda: TuringMachine(((None,),), names=("A", "B")), "states 1 names 2"),
+        (lambda: BB2.run(-1), "steps"),
+        (lambda: BB2.run(3, [2]), "word"),
+        (lambda: random_machine(0, 1, 0), "n_states"),
+        (lambda: turing_machine("BB2", 5), "str"),
+        (lambda: turing_machine(HALTS, 5), "idle"),
+        (lambda: turing_machine(BB2, 0), "max_length"),
+        (lambda: turing_machine(BB2, 5, addressed=1), "addressed"),
+        (lambda: turing_machine(BB2, 10**12), "GiB"),
+        (lambda: turing_machine(BB2, 10**9, addressed=True), "GiB"),
+        (lambda: turing_machine(BB2, 5, sharpness=0.1), "sharpness"),
+        (lambda: turing_machine(BB2, 5).interface.prompt([2]), "word"),
+        (lambda: turing_machine(BB2, 5)([12]), "tokens"),
         (
             lambda: turing_machine(BB2, 5, addressed=True)([0, 36]),
-            "token 36 stands at place 2 of the sequence: give one from 0 to 35 there",
+            "token 36 2 35",
         ),
-        (lambda: decoded(turing_machine(BB2, 5), (), 6), "1 tokens and 6 steps are more than"),
+        (lambda: decoded(turing_machine(BB2, 5), (), 6), "max_length"),
     ],
 )
-def test_what_it_does_not_take_is_refused(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_it_does_not_take_is_refused(call, names):
+    with rejects(*names.split()):
         call()
 
 
 def test_a_token_that_is_no_step_is_refused():
-    with pytest.raises(ValueError, match="token 99 is no step: give one below 12"):
+    with rejects("token", "99", "12"):
         turing_machine(MACHINES["busy-beaver-2"], 10).interface.steps([0, 99])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.graphs import disentangled, tripling
 from constructions.interface import Prompt
-from theory.checks import InputError
 from theory.graphs import (
     cycles,
     disentangled_features,
@@ -71,32 +71,24 @@ def test_sizes():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: disentangled(0, 1), "n is 0"),
-        (lambda: disentangled(2, -1), "layers is -1"),
-        (lambda: disentangled(2, 1, []), "weights are not 1 matrices: give one for each layer"),
-        (lambda: disentangled(2, 1, 5), "weights are not 1 matrices"),
-        (
-            lambda: disentangled(2, 1, [np.eye(2)]),
-            r"weights\[0\] has shape \(2, 2\): give \(4, 4\)",
-        ),
-        (lambda: disentangled(2, 1, [np.eye(4) * np.nan]), r"weights\[0\] contains NaN"),
-        (lambda: disentangled(2, 1, [np.eye(4) * 1j]), r"weights\[0\] is of type complex128"),
-        (
-            lambda: disentangled(2, 1, None, np.eye(2)),
-            r"read_out has shape \(2, 2\): give \(8, 2\)",
-        ),
-        (lambda: disentangled(2, 1, bias=np.inf), "bias contains NaN or infinite"),
-        (lambda: disentangled(2, 1, bias="1"), "bias is of type"),
-        (lambda: disentangled(2, 30), "layers that double 4 columns need"),
-        (lambda: disentangled(2, 10**12), "memory"),
-        (lambda: disentangled(10**9, 1), "memory"),
-        (lambda: disentangled(3, 1)(np.eye(2)), "A has 2 nodes and 3 are expected"),
-        (lambda: disentangled(3, 1)(np.zeros((3, 3))), "no loop at node 0"),
-        (lambda: disentangled(9, 6)(np.ones((9, 9))), "overflows float64"),
+        (lambda: disentangled(0, 1), "n"),
+        (lambda: disentangled(2, -1), "layers"),
+        (lambda: disentangled(2, 1, []), "weights"),
+        (lambda: disentangled(2, 1, [np.eye(2)]), "weights"),
+        (lambda: disentangled(2, 1, [np.eye(4) * np.nan]), "weights"),
+        (lambda: disentangled(2, 1, [np.eye(4) * 1j]), "weights"),
+        (lambda: disentangled(2, 1, None, np.eye(2)), "read_out"),
+        (lambda: disentangled(2, 1, bias=np.inf), "bias"),
+        (lambda: disentangled(2, 1, bias="1"), "bias"),
+        (lambda: disentangled(2, 30), "30 layers"),
+        (lambda: disentangled(2, 10**12), "layers"),
+        (lambda: disentangled(10**9, 1), "layers"),
+        (lambda: disentangled(3, 1)(np.eye(2)), "A"),
+        (lambda: disentangled(9, 6)(np.ones((9, 9))), "layers"),
     ],
 )
-def test_what_it_does_not_take(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_it_does_not_take(call, names):
+    with rejects(*names.split()):
         call()

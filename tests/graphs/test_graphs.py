@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory import machine
-from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
     as_adjacency,
@@ -138,63 +138,63 @@ EYE = np.eye(3, dtype=int)
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: as_adjacency(np.zeros((2, 3))), r"A has shape \(2, 3\)"),
-        (lambda: as_adjacency(np.ones(3)), r"A has shape \(3,\)"),
-        (lambda: as_adjacency(np.zeros((0, 0))), r"A has shape \(0, 0\)"),
-        (lambda: as_adjacency(EYE, 4), "A has 3 nodes and 4 are expected"),
-        (lambda: as_adjacency(2 * EYE), "A contains 2: give 1 for an edge"),
-        (lambda: as_adjacency(-EYE), "A contains -1"),
-        (lambda: as_adjacency(EYE / 2), "A contains 0.5"),
-        (lambda: as_adjacency(EYE * np.nan), "A contains nan"),
-        (lambda: as_adjacency(EYE + np.eye(3, k=1)), "not symmetric at nodes 0 and 1: give each"),
-        (lambda: as_adjacency(EYE * 0), r"no loop at node 0: .* e.g. A \| np.eye\(n, dtype=int\)"),
-        (lambda: as_adjacency(path(3) - np.diag([0, 1, 0])), "no loop at node 1: give A with ones"),
-        (lambda: as_adjacency("graph"), "give real numbers"),
-        (lambda: from_edges([[0, 3]], 3), "an edge has node 3: give numbers from 0 to 2"),
-        (lambda: from_edges([[-1, 0]], 3), "an edge has node -1"),
-        (lambda: from_edges([[0.5, 1]], 3), "edges have dtype float64"),
-        (lambda: from_edges([[True, False]], 3), "edges have dtype bool"),
-        (lambda: from_edges([0, 1], 3), r"edges have shape \(2,\)"),
-        (lambda: from_edges([], 0), "n is 0"),
-        (lambda: relabelled(EYE, [0, 1]), "order is no permutation of 3 nodes"),
-        (lambda: relabelled(EYE, [0, 1, 1]), "order is no permutation of 3 nodes"),
-        (lambda: all_graphs(7), r"there are 2\^21 graphs on 7 nodes"),
-        (lambda: all_graphs(0), "n is 0"),
-        (lambda: path(0), "n is 0"),
-        (lambda: clique(True), "n is True"),
-        (lambda: cycles(), "no cycle: give one size or more"),
-        (lambda: cycles(4, 2), "a cycle of 2 nodes: give one size"),
-        (lambda: two_chain(1), "n is 1: two components take at least 2"),
-        (lambda: two_clique(2.0), "n is 2.0"),
-        (lambda: erdos_renyi(0, 3, 0.5, 0), "count is 0"),
-        (lambda: erdos_renyi(1, 0, 0.5, 0), "n is 0"),
-        (lambda: erdos_renyi(1, 3, 1.5, 0), "p is 1.5: give one probability"),
-        (lambda: erdos_renyi(1, 3, -0.5, 0), "p is -0.5: give one"),
-        (lambda: erdos_renyi(1, 3, np.nan, 0), "p is nan: give one"),
-        (lambda: walk_counts(EYE, -1), "k is -1"),
-        (lambda: walks_from(EYE, 1.5), "k is 1.5"),
-        (lambda: walks(EYE, True), "k is True"),
-        (lambda: capacity(-1), "layers is -1"),
-        (lambda: least_layers(2.5), "distance is 2.5"),
-        (lambda: tripling_polynomial(8), r"8 layers make 3\^8 powers of A: give at most 7"),
-        (lambda: gram_polynomial(-1), "layers is -1"),
-        (lambda: disentangled_polynomial(99), "99 layers"),
-        (lambda: disentangled_features(all_graphs(2), []), r"A has shape \(2, 2, 2\)"),
-        (lambda: disentangled_features(EYE, [EYE]), r"weights\[0\] has shape \(3, 3\) and dtype"),
-        (lambda: disentangled_features(EYE, [np.eye(6)]), r"dtype float64: give whole numbers"),
+        (lambda: as_adjacency(np.zeros((2, 3))), "A"),
+        (lambda: as_adjacency(np.ones(3)), "A"),
+        (lambda: as_adjacency(np.zeros((0, 0))), "A"),
+        (lambda: as_adjacency(EYE, 4), "A"),
+        (lambda: as_adjacency(2 * EYE), "A"),
+        (lambda: as_adjacency(-EYE), "A"),
+        (lambda: as_adjacency(EYE / 2), "A"),
+        (lambda: as_adjacency(EYE * np.nan), "A"),
+        (lambda: as_adjacency(EYE + np.eye(3, k=1)), "A 0 1"),
+        (lambda: as_adjacency(EYE * 0), "A 0"),
+        (lambda: as_adjacency(path(3) - np.diag([0, 1, 0])), "A 1"),
+        (lambda: as_adjacency("graph"), "A"),
+        (lambda: from_edges([[0, 3]], 3), "3"),
+        (lambda: from_edges([[-1, 0]], 3), "-1"),
+        (lambda: from_edges([[0.5, 1]], 3), "edges"),
+        (lambda: from_edges([[True, False]], 3), "edges"),
+        (lambda: from_edges([0, 1], 3), "edges"),
+        (lambda: from_edges([], 0), "n"),
+        (lambda: relabelled(EYE, [0, 1]), "order"),
+        (lambda: relabelled(EYE, [0, 1, 1]), "order"),
+        (lambda: all_graphs(7), "7 6"),
+        (lambda: all_graphs(0), "n"),
+        (lambda: path(0), "n"),
+        (lambda: clique(True), "n"),
+        (lambda: cycles(), "cycle"),
+        (lambda: cycles(4, 2), "cycle 2"),
+        (lambda: two_chain(1), "n"),
+        (lambda: two_clique(2.0), "n"),
+        (lambda: erdos_renyi(0, 3, 0.5, 0), "count"),
+        (lambda: erdos_renyi(1, 0, 0.5, 0), "n"),
+        (lambda: erdos_renyi(1, 3, 1.5, 0), "p"),
+        (lambda: erdos_renyi(1, 3, -0.5, 0), "p"),
+        (lambda: erdos_renyi(1, 3, np.nan, 0), "p"),
+        (lambda: walk_counts(EYE, -1), "k"),
+        (lambda: walks_from(EYE, 1.5), "k"),
+        (lambda: walks(EYE, True), "k"),
+        (lambda: capacity(-1), "layers"),
+        (lambda: least_layers(2.5), "distance"),
+        (lambda: tripling_polynomial(8), "layers"),
+        (lambda: gram_polynomial(-1), "layers"),
+        (lambda: disentangled_polynomial(99), "layers"),
+        (lambda: disentangled_features(all_graphs(2), []), "A"),
+        (lambda: disentangled_features(EYE, [EYE]), "weights"),
+        (lambda: disentangled_features(EYE, [np.eye(6)]), "weights"),
     ],
 )
-def test_what_is_no_graph_is_refused(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_is_no_graph_is_refused(call, names):
+    with rejects(*names.split()):
         call()
 
 
 @pytest.mark.parametrize("family", [path, clique, two_chain, two_clique, cycles])
 def test_graphs_that_no_memory_holds_are_refused(family, monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 2**30)
-    with pytest.raises(InputError, match=r"the adjacency of .* nodes need .* GiB"):
+    with rejects("nodes"):
         family(10**9)
-    with pytest.raises(InputError, match="graphs of 10 nodes need"):
+    with rejects("1000000000", "10"):
         erdos_renyi(10**9, 10, 0.5, 0)

@@ -5,9 +5,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.graphs.random_graphs import _edges, connected, random_graphs
-from theory.checks import InputError
 from theory.graphs import all_graphs, as_adjacency, distances_by_definition, path
 
 
@@ -93,36 +93,33 @@ def test_shapes_and_kinds_of_numbers():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "names"),
     [
-        ((0, 5, 0.5), "^count is 0"),
-        ((5, 0, 0.5), "^n is 0"),
-        ((5, 2.0, 0.5), "^n is 2.0"),
-        ((5, 5, 0), "^p is 0: give a probability between 0 and 1, neither of them"),
-        ((5, 5, 1.0), "^p is 1.0: give a probability"),
-        ((5, 5, -0.1), "^p contains -0.1"),
-        ((5, 5, float("nan")), "^p contains nan"),
-        ((10**9, 1000, 0.1), "graphs of 1000 nodes need .* GiB of memory"),
+        ((0, 5, 0.5), "count"),
+        ((5, 0, 0.5), "n"),
+        ((5, 2.0, 0.5), "n"),
+        ((5, 5, 0), "p"),
+        ((5, 5, 1.0), "p"),
+        ((5, 5, -0.1), "p"),
+        ((5, 5, float("nan")), "p"),
+        ((10**9, 1000, 0.1), "1000000000 1000"),
     ],
 )
-def test_refusals(given, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(given, names):
+    with rejects(*names.split()):
         random_graphs(*given, generator())
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: random_graphs(3, 3, 0.5, 0), "^the generator is 0: give torch.Generator"),
-        (lambda: connected(path(3)), "^A is a ndarray: give a tensor"),
-        (lambda: connected(torch.ones(3)), r"^A has shape \(3,\)"),
-        (lambda: connected(torch.ones(2, 3)), r"^A has shape \(2, 3\)"),
-        (lambda: connected(torch.zeros(2, 2)), "^A has no loop at node 0"),
-        (lambda: connected(torch.ones(2, 2).tril()), "^A is not symmetric"),
-        (lambda: connected(torch.eye(2) * 2), "^A contains 2.0"),
+        (lambda: random_graphs(3, 3, 0.5, 0), "generator"),
+        (lambda: connected(path(3)), "A"),
+        (lambda: connected(torch.ones(2, 3)), "A"),
+        (lambda: connected(torch.eye(2) * 2), "A"),
     ],
 )
-def test_what_are_no_graphs(call, message):
-    with pytest.raises(InputError, match=message):
+def test_what_are_no_graphs(call, names):
+    with rejects(*names.split()):
         call()

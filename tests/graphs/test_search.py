@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.graphs import search
-from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
     both_ways,
@@ -114,62 +114,61 @@ def test_edges_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "names"),
     [
-        ("[[0, 1, 2]]", r"edges have shape \(1, 3\)"),
-        ("[[0, 1], [2]]", "edges have rows of different lengths"),
-        ("[0, 1]", "edges have shape"),
-        ("[[0, -1]]", "an edge has node -1"),
-        ("[[0, 1.5]]", "a node that is no whole number"),
-        ("[[0, true]]", "a node that is no whole number"),
-        ('[["a", "b"]]', "a node that is no whole number"),
-        ("7", "the edges in .* are 7"),
-        ('{"nodes": 3}', "has no edges"),
-        ('{"edges": [[0, 5]], "nodes": 3}', "an edge has node 5: give numbers from 0 to 2"),
-        ('{"edges": [], "nodes": 0}', "nodes is 0"),
-        ('{"edges": [], "nodes": true}', "nodes is True"),
-        ('{"edges": [], "directed": true}', "has directed"),
-        ("[[0, 10000000000000]]", "the adjacency of 10000000000001 nodes"),
-        ("not json", "is not JSON"),
+        ("[[0, 1, 2]]", "edges"),
+        ("[[0, 1], [2]]", "edges"),
+        ("[0, 1]", "edges"),
+        ("[[0, -1]]", "-1"),
+        ("[[0, 1.5]]", "node"),
+        ("[[0, true]]", "node"),
+        ('[["a", "b"]]', "node"),
+        ("7", "edges 7"),
+        ('{"nodes": 3}', "edges"),
+        ('{"edges": [[0, 5]], "nodes": 3}', "5"),
+        ('{"edges": [], "nodes": 0}', "nodes"),
+        ('{"edges": [], "nodes": true}', "nodes"),
+        ('{"edges": [], "directed": true}', "directed"),
+        ("[[0, 10000000000000]]", "10000000000001"),
+        ("not json", "JSON"),
     ],
 )
-def test_files_that_hold_no_edges(tmp_path, text, says):
+def test_files_that_hold_no_edges(tmp_path, text, names):
     file = tmp_path / "edges.json"
     file.write_text(text)
-    with pytest.raises(InputError, match=says):
+    with rejects(*names.split()):
         read_edges(file)
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: search(0), "nodes is 0"),
-        (lambda: search(True), "nodes is True"),
-        (lambda: search(3, -1), "edges is -1"),
-        (lambda: search(10**9, 3), "the weights of 1e.09 nodes and 3 edges need"),
-        (lambda: search(3, sharpness=1.0), "sharpness 1 is too small .* give at least 3.5"),
-        (lambda: search(3).interface.prompt([[0, 3]], 0), "an edge has node 3"),
-        (lambda: search(3).interface.prompt([[0, 1, 2]], 0), "edges have shape"),
-        (lambda: search(3).interface.prompt([[0.5, 1]], 0), "edges have dtype float64"),
-        (lambda: search(3).interface.prompt([[0, 1]], 3), "source is 3: give a node from 0 to 2"),
-        (lambda: search(3).interface.prompt([[0, 1]], -1), "source is -1"),
-        (lambda: search(3).interface.prompt([[0, 1]], None), "source is None"),
-        (lambda: search(3, 1).interface.prompt([[0, 1], [1, 2]], 0), "2 edges .* at most 1"),
-        (lambda: search(3).generate([4, 5], 2), "edges and no source: put a node behind them"),
-        (lambda: search(3).generate([], 2), "an empty sequence"),
-        (lambda: search(3)([12]), "tokens contain 12 but the vocabulary has 12"),
-        (lambda: search(3, 1)([4, 0, 1, 2, 0]), "the sequence has 5 tokens .* max_length = 4"),
-        (lambda: search(3, 1).generate([4, 0], 4), "2 tokens and 4 steps are more than"),
-        (lambda: by_edges([[0, 1]], 2, 2), "source is 2"),
-        (lambda: reachable([[0, 1]], 2, True), "source is True"),
-        (lambda: both_ways(all_graphs(2)), "give one graph"),
-        (lambda: both_ways([[1, 1], [0, 1]]), "not symmetric"),
-        (lambda: by_edges([[0, 1]], 0, 0), "n is 0"),
+        (lambda: search(0), "nodes"),
+        (lambda: search(True), "nodes"),
+        (lambda: search(3, -1), "edges"),
+        (lambda: search(10**9, 3), "edges nodes"),
+        (lambda: search(3, sharpness=1.0), "sharpness"),
+        (lambda: search(3).interface.prompt([[0, 3]], 0), "3"),
+        (lambda: search(3).interface.prompt([[0, 1, 2]], 0), "edges"),
+        (lambda: search(3).interface.prompt([[0.5, 1]], 0), "edges"),
+        (lambda: search(3).interface.prompt([[0, 1]], 3), "source"),
+        (lambda: search(3).interface.prompt([[0, 1]], -1), "source"),
+        (lambda: search(3).interface.prompt([[0, 1]], None), "source"),
+        (lambda: search(3, 1).interface.prompt([[0, 1], [1, 2]], 0), "2 edges"),
+        (lambda: search(3).generate([4, 5], 2), "source"),
+        (lambda: search(3).generate([], 2), "sequence"),
+        (lambda: search(3)([12]), "tokens"),
+        (lambda: search(3, 1)([4, 0, 1, 2, 0]), "5 4 max_length"),
+        (lambda: search(3, 1).generate([4, 0], 4), "2 4"),
+        (lambda: by_edges([[0, 1]], 2, 2), "source"),
+        (lambda: reachable([[0, 1]], 2, True), "source"),
+        (lambda: both_ways(all_graphs(2)), "A"),
+        (lambda: by_edges([[0, 1]], 0, 0), "n"),
     ],
 )
-def test_what_it_does_not_take_is_refused(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_it_does_not_take_is_refused(call, names):
+    with rejects(*names.split()):
         call()
 
 
@@ -179,5 +178,5 @@ def test_the_claim_on_a_graph_of_ones_own(tmp_path):
     options = {**claim.defaults, "samples": 2, "edges": file}
     found = list(claim.findings(Run(quick=True), **options))
     assert {finding.verdict for finding in found} == {Verdict.HOLDS}
-    with pytest.raises(InputError, match=r"nodes 4 and edges .*: give one of them"):
+    with rejects("nodes", "edges"):
         list(claim.findings(Run(quick=True), **{**options, "nodes": 4}))

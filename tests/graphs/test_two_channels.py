@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.graphs import (
     Channels,
     kronecker,
@@ -18,7 +18,6 @@ from theory.graphs import (
     two_channels_by_definition,
 )
 from verify.claim import Run
-from verify.finding import Verdict
 from verify.graphs.two_channels import channels
 
 CASES = st.tuples(st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 999))
@@ -62,28 +61,23 @@ def test_i_and_j_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: two_channels(np.ones((2, 2)), 1), "n is 1: a graph of one node has one channel"),
-        (lambda: two_channels(np.ones((2, 2)), 0), "n is 0"),
-        (lambda: two_channels(np.ones((3, 4)), 2), r"W has shape \(3, 4\): give blocks of 2 × 2"),
-        (lambda: two_channels(np.ones(4), 2), r"W has shape \(4,\)"),
-        (lambda: orthogonal_split(np.ones((0, 2)), 2), r"W has shape \(0, 2\)"),
-        (lambda: orthogonal_split(np.full((2, 2), np.nan), 2), "W contains NaN"),
-        (lambda: orthogonal_split([["a", "b"], ["c", "d"]], 2), "give real numbers"),
-        (lambda: two_channels_by_definition(np.ones((8, 8)), 8), r"8 nodes have 8! relabellings"),
+        (lambda: two_channels(np.ones((2, 2)), 1), "n"),
+        (lambda: two_channels(np.ones((2, 2)), 0), "n"),
+        (lambda: two_channels(np.ones((3, 4)), 2), "W"),
+        (lambda: two_channels(np.ones(4), 2), "W"),
+        (lambda: orthogonal_split(np.ones((0, 2)), 2), "W"),
+        (lambda: orthogonal_split(np.full((2, 2), np.nan), 2), "W"),
+        (lambda: orthogonal_split([["a", "b"], ["c", "d"]], 2), "W"),
+        (lambda: two_channels_by_definition(np.ones((8, 8)), 8), "8 7"),
     ],
 )
-def test_what_has_no_channels_is_refused(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_has_no_channels_is_refused(call, names):
+    with rejects(*names.split()):
         call()
 
 
-def test_the_claim():
-    findings = list(channels.findings(Run(quick=True), nodes=3))
-    assert len(findings) == 6
-    assert all(finding.verdict is Verdict.HOLDS for finding in findings), findings
-    with pytest.raises(
-        InputError, match=r"nodes is 6, of which there are 6! orders: give at most 5"
-    ):
+def test_more_nodes_than_have_their_orders_gone_through():
+    with rejects("nodes", "6", "5"):
         next(channels.findings(Run(quick=True), nodes=6))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import rejects
 
 from constructions.graphs import disentangled, tripling, two_cycles
-from theory.checks import InputError
 from theory.graphs import connected, cycles, path, relabelled
 
 
@@ -53,14 +53,14 @@ def test_on_other_graphs_nothing_is_said():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "names"),
     [
-        (lambda: two_cycles(0), "layers is 0: give an integer that is at least 1"),
-        (lambda: two_cycles(True), "layers is True"),
-        (lambda: two_cycles(10**12), "memory"),
-        (lambda: two_cycles(1)(np.eye(9)), "A has 9 nodes and 8 are expected"),
+        (lambda: two_cycles(0), "layers"),
+        (lambda: two_cycles(True), "layers"),
+        (lambda: two_cycles(10**12), "layers"),
+        (lambda: two_cycles(1)(np.eye(9)), "A"),
     ],
 )
-def test_what_it_does_not_take(call, says):
-    with pytest.raises(InputError, match=says):
+def test_what_it_does_not_take(call, names):
+    with rejects(*names.split()):
         call()

@@ -1,23 +1,23 @@
 """The task of the even process, and how models of it are judged."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions import string_model
 from constructions.trained import preset
 from constructions.trained.tasks.even_process import EvenProcess
-from theory.checks import InputError
 from theory.language import even_process, window_cost
 from theory.language.documents import numbers
 from theory.sequences import all_sequences
-from verify.claim import Run
 from verify.finding import Verdict
 from verify.language.even_process_trained import (
     Scored,
     binary_kl,
     control,
-    even_process_trained,
     least_impossible,
     losses,
     scored,
@@ -53,9 +53,9 @@ def test_words_come_as_often_as_the_source_says_them():
     assert (abs(shares - P) <= 6 * error).all()
 
 
-@pytest.mark.parametrize(("length", "message"), [(0, "at least 1"), (21, "at most 20")])
-def test_lengths_that_are_refused(length, message):
-    with pytest.raises(InputError, match=message):
+@pytest.mark.parametrize("length", [0, 21])
+def test_lengths_out_of_range_are_rejected(length):
+    with rejects("length"):
         EvenProcess(length)
 
 
@@ -103,13 +103,8 @@ def test_models_that_have_not_learned_it_fail():
     assert {each.verdict for each in control([Scored(P, P), uniform])} == {Verdict.FAILS}
 
 
-def test_it_is_as_recorded():
-    found = {each.id: each.verdict for each in even_process_trained.findings(Run())}
-    assert len(found) == 20
-    assert set(found.values()) == {Verdict.HOLDS}
-
-
 def test_its_best_is_the_entropy_of_the_source():
     task = preset("even-process").task
     tokens, wanted = task.sequences(1, torch.Generator().manual_seed(0))
-    assert "0.5238 nats a token" in task.best(tokens, wanted)
+    (best,) = re.findall(r"\d+\.\d+", task.best(tokens, wanted))
+    assert float(best) == pytest.approx(0.5238, abs=1e-4)

@@ -6,8 +6,8 @@ from math import log as ln
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.language import Log, at_most_rational, binary_kl, cross_entropy, entropy, kl, log
 
 small = st.integers(1, 40)
@@ -58,32 +58,31 @@ def test_a_coin_is_a_distribution_of_two():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: log(0), "greater than 0"),
-        (lambda: Log({4: 1}), "ln 4 is not that of a prime: use `log`"),
-        (lambda: Log({1: 1}), "ln 1 is not"),
-        (lambda: Log({2.0: 1}), "ln 2.0 is not"),
-        (lambda: Log({2: 0.5}), "fractions"),
-        (lambda: Log([2]), "{prime: coefficient}"),
-        (lambda: log(2**80 + 1), "81 bits"),
-        (lambda: log(0.5), "fractions"),
-        (lambda: entropy([F(1, 2), F(1, 3)]), "sums to 5/6"),
-        (lambda: entropy([F(3, 2), F(-1, 2)]), "contains -1/2"),
-        (lambda: entropy([0.5, 0.5]), "contains 0.5"),
-        (lambda: entropy([float("nan"), 1]), "contains nan"),
-        (lambda: entropy([True, 0]), "contains bool"),
-        (lambda: entropy([]), "empty"),
-        (lambda: entropy(None), "NoneType"),
-        (lambda: kl([1], [F(1, 2), F(1, 2)]), "1 outcomes and q 2"),
-        (lambda: kl([F(1, 2), F(1, 2)], [1, 0]), "infinite"),
-        (lambda: log(2) * 0.5, "contains 0.5"),
+        (lambda: log(0), "number"),
+        (lambda: Log({4: 1}), "4"),
+        (lambda: Log({1: 1}), "1"),
+        (lambda: Log({2.0: 1}), "2.0"),
+        (lambda: Log({2: 0.5}), "coefficients"),
+        (lambda: Log([2]), "coefficients"),
+        (lambda: log(2**80 + 1), "number"),
+        (lambda: log(0.5), "0.5"),
+        (lambda: entropy([F(1, 2), F(1, 3)]), "p"),
+        (lambda: entropy([F(3, 2), F(-1, 2)]), "p"),
+        (lambda: entropy([0.5, 0.5]), "p"),
+        (lambda: entropy([float("nan"), 1]), "p"),
+        (lambda: entropy([True, 0]), "p"),
+        (lambda: entropy([]), "p"),
+        (lambda: entropy(None), "p"),
+        (lambda: kl([1], [F(1, 2), F(1, 2)]), "p"),
+        (lambda: kl([F(1, 2), F(1, 2)], [1, 0]), "q"),
+        (lambda: log(2) * 0.5, "factor 0.5"),
     ],
 )
-def test_what_has_no_exact_logarithm_is_refused(call, message, unchecked):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_what_has_no_exact_logarithm_is_refused(call, parameter, unchecked):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)
 
 
 def test_a_logarithm_is_not_a_number():

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import (
     fact_model,
@@ -18,21 +19,16 @@ from constructions import (
 )
 from constructions.trained import load, preset, train
 from constructions.trained.tasks.facts import Facts
-from theory.checks import InputError
 from theory.language import Levels
-from theory.language.worlds import MODELS
 from theory.sequences import all_sequences
-from verify.claim import Run
 from verify.finding import Verdict
 from verify.language.facts_trained import (
     Kept,
-    facts_trained,
     figures,
     findings,
     law,
     recalibrated,
 )
-from verify.theorems import recorded
 
 TASK = Facts(base=3, digits=1, documents=4, world=1)
 
@@ -43,20 +39,6 @@ def test_all_strings_are_scored_by_their_prefixes():
     each = log_probabilities(model, np.hstack([np.full((27, 1), 3), strings])).sum(-1).exp()
     assert torch.allclose(string_probabilities(model, 3), each, rtol=1e-14)
     assert float(string_probabilities(model, 1)[0]) == pytest.approx(F(1, 2) + F(8, 100))
-
-
-@pytest.mark.parametrize(
-    ("model", "length", "message"),
-    [
-        (string_model([[0, 1]], [1], 2), 0, "at least 1"),
-        (string_model([[0, 1]], [1], 2), 30, "2.30 strings"),
-        (string_model([[0, 1]], [1], 2), 3, "max_length"),
-        (previous_token(3, 4), 2, "no logits"),
-    ],
-)
-def test_strings_that_a_model_does_not_score_are_refused(model, length, message):
-    with pytest.raises(InputError, match=message):
-        string_probabilities(model, length)
 
 
 def test_its_corpus_are_the_documents():
@@ -85,7 +67,7 @@ def test_planted_models_are_measured_as_what_they_are():
     assert TASK.said(by_heart).hallucination < 1e-20
     assert TASK.said(by_heart).over_confidence(tau) == pytest.approx(float(unseen))
     model = string_model(seen, shares, 3)
-    assert "100.00% of what was seen" in next(TASK.evaluate(model, 1, 0))
+    assert "100.00%" in next(TASK.evaluate(model, 1, 0))
 
 
 @pytest.mark.slow
@@ -97,21 +79,6 @@ def test_a_corpus_is_learned_by_heart(tmp_path):
         made.task.recall(string_probabilities(each, 4).numpy()) for each in (early, model)
     )
     assert last > first
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"base": 1}, "at least 2"),
-        ({"base": 100, "digits": 3}, "100.6 strings"),
-        ({"documents": 0}, "at least 1"),
-        ({"digits": 0}, "at least 1"),
-        ({"world": -1}, "at least 0"),
-    ],
-)
-def test_worlds_that_are_none_are_refused(options, message):
-    with pytest.raises(InputError, match=message):
-        Facts(**{"base": 4, "digits": 2, "documents": 5} | options)
 
 
 PLANTED = Facts(base=4, digits=2, documents=16)
@@ -183,16 +150,6 @@ def test_branches_go_on_as_whole_sequences_do():
     assert torch.allclose(string_probabilities(model, 4)[::97], each, rtol=1e-12)
 
 
-def test_a_tiny_run_is_judged_like_the_others(tmp_path):
-    picture = tmp_path / "facts.png"
-    found = {each.id: each for each in facts_trained.findings(Run(quick=True, plot=picture))}
-    assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
-    assert "vacuous" in found["facts-tiny-2-layers-seed0/sure"].words
-    null = {f"planted/{name}/{what}" for name in MODELS for what in ("said", "over")}
-    assert null | {"untrained/recall", "untrained/said"} < found.keys()
-    assert picture.stat().st_size > 10_000
-
-
 def test_models_that_hold_no_keys_are_scored_alike(monkeypatch):
     model = string_model([[0, 1, 1], [2, 2, 0]], [F(1, 2), F(1, 4)], 3)
     held = string_probabilities(model, 3)
@@ -200,8 +157,23 @@ def test_models_that_hold_no_keys_are_scored_alike(monkeypatch):
     assert torch.allclose(string_probabilities(model, 3), held, rtol=1e-14)
 
 
-@pytest.mark.slow
-def test_the_runs_are_as_recorded():
-    outcome = {each.id: str(each.verdict) for each in facts_trained.findings(Run())}
-    wrong = {id: verdict for id, verdict in outcome.items() if verdict != "holds"}
-    assert wrong == recorded("facts-trained")
+SHORT = string_model([[0, 1]], [1], 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "parameter"),
+    [
+        (lambda: string_probabilities(SHORT, 0), "length"),
+        (lambda: string_probabilities(SHORT, 30), "2^30"),
+        (lambda: string_probabilities(SHORT, 3), "max_length"),
+        (lambda: string_probabilities(previous_token(3, 4), 2), "logits"),
+        (lambda: Facts(base=1, digits=2, documents=5), "base"),
+        (lambda: Facts(base=100, digits=3, documents=5), "100^6"),
+        (lambda: Facts(base=4, digits=2, documents=0), "documents"),
+        (lambda: Facts(base=4, digits=0, documents=5), "digits"),
+        (lambda: Facts(base=4, digits=2, documents=5, world=-1), "world"),
+    ],
+)
+def test_bad_input_is_rejected(call, parameter):
+    with rejects(parameter):
+        call()

@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.language import (
     Conjunction,
     attention_parameters,
@@ -27,10 +27,7 @@ from theory.language import (
     random_conjunction,
 )
 from theory.sequences import all_sequences
-from verify.claim import Run
-from verify.finding import Verdict
-from verify.language.cover import head_cover
-from verify.language.sparse_and import likely, sparse_and
+from verify.language.sparse_and import likely
 
 
 def rng():
@@ -163,43 +160,26 @@ def test_the_radius_of_a_cover_is_not_idle():
     assert 0.45 * radius < apart <= radius
 
 
-def test_the_claims_hold_at_small_sizes(tmp_path):
-    found = list(head_cover.findings(Run(quick=True), d=6, k=8))
-    assert {each.verdict for each in found} == {Verdict.HOLDS}
-
-
-@pytest.mark.slow
-def test_conjunctions_are_learned(tmp_path):
-    picture = tmp_path / "p.png"
-    found = list(sparse_and.findings(Run(seed=3, plot=picture), bits=100))
-    assert {each.verdict for each in found} == {Verdict.HOLDS}
-    assert picture.stat().st_size > 1000
-
-
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: head([1.0], [1.0], [[1.0, 2.0]]), "dimension is 2"),
-        (lambda: head([1.0], [1.0], [1.0]), "give \\(…, T, d\\)"),
-        (lambda: nearest_in_cover([Fraction(2)], Fraction(1), 3), "give ‖q‖₁ ≤ A"),
-        (lambda: nearest_in_cover([Fraction(0)], Fraction(0), 3), "A is 0: give a fraction"),
-        (lambda: nearest_in_cover([Fraction(0)], Fraction(1), 10**7), "at most 1000000"),
-        (lambda: cover_radius(0.0, 1.0, 1.0, 1, 1), "greater than 0"),
-        (lambda: log_cover_size(0, 1, 1), "at least 1"),
-        (lambda: occam(-1.0, 3, 0.1), "at least 0"),
-        (lambda: occam(1.0, 0, 0.1), "at least 1"),
-        (lambda: occam(1.0, 3, 1.0), "between 0 and 1"),
-        (lambda: margin_certificate(2, 1.0, 1.0, 1.0, 0.0, 9, 0.1), "greater than 0"),
-        (lambda: random_conjunction(2, 3, rng()), "k at most T"),
-        (lambda: balanced_accuracy(np.ones(2), np.ones(2, dtype=int)), "both kinds"),
-        (lambda: binary_entropy(1.5), "from 0 to 1"),
-        (lambda: least_samples(3, 2, -0.5), "from 0 to 1"),
-        (lambda: next(sparse_and.findings(Run(), bits=5)), "at least 10"),
-        (lambda: next(sparse_and.findings(Run(), bits=5000)), "at most 1000"),
-        (lambda: next(head_cover.findings(Run(), d=0, k=1)), "at least 1"),
+        (lambda: head([1.0], [1.0], [[1.0, 2.0]]), "q"),
+        (lambda: head([1.0], [1.0], [1.0]), "X"),
+        (lambda: nearest_in_cover([Fraction(2)], Fraction(1), 3), "q"),
+        (lambda: nearest_in_cover([Fraction(0)], Fraction(0), 3), "A"),
+        (lambda: nearest_in_cover([Fraction(0)], Fraction(1), 10**7), "10000000"),
+        (lambda: cover_radius(0.0, 1.0, 1.0, 1, 1), "A"),
+        (lambda: log_cover_size(0, 1, 1), "d"),
+        (lambda: occam(-1.0, 3, 0.1), "log_size"),
+        (lambda: occam(1.0, 0, 0.1), "samples"),
+        (lambda: occam(1.0, 3, 1.0), "delta"),
+        (lambda: margin_certificate(2, 1.0, 1.0, 1.0, 0.0, 9, 0.1), "margin"),
+        (lambda: random_conjunction(2, 3, rng()), "k"),
+        (lambda: balanced_accuracy(np.ones(2), np.ones(2, dtype=int)), "labels"),
+        (lambda: binary_entropy(1.5), "p"),
+        (lambda: least_samples(3, 2, -0.5), "-0.5"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message):
-    with pytest.raises(InputError, match=message) as refused:
+def test_bad_input_is_refused_in_one_line(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refused.value)

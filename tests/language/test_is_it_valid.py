@@ -4,12 +4,11 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.language import is_it_valid, rescaling_gain
 from verify.claim import Run
-from verify.finding import Verdict
-from verify.language.is_it_valid import instance, is_it_valid_claim, trigram
+from verify.language.is_it_valid import instance, trigram
 
 ONE = is_it_valid([1], [[F(3, 4), F(1, 4), 0, 0]], [[F(1, 2), 0, F(1, 3), F(1, 6)]], [[0, 1]])
 
@@ -35,11 +34,6 @@ def test_the_mean_over_thresholds_by_a_fine_grid(seed):
     assert each.least_misclassified <= each.mean_misclassified
 
 
-def test_the_claim_holds():
-    found = list(is_it_valid_claim.findings(Run(quick=True), instances=60))
-    assert {each.verdict for each in found} == {Verdict.HOLDS}
-
-
 def test_a_trigram_model_errs_half_of_the_time():
     assert {trigram(F(part, 7)).errors for part in range(8)} == {F(1, 2)}
 
@@ -53,23 +47,22 @@ def test_over_confidence_is_lost_in_the_loss():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: is_it_valid([F(1, 2)], [[1, 0]], [[1, 0]], [[0]]), "sums to 1/2"),
-        (lambda: is_it_valid([1], [[1, 0]], [[1, 1]], [[0]]), "sums to 2"),
-        (lambda: is_it_valid([1], [[2, -1]], [[1, 0]], [[0]]), "at least 0"),
-        (lambda: is_it_valid([1], [[1, 0]], [[float("nan"), 1]], [[0]]), "contains nan"),
-        (lambda: is_it_valid([1], [[1, 0]], [[1, 0, 0]], [[0]]), "on one set"),
-        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[0, 1]]), "give each a wrong one"),
-        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[1]]), "wrong response"),
-        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[0], [0]]), "one of each"),
-        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[2]]), "from 0 to 1"),
-        (lambda: is_it_valid([1], 1, [[1, 0]], [[0]]), "give a list"),
-        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [0]), "give a list"),
-        (lambda: ONE.choice_bound, "one valid response each"),
+        (lambda: is_it_valid([F(1, 2)], [[1, 0]], [[1, 0]], [[0]]), "weights"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 1]], [[0]]), "q"),
+        (lambda: is_it_valid([1], [[2, -1]], [[1, 0]], [[0]]), "p"),
+        (lambda: is_it_valid([1], [[1, 0]], [[float("nan"), 1]], [[0]]), "q nan"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0, 0]], [[0]]), "p"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[0, 1]]), "valid"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[1]]), "p"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[0], [0]]), "weights"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[2]]), "valid"),
+        (lambda: is_it_valid([1], 1, [[1, 0]], [[0]]), "p"),
+        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [0]), "valid"),
+        (lambda: ONE.choice_bound, "prompts"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message, unchecked):
-    with pytest.raises(InputError, match=message) as refused:
+def test_bad_input_is_refused_in_one_line(call, parameter, unchecked):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refused.value)

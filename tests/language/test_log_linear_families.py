@@ -4,8 +4,8 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.language import (
     Log,
     best_scale,
@@ -55,10 +55,9 @@ def test_separable_data_have_none_and_the_direction_is_said():
     direction = separating_direction(FAMILY, [1, 0, 0, 0])
     values = [sum(w * f for w, f in zip(direction, row, strict=True)) for row in FAMILY.features]
     assert min(values) == values[0] < max(values)
-    with pytest.raises(InputError, match="separable data"):
-        projection(FAMILY, [1, 0, 0, 0])
-    with pytest.raises(InputError, match="separable data"):  # on an edge of the hull
-        projection(FAMILY, [F(1, 2), F(1, 2), 0, 0])
+    for p in ([1, 0, 0, 0], [F(1, 2), F(1, 2), 0, 0]):  # the second on an edge of the hull
+        with rejects("separable"):
+            projection(FAMILY, p)
 
 
 def test_rescaling_gains_what_the_coins_differ_by():
@@ -82,23 +81,22 @@ def test_one_scale_for_all_prompts():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: log_linear(QUARTERS, [[1], [2]]), "row for each of 4"),
-        (lambda: log_linear(QUARTERS, [[0.5]] * 4), "give integers"),
-        (lambda: log_linear([1, 1], [[1], [2]]), "sums to 2"),
-        (lambda: FAMILY.at([1]), "2 fractions"),
-        (lambda: FAMILY.at([1, 0]), "greater than 0"),
-        (lambda: FAMILY.mean([1]), "1 outcomes"),
-        (lambda: projection(log_linear([1, 0], [[0], [1]]), [0, 1]), "base is 0"),
-        (lambda: rescaled(QUARTERS, [4], 2), "from 0 to 3"),
-        (lambda: rescaled(QUARTERS, [0], 0), "greater than 0"),
-        (lambda: best_scale(QUARTERS, QUARTERS, [0, 1, 2, 3]), "have in part"),
-        (lambda: common_scale_loss([1], [F(1, 2)], [1], 2), "inside"),
-        (lambda: common_scale_loss([1], [F(1, 2)] * 2, [F(1, 2)], 2), "as many"),
+        (lambda: log_linear(QUARTERS, [[1], [2]]), "features"),
+        (lambda: log_linear(QUARTERS, [[0.5]] * 4), "features"),
+        (lambda: log_linear([1, 1], [[1], [2]]), "base"),
+        (lambda: FAMILY.at([1]), "x"),
+        (lambda: FAMILY.at([1, 0]), "x"),
+        (lambda: FAMILY.mean([1]), "p"),
+        (lambda: projection(log_linear([1, 0], [[0], [1]]), [0, 1]), "p"),
+        (lambda: rescaled(QUARTERS, [4], 2), "A"),
+        (lambda: rescaled(QUARTERS, [0], 0), "s"),
+        (lambda: best_scale(QUARTERS, QUARTERS, [0, 1, 2, 3]), "p"),
+        (lambda: common_scale_loss([1], [F(1, 2)], [1], 2), "p"),
+        (lambda: common_scale_loss([1], [F(1, 2)] * 2, [F(1, 2)], 2), "weights"),
     ],
 )
-def test_what_is_no_family_is_refused(call, message, unchecked):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_what_is_no_family_is_refused(call, parameter, unchecked):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

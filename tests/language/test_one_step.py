@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.language import (
     enough_samples,
     gradient,
@@ -136,7 +136,7 @@ def test_the_room_at_large_sizes_is_exact_and_close_to_a_half():
 
 def test_too_small_trees_have_no_room():
     assert room_for_noise(shuffled(4, 4)) < 0
-    with pytest.raises(InputError, match="too small"):
+    with rejects("d", "k"):
         enough_samples(shuffled(4, 4), 0.1)
 
 
@@ -150,26 +150,25 @@ def test_steps_of_permuted_labels_give_no_tree():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: parity_tree(8, [0, 1, 2]), "power of two"),
-        (lambda: parity_tree(8, [0]), "power of two"),
-        (lambda: parity_tree(2, [0, 1, 2, 3]), "vocabulary has 2"),
-        (lambda: parity_tree(4, [1, 1]), "different"),
-        (lambda: parity_tree(0, [1, 2]), "at least 1"),
-        (lambda: with_steps(shuffled(4, 2), [[0, 1, 1, 1]]), "−1 or \\+1"),
-        (lambda: with_steps(shuffled(4, 2), [[1, 1, 1]]), "give \\(…, 4\\)"),
-        (lambda: gradient(shuffled(4, 2), 3, cube(4)), "node 3: give one from 4 to 4"),
-        (lambda: gradient_by_counting(shuffled(4, 2), 5), "node 5"),
-        (lambda: relations(shuffled(4, 2), -1), "at least 0"),
-        (lambda: gradient(shuffled(8, 2), 8, np.broadcast_to(1, (2**22, 8))), "fewer words"),
-        (lambda: link(1.5), "in \\[−1, 1\\]"),
-        (lambda: link(float("nan")), "in \\[−1, 1\\]"),
-        (lambda: enough_samples(shuffled(8, 4), 1.0), "between 0 and 1"),
-        (lambda: enough_samples(shuffled(8, 4), 0), "greater than 0"),
+        (lambda: parity_tree(8, [0, 1, 2]), "letters"),
+        (lambda: parity_tree(8, [0]), "letters"),
+        (lambda: parity_tree(2, [0, 1, 2, 3]), "letters"),
+        (lambda: parity_tree(4, [1, 1]), "letters"),
+        (lambda: parity_tree(0, [1, 2]), "d"),
+        (lambda: with_steps(shuffled(4, 2), [[0, 1, 1, 1]]), "bits"),
+        (lambda: with_steps(shuffled(4, 2), [[1, 1, 1]]), "bits"),
+        (lambda: gradient(shuffled(4, 2), 3, cube(4)), "node"),
+        (lambda: gradient_by_counting(shuffled(4, 2), 5), "node"),
+        (lambda: relations(shuffled(4, 2), -1), "node"),
+        (lambda: gradient(shuffled(8, 2), 8, np.broadcast_to(1, (2**22, 8))), "words"),
+        (lambda: link(1.5), "z"),
+        (lambda: link(float("nan")), "z"),
+        (lambda: enough_samples(shuffled(8, 4), 1.0), "delta"),
+        (lambda: enough_samples(shuffled(8, 4), 0), "delta"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message):
-    with pytest.raises(InputError, match=message) as refused:
+def test_bad_input_is_refused_in_one_line(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refused.value)

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions import parity_by_linear_tokens, parity_with_steps
 from constructions.language.parity_steps import asked, sharpness_for_steps
-from theory.checks import InputError
 from theory.language import linear_tokens, parity_tree, with_steps
 from theory.sequences import all_sequences
 
@@ -70,26 +70,25 @@ def test_linear_tokens_of_every_word(letters):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: parity_with_steps(4, 3), "power of two from 2 to d"),
-        (lambda: parity_with_steps(4, 1), "power of two from 2 to d"),
-        (lambda: parity_with_steps(4, 8), "power of two from 2 to d"),
-        (lambda: parity_with_steps(4, 4, [0, 1]), "2 letters for k = 4"),
-        (lambda: parity_with_steps(4, 2, [0, 0]), "different"),
-        (lambda: parity_with_steps(4, 2, [0, 4]), "vocabulary has 4"),
-        (lambda: parity_with_steps(4, 2, sharpness=1.0), "ln\\(3.5\\(d \\+ k\\)\\)"),
-        (lambda: parity_with_steps(10**8, 2), "GiB"),
-        (lambda: parity_by_linear_tokens(4, [4]), "vocabulary has 4"),
-        (lambda: parity_by_linear_tokens(4, []), "at least one"),
-        (lambda: parity_by_linear_tokens(10**12, [0]), "GiB"),
-        (lambda: parity_with_steps(4, 4)(np.zeros((1, 7), dtype=int)), "max_length"),
+        (lambda: parity_with_steps(4, 3), "k"),
+        (lambda: parity_with_steps(4, 1), "k"),
+        (lambda: parity_with_steps(4, 8), "k"),
+        (lambda: parity_with_steps(4, 4, [0, 1]), "letters"),
+        (lambda: parity_with_steps(4, 2, [0, 0]), "letters"),
+        (lambda: parity_with_steps(4, 2, [0, 4]), "letters"),
+        (lambda: parity_with_steps(4, 2, sharpness=1.0), "sharpness"),
+        (lambda: parity_with_steps(10**8, 2), "letters"),
+        (lambda: parity_by_linear_tokens(4, [4]), "letters"),
+        (lambda: parity_by_linear_tokens(4, []), "letters"),
+        (lambda: parity_by_linear_tokens(10**12, [0]), "weights"),
+        (lambda: parity_with_steps(4, 4)(np.zeros((1, 7), dtype=int)), "sequence"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message):
-    with pytest.raises(InputError, match=message) as refused:
+def test_bad_input_is_refused_in_one_line(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refused.value)
 
 
 def test_the_sharpness_is_that_of_the_proof():

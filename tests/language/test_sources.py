@@ -4,8 +4,8 @@ from fractions import Fraction as F
 from itertools import pairwise
 
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.language import (
     conditional_entropy,
     distance_of_greedy,
@@ -72,31 +72,30 @@ def test_errors_of_predicting_and_of_sampling():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: source([F(1, 2)], [[[1]]]), "sums to 1/2"),
-        (lambda: source([1], [[[F(1, 2)]]]), "what follows state 0 sums to 1/2"),
-        (lambda: source([1], [[[1, 0]]]), "1 by 1 table"),
-        (lambda: source([1], []), "for each symbol"),
-        (lambda: conditional_entropy(EVEN, 0), "at least 1"),
-        (lambda: window_cost(EVEN, 3, 3), "below t"),
-        (lambda: window_cost(fork(), 2, 1), "not stationary"),
-        (lambda: entropy_rate(fork()), "not stationary"),
-        (lambda: window_entropy_by_definition(EVEN, 17, 1), "2.17 words"),
-        (lambda: most_probable_text(EVEN, 25), "2.25 texts"),
-        (lambda: most_sampling_error(F(1, 2), 1), "at least two"),
+        (lambda: source([F(1, 2)], [[[1]]]), "start"),
+        (lambda: source([1], [[[F(1, 2)]]]), "state 0"),
+        (lambda: source([1], [[[1, 0]]]), "steps"),
+        (lambda: source([1], []), "steps"),
+        (lambda: conditional_entropy(EVEN, 0), "t"),
+        (lambda: window_cost(EVEN, 3, 3), "window"),
+        (lambda: window_cost(fork(), 2, 1), "source"),
+        (lambda: entropy_rate(fork()), "source"),
+        (lambda: window_entropy_by_definition(EVEN, 17, 1), "2^17"),
+        (lambda: most_probable_text(EVEN, 25), "2^25"),
+        (lambda: most_sampling_error(F(1, 2), 1), "outcomes"),
     ],
 )
-def test_what_is_no_source_is_refused(call, message, unchecked):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_what_is_no_source_is_refused(call, parameter, unchecked):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)
 
 
 def test_states_that_stay_hidden_have_no_such_rate():
     half = F(1, 2)
     hidden = source([half, half], [[[half, half], [0, 0]], [[0, 0], [half, half]]])
-    with pytest.raises(InputError, match="leave the next state open"):
+    with rejects("state"):
         entropy_rate(hidden)
     assert kl([half, half], [half, half]) == 0
     assert conditional_entropy(hidden, 2) == entropy([half, half])

@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.language import (
     attention_parameters,
     elimination,
@@ -21,7 +21,6 @@ from theory.language import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.language.samples_picture import draw_growth
 from verify.language.sparse_certificates import Certified, certificates, certified
 from verify.language.sparse_growth import (
     GRID,
@@ -29,10 +28,8 @@ from verify.language.sparse_growth import (
     _exponent,
     exponent,
     least,
-    sparse_and_growth,
     stream,
 )
-from verify.theorems import recorded
 
 
 def rng():
@@ -99,7 +96,7 @@ def test_the_least_samples_are_found_by_bisection():
     assert least(lambda x, y: lambda asked: -np.ones(len(asked)), given, 60) == np.inf
 
 
-def test_an_exponent_is_that_of_its_power(tmp_path):
+def test_an_exponent_is_that_of_its_power():
     sizes = [50, 100, 200]
     found = np.array([[c * T**0.5 for T in sizes] for c in (3.0, 4.0, 5.0)])
     slope = exponent(found, sizes)
@@ -107,8 +104,6 @@ def test_an_exponent_is_that_of_its_power(tmp_path):
     assert slope.error == pytest.approx(0, abs=1e-12)
     found[0, 2] = np.inf
     assert np.isnan(exponent(found, sizes).mean)
-    draw_growth(tmp_path / "p.png", {"attention": found}, sizes)
-    assert (tmp_path / "p.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize(("name", "power"), [("attention", 0.3), ("logistic", 1.0)])
@@ -127,28 +122,18 @@ def test_every_learner_needs_as_much_as_any():
     assert _above_the_bound(table, [50, 100]).verdict is Verdict.FAILS
 
 
-@pytest.mark.slow
-def test_the_claim_is_as_recorded():
-    found = {each.id: str(each.verdict) for each in sparse_and_growth.findings(Run(quick=True))}
-    record = recorded("sparse-and-growth")
-    assert found == {id: record.get(id, "holds") for id in found}
-
-
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: largest_scores([1.0, 2.0], 3), "at least k"),
-        (lambda: largest_scores([[1.0, 2.0]], 1), "at least k"),
-        (lambda: largest_scores([np.nan, 1.0], 1), "NaN"),
-        (lambda: log_choices(3, 4), "k at most T"),
-        (lambda: vote_bound(50, 0.0, 10, 0.1), "greater than 0"),
-        (lambda: vote_bound(50, 0.1, 0, 0.1), "at least 1"),
-        (lambda: vote_bound(50, 0.1, 10, 1.0), "between 0 and 1"),
-        (lambda: list(sparse_and_growth.findings(Run(), bits=60)), "at least 100"),
-        (lambda: list(sparse_and_growth.findings(Run(), bits=900)), "at most 800"),
+        (lambda: largest_scores([1.0, 2.0], 3), "k"),
+        (lambda: largest_scores([[1.0, 2.0]], 1), "k"),
+        (lambda: largest_scores([np.nan, 1.0], 1), "scores"),
+        (lambda: log_choices(3, 4), "k"),
+        (lambda: vote_bound(50, 0.0, 10, 0.1), "margin"),
+        (lambda: vote_bound(50, 0.1, 0, 0.1), "samples"),
+        (lambda: vote_bound(50, 0.1, 10, 1.0), "delta"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message):
-    with pytest.raises(InputError, match=message) as refused:
+def test_bad_input_is_refused_in_one_line(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refused.value)

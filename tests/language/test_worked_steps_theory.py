@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.language import (
     FUNCTIONS,
     GateLearner,
@@ -85,9 +85,9 @@ def test_examples_of_no_parity_are_refused():
     words = rng().integers(2, size=(40, 6))
     tokens = linear_tokens(words, [0, 1, 2])
     tokens[5, -1] ^= 1
-    with pytest.raises(InputError, match="no set of letters"):
+    with rejects("letters"):
         letters_by_elimination(words, tokens[:, -1])
-    with pytest.raises(InputError, match="no linear form"):
+    with rejects("tokens"):
         letters_by_solving(words, tokens)
 
 
@@ -171,7 +171,7 @@ def test_a_leaf_that_is_seen_alone_is_not_believed():
     assert tree_by_restriction(2, [(row(0, 0), 1)]) is None
     assert tree_by_restriction(2, [(row(-1, 0), 1)]) is None
     assert tree_by_restriction(2, [(row(-1, 0), 1), (row(0, -1), 1)]) == 1
-    with pytest.raises(InputError, match="one tree"):
+    with rejects("tree"):
         tree_by_restriction(1, [(row(-1), 1), (row(-1), 0)])
 
 
@@ -218,37 +218,36 @@ def test_sizes_for_restrictions_are_the_least_of_their_union_bounds():
 
 
 BAD = [
-    (lambda: linear_tokens([[0, 2]], [0]), "vocabulary has 2"),
-    (lambda: linear_tokens([[0, 1]], [0, 0]), "different"),
-    (lambda: letters_by_solving([[0, 1]], [[0], [1]]), "give \\(n, d\\)"),
-    (lambda: tokens_by_regression([[0, 1]], [[0], [1]], [[0, 1]]), "give \\(n, d\\)"),
-    (lambda: tokens_by_regression([[0, 1]], [[1]], [[0, 1, 1]]), "give \\(m, 2\\)"),
-    (lambda: letters_by_elimination([[0, 1]], [0, 1]), "give \\(n, d\\)"),
-    (lambda: circuit(2, [(0, 2, 8)]), "smaller one first"),
-    (lambda: circuit(2, [(0, 1, 3)]), "function 3"),
-    (lambda: circuit(2, [(0, 1)]), "two wires and a function"),
-    (lambda: circuit(2, [(0, 1, 8)]).wires([[0, 1, 1]]), "give \\(N, 2\\)"),
-    (lambda: GateLearner(1, [[0, 1]]), "at least 2 inputs"),
-    (lambda: GateLearner(2, np.zeros((1, 500), dtype=int)), "more than 100000 pairs"),
-    (lambda: GateLearner(2, [[0, 1, 0]])([[0]]), "give \\(N, 2\\)"),
-    (lambda: enough_examples(1, 1, 0.1, 0.1), "at least two inputs"),
-    (lambda: enough_examples(4, 1, 1.5, 0.1), "between 0 and 1"),
-    (lambda: random_tree(2, 5, rng()), "from 2 to 3"),
-    (lambda: restrictions(2, 1.0, 3, rng()), "mu is 1"),
-    (lambda: enough_restrictions(4, 2, 2, 0.5, 1), "delta is 1"),
-    (lambda: enough_for_terms(400, 2, 0.3, 0.1), "shorter terms"),
-    (lambda: signals(np.ones((3, 2))), "give \\(2\\^d, parameters\\)"),
-    (lambda: signals(np.full((4, 2), np.nan)), "NaN"),
-    (lambda: mean_signal_bound(3, 4), "k at most d"),
-    (lambda: least_step_signal(1), "two children"),
+    (lambda: linear_tokens([[0, 2]], [0]), "words"),
+    (lambda: linear_tokens([[0, 1]], [0, 0]), "letters"),
+    (lambda: letters_by_solving([[0, 1]], [[0], [1]]), "words"),
+    (lambda: tokens_by_regression([[0, 1]], [[0], [1]], [[0, 1]]), "words"),
+    (lambda: tokens_by_regression([[0, 1]], [[1]], [[0, 1, 1]]), "words"),
+    (lambda: letters_by_elimination([[0, 1]], [0, 1]), "words"),
+    (lambda: circuit(2, [(0, 2, 8)]), "gate 0"),
+    (lambda: circuit(2, [(0, 1, 3)]), "gate 0 3"),
+    (lambda: circuit(2, [(0, 1)]), "gate"),
+    (lambda: circuit(2, [(0, 1, 8)]).wires([[0, 1, 1]]), "inputs"),
+    (lambda: GateLearner(1, [[0, 1]]), "wires"),
+    (lambda: GateLearner(2, np.zeros((1, 500), dtype=int)), "wires"),
+    (lambda: GateLearner(2, [[0, 1, 0]])([[0]]), "inputs"),
+    (lambda: enough_examples(1, 1, 0.1, 0.1), "epsilon"),
+    (lambda: enough_examples(4, 1, 1.5, 0.1), "epsilon"),
+    (lambda: random_tree(2, 5, rng()), "leaves"),
+    (lambda: restrictions(2, 1.0, 3, rng()), "mu"),
+    (lambda: enough_restrictions(4, 2, 2, 0.5, 1), "delta"),
+    (lambda: enough_for_terms(400, 2, 0.3, 0.1), "mu"),
+    (lambda: signals(np.ones((3, 2))), "gradients"),
+    (lambda: signals(np.full((4, 2), np.nan)), "gradients"),
+    (lambda: mean_signal_bound(3, 4), "k"),
+    (lambda: least_step_signal(1), "m"),
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), BAD)
-def test_bad_input_is_refused_in_one_line(call, message):
-    with pytest.raises(InputError, match=message) as refused:
+@pytest.mark.parametrize(("call", "parameter"), BAD)
+def test_bad_input_is_refused_in_one_line(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refused.value)
 
 
 def test_without_the_half_squares_of_gradients_are_four_times_as_large():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.language import (
     bound_given_corpus,
     chances_of_seen,
@@ -168,29 +168,28 @@ def test_documents_are_names_and_values():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: world(10, 5, 3, "zipf", 0), "5 other strings for 10"),
-        (lambda: world(10, 50, 0, "zipf", 0), "documents is 0"),
-        (lambda: world(10, 50, 5, "normal", 0), "'zipf' or 'uniform'"),
-        (lambda: world(10**9, 10**11, 5, "zipf", 0), "at most"),
-        (lambda: world(10, 50, 5, "zipf", 0).model("liar"), "'calibrated'"),
-        (lambda: prompted(10, 5, 10, 1.5, 0), "at most 1"),
+        (lambda: world(10, 5, 3, "zipf", 0), "facts"),
+        (lambda: world(10, 50, 0, "zipf", 0), "documents"),
+        (lambda: world(10, 50, 5, "normal", 0), "law"),
+        (lambda: world(10**9, 10**11, 5, "zipf", 0), "facts"),
+        (lambda: world(10, 50, 5, "zipf", 0).model("liar"), "name"),
+        (lambda: prompted(10, 5, 10, 1.5, 0), "alpha"),
         (lambda: prompted(10, 5, 10, float("nan"), 0), "alpha"),
-        (lambda: prompted(10**9, 5, 10, 0.5, 0), "at most"),
-        (lambda: deviation_bound(10, 1.0), "inside"),
-        (lambda: deviation_bound(10, 0.0), "inside"),
-        (lambda: bound_given_corpus(0.5, 0, 2, 40, float("nan")), "NaN"),
-        (lambda: printed_slack(1, 1, 0, 0.1), "documents is 0"),
-        (lambda: mean_square([1], 1), "at least two"),
+        (lambda: prompted(10**9, 5, 10, 0.5, 0), "prompts"),
+        (lambda: deviation_bound(10, 1.0), "gamma"),
+        (lambda: deviation_bound(10, 0.0), "gamma"),
+        (lambda: bound_given_corpus(0.5, 0, 2, 40, float("nan")), "gamma"),
+        (lambda: printed_slack(1, 1, 0, 0.1), "documents"),
+        (lambda: mean_square([1], 1), "documents"),
         (lambda: moments_by_definition([F(1, 30)] * 30, 15), "corpora"),
-        (lambda: levels([F(1, 2)] * 2, [F(1, 2)] * 2, [0], [1]), "no fact"),
-        (lambda: levels([1, 0], [1, 0], [0], [2]), "from 0 to 1"),
-        (lambda: fact_strings(1, 2, 0), "base is 1"),
-        (lambda: fact_strings(64, 5, 0), "64.5 facts"),
+        (lambda: levels([F(1, 2)] * 2, [F(1, 2)] * 2, [0], [1]), "p"),
+        (lambda: levels([1, 0], [1, 0], [0], [2]), "unseen"),
+        (lambda: fact_strings(1, 2, 0), "base"),
+        (lambda: fact_strings(64, 5, 0), "64^5"),
     ],
 )
-def test_what_is_no_world_is_refused(call, message, unchecked):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_what_is_no_world_is_refused(call, parameter, unchecked):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

@@ -9,15 +9,15 @@ import pytest
 
 from theory.checks import InputError
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
+from verify.ledger.theorems import ledger
 from verify.memory import hemisphere, hopfield_capacity, orthogonal_start
 from verify.memory import printed as printed_findings
 from verify.memory.clustering import clustering
 from verify.memory.hemisphere import patterns_in_a_hemisphere
 from verify.memory.particles import uniform_tokens
 from verify.memory.sphere_dynamics import euler_findings
-from verify.theorems import ledger
+from verify.selftest.tensor_mutations import FAULTS
 
 claim_module = sys.modules["verify.memory.clustering"]  # the package's claim has its name
 SMALL = {"n": 4, "d": 2, "samples": 20}

@@ -8,12 +8,12 @@ import pytest
 
 from theory.checks import InputError
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.memory import hopfield_capacity
 from verify.memory.chances import covers, mostly
 from verify.memory.dense_memory import dense_memory, fixed_points
 from verify.memory.hopfield import hopfield
+from verify.selftest.tensor_mutations import FAULTS
 
 SMALL = {"d": 24, "samples": 4}
 

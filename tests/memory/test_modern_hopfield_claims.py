@@ -10,7 +10,6 @@ from theory.checks import InputError
 from verify.claim import Claim, Run
 from verify.domains import Ball
 from verify.evidence.enclosure import UNIT, all_hold, apart, below, coincide, exactly, same
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.memory import (
     modern_hopfield_bounds,
@@ -21,6 +20,7 @@ from verify.memory.attention_is_hopfield import attention_is_hopfield
 from verify.memory.hopfield_balls import ModernNetwork, spectral_bound
 from verify.memory.modern_hopfield import modern_hopfield
 from verify.memory.vectors import norm
+from verify.selftest.tensor_mutations import FAULTS
 
 SMALL: dict[str, tuple[Claim, dict]] = {
     "modern-hopfield": (modern_hopfield, {"d": 2, "patterns": 4, "samples": 2}),

@@ -10,11 +10,10 @@ from numbers import Number
 import numpy as np
 import pytest
 
-from verify import cli
 from verify.claim import Claim, Run
+from verify.cli import main as cli
 from verify.domains import Rational
 from verify.evidence.identity import smallest_failure
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.regression.chebyshev import chebyshev
 from verify.regression.depth import depth
@@ -27,6 +26,7 @@ from verify.regression.pictures import rates_picture
 from verify.regression.rates import Problem, rates
 from verify.regression.state_size import state_size
 from verify.regression.statements import newton_statement
+from verify.selftest.tensor_mutations import FAULTS
 
 SMALL: dict[str, tuple[Claim, dict]] = {
     "newton": (newton, {"k": 2, "d": 2, "n": 3, "samples": 2}),

@@ -12,12 +12,12 @@ from theory.checks import InputError
 from theory.regression import newton as solve
 from theory.regression import ols
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.regression import newton_on_data as module
 from verify.regression.convergence import safe_alpha
 from verify.regression.data import read_table
 from verify.regression.newton_on_data import newton_on_data
+from verify.selftest.tensor_mutations import FAULTS
 
 LONGLEY = Path(__file__).parents[2] / "examples" / "data" / "longley.csv"
 

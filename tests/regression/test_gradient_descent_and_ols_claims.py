@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from verify.claim import Run
 from verify.domains import Rational
-from verify.faults import TensorFault
 from verify.finding import Verdict
 from verify.regression.algorithms import least_squares
 from verify.regression.gradient_descent import gradient_descent
 from verify.regression.ols import FAMILIES, METHODS, _reaches_least_squares, ols
 from verify.regression.online_gradient_descent import online_gradient_descent
+from verify.selftest.tensor_mutations import TensorFault
 
 # gd
 

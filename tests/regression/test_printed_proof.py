@@ -5,8 +5,8 @@ import pytest
 
 from verify.claim import Run
 from verify.finding import Verdict
+from verify.ledger.theorems import ledger
 from verify.regression import printed_proof
-from verify.theorems import ledger
 
 
 def test_the_printed_mistakes_are_all_there():

@@ -5,10 +5,10 @@ import pytest
 from by_id import findings
 
 from verify.claim import Run
-from verify.faults import TensorFault
 from verify.finding import Verdict
 from verify.regression import state_size as state_size_module
 from verify.regression.state_size import state_size
+from verify.selftest.tensor_mutations import TensorFault
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from reference_layers import TABLE
 
 from theory.regression import newton_degree, newton_lower_bound
 from theory.regression.depth import ceil_log3
-from verify.theorems import theorem
+from verify.ledger.theorems import theorem
 
 
 @pytest.mark.parametrize(("k", "row"), TABLE.items())

@@ -14,9 +14,9 @@ from theory.retrieval import DEFAULT, Lexicon, answer, read
 from verify.claim import Run
 from verify.evidence.gaps import gap_finding
 from verify.evidence.registers import register_difference
-from verify.faults import TensorFault
 from verify.finding import Verdict
 from verify.retrieval.facts import facts, head_states
+from verify.selftest.tensor_mutations import TensorFault
 
 TALK = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "

@@ -17,7 +17,6 @@ from constructions.transformer import LayerNorm
 from theory.checks import InputError
 from theory.retrieval import composition_by_definition, induction_by_definition
 from verify.claim import Run
-from verify.faults import FAULTS
 from verify.finding import Verdict
 from verify.retrieval import one_layer as module
 from verify.retrieval.collisions import collision
@@ -31,6 +30,7 @@ from verify.retrieval.one_layer import (
     two_layers_compose,
     two_layers_find,
 )
+from verify.selftest.tensor_mutations import FAULTS
 
 
 def findings(**options):

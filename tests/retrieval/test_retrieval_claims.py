@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from theory.checks import InputError
-from verify import cli
 from verify.claim import Claim, Run
-from verify.faults import FAULTS
+from verify.cli import main as cli
 from verify.finding import Verdict
 from verify.retrieval.attention_patterns import attention_patterns
 from verify.retrieval.composition import composition
@@ -18,6 +17,7 @@ from verify.retrieval.hop import hop
 from verify.retrieval.induction import induction
 from verify.retrieval.nearest_neighbour import nearest_neighbour
 from verify.retrieval.ngram import in_context_ngram
+from verify.selftest.tensor_mutations import FAULTS
 
 SMALL: dict[str, tuple[Claim, dict]] = {
     "attention-patterns": (attention_patterns, {"n": 9, "vocabulary": 3, "samples": 4}),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory import sensitivity as s
-from theory.checks import InputError
 
 SERIES = st.lists(st.fractions(0, 9, max_denominator=7), min_size=1, max_size=9)
 
@@ -68,9 +68,9 @@ def test_coefficients_that_are_none_are_refused(coefficients, unchecked):
         lambda: s.on_two_letters_less(coefficients, 3),
         lambda: s.power_series(coefficients, Fraction(1)),
     ):
-        with pytest.raises(InputError, match="coefficient"):
+        with rejects():
             call()
-    with pytest.raises(InputError, match="t is 'x'"):
+    with rejects("t"):
         s.power_series([Fraction(1)], "x")
 
 
@@ -86,5 +86,5 @@ def test_other_sizes_are_refused(unchecked):
         lambda: s.walks(2, -1),
         lambda: s.on_two_letters_less([1], 2),
     ):
-        with pytest.raises(InputError):
+        with rejects():
             call()

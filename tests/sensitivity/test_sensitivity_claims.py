@@ -1,52 +1,38 @@
-"""The claims on sensitivity: what they find, what they refuse, and their pictures."""
+"""The claims on sensitivity: their parts, a function of one's own, and what they reject."""
 
 import json
+import re
 from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from refusals import rejected, rejects
 
 from theory import computation
-from theory.checks import InputError
 from theory.sensitivity import tabulated
 from verify.claim import Run
-from verify.cli import main
 from verify.finding import Verdict
 from verify.sensitivity import random_table
 from verify.sensitivity import random_weights as random
 from verify.sensitivity import sensitivity as module
-from verify.sensitivity.retrieval_profiles import retrieval_profiles
 from verify.sensitivity.sensitivity import all_figures, sensitivity
 from verify.sensitivity.spectral_bias import _lemma, spectral_bias
-
-STANDARD = {"d": 5, "samples": 5000, "table": None}
 
 
 def verdicts(claim, run, **options):
     return {finding.id: finding.verdict for finding in claim.findings(run, **options)}
 
 
-def test_the_standard_functions_are_as_stated():
-    found = verdicts(sensitivity, Run(quick=True), **STANDARD)
-    assert set(found.values()) == {Verdict.HOLDS}
-    assert {"majority-5/figures", "3-parity/gap", "all/degree-s2", "estimate/torch-module"} <= set(
-        found
-    )
-
-
-@pytest.mark.slow
-def test_the_profiles_and_the_lemma_hold(tmp_path):
-    for claim, options in (
-        (sensitivity, STANDARD),
-        (retrieval_profiles, {}),
-        (spectral_bias, {"d": 8, "draws": 30}),
-    ):
-        picture = tmp_path / "p.png"
-        found = verdicts(claim, Run(quick=True, plot=picture), **options)
-        assert set(found.values()) == {Verdict.HOLDS}
-        assert picture.stat().st_size > 1000
-        picture.unlink()
+@pytest.mark.parametrize(
+    ("claim", "options"),
+    [
+        (sensitivity, {"d": 5, "samples": 2000, "table": None}),
+        (spectral_bias, {"d": 6, "draws": 20}),
+    ],
+)
+def test_claims_hold_at_the_least_sizes(claim, options):
+    assert claim.verdict(Run(quick=True), **options) is Verdict.HOLDS
 
 
 def test_an_estimate_wider_than_half_of_it_is_undecided():
@@ -69,63 +55,41 @@ def test_a_function_of_ones_own(tmp_path):
     run = Run(quick=True, plot=picture)
     found = {each.id: each for each in sensitivity.findings(run, table=path)}
     assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
-    assert found["Var-I"].words == "Sens 1/2, I 3/2, Var 1, degree 3, s 2"
-    assert found["model/figures"].words == found["Var-I"].words
+    figures = {"Sens": "1/2", "I": "3/2", "Var": "1", "degree": "3", "s": "2"}
+    assert found["model/figures"].measured == figures
     chances = [(float(x), str(x)) for x in map(Fraction, ("1/20", "1/4", "1/2", "9/10"))]
     stability = {x: 3 / 4 * (1 - 2 * x) + 1 / 4 * (1 - 2 * x) ** 3 for x, _ in chances}
-    noise = [f"{(1 - stability[x]) / 2:.4g} at δ = {name}" for x, name in chances]
-    assert found["noise-bound"].words == ", ".join(noise)
+    for x, name in chances:
+        assert {f"{(1 - stability[x]) / 2:.4g}", name} <= set(
+            re.split("[ ,]", found["noise-bound"].words)
+        )
     assert picture.stat().st_size > 1000
     path.write_text("[0, 1, 1, 0]")
     assert verdicts(sensitivity, Run(), table=path)["model/words"] == "holds"
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "names"),
     [
-        ("[1, -1, 1]", "shape (3,)"),
-        ("[1, 2]", "contain 2"),
-        ("[0, -1]", "contain −1 and 0"),
-        ("[]", "shape (0,)"),
-        ("[[1, -1], [1, 1]]", "shape (2, 2)"),
-        ("[[1, -1], [1]]", "different lengths"),
-        ('["a", "b"]', "real numbers"),
-        ("[null, 1]", "real numbers"),
-        ("[NaN, 1]", "contain nan"),
-        ("[1" + "0" * 400 + ", 1]", "beyond float64"),
-        ("7", "shape ()"),
-        ("{}", "no table"),
+        ("[[1, -1], [1]]", "values"),
+        ("[null, 1]", "values"),
+        ("[NaN, 1]", "values"),
+        ("[1" + "0" * 400 + ", 1]", "values"),
+        ("7", "values"),
+        ("{}", "table"),
         ('{"table": [1, -1], "more": 1}', "more"),
-        ("not JSON", "not JSON"),
+        ("not JSON", "JSON"),
     ],
 )
-def test_tables_that_are_none_are_refused_in_one_line(text, message, tmp_path, capsys):
+def test_files_that_hold_no_table(text, names, tmp_path, capsys):
     path = tmp_path / "f.json"
     path.write_text(text)
-    assert main(["sensitivity", "--table", str(path)]) == 2
-    printed = capsys.readouterr()
-    assert message in printed.err + printed.out
-    assert "Traceback" not in printed.err + printed.out
+    rejected(capsys, ["sensitivity", "--table", str(path)], names)
 
 
-def test_a_missing_table_is_refused(tmp_path, capsys):
-    assert main(["sensitivity", "--table", str(tmp_path / "none.json")]) == 2
-    assert "cannot read" in capsys.readouterr().err
-    assert main(["sensitivity", "--table", str(tmp_path)]) == 2
-    printed = capsys.readouterr().err
-    assert "is no file" in printed
-    assert "JSON" not in printed
-
-
-@pytest.mark.parametrize("options", [{"d": 4}, {"samples": 10}])
-def test_options_that_are_too_small_are_refused(options):
-    with pytest.raises(InputError, match="at least"):
-        next(sensitivity.findings(Run(), **options))
-
-
-def test_larger_cubes_than_are_gone_through_are_refused():
-    with pytest.raises(InputError, match="at most 32"):
-        next(spectral_bias.findings(Run(), d=33, draws=20))
+def test_a_missing_table_is_rejected(tmp_path, capsys):
+    rejected(capsys, ["sensitivity", "--table", str(tmp_path / "none.json")], "none.json")
+    rejected(capsys, ["sensitivity", "--table", str(tmp_path)], tmp_path.name)
 
 
 def test_of_no_sizes_the_steps_of_a_proof_are_undecided():
@@ -137,7 +101,7 @@ def test_of_no_sizes_the_steps_of_a_proof_are_undecided():
 
 
 def test_more_words_than_can_be_run_are_refused():
-    with pytest.raises(InputError, match="at most 14"):
+    with rejects("d", "14"):
         next(sensitivity.findings(Run(), d=15, samples=100, table=None))
 
 
@@ -216,7 +180,7 @@ def test_of_no_draws_nothing_is_said():
     few, many = np.array([0.1] * 4), np.linspace(0.2, 0.3, 20)
     found = random._below("deep", ("a", "b"), few, many, "")
     assert found.verdict is Verdict.UNDECIDED
-    assert "4 and 20 draws are left" in found.words
+    assert {"4", "20"} <= set(found.words.split())
     assert random._below("deep", ("a", "b"), many / 2, many, "").verdict is Verdict.HOLDS
 
 
@@ -238,27 +202,15 @@ def test_functions_and_their_sums_with_parity_are_told_apart():
 def test_architectures_of_which_no_draw_is_left_are_said_to_have_none():
     few = {"0": np.array([0.25, 0.5]), "median": np.array([])}
     rows = {"LSTM 1": random_table.Row(few, 0.5, np.zeros((0, 256), dtype=bool))}
-    assert random.told(rows, "median") == "LSTM 1: none"
-    assert random.told(rows, "0").endswith("(50% constant) (2 draws)")
-
-
-@pytest.mark.slow
-def test_random_weights_come_out_as_recorded(tmp_path):
-    picture = tmp_path / "r.png"
-    found = verdicts(random.random_weights, Run(quick=True, plot=picture), draws=10)
-    assert found["control"] is Verdict.HOLDS
-    assert found["uniform/0/deep"] is Verdict.HOLDS
-    assert found["normal/median/shallow"] is Verdict.FAILS
-    assert found["planted"] is Verdict.HOLDS
-    assert len(found) == 14
-    assert picture.stat().st_size > 1000
+    assert "none" in random.told(rows, "median")
+    assert "50%" in random.told(rows, "0")
 
 
 def test_a_table_leaves_the_options_of_the_standard_functions_without_a_part(tmp_path):
     table = tmp_path / "table.json"
     table.write_text("[0, 0, 0, 1, 0, 1, 1, 1]", encoding="utf-8")
     for other in ({"d": 8}, {"samples": 200}):
-        with pytest.raises(InputError, match=r"has no part in table '.*table\.json': leave one"):
+        with rejects(*other, "table"):
             list(sensitivity.findings(Run(quick=True), table=table, **other))
 
 

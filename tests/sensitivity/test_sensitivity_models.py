@@ -8,10 +8,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import conjunction, junta, subset_parity
 from theory import sensitivity as s
-from theory.checks import InputError
 from theory.sequences import all_sequences
 
 
@@ -80,8 +80,7 @@ def test_a_threshold_moved_by_1_changes_a_conjunction():
     assert mean_influence(model, 6) == 0
 
 
-def test_the_words_of_the_models():
-    assert "relu(odd − 1)" in str(subset_parity(4, [1, 2]))
+def test_sizes_of_the_mlps():
     assert subset_parity(4, [3]).blocks[0].mlp is None
     assert len(junta(4, [1, 2], [0, 1, 1, 0]).blocks[0].mlp.b_in) == 4
 
@@ -89,9 +88,8 @@ def test_the_words_of_the_models():
 @pytest.mark.parametrize("positions", [[], [4], [-1], [1, 1], [0.0], [True], [[0, 1]], "ab", None])
 def test_positions_that_are_none_are_refused(positions, unchecked):
     for build in (subset_parity, conjunction, lambda d, p: junta(d, p, [0, 1])):
-        with pytest.raises(InputError) as refusal:
+        with rejects("positions"):
             build(4, positions)
-        assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -100,14 +98,14 @@ def test_positions_that_are_none_are_refused(positions, unchecked):
     ids=str,
 )
 def test_tables_that_are_none_are_refused(table, unchecked):
-    with pytest.raises(InputError):
+    with rejects("table"):
         junta(4, [2], table)
 
 
 @pytest.mark.parametrize("d", [0, -1, True, 2.5, None])
 def test_a_number_of_letters_is_one(d, unchecked):
     for build in (subset_parity, conjunction, lambda d, p: junta(d, p, [0, 1])):
-        with pytest.raises(InputError):
+        with rejects("d"):
             build(d, [0])
 
 
@@ -115,10 +113,10 @@ def test_a_table_beyond_memory_is_refused(monkeypatch):
     from theory import machine
 
     monkeypatch.setattr(machine, "available_memory", lambda: 2**18)
-    with pytest.raises(InputError, match=r"units need .* read fewer letters"):
+    with rejects("units"):
         junta(12, range(12), np.zeros(2**12, dtype=np.int8))
 
 
 def test_words_of_another_length_are_refused():
-    with pytest.raises(InputError, match="this model takes 4"):
+    with rejects("4"):
         subset_parity(4, [0])([0, 1, 0])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory import sensitivity as s
-from theory.checks import InputError
 from theory.retrieval import hop
 from theory.sequences import all_sequences
 
@@ -64,33 +64,33 @@ def test_a_profile_by_brute_force():
 
 
 @pytest.mark.parametrize(
-    ("answers", "V", "message"),
+    ("answers", "V", "names"),
     [
-        ([0, 1, 1], 2, r"shape \(3,\)"),
-        ([0], 2, r"shape \(1,\)"),
-        ([[0, 1], [1, 1]], 2, "shape"),
-        ([0.0, 1.0], 2, "of type float64"),
-        ([0, 1], 1, "vocabulary_size is 1"),
-        ([0, 1], 0, "vocabulary_size is 0"),
+        ([0, 1, 1], 2, "answers"),
+        ([0], 2, "answers"),
+        ([[0, 1], [1, 1]], 2, "answers"),
+        ([0.0, 1.0], 2, "answers"),
+        ([0, 1], 1, "vocabulary_size"),
+        ([0, 1], 0, "vocabulary_size"),
     ],
 )
-def test_other_answers_are_refused(answers, V, message):
+def test_other_answers_are_refused(answers, V, names):
     for function in (s.redrawn_profile, s.forced_profile, s.efron_stein_weights):
-        with pytest.raises(InputError, match=message):
+        with rejects(*names.split()):
             function(answers, V)
 
 
 @pytest.mark.parametrize("delta", [-1, 2, float("inf"), False])
 def test_a_chance_is_between_0_and_1_here_too(delta):
-    with pytest.raises(InputError):
+    with rejects("delta"):
         s.change_when_redrawn([0, 1], 2, delta)
-    with pytest.raises(InputError):
+    with rejects("delta"):
         s.hybrid_bound([0, 1], 2, delta)
 
 
 def test_too_many_sets_and_pairs_are_refused():
     many = np.zeros(2**15, dtype=np.int8)
-    with pytest.raises(InputError, match="fewer tokens"):
+    with rejects():
         s.efron_stein_weights(many, 2)
-    with pytest.raises(InputError, match="pairs"):
+    with rejects():
         s.change_when_redrawn_by_definition(many, 2, 0.5)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory import computation
 from theory import sensitivity as s
-from theory.checks import InputError
 from theory.sequences import all_sequences
 
 DELTAS = st.fractions(0, 1, max_denominator=12)
@@ -94,63 +94,59 @@ def test_twenty_letters_take_seconds():
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    "values",
     [
-        ([1, -1, 1], r"shape \(3,\)"),
-        ([1], r"shape \(1,\)"),
-        ([], r"shape \(0,\)"),
-        ([[1, -1]], r"shape \(1, 2\)"),
-        ([1, 2, 1, 1], "contain 2"),
-        ([0.5, 1.0], r"contain 0\.5"),
-        ([0, -1], "contain −1 and 0"),
-        ([float("nan"), 1.0], "contain nan"),
-        (["a", "b"], "of type"),
+        [1, -1, 1],
+        [1],
+        [],
+        [[1, -1]],
+        [1, 2, 1, 1],
+        [0.5, 1.0],
+        [0, -1],
+        [float("nan"), 1.0],
+        ["a", "b"],
+        np.broadcast_to(np.int8(1), 2**25),
     ],
 )
-def test_other_tables_are_refused(values, message):
-    with pytest.raises(InputError, match=message):
+def test_what_is_no_table_is_rejected(values):
+    with rejects("values"):
         s.walsh_hadamard(values)
 
 
-def test_a_table_of_too_many_letters_is_refused():
-    with pytest.raises(InputError, match="at most 24"):
-        s.truth_table(np.broadcast_to(np.int8(1), 2**25))
-    with pytest.raises(InputError, match="at most 24"):
-        s.tabulated(lambda words: words[..., 0], 25)
+@pytest.mark.parametrize(
+    "answers",
+    [
+        lambda words: words,
+        lambda words: 1,
+        lambda words: words.mean(-1),
+        lambda words: 1 - 2 * words[:, 0],
+        lambda words: words[:, 0] * np.nan,
+        lambda words: ["a"] * 4,
+    ],
+)
+def test_functions_that_do_not_answer_0_and_1_have_no_table(answers):
+    with rejects("answers"):
+        s.tabulated(answers, 2)
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_what_is_no_function_has_no_table():
-    with pytest.raises(InputError, match=r"^the function is a int: give one of words"):
+    with rejects("function"):
         s.tabulated(3, 3)
-
-
-@pytest.mark.parametrize(
-    ("answers", "message"),
-    [
-        (lambda words: words, r"shape \(4, 2\)"),
-        (lambda words: 1, r"shape \(\)"),
-        (lambda words: words.mean(-1), "contain 0.5"),
-        (lambda words: 1 - 2 * words[:, 0], "contain -1"),
-        (lambda words: words[:, 0] * np.nan, "contain nan"),
-        (lambda words: ["a"] * 4, "real numbers"),
-    ],
-)
-def test_functions_that_do_not_answer_0_and_1_have_no_table(answers, message):
-    with pytest.raises(InputError, match=message):
-        s.tabulated(answers, 2)
+    with rejects("24"):
+        s.tabulated(lambda words: words[..., 0], 25)
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1.5, float("nan"), True, np.True_, "x"])
 def test_a_chance_is_between_0_and_1(delta, unchecked):
     for function in (s.noise_sensitivity, s.noise_sensitivity_by_definition):
-        with pytest.raises(InputError):
+        with rejects("delta"):
             function([1, -1], delta)
 
 
 def test_a_correlation_is_between_minus_1_and_1():
     for rho in (2, True, np.True_):
-        with pytest.raises(InputError, match=f"rho is {rho}"):
+        with rejects("rho"):
             s.noise_stability([1, -1], rho)
 
 
@@ -160,23 +156,21 @@ def test_a_correlation_is_between_minus_1_and_1():
 def test_positions_are_distinct_places(positions, unchecked):
     words = all_sequences(3, 2)
     for function in (s.subset_parity, s.conjunction):
-        with pytest.raises(InputError):
+        with rejects("positions"):
             function(words, positions)
-    with pytest.raises(InputError):
+    with rejects("positions"):
         s.junta(words, positions, [0, 1])
 
 
 def test_tables_multiplexers_and_majorities_have_their_sizes():
     words = all_sequences(3, 2)
-    with pytest.raises(InputError, match=r"2\^2 = 4"):
-        s.junta(words, [0, 1], [0, 1, 1])
-    with pytest.raises(InputError, match="0 and 1"):
-        s.junta(words, [0], [0, 2])
-    with pytest.raises(InputError, match=r"2 \+ 2\^2"):
-        s.multiplexer(words, 2)
-    with pytest.raises(InputError, match="address is 0"):
-        s.multiplexer(words, 0)
-    with pytest.raises(InputError, match="even"):
-        s.majority_mean_influence(4)
-    with pytest.raises(InputError, match="at most 24"):
-        s.junta_table(40, [0, 1])
+    for call, name in (
+        (lambda: s.junta(words, [0, 1], [0, 1, 1]), "table"),
+        (lambda: s.junta(words, [0], [0, 2]), "table"),
+        (lambda: s.multiplexer(words, 2), "words"),
+        (lambda: s.multiplexer(words, 0), "address"),
+        (lambda: s.majority_mean_influence(4), "d"),
+        (lambda: s.junta_table(40, [0, 1]), "24"),
+    ):
+        with rejects(name):
+            call()

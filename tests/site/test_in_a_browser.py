@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import verify.site
+from verify.ledger.theorems import ledger, theorem
 from verify.site.exported import exported, runs, sample
 from verify.site.shown import model_of
-from verify.theorems import ledger, theorem
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 STATIC = Path(verify.site.__file__).with_name("static")

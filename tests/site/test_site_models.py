@@ -13,10 +13,10 @@ from constructions import hop, induction_heads, newton
 from constructions.tokens import Tokens
 from constructions.trained import load
 from theory.checks import InputError
-from verify.building import built
+from verify.ledger.build import built
+from verify.ledger.theorems import entries, ledger, theorem
 from verify.site.exported import USUAL, exported, matrix, runs, sample
 from verify.site.shown import MOST, code, model_of, weights
-from verify.theorems import entries, ledger, theorem
 
 BUILT = [entry for entry in ledger().values() if entry.build]
 

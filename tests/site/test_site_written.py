@@ -10,8 +10,8 @@ import pytest
 from test_site_pages import RUN
 
 from theory.checks import InputError
+from verify.ledger.theorems import entries_of, theorem
 from verify.site import build
-from verify.theorems import entries_of, theorem
 
 SMALL = {"V": 2, "n": 4}
 FINDING = RUN["findings"][0]

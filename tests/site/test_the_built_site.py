@@ -12,7 +12,7 @@ import pytest
 
 from constructions import retrieval
 from verify.claim import installed
-from verify.theorems import ledger
+from verify.ledger.theorems import ledger
 
 BUILT = Path(__file__).parent.parent.parent / "docs" / "_build" / "html"
 LOADED = re.compile(

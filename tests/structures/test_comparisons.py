@@ -6,8 +6,8 @@ from math import comb
 
 import numpy as np
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.structures import (
     best_trees,
     binary_search,
@@ -129,20 +129,19 @@ def test_the_best_strategy_finds_as_many_of_hard_points():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: best_trees(2, 2), "N is 2: give at least 2\\^2 − 1 = 3 cells"),
-        (lambda: decision_trees(7, 9), "all decision trees of 511 nodes"),
-        (lambda: found_at(np.zeros((2, 2), int), 3), "2\\^M − 1"),
-        (lambda: found_at(np.array([3]), 3), "cells from 0 to N − 1"),
-        (lambda: perfect_trees(300, 2), "N is 300: give at most 200"),
-        (lambda: most_by_roots(300, 2), "N is 300: give at most 200"),
-        (lambda: most_by_branches(5, 2), "levels is 5: give at most 4"),
-        (lambda: parting(3, 0, 2), "give numbers from 0 to 2"),
-        (lambda: most_found(0, 1), "N is 0"),
+        (lambda: best_trees(2, 2), "N"),
+        (lambda: decision_trees(7, 9), "lookups"),
+        (lambda: found_at(np.zeros((2, 2), int), 3), "trees"),
+        (lambda: found_at(np.array([3]), 3), "trees"),
+        (lambda: perfect_trees(300, 2), "N"),
+        (lambda: most_by_roots(300, 2), "N"),
+        (lambda: most_by_branches(5, 2), "levels"),
+        (lambda: parting(3, 0, 2), "cells"),
+        (lambda: most_found(0, 1), "N"),
     ],
 )
-def test_what_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_refused(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

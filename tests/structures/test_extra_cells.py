@@ -1,17 +1,18 @@
 """Extra cells of lookup networks, and sketches that are trained: what they are."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions.trained import Configuration, load, preset, train, untrained
 from constructions.trained.lookup import LookupShape
 from constructions.trained.sketch import SketchShape, counted
 from constructions.trained.tasks.counts import Counts
 from constructions.trained.tasks.search import Search
-from theory.checks import InputError
 from theory.structures import uniform_points, zipf
 
 SHAPE = LookupShape(1, 2, 8, 8, 8, reads="fourier", sort="soft")
@@ -114,8 +115,8 @@ def test_gradients_reach_all_of_a_sketch():
 def test_a_sketch_is_trained_and_measured(tmp_path):
     model = load(train(COUNTS, tmp_path))
     first, second = COUNTS.task.evaluate(model, 300, 0)
-    assert first.startswith("300 streams: mean error ")
-    assert second.startswith("count-min of one row 2.14, cells of as many items each 1.28")
+    assert "300 streams" in first
+    assert re.findall(r"\d\.\d+", second)[:2] == ["2.14", "1.28"]  # count-min; balanced cells
     [cells] = model.streams(np.array([0, 1, 1]), np.array([2]))
     assert cells.shape == (3, 1)
     assert model.n_layers == 0
@@ -129,21 +130,21 @@ def test_records():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: Search(5, 2, extra=-1), "^extra is -1"),
-        (lambda: Search(5, 2, bonus=-0.1), "^bonus contains -0.1"),
-        (lambda: untrained(replace(HINTS, task=replace(TASK, extra=0))), "no extra cells"),
-        (lambda: Counts(0, 5), "^items is 0"),
-        (lambda: Counts(5, 5, exponent=-1.0), "^exponent contains -1"),
-        (lambda: SketchShape(0, 5), "^cells is 0"),
-        (lambda: untrained(replace(COUNTS, shape=SketchShape(5, 10**13))), "layers of width"),
-        (lambda: replace(COUNTS, shape=SHAPE), "which does not read counts"),
-        (lambda: untrained(COUNTS)([[6]], [[0]]), "the stream"),
-        (lambda: untrained(COUNTS)([[0] * 10], [[0]]), "give at most 9"),
-        (lambda: untrained(COUNTS)([[0.5]], [[0]]), "the stream"),
+        (lambda: Search(5, 2, extra=-1), "extra"),
+        (lambda: Search(5, 2, bonus=-0.1), "bonus"),
+        (lambda: untrained(replace(HINTS, task=replace(TASK, extra=0))), "extra"),
+        (lambda: Counts(0, 5), "items"),
+        (lambda: Counts(5, 5, exponent=-1.0), "exponent"),
+        (lambda: SketchShape(0, 5), "cells"),
+        (lambda: untrained(replace(COUNTS, shape=SketchShape(5, 10**13))), "weights"),
+        (lambda: replace(COUNTS, shape=SHAPE), "shape"),
+        (lambda: untrained(COUNTS)([[6]], [[0]]), "stream"),
+        (lambda: untrained(COUNTS)([[0] * 10], [[0]]), "stream"),
+        (lambda: untrained(COUNTS)([[0.5]], [[0]]), "stream"),
     ],
 )
-def test_refusals(call, says):
-    with pytest.raises(InputError, match=says):
+def test_refusals(call, parameter):
+    with rejects(*parameter.split()):
         call()

@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.structures import (
     found_in_buckets,
     in_equal_buckets,
@@ -92,19 +92,18 @@ def test_with_one_bucket_the_first_points_are_looked_at():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: simhash(np.ones(3)), r"give \(b, d\)"),
-        (lambda: simhash(np.ones((2, 3)))(np.ones(2)), "the dimension is 3"),
-        (lambda: orthogonal_directions(3, 2, RNG), "at most d directions are orthogonal"),
-        (lambda: normal_directions(0, 2, RNG), "b is 0"),
-        (lambda: one_bit(4.0), "not all from 0 to π"),
-        (lambda: in_equal_buckets(3, 0, 1), "buckets is 0"),
-        (lambda: k_means(np.ones((2, 2)), 3, RNG), "n ≥ 3 buckets"),
-        (lambda: found_in_buckets(simhash([[1.0]]), [[1.0]], [[1.0]], 0), "lookups is 0"),
+        (lambda: simhash(np.ones(3)), "normals"),
+        (lambda: simhash(np.ones((2, 3)))(np.ones(2)), "vectors"),
+        (lambda: orthogonal_directions(3, 2, RNG), "b"),
+        (lambda: normal_directions(0, 2, RNG), "b"),
+        (lambda: one_bit(4.0), "angles"),
+        (lambda: in_equal_buckets(3, 0, 1), "buckets"),
+        (lambda: k_means(np.ones((2, 2)), 3, RNG), "points"),
+        (lambda: found_in_buckets(simhash([[1.0]]), [[1.0]], [[1.0]], 0), "lookups"),
     ],
 )
-def test_what_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_refused(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

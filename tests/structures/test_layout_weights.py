@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.structures import binary_search, kd_descent, kd_layout
-from theory.checks import InputError
 from theory.structures import in_order, kd_order, kd_search
 
 LAYOUTS = {d: kd_layout(7, d, largest=8) for d in (1, 2, 3)}
@@ -62,27 +62,26 @@ def test_in_one_dimension_it_is_binary_search():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: kd_layout(6, 2), r"N is 6: give 2\^L − 1, such as 3 or 7"),
-        (lambda: kd_layout(1, 2), "N is 1: give 3, 7, 15"),
-        (lambda: kd_layout(2**30 - 1, 2), "a million points"),
-        (lambda: kd_layout(3, 0), "d is 0"),
-        (lambda: kd_layout(3, 2, largest=2**60), "so that every sum is exact"),
-        (lambda: kd_descent(0, 2), "lookups is 0"),
-        (lambda: kd_descent(21, 2), "lookups is 21"),
-        (lambda: LAYOUTS[2](np.ones((6, 2))), "built for 7 of dimension 2"),
-        (lambda: LAYOUTS[2](np.ones((7, 3))), "built for 7 of dimension 2"),
-        (lambda: LAYOUTS[1](np.full((7, 1), 0.5)), "points contain 0.5"),
-        (lambda: LAYOUTS[1](np.full((7, 1), np.nan)), "points contains NaN"),
-        (lambda: LAYOUTS[1](np.full((7, 1), 8)), "or build it with a larger `largest`"),
-        (lambda: DESCENTS[2](np.ones((7, 2)), np.ones((1, 3))), "of the same dimension"),
-        (lambda: DESCENTS[2](np.ones((7, 2)), [[9, 1]]), "queries contain 9"),
-        (lambda: DESCENTS[2](np.zeros((7, 2)), [[1, 1]]), "points contain 0"),
-        (lambda: kd_layout(7, 2).half()(np.ones((7, 2))), "float16 does not hold"),
+        (lambda: kd_layout(6, 2), "N"),
+        (lambda: kd_layout(1, 2), "N"),
+        (lambda: kd_layout(2**30 - 1, 2), "N"),
+        (lambda: kd_layout(3, 0), "d"),
+        (lambda: kd_layout(3, 2, largest=2**60), "largest"),
+        (lambda: kd_descent(0, 2), "lookups"),
+        (lambda: kd_descent(21, 2), "lookups"),
+        (lambda: LAYOUTS[2](np.ones((6, 2))), "points"),
+        (lambda: LAYOUTS[2](np.ones((7, 3))), "points"),
+        (lambda: LAYOUTS[1](np.full((7, 1), 0.5)), "points"),
+        (lambda: LAYOUTS[1](np.full((7, 1), np.nan)), "points"),
+        (lambda: LAYOUTS[1](np.full((7, 1), 8)), "points"),
+        (lambda: DESCENTS[2](np.ones((7, 2)), np.ones((1, 3))), "queries"),
+        (lambda: DESCENTS[2](np.ones((7, 2)), [[9, 1]]), "queries"),
+        (lambda: DESCENTS[2](np.zeros((7, 2)), [[1, 1]]), "points"),
+        (lambda: kd_layout(7, 2).half()(np.ones((7, 2))), "largest"),
     ],
 )
-def test_what_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_refused(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.structures import (
     band_order,
     binary_search,
@@ -163,26 +163,25 @@ def test_a_treap_is_no_better_than_the_best_tree():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: kd_order([1, 2]), r"points have shape \(2,\): give rows"),
-        (lambda: kd_order([[np.nan, 1]]), "points contains NaN"),
-        (lambda: kd_order(np.zeros((3, 0))), "of at least one point"),
-        (lambda: in_order([[1], [2]], [0, 0]), "the numbers from 0 to 1, each once"),
-        (lambda: kd_search([[1, 2]], [[1]], 1), "of the same dimension"),
-        (lambda: kd_search([[1, 2]], [[1, 2]], 0), "lookups is 0"),
-        (lambda: band_order([[1, 2]], 2), "of the unit square"),
-        (lambda: row_order([[0.5, 0.5]], 0), "rows is 0"),
-        (lambda: sphere_cloud(1, 2, 1, 1, np.random.default_rng(0)), "d is 1"),
-        (lambda: sphere_cloud(1, 2, 3, 1, np.random.default_rng(0), 2), "rho is 2"),
-        (lambda: treap_depths([]), "give a row"),
-        (lambda: treap_depths([1, -1]), "at least 0"),
-        (lambda: treap_found([1, 1], 1), "weights are equal"),
-        (lambda: most_by_weight(np.ones(300), 1), "at most 256"),
-        (lambda: found_by_depth([1], [1, 2], 1), "give as many"),
+        (lambda: kd_order([1, 2]), "points"),
+        (lambda: kd_order([[np.nan, 1]]), "points"),
+        (lambda: kd_order(np.zeros((3, 0))), "points"),
+        (lambda: in_order([[1], [2]], [0, 0]), "order"),
+        (lambda: kd_search([[1, 2]], [[1]], 1), "queries"),
+        (lambda: kd_search([[1, 2]], [[1, 2]], 0), "lookups"),
+        (lambda: band_order([[1, 2]], 2), "points"),
+        (lambda: row_order([[0.5, 0.5]], 0), "rows"),
+        (lambda: sphere_cloud(1, 2, 1, 1, np.random.default_rng(0)), "d"),
+        (lambda: sphere_cloud(1, 2, 3, 1, np.random.default_rng(0), 2), "rho"),
+        (lambda: treap_depths([]), "weights"),
+        (lambda: treap_depths([1, -1]), "weights"),
+        (lambda: treap_found([1, 1], 1), "weights"),
+        (lambda: most_by_weight(np.ones(300), 1), "weights"),
+        (lambda: found_by_depth([1], [1, 2], 1), "depths"),
     ],
 )
-def test_what_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_refused(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

@@ -17,7 +17,6 @@ from constructions.trained.tasks import laws
 from constructions.trained.tasks.search import Search
 from theory.structures import (
     binary_search,
-    depths,
     hard_cloud,
     interpolation_search,
     looked_at,
@@ -28,11 +27,8 @@ from verify.claim import Run
 from verify.finding import Verdict
 from verify.structures import (
     learned_clouds,
-    learned_clouds_picture,
     learned_digits,
-    learned_digits_picture,
     learned_tree,
-    learned_tree_picture,
 )
 from verify.structures.learned import Share, measure
 from verify.structures.lookups_picture import by_lookup
@@ -63,7 +59,7 @@ def test_unequal_queries():
     assert (abs(share - w) < 5 * np.sqrt(w / rank.numel())).all()
     made = preset("search", "zipf-15")
     *_, beside = made.task.evaluate(untrained(made), 50, 0)
-    assert beside == f"by comparisons at most {np.sort(w)[-7:].sum():.1%}"
+    assert beside.endswith(f" {np.sort(w)[-7:].sum():.1%}")
 
 
 def test_the_sphere():
@@ -246,17 +242,6 @@ def test_binary_search_is_not_the_best_tree():
     said = verdicts(learned_tree.of_tree(run, model, found, w))
     assert [id for id, each in said.items() if each is FAILS] == ["treap", "best", "found"]
     assert learned_tree.control(model, w).verdict is HOLDS
-
-
-def test_pictures(tmp_path):
-    shares, w = [Share(3, 10), Share(7, 10)], learned_tree.frequencies()
-    numbers = np.tile(np.arange(100), (2, 1))
-    levels = np.array(depths(15))
-    digits, clouds, tree = (tmp_path / f"{name}.png" for name in ("digits", "clouds", "tree"))
-    learned_digits_picture.draw(digits, {"one": shares}, {"one": numbers / 100}, numbers)
-    learned_clouds_picture.draw(clouds, {"sphere": {"one": shares}, "plane": {"other": shares}})
-    learned_tree_picture.draw(tree, {"one": levels, "none": levels + 4}, w, 3)
-    assert all(each.stat().st_size > 5000 for each in (digits, clouds, tree))
 
 
 def test_a_panel_shows_what_it_is_given():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.structures import (
     accuracy_by_lookup,
     best_fixed,
@@ -161,32 +161,31 @@ def test_found_means_the_cell():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: nearest([1, 1], [0]), "points have 1 in front of 1: give each row in ascending"),
-        (lambda: nearest([2.5, 1.5], [0]), "points have 2.5 in front of 1.5"),
-        (lambda: nearest([], [0]), r"points have shape \(0,\)"),
-        (lambda: nearest([np.nan, 1], [0]), "points contain"),
-        (lambda: nearest([0, 1], [[0]]), "give as many rows"),
-        (lambda: nearest([0, 1], [np.inf]), "queries contain"),
-        (lambda: looked_at(binary_search, [0, 1], [0], 0), "lookups is 0"),
-        (lambda: looked_at(lambda q, N: iter([q + N]), [0, 1], [0], 1), "not all from 0 to 1"),
-        (lambda: looked_at(interpolation_search(0, 1), [0, 1], [2], 1), "outside of 0 to 1"),
-        (lambda: looked_at(greedy_bayes(0, 1), [0, 1], [2], 1), "outside of 0 to 1"),
-        (lambda: looked_at(greedy_bayes(0, 200), range(200), [2], 1), "at most 128 cells"),
-        (lambda: interpolation_search(1, 1), "give low < high"),
-        (lambda: greedy_bayes(1, 0), "give low < high"),
-        (lambda: interpolated(0, 0, 2, 1, 1), "v_lo is not below v_hi"),
-        (lambda: nearest_chances(129, 0.5), "n is 129"),
-        (lambda: nearest_chances(2, 1.5), "not from 0 to 1"),
-        (lambda: found([[0]], [0, 1]), r"give \(…, m, M\) and \(…, m\)"),
-        (lambda: depths(10**7), "at most 1000000"),
-        (lambda: uniform_points(1, 2, 1, np.random.default_rng(0), 1, 0), "give low < high"),
-        (lambda: hard_points(1, 21, 1, np.random.default_rng(0)), "levels is 21"),
-        (lambda: hard_points(1, 2, 1, np.random.default_rng(0), a=1), "a is 1"),
+        (lambda: nearest([1, 1], [0]), "points"),
+        (lambda: nearest([2.5, 1.5], [0]), "points"),
+        (lambda: nearest([], [0]), "points"),
+        (lambda: nearest([np.nan, 1], [0]), "points"),
+        (lambda: nearest([0, 1], [[0]]), "queries"),
+        (lambda: nearest([0, 1], [np.inf]), "queries"),
+        (lambda: looked_at(binary_search, [0, 1], [0], 0), "lookups"),
+        (lambda: looked_at(lambda q, N: iter([q + N]), [0, 1], [0], 1), "strategy"),
+        (lambda: looked_at(interpolation_search(0, 1), [0, 1], [2], 1), "queries"),
+        (lambda: looked_at(greedy_bayes(0, 1), [0, 1], [2], 1), "queries"),
+        (lambda: looked_at(greedy_bayes(0, 200), range(200), [2], 1), "N"),
+        (lambda: interpolation_search(1, 1), "low"),
+        (lambda: greedy_bayes(1, 0), "low"),
+        (lambda: interpolated(0, 0, 2, 1, 1), "v_lo"),
+        (lambda: nearest_chances(129, 0.5), "n"),
+        (lambda: nearest_chances(2, 1.5), "u"),
+        (lambda: found([[0]], [0, 1]), "cells"),
+        (lambda: depths(10**7), "N"),
+        (lambda: uniform_points(1, 2, 1, np.random.default_rng(0), 1, 0), "points"),
+        (lambda: hard_points(1, 21, 1, np.random.default_rng(0)), "levels"),
+        (lambda: hard_points(1, 2, 1, np.random.default_rng(0), a=1), "a"),
     ],
 )
-def test_what_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_refused(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

@@ -1,5 +1,6 @@
 """Networks that lay points out and look them up: what they are, and what training lowers."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.trained import Configuration, load, preset, train, untrained
 from constructions.trained.lookup import LookupShape, fourier
@@ -14,7 +16,6 @@ from constructions.trained.presets import PRESETS, name_of
 from constructions.trained.relaxed_sort import neural_sort, soft_sort
 from constructions.trained.tasks.laws import nearest_point
 from constructions.trained.tasks.search import Search, measured, sample
-from theory.checks import InputError
 from theory.structures import (
     accuracy_by_lookup,
     hard_points,
@@ -50,7 +51,7 @@ def test_relaxed_sorting_by_definition():
     assert torch.allclose(neural_sort(s, tau), torch.stack(rows))
     rows = [torch.softmax(-abs(each - s) / tau, 0) for each in sorted(s)]
     assert torch.allclose(soft_sort(s, tau), torch.stack(rows))
-    with pytest.raises(InputError, match=r"^tau is 0\.0: give"):
+    with rejects("tau"):
         neural_sort(s, 0.0)
 
 
@@ -175,11 +176,11 @@ def objective(task, paths):
 
 def test_training_and_measuring(tmp_path):
     model = load(train(MADE, tmp_path))
-    lines = list(MADE.task.evaluate(model, 300, 0))
-    assert lines[0].startswith("300 sets of points: found after each lookup ")
-    exact, others = lines[2].split(", interpolation search: ")
-    assert exact == "binary search: 16.7 58.3 100.0 %"
-    shares = np.array(others.removesuffix(" %").split(), dtype=float) / 100
+    first, _, compared = MADE.task.evaluate(model, 300, 0)
+    assert "300 sets" in first
+    shown = np.array(re.findall(r"\d+\.\d", compared), dtype=float)
+    assert shown[:3].tolist() == [16.7, 58.3, 100.0]  # of binary search; of interpolation search
+    shares = shown[3:] / 100
     x, q = uniform_points(20_000, 5, 1, np.random.default_rng(0))  # sets of their own
     wide = accuracy_by_lookup(looked_at(interpolation_search(-1, 1), x, q, 3), nearest(x, q))
     assert all(
@@ -210,7 +211,7 @@ def test_what_is_lowered_reaches_both_networks(made):
     )
     lines = list(made.task.evaluate(model, 20, 0))
     assert len(lines) == (2 if made.task.d == 2 else 3)
-    assert lines[-1].startswith("kd-tree: " if made.task.d == 2 else "binary search: ")
+    assert ("kd-tree" if made.task.d == 2 else "binary search") in lines[-1]
 
 
 @pytest.mark.parametrize("made", PRESETS["search"].values(), ids=lambda made: made.task.law)
@@ -237,35 +238,35 @@ def test_names_and_records():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: untrained(MADE)(np.zeros((2, 4)), np.zeros((2, 1))), "4 points: give 5"),
-        (lambda: untrained(MADE)(np.ones((2, 5, 2)), np.ones((2, 1, 2))), "give .…, N. and"),
-        (lambda: untrained(MADE)(np.eye(5), np.zeros((2, 1))), "the same leading"),
-        (lambda: untrained(MADE)(np.ones(5), np.zeros(1)), "one twice"),
-        (lambda: untrained(MADE)([np.nan, 1, 2, 3, 4], [0.0]), "^points contain"),
-        (lambda: untrained(MADE)(0.0, [0.0]), r"shape \(\)"),
-        (lambda: untrained(MADE)([0.0, 1, 2, 3, 4]), "1 inputs: give points and queries"),
-        (lambda: Search(5, 0), "^lookups is 0"),
-        (lambda: Search(0, 2), "^points is 0"),
-        (lambda: Search(5, 2, "round"), "^law is 'round'"),
-        (lambda: Search(5, 2, objective="last"), "^objective is 'last'"),
-        (lambda: Search(5, 2, objective="final"), "^paths is 1"),
-        (lambda: Search(5, 2, paths=4), "^paths is 4"),
-        (lambda: Search(5, 2, "hard"), r"give 2\^L − 1"),
-        (lambda: Search(7, 2, "targets", d=2), "^d is 2: points of targets"),
-        (lambda: Search(7, 2, "hard", d=2, compares=True), "^d is 2"),
-        (lambda: Search(7, 2, "sphere"), "^d is 1: points of sphere have 2"),
-        (lambda: Search(7, 2, "images", d=64), "^d is 64: points of images have 128"),
-        (lambda: Search(101, 2, "images", d=128), "^points is 101"),
-        (lambda: replace(SHAPE, reads="words"), "^reads is 'words'"),
-        (lambda: replace(SHAPE, hidden=0), "^hidden is 0"),
-        (lambda: replace(preset("hop"), shape=SHAPE), "kind lookup, which does not read hop"),
-        (lambda: preset("search", "small"), "^search has the preset"),
+        (lambda: untrained(MADE)(np.zeros((2, 4)), np.zeros((2, 1))), "points"),
+        (lambda: untrained(MADE)(np.ones((2, 5, 2)), np.ones((2, 1, 2))), "points"),
+        (lambda: untrained(MADE)(np.eye(5), np.zeros((2, 1))), "points"),
+        (lambda: untrained(MADE)(np.ones(5), np.zeros(1)), "points"),
+        (lambda: untrained(MADE)([np.nan, 1, 2, 3, 4], [0.0]), "points"),
+        (lambda: untrained(MADE)(0.0, [0.0]), "points"),
+        (lambda: untrained(MADE)([0.0, 1, 2, 3, 4]), "points queries"),
+        (lambda: Search(5, 0), "lookups"),
+        (lambda: Search(0, 2), "points"),
+        (lambda: Search(5, 2, "round"), "law"),
+        (lambda: Search(5, 2, objective="last"), "objective"),
+        (lambda: Search(5, 2, objective="final"), "paths"),
+        (lambda: Search(5, 2, paths=4), "paths"),
+        (lambda: Search(5, 2, "hard"), "points"),
+        (lambda: Search(7, 2, "targets", d=2), "d"),
+        (lambda: Search(7, 2, "hard", d=2, compares=True), "d"),
+        (lambda: Search(7, 2, "sphere"), "d"),
+        (lambda: Search(7, 2, "images", d=64), "d"),
+        (lambda: Search(101, 2, "images", d=128), "points"),
+        (lambda: replace(SHAPE, reads="words"), "reads"),
+        (lambda: replace(SHAPE, hidden=0), "hidden"),
+        (lambda: replace(preset("hop"), shape=SHAPE), "shape"),
+        (lambda: preset("search", "small"), "model"),
     ],
 )
-def test_refusals(call, says):
-    with pytest.raises(InputError, match=says):
+def test_refusals(call, parameter):
+    with rejects(*parameter.split()):
         call()
 
 

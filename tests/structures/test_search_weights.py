@@ -7,10 +7,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.structures import binary_search, interpolation_search, sort
 from theory import structures
-from theory.checks import InputError
 from verify.domains import Rational, outputs
 
 POINTS = st.lists(st.integers(1, 999), min_size=7, max_size=7, unique=True)
@@ -89,9 +89,8 @@ def test_cells_not_looked_at_do_not_matter(points, query):
 
 
 def test_sizes_and_exact_numbers():
-    assert str(binary_search(3)).startswith(
-        "binary_search(3, largest=1024): 4 layers, 3 heads, wid"
-    )
+    model = binary_search(3)
+    assert (model.n_layers, model.n_heads, model.d_model) == (4, 3, 6)
     model = interpolation_search(5, 2)
     assert (model.n_layers, model.n_heads, model.d_model) == (6, 3, 13)
     points, queries = [9, 700, 30, 2, 811], [5, 31, 900]
@@ -102,28 +101,27 @@ def test_sizes_and_exact_numbers():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: binary_search(0), "lookups is 0"),
-        (lambda: binary_search(21), "lookups is 21: give at most 20"),
-        (lambda: binary_search(3, largest=2**60), "so that every sum is exact"),
-        (lambda: interpolation_search(3, 0), "lookups is 0"),
-        (lambda: interpolation_search(3, 2, largest=1), "give at least 2"),
-        (lambda: sort(0), "n is 0"),
-        (lambda: binary_search(2)([1, 2], [1]), r"points have shape \(2,\) and the model was"),
-        (lambda: binary_search(2)([1, 2, 2], [1]), "points contain 2 twice"),
-        (lambda: binary_search(2)([1, 2, 2.5], [1]), "points contain 2.5: give whole numbers"),
-        (lambda: binary_search(2)([0, 2, 3], [1]), "points contain 0: give whole numbers from 1"),
-        (lambda: binary_search(2)([1, 2, 3], [1025]), "queries contain 1025"),
-        (lambda: binary_search(2)([1, 2, 3], [[1]]), "give as many rows"),
-        (lambda: binary_search(2)([1, 2, np.nan], [1]), "points contains NaN"),
-        (lambda: binary_search(2)([1, 2, 3]), "1 inputs: give points and queries"),
-        (lambda: sort(2)([1, 1]), "points contain 1 twice"),
-        (lambda: sort(2)([1, 2**20]), "or build it with a larger `largest`"),
-        (lambda: binary_search(3).half()(range(1, 8), [1]), "float16 does not hold"),
+        (lambda: binary_search(0), "lookups"),
+        (lambda: binary_search(21), "lookups"),
+        (lambda: binary_search(3, largest=2**60), "largest"),
+        (lambda: interpolation_search(3, 0), "lookups"),
+        (lambda: interpolation_search(3, 2, largest=1), "largest"),
+        (lambda: sort(0), "n"),
+        (lambda: binary_search(2)([1, 2], [1]), "points"),
+        (lambda: binary_search(2)([1, 2, 2], [1]), "points"),
+        (lambda: binary_search(2)([1, 2, 2.5], [1]), "points"),
+        (lambda: binary_search(2)([0, 2, 3], [1]), "points"),
+        (lambda: binary_search(2)([1, 2, 3], [1025]), "queries"),
+        (lambda: binary_search(2)([1, 2, 3], [[1]]), "queries"),
+        (lambda: binary_search(2)([1, 2, np.nan], [1]), "points"),
+        (lambda: binary_search(2)([1, 2, 3]), "points queries"),
+        (lambda: sort(2)([1, 1]), "points"),
+        (lambda: sort(2)([1, 2**20]), "points"),
+        (lambda: binary_search(3).half()(range(1, 8), [1]), "largest"),
     ],
 )
-def test_what_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_refused(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

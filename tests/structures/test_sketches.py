@@ -6,8 +6,8 @@ from statistics import median
 
 import numpy as np
 import pytest
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.structures import (
     balanced_hashes,
     best_answers,
@@ -109,25 +109,24 @@ def test_zipf():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: count_min([1.5, 2.0], [[0, 1]], 2), "counts is .*: give integers"),
-        (lambda: count_min([1, -2], [[0, 1]], 2), "at least 0"),
-        (lambda: count_min([1, 2], [[0, 2]], 2), "cells from 0 to 1"),
-        (lambda: count_min([1, 2, 3], [[0, 1]], 2), r"give \(…, V\) and \(…, d, V\)"),
-        (lambda: count_sketch([1, 2], [[0, 1]], [[1, 2]], 2), "every entry must be"),
-        (lambda: count_sketch([1, 2], [[0, 1]], [1, 1], 2), "give as many"),
-        (lambda: conservative([0, 5], [[0, 1]], 2), "give numbers from 0 to 1"),
-        (lambda: counts_of([0.5], 2), "give integers"),
-        (lambda: zipf(0, 1.0), "V is 0"),
-        (lambda: count_min_error([1], [0.5, 0.5], 1, 2), r"give \(V,\) of both"),
-        (lambda: count_min_error([1], [1.0], 1, 1), "w is 1"),
-        (lambda: random_hashes(1, 0, 2, 2, RNG), "d is 0"),
-        (lambda: one_row_error([0.5, 0.4], 1, 1), "give probabilities"),
-        (lambda: best_answers([1], [1, 2], [1]), "give one for each"),
+        (lambda: count_min([1.5, 2.0], [[0, 1]], 2), "counts"),
+        (lambda: count_min([1, -2], [[0, 1]], 2), "counts"),
+        (lambda: count_min([1, 2], [[0, 2]], 2), "hashes"),
+        (lambda: count_min([1, 2, 3], [[0, 1]], 2), "counts"),
+        (lambda: count_sketch([1, 2], [[0, 1]], [[1, 2]], 2), "signs"),
+        (lambda: count_sketch([1, 2], [[0, 1]], [1, 1], 2), "signs"),
+        (lambda: conservative([0, 5], [[0, 1]], 2), "streams"),
+        (lambda: counts_of([0.5], 2), "streams"),
+        (lambda: zipf(0, 1.0), "V"),
+        (lambda: count_min_error([1], [0.5, 0.5], 1, 2), "counts"),
+        (lambda: count_min_error([1], [1.0], 1, 1), "w"),
+        (lambda: random_hashes(1, 0, 2, 2, RNG), "d"),
+        (lambda: one_row_error([0.5, 0.4], 1, 1), "p"),
+        (lambda: best_answers([1], [1, 2], [1]), "shapes"),
     ],
 )
-def test_what_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_refused(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

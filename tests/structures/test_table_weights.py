@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.structures import bucket_table, count_min
 from theory import structures
-from theory.checks import InputError
 from theory.structures import counts_of, table_lookup
 
 TABLE = bucket_table(5, 4, largest=21)
@@ -50,31 +50,30 @@ def test_batches_of_streams():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: bucket_table(3, 0), "T is 0: give an integer that is at least 1"),
-        (lambda: bucket_table(3, -1), "T is -1"),
-        (lambda: bucket_table(0, 1), "N is 0"),
-        (lambda: bucket_table(3, 1, largest=1), "give at least 2"),
-        (lambda: bucket_table(3, 1, largest=2**20), "so that every sum is exact"),
-        (lambda: bucket_table(10**6, 1), "at most 1000000 cells"),
-        (lambda: TABLE([1, 2, 3], [1]), "the model was built for 5"),
-        (lambda: TABLE([1, 2, 3, 4, 4], [1]), "points contain 4 twice"),
-        (lambda: TABLE([1, 2, 3, 4, 5], [22]), "queries contain 22"),
-        (lambda: TABLE([1, 2, 3, 4, np.nan], [1]), "points contains NaN"),
-        (lambda: count_min([[0, 3]], 3), "cells from 0 to 2"),
-        (lambda: count_min([[0.5, 1]], 3), "give integers"),
-        (lambda: count_min([0, 1], 3), r"give \(d, V\)"),
-        (lambda: count_min([[0]], 0), "cells is 0"),
-        (lambda: count_min([[0]], 1, longest=2**51), "so that counts are exact"),
-        (lambda: SKETCH([0.5], [1]), "give integers"),
-        (lambda: SKETCH([6], [1]), "give numbers from 0 to 5"),
-        (lambda: SKETCH([0] * 51, [1]), "the stream has 51 items: give at most 50"),
-        (lambda: SKETCH([[0]], [1]), "give as many rows"),
-        (lambda: SKETCH([0]), "give stream and queries"),
+        (lambda: bucket_table(3, 0), "T"),
+        (lambda: bucket_table(3, -1), "T"),
+        (lambda: bucket_table(0, 1), "N"),
+        (lambda: bucket_table(3, 1, largest=1), "largest"),
+        (lambda: bucket_table(3, 1, largest=2**20), "largest"),
+        (lambda: bucket_table(10**6, 1), "N"),
+        (lambda: TABLE([1, 2, 3], [1]), "points"),
+        (lambda: TABLE([1, 2, 3, 4, 4], [1]), "points"),
+        (lambda: TABLE([1, 2, 3, 4, 5], [22]), "queries"),
+        (lambda: TABLE([1, 2, 3, 4, np.nan], [1]), "points"),
+        (lambda: count_min([[0, 3]], 3), "hashes"),
+        (lambda: count_min([[0.5, 1]], 3), "hashes"),
+        (lambda: count_min([0, 1], 3), "hashes"),
+        (lambda: count_min([[0]], 0), "cells"),
+        (lambda: count_min([[0]], 1, longest=2**51), "longest"),
+        (lambda: SKETCH([0.5], [1]), "stream"),
+        (lambda: SKETCH([6], [1]), "stream"),
+        (lambda: SKETCH([0] * 51, [1]), "stream"),
+        (lambda: SKETCH([[0]], [1]), "queries"),
+        (lambda: SKETCH([0]), "stream queries"),
     ],
 )
-def test_what_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_refused(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

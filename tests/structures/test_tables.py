@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.structures import (
     bucket_of,
     cell_bits,
@@ -83,24 +83,23 @@ def test_bits_are_as_many_as_needed():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "parameter"),
     [
-        (lambda: table_of([1, 2], 0, 0, 3), "cells is 0"),
-        (lambda: table_of([1, 2], -1, 0, 3), "cells is -1"),
-        (lambda: table_of([2, 2], 1, 0, 3), "without duplicates"),
-        (lambda: table_of([1, 2], 1, 3, 3), "give low < high"),
-        (lambda: bucket_of([4], 2, 0, 3), "queries are not all from 0 to 3"),
-        (lambda: bucket_of([1], 2, 3, 0), "give low < high"),
-        (lambda: table_lookup([1, 2], [[1]], 1, 0, 3), "give as many rows"),
-        (lambda: table_accuracy(2000, 4), "give at most 1024"),
-        (lambda: share_a_neighbour(2, np.array(0.5), np.array(0.4)), "in ascending order"),
-        (lambda: packed([1, 2.5], 10), "give integers"),
-        (lambda: packed([11], 10), "from 0 to 9"),
-        (lambda: packed([1], 1), "base is 1"),
-        (lambda: unpacked(1000, 2, 10), "more than 2 digits"),
+        (lambda: table_of([1, 2], 0, 0, 3), "cells"),
+        (lambda: table_of([1, 2], -1, 0, 3), "cells"),
+        (lambda: table_of([2, 2], 1, 0, 3), "points"),
+        (lambda: table_of([1, 2], 1, 3, 3), "low"),
+        (lambda: bucket_of([4], 2, 0, 3), "queries"),
+        (lambda: bucket_of([1], 2, 3, 0), "low"),
+        (lambda: table_lookup([1, 2], [[1]], 1, 0, 3), "queries"),
+        (lambda: table_accuracy(2000, 4), "N"),
+        (lambda: share_a_neighbour(2, np.array(0.5), np.array(0.4)), "u"),
+        (lambda: packed([1, 2.5], 10), "numbers"),
+        (lambda: packed([11], 10), "numbers"),
+        (lambda: packed([1], 1), "base"),
+        (lambda: unpacked(1000, 2, 10), "cell"),
     ],
 )
-def test_what_is_refused(call, says):
-    with pytest.raises(InputError, match=says) as refusal:
+def test_what_is_refused(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)

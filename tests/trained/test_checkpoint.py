@@ -4,11 +4,13 @@ import hashlib
 import itertools
 import json
 import shutil
+from functools import cache
 
 import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from refusals import check_line, rejects
 
 from constructions.trained import (
     checkpoint,
@@ -22,7 +24,6 @@ from constructions.trained import (
     untrained,
 )
 from constructions.trained.__main__ import _seconds_of_a_step, main
-from theory.checks import InputError
 from theory.regression import gaussian_prompts, ridge
 from theory.retrieval import induction
 
@@ -59,23 +60,28 @@ def test_weights_of_another_format_are_refused(copy, kind):
     record = json.loads(path.with_suffix(".json").read_text())
     record["sha256"] = hashlib.sha256(content).hexdigest()
     path.with_suffix(".json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match=f"in {str(kind).removeprefix('torch.')}: weights are"):
+    with rejects("model.safetensors", str(kind).removeprefix("torch.")):
         load(path)
 
 
+def rejected(capsys, words, *names):
+    """Requires that the command exits with 2 and one line on standard error with these names."""
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    check_line(err, *names)
+
+
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "parameter"),
     [
-        ("hop --k 1000000", "give k from 1 to 64"),
-        ("hop --layers 1000000000", "layers of width 64 need"),
-        ("regression --model lstm --layers 1000000000", "layers of width 128 need"),
+        ("hop --k 1000000", "k"),
+        ("hop --layers 1000000000", "layers"),
+        ("regression --model lstm --layers 1000000000", "layers"),
     ],
 )
-def test_absurd_sizes_are_refused_before_they_are_built(words, message, tmp_path, capsys):
-    assert main(["train", *words.split(), "--out", str(tmp_path / "run")]) == 2
-    errors = capsys.readouterr().err
-    assert errors.count("\n") == 1
-    assert message in errors
+def test_sizes_beyond_memory_are_rejected_before_they_are_built(words, parameter, tmp_path, capsys):
+    rejected(capsys, ["train", *words.split(), "--out", str(tmp_path / "run")], parameter)
 
 
 def test_the_sidecar_says_how_it_was_made(run):
@@ -92,7 +98,7 @@ def test_the_sidecar_says_how_it_was_made(run):
 
 
 def test_models_along_the_way(tmp_path, capsys):
-    """As many as were asked for, each a checkpoint; the command says so."""
+    """As many as were asked for, each a checkpoint with the command in its sidecar."""
     words = ["train", "induction", "--steps", "20", "--keep", "3", "--keep", "20"]
     assert main([*words, "--device", "cpu", "--out", str(tmp_path)]) == 0
     for step in (3, 20):
@@ -102,8 +108,8 @@ def test_models_along_the_way(tmp_path, capsys):
         assert record["command"].endswith("train induction --steps 20 --keep 3 --keep 20")
         assert main(["evaluate", str(path), "--prompts", "2"]) == 0
     assert path.read_bytes() == (tmp_path / "model.safetensors").read_bytes()
-    assert main([*words, "--keep", "21", "--device", "cpu", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "error: keep is 21: give steps from 1 to 20\n"
+    capsys.readouterr()
+    rejected(capsys, [*words, "--keep", "21", "--device", "cpu", "--out", str(tmp_path)], "keep")
 
 
 def test_what_ships_is_rounded_to_half_its_size(run, tmp_path, monkeypatch, capsys):
@@ -138,7 +144,7 @@ def test_weights_beyond_float16_do_not_ship(copy, tmp_path, monkeypatch):
     model = load(path)
     next(model.parameters()).view(-1)[0] = 65600.0
     checkpoint.save(model, path, sidecar(path))
-    with pytest.raises(InputError, match=r"a weight of 6\.56e\+04: float16 ends at 65504"):
+    with rejects("6.56e+04", "float16"):
         checkpoint.ship(path)
 
 
@@ -147,82 +153,61 @@ def test_changed_weights_are_refused(copy):
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"^model\.safetensors is not what model\.json describes"):
+    with rejects("model.safetensors", "model.json"):
         load(path)
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(InputError, match="its hash is another"):
+    with rejects("model.safetensors", "model.json"):
         load(path)
 
 
 def test_sidecars_that_are_none(copy):
     path, beside = copy / "model.safetensors", copy / "model.json"
     record = json.loads(beside.read_text())
-    record["configuration"]["version"] = 99
-    beside.write_text(json.dumps(record))
-    with pytest.raises(InputError, match=r"^model\.json: .*of version 99 and this is version 1"):
-        load(path)
-    for key in ("steps", "loss", "bytes"):
-        left = {name: value for name, value in record.items() if name != key}
-        beside.write_text(json.dumps(left))
-        with pytest.raises(InputError, match=r"^model\.json is not the sidecar of a checkpoint"):
+    left = [
+        {name: value for name, value in record.items() if name != key}
+        for key in ("steps", "loss", "bytes")
+    ]
+    of_another_version = record | {"configuration": record["configuration"] | {"version": 99}}
+    for content in (*map(json.dumps, [of_another_version, *left, {}]), "[" * 100_000):
+        beside.write_text(content)
+        with rejects("model.json"):
             load(path)
-    beside.write_text("[" * 100_000)
-    with pytest.raises(InputError, match=r"^model\.json is not the sidecar of a checkpoint"):
-        load(path)
-    beside.write_text("{}")
-    with pytest.raises(InputError, match=r"^model\.json is not the sidecar of a checkpoint"):
-        load(path)
     beside.unlink()
-    with pytest.raises(InputError, match=r"^model\.safetensors has no model\.json beside it"):
+    with rejects("model.safetensors", "model.json"):
         load(path)
 
 
+SHAPES = {
+    "another size": {"kind": "lstm", "n_layers": 2, "width": 8},
+    "another model": {
+        "kind": "transformer", "n_layers": 1, "n_heads": 1, "d_model": 8, "d_mlp": 0
+    },
+}  # fmt: skip
+NOISY = {"kind": "regression", "d": 5, "points": 11}
 BROKEN = {
-    "missing": ({"configuration": ...}, "is not the sidecar of a checkpoint"),
-    "null": ({"configuration": None}, r"^model\.json: not a configuration of version 1: None"),
-    "a word": (
-        {"configuration": "small"},
-        "not a configuration of version 1: 'small'",
-    ),
-    "task": ({"task": 3}, r"^model\.json: not a configuration of version 1"),
-    "kind": (
-        {"task": {"kind": "chess"}},
-        "not a configuration of version 1: 'chess'",
-    ),
-    "noise": (
-        {"task": {"kind": "regression", "d": 5, "points": 11, "noise": "x"}},
-        r"^model\.json: not a configuration of version 1: noise is of type",
-    ),
-    "a noise that is a truth": (
-        {"task": {"kind": "regression", "d": 5, "points": 11, "noise": True}},
-        "noise is True: give one number",
-    ),
-    "rates": ({"learning_rate": [0.001]}, r"learning_rate is \[0.001\]: give one number"),
-    "seed": ({"seed": 2**70}, "seed is above 9223372036854775807"),
-    "a version that is a truth": ({"version": True}, "of version True and this is version 1"),
-    "a shape as task": ({"task": {"kind": "lstm", "n_layers": 1, "width": 2}}, "task is LSTMShape"),
-    "a task as shape": (
-        {"shape": {"kind": "bigrams", "vocabulary_size": 2, "length": 2}},
-        "shape is",
-    ),
-    "curriculum": ({"curriculum": {"d": 0, "points": 2, "every": 3}}, "d is 0: give an integer"),
-    "decay": ({"weight_decay": -1}, "weight_decay contains -1|weight_decay is -1"),
-    "warmup": ({"warmup": 0.5}, "warmup is 0.5: give an integer"),
-    "another size": (
-        {"shape": {"kind": "lstm", "n_layers": 2, "width": 8}},
-        "^model.safetensors does not hold weights of its configuration",
-    ),
-    "another model": (
-        {"shape": {"kind": "transformer", "n_layers": 1, "n_heads": 1, "d_model": 8, "d_mlp": 0}},
-        "^model.safetensors does not hold weights of its configuration",
-    ),
+    "missing": ({"configuration": ...}, "model.json"),
+    "null": ({"configuration": None}, "None"),
+    "a word": ({"configuration": "small"}, "'small'"),
+    "task": ({"task": 3}, "model.json"),
+    "kind": ({"task": {"kind": "chess"}}, "'chess'"),
+    "noise": ({"task": {**NOISY, "noise": "x"}}, "noise"),
+    "a noise that is a truth": ({"task": {**NOISY, "noise": True}}, "noise"),
+    "rates": ({"learning_rate": [0.001]}, "learning_rate"),
+    "seed": ({"seed": 2**70}, "seed"),
+    "a version that is a truth": ({"version": True}, "version"),
+    "a shape as task": ({"task": {"kind": "lstm", "n_layers": 1, "width": 2}}, "task"),
+    "a task as shape": ({"shape": {"kind": "bigrams", "vocabulary_size": 2, "length": 2}}, "shape"),
+    "curriculum": ({"curriculum": {"d": 0, "points": 2, "every": 3}}, "d"),
+    "decay": ({"weight_decay": -1}, "weight_decay"),
+    "warmup": ({"warmup": 0.5}, "warmup"),
+    **{name: ({"shape": shape}, "model.safetensors") for name, shape in SHAPES.items()},
 }
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("change", BROKEN)
 def test_sidecars_that_do_not_fit(change, copy):
-    changes, message = BROKEN[change]
+    changes, named = BROKEN[change]
     beside = copy / "model.json"
     record = json.loads(beside.read_text())
     for name, value in changes.items():
@@ -233,7 +218,7 @@ def test_sidecars_that_do_not_fit(change, copy):
         else:
             record["configuration"][name] = value
     beside.write_text(json.dumps(record))
-    with pytest.raises(InputError, match=message):
+    with rejects(named):
         load(copy / "model.safetensors")
 
 
@@ -250,35 +235,32 @@ def test_weights_that_are_none(copy):
     whole = path.read_bytes()
     for content in (b"", b"garbage", whole[:100]):
         replace_weights(copy, content)
-        with pytest.raises(InputError, match="does not hold weights of its configuration"):
+        with rejects("model.safetensors"):
             load(path)
     tensors = safetensors.torch.load(whole)
     tensors["unembed.bias"].fill_(float("nan"))
     replace_weights(copy, safetensors.torch.save(tensors))
-    with pytest.raises(InputError, match=r"^model\.safetensors holds weights that are no numbers"):
+    with rejects("model.safetensors"):
         load(path)
 
 
 def test_a_log_that_is_none(copy):
     for content in (b"\xff\n", b"{}\n", b"[3]\n", b"{\n", b"[" * 100_000):
         (copy / "model.jsonl").write_bytes(content)
-        with pytest.raises(InputError, match=r"^model\.jsonl is not the log of a training"):
+        with rejects("model.jsonl"):
             log_of(copy / "model.safetensors")
 
 
-def test_a_folder_that_is_called_a_checkpoint(tmp_path):
-    with pytest.raises(InputError, match=r"^there is no file xxx"):
-        load("x" * 300 + ".safetensors")
+def test_checkpoints_that_do_not_exist(tmp_path):
     (tmp_path / "x.safetensors").mkdir()
-    with pytest.raises(InputError, match=r"^there is no file .*x\.safetensors: give"):
-        load(tmp_path / "x.safetensors")
-
-
-def test_a_checkpoint_that_does_not_exist():
-    with pytest.raises(InputError, match=r"^no checkpoint nothing: shipped are"):
-        load("nothing")
-    with pytest.raises(InputError, match=r"shipped are regression-small-seed0, regression-small-s"):
-        load("regression-small")
+    for name, named in (
+        ("x" * 300 + ".safetensors", "file"),
+        (tmp_path / "x.safetensors", "file"),
+        ("nothing", "nothing"),
+        ("regression-small", "regression-small-seed0"),  # those that begin so are listed
+    ):
+        with rejects(named):
+            load(name)
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
@@ -290,12 +272,15 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     assert path.read_bytes() == b"before"
 
 
+loaded = cache(load)
+
+
 def test_shipped_checkpoints_are_whole_and_small():
     """Each loads, is described, and all together take less than 40 MB."""
     total = 0
     for name in shipped():
         record = sidecar(name)
-        load(name)
+        loaded(name)
         total += record["bytes"]
         assert record["command"].startswith("python -m constructions.trained train ")
         if (run := checkpoint.run_of(name)) != name:  # the log is beside the last one
@@ -313,24 +298,14 @@ def test_shipped_weights_are_those_of_the_model(name):
     made = configuration_of(name)
     wanted = untrained(made).state_dict()
     assert {key: W.shape for key, W in held.items()} == {key: W.shape for key, W in wanted.items()}
-    model = load(name)
+    model = loaded(name)
     assert all(torch.equal(W, held[key]) for key, W in model.state_dict().items())
     assert made.to_json() == sidecar(name)["configuration"]
 
 
 def test_evaluate(run, capsys):
     assert main(["evaluate", str(run / "model.safetensors"), "--prompts", "50"]) == 0
-    head, *rows = capsys.readouterr().out.splitlines()
-    assert head.split() == [
-        "examples",
-        "trained",
-        "least",
-        "squares",
-        "(squared",
-        "error",
-        "over",
-        "d)",
-    ]
+    _, *rows = capsys.readouterr().out.splitlines()
     assert [int(row.split()[0]) for row in rows] == list(range(11))
     p = gaussian_prompts(50, 10, 5, seed=1_000_000)
     said = load(run / "model.safetensors")(p.x, p.y, p.x_query).double().numpy()
@@ -344,7 +319,7 @@ def test_evaluate_tokens(task, tmp_path, capsys):
     assert main(["train", task, "--steps", "20", "--out", str(tmp_path), "--device", "cpu"]) == 0
     assert main(["evaluate", str(tmp_path / "model.safetensors"), "--prompts", "20"]) == 0
     _, said, best = capsys.readouterr().out.splitlines()
-    assert "20 sequences: " in said
+    assert "20" in said.split()
     nats = float(best.split()[-4 if task == "bigrams" else -2])
     # Chains of 8 symbols with uniform rows: about Σ_{i=2}^8 1/i = 1.72 nats, and more to be learnt.
     assert nats == 0 if task == "induction" else 1.7 < nats < np.log(8)
@@ -359,85 +334,70 @@ def test_train_and_evaluate_automata(tmp_path, capsys):
     assert sidecar(path)["command"].endswith("--automaton flip-flop --stay 0.8 --seed 1 --steps 20")
     assert main(["evaluate", str(path), "--prompts", "20"]) == 0
     name, said, best, later, longer = capsys.readouterr().out.splitlines()
-    assert name.startswith("automata-small-4-layers-flip-flop-stay0.8-seed1: 20 steps")
-    assert "20 sequences: " in said
-    assert "letters 21 to 40" in later
+    assert name.startswith("automata-small-4-layers-flip-flop-stay0.8-seed1")
+    assert "20" in said.split()
+    assert {"21", "40"} <= set(later.split())
     for line in (best, longer):  # of two states, which come as often
         assert 50 <= float(line.split()[-1].removesuffix("%")) < 80
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "named"),
     [
-        (["train", "chess"], "task is 'chess': give"),
-        (["train", "regression", "--preset", "huge"], "preset is 'huge': give"),
-        (["train", "regression", "--device", "tpu"], "device is 'tpu': give"),
-        (["train", "regression", "--out", ""], "--out is empty: give a folder, or leave it out"),
-        (["train", "regression", "--seed", "x"], "Invalid value for '--seed'"),
-        (["train", "regression", "--seed", "-1"], "Invalid value for '--seed'"),
-        (["train", "regression", "--seed", str(2**64)], "Invalid value for '--seed'"),
-        (["evaluate", "regression-small-seed0", "--seed", "-1"], "Invalid value for '--seed'"),
-        (
-            ["evaluate", "induction-small-1-layer-seed0", "--prompts", "1"],
-            "should be greater than or equal to 2",
-        ),
-        (["train", "regression", "--layers", "0"], "n_layers is 0: give"),
-        (["train", "regression", "--k", "7"], "k is for hop: leave it out of regression"),
-        (["train", "induction", "--noise", "3"], "covariance and noise are for regression"),
-        (["train", "hop", "--covariance", "ill-conditioned"], "are for regression: leave them out"),
-        (["train", "regression", "--noise", "1e200"], "noise is 1e+200: give 0, or a number from"),
-        (["train", "regression", "--noise", "1e-200"], "noise is 1e-200: give 0, or a number"),
-        (["train", "automata", "--automaton", "chess"], "automaton is 'chess': give 'parity'"),
-        (["train", "automata", "--automaton", "S3", "--stay", "0.5"], "no letter of S3"),
-        (["train", "automata", "--stay", "nan"], "stay contains nan: give"),
-        (["train", "hop", "--stay", "0.5"], "automaton and stay are for automata: leave them"),
-        (["train"], "Missing argument"),
-        (["evaluate", "nothing"], "no checkpoint nothing: shipped are"),
-        (["evaluate", "nothing", "--prompts", "0"], "should be greater than or equal to 2"),
-        (["melt"], "No such command"),
+        ("train chess", "task"),
+        ("train regression --preset huge", "preset"),
+        ("train regression --device tpu", "device"),
+        ("train regression --seed x", "--seed"),
+        ("train regression --seed -1", "--seed"),
+        (f"train regression --seed {2**64}", "--seed"),
+        ("evaluate regression-small-seed0 --seed -1", "--seed"),
+        ("evaluate induction-small-1-layer-seed0 --prompts 1", "--prompts"),
+        ("train regression --layers 0", "n_layers"),
+        ("train regression --k 7", "k"),
+        ("train induction --noise 3", "noise"),
+        ("train hop --covariance ill-conditioned", "covariance"),
+        ("train regression --noise 1e200", "noise"),
+        ("train regression --noise 1e-200", "noise"),
+        ("train automata --automaton chess", "automaton"),
+        ("train automata --automaton S3 --stay 0.5", "S3"),
+        ("train automata --stay nan", "stay"),
+        ("train hop --stay 0.5", "stay"),
+        ("train", "task"),
+        ("evaluate nothing", "nothing"),
+        ("evaluate nothing --prompts 0", "--prompts"),
+        ("melt", "melt"),
     ],
 )
-def test_bad_input_is_one_line(words, message, capsys):
-    assert main(words) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("error: ")
-    assert message in err
-    assert err.count("\n") == 1
+def test_bad_input_is_one_line(words, named, capsys):
+    rejected(capsys, words.split(), named)
 
 
-def test_a_folder_that_is_a_file(tmp_path, capsys):
+def test_places_that_are_no_folders(tmp_path, capsys):
+    rejected(capsys, ["train", "regression", "--out", ""], "--out")
     taken = tmp_path / "taken"
     taken.write_text("")
-    assert main(["train", "induction", "--device", "cpu", "--out", str(taken)]) == 2
-    assert capsys.readouterr().err == f"error: {taken}: File exists; give another place\n"
+    train_there = ["train", "induction", "--device", "cpu", "--out", str(taken)]
+    rejected(capsys, train_there, str(taken))
 
 
 def test_paper_wants_a_gpu(capsys, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr("constructions.trained.__main__._seconds_of_a_step", lambda _: 2.0)
-    assert main(["train", "regression", "--preset", "paper"]) == 2
-    assert (
-        "wants a GPU and there is none: here it would take about 12 days" in capsys.readouterr().err
-    )
-    assert main(["train", "regression", "--device", "cuda"]) == 2
-    assert capsys.readouterr().err.startswith("error: no GPU is visible to torch")
+    rejected(capsys, ["train", "regression", "--preset", "paper"], "GPU", "12 days")
+    rejected(capsys, ["train", "regression", "--device", "cuda"], "GPU")
 
 
 def test_divergence_and_interruption_have_exit_codes(tmp_path, capsys, monkeypatch):
     from constructions.trained import Diverged
 
-    for error, code, said in (
-        (Diverged("the loss of step 7 is nan"), 1, "the loss of step 7"),
-        (KeyboardInterrupt(), 130, "interrupted; given the same command again, training goes on"),
-    ):
+    for error, code in ((Diverged("the loss of step 7 is nan"), 1), (KeyboardInterrupt(), 130)):
 
         def stop(*_, error=error, **__):
             raise error
 
         monkeypatch.setattr("constructions.trained.__main__.train", stop)
         assert main(["train", "regression", "--device", "cpu", "--out", str(tmp_path)]) == code
-        assert said in capsys.readouterr().err
+        check_line(capsys.readouterr().err)
 
 
 def test_evaluate_beside_the_bayes_predictor(capsys):
@@ -491,7 +451,7 @@ def test_shipped_runs_are_those_that_their_names_say():
     names = shipped()
     for name in names:
         assert checkpoint.run_of(name).endswith(f"-seed{configuration_of(name).seed}")
-    weights = {name: load(name).state_dict() for name in names}
+    weights = {name: loaded(name).state_dict() for name in names}
     hashes = {
         name: hashlib.sha256(b"".join(w.numpy().tobytes() for w in each.values())).hexdigest()
         for name, each in weights.items()

@@ -10,9 +10,9 @@ import numpy as np
 from theory.computation import Semiautomaton
 from theory.computation.semiautomata import identity, then
 from theory.sequences import random_sequences
-from verify.certificates import on_all_sequences
 from verify.claim import Run, claim
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
+from verify.evidence.certificates import on_all_sequences
 from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, gap_finding, looking_up
 from verify.evidence.restoring import (

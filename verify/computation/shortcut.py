@@ -21,7 +21,6 @@ from theory.computation.cascade import Cascade
 from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import Map
 from theory.sequences import random_sequences
-from verify.certificates import for_every_length
 from verify.claim import Run, claim
 from verify.computation.options import (
     Automaton,
@@ -33,6 +32,7 @@ from verify.computation.options import (
     States,
     chosen,
 )
+from verify.evidence.certificates import for_every_length
 from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, averaging, counting, gap_finding
 from verify.evidence.restoring import leak_bound, makes, same_as_hardmax, sharpness_at_two_lengths

@@ -15,7 +15,7 @@ from theory.sequences import all_sequences, random_sequences
 from verify.claim import Run
 from verify.evidence.sequences import exact_evidence
 from verify.finding import Finding, Verdict, equal, same
-from verify.theorems import Formula
+from verify.ledger.theorems import Formula
 
 if TYPE_CHECKING:
     from constructions.computation.to_circuit import Gates

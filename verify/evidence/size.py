@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from verify.finding import Finding, Verdict
-from verify.theorems import theorem
+from verify.ledger.theorems import theorem
 
 if TYPE_CHECKING:
     from constructions.transformer import Transformer

@@ -16,7 +16,7 @@ from theory.graphs import (
 from verify.claim import Run, claim, option
 from verify.finding import Evidence, Finding, each_at_most, same
 from verify.graphs.pointers import Pointers, a_path, random_pointers
-from verify.theorems import ceil_log
+from verify.ledger.theorems import ceil_log
 
 DIAMETERS = 2, 3, 4, 9, 16, 28
 LONGEST = 64  # of a path on which everything is run

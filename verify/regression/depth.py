@@ -15,10 +15,10 @@ from verify.domains import Degrees, NotPolynomial, streams
 from verify.evidence.identity import DomainName, modulo_primes, over_the_rationals, symbolically
 from verify.evidence.statement import OverExamples, prompt_of
 from verify.finding import Finding, Verdict, equal, same
+from verify.ledger.theorems import theorem
 from verify.regression.pictures import depth_picture
 from verify.regression.stability import CONDITIONS, Errors, does_not_grow, errors, stays_within
 from verify.regression.statements import LAYOUTS, degree_of, newton_statement
-from verify.theorems import theorem
 
 ALPHA = 2.0**-6
 LARGEST_K = 100  # rows of the table

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from theory import checks
-from verify.certificates import Recursion, for_all_inputs
 from verify.claim import Run, claim, option
+from verify.evidence.certificates import Recursion, for_all_inputs
 from verify.evidence.identity import DomainName
 from verify.finding import Finding
 from verify.regression.convergence import newton_converges, safe_alpha

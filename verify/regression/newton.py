@@ -7,10 +7,10 @@ from typing import Annotated
 
 from theory.regression import Start
 from theory.regression import newton as solve
-from verify.certificates import Recursion, for_all_inputs
 from verify.claim import Run, claim, option
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
+from verify.evidence.certificates import Recursion, for_all_inputs
 from verify.evidence.identity import DomainName
 from verify.evidence.statement import predict
 from verify.finding import Finding, equal, labelled

@@ -13,12 +13,12 @@ import numpy as np
 from theory.checks import InputError
 from theory.regression import Start, newton_residual, ols
 from verify.claim import Run, claim, option
+from verify.cli.output import deliver, json_target
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.identity import DomainName, modulo_primes
 from verify.evidence.statement import OverExamples, predict
 from verify.finding import Finding, at_most, equal, labelled
-from verify.output import deliver, json_target
 from verify.regression.convergence import distance_to_ols, from_ols, newton_converges, safe_alpha
 from verify.regression.data import Examples, Table, read_table
 from verify.regression.pictures import newton_picture

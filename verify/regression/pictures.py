@@ -19,8 +19,8 @@ from theory.regression import (
     newton_lower_bound,
     ols,
 )
+from verify.ledger.theorems import theorem
 from verify.regression.statements import LAYOUTS, newton_theorem
-from verify.theorems import theorem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,6 +16,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
+from verify.ledger.theorems import theorem
 from verify.regression.pictures import state_size_picture
 from verify.regression.residuals import RESIDUALS
 from verify.regression.statements import (
@@ -24,7 +25,6 @@ from verify.regression.statements import (
     newton_statement,
     online_statement,
 )
-from verify.theorems import theorem
 
 CONDITIONS = tuple(4.0**i for i in range(2, 8))
 SHRINK = 1e-3  # the residual to be reached

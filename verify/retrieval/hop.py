@@ -16,8 +16,8 @@ from theory.retrieval import (
     random_sequences,
 )
 from theory.retrieval import hop as definition
-from verify.certificates import by_gaps, on_all_sequences
 from verify.claim import Run, claim, option
+from verify.evidence.certificates import by_gaps, on_all_sequences
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.sequences import agreement
 from verify.evidence.size import bits, size

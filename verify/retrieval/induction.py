@@ -9,8 +9,8 @@ import numpy as np
 
 from theory.retrieval import Match, NoMatch, ngram
 from theory.retrieval import induction as definition
-from verify.certificates import by_gaps, on_all_sequences
 from verify.claim import Run, claim, option
+from verify.evidence.certificates import by_gaps, on_all_sequences
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.sequences import agreement
 from verify.evidence.size import bits, size

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from theory.checks import InputError
+from verify.cli.report import SCHEMA
 from verify.finding import Verdict
-from verify.report import SCHEMA
-from verify.theorems import entries_of
+from verify.ledger.theorems import entries_of
 
 MOST_BYTES = 10**8  # of a file with runs
 CONFIGURATION = "from verify.site.conf import *\n"
@@ -104,7 +104,7 @@ def runs_in(file: Path) -> list[Mapping[str, Any]]:
 
 
 def _is_run(document: Any) -> bool:
-    """Whether JSON is a claim's run, as `verify.report.as_json` writes it."""
+    """Whether JSON is a claim's run, as `verify.cli.report.as_json` writes it."""
     match document:
         case {
             "schema": int(),

@@ -16,13 +16,13 @@ from typing import Any
 
 import constructions
 from theory.checks import InputError
-from verify.building import NAMES
 from verify.claim import installed
 from verify.finding import Verdict, shown
+from verify.ledger.build import NAMES
+from verify.ledger.theorems import Theorem, entries_of, ledger
 from verify.site.exported import exported, runs
 from verify.site.prose import documented, escaped, mathematics, references
 from verify.site.shown import DRAWN, code, model_of, weights
-from verify.theorems import Theorem, entries_of, ledger
 
 Runs = Sequence[Mapping[str, Any]]  # of claims, as `verify NAME --json` writes them
 

@@ -8,9 +8,9 @@ from importlib import import_module
 from itertools import product
 
 from constructions.transformer import Transformer
-from verify.building import ROOMS, built
+from verify.ledger.build import ROOMS, built
+from verify.ledger.theorems import Theorem
 from verify.site.exported import runs, sample
-from verify.theorems import Theorem
 
 MOST = 700  # weights that are not 0, of a model on a page, if there is such a one
 DRAWN = 20_000  # weights that are not 0, of a model that is drawn

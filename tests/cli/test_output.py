@@ -1,0 +1,272 @@
+"""Where output goes: files whole or not at all, devices and pipes written and never replaced."""
+
+import errno
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from test_cli import Point, good
+
+from theory.checks import InputError
+from theory.terminal import spelled
+from verify.cli import main as cli
+from verify.cli import output
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def it(monkeypatch):
+    monkeypatch.setattr(cli, "installed", lambda: {"it": Point(good)})
+
+
+def run(*words: str) -> int:
+    return cli.main(["it", "--k", "1", "-q", *words])
+
+
+# Targets
+
+
+def test_a_device_is_written_and_not_replaced(tmp_path):
+    """As root, a rename would put a file into the place of /dev/null."""
+    assert run("--json", os.devnull) == 0
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    link = tmp_path / "nothing.json"
+    link.symlink_to(os.devnull)
+    assert run("--json", str(link)) == 0
+    assert link.is_symlink()
+    assert stat.S_ISCHR(link.stat().st_mode)
+
+
+def test_a_pipe_is_written_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    assert run("--json", str(pipe)) == 0
+    reader.join(timeout=10)
+    assert json.loads(read[0])["verdict"] == "holds"
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_link_is_followed_and_stays_one(tmp_path):
+    real, link, dangling = tmp_path / "real.json", tmp_path / "link.json", tmp_path / "new.json"
+    real.write_text("before")
+    real.chmod(0o640)
+    link.symlink_to("real.json")
+    dangling.symlink_to("made.json")
+    for target, file in ((link, real), (dangling, tmp_path / "made.json")):
+        assert run("--json", str(target)) == 0
+        assert target.is_symlink()
+        assert json.loads(file.read_text())["verdict"] == "holds"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_the_standard_output_as_a_file_is_added_to(tmp_path):
+    """`--json /dev/stdout > file`: the lines before it are in the same file."""
+    code = (
+        "from pathlib import Path; from verify.cli.output import deliver; print('before');"
+        "deliver(Path('/dev/stdout'), b'content\\n'); print('after')"
+    )
+    file = tmp_path / "all"
+    with file.open("w") as standard:
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=standard, check=True)
+    assert file.read_text() == "before\ncontent\nafter\n"
+
+
+def targets(folder: Path) -> dict[str, str]:
+    (folder / "folder.png").mkdir()
+    (folder / "circle.png").symlink_to("circle.png")
+    return {
+        str(folder / "nowhere" / "file.png"): "make it first",
+        str(folder / "folder.png"): "is a folder: name a file",
+        str(folder / "circle.png"): "choose another",
+        str(folder / ("long" * 100 + ".png")): "choose another",
+    }
+
+
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_targets_are_checked_before_the_work(option, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(
+        "verify.cli.main.check", lambda *_, **__: pytest.fail("it has begun to work")
+    )
+    drawing = type(good)(good.check, good.source, True, ())
+    monkeypatch.setattr(cli, "installed", lambda: {"it": Point(drawing)})
+    for target, words in targets(tmp_path).items():
+        assert run(option, target) == 2
+        errors = capsys.readouterr().err
+        assert errors.count("\n") == 1
+        assert words in errors
+
+
+def test_what_draws_into_its_file_takes_no_device(tmp_path, monkeypatch):
+    assert output.picture_file(tmp_path / "x.png") == tmp_path / "x.png"
+    with pytest.raises(InputError, match="/dev/full is no file to draw into: name one"):
+        output.picture_file(Path("/dev/full"))
+    monkeypatch.setattr("sys.argv", ["example", "/dev/full"])
+    with pytest.raises(SystemExit) as ended:
+        output.picture_argument("What it is.", "x.png")
+    assert ended.value.code == 2
+
+
+def test_what_an_example_cannot_save_ends_it_in_a_line(tmp_path, capsys):
+    def fails(target, draw, words):
+        with pytest.raises(SystemExit) as ended, output.saving(target) as file:
+            draw(file)
+        errors = capsys.readouterr().err
+        assert (ended.value.code, errors.count("\n")) == (2, 1)
+        assert words in errors
+
+    def no_room_beside(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    fails(
+        Path("/dev/full"), lambda file: file.write_bytes(b"x"), "cannot write /dev/full: No space"
+    )
+    fails(tmp_path / "gone" / "x.png", lambda file: file.write_bytes(b"x"), "choose another place")
+    fails(tmp_path / "x.png", no_room_beside, "x.png: No space left")
+    assert not list(tmp_path.iterdir())
+    with output.saving(tmp_path / "x.csv") as file:
+        file.write_text("1")
+    assert (tmp_path / "x.csv").read_text() == "1"
+
+
+def test_a_folder_that_cannot_be_made_ends_in_a_line(tmp_path, capsys, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("sys.argv", ["example", str(tmp_path / "file" / "folder")])
+    with pytest.raises(SystemExit) as ended:
+        output.folder_argument("What it is.", "x")
+    assert ended.value.code == 2
+    assert "cannot make the folder" in capsys.readouterr().err.splitlines()[-1]
+    monkeypatch.setattr("sys.argv", ["example", str(tmp_path / "a" / "b")])
+    assert output.folder_argument("What it is.", "x").is_dir()
+
+
+@pytest.mark.parametrize(
+    "check", [output.json_target, lambda name: output.picture_target(Path(name))]
+)
+def test_what_may_not_be_written_is_refused(check, tmp_path, monkeypatch):
+    """Also for root, whom the system refuses nothing: only the answer of os.access is changed."""
+    file = tmp_path / "file.png"
+    file.touch()
+    for closed, words in ((file, "read-only: choose another file"), (tmp_path, "another folder")):
+        monkeypatch.setattr(os, "access", lambda path, _, closed=closed: Path(path) != closed)
+        with pytest.raises(InputError, match=words):
+            output.json_target(str(file))
+        with pytest.raises(InputError, match=words):
+            output.picture_target(file)
+
+
+def test_a_folder_that_takes_no_files_is_refused(tmp_path, monkeypatch):
+    """As /proc does, whose permissions say otherwise."""
+
+    def refuse(**_):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+
+    monkeypatch.setattr(output, "TemporaryFile", refuse)
+    for file in (tmp_path / "new.png", tmp_path / "old.png"):
+        for check, target in ((output.json_target, str(file)), (output.picture_target, file)):
+            with pytest.raises(InputError, match=r"\(No such file or directory\): choose another"):
+                check(target)
+        (tmp_path / "old.png").touch()
+
+
+# A disk that is full
+
+
+def full(self, *_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("what", ["write_bytes", "replace"])
+def test_a_full_disk_leaves_what_was_there(what, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "out.json"
+    file.write_text("before")
+    monkeypatch.setattr(Path, what, full)
+    assert run("--json", str(file)) == 2
+    shown = capsys.readouterr()
+    expected = f"error: cannot write {file}: No space left on device; choose another place\n"
+    assert shown.err == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+    assert file.read_text() == "before"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_device_is_one_line(capsys):
+    assert run("--json", "/dev/full") == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    with Path("/dev/full").open("w") as device:
+        done = command("list", stdout=device)
+    assert (done.returncode, done.stderr.count("\n")) == (4, 1)
+    assert "No space left on device" in done.stderr
+
+
+def test_a_picture_is_put_in_its_place_when_it_is_whole(tmp_path):
+    target = tmp_path / "picture.png"
+    with output.drawn(target) as picture:
+        picture.write_bytes(b"whole")
+        assert not target.exists()
+    assert target.read_bytes() == b"whole"
+
+    def stopped():
+        with output.drawn(target) as picture:
+            picture.write_bytes(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    with pytest.raises(InputError, match="nothing was drawn"), output.drawn(target):
+        pass  # what is there stays
+    assert target.read_bytes() == b"whole"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+# The terminal
+
+
+def command(*words: str, **settings):
+    words = (sys.executable, "-m", "verify", *words)
+    standard = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | settings
+    return subprocess.run(words, cwd=ROOT, check=False, **standard)
+
+
+def test_a_reader_who_has_seen_enough_ends_it_quietly():
+    words = [sys.executable, "-m", "verify", "list"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(words, cwd=ROOT, **pipes) as listing:
+        listing.stdout.close()
+        assert listing.stderr.read() == b""
+    assert listing.returncode in (0, -13)
+
+
+def test_a_terminal_of_ascii_reads_the_list():
+    done = command("list", "regression", env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+    assert "ceil(log3(2^(k+2) + 1)) layers" in done.stdout
+
+
+def test_letters_are_spelled():
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="spelled")
+    stream.write("α ≤ λ₀², Σ‖x‖ − 3·2⁻¹ → é, 猫")
+    stream.flush()
+    written = stream.buffer.getvalue().decode()
+    assert written == "alpha <= lambda0^2, Sigma||x|| - 3*2^-1 -> e, ?"
+    with pytest.raises(UnicodeDecodeError):
+        spelled(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"))
+
+
+def test_json_for_a_screen_of_ascii_is_still_the_same_json(monkeypatch):
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", screen)
+    output.write(output.SCREEN, json.dumps({"words": 'α "≤" é 😀'}, ensure_ascii=False))
+    screen.flush()
+    assert json.loads(screen.buffer.getvalue()) == {"words": 'α "≤" é 😀'}

@@ -1,0 +1,73 @@
+"""Examples that draw a picture look at what they are asked for before they compute anything."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DRAWING = sorted(
+    path.stem
+    for path in EXAMPLES.glob("*.py")
+    if "picture_argument(" in path.read_text() and "to_lens" not in path.read_text()
+)
+
+
+def run(name, argument, folder):
+    """The example in an empty folder; what it wrote there."""
+    command = [sys.executable, str(EXAMPLES / f"{name}.py"), argument]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+    return done, list(folder.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DRAWING)
+def test_bad_pictures_are_refused_before_anything_is_computed(name, tmp_path):
+    for argument, word in (
+        ("x.txt", "end the name in .png"),
+        ("no/x.png", "no"),
+        ("/dev/full", "is no file to draw into"),
+    ):
+        done, written = run(name, argument, tmp_path)
+        assert (done.returncode, done.stdout, written) == (2, "", [])
+        assert word in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["busy_beaver", "recall_digits"])
+def test_where_a_picture_finds_no_room_a_line_says_so(name, tmp_path):
+    resource = pytest.importorskip("resource", reason="there are no such limits here")
+
+    def no_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # bytes in a file
+
+    command = [sys.executable, str(EXAMPLES / f"{name}.py"), "x.png"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, preexec_fn=no_room, check=False
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: cannot write x.png: ")
+
+
+def test_every_picture_of_an_example_is_saved_by_the_floor():
+    """Which writes it whole or not at all, and says in a line why not."""
+    drawing = [path for path in EXAMPLES.glob("*.py") if ".figure" in path.read_text()]
+    for path in drawing:
+        assert "with saving(" in path.read_text(), path.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DRAWING)
+def test_help_says_what_it_is(name, tmp_path):
+    done, written = run(name, "--help", tmp_path)
+    assert (done.returncode, done.stderr, written) == (0, "", [])
+    assert re.search(r"usage: .*\[picture\]", done.stdout)
+
+
+def test_there_are_such_examples():
+    assert len(DRAWING) == 7

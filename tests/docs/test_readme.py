@@ -1,0 +1,85 @@
+"""README and docs: examples print what they say, commands are the project's own, links lead on."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+from readme import PAGES, README, ROOT, commands, examples, fences
+
+from verify.ledger.theorems import ledger, tables
+
+
+@pytest.mark.parametrize("name", examples())
+def test_the_python_examples_print_what_is_shown(name, tmp_path, monkeypatch, capsys):
+    code, printed = examples()[name]
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    assert capsys.readouterr().out == printed
+
+
+def test_all_pages_with_examples_are_read():
+    assert {name.rsplit("-", 1)[0] for name in examples()} == {
+        "README",
+        "computation",
+        "constructions",
+        "stock",
+        "trained",
+    }
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 170
+
+
+def test_the_readme_has_every_topic():
+    rows = re.findall(
+        r"^\| (\w+) \| .*\(docs/theorems.md#(\w+)\) \|$", README.read_text("utf-8"), re.M
+    )
+    topics = list(dict.fromkeys(entry.topic for entry in ledger().values()))
+    assert rows == [(topic, topic) for topic in topics]
+
+
+def test_the_list_of_statements_is_the_ledger():
+    assert (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8") == tables()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_to_files(page):
+    links = re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.slow
+def test_the_commands_on_texts_and_files_run(tmp_path, monkeypatch, capsys):
+    from verify.cli.main import main
+
+    page = ROOT / "docs" / "computation.md"
+    files = zip(("automaton", "machine", "edges", "table"), fences(page, "json"), strict=True)
+    for name, content in files:
+        (tmp_path / f"{name}.json").write_text(content, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    lines = [line for block in fences(page, "sh") for line in block.splitlines()]
+    found = {line: main(shlex.split(line)[3:]) for line in lines}
+    assert found == dict.fromkeys(lines, 0)
+    assert len(lines) == 9
+
+
+@pytest.mark.parametrize("command", commands())
+def test_commands_are_the_projects_own(command):
+    own = ("-m verify ", "-m constructions.trained ", "verify/checker.py ", "examples/")
+    assert command.startswith(tuple(f"python {script}" for script in own))
+
+
+def test_the_claim_that_is_explained_prints_what_is_shown(capsys):
+    from verify.cli.main import main
+
+    shown = fences(README, "text")[1].splitlines()
+    assert main(["ogd"]) == 0
+    printed = capsys.readouterr().out.splitlines()[3:-2]
+
+    def without_error(line):
+        return re.sub(r"error \S+, at most \S+ of|: [\d.e+-]+ to|≤ \S+", "", line)
+
+    assert [*map(without_error, printed)] == [*map(without_error, shown)]

@@ -1,0 +1,116 @@
+"""The public functions, the kinds of their parameters, and arguments of these kinds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from theory.kinds import Array, Instance, Kind, Maybe, Whole, kinds_of
+
+TOPICS = (
+    *("arithmetic", "computation", "graphs", "language", "memory", "regression", "retrieval"),
+    *("sensitivity", "structures"),
+)
+ROOMS = [f"{package}.{topic}" for package in ("theory", "constructions") for topic in TOPICS]
+TABLES = [import_module(f"of_{topic}") for topic in TOPICS]
+"""What the examples of the kinds do not give: `of_arithmetic.py` says what each table holds."""
+
+MIGRATING: set[str] = set().union(*(each.MIGRATING for each in TABLES))
+WITHOUT: dict[str, str] = {k: v for each in TABLES for k, v in each.WITHOUT.items()}
+EXAMPLES: dict[str, Callable[[], Any]] = {k: v for t in TABLES for k, v in t.EXAMPLES.items()}
+ARGUMENTS: dict[str, dict[str, Any]] = {k: v for t in TABLES for k, v in t.ARGUMENTS.items()}
+
+FAR = 10**6
+"""Beyond the limits that other arguments of the examples set."""
+
+
+def public() -> dict[str, Any]:
+    """The functions, and the classes that check what they are made of, by name: room.name."""
+    found = {}
+    for room in ROOMS:
+        module = import_module(room)
+        for name in module.__all__:
+            it = getattr(module, name)
+            if inspect.isfunction(it) or kinds_of(it) is not None or makes_itself(it):
+                found[f"{room}.{name}"] = it
+    return found
+
+
+def makes_itself(it: Any) -> bool:
+    """Whether it is a class that does something with what it is made of."""
+    return isinstance(it, type) and "__post_init__" in vars(it)
+
+
+def room_of(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def missing(name: str, it: Any) -> Iterator[str]:
+    """What of a public function has no kind: the function, or `function:parameter`."""
+    kinds = kinds_of(it)
+    if kinds is None:
+        yield name
+    for parameter, kind in (kinds or {}).items():
+        if kind is None:
+            yield f"{name}:{parameter}"
+
+
+def arguments(name: str, it: Any) -> dict[str, Any]:
+    """An argument for each parameter without a default: an example of its kind, or a given one."""
+    kinds, given = kinds_of(it) or {}, ARGUMENTS.get(name, {})
+    parameters = inspect.signature(it).parameters
+    chosen = {
+        p: kind
+        for p, kind in kinds.items()
+        if parameters[p].default is inspect.Parameter.empty or p in given
+    }
+    sizes = {p: given.get(p, kind.example) for p, kind in chosen.items() if isinstance(kind, Whole)}
+    return {p: given[p] if p in given else example(kind, sizes) for p, kind in chosen.items()}
+
+
+def example(kind: Kind | None, sizes: dict[str, int]) -> Any:
+    """A right value, of an array with these sizes."""
+    if isinstance(kind, Maybe):
+        return example(kind.kind, sizes)
+    if isinstance(kind, Array):
+        return kind.sample(sizes)
+    if isinstance(kind, Instance) and kind.example is None:
+        name = kind.of.__name__ if isinstance(kind.of, type) else ""
+        return EXAMPLES.get(name, lambda: None)()
+    return None if kind is None else kind.example
+
+
+def wrong_arguments(name: str, it: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every parameter with every wrong value of its kind, beside right ones of the others."""
+    kinds, right = kinds_of(it) or {}, arguments(name, it)
+    for parameter, kind in kinds.items():
+        if kind is not None:
+            for value in kind.wrong:
+                yield parameter, right | {parameter: value}
+    chosen = {p: k.kind if isinstance(k, Maybe) else k for p, k in kinds.items() if p in right}
+    known = {p for p, kind in chosen.items() if isinstance(kind, Whole)}
+    for parameter, kind in chosen.items():
+        others = [k for p, k in chosen.items() if p != parameter and isinstance(k, Array)]
+        dims = known.union(*(each.dims for each in others))
+        if isinstance(kind, Array):
+            same = any(each.leading == "..." for each in others)
+            for value in _other_sizes(kind, np.asarray(right[parameter]), dims, same):
+                yield parameter, right | {parameter: value}
+        if isinstance(kind, Array | Whole) and kind.within.named in dims:
+            far = np.full_like(right[parameter], FAR) if isinstance(kind, Array) else FAR
+            yield parameter, right | {parameter: far}
+
+
+def _other_sizes(
+    kind: Array, value: np.ndarray, dims: set[str], same: bool
+) -> Iterator[np.ndarray]:
+    """An array with one of the dimensions longer, or with leading ones where others have none."""
+    for axis, dim in enumerate(kind.dims, start=value.ndim - len(kind.dims)):
+        if dim in dims and not dim.isdigit():
+            yield np.concatenate([value, value.take([0], axis=axis)], axis=axis)
+    if same and kind.leading in ("...", "#..."):
+        yield np.broadcast_to(value, (3, 2, *value.shape))

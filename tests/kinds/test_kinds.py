@@ -1,0 +1,244 @@
+"""What kinds of parameters take and refuse, and the decorator that reads them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Literal, get_origin
+
+import numpy as np
+import pytest
+import torch
+from refusals import rejects
+
+import theory.kinds
+from theory.kinds import (
+    Array,
+    Bits,
+    Count,
+    Exact,
+    Finite,
+    Inputs,
+    Instance,
+    Integer,
+    Integers,
+    Labels,
+    OneSequence,
+    PerPrompt,
+    Positive,
+    Probability,
+    Query,
+    Reals,
+    Seed,
+    SignRows,
+    Steps,
+    Tokens,
+    Within,
+    checked,
+    kind_of,
+)
+
+DECLARED = {
+    name: kind_of(alias)
+    for name, alias in vars(theory.kinds).items()
+    if name in theory.kinds.__all__ and get_origin(alias) is Annotated
+}
+DECLARED |= {
+    str(hint): kind_of(hint)
+    for hint in (
+        bool,
+        Literal["a", "b"],
+        Annotated[Count, Within(least=5, most=9)],
+        Annotated[Finite, Within(above=1)],
+        Annotated[Integer, Within(below=-3)],
+        Annotated[Any, Reals("n 3 d d", Within(least=2))],
+        Annotated[Any, Integers("", Within(most=-1))],
+        Positive | None,
+        Count | str,
+        tuple[Count, ...],
+        frozenset[Exact],
+        list[tuple[Exact, ...]],
+        np.ufunc | dict[str, str],
+        Callable[[int], int],
+    )
+}
+TENSORS = (
+    torch.ones(2, 2, device="meta"),
+    torch.eye(2).to_sparse(),
+    torch.ones(2, 2, dtype=torch.complex64),
+)
+
+
+@pytest.mark.parametrize("name", DECLARED)
+@pytest.mark.filterwarnings("error")
+def test_a_kind_takes_its_example_and_nothing_that_is_wrong(name):
+    kind = DECLARED[name]
+    assert kind is not None
+    if not isinstance(kind, Instance) and name != str(np.ufunc | dict[str, str]):
+        read = kind.read("it", kind.example)
+        again = kind.read("it", read)  # what was read is right too
+        assert type(again) is type(read)
+        if isinstance(read, np.ndarray):
+            assert (again == read).all()
+            assert again.dtype == read.dtype
+    others = TENSORS if isinstance(kind, Array) else ()
+    assert len(kind.wrong) > 2
+    for value in (*kind.wrong, *others):
+        with rejects("it"):
+            kind.read("it", value)
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "read"),
+    [
+        (Count, np.int64(3), 3),
+        (Steps, np.uint8(0), 0),
+        (Integer, -(10**400), -(10**400)),
+        (Annotated[Count, Within(most=9)], 9, 9),
+        (Annotated[Count, Within(least=5, most=9)], 5, 5),
+        (Positive, 1, 1.0),
+        (Positive, np.float32(0.5), 0.5),
+        (Positive, np.array(0.5), 0.5),
+        (Finite, torch.tensor(-2.0, requires_grad=True), -2.0),
+        (Finite, Fraction(1, 4), 0.25),
+        (Probability, 0, 0.0),
+        (Probability, 1, 1.0),
+        (Exact, np.int64(3), Fraction(3)),
+        (bool, np.bool_(False), False),
+        (Literal[1, "exp"], "exp", "exp"),
+        (Positive | None, None, None),
+        (Count | str, "a", "a"),
+        (tuple[Count, ...], [1, np.int64(2)], (1, 2)),
+        (list[int], (), []),
+        (frozenset[Steps], iter([1, 1]), frozenset({1})),
+    ],
+    ids=str,
+)
+def test_what_a_kind_reads(hint, given, read):
+    value = kind_of(hint).read("it", given)
+    assert value == read
+    assert type(value) is type(read)
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "read"),
+    [
+        (Tokens, [[1, 0]], np.array([[1, 0]])),
+        (Tokens, torch.tensor([1, 0], dtype=torch.uint8), np.array([1, 0])),
+        (OneSequence, (3, 1), np.array([3, 1])),
+        (Bits, np.array([0, 1], dtype=np.uint64), np.array([0, 1])),
+        (SignRows, [1.0, -1.0], np.array([1, -1])),
+        (Inputs, [[Fraction(1, 2), 10**30]], np.array([[0.5, 1e30]])),
+        (Labels, torch.ones(2, dtype=torch.bfloat16, requires_grad=True), np.ones(2)),
+        (PerPrompt, 3, np.array(3.0)),
+        (Annotated[Any, Reals("n", empty=True)], [], np.zeros(0)),
+        (Annotated[Any, Reals("d d")], [[1, 2], [3, 4]], np.array([[1.0, 2], [3, 4]])),
+    ],
+    ids=str,
+)
+def test_what_a_kind_of_array_reads(hint, given, read):
+    value = kind_of(hint).read("it", given)
+    assert value.dtype == read.dtype
+    assert value.shape == read.shape
+    assert (value == read).all()
+
+
+def test_a_seed_is_read_as_a_generator():
+    kind = kind_of(Seed)
+    given = np.random.default_rng(5)
+    assert kind.read("seed", given) is given
+    assert kind.read("seed", np.int64(5)).random() == given.random()
+
+
+@checked
+def every(
+    x: Inputs,
+    y: Labels,
+    query: Query,
+    alpha: PerPrompt,
+    k: Annotated[Steps, Within(most="n")],
+    *,
+    tokens: Annotated[Tokens, Within(below="V")] = 1,
+    V: Count = 2,
+    d: Count | None = None,
+) -> Any:
+    """The arguments as they are read."""
+    return x, y, query, alpha, k, tokens, V, d
+
+
+@pytest.mark.parametrize(
+    ("changed", "names"),
+    [
+        ({"y": np.ones(3)}, ["y"]),
+        ({"y": np.ones((2, 2))}, ["y"]),
+        ({"query": np.ones(4)}, ["query"]),
+        ({"x": np.ones((3, 2, 3)), "y": np.ones((3, 2)), "query": np.ones((4, 3))}, ["query"]),
+        ({"alpha": [1.0]}, ["alpha"]),
+        ({"k": 3}, ["k", "n"]),
+        ({"tokens": [0, 2], "V": 2}, ["tokens", "V"]),
+        ({"d": 4}, ["x", "d"]),
+    ],
+)
+def test_what_does_not_fit_together(changed, names):
+    right = {"x": np.ones((2, 3)), "y": np.ones(2), "query": np.ones(3), "alpha": 1, "k": 2}
+    with rejects(*names):
+        every(**right | changed)
+
+
+def test_what_fits_together():
+    x, y, query, alpha, k, tokens, V, d = every(
+        np.ones((4, 2, 3)), np.ones((4, 2)), np.ones((5, 1, 3)), [1] * 4, np.int8(2), d=3
+    )
+    shapes = x.shape, y.shape, query.shape, alpha.shape
+    assert shapes == ((4, 2, 3), (4, 2), (5, 1, 3), (4,))
+    assert (k, tokens, V, d) == (2, 1, 2, 3)  # a default is as it stands
+    assert every(x[0], y[0], x[0, 0], 1, 0, tokens=[5], V=6)[5].tolist() == [5]
+
+
+def test_the_signature_and_other_errors_are_pythons():
+    assert str(inspect.signature(every)).startswith("(x: 'Inputs', y: 'Labels', query: 'Query'")
+    assert every.__doc__ == "The arguments as they are read."
+    with pytest.raises(TypeError, match="missing"):
+        every([[1.0]])
+    with pytest.raises(TypeError, match="unexpected"):
+        every([[1.0]], [1.0], [1.0], 1.0, 0, other=1)
+
+
+def test_methods_data_classes_generators_and_any_number():
+    @checked
+    @dataclass(frozen=True)
+    class Pair:
+        first: Count
+        rest: tuple[Exact, ...] = ()
+
+        @checked
+        def plus(self, n: Count) -> int:
+            return self.first + n
+
+    assert Pair(np.int64(1), [1]) == Pair(1, (Fraction(1),))
+    assert Pair(1).plus(np.int64(2)) == 3
+    for call, name in ((lambda: Pair(0), "first"), (lambda: Pair(1).plus(n=0), "n")):
+        with rejects(name):
+            call()
+    with rejects("rest"):
+        Pair(1, [0.5])
+
+    @checked
+    def counted(n: Count, *others: Any) -> Iterator[int]:
+        yield from range(n)
+        yield from others
+
+    assert list(counted(2, "a")) == [0, 1, "a"]
+    with rejects("n"):  # before the first is asked for
+        counted(0)
+
+
+def test_a_limit_without_a_kind_is_an_error():
+    with pytest.raises(TypeError, match="limits and no kind"):
+        kind_of(Annotated[int, Within(least=1)])
+    with pytest.raises(TypeError, match="has no limits"):
+        kind_of(Annotated[bool, Within(least=1)])
+    with pytest.raises(ValueError, match="leading"):
+        Reals("n ...")

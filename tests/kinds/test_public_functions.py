@@ -1,0 +1,182 @@
+"""Every public function against every wrong value of every kind of its parameters.
+
+`of_<topic>.py` beside this holds what is special to a topic.  A failure names the parameter and the
+value; where an example makes no call that works, `ARGUMENTS` there gives one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Annotated, Any
+
+import child
+import pytest
+from public import (
+    EXAMPLES,
+    MIGRATING,
+    ROOMS,
+    WITHOUT,
+    arguments,
+    missing,
+    public,
+    room_of,
+    wrong_arguments,
+)
+from refusals import check_line, rejects
+
+from theory import machine
+from theory.checks import InputError
+from theory.kinds import Count, Kind, Maybe, Whole, Within, checked, kinds_of
+
+PUBLIC = public()
+CHECKED = {name: it for name, it in PUBLIC.items() if kinds_of(it) is not None}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_parameter_has_a_kind(room):
+    absent = {
+        each
+        for name, it in PUBLIC.items()
+        if room_of(name) == room
+        for each in missing(name, it)
+        if each not in WITHOUT
+    }
+    if room in MIGRATING:
+        assert absent, f"all of {room} has kinds: take it out of MIGRATING"
+    else:
+        assert not absent
+
+
+def test_what_has_no_kind_is_there():
+    assert {each.partition(":")[0] for each in WITHOUT} <= set(PUBLIC)
+    found = {each for name, it in PUBLIC.items() for each in missing(name, it)}
+    assert set(WITHOUT) <= found, "these have kinds: take them out of WITHOUT"
+
+
+def refuses_all_wrong_arguments(name: str, it: Any) -> None:
+    tried = 0
+    for parameter, given in wrong_arguments(name, it):
+        tried += 1
+        try:
+            with rejects(parameter):
+                it(**given)
+        except BaseException as error:
+            raise AssertionError(f"{name} with {parameter} = {given[parameter]!r}") from error
+    assert tried or not inspect.signature(it).parameters, name
+
+
+@pytest.mark.parametrize("name", CHECKED)
+@pytest.mark.filterwarnings("error")
+def test_wrong_arguments_are_refused(name):
+    refuses_all_wrong_arguments(name, CHECKED[name])
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_signatures_are_readable(name):
+    """Annotations are not evaluated, so that `help` shows the names of kinds."""
+    module = sys.modules[CHECKED[name].__module__]
+    assert "annotations" in vars(module), f"{module.__name__} lacks the import from __future__"
+
+
+# Sizes whose cost explodes
+
+
+def sizes(it: Any) -> list[str]:
+    """The parameters that are integers."""
+    kinds = {p: k.kind if isinstance(k, Maybe) else k for p, k in (kinds_of(it) or {}).items()}
+    return [p for p, kind in kinds.items() if isinstance(kind, Whole)]
+
+
+def answers_or_refuses(name: str, it: Any) -> str:
+    """Empty, or what happens that should not: at the examples, and at huge sizes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "available_memory", lambda: 2**31)
+        right = arguments(name, it)
+        tries = [{}, *({size: n} for size in sizes(it) for n in (10**12, 10**400))]
+        for changed in tries:
+            said = child.in_child(lambda changed=changed: _outcome(it, right | changed))
+            if said != "an answer" and not (said == "one line" and changed):
+                return f"{changed or 'the examples'}: {said}"
+    return ""
+
+
+def _outcome(it: Any, given: dict[str, Any]) -> str:
+    try:
+        answer = it(**given)
+        if inspect.isgenerator(answer):
+            next(answer, None)
+    except InputError as error:
+        check_line(str(error))
+        return "one line"
+    return "an answer"
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, it in CHECKED.items() if room_of(n) not in MIGRATING and sizes(it)]
+)
+def test_huge_sizes_are_answered_or_refused_at_once(name):
+    assert not answers_or_refuses(name, CHECKED[name])
+
+
+# These tests can fail
+
+
+class Lax(Kind):
+    """A kind that takes what it calls wrong."""
+
+    what, example, wrong = "anything", 1, (None,)
+
+    def read(self, name: str, value: Any) -> Any:
+        return value
+
+
+@checked
+def lax(a: Count, b: Annotated[Any, Lax()]) -> None: ...
+
+
+@checked
+def renamed(a: Count) -> None: ...
+
+
+@checked
+def slow(n: Count) -> int:
+    while n > 100:
+        n += 1
+    return n
+
+
+@checked
+def large(n: Count) -> Any:
+    return bytearray(n)
+
+
+@checked
+def fussy(n: Annotated[Count, Within(least=2)]) -> None:
+    raise InputError(f"n is {n}: give another")
+
+
+@checked
+def bare(n: int, k: Count) -> None: ...
+
+
+def test_planted_faults_are_found(monkeypatch):
+    with pytest.raises(AssertionError, match="lax with b = None"):
+        refuses_all_wrong_arguments("lax", lax)
+    monkeypatch.setattr(Whole, "what", "another")
+    monkeypatch.setattr(Whole, "refusal", lambda self, name, value: InputError("it is wrong"))
+    with pytest.raises(AssertionError, match="renamed with a"):
+        refuses_all_wrong_arguments("renamed", renamed)
+    monkeypatch.undo()
+    assert list(missing("bare", bare)) == ["bare:n"]
+    assert list(missing("len", len)) == ["len"]
+    monkeypatch.setattr(child, "SECONDS", 0.2)
+    assert "SIGPROF" in answers_or_refuses("slow", slow)
+    assert "MemoryError" in answers_or_refuses("large", large)
+    assert answers_or_refuses("fussy", fussy) == "the examples: one line"
+    assert not answers_or_refuses("renamed", renamed)
+
+
+def test_examples_of_classes_are_of_them():
+    for name, make in EXAMPLES.items():
+        assert type(make()).__name__ == name

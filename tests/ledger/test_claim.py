@@ -1,0 +1,25 @@
+"""Claims and their statements."""
+
+import inspect
+
+from verify.claim import installed
+from verify.ledger.theorems import entries_of, ledger
+
+
+def test_every_claim_has_a_statement_of_its_own():
+    statements = [point.load().statement for point in installed().values()]
+    assert all(len(statement.split()) > 5 for statement in statements)
+    assert len({*statements}) == len(statements)
+
+
+def test_claims_and_ledger_name_each_other():
+    assert {entry.claim for entry in ledger().values()} == {*installed()}
+    assert all(entries_of(name) for name in installed())
+
+
+def test_claims_that_offer_a_picture_draw_one():
+    """Each is drawn where the claim is, if a picture is asked for."""
+    for name, point in installed().items():
+        claim = point.load()
+        draws = "run.plot" in inspect.getsource(inspect.getmodule(claim.check))
+        assert draws or not claim.draws, f"{name} offers --plot and draws nothing"

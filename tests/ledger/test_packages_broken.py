@@ -1,0 +1,171 @@
+"""Claims of another package that cannot be imported, stop, or have a name of ours: ours go on."""
+
+import json
+from importlib.metadata import entry_points
+
+import pytest
+
+from verify import claim
+from verify.cli import main as cli
+from verify.ledger import plugins
+from verify.ledger.theorems import ledger
+from verify.selftest import commands as selftesting
+
+STOPS = '''from verify.claim import claim
+
+@claim(source="", faults_seen=[{}])
+def it(run):
+    """Divides."""
+    yield 1 / 0
+'''
+BROKEN = {
+    # a module of theirs: the line that is named, if any, and what is said
+    "import no_such_module\n": (1, "ModuleNotFoundError: No module named 'no_such_module'"),
+    "x = 1\ndef it(:\n": (2, "SyntaxError: invalid syntax\n"),
+    "from theory import checks\nchecks.dimension('k', 0)\n": (2, "InputError: k is 0"),
+    "def it():\n    1 / 0\n\n\nit()\n": (2, "ZeroDivisionError: division by zero"),
+    "exec('1 / 0')\n": (1, "ZeroDivisionError: division by zero"),
+    "\n\nraise RuntimeError('out of\\norder')\n": (3, "RuntimeError: out of order"),
+    "import sys\nsys.exit()\n": (2, "SystemExit"),
+    "it = 3\n": (None, "theirs.claims:it is no claim: write @claim(source=…) above it"),
+    "": (None, "AttributeError: module 'theirs.claims' has no attribute 'it'"),
+}
+
+
+@pytest.fixture
+def theirs(tmp_path, monkeypatch):
+    """A package of others in the place of one that is installed, with these claims."""
+
+    def install(module: str, *names: str, ledger_of: str = "") -> str:
+        folder, told = tmp_path / "theirs", tmp_path / "theirs-1.dist-info"
+        folder.mkdir()
+        told.mkdir()
+        (folder / "__init__.py").touch()
+        (folder / "claims.py").write_text(module)
+        (folder / "theorems.toml").write_text(ledger_of)
+        (told / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+        points = [f"{name} = theirs.claims:it" for name in names]
+        groups = ["[verify.claims]", *points, "[verify.ledgers]", "theirs = theirs"]
+        (told / "entry_points.txt").write_text("\n".join(groups))
+        return str(folder / "claims.py")
+
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("theirs", "theirs.claims"):
+        monkeypatch.delitem(cli.sys.modules, name, raising=False)
+    for cached in (ledger, plugins.warn):
+        cached.cache_clear()
+    yield install
+    for cached in (ledger, plugins.warn):
+        cached.cache_clear()
+    for name in ("theirs", "theirs.claims"):
+        cli.sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Theirs and two of ours alone."""
+
+    def only(*names: str) -> None:
+        points = claim.installed()
+        for module in (cli, selftesting):
+            monkeypatch.setattr(module, "installed", lambda: {name: points[name] for name in names})
+
+    return only
+
+
+@pytest.mark.parametrize("module", BROKEN, ids=lambda text: repr(text[:12]))
+def test_what_cannot_be_imported_is_one_line_with_its_place(module, theirs, capsys):
+    line, what = BROKEN[module]
+    file = theirs(module, "foreign")
+    place = "" if line is None else f"{file}, line {line}: "
+    for words in (["foreign"], ["foreign", "--k", "3"], ["sweep", "foreign", "--out", "no"],
+                  ["selftest", "foreign"]):  # fmt: skip
+        assert cli.main(words) == 2
+        said = capsys.readouterr()
+        begin = f"error: the claim foreign of theirs (theirs.claims) cannot be imported: {place}"
+        assert said.err.startswith(begin), words
+        assert what in said.err
+        assert said.err.count("\n") == 1
+        assert said.out == ""
+
+
+def test_listing_does_not_import_it(theirs, capsys):
+    theirs("1 / 0", "foreign")
+    assert cli.main(["list"]) == 0
+    said = capsys.readouterr()
+    assert "foreign" in said.out
+    assert said.err == ""
+    assert "theirs.claims" not in cli.sys.modules
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "what"),
+    [("import no_such_module", 1, "cannot be imported"), (STOPS, 6, "was stopped")],
+)
+def test_ours_go_on_beside_it_and_all_is_undecided(
+    module, line, what, theirs, few, capsys, tmp_path
+):
+    file = theirs(module, "foreign")
+    few("foreign", "fourier-matrix")
+    out = tmp_path / "all.json"
+    assert cli.main(["all", "--quick", "-q", "--json", str(out)]) == 3
+    said = capsys.readouterr().out
+    assert "fourier-matrix holds" in said
+    expected = f"differs: foreign, the claim foreign of theirs (theirs.claims) {what}: {file}, "
+    assert f"{expected}line {line}: " in said
+    runs = json.loads(out.read_text())["claims"]
+    verdicts = {run["claim"]: run["verdict"] for run in runs}
+    assert verdicts == {"foreign": "undecided", "fourier-matrix": "holds"}
+
+
+def test_the_self_test_does_not_pass_it(theirs, few, capsys):
+    file = theirs("import no_such_module", "foreign")
+    few("foreign")
+    wrong = f"cannot be imported: {file}, line 1: ModuleNotFoundError"
+    assert cli.main(["selftest"]) == 1
+    said = capsys.readouterr().out
+    assert "MISSED  foreign" in said
+    assert wrong in said
+    assert cli.main(["selftest", "--random", "1"]) == 2
+    assert wrong in capsys.readouterr().err
+
+
+ENTRY = """[of-theirs]
+topic = "regression"
+kind = "theorem"
+statement = "A statement."
+source = "nowhere"
+claim = "CLAIM"
+"""
+
+
+def test_a_claim_with_a_name_of_ours_is_left_out_and_so_is_its_statement(theirs, capsys):
+    theirs(STOPS, "newton", "list", "fine", ledger_of=ENTRY.replace("CLAIM", "newton"))
+    assert cli.main(["list", "regression"]) == 0
+    said, warned = capsys.readouterr()
+    assert "of-theirs" not in said
+    ledgers, *claims = sorted(warned.splitlines(), key=lambda line: "theorems.toml" not in line)
+    assert "of-theirs has a claim 'newton' that is left out: its name is another's" in ledgers
+    assert claims == [
+        "warning: the claim list of theirs (theirs.claims) is left out: a command has this name, "
+        "give it another",
+        "warning: the claim newton of theirs (theirs.claims) is left out: a claim of weightwright "
+        "(verify.regression.newton) has this name, give it another",
+    ]
+    assert claim.installed()["newton"].module == "verify.regression.newton"
+    assert "list" not in claim.installed()
+    assert "list" in {point.name for point in entry_points(group="verify.claims")}
+
+
+def test_a_ledger_with_a_claim_that_has_no_entry_point_is_left_out(theirs, capsys):
+    theirs(STOPS, "fine", ledger_of=ENTRY.replace("CLAIM", "not-there"))
+    assert cli.main(["list", "regression"]) == 0
+    assert "a claim 'not-there' that is not installed" in capsys.readouterr().err
+
+
+def test_of_two_packages_with_one_name_the_first_stays(monkeypatch, capsys):
+    points = [claim.EntryPoint("it", f"{name}:it", "verify.claims") for name in ("b", "a")]
+    monkeypatch.setattr(claim, "entry_points", lambda group: points)
+    plugins.warn.cache_clear()
+    assert [point.value for point in claim.installed().values()] == ["a:it"]
+    assert "the claim it of b (b) is left out: a claim of a (a)" in capsys.readouterr().err

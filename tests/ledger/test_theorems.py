@@ -1,0 +1,135 @@
+"""The ledger: every path exists, every size is the built model's, every claim is installed."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import constructions
+from theory.checks import InputError
+from verify.claim import Run, installed
+from verify.finding import Verdict
+from verify.ledger.build import built
+from verify.ledger.theorems import (
+    KINDS,
+    Formula,
+    Theorem,
+    ceil_log,
+    in_latex,
+    ledger,
+    option_sets,
+    tables,
+    theorem,
+)
+
+ROOT = Path(__file__).parents[2]
+BUILT = [entry for entry in ledger().values() if entry.build]
+
+
+@pytest.mark.parametrize("entry", ledger().values(), ids=lambda entry: entry.name)
+def test_every_path_exists(entry: Theorem):
+    assert entry.kind in KINDS
+    assert entry.statement.endswith((".", "?"))
+    assert entry.test, "a statement without a test"
+    for place in (entry.theory, entry.weights, entry.test):
+        path, _, function = place.partition(":")
+        assert (ROOT / path).exists(), path
+        assert not function or f"def {function}(" in (ROOT / path).read_text(), place
+    assert ":" in entry.theory or not entry.theory, "a file, and what to look at in it"
+    assert entry.claim in installed()
+
+
+@pytest.mark.parametrize("entry", BUILT, ids=lambda entry: entry.name)
+def test_sizes_are_those_of_the_built_model(entry: Theorem):
+    assert set(entry.sizes) == {"layers", "heads", "width"}
+    for values in product(*entry.over.values()):
+        parameters = dict(zip(entry.over, values, strict=True))
+        model = built(entry, **parameters)
+        sizes = {"layers": model.n_layers, "heads": model.n_heads, "width": model.d_model}
+        for what, formula in entry.sizes.items():
+            assert formula.admits(sizes[what], **parameters), (parameters, what, str(formula))
+
+
+SIZED = sorted({entry.claim for entry in BUILT})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SIZED)
+def test_a_claim_shows_the_sizes_of_all_its_statements(name, monkeypatch):
+    """With its defaults and the options that the ledger names."""
+    shown, claim = set(), installed()[name].load()
+    monkeypatch.setattr("verify.evidence.size.theorem", lambda n: shown.add(n) or theorem(n))
+    for options in option_sets(name):
+        for _ in claim.findings(Run(quick=True), **{**claim.defaults, **options}):
+            pass
+    assert shown >= {entry.name for entry in BUILT if entry.claim == name}
+
+
+def test_pipes_do_not_end_a_cell_of_a_table():
+    rows = [line for line in tables().splitlines() if line.startswith("| `")]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {7}
+
+
+def test_every_construction_is_in_the_ledger():
+    calls = {entry.build.split("(")[0] for entry in BUILT}
+    functions = {name for name in constructions.__all__ if name.islower()}
+    no_transformers = {"retrieve", "to_circuit", "predictions", "sample"}
+    no_transformers |= {"log_probabilities", "string_probabilities", "load", "save"}
+    assert functions - calls == no_transformers
+
+
+def test_only_replications_have_an_outcome_on_record():
+    for entry in ledger().values():
+        assert entry.kind == "replication" or not entry.found, entry.name
+        assert {*entry.found.values()} <= {str(Verdict.FAILS), str(Verdict.UNDECIDED)}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "value"),
+    [
+        ("2*d + 2", "2d + 2", 12),
+        ("k + 8", "k + 8", 11),
+        ("ceil_log(3, 2**k) + 2", "⌈log₃(2^k)⌉ + 2", 4),
+        ("3*bits(V) + 6", "3⌈log₂V⌉ + 6", 15),
+        ("floor_log2(k) + 2", "⌊log₂k⌋ + 2", 3),
+    ],
+)
+def test_formulas(text, shown, value):
+    formula = Formula(text)
+    assert str(formula) == shown
+    assert formula(d=5, k=3, V=8) == value
+    assert formula.admits(value, d=5, k=3, V=8)
+    assert not formula.admits(value - 1, d=5, k=3, V=8)
+
+
+def test_a_bound_admits_less_and_not_more():
+    assert [Formula("≤ 4").admits(size) for size in (3, 4, 5)] == [True, True, False]
+
+
+@pytest.mark.parametrize("base", [2, 3, 7])
+def test_logarithms_are_rounded_up_exactly(base):
+    for value in (*range(1, 400), 3**40 - 1, 3**40, 3**40 + 1):
+        power = ceil_log(base, value)
+        assert base**power >= value
+        assert power == 0 or base ** (power - 1) < value
+
+
+def test_an_unknown_theorem_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match="did you mean 'newton-direct'"):
+        theorem("newton-direkt")
+
+
+def test_formulas_and_statements_in_latex():
+    assert Formula("ceil_log(3, 2**k) + 2").latex() == (
+        r"\left\lceil{\operatorname{log}_{3}{\left(2^{k} \right)}}\right\rceil + 2"
+    )
+    assert Formula("≤ 4").latex() == r"\le 4"
+    first, *_, last = in_latex(theorem("newton-direct"))
+    assert first.startswith(r"\begin{theorem}[{proved in")
+    assert last == r"\end{theorem}"
+
+
+@pytest.mark.parametrize("entry", ledger().values(), ids=lambda entry: entry.name)
+def test_every_entry_has_a_latex_form(entry: Theorem):
+    assert entry.statement in "\n".join(in_latex(entry))

@@ -1,0 +1,450 @@
+"""Faults are planted where they should be, change what they should, and the report is right."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from constructions import gradient_descent, induction_heads, newton, online_gradient_descent
+from theory.checks import InputError
+from verify.claim import Run, claim, installed
+from verify.finding import Finding, Verdict, at_most, same
+from verify.selftest import run as selftest
+from verify.selftest.equivalence import same_answers
+from verify.selftest.function_mutations import CHANGES, FunctionFault, function_faults
+from verify.selftest.run import Report, random_entries, report_on
+from verify.selftest.tensor_mutations import (
+    FAULTS,
+    KINDS,
+    TensorFault,
+    faults_in,
+    fingerprint,
+    random_entry,
+)
+
+MODELS = {
+    "direct": newton(2, 2, 0.25),
+    "ladder": newton(2, 2, 0.25, "ladder"),
+    "paper": newton(2, 1, 0.25, "paper", n=3),
+    "descent": gradient_descent(2, 3, 0.25),
+    "online": online_gradient_descent(2, 3),
+    "induction": induction_heads(3, 6),
+}
+OVER_EXAMPLES = [name for name in MODELS if name != "induction"]
+each_fault = pytest.mark.parametrize("fault", FAULTS)
+each_model = pytest.mark.parametrize("name", MODELS)
+
+
+def changed_weights(model, faulty):
+    pairs = zip(model.named_parameters(), faulty.parameters(), strict=True)
+    return [name for (name, old), new in pairs if not torch.equal(old, new)]
+
+
+@each_model
+def test_faults_are_planted_in_every_head_mlp_and_table_of_a_copy(name):
+    model = MODELS[name]
+    before, changed = fingerprint(model), set()
+    faults = faults_in([model])
+    for fault in faults:
+        changed |= {*changed_weights(model, fault(model))}
+    assert fingerprint(model) == before
+    heads = sum(attn.n_heads for attn in model.attentions)
+    mlps = sum(block.mlp is not None for block in model.blocks)
+    assert len(faults) == (
+        heads * len(KINDS["head"])
+        + mlps * len(KINDS["MLP"])
+        + (4 if model.pos_embed is None else 8)
+        + 4
+    )
+    for number, block in enumerate(model.blocks):
+        if block.attn is not None:
+            assert {f"blocks.{number}.attn.W_{x}" for x in "QKVO"} <= changed
+
+
+def test_a_model_without_the_place_stays_as_it_is():
+    fault = TensorFault("layer 9, head 1", "wrong sign")
+    assert fault(MODELS["direct"]) is MODELS["direct"]
+
+
+def test_layers_that_share_their_weights_are_one_place():
+    from constructions import sphere_dynamics
+
+    places = {fault.place for fault in faults_in([sphere_dynamics(2, 1.0, 0.5, 3)])}
+    assert places == {"embedding", "layer 1, head 1", "read-out"}
+
+
+@each_fault
+@pytest.mark.parametrize("name", OVER_EXAMPLES)
+def test_a_fault_changes_the_prediction(name, fault):
+    x = torch.tensor([[1.0, 0.5], [-0.5, 2.0], [0.25, 1.0]], dtype=torch.float64)
+    y = torch.tensor([1.0, -2.0, 0.5]).double()
+    # A ReLU head is silent for one of a query and its negative.
+    query = torch.tensor([[0.5, -1.0], [-0.5, 1.0]]).double()
+    model = MODELS[name]
+    same = torch.isclose(FAULTS[fault](model)(x, y, query), model(x, y, query), rtol=1e-9)
+    assert not same.all()
+
+
+def test_a_model_without_attention_is_copied_as_it_is():
+    model = gradient_descent(2, 0, 0.5)
+    faulty = FAULTS["wrong sign"](model)
+    assert faulty is not model
+    assert changed_weights(model, faulty) == []
+
+
+def test_a_run_plants_its_fault_in_what_it_builds():
+    fault = FAULTS["wrong sign"]
+    healthy, faulty = (Run(fault=f).build(gradient_descent, 1, 1, 0.5) for f in (None, fault))
+    assert torch.equal(faulty.blocks[0].attn.W_O, -healthy.blocks[0].attn.W_O)
+
+
+@each_model
+def test_a_random_change_is_of_one_entry_in_models_of_one_construction(name):
+    from constructions import previous_token
+
+    model, other = MODELS[name], previous_token(3, 6)
+    for seed in range(20):
+        _, fault = random_entry(np.random.default_rng(seed), [model])
+        (tensor,) = changed_weights(model, fault(model))
+        old, new = (dict(m.named_parameters())[tensor] for m in (model, fault(model)))
+        assert int((old != new).sum()) == 1
+        assert fault(other) is other
+
+
+@pytest.mark.parametrize(
+    ("place", "kind", "shown"),
+    [
+        ("layer 1, head 1", "half the scores", "by the products of its weights"),
+        ("layer 2, head 1", "wrong sign", ""),
+        ("embedding", "swapped rows", ""),
+    ],
+)
+def test_hardmax_does_not_see_the_size_of_scores(place, kind, shown):
+    model = MODELS["induction"]
+    rng = np.random.default_rng(0)
+    said = same_answers(model, TensorFault(place, kind)(model), rng)
+    assert said.endswith(shown) if shown else said == ""
+
+
+@each_model
+def test_the_same_weights_in_other_bases_give_the_same_answers(name):
+    """Twice the queries and half the keys; half of what is carried and twice of what is added."""
+    from copy import deepcopy
+
+    model = deepcopy(MODELS[name])
+    for attn in model.attentions:
+        attn.W_Q *= 2
+        attn.b_Q *= 2
+        attn.W_K /= 2
+        attn.b_K /= 2
+        attn.W_V /= 2
+        attn.W_O *= 2
+    said = same_answers(MODELS[name], model, np.random.default_rng(0))
+    assert said == "all inputs, by the products of its weights"
+
+
+@pytest.mark.parametrize("name", OVER_EXAMPLES)
+def test_answers_that_differ_are_told_apart(name):
+    for fault in faults_in([MODELS[name]])[:2]:
+        faulty = fault(MODELS[name])
+        assert same_answers(MODELS[name], faulty, np.random.default_rng(0)) == ""
+
+
+def test_a_hidden_change_is_found_equal_by_running_it():
+    """A logit of a token that is never the largest: the weights differ, and no answer does."""
+    from copy import deepcopy
+
+    model = deepcopy(MODELS["induction"])
+    model.unembed.b_U[-1] *= 1.5
+    said = same_answers(MODELS["induction"], model, np.random.default_rng(0))
+    assert said in ("all 729 sequences", "")
+    assert bool(said) == all(
+        bool((model(rows) == MODELS["induction"](rows)).all())
+        for rows in [np.indices((3,) * 6).reshape(6, -1).T]
+    )
+
+
+def lost(x: float) -> float:
+    """For a fault to be planted in."""
+    return x
+
+
+@claim(source="", faults_seen=[{}])
+def watchful(run: Run) -> Iterator[Finding]:
+    """Looks at a prediction, at a function, and at nothing."""
+    model = run.build(gradient_descent, 1, 1, 0.5)
+    x, y, query = np.array([[1.0]]), np.array([2.0]), np.array([3.0])
+    yield same("answer", "its prediction", float(model(x, y, query)), 3.0)
+    yield at_most("value", "a function", "float", lost(1.0), 1.5)
+    yield same("nothing", "1 is 1", 1, 1)
+
+
+def fault(**changed):
+    given = {"claim": "it", "function": f"{__name__}:lost", "change": "double", "fails": ("value",)}
+    return FunctionFault(**{**given, **changed})
+
+
+def test_the_report_names_for_each_finding_what_kills_it_and_the_dead():
+    report = report_on("it", watchful, 0, [fault()])
+    assert report.killed["value"] == "double of lost"
+    assert report.killed["answer"] == "wrong sign in embedding"
+    assert report.dead == ["nothing"]
+    assert not report.passed
+    assert report.missed == []
+    assert lost(1.0) == 1.0
+
+
+def test_a_finding_whose_only_fault_is_taken_away_is_dead():
+    assert "value" in report_on("it", watchful, 0, []).dead
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"change": "half"}, "not value"),
+        ({"fails": ("value", "answer")}, "not answer"),
+        ({"fails": ("val",)}, "not val, which is not there"),
+        ({"fails": ("nothing",)}, "also value"),
+    ],
+)
+def test_a_function_fault_has_to_kill_exactly_what_it_names(changed, message):
+    (missed,) = report_on("it", watchful, 0, [fault(**changed)]).missed
+    assert message in missed
+
+
+@claim(source="", faults_seen=[{}])
+def observant(run: Run) -> Iterator[Finding]:
+    """Says of something observed what does not hold of it."""
+    yield at_most("value", "a function", "float", lost(1.0), 0.5)
+    yield at_most("more", "a function", "float", lost(1.0), 0.9)
+    yield at_most("less", "the function is not smaller", "float", -lost(1.0), -0.7)
+
+
+def planted(value: float) -> float:
+    """In the place of what is lost."""
+    return value / 4
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"holds": ("value", "more")}, None),
+        ({"holds": ("value",)}, "makes hold also more"),
+        ({"holds": ("value", "more", "less")}, "makes hold not less"),
+        ({"holds": ("*",), "fails": ()}, "makes fail also less"),
+        ({"change": "double", "fails": (), "holds": ("*",)}, "makes hold not *"),
+    ],
+)
+def test_what_is_planted_has_to_have_exactly_what_is_named(changed, message):
+    given = {"change": f"{__name__}:planted", "fails": ("less",), **changed}
+    report = report_on("it", observant, 0, [fault(**given)])
+    assert report.killed["value"] == selftest.AS_IT_IS
+    assert report.seen == (message is None)
+    assert message is None or message in report.missed[0]
+
+
+def test_a_claim_that_does_not_look_misses_every_fault_that_changes_an_answer():
+    @claim(source="", faults_seen=[{}])
+    def blind(run: Run) -> Iterator[Finding]:
+        """Builds and runs a model, and says nothing of it."""
+        model = run.build(gradient_descent, 1, 1, 0.5)
+        model(np.array([[1.0]]), np.array([2.0]), np.array([3.0]))
+        yield same("nothing", "1 is 1", 1, 1)
+
+    report = report_on("it", blind, 0)
+    assert report.seen == 0
+    assert "its defaults: wrong sign in layer 1, head 1" in report.missed
+    assert not report.passed
+
+
+def test_nothing_tested_is_no_pass():
+    assert not Report("it").passed
+
+
+def test_a_run_that_stops_is_a_fault_noticed_but_kills_nothing():
+    @claim(source="", faults_seen=[{}])
+    def stops(run: Run) -> Iterator[Finding]:
+        """Raises an error where there is a fault."""
+        model = run.build(gradient_descent, 1, 1, 0.5)
+        answer = model(np.array([[1.0]]), np.array([2.0]), np.array([3.0]))
+        if answer != 3:
+            raise ValueError("not 3")
+        yield same("nothing", "1 is 1", 1, 1)
+
+    report = report_on("it", stops, 0)
+    assert report.seen > 0
+    assert report.dead == ["nothing"]
+
+
+def test_entries_are_repeated_by_their_own_seed():
+    claims = {"it": watchful}
+    three = list(random_entries(claims, 3, 5))
+    assert [entry.seed for entry in three] == [5, 6, 7]
+    assert list(random_entries(claims, 1, 6)) == three[1:2]
+    assert {entry.outcome for entry in three} <= {
+        "seen",
+        "all inputs, by the products of its weights",
+    }
+
+
+class Pair(tuple):
+    """A tuple of another type."""
+
+
+@pytest.mark.parametrize(
+    ("change", "value", "wanted"),
+    [
+        ("half", [1.0, (2.0, {"a": 4.0})], [0.5, (1.0, {"a": 2.0})]),
+        ("negative", 3, -3),
+        ("one more", (1, True, "word", None), (2, True, "word", None)),
+        ("zero", Pair((1.0, 2.0)), Pair((0.0, 0.0))),
+        ("nothing", [1, 2], []),
+        ("nothing", "word", ""),
+        ("nothing", 7, None),
+        ("opposite", True, False),
+        ("drops the last", "word", "wor"),
+        ("backwards", [1, 2], [2, 1]),
+    ],
+)
+def test_changes_of_results(change, value, wanted):
+    assert CHANGES[change](value) == wanted
+
+
+def test_a_part_of_a_result_is_changed_alone():
+    whole = Finding("id", "name", "exact", 2, 3, Verdict.HOLDS)
+    assert fault(part="bound")._changed(whole).bound == 6
+    assert fault(part="bound")._changed(whole).measured == 2
+    assert fault(part=1)._changed((1, 2)) == (1, 4)
+    assert fault(part="b")._changed({"a": 1, "b": 2}) == {"a": 1, "b": 4}
+
+
+def test_properties_and_methods_can_be_faulty():
+    model = MODELS["direct"]
+    with fault(function="constructions.transformer:Transformer.n_layers").planted():
+        assert model.n_layers == 8
+    assert model.n_layers == 4
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ('function = "verify.claim:claim"\nfails = []\nchange = "third"', "no change 'third'"),
+        ('function = "verify.claim:claim"\nchange = "half"', "fails"),
+        ('function = "verify.claim:claim"\nfails = []\nchange = "half"\nmore = 1', "more"),
+    ],
+)
+def test_an_entry_that_cannot_be_read_is_refused(entry, message, tmp_path):
+    (tmp_path / "faults.toml").write_text(f'[[fault]]\nclaim = "newton"\n{entry}\n')
+    with pytest.raises(InputError, match=message):
+        function_faults(tmp_path)
+
+
+def test_a_function_that_there_is_not_is_said_to_be_missing():
+    (missed,) = report_on("it", watchful, 0, [fault(function="verify.claim:claims")]).missed
+    assert "no function verify.claim:claims" in missed
+
+
+def test_every_entry_names_a_function_a_claim_and_its_options():
+    claims = installed()
+    for entry in function_faults():
+        with entry.planted():
+            pass
+        assert entry.claim == "*" or entry.claim in claims
+        if entry.options:
+            assert entry.options.keys() <= claims[entry.claim].load().defaults.keys()
+
+
+def test_a_quick_claim_notices_every_fault_and_all_its_findings_can_fail():
+    name = "nearest-neighbour"
+    report = report_on(name, installed()[name].load(), 0, function_faults())
+    assert report.missed == []
+    assert report.dead == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", installed())
+def test_every_claim_notices_every_fault_and_all_its_findings_can_fail(name):
+    faults = function_faults()
+    trained = any(entry.trained for entry in faults if entry.claim == name)
+    report = report_on(name, installed()[name].load(), 0, faults, trained=trained)
+    if report.absent:
+        pytest.skip("an optional package of this claim is not installed")
+    assert report.missed == []
+    assert report.dead == []
+    assert report.seen > 0
+
+
+def test_what_fails_without_a_fault_can_fail():
+    """As a trained model that does not do what is said of them; undecided is not enough."""
+
+    @claim(source="", faults_seen=[{}])
+    def observed(run: Run) -> Iterator[Finding]:
+        """One that fails, and one that holds."""
+        yield same("no", "1 is 2", 1, 2)
+        yield at_most("value", "a function", "float", lost(1.0), 1.5)
+
+    report = report_on("it", observed, 0, [fault(fails=("value", "no"))])
+    assert report.killed == {"no": "what is observed", "value": "double of lost"}
+    assert report.passed
+
+
+def test_a_fault_that_makes_a_finding_hold_makes_nothing_fail():
+    @claim(source="", faults_seen=[{}])
+    def observed(run: Run) -> Iterator[Finding]:
+        """One that fails, unless the function says less; and one that then fails."""
+        yield at_most("much", "a function", "float", lost(2.0), 1.5)
+        yield at_most("little", "the same", "float", -lost(2.0), -1.5)
+
+    report = report_on("it", observed, 0, [fault(change="half", fails=("little",))])
+    assert report.missed == []
+
+
+def test_an_array_without_dimensions_stays_one():
+    assert isinstance(CHANGES["one more"](np.zeros((), dtype=int)), np.ndarray)
+
+
+def test_a_finding_made_only_by_default_is_dead_if_none_of_its_kind_had_faults():
+    @claim(source="", faults_seen=[{"k": 2}])
+    def grows(run: Run, *, k: int = 3) -> Iterator[Finding]:
+        """A finding for each step."""
+        yield from (f for i in range(k) for f in [at_most(f"k={i}", "it", "float", lost(1.0), 1.5)])
+        if k == 3:
+            yield same("other", "1 is 1", 1, 1)
+
+    assert report_on("it", grows, 0, [fault(fails=("k=*",))]).dead == ["other"]
+
+
+@pytest.mark.slow
+def test_a_broken_check_is_found_out(monkeypatch):
+    """A comparison of a thing with itself: no fault in any register is noticed any more."""
+    from verify.evidence import registers
+
+    healthy = registers.sides
+    monkeypatch.setattr(
+        registers,
+        "sides",
+        lambda *given: [registers.Side(s.stage, s.held, s.held) for s in healthy(*given)],
+    )
+    monkeypatch.setattr(selftest, "_healthy", {})
+    options = {"layout": "direct", "domain": "all", "d": 1, "n": 2, "k": 1, "samples": 2}
+    blind = claim(source="", faults_seen=[options])(installed()["gd"].load().check)
+    assert "direct/registers" in report_on("gd", blind, 0).dead
+
+
+def test_a_thousandth_more_is_a_thousandth():
+    assert CHANGES["a thousandth more"](2.0) == pytest.approx(2.002, rel=1e-12)
+
+
+def test_a_fault_in_a_tensor_that_only_leaves_things_undecided_is_missed():
+    @claim(source="", faults_seen=[{}])
+    def unsure(run: Run) -> Iterator[Finding]:
+        """Says nothing more of a wrong answer."""
+        model = run.build(gradient_descent, 1, 1, 0.5)
+        right = model(np.array([[1.0]]), np.array([2.0]), np.array([3.0])) == 3
+        verdict = Verdict.HOLDS if right else Verdict.UNDECIDED
+        yield Finding("it", "it", "float", 1, 1, verdict)
+
+    report = report_on("it", unsure, 0)
+    assert report.seen == 0
+    assert report.missed

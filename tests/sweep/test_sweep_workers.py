@@ -1,0 +1,65 @@
+"""Which workers a sweep refuses, told without Dask."""
+
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import pytest
+
+from theory.checks import InputError
+from verify.sweep import workers
+
+TASK = workers.Task(0, "squares", {}, 0)
+
+
+def test_a_run_by_another_version_is_refused(monkeypatch):
+    monkeypatch.setattr(workers, "one_run", lambda task: {"run": task.run})
+    right = {"weightwright": version("weightwright")}
+    assert workers.run_of(right, TASK) == {"run": 0}
+    for versions, said in (
+        ({"weightwright": "0.0"}, f"has weightwright {right['weightwright']}: install weight"),
+        ({**right, "no-such": "1"}, "lacks no-such: install no-such 1 there"),
+    ):
+        with pytest.raises(InputError, match=f"^a worker that joined {said}"):
+            workers.run_of(versions, TASK)
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """A scheduler in words: what its runs end with, and what its workers say of their versions."""
+
+    def ends(error, *said):
+        client, future = MagicMock(), MagicMock()
+        client.__enter__.return_value = client
+
+        def submitted(run, tasks, pure):
+            with pytest.raises(InputError, match=r"^a worker that joined lacks slow"):
+                run(tasks[0])  # as a worker does; here is no such package
+            return [future]
+
+        client.map = submitted
+        future.cancelled.return_value = False
+        future.exception.return_value = error
+        killed = type("KilledWorker", (Exception,), {})
+        dask = SimpleNamespace(KilledWorker=killed, LocalCluster=None, as_completed=list)
+        dask.Client = lambda *address, timeout: client
+        monkeypatch.setitem(sys.modules, "distributed", dask)
+        engine = workers.on_dask(None, "host:8786")
+        # They are asked before the first run, and once more when one has not begun.
+        answers = [{"a": "1", "b": "1", "c": "1"}, dict(zip("abc", said, strict=False))]
+        client.run.side_effect = lambda *_, on_error: answers.pop(0)
+        return list(engine([TASK], {"slow": "1"}))
+
+    return ends
+
+
+def test_a_run_that_did_not_begin_is_a_workers_or_its_own(cluster):
+    gone, odd = PackageNotFoundError("slow"), AttributeError("no run_of")
+    for said, found in ((gone, "lacks slow"), ("2", "has slow 2")):
+        with pytest.raises(InputError, match=f"^worker c {found}: install slow 1 there; the same"):
+            cluster(odd, "1", OSError("lost"), said)
+    with pytest.raises(InputError, match=r"^a worker that joined has it; the same command goes on"):
+        cluster(InputError("a worker that joined has it"), "1")
+    (record,) = cluster(odd, "1", OSError("lost"))
+    assert (record["error"], record["verdict"]) == ("AttributeError: no run_of", "undecided")

@@ -1,0 +1,287 @@
+"""Models as files: what was saved comes back, and nothing else is taken."""
+
+import json
+from copy import deepcopy
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from constructions import files, induction_heads, load, newton, save, shortcut
+from constructions.interface import Interface
+from theory.checks import InputError
+from theory.computation import S3
+from verify.cli.main import main
+from verify.ledger.build import built
+from verify.ledger.theorems import ledger
+
+BUILT = [entry for entry in ledger().values() if entry.build]
+
+
+@pytest.mark.parametrize("entry", BUILT, ids=lambda entry: entry.name)
+def test_every_construction_comes_back(entry, tmp_path):
+    first = {name: tested[0] for name, tested in entry.over.items()}
+    model = built(entry, **first)
+    save(model, tmp_path / "a.safetensors")
+    again = load(tmp_path / "a.safetensors")
+    assert again is not model
+    assert str(again) == str(model)
+    weights, others = model.state_dict(), again.state_dict()
+    assert [*weights] == [*others]
+    assert all(torch.equal(weights[name], others[name]) for name in weights)
+    # What is no tensor is compared as it is written.
+    save(again, tmp_path / "b.safetensors")
+    assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save(newton(2, 3, 1 / 3), path)
+    return path
+
+
+def test_answers_are_equal_bit_by_bit(saved):
+    x, y, query = torch.randn(3, 5, 2).double(), torch.randn(3, 5).double(), torch.randn(3, 2)
+    assert torch.equal(load(saved)(x, y, query), newton(2, 3, 1 / 3)(x, y, query))
+
+
+def test_every_bit_of_a_weight_comes_back(tmp_path):
+    path, model = tmp_path / "bits.safetensors", newton(1, 1, 0.25)
+    numbers = torch.tensor([[-0.0, torch.nan, -torch.nan], [torch.inf, 5e-324, 1.0]]).double()
+    model.extra = {"read across": numbers.T, "one thrice": numbers[:1, :1].expand(3, 3)}
+    model.few = {1, "one"}
+    save(model, path)
+    again = load(path)
+    for name, kept in model.extra.items():
+        bits = kept.contiguous().view(torch.int64)
+        assert torch.equal(again.extra[name].contiguous().view(torch.int64), bits)
+    assert again.few == {1, "one"}
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (torch.zeros(2, dtype=torch.complex128), "complex"),
+        (torch.zeros(2, 2).to_sparse(), "that no file holds"),
+        (np.array([1.0], dtype=np.longdouble), "that no file holds"),
+        (np.array([1.0], dtype=">f8"), "that no file holds"),
+    ],
+)
+def test_tensors_that_no_file_holds_are_refused(tmp_path, part, message):
+    model = newton(1, 1, 0.25)
+    model.extra = part
+    with pytest.raises(InputError, match=message):
+        save(model, tmp_path / "model.safetensors")
+    model = newton(1, 1, 0.25)
+    model.register_buffer("held", torch.ones(1))
+    with pytest.raises(InputError, match="has a buffer 'held'"):
+        save(model, tmp_path / "model.safetensors")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_short_formats_stay_short(tmp_path):
+    path = tmp_path / "short.safetensors"
+    model = induction_heads(4, 8).half()
+    save(model, path)
+    again = load(path)
+    assert again.like.dtype == torch.float16
+    assert again.generate([1, 2, 3, 1], 3).tolist() == [2, 3, 1]
+
+
+def test_layers_that_are_one_stay_one(tmp_path):
+    path = tmp_path / "ladder.safetensors"
+    model = newton(1, 5, 0.25, "ladder")
+    save(model, path)
+    shared = [one is other for one, other in pairwise(model.blocks)]
+    again = load(path)
+    assert [one is other for one, other in pairwise(again.blocks)] == shared
+    assert again.n_parameters == model.n_parameters
+
+
+def test_the_sidecar_can_be_read_by_people(tmp_path):
+    path = tmp_path / "shortcut.safetensors"
+    record = json.loads(save(shortcut(S3, 10), path, {"name": "shortcut"}).read_text())
+    model = shortcut(S3, 10)
+    assert record["name"] == model.name
+    assert record["source"] == model.source
+    assert record["statement"] == {"name": "shortcut"}
+    assert record["layers"] == str(model).splitlines()
+    assert record["registers"].keys() == {*model.stream}
+    assert record["exact"]["bits"] <= 53
+    start, stop = [*record["registers"].values()][-1]
+    assert stop == model.d_model > start
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("model.pt", "call it ….safetensors"), ("no/model.safetensors", "there is no folder")],
+)
+def test_where_nothing_can_be_written(tmp_path, name, message):
+    with pytest.raises(InputError, match=message):
+        save(newton(1, 0, 1.0), tmp_path / name)
+    assert [*tmp_path.iterdir()] == []
+
+
+def changed(saved, change):
+    """The sidecar after a change of its record; of its model, as if it had been saved so."""
+    sidecar = saved.with_suffix(".json")
+    record = json.loads(sidecar.read_text())
+    before = deepcopy(record["model"])
+    change(record)
+    if record.get("model", before) != before:
+        record["sha256"] = files._digest(saved.read_bytes(), record["model"])
+    sidecar.write_text(json.dumps(record))
+
+
+def test_a_model_that_was_changed_in_its_sidecar_is_refused(saved):
+    sidecar = saved.with_suffix(".json")
+    text = sidecar.read_text()
+    assert text.count('"linear"') > 0
+    sidecar.write_text(text.replace('"linear"', '"softmax"'))
+    with pytest.raises(InputError, match="was changed"):
+        load(saved)
+
+
+def test_a_file_that_is_no_sidecar_is_not_written_over(tmp_path):
+    certificate = tmp_path / "newton.json"
+    certificate.write_text('{"claim": "newton", "certificates": []}')
+    with pytest.raises(InputError, match="name the model otherwise"):
+        save(newton(1, 0, 1.0), tmp_path / "newton.safetensors")
+    assert [*tmp_path.iterdir()] == [certificate]
+    assert "certificates" in certificate.read_text()
+
+
+@pytest.mark.parametrize("taken", ["a.safetensors", "a.json"])
+def test_a_folder_in_the_way_is_named(tmp_path, taken):
+    (tmp_path / taken).mkdir()
+    with pytest.raises(InputError, match="is no file: name another"):
+        save(newton(1, 0, 1.0), tmp_path / "a.safetensors")
+    assert [*tmp_path.iterdir()] == [tmp_path / taken]
+
+
+@pytest.mark.parametrize(
+    "name", [f"{'x' * 300}.safetensors", "/proc/x.safetensors", ".safetensors", "x\0.safetensors"]
+)
+def test_what_no_file_can_be_called_gets_one_line(tmp_path, name):
+    with pytest.raises(InputError, match=r"cannot write|call it") as refusal:
+        save(newton(1, 0, 1.0), tmp_path / name)
+    assert "\n" not in str(refusal.value)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_what_is_no_model_no_path_or_no_statement_gets_one_line(tmp_path):
+    model, path = newton(1, 0, 1.0), tmp_path / "a.safetensors"
+    for given, message in (
+        ((3, path), "a int is no model"),
+        ((path, model), "call it"),
+        ((model, None), "called None"),
+        ((model, path, {"x": float("nan")}), "statement is no JSON"),
+        ((model, path, {"x": {1}}), "statement is no JSON"),
+    ):
+        with pytest.raises(InputError, match=message) as refusal:
+            save(*given)
+        assert "\n" not in str(refusal.value)
+    assert [*tmp_path.iterdir()] == []
+
+
+CHANGES = {
+    "has version 1": lambda record: record.update(weightwright=1),
+    "other weights": lambda record: record.update(sha256="0" * 64),
+    "is not the sidecar": lambda record: record.pop("model"),
+    "describes no model": lambda record: record.update(model={"tuple": [1]}),
+    "not of this project": lambda record: record["model"].update({"class": "os:system"}),
+    "there is no constructions:nothing": lambda record: record["model"].update(
+        {"class": "constructions:nothing"}
+    ),
+    "no class or function of that module": lambda record: record["model"].update(
+        {"class": "constructions.files:os"}
+    ),
+    "no class of such objects": lambda record: record["model"].update(
+        {"class": "constructions.files:save"}
+    ),
+    "KeyError": lambda record: record["model"]["fields"].update(name={"pickle": "x"}),
+    "ZeroDivisionError": lambda record: record["model"]["fields"].update(name={"Fraction": "1/0"}),
+    "does not describe": lambda record: record["model"].update({"class": 3}),
+}
+
+
+@pytest.mark.parametrize("message", CHANGES)
+def test_what_was_changed_is_refused(saved, message):
+    changed(saved, CHANGES[message])
+    with pytest.raises(InputError, match=message):
+        load(saved)
+
+
+def test_damaged_files_are_refused(saved):
+    with pytest.raises(InputError, match="there is no file"):
+        load(saved.with_name("other.safetensors"))
+    with pytest.raises(InputError, match=r"call it ….safetensors"):
+        load("model.pt")
+    saved.write_bytes(saved.read_bytes()[:-1])
+    with pytest.raises(InputError, match="other weights"):
+        load(saved)
+    saved.with_suffix(".json").write_text("{")
+    with pytest.raises(InputError, match="is not the sidecar"):
+        load(saved)
+    saved.with_suffix(".json").unlink()
+    with pytest.raises(InputError, match="two files, weights and sidecar"):
+        load(saved)
+
+
+def test_parts_without_a_name_are_refused(tmp_path):
+    class Local(Interface):
+        def check(self, like, *inputs):
+            return inputs
+
+        def write(self, xp, *inputs):
+            raise NotImplementedError
+
+    model = newton(1, 0, 1.0)
+    for part, message in (
+        (Local(), "interface is .*Local, which has no name"),
+        (np.array(["a"]), "interface is an array"),
+        (np.float64(1), "numpy:float64"),
+        (lambda: 1, "<lambda>, which has no name"),
+    ):
+        model.__dict__.pop("interface", None)
+        model._modules.pop("interface", None)
+        model.interface = part
+        with pytest.raises(InputError, match=message):
+            save(model, tmp_path / "model.safetensors")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_statement_becomes_a_file(tmp_path, capsys):
+    path = tmp_path / "newton.safetensors"
+    assert main(["build", "newton-direct", "--at", "k=3", "--save", str(path)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    model = load(path)
+    assert shown[:-1] == str(model).splitlines()
+    assert (model.n_layers, model.d_model) == (5, 2 * 4 + 2)
+    record = json.loads(path.with_suffix(".json").read_text())
+    assert record["statement"]["name"] == "newton-direct"
+    assert record["statement"]["sizes"] == {"layers": "k + 2", "heads": "1", "width": "2*d + 2"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["newton-direct", "--at", "q=3"], "has no 'q': choose of d, k"),
+        (["newton-direct", "--at", "k"], "write a parameter and a whole number"),
+        (["newton-direct", "--at", "k=x"], "write a parameter and a whole number"),
+        (["newton-direct", "--at", "k=3", "--at", "k=4"], "gives k twice"),
+        (["newton-direct", "--at", "k=-1"], "k is -1"),
+        (["newton-dirct"], "did you mean"),
+        (["least-squares"], "builds no model"),
+        (["newton-direct", "--save", "x.pt"], "call it ….safetensors"),
+    ],
+)
+def test_what_cannot_be_built(words, message, capsys):
+    assert main(["build", *words]) == 2
+    captured = capsys.readouterr()
+    lines = captured.err.splitlines()
+    assert (len(lines), captured.out) == (1, "")
+    assert message in lines[0]

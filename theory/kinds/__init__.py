@@ -1,0 +1,155 @@
+"""Kinds of parameters: declared in annotations, read by one decorator, tested in one place.
+
+    from theory.kinds import Count, Positive, Reals, Tokens, Within, checked
+
+    Inputs: TypeAlias = Annotated[Any, Reals("... n d")]
+    Labels: TypeAlias = Annotated[Any, Reals("... n")]
+
+    @checked
+    def newton(x: Inputs, y: Labels, k: Steps, alpha: Positive, start: Start = "gram"): ...
+
+*To declare*: annotate each parameter of a public function with one of the names below, a `Literal`,
+`bool`, `str`, a class, or `tuple[Count, ...]`, `Sequence[Count]`, `Iterable[Count]` of them, and
+put `@checked` on the function, or over `@dataclass`.  The function gets the values as read (arrays
+as numpy's, seeds as a Generator) and checks by hand only what kinds cannot express.  The module has
+`from __future__ import annotations`, so that `help` shows the names, and imports them not only `if
+TYPE_CHECKING`: they are looked up at the first call.
+
+*To refine*: `Positive | None`; `Annotated[Count, Within(most=20)]`; `Annotated[Tokens,
+Within(below="vocabulary_size")]`, where `below` and `most` may name an integer parameter or a
+dimension.  An array has its dimensions named: `Reals("... n d")`, `Integers("T")`; `arrays.py`
+defines what they require.
+
+*To add a kind*: a frozen dataclass of `Kind` with what, example, wrong and read.  Put it beside the
+algorithm that needs it, or here if two topics do; `tests/kinds/test_public_functions.py` tries its
+wrong values on every function that declares it.
+
+A message is one line, `<name> is <value>: give <what>`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.kinds.arrays import Array, Integers, Reals, Signs
+from theory.kinds.checked import checked, kind_of, kinds_of
+from theory.kinds.kind import Kind, Within
+from theory.kinds.numbers import Random, RationalNumber, RealNumber, Whole
+from theory.kinds.objects import Choice, Either, File, Function, Instance, Many, Maybe, Truth
+
+Count: TypeAlias = Annotated[int, Whole(Within(least=1))]
+"""An integer ≥ 1."""
+Steps: TypeAlias = Annotated[int, Whole(Within(least=0))]
+"""An integer ≥ 0."""
+Integer: TypeAlias = Annotated[int, Whole()]
+"""An integer."""
+
+Finite: TypeAlias = Annotated[float, RealNumber()]
+"""A finite number."""
+Positive: TypeAlias = Annotated[float, RealNumber(Within(above=0))]
+"""A finite number > 0."""
+NonNegative: TypeAlias = Annotated[float, RealNumber(Within(least=0))]
+"""A finite number ≥ 0."""
+Probability: TypeAlias = Annotated[float, RealNumber(Within(least=0, most=1))]
+"""A number from 0 to 1."""
+OpenUnit: TypeAlias = Annotated[float, RealNumber(Within(above=0, below=1))]
+"""A number strictly between 0 and 1."""
+StepSize: TypeAlias = Annotated[float, RealNumber(Within(least=2.0**-1022))]
+"""A number > 0 that is a normal number of float64, so that products keep their digits."""
+
+Exact: TypeAlias = Annotated[Fraction | int, RationalNumber()]
+"""An integer or a Fraction; the function gets a Fraction."""
+
+Seed: TypeAlias = Annotated[int | np.random.Generator, Random()]
+"""A seed ≥ 0, or a Generator; the function gets a Generator (`np.random.default_rng` keeps it)."""
+
+FilePath: TypeAlias = Annotated[Any, File()]
+"""Where a file is; the function gets a `pathlib.Path`."""
+
+# Arrays.  The function gets numpy's, float64 or int64.
+Tokens: TypeAlias = Annotated[Any, Integers("... T", Within(least=0))]
+"""Integers ≥ 0, at least one in each sequence, shape (…, T)."""
+OneSequence: TypeAlias = Annotated[Any, Integers("T", Within(least=0))]
+"""Integers ≥ 0, one sequence of at least one, shape (T,)."""
+Bits: TypeAlias = Annotated[Any, Integers("... T", Within(least=0, most=1))]
+"""0 and 1, shape (…, T)."""
+SignRows: TypeAlias = Annotated[Any, Signs("... d")]
+"""−1 and +1, shape (…, d)."""
+Vectors: TypeAlias = Annotated[Any, Reals("... d")]
+"""Finite numbers, shape (…, d)."""
+Matrix: TypeAlias = Annotated[Any, Reals("m n")]
+"""Finite numbers, shape (m, n)."""
+SquareMatrices: TypeAlias = Annotated[Any, Reals("... d d")]
+"""Finite numbers, shape (…, d, d)."""
+Inputs: TypeAlias = Annotated[Any, Reals("... n d")]
+"""The x of examples, shape (…, n, d)."""
+Labels: TypeAlias = Annotated[Any, Reals("... n")]
+"""The y of examples, shape (…, n)."""
+Query: TypeAlias = Annotated[Any, Reals("+... d")]
+"""One query per prompt, shape (…, d); its leading dimensions broadcast with those of x."""
+PerPrompt: TypeAlias = Annotated[Any, Reals("#...", Within(above=0))]
+"""A number > 0, or one for each prompt."""
+RealArray: TypeAlias = Annotated[Any, Reals("...")]
+"""Finite numbers, of any shape."""
+PositiveArray: TypeAlias = Annotated[Any, Reals("...", Within(above=0))]
+"""Finite numbers > 0, of any shape."""
+NonNegativeArray: TypeAlias = Annotated[Any, Reals("...", Within(least=0))]
+"""Finite numbers ≥ 0, of any shape."""
+StepsArray: TypeAlias = Annotated[Any, Integers("...", Within(least=0))]
+"""Integers ≥ 0, of any shape."""
+
+__all__ = [
+    "Array",
+    "Bits",
+    "Choice",
+    "Count",
+    "Either",
+    "Exact",
+    "File",
+    "FilePath",
+    "Finite",
+    "Function",
+    "InputError",
+    "Inputs",
+    "Instance",
+    "Integer",
+    "Integers",
+    "Kind",
+    "Labels",
+    "Many",
+    "Matrix",
+    "Maybe",
+    "NonNegative",
+    "NonNegativeArray",
+    "OneSequence",
+    "OpenUnit",
+    "PerPrompt",
+    "Positive",
+    "PositiveArray",
+    "Probability",
+    "Query",
+    "Random",
+    "RationalNumber",
+    "RealArray",
+    "RealNumber",
+    "Reals",
+    "Seed",
+    "SignRows",
+    "Signs",
+    "SquareMatrices",
+    "StepSize",
+    "Steps",
+    "StepsArray",
+    "Tokens",
+    "Truth",
+    "Vectors",
+    "Whole",
+    "Within",
+    "checked",
+    "kind_of",
+    "kinds_of",
+]

@@ -1,0 +1,234 @@
+"""Kinds of arrays: numbers of one sort, in a shape whose dimensions have names.
+
+A shape is written as "... n d": sizes with names or numbers, each at least 1, behind any leading
+dimensions.  Within one call, dimensions of one name have one size, which an integer parameter of
+that name has too.  The leading dimensions come first and are one of
+
+    ...     the same in all arrays of the call that have them
+    #...    to be broadcast to those of the others, as one number per prompt is
+    +...    to be broadcast with those of the others, and maybe more than they are
+
+"" is a single number, and "..." any array of one entry or more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from theory.checks import InputError, array_of, real
+from theory.kinds.kind import ANY, Kind, Within
+
+LEADING = ("...", "#...", "+...")
+Sizes = dict[str, tuple[str, Any]]
+"""Of each dimension, the parameter that gave its size, and the size."""
+
+
+@dataclass(frozen=True)
+class Array(Kind):
+    """What kinds of arrays have in common."""
+
+    shape: str = "..."
+    within: Within = ANY
+    empty: bool = False
+    """Whether named dimensions may be 0."""
+
+    entries: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if any(each in LEADING for each in self.dims):
+            raise ValueError(f"leading dimensions are not first in {self.shape!r}")
+
+    @cached_property
+    def leading(self) -> str | None:
+        words = self.shape.split()
+        return words[0] if words and words[0] in LEADING else None
+
+    @cached_property
+    def dims(self) -> tuple[str, ...]:
+        words = self.shape.split()
+        return tuple(words[1:] if self.leading else words)
+
+    @property
+    def what(self) -> str:
+        dots = ("…",) if self.leading else ()
+        shape = ", ".join((*dots, *self.dims)) + ("," if len(dots + self.dims) == 1 else "")
+        return f"{self.entries}{self.within}, shape ({shape})"
+
+    def narrowed(self, within: Within) -> Kind:
+        return replace(self, within=self.within.narrowed(within))
+
+    @property
+    def example(self) -> Any:
+        return self.sample({})
+
+    def sample(self, sizes: Mapping[str, int]) -> np.ndarray:
+        """An array of this kind with the sizes that are given, and 2 for the others."""
+        shape = tuple(int(d) if d.isdigit() else sizes.get(d, 2) for d in self.dims)
+        usual = self._usual(shape)
+        entries = [self.within.near(each) for each in usual.ravel().tolist()]
+        return np.array(entries, dtype=usual.dtype).reshape(shape)
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        right = self.example
+        wrong = [None, object(), "ab", [["a"] * 2] * 2, [None, 1], right + 1j]
+        wrong += [[[1, 2], [3]]] if right.ndim else [[[1], [2, 3]]]
+        if not self.leading:
+            wrong += [right[None], right[None, None]]
+        if self.dims:
+            wrong += [right.flat[0], right.flat[0].item(), [], ()]
+            wrong += [] if self.empty else [right[..., :0]]
+        if len(self.dims) > 1:
+            wrong += [right[0]]
+        if len(set(self.dims)) < len(self.dims):
+            wrong += [np.concatenate([right, right], axis=-1)]
+        if self.shape == "..." and not self.empty:
+            wrong += [[], np.zeros((0, 2), dtype=int)]
+        for outside in self.within.outside():
+            one = right.copy()
+            one[(-1,) * right.ndim] = outside
+            wrong.append(one)
+        return tuple(wrong)
+
+    def read(self, name: str, value: Any) -> np.ndarray:
+        array = array_of(name, value)
+        if self.shape != "...":  # the shape first: what it says helps more than a dtype does
+            self.fit(name, array.shape, {})
+        elif not (array.size or self.empty):
+            raise InputError(f"{name} has shape {array.shape}: give at least one entry")
+        array = self._entries(name, array)
+        if array.size and self.within != ANY:
+            for extreme in (array.min().item(), array.max().item()):
+                if not self.within.contains(extreme):
+                    raise self.contains(name, extreme)
+        return array
+
+    def fit(self, name: str, shape: tuple[int, ...], sizes: Sizes) -> None:
+        """Check a shape against this one, and against the sizes of other arrays, which it joins."""
+        dims, last = self.dims, len(shape) - len(self.dims)
+        fits = last >= 0 if self.leading else last == 0
+        if not fits or not (self.empty or all(shape[max(last, 0) :])):
+            raise InputError(f"{name} has shape {shape}: give {self.what}")
+        for dim, size in zip(dims, shape[last:], strict=True):
+            who, wanted = ("", int(dim)) if dim.isdigit() else sizes.setdefault(dim, (name, size))
+            if size != wanted:
+                other = who if who in ("", dim) or who == name else f"{dim} of {who}"
+                known = f" and {other} is {wanted}" if who not in ("", name) else ""
+                raise InputError(f"{name} has shape {shape}{known}: give {self.what}")
+        if self.leading:
+            self._fit_leading(name, shape[:last], sizes)
+
+    def _fit_leading(self, name: str, leading: tuple[int, ...], sizes: Sizes) -> None:
+        if self.leading == "...":
+            sizes.setdefault("...", (name, leading))
+        who, others = sizes.get("...", (name, leading))
+        try:
+            together = np.broadcast_shapes(leading, others)
+        except ValueError:
+            together = None
+        if self.leading == "...":
+            fits, how = leading == others, "give the same ones"
+        elif self.leading == "#...":
+            fits, how = together == others, "give one number, or one for each"
+        else:
+            fits, how = together is not None, "they must broadcast"
+        if not fits:
+            raise InputError(
+                f"{name} has leading dimensions {leading} and {who} has {others}: {how}"
+            )
+
+    def contains(self, name: str, entry: Any, remedy: str = "") -> InputError:
+        """`<name> contains <entry>: give <what>`."""
+        return InputError(f"{name} contains {entry}: give {self.what}{remedy}")
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
+        """An array of this shape, whose entries are as good as any within the limits."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Reals(Array):
+    """Finite real numbers; fractions too.  Read as float64."""
+
+    entries = "finite numbers"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        right, wrong = self.example, list(super().wrong)
+        for entry in (math.nan, math.inf, -math.inf):
+            one = right.copy()
+            one[(0,) * right.ndim] = entry
+            wrong.append(one)
+        return (*wrong, np.full(right.shape, 10**400, dtype=object))
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        array = real(name, array)
+        if not np.isfinite(array).all():
+            raise self.contains(name, array[~np.isfinite(array)].flat[0])
+        return array
+
+    def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
+        if len(shape) > 1 and self.dims[-1] == self.dims[-2]:
+            return np.broadcast_to(np.eye(shape[-1]), shape)
+        return np.asarray(0.5 + np.arange(math.prod(shape)).reshape(shape) / 4 % 2)
+
+
+@dataclass(frozen=True)
+class Integers(Array):
+    """Integers, of a dtype of integers: bool and 1.0 are none.  Read as int64."""
+
+    entries = "integers"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        right = self.example
+        return (
+            *super().wrong,
+            right + 0.5,
+            right.astype(float),
+            right > 0,
+            right.astype(object) + 2**64,
+        )
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        if not np.issubdtype(array.dtype, np.integer):
+            dtype = "type text" if array.dtype.kind in "US" else f"dtype {array.dtype}"
+            raise InputError(f"{name} has {dtype}: give {self.what}")
+        if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
+            raise self.contains(name, array.max(), "; int64 ends at 9223372036854775807")
+        return array.astype(np.int64)
+
+    def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.asarray(np.arange(math.prod(shape)).reshape(shape) % 2)
+
+
+@dataclass(frozen=True)
+class Signs(Array):
+    """−1 and +1, as integers or floats.  Read as int64."""
+
+    entries = "numbers that are −1 or +1"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        right = self.example
+        return (*super().wrong, right > 0, right * 0, right * 2, right * math.nan)
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        if array.dtype.kind not in "iuf":
+            raise InputError(f"{name} has dtype {array.dtype}: give {self.what}")
+        bad = (array != 1) & (array != -1)
+        if bad.any():
+            raise self.contains(name, array[bad].flat[0], "; for 0 and 1 give 2·x − 1")
+        return array.astype(np.int64)
+
+    def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.asarray(np.arange(math.prod(shape)).reshape(shape) % 2 * 2 - 1)

@@ -1,0 +1,174 @@
+"""The decorator that reads every argument of a function by the kind its annotation declares."""
+
+from __future__ import annotations
+
+import inspect
+from collections import abc
+from collections.abc import Callable
+from functools import wraps
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+
+from theory.checks import InputError, shown
+from theory.kinds.arrays import Array, Sizes
+from theory.kinds.kind import Kind, Within
+from theory.kinds.numbers import Whole
+from theory.kinds.objects import Choice, Either, Function, Instance, Many, Maybe, Truth
+
+F = TypeVar("F", bound=Callable[..., Any])
+MANY: dict[Any, type] = {
+    **{into: into for into in (list, tuple, set, frozenset)},
+    **dict.fromkeys((abc.Iterable, abc.Collection, abc.Sequence), list),
+    abc.Set: frozenset,
+}
+CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
+NO_KIND = {int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
+"""Classes that say too little of what is right: there are kinds for what is meant by them."""
+
+
+def checked(function: F) -> F:
+    """A function, or a class when it is made, that reads its arguments by their declared kinds.
+
+    The function gets the values as read; defaults are not read again.  Parameters without a kind,
+    *args and **kwargs go through, and arguments too few or unknown are Python's TypeError.  Over
+    `@dataclass` this reads the fields.  `InputError` is raised before the function is entered.
+    """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__)  # type: ignore[misc]
+        return function
+    signature: Signature | None = None
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal signature
+        if signature is None:
+            signature = Signature(function)
+        given = [
+            value if kind is None else kind.read(name, value)
+            for (name, kind), value in zip(signature.positional, args, strict=False)
+        ]
+        given += args[len(given) :]
+        if kwargs:
+            for name, kind in signature.by_name:
+                if name in kwargs:
+                    kwargs[name] = kind.read(name, kwargs[name])
+        if signature.related:
+            signature.relate(given, kwargs)
+        return function(*given, **kwargs)
+
+    vars(call)["__kinds__"] = lambda: parameter_kinds(function)
+    return call  # type: ignore[return-value]
+
+
+def kinds_of(function: Any) -> dict[str, Kind | None] | None:
+    """The kinds of the parameters of a checked function or class; None for one that is not."""
+    made = vars(function).get("__init__") if isinstance(function, type) else function
+    kinds: Callable[[], dict[str, Kind | None]] | None = getattr(made, "__kinds__", None)
+    return None if kinds is None else kinds()
+
+
+class Signature:
+    """The kinds of a function's parameters, resolved once."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        kinds = parameter_kinds(function)
+        parameters = inspect.signature(function).parameters.values()
+        self.positional = tuple(
+            (p.name, kinds.get(p.name))
+            for p in parameters
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        )
+        self.by_name = tuple((name, kind) for name, kind in kinds.items() if kind is not None)
+        bare = {name: kind.kind if isinstance(kind, Maybe) else kind for name, kind in self.by_name}
+        arrays = [(name, kind) for name, kind in bare.items() if isinstance(kind, Array)]
+        # Those whose leading dimensions are the same, before those that broadcast with them.
+        self.arrays = sorted(arrays, key=lambda each: each[1].leading not in ("...", None))
+        self.whole = tuple(name for name, kind in bare.items() if isinstance(kind, Whole))
+        self.limited = tuple(
+            (name, kind)
+            for name, kind in bare.items()
+            if isinstance(kind, Array | Whole) and kind.within.named
+        )
+        self.related = bool(self.arrays or self.limited)
+
+    def relate(self, given: list[Any], named: dict[str, Any]) -> None:
+        """Check sizes and limits that arguments have in common."""
+        places = zip(self.positional, given, strict=False)
+        values = {name: value for (name, _), value in places} | named
+        sizes: Sizes = {
+            name: (name, values[name]) for name in self.whole if values.get(name) is not None
+        }
+        for name, array in self.arrays:
+            if values.get(name) is not None:
+                array.fit(name, values[name].shape, sizes)
+        for name, kind in self.limited:
+            if (value := values.get(name)) is not None:
+                _hold_limits(name, value, kind, sizes)
+
+
+def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> None:
+    within = kind.within.with_sizes(sizes)
+    whole = isinstance(kind, Whole)
+    extremes = (value,) if whole else (value.min().item(), value.max().item())
+    for extreme in extremes if np.size(value) else ():
+        if not within.contains(extreme):
+            has = f"{name} is" if whole else f"{name} contains"
+            size = kind.within.named
+            who, number = sizes[str(size)]
+            known = size if who == size else f"{size} of {who}"
+            raise InputError(
+                f"{has} {shown(extreme)} and {known} is {shown(number)}: give {kind.what}"
+            )
+
+
+def parameter_kinds(function: Callable[..., Any]) -> dict[str, Kind | None]:
+    """Of each parameter that has an annotation, or is no `self`, its kind, or None for no kind."""
+    names = inspect.unwrap(function).__globals__
+    kinds: dict[str, Kind | None] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        hint = parameter.annotation
+        if hint is parameter.empty and parameter.name in ("self", "cls"):
+            continue
+        if isinstance(hint, str):
+            hint = eval(hint, names)
+        kinds[parameter.name] = kind_of(hint)
+    return kinds
+
+
+def kind_of(hint: Any) -> Kind | None:
+    """The kind that an annotation declares; None where it declares none."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        declared = next((each for each in inner[1:] if isinstance(each, Kind)), None)
+        kind = declared or kind_of(inner[0])
+        for each in inner[1:]:
+            if isinstance(each, Within):
+                if kind is None:
+                    raise TypeError(f"{hint} has limits and no kind")
+                kind = kind.narrowed(each)
+        return kind
+    if origin in (Union, UnionType):
+        return _union(inner)
+    if origin is Literal:
+        return Choice(inner)
+    if origin is abc.Callable:
+        return Function()
+    if origin in MANY and (origin is not tuple or inner[-1:] == (...,)):
+        return Many(kind_of(inner[0]), MANY[origin])
+    if hint in CLASSES:
+        return CLASSES[hint]
+    of = origin or hint
+    return Instance(of) if isinstance(of, type) and of not in NO_KIND else None
+
+
+def _union(hints: tuple[Any, ...]) -> Kind | None:
+    kinds = [kind_of(each) for each in hints if each is not NoneType]
+    known = tuple(each for each in kinds if each is not None)
+    if len(known) < len(kinds):
+        return None
+    kind = known[0] if len(known) == 1 else Either(known)
+    return Maybe(kind) if NoneType in hints else kind

@@ -1,0 +1,108 @@
+"""What a kind of parameter is: how its values are read, one right value, and wrong ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from theory.checks import InputError, shown
+
+
+@dataclass(frozen=True)
+class Within:
+    """Limits of a number, or of all entries of an array: `Annotated[Count, Within(most=20)]`.
+
+    `least` and `most` are allowed values, `above` and `below` are not.  `below` and `most` may name
+    an integer parameter of the same call, or a dimension of one of its arrays.
+    """
+
+    least: float | None = None
+    above: float | None = None
+    most: float | str | None = None
+    below: float | str | None = None
+
+    def contains(self, value: Any) -> bool:
+        """Whether a number lies within the limits that are numbers."""
+        return (
+            (self.least is None or value >= self.least)
+            and (self.above is None or value > self.above)
+            and (self.most is None or isinstance(self.most, str) or value <= self.most)
+            and (self.below is None or isinstance(self.below, str) or value < self.below)
+        )
+
+    def narrowed(self, other: Within) -> Within:
+        """These limits, with those of `other` in their place where it has some."""
+        given = {each.name: getattr(other, each.name) for each in fields(other)}
+        return replace(self, **{name: limit for name, limit in given.items() if limit is not None})
+
+    def with_sizes(self, sizes: dict[str, tuple[str, int]]) -> Within:
+        """The limits that name a size, as numbers; those whose size is not known are left out."""
+
+        def number(limit: float | str | None) -> float | None:
+            return sizes.get(limit, ("", None))[1] if isinstance(limit, str) else limit
+
+        return Within(self.least, self.above, number(self.most), number(self.below))
+
+    @property
+    def named(self) -> str | None:
+        """The parameter or dimension that a limit names, if one does."""
+        return next((each for each in (self.most, self.below) if isinstance(each, str)), None)
+
+    def __str__(self) -> str:
+        if self.least is not None and self.most is not None:
+            return f" from {self.least} to {self.most}"
+        words = {"least": "at least", "above": "greater than", "most": "at most", "below": "below"}
+        given = ((word, getattr(self, name)) for name, word in words.items())
+        said = " and ".join(f"{word} {limit}" for word, limit in given if limit is not None)
+        return said and f" {said}"
+
+    def near(self, usual: float) -> Any:
+        """A number within the limits: the usual one, a limit, or one close to it."""
+        low = self.least if self.least is not None else self.above
+        high = [each for each in (self.most, self.below) if not isinstance(each, str | None)]
+        near = [usual, *([] if low is None else [low, low + 1]), *high, *(e - 1 for e in high)]
+        near += [(low + each) / 2 for each in high if low is not None]
+        return next(each for each in near if self.contains(each))
+
+    def outside(self) -> Iterator[float]:
+        """Numbers just beyond the limits."""
+        for limit, step in ((self.least, -1), (self.above, 0), (self.most, 1), (self.below, 0)):
+            if limit is not None and not isinstance(limit, str):
+                yield limit + step
+
+
+ANY = Within()
+
+
+class Kind:
+    """A kind of parameter.  A new one is a frozen dataclass with the following four.
+
+    what     what to give, as it follows the word "give" in a message
+    example  one right value
+    wrong    values that `read` refuses, beside those that every kind refuses
+    read     the value as the function gets it; raises InputError, by `refusal`
+    """
+
+    @property
+    def what(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def example(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return (None, object())
+
+    def read(self, name: str, value: Any) -> Any:
+        raise NotImplementedError
+
+    def refusal(self, name: str, value: Any, remedy: str = "") -> InputError:
+        """`<name> is <value>: give <what>`."""
+        return InputError(f"{name} is {shown(value)}: give {self.what}{remedy}")
+
+    def narrowed(self, within: Within) -> Kind:
+        """This kind, within further limits."""
+        raise TypeError(f"{type(self).__name__} has no limits")

@@ -1,0 +1,124 @@
+"""Kinds of one number: integers, floats, exact rationals; and seeds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from theory.checks import array_of, real
+from theory.kinds.kind import ANY, Kind, Within
+
+NO_NUMBERS: tuple[Any, ...] = (None, object(), "1", "", [1], [], (1, 2), 1j, True, np.bool_(True))
+NOT_FINITE = (math.nan, math.inf, -math.inf, np.float64("nan"))
+
+
+@dataclass(frozen=True)
+class _Number(Kind):
+    """What kinds of one number have in common."""
+
+    within: Within = ANY
+
+    def narrowed(self, within: Within) -> Kind:
+        return replace(self, within=self.within.narrowed(within))
+
+
+@dataclass(frozen=True)
+class Whole(_Number):
+    """An integer: int or one of numpy's; bool and 1.0 are none.  Read as int."""
+
+    @property
+    def what(self) -> str:
+        return f"an integer{self.within}"
+
+    @property
+    def example(self) -> int:
+        return int(self.within.near(2))
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        floats = (2.0, 1.5, Fraction(1, 2), np.float64(2), np.array([2]), np.array(2.0))
+        outside = (int(each) for each in self.within.outside())
+        return (*NO_NUMBERS, *NOT_FINITE, *floats, *outside)
+
+    def read(self, name: str, value: Any) -> int:
+        if type(value) is not int:
+            if isinstance(value, bool) or not isinstance(value, int | np.integer):
+                raise self.refusal(name, value)
+            value = int(value)
+        if not self.within.contains(value):
+            raise self.refusal(name, value)
+        return value
+
+
+@dataclass(frozen=True)
+class RealNumber(_Number):
+    """One finite real number, an array of shape () too; bool is none.  Read as float."""
+
+    @property
+    def what(self) -> str:
+        return f"one finite number{self.within}"
+
+    @property
+    def example(self) -> float:
+        return float(self.within.near(0.5))
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        outside = (float(each) for each in self.within.outside())
+        return (*NO_NUMBERS, *NOT_FINITE, np.array([0.5]), 10**400, *outside)
+
+    def read(self, name: str, value: Any) -> float:
+        if type(value) is not float:
+            array = array_of(name, value)
+            if array.ndim or array.dtype.kind == "b":
+                raise self.refusal(name, value)
+            value = float(real(name, array))
+        if not (math.isfinite(value) and self.within.contains(value)):
+            raise self.refusal(name, value)
+        return value
+
+
+@dataclass(frozen=True)
+class RationalNumber(_Number):
+    """One exact rational number: an integer or a Fraction.  Read as Fraction."""
+
+    @property
+    def what(self) -> str:
+        return f"an integer or a fraction{self.within}"
+
+    @property
+    def example(self) -> Fraction:
+        return Fraction(self.within.near(0.5))
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        outside = (Fraction(each) for each in self.within.outside())
+        return (*NO_NUMBERS, *NOT_FINITE, 0.5, np.float64(1), np.array([1]), *outside)
+
+    def read(self, name: str, value: Any) -> Fraction:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer | Fraction):
+            raise self.refusal(name, value)
+        number = Fraction(value if isinstance(value, Fraction) else int(value))
+        if not self.within.contains(number):
+            raise self.refusal(name, value)
+        return number
+
+
+@dataclass(frozen=True)
+class Random(Kind):
+    """A seed, or a Generator, which is drawn from further.  Read as a Generator."""
+
+    what = "a seed, an integer at least 0, or a Generator"
+    example = 0
+    wrong = (*NO_NUMBERS, *NOT_FINITE, -1, 1.5, np.array([1]), np.random, np.random.RandomState(0))
+
+    def read(self, name: str, value: Any) -> np.random.Generator:
+        if isinstance(value, np.random.Generator):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise self.refusal(name, value)
+        return np.random.default_rng(int(value))

@@ -1,0 +1,225 @@
+"""Kinds of what is no number: choices, texts, objects of a class, functions, files, lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.kinds.kind import Kind, Within
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of some words or numbers: `Literal["gram", "identity"]`."""
+
+    allowed: tuple[Any, ...]
+
+    @property
+    def what(self) -> str:
+        return " or ".join(map(repr, self.allowed))
+
+    @property
+    def example(self) -> Any:
+        return self.allowed[0]
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return (None, object(), "", f"{self.allowed[0]} ", [self.allowed[0]], [], 1.5, b"a")
+
+    def read(self, name: str, value: Any) -> Any:
+        if not isinstance(value, str | int | np.integer) or isinstance(value, bool):
+            raise self.refusal(name, value)
+        if value not in self.allowed:
+            raise self.refusal(name, value)
+        return value
+
+
+@dataclass(frozen=True)
+class Truth(Kind):
+    """True or False, also as numpy has them: `bool`."""
+
+    what = "True or False"
+    example = True
+    wrong = (None, object(), 0, 1, 1.0, "True", "", [], [True], np.array([True]))
+
+    def read(self, name: str, value: Any) -> bool:
+        if not isinstance(value, bool | np.bool_):
+            raise self.refusal(name, value)
+        return bool(value)
+
+
+@dataclass(frozen=True)
+class Instance(Kind):
+    """An object of a class, which an annotation names, or of one of several.
+
+    `Annotated[LogLinear, Instance(LogLinear, "what log_linear makes")]` says how to get one; the
+    class alone is enough where its name says it.
+    """
+
+    of: type | tuple[type, ...]
+    how: str = ""
+    some: Any = None
+    """One of them, or a function that makes one; `example` where there is none is None."""
+
+    @property
+    def what(self) -> str:
+        kinds = self.of if isinstance(self.of, tuple) else (self.of,)
+        return self.how or " or ".join(f"{article(k.__name__)} {k.__name__}" for k in kinds)
+
+    @property
+    def example(self) -> Any:
+        return self.some
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        others: tuple[Any, ...] = (None, object(), 1, 1.5, "a", b"a", [], (), {}, 1j, np.zeros(2))
+        return tuple(each for each in others if not isinstance(each, self.of))
+
+    def read(self, name: str, value: Any) -> Any:
+        if not isinstance(value, self.of):
+            raise self.refusal(name, value)
+        return value
+
+
+def article(word: str) -> str:
+    """a or an, by the first letter."""
+    return "an" if word[:1].lower() in "aeiou" else "a"
+
+
+@dataclass(frozen=True)
+class Function(Kind):
+    """What can be called: `Callable[…]`."""
+
+    what = "a function"
+    example = staticmethod(lambda *given: given[0] if given else None)
+    wrong = (None, object(), 1, "a", [], np.zeros(2))
+
+    def read(self, name: str, value: Any) -> Callable[..., Any]:
+        if not callable(value):
+            raise self.refusal(name, value)
+        return value
+
+
+@dataclass(frozen=True)
+class File(Kind):
+    """Where a file is, as text or Path.  Read as Path; whether it is there is not looked up."""
+
+    holds: str = "what is read"
+
+    @property
+    def what(self) -> str:
+        return f"where a file with {self.holds} is"
+
+    example = Path("example.json")
+    wrong = (None, object(), 1, b"a", [], ["a"])
+
+    def read(self, name: str, value: Any) -> Path:
+        if not isinstance(value, str | Path):
+            raise self.refusal(name, value)
+        return Path(value)
+
+
+@dataclass(frozen=True)
+class Many(Kind):
+    """Several of one kind, or of any where `each` is None: `tuple[Count, ...]`, `Iterable[Count]`.
+
+    Read as `into`: list, tuple, set or frozenset.
+    """
+
+    each: Kind | None
+    into: type = list
+
+    @property
+    def what(self) -> str:
+        name = self.into.__name__
+        return f"{article(name)} {name}" + (f", each {self.each.what}" if self.each else "")
+
+    @property
+    def example(self) -> Any:
+        return self.into([self.each.example] if self.each else [])
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        wrong = self.each.wrong if self.each else ()
+        return (None, object(), 1, 1.5, np.array(1), *([each] for each in wrong))
+
+    def read(self, name: str, value: Any) -> Any:
+        try:
+            entries = list(value)
+        except (TypeError, RuntimeError):  # tensors have reasons of their own
+            raise self.refusal(name, value) from None
+        if self.each is not None:
+            entries = [self.each.read(f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
+        try:
+            return self.into(entries)
+        except TypeError:  # what no set holds
+            raise self.refusal(name, value) from None
+
+    def narrowed(self, within: Within) -> Kind:
+        if self.each is None:
+            return super().narrowed(within)
+        return Many(self.each.narrowed(within), self.into)
+
+
+@dataclass(frozen=True)
+class Maybe(Kind):
+    """None, or a value of a kind: `Positive | None`."""
+
+    kind: Kind
+
+    @property
+    def what(self) -> str:
+        return f"{self.kind.what}, or None"
+
+    @property
+    def example(self) -> Any:
+        return self.kind.example
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return tuple(each for each in self.kind.wrong if each is not None)
+
+    def read(self, name: str, value: Any) -> Any:
+        return None if value is None else self.kind.read(name, value)
+
+    def narrowed(self, within: Within) -> Kind:
+        return Maybe(self.kind.narrowed(within))
+
+
+@dataclass(frozen=True)
+class Either(Kind):
+    """A value of the first kind that takes it: `Formula | str`."""
+
+    kinds: tuple[Kind, ...]
+
+    @property
+    def what(self) -> str:
+        return " or ".join(kind.what for kind in self.kinds)
+
+    @property
+    def example(self) -> Any:
+        return next((e for e in (kind.example for kind in self.kinds) if e is not None), None)
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return tuple(each for kind in self.kinds for each in kind.wrong if not self._takes(each))
+
+    def _takes(self, value: Any) -> bool:
+        try:
+            self.read("value", value)
+        except InputError:
+            return False
+        return True
+
+    def read(self, name: str, value: Any) -> Any:
+        for kind in self.kinds:
+            try:
+                return kind.read(name, value)
+            except InputError:
+                continue
+        raise self.refusal(name, value)

@@ -1,0 +1,1 @@
+"""The command line: commands, options, running and printing."""

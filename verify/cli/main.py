@@ -1,0 +1,332 @@
+"""The command line: `python -m verify list | show NAME | NAME [options] | all | report | …`.
+
+Exit codes: 0 holds · 1 fails · 2 usage · 3 undecided · 4 internal error.
+"""
+
+from __future__ import annotations
+
+import errno
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.exceptions import TyperException
+
+from theory import checks
+from theory.checks import InputError
+from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
+from verify.cli.options import (
+    EXIT,
+    Certificate,
+    Json,
+    Plot,
+    Quick,
+    Quiet,
+    Seed,
+    Verbose,
+    progress_bar,
+)
+from verify.cli.output import SCREEN, drawn, file_target, json_target, picture_target, write
+from verify.cli.parallel import Task, at_once
+from verify.cli.report import environment
+from verify.cli.running import Output, among_others, check, news, summary
+from verify.finding import Verdict
+from verify.ledger.theorems import (
+    described,
+    entries_of,
+    in_latex,
+    ledger,
+    listing,
+    option_sets,
+    tables,
+    theorem,
+)
+from verify.sweep.commands import summarise, sweep_command
+
+USAGE, INTERNAL, INTERRUPTED = 2, 4, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; every error is one line on standard error."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        words = _with_json_target(words)
+        return _app(words)(args=words, prog_name="verify", standalone_mode=False) or 0
+    except TyperException as error:
+        return _complain(" ".join(error.format_message().split()))
+    except InputError as error:
+        return _complain(str(error))
+    except MemoryError:
+        return _complain("there is not enough memory for so much: ask for less")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC and not error.filename:
+            print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
+            return INTERNAL
+        if {"-v", "--verbose"} & set(words):
+            traceback.print_exc()
+        print(
+            f"internal error: {type(error).__name__}: {error} (run again with -v to see where)",
+            file=sys.stderr,
+        )
+        return INTERNAL
+
+
+def _complain(message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return USAGE
+
+
+def _with_json_target(words: list[str]) -> list[str]:
+    """`--json` may stand alone; then it means the screen, written `--json -`."""
+    for i, word in enumerate(words):
+        following = words[i + 1] if i + 1 < len(words) else "--"
+        if word == "--json" and not following:
+            raise InputError("--json names no file: give one, or leave the name out for the screen")
+        if word == "--json" and following.startswith("-") and following != "-":
+            return [*words[: i + 1], "-", *words[i + 1 :]]
+    return words
+
+
+def _app(words: Sequence[str]) -> typer.Typer:
+    """The commands; of the claims, only the one that was named is imported."""
+    app = typer.Typer(
+        add_completion=False,
+        no_args_is_help=False,
+        rich_markup_mode=None,
+        help="Evidence for theorems about transformers.",
+    )
+    app.callback()(lambda: None)
+    functions: list[Callable[..., Any]] = [
+        list_statements,
+        show,
+        build,
+        check_all,
+        sweep_command(None),
+        summarise,
+        report,
+        self_test,
+        show_environment,
+    ]
+    own = dict(zip(COMMANDS, functions, strict=True))
+    name = next((word for word in words if not word.startswith("-")), None)
+    if name == "sweep":
+        following = words[words.index(name) + 1 :][:1]
+        if following and not following[0].startswith("-"):
+            own["sweep"] = sweep_command(_named(following[0]))
+        elif following not in ([], ["--help"]):
+            raise InputError("name the claim first: `verify sweep NAME --k 1..12 …`")
+    for own_name, command in own.items():
+        app.command(own_name, help=inspect.getdoc(command))(command)
+    if name is None:
+        if "--help" not in words:
+            raise InputError(f"no command: choose one of {', '.join([*own, *installed()])}")
+        for claim_name in installed():
+            stated = [entry.statement for entry in entries_of(claim_name)][:1]
+            app.command(claim_name, help="".join(stated) or None)(lambda: None)
+    elif name not in own:
+        claim = _named(name, own)
+        app.command(name, help=inspect.getdoc(claim.check))(_command(name, claim))
+    return app
+
+
+def _named(name: str, own: Iterable[str] | None = None) -> Claim:
+    """The claim of this name; ValueError, with the nearest (also of our `own` commands, if these
+    are given), if there is none."""
+    points = installed()
+    if name not in points:
+        near = get_close_matches(name, [*points, *(own or [])], n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
+        raise InputError(f"no claim{' or command' * (own is not None)} '{name}': {hint}")
+    return loaded(points[name])
+
+
+def _command(name: str, claim: Claim) -> Callable[..., int]:
+    """The claim as a typer command: its own options, then the common ones."""
+
+    def run_claim(
+        seed: Seed = 0,
+        json: Json = "",
+        plot: Plot = None,
+        certificate: Certificate = None,
+        quiet: Quiet = False,
+        verbose: Verbose = False,
+        **options: Any,
+    ) -> int:
+        output = Output(json_target(json), quiet, verbose, silent=json == SCREEN)
+        target, file = picture_target(plot), file_target(certificate)
+        _apart({"--json": json, "--plot": target, "--certificate": file})
+        stated = None if file is None else list[dict[str, Any]]()
+        with drawn(target) as picture:
+            run = Run(seed, plot=picture, certificates=stated, progress=progress_bar(quiet))
+            verdict = check(name, claim, run, options, output).verdict
+        if file is not None:
+            _certified(file, name, run, verdict)
+        return EXIT[verdict]
+
+    offered = {"plot": claim.draws, "certificate": claim.certifies}
+    common = [
+        p
+        for p in inspect.signature(run_claim, eval_str=True).parameters.values()
+        if p.kind is p.POSITIONAL_OR_KEYWORD and offered.get(p.name, True)
+    ]
+    own = [p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in claim.options.values()]
+    run_claim.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
+    run_claim.__annotations__ = {p.name: p.annotation for p in [*own, *common]}
+    return run_claim
+
+
+def _apart(files: dict[str, Any]) -> None:
+    """Raise ValueError if two options name one file."""
+    named = dict[Path, str]()
+    for name, file in files.items():
+        if file and (other := named.setdefault(Path(file).resolve(), name)) != name:
+            raise InputError(f"{other} and {name} both name {file}: give each a file of its own")
+
+
+def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
+    """Write what the run has certified; ValueError if that is nothing, or not all of it holds."""
+    from verify.evidence.certificates import write_certificate
+
+    if verdict is not Verdict.HOLDS:
+        raise InputError(f"no certificate is written: {name} {verdict}")
+    if not run.certificates:
+        raise InputError(
+            "nothing to certify with these options: `docs/certificates.md` says what is"
+        )
+    write_certificate(file, name, run.certificates)
+
+
+def list_statements(
+    topic: Annotated[str | None, typer.Argument(help="only those of one topic")] = None,
+    markdown: Annotated[bool, option("all of them, as docs/theorems.md", "--markdown")] = False,
+) -> None:
+    """The statements of the library, topic by topic: theorems, bounds, errata, replications."""
+    if markdown:
+        print(tables(), end="")
+        return
+    for line in listing(topic):
+        print(line)
+    others = [name for name in installed() if not entries_of(name)] if topic is None else []
+    for name in others:
+        print(f"  {name:28} {'claim':12} of another package: `verify {name}` shows it")
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="a statement's name, or a claim's")],
+    latex: Annotated[bool, option("as LaTeX, with its sizes", "--latex")] = False,
+) -> None:
+    """One statement: its source, its sizes, and where its theory, weights, claim and test stand."""
+    entries = [theorem(name)] if name in ledger() else entries_of(name) or [theorem(name)]
+    for entry in entries:
+        print(*(in_latex(entry) if latex else described(entry)), sep="\n")
+
+
+def build(
+    name: Annotated[str, typer.Argument(help="a statement's name")],
+    at: Annotated[
+        list[str] | None, option("a parameter, such as k=5; several times for several", "--at")
+    ] = None,
+    save: Annotated[
+        Path | None,
+        option("write it to SAVE, ….safetensors, with a sidecar ….json"),
+    ] = None,
+) -> None:
+    """The model of a statement, in words; and into a file that `constructions.load` reads."""
+    from constructions import save as save_model
+    from constructions.files import target
+    from verify.ledger.build import built, parameters_of, statement
+
+    entry = theorem(name)
+    if save is not None:
+        file_target(target(save))
+    model = built(entry, **parameters_of(at or []))
+    print(model)
+    if save is not None:
+        print(f"written: {save} and {save_model(model, save, statement(entry)).name}")
+
+
+def check_all(
+    quick: Quick = False,
+    jobs: Annotated[int, option("claims at once, each in a process of its own")] = 1,
+    seed: Seed = 0,
+    json: Json = "",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Check every claim, with the options that the ledger names; not those that need one."""
+    outcomes, documents = list[tuple[str, Verdict, list[str]]](), list[str]()
+    jobs = checks.dimension("jobs", jobs)
+    output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
+    claims = {name: among_others(point) for name, point in installed().items()}
+    tasks = [
+        Task(name, options, quick, seed, output)
+        for name, claim in claims.items()
+        if not claim.asks
+        for options in option_sets(name)
+    ]
+    try:
+        if jobs == 1:
+            for task in tasks:
+                claim, run = claims[task.name], Run(seed, quick, progress=progress_bar(quiet))
+                chosen = {**claim.defaults, **task.options}
+                done = check(task.name, claim, run, chosen, output, documents.append)
+                outcomes.append((task.name, *news(done, strictly=not quick and seed == 0)))
+        else:
+            for task, done in zip(tasks, at_once(jobs, tasks), strict=True):
+                documents.append(done.document)
+                outcomes.append((task.name, *news(done, strictly=not quick and seed == 0)))
+    finally:
+        if json:
+            write(json, '{"schema": 2, "claims": [' + ",\n".join(documents) + "]}")
+    verdict = Verdict.together(verdict for _, verdict, _ in outcomes)
+    if not output.silent:
+        count = len({name for name, _, _ in outcomes})
+        print(*summary(outcomes), f"all: {verdict}, {count} claims", sep="\n")
+    return EXIT[verdict]
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="what `verify NAME --json FILE` wrote")],
+    out: Annotated[Path, option("a new folder for the pages", "--out")],
+) -> None:
+    """Pages of one's own runs: statements, models with their weights, evidence."""
+    from verify.site.build import report as write_pages
+
+    print(f"written: {write_pages(runs, out)}")
+
+
+def self_test(
+    claims: Annotated[list[str] | None, typer.Argument(help="only these claims")] = None,
+    random: Annotated[
+        int | None, option("change so many single entries of tensors instead", "--random")
+    ] = None,
+    trained: Annotated[bool, option("the claims on trained models", "--trained")] = False,
+    seed: Seed = 0,
+    json: Json = "",
+    quiet: Quiet = False,
+) -> int:
+    """Plant faults in constructions and functions: claims must notice, and findings can fail."""
+    from verify.selftest.commands import check_claims, check_entries
+
+    names, target, progress = claims or [], json_target(json), progress_bar(quiet)
+    if random is None:
+        passed = check_claims(names, seed, trained, target, quiet, progress)
+    elif random < 1 or trained:
+        raise InputError(f"--random is {random}: give a number at least 1, and not --trained")
+    else:
+        passed = check_entries(names, random, seed, target, quiet, progress)
+    return EXIT[Verdict.of(passed)]
+
+
+def show_environment() -> None:
+    """Versions of what computes the evidence."""
+    for name, value in environment().items():
+        print(f"{name:14} {value}")

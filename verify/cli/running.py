@@ -1,0 +1,204 @@
+"""Claims checked: one, or all of them against the ledger."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from rich.console import Console
+
+from theory.checks import InputError
+from verify.claim import Claim, Run, standing
+from verify.cli.output import write
+from verify.cli.report import Report, as_json
+from verify.finding import Finding, Verdict
+from verify.ledger.plugins import broken, is_ours
+from verify.ledger.theorems import entries_of, must_hold, recorded
+
+STOPPED = "stopped"  # the id of a finding that says so
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is printed (of a claim: nothing if `silent`), and where its JSON goes, if anywhere."""
+
+    json: str = ""
+    quiet: bool = False
+    verbose: bool = False
+    silent: bool = False
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A claim's run: its findings, and their JSON."""
+
+    name: str
+    findings: list[Finding]
+    document: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """What all findings together say."""
+        return Verdict.together(finding.verdict for finding in self.findings)
+
+
+class _Theirs(Claim):
+    """A claim of another package beside ours: what stops it leaves it undecided, and ours go on."""
+
+    point: EntryPoint
+
+    def __init__(self, claim: Claim, point: EntryPoint) -> None:
+        vars(self).update(vars(claim), point=point)
+
+    def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
+        try:
+            yield from super().findings(run, **options)
+        except InputError as error:
+            yield _stopped(error)
+        except Exception as error:
+            yield _stopped(broken(self.point, "was stopped", error))
+
+
+def among_others(point: EntryPoint) -> Claim:
+    """A claim as it is run with all others."""
+    claim = standing(point)
+    return claim if is_ours(point) else _Theirs(claim, point)
+
+
+def check(
+    name: str,
+    claim: Claim,
+    run: Run,
+    options: dict[str, Any],
+    output: Output,
+    keep: Callable[[str], None] | None = None,
+) -> Checked:
+    """Run a claim and show its findings as they come; its JSON, also that of a run that stops, is
+    written, and handed to `keep`."""
+    report = Report(
+        Console(highlight=False, soft_wrap=True), output.quiet or output.silent, output.verbose
+    )
+    findings: list[Finding] = []
+    start = time.perf_counter()
+
+    def checked() -> Checked:
+        seconds, parameters = time.perf_counter() - start, {**options, "seed": run.seed}
+        parameters |= {"quick": True} if run.quick else {}
+        text = as_json(name, claim.statement, claim.source, parameters, findings, seconds)
+        return Checked(name, findings, text)
+
+    def hand_over(done: Checked) -> None:
+        if output.json:
+            write(output.json, done.document)
+        if keep is not None:
+            keep(done.document)
+
+    try:
+        for finding in claim.findings(run, **options):
+            # Not before: what is refused says no more than why.
+            if not findings:
+                report.statement(name, claim.statement, claim.source)
+            findings.append(finding)
+            report.finding(finding)
+    except BaseException as error:
+        report.flush()
+        # What was found so far may all hold, but the claim was not checked to its end.
+        if findings or isinstance(error, KeyboardInterrupt):
+            findings.append(_stopped(error))
+            hand_over(checked())
+        raise
+    done = checked()
+    if not output.silent:
+        report.verdict(name, done.verdict, len(findings), time.perf_counter() - start)
+        if (record := _on_record(done, claim, options)) and not output.quiet:
+            report.console.print(record, markup=False)
+        if done.verdict is Verdict.FAILS and not output.quiet:
+            report.console.print(f"repeat with: {_repeat(name, claim, run, options)}", markup=False)
+    hand_over(done)
+    return done
+
+
+def _on_record(done: Checked, claim: Claim, options: dict[str, Any]) -> str:
+    """Of a replication that does not hold: whether that is what was found before."""
+    usual = {**claim.defaults, **options} == claim.defaults
+    if done.verdict is Verdict.HOLDS or not usual or must_hold(done.name):
+        return ""
+    _, lines = news(done, strictly=False)
+    if lines:
+        return f"not as on record: {'; '.join(lines)}"
+    return f"as on record: see python -m verify show {done.name}"
+
+
+def _stopped(error: BaseException) -> Finding:
+    words, name = "stopped before the end", "interrupted"
+    if not isinstance(error, KeyboardInterrupt):
+        words, name = f"{type(error).__name__}: {error}", "stopped by an error"
+    if isinstance(error, InputError):
+        words = str(error)
+    return Finding(STOPPED, name, "float", float("nan"), 0, Verdict.UNDECIDED, words)
+
+
+def _repeat(name: str, claim: Claim, run: Run, options: dict[str, Any]) -> str:
+    defaults = inspect.signature(claim.check).parameters
+    changed = []
+    for key, value in options.items():
+        if value != defaults[key].default:
+            word = key.replace("_", "-")
+            own = {True: f" --{word}", False: f" --no-{word}"}
+            changed.append(
+                own[value] if isinstance(value, bool) else f" --{word} {shlex.quote(str(value))}"
+            )
+    return f"python -m verify {name}{''.join(changed)} --seed {run.seed}"
+
+
+def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
+    """Whether a claim came out as the ledger has it, and what did not.
+
+    What must hold has to hold.  A replication has to come out as it is on record, finding by
+    finding; unless `strictly` (with fewer samples, or other seeds), a finding that is undecided now
+    or was so before is no news.  Nor is a claim whose optional package is missing.
+    """
+    if checked.findings and checked.findings[-1].id == STOPPED:
+        return Verdict.UNDECIDED, [checked.findings[-1].words]
+    if must_hold(checked.name):
+        return checked.verdict, []
+    if not checked.findings:
+        return Verdict.UNDECIDED, ["no findings"]
+    if [finding.id for finding in checked.findings] == ["package"]:  # an optional one is missing
+        return Verdict.HOLDS, []
+    record, lines = recorded(checked.name), []
+    for finding in checked.findings:
+        was = record.pop(finding.id, "holds")
+        undecided = Verdict.UNDECIDED in (finding.verdict, was)
+        if finding.verdict != was and (strictly or not undecided):
+            lines.append(f"{finding.id}: {finding.verdict}, on record: {was}")
+    if strictly:
+        lines += [f"{id}: not measured, on record: {was}" for id, was in record.items()]
+    return Verdict.of(not lines), lines
+
+
+def summary(outcomes: Sequence[tuple[str, Verdict, list[str]]]) -> list[str]:
+    """How many statements of each kind came out as they should, and what differs.
+
+    An outcome is of a claim with some of its options; a statement comes out as it should if all
+    outcomes of its claim do.
+    """
+    came_out: Counter[str] = Counter()
+    stated: Counter[str] = Counter()
+    for name in dict.fromkeys(name for name, _, _ in outcomes):
+        holds = all(v is Verdict.HOLDS for other, v, _ in outcomes if other == name)
+        for kind in [entry.kind for entry in entries_of(name)] or ["claim of another package"]:
+            stated[kind] += 1
+            came_out[kind] += holds
+    lines = [f"{kind}: {came_out[kind]} of {count} as stated" for kind, count in stated.items()]
+    for name, verdict, differences in outcomes:
+        if verdict is not Verdict.HOLDS and not differences:
+            lines.append(f"differs: {name} {verdict}")
+        lines += [f"differs: {name}, {line}" for line in differences]
+    return lines

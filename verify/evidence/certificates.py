@@ -1,0 +1,196 @@
+"""Certificates: what was certified, for `verify/checker.py`, `verify/gap_checker.py` and whoever
+reads it.
+
+A file holds statements and their evidence: the weights that torch runs as exact numbers, the sizes,
+and what is computed from them. The evidence is computed by the checkers themselves, which share no
+code with the rest: a statement that they do not verify is not written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.computation.cascade import Cascade, Table
+from theory.regression import Start
+from verify import checker, gap_checker
+from verify.cli.output import deliver
+from verify.evidence.statement import OverTokens, prompt_of
+from verify.evidence.statement import symbols as symbols_of
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from constructions.attention import Attention
+    from constructions.transformer import MLP, Transformer
+
+POINTS = 2  # modulo primes of 61 bits: the chance to miss a difference is below 2^−60
+MOST_WORDS = 512  # sequences that the checker runs in some seconds
+
+Statement = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """M ← (I + E + … + E^{order−1}) M with E = I − MS, so many steps from αS or αI (`start`).
+
+    Newton's method has order 2; k steps of gradient descent are one step of order k from αI.
+    `words` say what it is.
+    """
+
+    words: str
+    steps: int
+    alpha: float
+    start: Start = "gram"
+    order: int = 2
+
+
+def for_all_inputs(model: Transformer, d: int, n: int, of: Recursion) -> Statement:
+    """The last token's answer is q M Xᵀy with the M of a recursion, for all inputs."""
+    domain, X, y, Q = symbols_of(d, n)
+    prompt = prompt_of(model, domain, X, y, Q)
+    return {
+        "kind": "polynomial",
+        "name": f"{model.name}: {of.words}, for all inputs (d = {d}, n = {n})",
+        "d": d,
+        "n": n,
+        "steps": of.steps,
+        "order": of.order,
+        "start": of.start,
+        "alpha": exactly(of.alpha),
+        "prompt": [[str(entry) for entry in row] for row in prompt.tokens],
+        "points": POINTS,
+        **_model(model, prompt.n_examples),
+    }
+
+
+def on_all_sequences(
+    of: OverTokens, symbols: int, definition: Mapping[str, Any], what: str
+) -> Statement:
+    """The answers are a definition's on all sequences of at most three of the symbols, if they are
+    free, and of the greatest length for which there are at most 512."""
+    letters = symbols if of.symbols else min(symbols, 3)
+    length = next(T for T in range(9, 0, -1) if letters**T <= MOST_WORDS or T == 1)
+    model = of.build(letters, length)
+    return {
+        "kind": "sequences",
+        "name": f"{model.name}: {what}, on all sequences of {length} letters of {letters}",
+        "letters": letters,
+        "length": length,
+        "prefix": list(model.interface.prefix),
+        **definition,
+        **_model(model, model.interface.n_examples),
+    }
+
+
+def by_gaps(
+    of: OverTokens, symbols: int, hops: int, first: Literal["before", "behind"]
+) -> Statement:
+    """The answers are those of so many hops on all sequences of up to 32 of at most eight symbols,
+    or 16 of four where answers are added up on the way; `first` is the program's first look."""
+    one_answer = hops.bit_count() == 1
+    letters, length = (min(symbols, 8), 32) if one_answer else (min(symbols, 4), 16)
+    model = of.build(letters, length)
+    return {
+        "kind": "lookups",
+        "name": f"{model.name}: hops, on all sequences of up to {length} letters of {letters}",
+        "letters": letters,
+        "length": length,
+        "hops": hops,
+        "first": first,
+        "model": _model(model, model.interface.n_examples)["model"],
+    }
+
+
+def for_every_length(of: Cascade) -> Statement:
+    """The stages of a cascade say the state of its automaton, for words of every length."""
+
+    def table(given: Table) -> dict[str, Any]:
+        rows = {" ".join(map(str, key)): value for key, value in given.rows.items()}
+        return {"reads": list(given.reads), "rows": rows}
+
+    stages = [
+        {"kind": stage.kind, "size": stage.size, "first": stage.first, **table(stage.table)}
+        for stage in of.stages
+    ]
+    return {
+        "kind": "cascade",
+        "name": f"the cascade of {of.automaton.name}, for words of every length",
+        "automaton": [list(row) for row in of.automaton.transitions],
+        "start": of.automaton.start,
+        "stages": stages,
+        "answer": table(of.answer),
+    }
+
+
+def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -> None:
+    """Write the statements with their evidence; ValueError for one that does not hold, or a file
+    that cannot be written."""
+    made: dict[str, Any] = {"claim": claim}
+    for statement in statements:
+        kind, by = "certificates", checker.computed
+        if statement["kind"] == "lookups":
+            kind, by = "gaps", gap_checker.computed
+        try:
+            evidence = by(statement)
+        except ArithmeticError as wrong:
+            raise InputError(f"no certificate of {statement['name']}: {wrong}") from None
+        made.setdefault(kind, []).append({"statement": statement, "evidence": evidence})
+    deliver(path, f"{json.dumps(made, indent=1)}\n".encode())
+
+
+def exactly(number: float) -> str:
+    """A float as a fraction, exactly."""
+    return str(Fraction(number))
+
+
+def _rows(weights: Tensor) -> Any:
+    array = weights.detach().cpu().numpy().astype(np.float64)
+    return np.vectorize(exactly, otypes=[object])(array).tolist() if array.size else array.tolist()
+
+
+def _model(model: Transformer, examples: int) -> Statement:
+    normed = any(b.norm or b.ln1 or b.ln2 for b in model.blocks) or model.ln_final
+    if normed or any(attn.scale != 1 for attn in model.attentions):
+        raise InputError(f"{model.name} has norms or scaled scores, which no certificate states")
+    b_U, positions = model.unembed.b_U, model.pos_embed
+    return {
+        "examples": examples,
+        "model": {
+            "embed": _rows(model.embed.W_E),
+            "positions": [] if positions is None else _rows(positions.W_pos),
+            "blocks": [
+                {"heads": _heads(block.attn), "mlp": _mlp(block.mlp)} for block in model.blocks
+            ],
+            "unembed": _rows(model.unembed.W_U),
+            "b_unembed": ["0"] * model.unembed.W_U.shape[1] if b_U is None else _rows(b_U),
+        },
+    }
+
+
+def _heads(attn: Attention | None) -> list[Statement]:
+    if attn is None:
+        return []
+    names = {"Q": "W_Q", "K": "W_K", "V": "W_V", "O": "W_O", "b_Q": "b_Q", "b_K": "b_K"}
+    return [
+        {
+            "rule": attn.normalise,
+            "mask": mask,
+            **{name: _rows(getattr(attn, tensor)[h]) for name, tensor in names.items()},
+        }
+        for h, mask in enumerate(attn.masks)
+    ]
+
+
+def _mlp(mlp: MLP | None) -> list[Statement]:
+    if mlp is None:
+        return []
+    names = {"in": "W_in", "b_in": "b_in", "out": "W_out", "b_out": "b_out"}
+    return [{name: _rows(getattr(mlp, tensor)) for name, tensor in names.items()}]

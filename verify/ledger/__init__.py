@@ -1,0 +1,1 @@
+"""Statements as data, what other packages add, and errata."""

@@ -1,0 +1,316 @@
+"""The ledger: every statement of the library, as data (`theorems.toml`).
+
+An entry says in words what is stated, its source by key, its kind, and where its mathematics,
+weights, claim and test stand; its sizes are formulas that tests hold against the built models.
+Kinds:
+
+    theorem       must hold
+    bound         must hold
+    erratum       a printed mistake, shown
+    replication   a published observation, with the outcome that we found
+    open          a question, with what is known
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from functools import cache, partial
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from theory.checks import InputError
+from verify.claim import installed
+from verify.ledger import plugins
+
+KINDS = ("theorem", "bound", "erratum", "replication", "open")
+INTRODUCTION = """All that is stated, from the ledger; `python -m verify show NAME` says where
+theory, weights, claim and test of a statement stand. Sizes hold for all parameters of the call;
+d is the dimension of inputs, k the number of steps or hops, n that of tokens or examples, V that of
+symbols. A claim is run by `python -m verify CLAIM`; `python -m verify list --markdown` writes this
+page.
+"""
+LEDGER = Path(__file__).with_name("theorems.toml")
+WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # of which names are made: they are those of files
+
+
+def ceil_log(base: int, value: int) -> int:
+    """⌈log_base value⌉, exactly, for value ≥ 1."""
+    power, exponent = 1, 0
+    while power < value:
+        power, exponent = power * base, exponent + 1
+    return exponent
+
+
+def bits(V: int) -> int:
+    """Binary digits that tell V symbols apart: ⌈log₂V⌉, and 1 if V = 1."""
+    return max(1, ceil_log(2, V))
+
+
+FUNCTIONS = {
+    "ceil_log": ceil_log,
+    "floor_log2": lambda value: value.bit_length() - 1,
+    "bits": bits,
+    "ones": int.bit_count,
+    "min": min,
+    "max": max,
+}
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A size as a formula, exact or (written "≤ …") a bound: `Formula("2*d + 2")(d=5)` is 12."""
+
+    text: str
+
+    def __call__(self, **parameters: int) -> int:
+        """Its value at these parameters."""
+        return int(eval(self.code, {"__builtins__": {}}, {**FUNCTIONS, **parameters}))
+
+    @property
+    def code(self) -> CodeType:
+        """What computes it; SyntaxError if it is no formula."""
+        return compile(self.text.removeprefix("≤ "), "<ledger>", "eval")
+
+    def admits(self, value: int, **parameters: int) -> bool:
+        """Whether a size is as stated."""
+        stated = self(**parameters)
+        return value <= stated if self.text.startswith("≤") else value == stated
+
+    def latex(self) -> str:
+        """The formula in LaTeX, by way of SymPy."""
+        import sympy
+
+        names = {
+            "ceil_log": lambda base, value: sympy.ceiling(sympy.Function(f"log_{base}")(value)),
+            "floor_log2": lambda value: sympy.floor(sympy.Function("log_2")(value)),
+            "bits": lambda V: sympy.ceiling(sympy.Function("log_2")(V)),
+            "ones": sympy.Function("ones"),
+            "min": sympy.Min,
+            "max": sympy.Max,
+        }
+        # Single letters are symbols, also those that SymPy has for something else.
+        letters = re.findall(r"\b[a-zA-Z]\b", self.text)
+        names |= {letter: sympy.Symbol(letter) for letter in letters}
+        stated = sympy.sympify(self.text.removeprefix("≤ "), locals=names, evaluate=False)
+        return r"\le " * self.text.startswith("≤") + sympy.latex(stated)
+
+    def __str__(self) -> str:
+        text = re.sub(r"ceil_log\(([\ds]), ((?:[^()]|\([^()]*\))+)\)", _log, self.text)
+        text = re.sub(r"floor_log2\((\w+)\)", r"⌊log₂\1⌋", text)
+        text = re.sub(r"bits\((\w+)\)", r"⌈log₂\1⌉", text)
+        text = re.sub(r"bits\(([^()]+)\)", r"⌈log₂(\1)⌉", text)
+        text = re.sub(r"(\d)\*([a-zA-Z⌈(])", r"\1\2", text)
+        return text.replace("**", "^").replace("*", "·")
+
+
+def _log(match: re.Match[str]) -> str:
+    base, value = match[1].translate(str.maketrans("0123456789s", "₀₁₂₃₄₅₆₇₈₉ₛ")), match[2]
+    return f"⌈log{base}({value})⌉"
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """One entry of the ledger.
+
+    `theory`, `weights` and `test` are files, the first with the function to look at; `build` is the
+    call that makes the model, and `over` the parameters at which the test makes it; `claim` is the
+    claim that shows the statement, with these `options` where its defaults do not, and `found` what
+    a replication found: the verdicts of its findings that do not hold, by their ids.  `package` is
+    the one that states it, if it is not ours; its files and its functions are meant then.
+    """
+
+    name: str
+    topic: str
+    kind: str
+    statement: str
+    source: str
+    claim: str
+    theory: str = ""
+    weights: str = ""
+    test: str = ""
+    build: str = ""
+    over: Mapping[str, list[int]] = field(default_factory=dict)
+    sizes: Mapping[str, Formula] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    found: Mapping[str, str] = field(default_factory=dict)
+    open: str = ""
+    package: str = ""
+
+    @property
+    def command(self) -> str:
+        """How the statement is shown."""
+        words = [
+            f" --{name}" + f" {value}" * (value is not True) for name, value in self.options.items()
+        ]
+        return f"python -m verify {self.claim}{''.join(words)}"
+
+
+@cache
+def ledger() -> dict[str, Theorem]:
+    """All entries by name: ours in the order of the file, then those of other packages.
+
+    A ledger of another package that cannot be read is left out, with a line on standard error.
+    """
+    found = entries(LEDGER.read_text(encoding="utf-8"))
+    for point in plugins.ledgers():
+        try:
+            file, text = plugins.text_of(point)
+            plugins.refuse(file, text, partial(_wrong, found, point.value))
+            found |= entries(text, point.value)
+        except InputError as error:
+            plugins.warn(f"{error} (its statements are left out)")
+    return found
+
+
+def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
+    """What is wrong with an entry of another package's ledger, if anything."""
+    texts = ("topic", "kind", "statement", "source", "claim")
+    more = ("theory", "weights", "test", "build", "open")
+    tables = ("over", "sizes", "options", "found")
+    known = {each.name for each in fields(Theorem)} - {"name", "package"}
+    if not isinstance(entry, dict):
+        return f"{name} stands in no entry: write [NAME] above it"
+    if name in taken:
+        return f"there is a statement {name} already: give it another name"
+    if unknown := [each for each in entry if each not in known]:
+        return f"{name} has a field '{unknown[0]}': choose of {', '.join(sorted(known))}"
+    for each in texts:
+        if not isinstance(entry.get(each), str):
+            return f'{name} says no {each}: write {each} = "…"'
+    for each in more:
+        if not isinstance(entry.get(each, ""), str):
+            return f'{name} has {each} that is no text: write {each} = "…"'
+    for each in (name, entry["topic"]):
+        if not WORD.fullmatch(each) or each == "index" or each.startswith("topic-"):
+            return f"'{each}' is no name: take small letters and digits, with - between words"
+    for each in tables:
+        if not isinstance(entry.get(each, {}), dict):
+            return f"{name} has {each} that is no table: write {each} = {{ … }}"
+    if entry["kind"] not in KINDS:
+        return f"{name} is of kind '{entry['kind']}': choose one of {', '.join(KINDS)}"
+    if entry["claim"] not in installed():
+        return f"{name} has a claim '{entry['claim']}' that is not installed: see `verify.claims`"
+    if plugins.left_out(package, installed()[entry["claim"]]):
+        return f"{name} has a claim '{entry['claim']}' that is left out: its name is another's"
+    if plugins.is_ours(installed()[entry["claim"]]):
+        return f"{name} has a claim '{entry['claim']}' of this library: name one of its own package"
+    for parameter, values in entry.get("over", {}).items():
+        if not isinstance(values, list) or not values or {*map(type, values)} != {int}:
+            return f"{name} is over {parameter} = {values}: write {parameter} = [1, 2, 5]"
+    for size in entry.get("sizes", {}).values():
+        try:
+            Formula(size).code  # noqa: B018
+        except (SyntaxError, AttributeError):
+            return f"{name} has a size {size!r} that is no formula"
+    return ""
+
+
+def entries(text: str, package: str = "") -> dict[str, Theorem]:
+    """The entries of a ledger in TOML, by name; `package` is that of another package's ledger."""
+    found: dict[str, dict[str, Any]] = tomllib.loads(text)
+    for entry in found.values():
+        entry["sizes"] = {what: Formula(size) for what, size in entry.get("sizes", {}).items()}
+    return {name: Theorem(name, package=package, **entry) for name, entry in found.items()}
+
+
+def theorem(name: str) -> Theorem:
+    """The entry of this name; ValueError, with the nearest, if there is none."""
+    known = ledger()
+    if name not in known:
+        if name in {entry.topic for entry in known.values()}:
+            raise InputError(f"'{name}' is a topic: `verify list {name}` shows its statements")
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
+        raise InputError(f"no theorem '{name}': {hint}")
+    return known[name]
+
+
+def entries_of(claim: str) -> list[Theorem]:
+    """The entries that a claim shows."""
+    return [entry for entry in ledger().values() if entry.claim == claim]
+
+
+def option_sets(claim: str) -> list[dict[str, Any]]:
+    """The options, besides its defaults, with which a claim shows all that it is to show."""
+    sets: list[dict[str, Any]] = [{}]
+    for entry in entries_of(claim):
+        if entry.options not in sets:
+            sets.append(dict(entry.options))
+    return sets
+
+
+def must_hold(claim: str) -> bool:
+    """Whether a claim that does not hold is news: all but those on replications alone."""
+    kinds = {entry.kind for entry in entries_of(claim)}
+    return kinds != {"replication"}
+
+
+def recorded(claim: str) -> dict[str, str]:
+    """The verdicts of a claim's findings, by id, that are on record as other than "holds"."""
+    return {id: verdict for entry in entries_of(claim) for id, verdict in entry.found.items()}
+
+
+def listing(topic: str | None = None) -> Iterator[str]:
+    """The statements, topic by topic; ValueError for a topic that there is not."""
+    topics = dict.fromkeys(entry.topic for entry in ledger().values())
+    if topic is not None and topic not in topics:
+        raise InputError(f"no topic '{topic}': choose one of {', '.join(topics)}")
+    for each in topics if topic is None else (topic,):
+        yield each
+        for entry in ledger().values():
+            if entry.topic == each:
+                yield f"  {entry.name:28} {entry.kind:12} {entry.statement}"
+
+
+def tables() -> str:
+    """The statements as Markdown, a table for each topic: `docs/theorems.md`."""
+    lines = ["# Statements", "", INTRODUCTION.rstrip()]
+    topics = dict.fromkeys(entry.topic for entry in ledger().values())
+    for topic in topics:
+        lines += ["", f"## {topic}", "", "| name | statement | layers | heads | width | claim |"]
+        lines.append("|---|---|---|---|---|---|")
+        for entry in ledger().values():
+            if entry.topic == topic:
+                sizes = [str(entry.sizes.get(what, "")) for what in ("layers", "heads", "width")]
+                kind = "" if entry.kind == "theorem" else f"*{entry.kind}* "
+                cells = [f"`{entry.name}`", kind + entry.statement, *sizes, f"`{entry.claim}`"]
+                escaped = " | ".join(cell.replace("|", r"\|") for cell in cells)
+                lines.append(f"| {escaped} |")
+    return "\n".join(lines) + "\n"
+
+
+def in_latex(entry: Theorem) -> Iterator[str]:
+    """An entry as a LaTeX environment; symbols in its words are left as they are."""
+    sizes = ", ".join(rf"{what} ${formula.latex()}$" for what, formula in entry.sizes.items())
+    yield rf"\begin{{{entry.kind}}}[{{{entry.source}}}]"
+    yield f"  {entry.statement}" + f" Sizes: {sizes}." * bool(sizes)
+    yield rf"\end{{{entry.kind}}}"
+
+
+def _place(claim: str) -> str:
+    module, _, name = installed()[claim].value.partition(":")
+    return f"{module.replace('.', '/')}.py:{name}"
+
+
+def described(entry: Theorem) -> Iterator[str]:
+    """All that the ledger says of an entry, in lines."""
+    yield f"{entry.name} ({entry.kind}, {entry.topic})"
+    yield f"  {entry.statement}"
+    rows = {
+        "package": entry.package,
+        "source": entry.source,
+        "theory": entry.theory,
+        "weights": entry.weights,
+        "build": entry.build,
+        "sizes": ", ".join(f"{what} {formula}" for what, formula in entry.sizes.items()),
+        "claim": f"{entry.command} ({_place(entry.claim)})",
+        "test": entry.test,
+        "open": entry.open,
+        "found": ", ".join(f"{id} {verdict}" for id, verdict in entry.found.items()),
+    }
+    yield from (f"  {name:8} {value}" for name, value in rows.items() if value)

@@ -1,0 +1,118 @@
+"""The self-test shown: of each claim what its faults did, or what changed entries did; as JSON."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from theory.checks import InputError
+from verify.claim import Claim, installed, loaded, standing
+from verify.cli.output import SCREEN, write
+
+Progress = Callable[[Iterable[Any], str], Iterable[Any]]
+
+
+def check_claims(
+    names: Sequence[str], seed: int, trained: bool, target: str, quiet: bool, progress: Progress
+) -> bool:
+    """Plant every fault of these claims (by default, all); whether all is as it should be."""
+    from verify.selftest.function_mutations import function_faults
+    from verify.selftest.run import Report, report_on
+
+    faults, start, reports = function_faults(), time.process_time(), list[Report]()
+    for name, claim in _chosen(names).items():
+        kinds = {fault.trained for fault in faults if fault.claim == name}
+        of_trained = trained or (bool(names) and kinds == {True})
+        if names or trained in kinds or not (trained or kinds):
+            report = report_on(name, claim, seed, faults, trained=of_trained, progress=progress)
+            reports.append(report)
+            _say(report, quiet or target == SCREEN)
+    passed = bool(reports) and all(report.passed for report in reports)
+    if target:
+        write(target, json.dumps([asdict(each) for each in reports], indent=2, ensure_ascii=False))
+    if target != SCREEN:
+        seen, unchanged, missed, dead, findings = (
+            (sum(counts) for counts in zip(*map(_counts, reports), strict=True))
+            if reports
+            else (0,) * 5
+        )
+        print(
+            f"selftest: {seen} faults noticed, {unchanged} change no answer, {missed} MISSED; "
+            f"{findings - dead} of {findings} findings can fail; {_seconds(start)}"
+        )
+    return passed
+
+
+def check_entries(
+    names: Sequence[str], count: int, seed: int, target: str, quiet: bool, progress: Progress
+) -> bool:
+    """Change so many single entries of the models of these claims; whether none was missed."""
+    from verify.selftest.run import random_entries
+
+    start, entries = time.process_time(), []
+    claims = {name: claim for name, claim in _chosen(names).items() if claim.faults_seen}
+    if not claims:
+        raise InputError(f"no models to change: {', '.join(names)} builds none for the self-test")
+    changes = random_entries(claims, count, seed)
+    for entry in progress(changes, "single entries"):
+        entries.append(entry)
+        if not entry.outcome and target != SCREEN:
+            again = " ".join(["selftest", *names, f"--random 1 --seed {entry.seed}"])
+            print(f"MISSED  {entry}\n        repeat with: python -m verify {again}")
+        elif not quiet and target != SCREEN and entry.outcome != "seen":
+            print(f"same    {entry}: equal on {entry.outcome}")
+    found = Counter("no" if e.outcome not in ("", "seen") else e.outcome for e in entries)
+    if target:
+        write(target, json.dumps([asdict(each) for each in entries], indent=2, ensure_ascii=False))
+    if target != SCREEN:
+        print(
+            f"selftest: {found['seen']} of {count} changed entries noticed, {found['no']} change "
+            f"no answer, {found['']} MISSED; {_seconds(start)}"
+        )
+    return not found[""]
+
+
+def _chosen(names: Sequence[str]) -> dict[str, Claim]:
+    points = installed()
+    unknown = [name for name in names if name not in points]
+    if unknown:
+        raise InputError(f"no claim '{unknown[0]}': `verify list` shows them all")
+    load = loaded if names else standing
+    return {name: load(points[name]) for name in names or points}
+
+
+def _say(report: Any, quiet: bool) -> None:
+    seen, unchanged, missed, dead, findings = _counts(report)
+    if not quiet or not report.passed:
+        print(
+            f"{'seen' if report.passed else 'MISSED':8}{report.claim}: {seen} faults noticed, "
+            f"{unchanged} change no answer, {missed} missed; "
+            f"{findings - dead} of {findings} findings can fail"
+        )
+    for line in report.missed:
+        print(f"        missed: {line}")
+    for id, fault in report.killed.items():
+        if not fault:
+            print(f"        DEAD: no fault makes {id} fail")
+        elif not quiet:
+            print(f"        {id} fails by: {fault}")
+    for line in () if quiet else report.unchanged:
+        print(f"        changes no answer: {line}")
+
+
+def _counts(report: Any) -> tuple[int, int, int, int, int]:
+    return (
+        report.seen,
+        len(report.unchanged),
+        len(report.missed),
+        len(report.dead),
+        len(report.killed),
+    )
+
+
+def _seconds(start: float) -> str:
+    return f"{time.process_time() - start:.0f} s of one core"

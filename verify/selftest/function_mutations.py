@@ -1,0 +1,245 @@
+"""Faults in functions, as data: what a named function returns is changed, and findings must notice.
+
+Beside every topic's claims lies a `faults.toml` (and one beside this file, for what all share):
+
+    [[fault]]
+    claim = "newton"                # or "*": every claim with findings of these ids
+    options = { k = 2 }             # default: the first options of the claim's `faults_seen`
+    function = "verify.regression.convergence:newton_residual"
+    change = "half"                 # one of CHANGES, or a function "module:name"
+    part = "bound"                  # only this of the result: an attribute, a key or a place
+    fails = ["ols"]                 # ids as fnmatch patterns: these findings, and no others
+    holds = ["*/even"]              # default: none; these, and no others, do not hold without it
+    quick = false                   # default true: a run at quick sizes
+    trained = true                  # default false: only in `selftest --trained`
+
+`function` names the attribute of the module that *uses* it; it is replaced while the claim runs by
+one that changes what the function returns.  Where the claim imports it inside a function, it is
+the module that the import names.  The attribute may be a method or a property, "module:Class.name".
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import wraps
+from importlib import import_module
+from inspect import getattr_static
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from theory.checks import InputError
+
+VERIFY = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class FunctionFault:
+    """An entry of a `faults.toml`; see the module."""
+
+    claim: str
+    function: str
+    change: str
+    fails: tuple[str, ...]
+    options: Mapping[str, Any] | None = None
+    part: str | int | None = None
+    quick: bool = True
+    trained: bool = False
+    holds: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = self.function.rsplit(":", 1)[1]
+        return f"{self.change} of {where}" + f", {self.part}" * (self.part is not None)
+
+    @contextmanager
+    def planted(self) -> Iterator[None]:
+        """While this is open, the function's results are changed."""
+        owner, name = _owner(self.function)
+        healthy = getattr_static(owner, name)
+        setattr(owner, name, self._faulty(healthy))
+        try:
+            yield
+        finally:
+            setattr(owner, name, healthy)
+
+    def _faulty(self, healthy: Any) -> Any:
+        if isinstance(healthy, property):
+            assert healthy.fget is not None
+            return property(self._faulty(healthy.fget))
+        if not callable(healthy):  # a number or a table
+            return self._changed(healthy)
+
+        @wraps(healthy)
+        def faulty(*args: Any, **kwargs: Any) -> Any:
+            return self._changed(healthy(*args, **kwargs))
+
+        return faulty
+
+    def _changed(self, result: Any) -> Any:
+        change = CHANGES.get(self.change) or getattr(*_owner(self.change))
+        if self.part is None:
+            return change(result)
+        if isinstance(result, Mapping):
+            return {**result, self.part: change(result[self.part])}
+        if isinstance(self.part, int):
+            items = [*result]
+            items[self.part] = change(items[self.part])
+            return _like(result, items)
+        if hasattr(result, "_replace"):
+            return result._replace(**{self.part: change(getattr(result, self.part))})
+        return replace(result, **{self.part: change(getattr(result, self.part))})
+
+
+def function_faults(folder: Path = VERIFY) -> list[FunctionFault]:
+    """All entries of the `faults.toml` of the topics; ValueError for one that cannot be read."""
+    found = []
+    for path in sorted(folder.rglob("faults.toml")):
+        for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("fault", []):
+            where = f"{path.relative_to(folder)}, {entry.get('function')}"
+            try:
+                lists = {key: tuple(entry[key]) for key in ("fails", "holds") if key in entry}
+                fault = FunctionFault(**{**entry, **lists})
+            except (KeyError, TypeError) as error:
+                raise InputError(
+                    f"{where}: {error}; see verify/selftest/function_mutations.py for the keys"
+                ) from None
+            if fault.change not in CHANGES and ":" not in fault.change:
+                raise InputError(
+                    f"{where}: no change {fault.change!r}: choose one of {', '.join(CHANGES)}"
+                )
+            found.append(fault)
+    return found
+
+
+def _owner(function: str) -> tuple[Any, str]:
+    """The module or class that holds an attribute, and its name; ValueError if there is none."""
+    module, _, path = function.partition(":")
+    *outer, name = path.split(".")
+    try:
+        owner: Any = import_module(module)
+        for each in outer:
+            owner = getattr(owner, each)
+        getattr_static(owner, name)
+    except (ImportError, AttributeError, ValueError):
+        raise InputError(f"no function {function}: name it as module:function") from None
+    return owner, name
+
+
+def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A change of every number in a value, and in what functions in it return; truth values, words
+    and models are left as they are."""
+
+    def through(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: through(each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return _like(value, [through(each) for each in value])
+        if isinstance(value, Iterator):
+            return map(through, value)
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            return np.frompyfunc(through, 1, 1)(value)
+        if value is None or isinstance(value, bool | str | bytes) or hasattr(value, "parameters"):
+            return value
+        if isinstance(value, np.ndarray):
+            return np.asarray(change(value))  # numpy makes a number of an array without dimensions
+        if callable(value):
+            return lambda *args, **kwargs: through(value(*args, **kwargs))
+        return change(value)
+
+    return through
+
+
+def _like(value: Any, items: list[Any]) -> Any:
+    kind = type(value)
+    return kind(*items) if hasattr(value, "_replace") else kind(items)
+
+
+def _nothing(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value[:0]
+    return type(value)() if isinstance(value, list | tuple | dict | str) else None
+
+
+def _reversed(value: Any) -> Any:
+    return value[..., ::-1].copy() if isinstance(value, np.ndarray) else value[::-1]
+
+
+def _weights(change: Callable[[Any], None]) -> Callable[[Any], Any]:
+    """A change of a copy of every model in a value."""
+
+    def through(value: Any) -> Any:
+        if hasattr(value, "parameters"):
+            from copy import deepcopy
+
+            faulty = deepcopy(value)
+            for weights in faulty.parameters():
+                weights.requires_grad_(False)
+            change(faulty)
+            return faulty
+        if isinstance(value, Mapping):
+            return {name: through(each) for name, each in value.items()}
+        return _like(value, [*map(through, value)]) if isinstance(value, list | tuple) else value
+
+    return through
+
+
+def _untrained(model: Any) -> None:
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
+    for weights in model.parameters():
+        if weights.ndim > 1:
+            drawn = torch.randn(weights.shape, generator=generator, dtype=weights.dtype)
+            weights.copy_(drawn / weights.shape[-2] ** 0.5)
+
+
+def _silent_heads(model: Any) -> None:
+    for attn in model.attentions:
+        attn.W_O.zero_()
+
+
+def _silent_layer(model: Any) -> None:
+    for weights in model.blocks[len(model.blocks) // 2].parameters():
+        weights.zero_()
+
+
+def _shorter(model: Any) -> None:
+    model.blocks = model.blocks[:-1]
+
+
+def _said(factor: float) -> Callable[[Any], None]:
+    def change(model: Any) -> None:
+        for weights in model.unembed.parameters():
+            weights *= factor
+
+    return change
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "half": _numbers(lambda value: value / 2),
+    "double": _numbers(lambda value: value * 2),
+    "a thousandth more": _numbers(lambda value: value * 1.001),
+    "a million times": _numbers(lambda value: value * 10**6),
+    "a millionth": _numbers(lambda value: value / 10**6),
+    "negative": _numbers(lambda value: -value),
+    "zero": _numbers(lambda value: value * 0),
+    "one": _numbers(lambda value: value * 0 + 1),
+    "one more": _numbers(lambda value: value + 1),
+    "one less": _numbers(lambda value: value - 1),
+    "nan": _numbers(lambda value: value * float("nan")),
+    "opposite": lambda value: not value,
+    "nothing": _nothing,
+    "drops the last": lambda value: value[:-1],
+    "drops the first": lambda value: value[1:],
+    "backwards": _reversed,
+    "untrained": _weights(_untrained),
+    "silent heads": _weights(_silent_heads),
+    "silent layer": _weights(_silent_layer),
+    "without its last layer": _weights(_shorter),
+    "says nothing": _weights(_said(0.0)),
+    "says the opposite": _weights(_said(-1.0)),
+}

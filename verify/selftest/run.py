@@ -1,0 +1,329 @@
+"""The self-test: faults are planted, and the claims must notice.
+
+A certificate that cannot fail is worth nothing.  For every claim and each set of options that it is
+to be tested with (`faults_seen`), at quick sizes:
+
+tensors    every fault of `faults.py`, in every head, MLP, embedding, position table and read-out of
+           the models that the claim builds and runs, has to make a finding fail, or is shown to
+           change no answer (`unchanged.py`).
+functions  every entry of a `faults.toml` (its format: `planting.py`) has to change the verdict of
+           exactly the findings that it names; with a planted model findings may have to hold that
+           do not hold of a trained one.
+findings   every finding has to fail under one of these faults; one that never does is dead.
+entries    `selftest --random N`: one entry of one tensor is changed, anywhere.
+
+A run that is stopped by an error has been noticed, but kills no finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from theory.checks import InputError
+from verify.claim import Claim, Fault, Run
+from verify.finding import Verdict
+from verify.selftest.function_mutations import FunctionFault
+
+if TYPE_CHECKING:
+    from constructions.transformer import Transformer
+
+AS_IT_IS = "what is observed"  # of a trained model that does not do what is said of them
+
+Claims = dict[str, Claim]
+Options = dict[str, Any]
+Verdicts = dict[str, Verdict]
+
+
+@dataclass
+class Healthy:
+    """A claim's run without a fault: the verdicts of its findings, and the models that it ran."""
+
+    verdicts: Verdicts
+    models: list[Transformer]
+
+
+@dataclass
+class Report:
+    """What became of a claim's faults and findings.
+
+    `seen` counts the faults that were noticed, `unchanged` says of the others how they were shown
+    to change no answer, and `missed` what is left.  `killed` has for each finding a fault under
+    which it does not hold, or "".  `absent` says that there was nothing to find without an optional
+    package.
+    """
+
+    claim: str
+    seen: int = 0
+    absent: bool = False
+    unchanged: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    killed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def dead(self) -> list[str]:
+        """The findings that no fault makes fail."""
+        return [id for id, fault in self.killed.items() if not fault]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every fault was noticed and every finding can fail; nothing tested is no pass,
+        unless there was nothing to test."""
+        return (bool(self.seen) or self.absent) and not self.missed and not self.dead
+
+
+def report_on(
+    name: str,
+    claim: Claim,
+    seed: int,
+    faults: Iterable[FunctionFault] = (),
+    *,
+    trained: bool = False,
+    progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items,
+) -> Report:
+    """Every fault of a claim planted, those in functions first; with `trained`, these alone."""
+    report = Report(name)
+    cases = () if trained else claim.faults_seen
+    for fault in progress([f for f in faults if f.trained == trained], f"{name}, functions"):
+        if fault.claim == name:
+            given = next(iter(claim.faults_seen), {}) if fault.options is None else fault.options
+            _plant_in_function(report, claim, seed, fault, dict(given))
+        elif fault.claim == "*":
+            for options in cases:
+                _plant_in_function(report, claim, seed, fault, options)
+    for options in cases:
+        healthy = run_healthy(claim, seed, options, report)
+        if healthy is not None:
+            _plant_in_tensors(report, claim, seed, options, healthy, progress)
+    if (report.killed or report.missed) and not claim.asks and not trained:
+        _with_defaults(report, claim, seed)
+    return report
+
+
+def _with_defaults(report: Report, claim: Claim, seed: int) -> None:
+    """What is found by default has to be able to fail, too: findings of other kinds than those that
+    had faults are dead.  Ids of one kind differ in sizes: "k=16/size" and "k=2/size"."""
+
+    def kind(id: str) -> str:
+        return re.sub(r"\d+", "#", id)
+
+    tested, default = {kind(id) for id in report.killed}, Report(report.claim)
+    run_healthy(claim, seed, {}, default)
+    report.missed += default.missed
+    report.killed |= {id: "" for id in default.killed if kind(id) not in tested}
+
+
+def _plant_in_function(
+    report: Report, claim: Claim, seed: int, fault: FunctionFault, options: Options
+) -> None:
+    healthy = run_healthy(claim, seed, options, report, fault.quick)
+    if healthy is None:
+        return
+    left = [id for id, verdict in healthy.verdicts.items() if verdict is not Verdict.FAILS]
+    named = [id for id in left if any(fnmatchcase(id, p) for p in fault.fails)]
+    if fault.claim == "*" and all(report.killed[id] for id in named):
+        return
+    found, error = _run(claim, Run(seed=seed, quick=fault.quick), options, fault.planted())
+    changed = _changed(healthy.verdicts, found)
+    _kill(report, changed, str(fault))
+    absent = [p for p in fault.fails if not any(fnmatchcase(id, p) for id in healthy.verdicts)]
+    wrong = [f"not {id}" for id in named if id not in changed]
+    wrong += [f"not {id}, which is not there" for id in absent if fault.claim != "*"]
+    wrong += [f"also {id}" for id in changed if id not in named] + [error] * bool(error)
+    gained = _gained(healthy.verdicts, found, fault.holds) if fault.holds else []
+    if wrong:
+        report.missed.append(f"{_shown(options)}: {fault} makes fail {'; '.join(wrong)}")
+    elif gained:
+        report.missed.append(f"{_shown(options)}: {fault} makes hold {'; '.join(gained)}")
+    else:
+        report.seen += 1
+
+
+def _plant_in_tensors(
+    report: Report,
+    claim: Claim,
+    seed: int,
+    options: Options,
+    healthy: Healthy,
+    progress: Callable[[Iterable[Any], str], Iterable[Any]],
+) -> None:
+    from verify.selftest.tensor_mutations import faults_in
+
+    for fault in progress(faults_in(healthy.models), f"{report.claim} {_shown(options)}"):
+        outcome = _noticed(claim, seed, options, healthy, fault, report)
+        if outcome == "seen":
+            report.seen += 1
+        elif outcome:
+            report.unchanged.append(f"{_shown(options)}: {fault}: equal on {outcome}")
+        else:
+            report.missed.append(f"{_shown(options)}: {fault}")
+
+
+def _noticed(
+    claim: Claim, seed: int, options: Options, healthy: Healthy, fault: Fault, report: Report
+) -> str:
+    """The word seen; or on what all answers are shown to be the same; or "" for a fault missed."""
+    left = [id for id in healthy.verdicts if not report.killed.get(id)]
+    run = Run(seed=seed, quick=True, fault=fault)
+    found, error = _run(claim, run, options, until=left)
+    changed = _changed(healthy.verdicts, found)
+    _kill(report, changed, str(fault))
+    if error or any(found[id] is Verdict.FAILS for id in changed):
+        return "seen"
+    return _unchanged(healthy.models, fault, seed)
+
+
+def _unchanged(models: list[Transformer], fault: Fault, seed: int) -> str:
+    """On what the models that a fault changes give the same answers as without it, or ""."""
+    from verify.selftest.equivalence import same_answers
+
+    rng, shown = np.random.default_rng(seed), dict[str, None]()
+    for model in models:
+        faulty = fault(model)
+        if faulty is not model:
+            shown[same_answers(model, faulty, rng)] = None
+    return "" if "" in shown else ", ".join(shown)
+
+
+def _changed(healthy: Verdicts, found: Verdicts) -> list[str]:
+    """The findings with a worse verdict: one that fails as it is cannot get worse."""
+    return [
+        id
+        for id, verdict in healthy.items()
+        if verdict is not Verdict.FAILS and found.get(id, verdict) not in (verdict, Verdict.HOLDS)
+    ]
+
+
+def _gained(healthy: Verdicts, found: Verdicts, patterns: tuple[str, ...]) -> list[str]:
+    """How the findings that hold only with what is planted differ from those named."""
+    now = [id for id, verdict in healthy.items() if verdict is not found.get(id) is Verdict.HOLDS]
+    absent = [p for p in patterns if not any(fnmatchcase(id, p) for id in now)]
+    also = [id for id in now if not any(fnmatchcase(id, p) for p in patterns)]
+    return [f"not {p}" for p in absent] + [f"also {id}" for id in also]
+
+
+def _kill(report: Report, changed: list[str], fault: str) -> None:
+    for id in changed:
+        report.killed[id] = report.killed.get(id) or fault
+
+
+def run_healthy(
+    claim: Claim, seed: int, options: Options, report: Report, quick: bool = True
+) -> Healthy | None:
+    """The run without a fault, which is kept; None, and a fault missed, if it cannot be made."""
+    key = claim.check, seed, repr(sorted(options.items())), quick
+    if key not in _healthy:
+        recorder = _Recorder()
+        verdicts, error = _run(claim, Run(seed=seed, quick=quick, fault=recorder), options)
+        if error or not verdicts:
+            report.missed.append(f"{_shown(options)}: without a fault, {error or 'no findings'}")
+            return None
+        if verdicts == {"package": Verdict.UNDECIDED}:
+            report.absent = True
+            return None
+        _healthy[key] = Healthy(verdicts, recorder.models())
+    for id, verdict in _healthy[key].verdicts.items():
+        report.killed.setdefault(id, AS_IT_IS if verdict is Verdict.FAILS else "")
+    return _healthy[key]
+
+
+_healthy: dict[Any, Healthy] = {}
+
+
+def _run(
+    claim: Claim,
+    run: Run,
+    options: Options,
+    planted: AbstractContextManager[None] | None = None,
+    until: list[str] | None = None,
+) -> tuple[Verdicts, str]:
+    """The verdicts of a run, and the error that stopped it, if one did.
+
+    With `until`, it ends when a finding fails and none of these is to come.
+    """
+    verdicts: Verdicts = {}
+    left = None if until is None else set(until)
+    try:
+        with planted or nullcontext():
+            for finding in claim.findings(run, **{**claim.defaults, **options}):
+                verdicts[finding.id] = finding.verdict
+                if left is not None:
+                    left.discard(finding.id)
+                    if not left and Verdict.FAILS in verdicts.values():
+                        break
+    except Exception as error:  # a loud stop is a notice, whatever it is
+        return verdicts, f"stopped by {type(error).__name__}: {error}"
+    return verdicts, ""
+
+
+class _Recorder:
+    """A fault that is none: it keeps the models that are built, and which of them are run."""
+
+    def __init__(self) -> None:
+        self.built: list[tuple[Any, list[bool]]] = []
+
+    def __call__(self, model: Any) -> Any:
+        interface, ran = model.interface, list[bool]()
+        write = interface.write
+
+        def recorded(*inputs: Any, **named: Any) -> Any:
+            ran.append(True)
+            return write(*inputs, **named)
+
+        interface.write = recorded
+        self.built.append((model, ran))
+        return model
+
+    def models(self) -> list[Any]:
+        """Those that were run, each once."""
+        from verify.selftest.tensor_mutations import fingerprint
+
+        ran = [model for model, runs in self.built if runs]
+        for model, _ in self.built:
+            model.interface.__dict__.pop("write", None)
+        return list({fingerprint(model): model for model in ran}.values())
+
+
+def _shown(options: Options) -> str:
+    return " ".join(f"{name}={value}" for name, value in options.items()) or "its defaults"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One changed entry: where, and what came of it ("seen", on what nothing changes, or "")."""
+
+    claim: str
+    options: str
+    model: str
+    fault: str
+    outcome: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.claim} {self.options}: {self.fault} of {self.model}"
+
+
+def random_entries(claims: Claims, count: int, seed: int) -> Iterator[Entry]:
+    """`count` changes, each of one entry in one tensor of one model of a random claim among these.
+
+    Change i of a seed is change 0 of seed + i, so that each can be repeated alone.
+    """
+    from verify.selftest.tensor_mutations import random_entry
+
+    cases = [(name, options) for name, claim in claims.items() for options in claim.faults_seen]
+    for each in range(seed, seed + count):
+        rng = np.random.default_rng(each)
+        name, options = cases[rng.integers(len(cases))]
+        report = Report(name)
+        healthy = run_healthy(claims[name], 0, options, report)
+        if healthy is None:
+            raise InputError(f"{name}, {'; '.join(report.missed) or 'without an optional package'}")
+        model, fault = random_entry(rng, healthy.models)
+        outcome = _noticed(claims[name], 0, options, healthy, fault, report)
+        yield Entry(name, _shown(options), model, str(fault), outcome, each)

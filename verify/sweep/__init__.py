@@ -1,0 +1,1 @@
+"""Many runs of one claim: plans, their files and results, Dask."""

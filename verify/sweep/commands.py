@@ -1,0 +1,122 @@
+"""The commands `verify sweep NAME --k 1..12 --out DIR` and `verify summary DIR`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from theory import checks
+from theory.checks import InputError
+from verify.claim import Claim, option
+from verify.cli.options import EXIT, Plot, Quiet, progress_bar
+from verify.cli.output import drawn, picture_target
+from verify.sweep.plan import planned, read_plan, sweep
+from verify.sweep.results import Swept
+from verify.sweep.workers import on_dask
+
+X = Annotated[str | None, option("show --y by this parameter", metavar="PARAM")]
+Y = Annotated[
+    str | None, option("a finding whose number is shown; FINDING:KEY if it has several, or seconds")
+]
+
+
+def sweep_command(claim: Claim | None) -> Callable[..., int]:
+    """The sweep of a claim as a typer command: texts of values for its own options, then more."""
+
+    def run_sweep(
+        name: Annotated[str, typer.Argument(help="the claim")],
+        out: Annotated[Path, option("the folder of the runs; a sweep that is there goes on")],
+        seeds: Annotated[int, option("seeds of each combination: 0, 1, …")] = 1,
+        jobs: Annotated[int | None, option("processes of this machine; default: its cores")] = None,
+        scheduler: Annotated[
+            str | None, option("address of a Dask scheduler, whose workers run the claim")
+        ] = None,
+        plot: Plot = None,
+        x: X = None,
+        y: Y = None,
+        quiet: Quiet = False,
+        **texts: list[str] | None,
+    ) -> int:
+        """Run a claim with all combinations of values, such as --k 1..12 --d 2,5,10 --seeds 20."""
+        assert claim is not None
+        given = {option: _once(option, each) for option, each in texts.items() if each}
+        plan = planned(name, claim, given, seeds)
+        asked = _asked(plot, x, y, [*claim.options, "seed"])
+        engine = on_dask(None if jobs is None else checks.dimension("jobs", jobs), scheduler)
+        sweep(plan, out, engine, progress_bar(quiet))
+        return _summarised(out, *asked, quiet)
+
+    common = [
+        p
+        for p in inspect.signature(run_sweep, eval_str=True).parameters.values()
+        if p.kind is p.POSITIONAL_OR_KEYWORD
+    ]
+    own = [
+        inspect.Parameter(
+            p.name,
+            p.POSITIONAL_OR_KEYWORD,
+            default=None,
+            annotation=Annotated[list[str] | None, option(_help(p), metavar="VALUES")],
+        )
+        for p in (claim.options.values() if claim else ())
+    ]
+    run_sweep.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*common[:2], *own, *common[2:]]
+    )
+    run_sweep.__annotations__ = {p.name: p.annotation for p in [*common, *own]}
+    return run_sweep
+
+
+def _once(option: str, texts: Sequence[str]) -> str:
+    """The text of an option that was given once; InputError for one that was given twice."""
+    if len(texts) > 1:
+        both = ",".join(texts)
+        raise InputError(f"{option} is given {len(texts)} times: write its values as {both}")
+    return texts[0]
+
+
+def _help(parameter: inspect.Parameter) -> str:
+    """What the claim says of an option."""
+    _, *notes = get_args(parameter.annotation) or (None,)
+    return "".join(getattr(note, "help", "") for note in notes)
+
+
+def summarise(
+    out: Annotated[Path, typer.Argument(help="the folder of a sweep")],
+    plot: Plot = None,
+    x: X = None,
+    y: Y = None,
+    quiet: Quiet = False,
+) -> int:
+    """What the runs of a sweep found, in tables; and one number against one parameter, drawn."""
+    parameters = [*read_plan(out)["values"], "seed"]
+    return _summarised(out, *_asked(plot, x, y, parameters), quiet)
+
+
+def _asked(
+    plot: Path | None, x: str | None, y: str | None, parameters: Sequence[str]
+) -> tuple[Path | None, str | None, str | None]:
+    """What is to be drawn, checked before the work."""
+    if (x is None) != (y is None) or (plot and not x):
+        raise InputError("give --x PARAM and --y FINDING together, to say what is shown of what")
+    if x is not None:
+        x = x.replace("-", "_")
+        checks.one_of("x", x, parameters)
+    return picture_target(plot), x, y
+
+
+def _summarised(out: Path, plot: Path | None, x: str | None, y: str | None, quiet: bool) -> int:
+    """Print what a folder has found, and draw it if that is asked; the exit code of it all."""
+    found = Swept.read(out)
+    table = ["", *found.table(x, y)] if x is not None and y is not None else []
+    print(*(found.counts() if quiet else found.summary()), sep="\n")
+    if x is not None and y is not None:
+        print(*table, sep="\n")
+        with drawn(plot) as picture:
+            if picture is not None:
+                found.draw(picture, x, y)
+    return EXIT[found.verdict]

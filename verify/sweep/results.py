@@ -1,0 +1,267 @@
+"""What the runs of a sweep found: counts, a table of its numbers, and one of them drawn.
+
+A number is named by its finding, `direct/float`, and by a key where the finding has several,
+`direct/size:layers` or, in a row, `interval:0`; `seconds` are those of the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from theory.checks import InputError
+from verify.finding import Verdict, shown
+from verify.sweep.plan import RUNS, read_plan, records
+from verify.sweep.workers import REFUSED
+
+MOST_LISTED = 20  # runs that do not hold
+MOST_LINES = 8  # in a picture, one for each combination of the other parameters
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The runs of a folder, beside its plan."""
+
+    out: Path
+    plan: dict[str, Any]
+    records: list[Record]
+
+    @classmethod
+    def read(cls, out: Path) -> Swept:
+        """The runs of a folder, in the plan's order; InputError for one that is no sweep's."""
+        plan = read_plan(out)
+        return cls(out, plan, sorted(records(out, plan), key=lambda record: record["run"]))
+
+    @property
+    def planned(self) -> int:
+        """How many runs there are to be."""
+        return math.prod(map(len, self.plan["values"].values())) * int(self.plan["seeds"])
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of all runs together; undecided while some are missing."""
+        verdicts = [Verdict(record["verdict"]) for record in self.records]
+        missing = len(self.records) < self.planned
+        return Verdict.together([*verdicts, *[Verdict.UNDECIDED] * missing])
+
+    def counts(self) -> list[str]:
+        """How many runs came out in each way, on one line."""
+        ways = Counter(_way(record) for record in self.records)
+        each = ", ".join(f"{ways[way]} {way}" for way in WAYS if ways[way])
+        runs = f"{len(self.records)} of {self.planned} runs"
+        return [f"{self.plan['claim']} {self.verdict}: {runs}" + f": {each}" * bool(each)]
+
+    def summary(self) -> list[str]:
+        """The counts, each finding with its numbers, and the runs that do not hold."""
+        rows: list[tuple[str, ...]] = [
+            ("finding", "holds", "fails", "undecided", "least", "median", "largest")
+        ]
+        verdicts: dict[str, Counter[str]] = defaultdict(Counter)
+        numbers: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for record in self.records:
+            for finding in record["findings"]:
+                verdicts[finding["id"]][finding["verdict"]] += 1
+                for name, value in _numbers(finding, "measured"):
+                    numbers[finding["id"]][name].append(value)
+        for id, counted in verdicts.items():
+            ways = [str(counted[verdict]) for verdict in Verdict]
+            measured = numbers[id] or {id: []}
+            if [*measured] != [id]:
+                rows.append((id, *ways, "", "", ""))
+                ways = [""] * len(ways)
+            rows += [(name, *ways, *_spread(values)) for name, values in measured.items()]
+        listed = [line for record in self.records if (line := self._told(record))]
+        more = len(listed) - MOST_LISTED
+        tail = [f"… and {more} more: see {self.out / RUNS}"] * (more > 0)
+        return [*aligned(rows), "", *listed[:MOST_LISTED], *tail, *self.counts()]
+
+    def _told(self, record: Record) -> str:
+        """What is said of a run that does not hold; nothing of one that does."""
+        if record["verdict"] == Verdict.HOLDS:
+            return ""
+        what = [
+            f"{finding['id']} {shown(finding['measured'])} (bound: {shown(finding['bound'])})"
+            for finding in record["findings"]
+            if finding["verdict"] != Verdict.HOLDS
+        ]
+        error = record["error"].removeprefix(REFUSED).strip()
+        said = [error] if error else what or ["no findings"]
+        chosen = {name: _of(record, name) for name in (*self.plan["values"], "seed")}
+        at = " ".join(f"{name}={value}" for name, value in chosen.items())
+        return f"{_way(record)}  {at}: {'; '.join(said)}"
+
+    def table(self, x: str, y: str) -> list[str]:
+        """One number at each value of a parameter, of the runs that have it; how many have not."""
+        rows = [(x, "runs", f"{y}: least", "median", "largest")]
+        values = defaultdict(list)
+        for record, value in self._values(y):
+            values[_of(record, x)].append(value)
+        rows += [
+            (shown(at), str(len(found)), *_spread(found))
+            for at, found in sorted(values.items(), key=lambda item: _order(item[0]))
+        ]
+        lacking = len(self.records) - sum(map(len, values.values()))
+        return [*aligned(rows), *[f"{lacking} of {len(self.records)} runs have none"][:lacking]]
+
+    def _values(self, y: str, what: str = "measured") -> list[tuple[Record, float]]:
+        """The runs that have a number of this name, measured or as bound, and that number."""
+        numbers = [(record, dict(_all_numbers(record, what))) for record in self.records]
+        found = [(record, own[y]) for record, own in numbers if y in own]
+        if not self.records:
+            raise InputError(f"{self.out} has no runs yet: let `verify sweep` run first")
+        if not found and what == "measured":
+            names = [*dict.fromkeys(name for _, own in numbers for name in own)]
+            near = [name for name in names if name.startswith(f"{y}:")]
+            near = near or get_close_matches(y, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:12])}"
+            raise InputError(f"no run in {self.out} has measured a number {y!r}: {hint}")
+        return found
+
+    def draw(self, path: Path, x: str, y: str) -> None:
+        """Every run a point, and the medians over seeds joined, a line for each combination of the
+        other parameters if these are few; the bound dashed, where it is a number."""
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
+
+        figure = Figure(figsize=(7, 4.5), layout="constrained")
+        panel = figure.subplots()
+        others = [name for name, values in self.plan["values"].items() if len(values) > 1]
+        others = [name for name in others if name != x]
+        if math.prod(len(self.plan["values"][name]) for name in others) > MOST_LINES:
+            others = []
+        measured, bounds = self._values(y), self._values(y, "bound")
+        values = [value for _, value in measured if math.isfinite(value)]
+        if not values:
+            raise InputError(f"{y} is not finite in any run: there is nothing to draw")
+        drawn, ticks = len(values), _ticks([_of(record, x) for record, _ in (*measured, *bounds)])
+        colours: dict[str, str] = {}
+        for label, points in self._lines(measured, x, others, ticks):
+            colours[label] = f"C{len(colours)}"
+            panel.plot(*_medians(points), "-", color=colours[label], label=label or "median")
+            panel.plot(
+                *zip(*points, strict=True), "o", color=colours[label], alpha=0.3, markersize=4
+            )
+        for label, points in self._lines(bounds, x, others, ticks):
+            panel.plot(*_medians(points), "--", color=colours.get(label), linewidth=1)
+        values += [value for _, value in bounds if math.isfinite(value)]
+        if min(values) > 0 and max(values) > 100 * min(values):
+            panel.set_yscale("log")
+        if ticks:
+            panel.set_xticks([*ticks.values()], [*ticks])
+        elif all(isinstance(_of(record, x), int) for record, _ in measured):
+            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+        panel.set_xlabel(x)
+        panel.set_ylabel(y)
+        dashed = " (dashed: the bound)" if bounds else ""
+        lacking = len(self.records) - drawn
+        without = f", {lacking} without a finite number" * bool(lacking)
+        panel.set_title(f"{self.plan['claim']}: {drawn} runs{without}{dashed}")
+        panel.grid(alpha=0.3)
+        panel.legend(frameon=False, fontsize=8)
+        figure.savefig(path, dpi=150)
+
+    def _lines(
+        self,
+        found: Sequence[tuple[Record, float]],
+        x: str,
+        others: Sequence[str],
+        ticks: dict[str, int],
+    ) -> Iterator[tuple[str, list[tuple[float, float]]]]:
+        """The points of each combination of the other parameters, with what says which it is."""
+        lines = defaultdict(list)
+        for record, value in found:
+            at = _of(record, x)
+            label = ", ".join(f"{name} = {_of(record, name)}" for name in others)
+            if math.isfinite(value):
+                lines[label].append((ticks[str(at)] if ticks else float(at), value))
+        yield from lines.items()
+
+
+STOPPED = REFUSED.rstrip(":"), "stopped by an error"
+WAYS = (*map(str, Verdict), *STOPPED)
+
+
+def _way(record: Record) -> str:
+    """How a run came out: what its findings say, unless it did not come to its end."""
+    by_its_claim, by_an_error = STOPPED
+    if record["error"].startswith(REFUSED):
+        return by_its_claim
+    return by_an_error if record["error"] else str(record["verdict"])
+
+
+def _of(record: Record, parameter: str) -> Any:
+    """A parameter's value in a run."""
+    return record["seed"] if parameter == "seed" else record["parameters"].get(parameter)
+
+
+def _all_numbers(record: Record, what: str) -> Iterator[tuple[str, float]]:
+    if what == "measured":
+        yield "seconds", record["seconds"]
+    for finding in record["findings"]:
+        yield from _numbers(finding, what)
+
+
+def _numbers(finding: Record, what: str) -> Iterator[tuple[str, float]]:
+    """The numbers that a finding measured, or their bounds, by name."""
+    value, id = finding[what], finding["id"]
+    parts = dict(enumerate(value)) if isinstance(value, list) else value
+    for key, each in parts.items() if isinstance(parts, dict) else ():
+        if _is_number(each):
+            yield f"{id}:{key}", float(each)
+    if _is_number(value):
+        yield id, float(value)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether JSON has it as a number, or as the text of one that JSON lacks."""
+    return isinstance(value, int | float) or value in ("inf", "-inf", "nan")
+
+
+def _spread(values: Sequence[float]) -> tuple[str, str, str]:
+    """The least, the median and the largest; of values that are no numbers, that they are none."""
+    if not values:
+        return "", "", ""
+    if any(map(math.isnan, values)):
+        return "nan", "nan", "nan"
+    return f"{min(values):.3g}", f"{median(values):.3g}", f"{max(values):.3g}"
+
+
+def _order(value: Any) -> tuple[bool, float, str]:
+    """Numbers by size, before all else by name."""
+    number = isinstance(value, int | float)
+    return not number, float(value) if number else 0.0, str(value)
+
+
+def _ticks(values: Sequence[Any]) -> dict[str, int]:
+    """Places side by side for values that are not all numbers; for numbers none are needed."""
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return {}
+    return {str(value): place for place, value in enumerate(sorted({*values}, key=_order))}
+
+
+def _medians(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    """Where points lie, from left to right, and the median of those at each place."""
+    at = defaultdict(list)
+    for x, y in points:
+        at[x].append(y)
+    return sorted(at), [median(at[x]) for x in sorted(at)]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            [row[0].ljust(widths[0])]
+            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        ).rstrip()
+        for row in rows
+    ]
