@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from verify.report import environment
+from verify.cli.report import environment
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("theory", "constructions", "verify")

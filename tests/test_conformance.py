@@ -21,11 +21,11 @@ import record
 from refusals import rejected, rejects
 from report_schema import RUN, RUNS, violations
 
-from verify.checking import Checked, news
 from verify.claim import MOST, Claim, Run, installed
+from verify.cli.report import as_json
+from verify.cli.running import Checked, news
 from verify.finding import Finding, Verdict
-from verify.report import as_json
-from verify.theorems import ledger, option_sets, theorem
+from verify.ledger.theorems import ledger, option_sets, theorem
 
 CLAIMS = [*installed()]
 DATA = Path(__file__).parent.parent / "examples" / "data"
