@@ -23,10 +23,11 @@ test: record
 slow: $(VENV)/installed
 	$(PYTEST) -m slow --durations=20
 
-# Tests in the tools of others, which are many packages: in an environment of their own.
+# Tests that need the tools of others, which are many packages: in an environment of their own.
+IN_TOOLS := tests/stock/test_gpt2.py tests/stock/test_lens.py tests/stock/test_stock_claim.py \
+	tests/sweep/test_sweep_on_dask.py
 tools: $(TOOLS)/installed
-	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest tests/stock
-	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" tests/sweep/test_sweep_on_dask.py
+	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" $(IN_TOOLS)
 	$(TOOLS)/bin/python examples/induction_in_lens.py
 
 # The site, in docs/_build/html, with the recorded run and every example.
@@ -34,9 +35,11 @@ docs: record $(SITE)/installed
 	mkdir -p docs/_build/source
 	OMP_NUM_THREADS=1 $(SITE)/bin/python -m sphinx -q -b html -c docs/site docs/_build/source docs/_build/html
 
-# Its pages in a headless browser, beside torch; after `make docs`.
+# Its pages in a headless browser, beside torch; after `make docs`.  What needs no package of the
+# site is among the tests of the library.
 browser: $(SITE)/installed
-	OMP_NUM_THREADS=1 $(SITE)/bin/python -m pytest tests/site -m "slow or not slow"
+	OMP_NUM_THREADS=1 $(SITE)/bin/python -m pytest tests/site -m "slow or not slow" \
+		--ignore=tests/site/test_site_models.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
