@@ -42,6 +42,7 @@ from constructions import (
     structures,
 )
 from constructions.arithmetic import *  # noqa: F403
+from constructions.blocks import Stage
 from constructions.computation import *  # noqa: F403
 from constructions.files import load, save
 from constructions.graphs import *  # noqa: F403
@@ -52,7 +53,7 @@ from constructions.retrieval import *  # noqa: F403
 from constructions.sensitivity import *  # noqa: F403
 from constructions.stream import Stream
 from constructions.structures import *  # noqa: F403
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 
 __all__ = ["Stage", "Stream", "Transformer", "load", "save"]
 __all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__ + language.__all__

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 
 from constructions.attention import Attention, Mask, Normalise
+from constructions.blocks import MLP, Block, Embed, Unembed, UnitNorm
 from constructions.margins import Margin, Restores
 from constructions.stream import Map, Reading, Stream, number, one
-from constructions.transformer import MLP, Block, Embed, Unembed, UnitNorm
 from constructions.words import Times, Word
 from theory.checks import InputError
 

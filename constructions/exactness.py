@@ -15,17 +15,14 @@ import math
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from constructions.blocks import Block, Stack
 from theory.checks import InputError
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from constructions.transformer import Block, Transformer
 
 Bound = float | Fraction
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
@@ -56,20 +53,20 @@ def significand(dtype: torch.dtype) -> int:
     return 1 - round(math.log2(torch.finfo(dtype).eps))
 
 
-def stream_grain(model: Transformer, hardmax: Hardmax | None = None) -> float:
+def stream_grain(model: Stack, hardmax: Hardmax | None = None) -> float:
     """The power of two of which all numbers of the hardmax stream are multiples."""
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     return min(np.min(grain) for _, grain in numbers if np.shape(grain) == (model.d_model,))
 
 
-def stream_square(model: Transformer, hardmax: Hardmax | None = None) -> float:
+def stream_square(model: Stack, hardmax: Hardmax | None = None) -> float:
     """A bound on ‖H‖² of the hardmax stream, between the heads and the MLP of a layer too, where
     `model.at_most` says nothing."""
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     return max(float(sizes @ sizes) for sizes, _ in numbers if np.shape(sizes) == (model.d_model,))
 
 
-def exact_in(model: Transformer, hardmax: Hardmax | None = None) -> Exactness:
+def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
     """The float formats in which the hardmax forward pass makes no rounding error.  `hardmax` is
     what `hardmax_numbers` says, if known.
 
@@ -89,7 +86,7 @@ def exact_in(model: Transformer, hardmax: Hardmax | None = None) -> Exactness:
     return Exactness(max(exponent - (mantissa == 0.5), 0), largest, smallest)
 
 
-def check_format(model: Transformer, dtype: torch.dtype) -> None:
+def check_format(model: Stack, dtype: torch.dtype) -> None:
     """Raise ValueError for a format in which partial sums, and so answers, could be wrong.
 
     It concerns formats other than float64, in which the weights were written: a weight that becomes
@@ -121,7 +118,7 @@ def check_format(model: Transformer, dtype: torch.dtype) -> None:
 
 
 @np.errstate(over="ignore")  # what is too large for a float64 is bounded by infinity
-def hardmax_numbers(model: Transformer) -> Hardmax:
+def hardmax_numbers(model: Stack) -> Hardmax:
     """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
     numbers of the forward pass.
 
@@ -169,7 +166,7 @@ def hardmax_numbers(model: Transformer) -> Hardmax:
     return held, [*numbers, _product((held[-1], grain), *last)]
 
 
-def _mixed(model: Transformer, block: Block, h: int, scores: Numbers, V: Numbers) -> Numbers:
+def _mixed(model: Stack, block: Block, h: int, scores: Numbers, V: Numbers) -> Numbers:
     """Bounds on what a head sums up: an average of values, or a sum of scores times values."""
     attn = block.attn
     if attn is None or attn.normalise != "linear":

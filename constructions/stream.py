@@ -167,16 +167,18 @@ class Stream:
         """Raise ValueError unless the memory holds so many layers of so many full heads, each of
         which reads the widest register, and of MLPs with so many units, and for more layers than
         are built in minutes; `shared` layers are one, listed so many times."""
+        layers = min(layers, 10**300)  # which a float can show
         each = 4 * heads * max(self.widths.values()) + 2 * units
         listed = min(layers, MOST_LISTED) if shared else layers
+        count, width = min(layers, 10**300), min(self.d_model, 10**300)  # which a float can show
         machine.fits_in_memory(
-            f"the weights of {layers:.4g} layers of width {self.d_model:.4g}",
+            f"the weights of {count:.4g} layers of width {width:.4g}",
             8 * each * self.d_model * (1 if shared else layers)
             + (LISTED if shared else LAYER) * listed,
             "build a smaller model",
         )
         if layers > MOST_LISTED:  # each takes a while to build, and to list
-            raise InputError(f"{layers:.4g} layers are more than {MOST_LISTED}: take fewer")
+            raise InputError(f"{count:.4g} layers are more than {MOST_LISTED}: take fewer")
 
     def __getitem__(self, name: str) -> slice:
         if name not in self._slices:

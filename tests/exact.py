@@ -104,6 +104,21 @@ def power_inverse(x: np.ndarray, power: int, alpha: Any, start: str) -> np.ndarr
     return G
 
 
+def chebyshev_inverse(x: np.ndarray, k: int, smallest: Any, largest: Any) -> np.ndarray:
+    """Q_k with I − S Q_k = T_k(l(S))/τ_k by the three-term recurrence.
+
+    P_k = (τ_k I − T_k) S⁻¹ obeys P_{k+1} = 2 l P_k − P_{k−1} + 4τ_k/(b − a), and Q_k = P_k/τ_k.
+    """
+    S, unit = x.T @ x, identity(x.shape[1])
+    sigma, rate = (largest + smallest) / (largest - smallest), 2 / (largest - smallest)
+    line = sigma * unit - rate * S
+    P, following, tau, tau_following = 0 * unit, rate * unit, fmpq(1), sigma
+    for _ in range(k):
+        P, following = following, 2 * line @ following - P + 2 * rate * tau_following * unit
+        tau, tau_following = tau_following, 2 * sigma * tau_following - tau
+    return P * (1 / tau)
+
+
 def gradient_descent_weights(x: np.ndarray, y: np.ndarray, k: int, eta: Any) -> np.ndarray:
     w = array([fmpq(0)] * x.shape[1], x.shape[1])
     for _ in range(k):

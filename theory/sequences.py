@@ -4,10 +4,15 @@ Shape glossary: `T` = length, `V` the size of the vocabulary. All are int64 arra
 entries from 0 to V − 1.
 """
 
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Positive, Seed, Within, checked
+from theory.machine import fits_in_memory
 
 ROWS = 8
 """Rows of an adversarial family, where their number is a free choice."""
@@ -15,29 +20,28 @@ ROWS = 8
 LARGEST = 2**27
 """Numbers in the largest table that is made here: 1 GiB of int64 or float64."""
 
+Vocabulary: TypeAlias = Annotated[Count, Within(most=2**63 - 1)]
+"""The number of symbols, each of which int64 holds."""
 
-def _sizes(**sizes: int) -> list[int]:
-    return [checks.dimension(name, value) for name, value in sizes.items()]
 
-
+@checked
 def random_sequences(
-    batch: int, length: int, vocabulary_size: int, seed: int | np.random.Generator
+    batch: Count, length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> np.ndarray:
-    """`batch` sequences of independent, uniform tokens (batch, T).
-
-    Raises `ValueError` unless batch, length, vocabulary_size ≥ 1.
-    """
-    _sizes(batch=batch, length=length, vocabulary_size=vocabulary_size)
-    return np.random.default_rng(seed).integers(vocabulary_size, size=(batch, length))
+    """`batch` sequences of independent, uniform tokens (batch, T)."""
+    fits_in_memory("the sequences", 8 * batch * length, "give fewer or shorter ones")
+    generator: np.random.Generator = seed
+    return generator.integers(vocabulary_size, size=(batch, length))
 
 
+@checked
 def markov_sequences(
-    batch: int,
-    length: int,
-    vocabulary_size: int,
-    order: int,
-    alpha: float,
-    seed: int | np.random.Generator,
+    batch: Count,
+    length: Count,
+    vocabulary_size: Vocabulary,
+    order: Count,
+    alpha: Positive,
+    seed: Seed,
 ) -> np.ndarray:
     """`batch` sequences (batch, T), each of its own Markov chain, drawn afresh [Edelman2024].
 
@@ -45,11 +49,8 @@ def markov_sequences(
     through a row of probabilities drawn from Dirichlet(alpha, …, alpha) for every context and every
     sequence. The first order − 1 tokens are uniform.
 
-    Raises `ValueError` unless batch, length, vocabulary_size, order ≥ 1 and alpha is finite and
-    > 0, and for tables of more than 2²⁷ numbers (they have batch·V^order).
+    Raises `ValueError` for tables of more than 2²⁷ numbers (they have batch·V^order).
     """
-    _sizes(batch=batch, length=length, vocabulary_size=vocabulary_size, order=order)
-    checks.positive("alpha", alpha)
     # 2^27 numbers are too many for V = 2 from order 28 on; the power is not formed beyond that.
     size = batch * vocabulary_size ** min(order, 28)
     if size > LARGEST:
@@ -57,7 +58,8 @@ def markov_sequences(
             f"batch·vocabulary_size^order is {batch}·{vocabulary_size}^{order}, more than 2^27: "
             "give a smaller batch, vocabulary_size or order"
         )
-    generator = np.random.default_rng(seed)
+    fits_in_memory("the sequences", 16 * batch * length, "give fewer or shorter ones")
+    generator: np.random.Generator = seed
     contexts = vocabulary_size ** (order - 1)
     rows = generator.dirichlet(np.full(vocabulary_size, alpha), size=(batch, contexts))
     limits = np.cumsum(rows, axis=-1)
@@ -73,12 +75,12 @@ def markov_sequences(
     return tokens
 
 
-def all_sequences(length: int, vocabulary_size: int) -> np.ndarray:
+@checked
+def all_sequences(length: Count, vocabulary_size: Count) -> np.ndarray:
     """Every sequence, in lexicographic order (V^T, T).
 
-    Raises `ValueError` unless length, vocabulary_size ≥ 1, and for more than 2²⁷ numbers.
+    Raises `ValueError` for more than 2²⁷ numbers.
     """
-    _sizes(length=length, vocabulary_size=vocabulary_size)
     # As above; for V = 1 there is one row of any length.
     if length * vocabulary_size ** min(length, 28) > LARGEST:
         raise InputError(
@@ -158,8 +160,9 @@ def _long_gaps(length: int, V: int, generator: np.random.Generator) -> np.ndarra
     return tokens
 
 
+@checked
 def adversarial_sequences(
-    length: int, vocabulary_size: int, seed: int | np.random.Generator
+    length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> dict[str, np.ndarray]:
     """Families of sequences on which heads go wrong: name → (some rows, T).
 
@@ -172,11 +175,13 @@ def adversarial_sequences(
     "long gaps"                           a word, a filler, the word again (V ≥ 2, T ≥ 3)
     "latest match just before the end"    and an earlier one at the beginning (V ≥ 2, T ≥ 4)
 
-    A family that does not exist at this length and vocabulary is left out. Raises `ValueError`
-    unless length, vocabulary_size ≥ 1.
+    A family that does not exist at this length and vocabulary is left out. Raises `ValueError` for
+    families beyond the memory.
     """
-    T, V = _sizes(length=length, vocabulary_size=vocabulary_size)
-    generator = np.random.default_rng(seed)
+    T, V = length, vocabulary_size
+    numbers = min(V, T) * T + V
+    fits_in_memory("the sequences", 16 * numbers, "give shorter ones of fewer symbols")
+    generator: np.random.Generator = seed
     periods = np.arange(1, min(V, T) + 1)
     families = {
         "all tokens equal": np.repeat(np.arange(min(V, ROWS))[:, None], T, axis=1),

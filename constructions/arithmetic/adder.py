@@ -38,9 +38,10 @@ from torch.nn.functional import pad
 
 from constructions.arithmetic.sums import Sums
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Reading, Stream
 from constructions.tokens import rows_fit
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move
 from theory import checks
 from theory.arithmetic.adder import (

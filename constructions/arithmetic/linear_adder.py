@@ -17,9 +17,10 @@ import numpy as np
 
 from constructions.arithmetic.sums import Sums
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, Stage
 from constructions.stream import Map, Stream
 from constructions.tokens import average, rows_fit
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory import checks
 
 

@@ -23,8 +23,9 @@ import numpy as np
 
 from constructions.arithmetic.sums import Sums
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Stream
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory import machine
 from theory.arithmetic.modular_margin import Neurons, checked_modulus, modular_neurons
 

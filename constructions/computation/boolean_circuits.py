@@ -43,13 +43,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, placed, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import And, Move, Word
 from theory import checks
 from theory.checks import InputError
 from theory.computation.boolean_circuits import NAND, TABLES, Circuit
+from theory.kinds import Count, Positive, checked
 
 BITS = 2  # tokens 0 and 1 are bits, then come the tables, if there are any, then the wires
 PARTS = "the table", "the left wire", "the right wire"
@@ -109,8 +111,9 @@ class Circuits(Tokens):
         return np.concatenate([bits, np.broadcast_to(gates, (*bits.shape[:-1], gates.size))], -1)
 
 
+@checked
 def circuit_evaluator(
-    n_inputs: int, n_gates: int, sharpness: float | None = None, *, nand: bool = False
+    n_inputs: Count, n_gates: Count, sharpness: Positive | None = None, *, nand: bool = False
 ) -> Transformer:
     """The values of the gates of any circuit of n_inputs inputs and n_gates gates, decoded:
 
@@ -123,10 +126,9 @@ def circuit_evaluator(
 
     whatever the sizes: these are in the biases alone.
 
-    Raises ValueError for sizes below 1, and for a sharpness that is too small.
+    Raises ValueError for a sharpness that is too small.
     """
-    n, G = checks.dimension("n_inputs", n_inputs), checks.dimension("n_gates", n_gates)
-    nand = checks.truth("nand", nand)
+    n, G = n_inputs, n_gates
     parts = len(PARTS) - nand
     V, T = sizes(BITS + TABLES * (not nand) + n + G - 1, n + (parts + 1) * G - 1)
     singles = dict.fromkeys(("address", "j", "square", "left", "right", "x", "y", "result"), 1)

@@ -18,10 +18,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Block, Embed, PosEmbed, Stage, Unembed
 from constructions.margins import Margin
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, latest, placed, sizes
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer, Unembed
+from constructions.transformer import Transformer
 from constructions.words import And
 
 SOURCE = "proved in constructions/computation/circuit_examples.py"

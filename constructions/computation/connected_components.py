@@ -27,10 +27,13 @@ from constructions.computation.pram import Processors, _Compiled
 from constructions.interface import as_many
 from constructions.transformer import Transformer
 from theory.checks import InputError
-from theory.computation.components import as_inputs, checked_edges, components, enough_steps
+from theory.computation.components import as_inputs, components, enough_steps
+from theory.computation.kinds import EdgeArray
+from theory.kinds import Count, Steps, Within, checked
 
 
-def connected_components(vertices: int, edges: int, layers: int | None = None) -> Transformer:
+@checked
+def connected_components(vertices: Count, edges: Steps, layers: Steps | None = None) -> Transformer:
     """`connected_components(n, m)(pairs)`: the least vertex of each vertex's component, (…, n).
 
     Pairs (…, m', 2) are the edges of graphs on vertices 1 … n, m' ≤ m, in any order and direction;
@@ -38,8 +41,8 @@ def connected_components(vertices: int, edges: int, layers: int | None = None) -
     there are 2(n − 1) layers, which are enough for every graph; fewer share their weights and
     answer where labels have settled.
 
-    Raises ValueError for n < 1, m < 0 or layers < 0; the model, for what are no such pairs, and for
-    a graph whose labels need more layers.
+    The model raises ValueError for what are no such pairs, and for a graph whose labels need more
+    layers.
     """
     program = components(vertices, edges, layers)
     L = program.repeat
@@ -61,7 +64,8 @@ class Graph(Processors):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         (edges,) = as_many(inputs, "edges")
-        pairs = checked_edges(edges, self.vertices)
+        within = Within(least=1, most=self.vertices)
+        pairs = EdgeArray("... m 2", within, empty=True).read("edges", edges)
         if pairs.shape[-2] > self.edges:
             raise InputError(
                 f"the graph has {pairs.shape[-2]} edges and the model was built for at most "

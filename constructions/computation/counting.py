@@ -30,11 +30,13 @@ from collections.abc import Collection
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Block, Embed, Stage
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, sizes
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import And as AllOf
 from constructions.words import Move, Step, Word
+from theory import kinds
 from theory.checks import InputError
 from theory.computation.conjunctions import START, Conjunctions, stripped
 from theory.computation.counting import And, Count, Formula, Or, checked_alphabet, letters
@@ -44,8 +46,9 @@ Terms = tuple[tuple[int, Formula], ...]
 LARGEST = 2.0**45  # of what a step reads, so that it is rounded by far less than a quarter
 
 
+@kinds.checked
 def from_counting(
-    formula: Formula | str, max_length: int, *, alphabet: str | None = None
+    formula: Formula | str, max_length: kinds.Count, *, alphabet: str | None = None
 ) -> Transformer:
     """1 after each of at most max_length = T letters at which the formula holds, else 0.
 
@@ -55,8 +58,8 @@ def from_counting(
     Layers: `Conjunctions(alphabet).level` of the formula or, of one that is a conjunction or a
     disjunction, the largest of its parts; one head in those that count.
 
-    Raises ValueError for a text that is no formula, a letter that the alphabet lacks, a length
-    below 1, and a formula that is too large.
+    Raises ValueError for a text that is no formula, a letter that the alphabet lacks, and a formula
+    that is too large.
     """
     formula = parse(formula) if not isinstance(formula, Formula) else formula
     if alphabet is None:

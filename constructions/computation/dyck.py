@@ -38,18 +38,20 @@ from dataclasses import replace
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.margins import Margin, Restores, sharpening
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, counted, sizes, written
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Step
-from theory import checks
+from theory.kinds import Count, Positive, checked
 
 YES = np.array([0.0, 1.0])  # logits of a word that is not rejected
 
 
+@checked
 def dyck(
-    k: int, max_length: int, *, depth: int | None = None, sharpness: float | None = None
+    k: Count, max_length: Count, *, depth: Count | None = None, sharpness: Positive | None = None
 ) -> Transformer:
     """1 after each letter up to which the word is a Dyck word of k types, else 0.
 
@@ -65,12 +67,10 @@ def dyck(
     Hard attention of D + 1 layers recognises Dyck-(k, D) [Yao2021]; here the layers do not depend
     on D, and weights of positions grow with T.
 
-    Raises ValueError for k, a length or a depth below 1, and a sharpness that is too small.
+    Raises ValueError for a sharpness that is too small.
     """
-    k = checks.dimension("k", k)
     V, T = sizes(2 * k, max_length)
     called = f"dyck({k}, {T}" + (f", depth={depth})" if depth is not None else ")")
-    depth = None if depth is None else checks.dimension("depth", depth)
     counts, typed = k > 1 or depth is not None, k > 1
     stream = Stream(
         **dict.fromkeys(("sign", "share", "error", "rejected"), 1),

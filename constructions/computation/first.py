@@ -19,24 +19,26 @@ import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.attention import Normalise
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.computation.parity import CLS, LEAST
 from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
-from theory import checks
+from constructions.transformer import Transformer
 from theory.checks import InputError
+from theory.kinds import Count, Positive, checked
 
 
-def first_letter(max_length: int, *, sharpness: float | None = None) -> Transformer:
+@checked
+def first_letter(max_length: Count, *, sharpness: Positive | None = None) -> Transformer:
     """The first of at most max_length = T letters 0 and 1: one answer for the word, (…, 1).
 
     1 layer, 1 head, width 2, no MLP.  The logits are 0 and ±1; at a softmax `sharpness` β the
-    second one is at least 1 − 2e^{−β} on its side.  Raises ValueError for a length below 1, and for
-    a sharpness of at most ln 2, at which that says nothing.
+    second one is at least 1 − 2e^{−β} on its side.  Raises ValueError for a sharpness of at most
+    ln 2, at which that says nothing.
     """
     _, T = sizes(2, max_length)
-    beta = 1.0 if sharpness is None else checks.positive_number("sharpness", sharpness)
+    beta = 1.0 if sharpness is None else sharpness
     if sharpness is not None and beta <= LEAST:
         raise InputError(f"sharpness is {beta:g}: give more than ln 2 = {LEAST:.4f}")
     late = np.arange(T + 1)

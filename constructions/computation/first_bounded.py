@@ -24,18 +24,20 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed
 from constructions.computation.parity import CLS
 from constructions.computation.two_sided import Sides
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, PosEmbed, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory import checks
+from theory.kinds import Count, checked
 
 REGISTERS = ("zero", "one", "cls", "start", "hit", "answer")
 SCORE = 10.0
 
 
-def first_letter_bounded(max_length: int, *, layer_norm: bool = False) -> Transformer:
+@checked
+def first_letter_bounded(max_length: Count, *, layer_norm: bool = False) -> Transformer:
     """The first of at most max_length = T letters 0 and 1: one answer for the word, (…, 1).
 
     | layer_norm | layers (the first without a head) | heads | width | MLP units | logits        |
@@ -44,10 +46,9 @@ def first_letter_bounded(max_length: int, *, layer_norm: bool = False) -> Transf
     | yes        | 2                                 | 1     | 12    | 1, and 10 | 0 and ±√6     |
 
     Weights do not depend on T, of which there are only so many positions; √6 and √12 are rounded
-    to float64.  Raises ValueError for a length below 1.
+    to float64.
     """
     _, T = sizes(2, max_length)
-    layer_norm = checks.truth("layer_norm", layer_norm)
     sides = Sides(REGISTERS, layer_norm)
     stream, read, both = sides.stream, sides.read, sides.both
     start = read("start")

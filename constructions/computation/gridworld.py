@@ -29,27 +29,33 @@ Layer 3   For each b two heads find the latest visits of the two levels, of a = 
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, counted, rows_fit, sizes, written
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Step, Unit
-from theory import checks, machine
-from theory.checks import InputError
+from theory import machine
+from theory.kinds import Count, Positive, Steps, Within, checked
 
 
+@checked
 def gridworld_walk(
-    steps: int, max_length: int, *, start: int = 0, sharpness: float | None = None
+    steps: Count,
+    max_length: Count,
+    *,
+    start: Annotated[Steps, Within(most="steps")] = 0,
+    sharpness: Positive | None = None,
 ) -> Transformer:
     """The state 0 … S = `steps` after each of at most `max_length` letters, 0: left and 1: right.
 
-    Raises ValueError for sizes below 1, a start that is no state, a sharpness that is too small.
+    Raises ValueError for a sharpness that is too small.
     """
-    S = checks.dimension("steps", steps)
-    if checks.step_count("start", start) > S:
-        raise InputError(f"start is {start}: give a state, 0 to {S}")
+    S = steps
     _, length = sizes(2, max_length)
     rows_fit(length + 2 * S)
     # Before so many registers have names: heads read 4 numbers of the stream, and carry one.

@@ -18,25 +18,24 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, Stage
 from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, sizes
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Step
-from theory import checks
+from theory.kinds import Count, checked
 
 
-def majority(max_length: int, *, gate: bool = False) -> Transformer:
+@checked
+def majority(max_length: Count, *, gate: bool = False) -> Transformer:
     """[more ones than zeros] after each of at most max_length = T letters.
 
     | gate | layers | heads | width | MLP units | margin    |
     |------|--------|-------|-------|-----------|-----------|
     | no   | 1      | 1     | 2     | 0         | 1/(T + 1) |
     | yes  | 1      | 1     | 3     | 2         | 1         |
-
-    Raises ValueError for a length below 1.
     """
     _, T = sizes(2, max_length)
-    gate = checks.truth("gate", gate)
     stream = Stream(letter=1, mean=1, **({"gate": 1} if gate else {}))
     mean = stream.read("mean")
     step = Step(4.0 * (T + 1) * mean, at=1.0, into="gate")

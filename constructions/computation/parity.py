@@ -39,17 +39,21 @@ import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.attention import Mask, Normalise
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, counted, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
-from theory import checks
+from constructions.transformer import Transformer
 from theory.checks import InputError
+from theory.kinds import Count, Positive, checked
 
 CLS = 2
 LEAST = math.log(2)
 
 
-def parity(max_length: int, *, causal: bool = False, sharpness: float | None = None) -> Transformer:
+@checked
+def parity(
+    max_length: Count, *, causal: bool = False, sharpness: Positive | None = None
+) -> Transformer:
     """Whether the ones among at most max_length = T letters are odd in number: 1, else 0.
 
     | form   | layers | heads | width | MLP units | answers                       |
@@ -58,11 +62,10 @@ def parity(max_length: int, *, causal: bool = False, sharpness: float | None = N
     | causal | 2      | 1     | 7     | 0         | one after each letter, (…, n) |
 
     The logits are 0 and ±1; at a softmax `sharpness` β the second one is at least
-    (1 − 2e^{−β})/(1 + 2e^{−β}) on its side.  Raises ValueError for a length below 1, and for a
-    sharpness of at most ln 2, at which the word 01 is not decided if T = 2.
+    (1 − 2e^{−β})/(1 + 2e^{−β}) on its side.  Raises ValueError for a sharpness of at most
+    ln 2, at which the word 01 is not decided if T = 2.
     """
     _, T = sizes(2, max_length)
-    causal = checks.truth("causal", causal)
     here = np.arange(T + 1)
     table = {"j": here, "norm": here**2, "sign": (-1.0) ** here}
     stream = Stream(**dict.fromkeys(REGISTERS[causal], 1))
@@ -84,7 +87,7 @@ def parity(max_length: int, *, causal: bool = False, sharpness: float | None = N
             Stage(1, "inverse", "1 + 1/N"),
             Stage(2, "sign", "1 + sign"),
         )
-    beta = 1.0 if sharpness is None else checks.positive_number("sharpness", sharpness)
+    beta = 1.0 if sharpness is None else sharpness
     if sharpness is not None and beta <= LEAST:
         raise InputError(f"sharpness is {beta:g}: give more than ln 2 = {LEAST:.4f}")
     mask: Mask = "causal" if causal else "full"

@@ -38,13 +38,14 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed
 from constructions.computation.parity import CLS
 from constructions.computation.two_sided import Sides
 from constructions.stream import one
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, PosEmbed, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory import checks
+from theory.kinds import Count, checked
 
 REGISTERS = (
     *("zero", "one", "cls", "place", "cosine"),
@@ -52,7 +53,8 @@ REGISTERS = (
 )
 
 
-def parity_bounded(length: int, *, layer_norm: bool = False) -> Transformer:
+@checked
+def parity_bounded(length: Count, *, layer_norm: bool = False) -> Transformer:
     """Whether the ones among exactly `length` = n letters are odd in number: (…, 1).
 
     | layer_norm | layers | heads | width | MLP units     | logits            |
@@ -60,10 +62,9 @@ def parity_bounded(length: int, *, layer_norm: bool = False) -> Transformer:
     | no         | 2      | 2     | 10    | 3             | 0 and ±Θ(1/n²)    |
     | yes        | 2      | 2     | 20    | 3, and 18     | 0 and ±√10        |
 
-    j/N, 1/√5 and √20 are rounded to float64.  Raises ValueError for a length below 1.
+    j/N, 1/√5 and √20 are rounded to float64.
     """
     _, n = sizes(2, length)
-    layer_norm = checks.truth("layer_norm", layer_norm)
     sides = Sides(REGISTERS, layer_norm)
     stream, read, both = sides.stream, sides.read, sides.both
     d, inverse, cosine = read("ones") - read("place"), read("inverse"), read("cosine")

@@ -43,15 +43,17 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.blocks import Block, PosEmbed, Stage
 from constructions.exactness import exact_in
 from constructions.interface import Interface, Prompt, as_many
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import placed, rows_fit, written
-from constructions.transformer import Block, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import machine
 from theory.checks import InputError
 from theory.computation.pram import INDEX, Operand, Program, Read, Set, Step
+from theory.kinds import checked
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 CHOOSE = ("copy", "min", "max", "where")
@@ -60,15 +62,16 @@ FLOAT64_BITS = 53
 Units = dict[tuple[tuple[str, float], ...], tuple[Reading, dict[str, float]]]
 
 
+@checked
 def pram(program: Program) -> Transformer:
     """`pram(program)(*inputs)`: the answer register after all steps, one layer for each.
 
     Inputs and the answer are whole numbers (…, N') for N' ≤ N processors, as in `program.run`.  A
     layer has a head for every place that is read and for every write, all tokens see each other.
 
-    Raises ValueError for what is no program; for a write that goes to a place whose square is not
-    at hand (an input, or what was added: read `index` there first); for a program too large for
-    the memory, or for scores of more than 53 bits.
+    Raises ValueError for a write that goes to a place whose square is not at hand (an input, or
+    what was added: read `index` there first); for a program too large for the memory, or for scores
+    of more than 53 bits.
     """
     return _Compiled(program).model(Processors(program), f"pram({program.name})")
 
@@ -117,8 +120,6 @@ class _Compiled:
     """The layers of a program."""
 
     def __init__(self, program: Program) -> None:
-        if not isinstance(program, Program):
-            raise InputError(f"a {type(program).__name__} is no program: give Program(…)")
         rows_fit(program.processors)
         self.program, self.most = program, program.most
         self.squared = squared(program)

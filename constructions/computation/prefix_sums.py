@@ -19,13 +19,16 @@ import numpy as np
 from torch import Tensor
 
 from constructions.assembly import block, embed, rows, unembed
+from constructions.blocks import PosEmbed, Stage
 from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Stream, one
 from constructions.tokens import placed, rows_fit
-from constructions.transformer import PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory import checks, machine
 from theory.checks import InputError
+from theory.computation.kinds import Fan
 from theory.computation.prefix_sums import tree_depth
+from theory.kinds import Count, checked
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 
@@ -62,17 +65,17 @@ class Numbers(Interface):
         return outputs[..., 0]
 
 
-def prefix_sums(length: int, s: int = 2) -> Transformer:
+@checked
+def prefix_sums(length: Count, s: Fan = 2) -> Transformer:
     """`prefix_sums(N, s)(x)`: x₁ + … + x_i for every i, of at most N numbers (…, N').
 
     ⌈log_s N⌉ layers, s − 1 heads, width 3.  Sums of whole numbers are exact below 2^53.
 
-    Raises ValueError for a length below 1, and for s below 2 or above max(N, 2), whose last heads
-    would have nothing to add.
+    Raises ValueError for s above max(N, 2), whose last heads would have nothing to add.
     """
-    N, s = checks.dimension("length", length), checks.dimension("s", s)
+    N = length
     rows_fit(N)
-    if not 2 <= s <= max(N, 2):
+    if s > max(N, 2):
         raise InputError(f"s is {s}: give a number from 2 to {max(N, 2)}, of {N} numbers to add")
     layers = tree_depth(N, s)
     stream = Stream(sum=1, j=1, norm=1)

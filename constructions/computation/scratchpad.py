@@ -25,13 +25,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import checks
 from theory.checks import InputError
-from theory.computation.semiautomata import Semiautomaton, checked
+from theory.computation.semiautomata import Semiautomaton
+from theory.kinds import Count, Positive, checked
 
 
 class Scratchpad(Tokens):
@@ -66,8 +68,9 @@ class Scratchpad(Tokens):
         return array - letters
 
 
+@checked
 def scratchpad(
-    automaton: Semiautomaton, length: int, sharpness: float | None = None
+    automaton: Semiautomaton, length: Count, sharpness: Positive | None = None
 ) -> Transformer:
     """The states after 1, …, T letters of words of T = length letters, decoded one by one:
 
@@ -75,9 +78,8 @@ def scratchpad(
 
     1 layer, 1 head, width |Q| + |Σ| + 2, |Q||Σ| units.
 
-    Raises ValueError for a length below 1, and for a sharpness that is too small.
+    Raises ValueError for a sharpness that is too small.
     """
-    automaton = checked(automaton)
     letters, n = automaton.n_letters, automaton.n_states
     V, T = sizes(letters + n, length)
     stream = Stream(letter=letters, state=n, j=1, square=1)

@@ -34,30 +34,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.margins import Restores
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit, Word
-from theory import checks
 from theory.checks import InputError
-from theory.computation.semiautomata import Semiautomaton, checked
+from theory.computation.semiautomata import Semiautomaton
+from theory.kinds import Count, Positive, Within, checked
 
 Form = Literal["lean", "robust"]
 
 
+@checked
 def semiautomaton(
     automaton: Semiautomaton,
-    max_length: int,
+    max_length: Count,
     *,
     form: Form = "lean",
-    radix: int = 2,
-    sharpness: float | None = None,
+    radix: Annotated[Count, Within(least=2)] = 2,
+    sharpness: Positive | None = None,
 ) -> Transformer:
     """The state after each letter of words of at most max_length = T letters, from `start`.
 
@@ -70,17 +72,13 @@ def semiautomaton(
     n is the number of states.  `robust` is for softmax: from a sharpness on that depends neither on
     T nor on the number of layers, all answers are those of hardmax, exactly.
 
-    Raises ValueError for a length below 1, a radix below 2, a robust form of another radix than 2,
-    and for a sharpness without the robust form, or too small for it.
+    Raises ValueError for a radix of more letters than a word has, a robust form of another radix
+    than 2, and for a sharpness without the robust form, or too small for it.
     """
-    automaton = checked(automaton)
-    checks.one_of("form", form, ("lean", "robust"))
-    if checks.dimension("radix", radix) < 2:
-        raise InputError("radix is 1: give at least 2")
     if form == "robust" and radix > 2:
         raise InputError(f"radix is {radix}, and the robust form composes pairs: give radix=2")
     if sharpness is not None and form == "lean":
-        raise InputError("softmax errors pass through lean units: take form='robust'")
+        raise InputError("sharpness is for form='robust': softmax errors pass through lean units")
     V, T = sizes(automaton.n_letters, max_length)
     if radix > max(2, T):
         raise InputError(f"radix is more than the {T} letters of a word: give at most {max(2, T)}")

@@ -39,29 +39,31 @@ import numpy as np
 from torch import Tensor
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Block, Embed, PosEmbed
+from constructions.blocks import Stage as Line
 from constructions.computation.semiautomaton import Form
 from constructions.margins import Restores, share_of_a_quarter
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, counted, latest, sizes
-from constructions.transformer import Block, Embed, PosEmbed, Transformer
-from constructions.transformer import Stage as Line
+from constructions.transformer import Transformer
 from constructions.words import Table as TableWord
-from theory import checks
 from theory.checks import InputError
 from theory.computation.cascade import NONE, Cascade, Stage, Table, cascade
-from theory.computation.semiautomata import Semiautomaton, checked
+from theory.computation.semiautomata import Semiautomaton
+from theory.kinds import Count, Positive, checked
 
 LAYERS = {"counter": 2, "latch": 1, "table": 1}
 MOST_UNITS = 10**5
 
 
+@checked
 def shortcut(
     automaton: Semiautomaton,
-    max_length: int,
+    max_length: Count,
     *,
     compact: bool = False,
     form: Form = "lean",
-    sharpness: float | None = None,
+    sharpness: Positive | None = None,
 ) -> Transformer:
     """The state after each letter of words of at most max_length = T letters, from `start`.
 
@@ -70,14 +72,11 @@ def shortcut(
     takes fewer units and more layers; `robust` twice the units, and is for softmax.
 
     Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable, and
-    ValueError for a length below 1, a cascade that is too large, a sharpness without the robust
-    form, or too small for it.
+    ValueError for a cascade that is too large, a sharpness without the robust form, or too small
+    for it.
     """
-    automaton = checked(automaton)
-    checks.one_of("form", form, ("lean", "robust"))
-    compact = checks.truth("compact", compact)
     if sharpness is not None and form == "lean":
-        raise InputError("softmax errors pass through lean units: take form='robust'")
+        raise InputError("sharpness is for form='robust': softmax errors pass through lean units")
     _, T = sizes(automaton.n_letters, max_length)
     stages = cascade(automaton, compact=compact)
     units = sum(len(stage.table.rows) for stage in stages.stages) + len(stages.answer.rows)

@@ -36,46 +36,45 @@ from collections.abc import Iterator
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.computation.semiautomaton import Form
 from constructions.margins import Restores, share_of_a_quarter
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, latest, sizes
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import And
-from theory import checks
 from theory.checks import InputError
-from theory.computation.reading import alphabet
+from theory.computation.kinds import Letters
 from theory.computation.temporal_logic import Formula, formula
 from theory.computation.temporal_program import Program, program
 from theory.computation.truth_tables import TruthTable
+from theory.kinds import Count, Positive, checked
 
 MOST_CUBES = 10**5
 
 
+@checked
 def from_formula(
     of: Formula | str,
-    letters: str,
-    max_length: int,
+    letters: Letters,
+    max_length: Count,
     *,
     form: Form = "lean",
-    sharpness: float | None = None,
+    sharpness: Positive | None = None,
 ) -> Transformer:
     """Whether the formula holds, 1 or 0, at each letter of words of at most max_length letters.
 
     Of temporal depth d, with s `since`, over V letters: at most d layers, s heads, and a width of
     V + 3s + 2, whatever the length.  `robust` takes twice the units, and is for softmax.
 
-    Raises ValueError for a text that is no formula, a Boolean part of too many `since`, a length
-    below 1, and a sharpness without the robust form, or too small for it.
+    Raises ValueError for a text that is no formula, a Boolean part of too many `since`, and
+    a sharpness without the robust form, or too small for it.
     """
-    _, T = sizes(len(alphabet(letters)), max_length)
+    _, T = sizes(len(letters), max_length)
     if isinstance(of, str):
         of = formula(of, letters)
-    if not isinstance(of, Formula):
-        raise InputError(f"a {type(of).__name__} is no formula: give one, or its text")
-    checks.one_of("form", form, ("lean", "robust"))
     if sharpness is not None and form == "lean":
-        raise InputError("softmax errors pass through lean units: take form='robust'")
+        raise InputError("sharpness is for form='robust': softmax errors pass through lean units")
     called = f"from_formula({str(of)!r}, {letters!r}, {T}" + ", form='robust'" * (form == "robust")
     built = _Built(of, program(of, letters), len(letters), T, form == "robust")
     return built.model(f"{called})").sharpened(sharpness)

@@ -8,13 +8,14 @@ from constructions.computation.averaging_circuit import averaging_circuit
 from constructions.computation.exact_weights import exact_model
 from constructions.computation.hard_attention_circuit import hard_attention_circuit
 from constructions.transformer import Transformer
-from theory import checks
 from theory.computation.threshold_circuits import ThresholdCircuit
+from theory.kinds import Count, checked
 
 Gates = Literal["and-or", "threshold"]
 
 
-def to_circuit(model: Transformer, length: int, gates: Gates = "threshold") -> ThresholdCircuit:
+@checked
+def to_circuit(model: Transformer, length: Count, gates: Gates = "threshold") -> ThresholdCircuit:
     """The circuit that says what a hardmax model answers at the last of `length` tokens.
 
     Its inputs are the bits [x_i ≥ v] of the word (`theory.computation.unary`: for two letters the
@@ -33,6 +34,5 @@ def to_circuit(model: Transformer, length: int, gates: Gates = "threshold") -> T
     Raises `ValueError` for what is no hardmax transformer over tokens, for norms and other
     attention, for a length that the model does not take, and for circuits that would be too large.
     """
-    checks.one_of("gates", gates, ("and-or", "threshold"))
     exact = exact_model(model, length)
     return averaging_circuit(exact) if gates == "threshold" else hard_attention_circuit(exact)

@@ -42,13 +42,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Block, Embed, PosEmbed, Stage, Unembed
 from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, counted, rows_fit, written
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer, Unembed
+from constructions.transformer import Transformer
 from constructions.words import Table, Unit
 from theory import checks
 from theory.checks import InputError
 from theory.computation.turing import LEFT, RIGHT, Step, TuringMachine
+from theory.kinds import Count, Positive, checked
 
 CELLS = "cell", "cell_square", "head", "head_square"
 AVERAGES = "before", "before_inverse", "before_up", "after", "after_inverse", "after_up"
@@ -114,12 +116,13 @@ class Histories(Tokens):
         )
 
 
+@checked
 def turing_machine(
     machine: TuringMachine,
-    max_length: int,
+    max_length: Count,
     *,
     addressed: bool = False,
-    sharpness: float | None = None,
+    sharpness: Positive | None = None,
 ) -> Transformer:
     """The next step of a machine, ⊥ where it halts, for histories of at most T = max_length steps:
 
@@ -132,15 +135,11 @@ def turing_machine(
 
     |Q| counts halting states.  The first of three layers has two units.
 
-    Raises ValueError for a length below 1, for a machine without any rule, and for a sharpness that
-    is too small.
+    Raises ValueError for a machine without any rule, and for a sharpness that is too small.
     """
-    if not isinstance(machine, TuringMachine):
-        raise InputError(f"a {type(machine).__name__} is no machine: give TuringMachine(…)")
     if not machine.n_rules:
-        raise InputError(f"{machine.name} has no rule: it halts before its first step")
-    addressed = checks.truth("addressed", addressed)
-    T = checks.dimension("max_length", max_length)
+        raise InputError(f"machine {machine.name} has no rule: it halts before its first step")
+    T = max_length
     kinds = 2 * machine.n_states * machine.n_symbols
     rows_fit(T + kinds * (2 * T + 1 if addressed else 1))
     single = ["go", "bos", "j", *CELLS, *(() if addressed else ("move", "square", *AVERAGES))]

@@ -28,9 +28,10 @@ from typing import Any
 import numpy as np
 
 from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.blocks import PosEmbed, Stage
 from constructions.graphs.graph import Graph
 from constructions.stream import Map, Reading, Stream
-from constructions.transformer import PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory import checks, machine
 from theory.checks import InputError
 

@@ -32,11 +32,12 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.interface import Model
 from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, rows_fit
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import checks, machine
 from theory.checks import InputError

@@ -39,10 +39,11 @@ from typing import Literal
 import numpy as np
 
 from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.blocks import PosEmbed, Stage
 from constructions.graphs.graph import Graph
 from constructions.margins import Margin, Restores
 from constructions.stream import Stream, one
-from constructions.transformer import PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import checks
 

@@ -26,9 +26,10 @@ find what is connected, where D is the largest distance of connected nodes.
 from __future__ import annotations
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Stage
 from constructions.graphs.graph import Graph
 from constructions.stream import Stream, one
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import checks
 

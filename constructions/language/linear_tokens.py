@@ -18,9 +18,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Stream, one
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.language.linear_tokens import count_of
 

@@ -30,10 +30,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.margins import Margin, Restores
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move, Step
 from theory import checks, machine
 from theory.checks import InputError

@@ -29,9 +29,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Stream
 from constructions.tokens import Tokens, binary_codes, placed, rows_fit
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import checks, machine
 from theory.checks import InputError

@@ -40,8 +40,9 @@ from constructions.vectors import Memory
 from constructions.words import Clip, Move, Unit, Word
 from theory import checks
 from theory.checks import InputError
+from theory.kinds import Steps, checked
 from theory.memory.hopfield import checked_network
-from theory.memory.patterns import pattern_rows
+from theory.memory.kinds import Bias, Patterns, Weights
 
 SOURCE = "[Hopfield1982]; proved in constructions/memory/hopfield.py"
 EXACT = 2.0**53  # float64 adds whole numbers exactly up to here
@@ -68,17 +69,18 @@ class Signs(Memory):
         return super().check(like, checks.signs("states", states))
 
 
-def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> Transformer:
+@checked
+def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1) -> Transformer:
     """`hopfield_update(weights, bias, steps)(states)`: exactly `steps` synchronous updates.
 
     Each is s ← sgn(W s + b), and s where a field is 0: weights (d, d), symmetric and of zero
     diagonal, bias (d,) or none, states (…, d) of ±1 → (…, d).  One layer for each, without heads,
     of 3d units and width d; layers share their weights.  `steps=0` returns the states.
 
-    Raises ValueError for other weights, for steps that are not an integer ≥ 0, and for weights so
+    Raises ValueError for weights that are not symmetric and of zero diagonal, and for weights so
     fine for their size that float64 would round their sums.
     """
-    network, steps = checked_network(weights, bias), checks.step_count("steps", steps)
+    network = checked_network(weights, bias)
     W, b, exponent, most = _whole(network.weights, network.bias)
     d = len(b)
     stream = Stream(state=d)
@@ -100,16 +102,14 @@ def hopfield_update(weights: Any, bias: Any = None, steps: int = 1) -> Transform
     )
 
 
-def hebbian_attention(patterns: Any, steps: int = 1) -> Transformer:
+@checked
+def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
     """`hebbian_attention(patterns, steps)(states)`: synchronous updates under Hebb's rule.
 
     The same as `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of ±1 are
     tokens of the prompt and not weights.  One layer of one head for each, width 3d, 5d units.
-
-    Raises ValueError for other patterns, and for steps that are not an integer ≥ 0.
     """
-    xi, steps = pattern_rows(patterns), checks.step_count("steps", steps)
-    P, d = xi.shape
+    P, d = patterns.shape
     stream = Stream(pattern=d, state=d, field=d)
     stream.fits(steps, shared=True)
     pattern, state, field = map(stream.read, stream)
@@ -120,7 +120,7 @@ def hebbian_attention(patterns: Any, steps: int = 1) -> Transformer:
         embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
         [block(stream, [head], [*update, Move(-field, "field")])] * steps,
         unembed(stream, state),
-        interface=Signs(d, most, torch.as_tensor(xi, dtype=torch.float64)),
+        interface=Signs(d, most, torch.as_tensor(patterns, dtype=torch.float64)),
         stream=stream,
         name=f"hebbian_attention({P} patterns of dimension {d}, steps={steps})",
         source=SOURCE,

@@ -15,7 +15,7 @@ see each other.  (The patterns' own states start at 0 and are updated too; nobod
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -23,14 +23,18 @@ from torch import Tensor
 from constructions.assembly import Head, block, embed, unembed
 from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Map, Stream
-from constructions.tensors import as_tensor
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from constructions.words import Move
 from theory import checks, machine
 from theory.checks import InputError
-from theory.memory.modern_hopfield import pattern_vectors
+from theory.kinds import Positive, Reals, Steps, checked
+from theory.memory.kinds import PatternVectors
+from theory.memory.modern_hopfield import squares_fit
 
+QueryMap: TypeAlias = Annotated[Any, Reals("d_r d_k")]
+KeyMap: TypeAlias = Annotated[Any, Reals("d_y d_k")]
+ValueMap: TypeAlias = Annotated[Any, Reals("d_k d_v")]
 BYTES_PER_SCORE = 3 * 8 + 1  # scores, shifted scores and exponentials in float64; the mask
 
 
@@ -55,7 +59,10 @@ class Patterns(Memory):
         return xi, X
 
 
-def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Transformer:
+@checked
+def modern_hopfield_update(
+    patterns: PatternVectors, beta: Positive, steps: Steps = 1
+) -> Transformer:
     """`modern_hopfield_update(patterns, beta, steps)(queries)`: exactly `steps` Hopfield updates.
 
     Each is f(ξ) = Xᵀ softmax(beta·Xξ) [Ramsauer2021, equation 3]: patterns X (N, d), queries
@@ -66,12 +73,10 @@ def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Transf
     Every token asks, so attention costs (N + queries)·N scores; `constructions.retrieve` computes
     the same update of many patterns without a prompt.
 
-    Raises ValueError for patterns that are not (N, d) with finite entries, a beta that is not
-    finite and positive, steps that are not an integer ≥ 0, and scores that do not fit in memory.
+    Raises ValueError for patterns whose squares overflow, and for scores that do not fit in memory.
     """
-    given = as_tensor(patterns, torch.zeros((), dtype=torch.float64), "patterns")
-    X = torch.tensor(pattern_vectors(given.detach().numpy()))
-    scale, steps = checks.positive_number("beta", beta), checks.step_count("steps", steps)
+    squares_fit(patterns)
+    X = torch.tensor(patterns)
     N, d = X.shape
     _scores_fit(N, 1)
     stream = Stream(pattern=d, state=d, found=d)
@@ -84,7 +89,7 @@ def modern_hopfield_update(patterns: Any, beta: float, steps: int = 1) -> Transf
     ]
     return Transformer(
         embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
-        [block(stream, *update, normalise="softmax", scale=scale) for update in updates],
+        [block(stream, *update, normalise="softmax", scale=beta) for update in updates],
         unembed(stream, found if steps % 2 else state),
         interface=Patterns(d, X),
         stream=stream,
@@ -143,7 +148,10 @@ class Stored(Interface):
         return outputs
 
 
-def hopfield_attention(W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None) -> Transformer:
+@checked
+def hopfield_attention(
+    W_Q: QueryMap, W_K: KeyMap, W_V: ValueMap, beta: Positive | None = None
+) -> Transformer:
     """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention is one Hopfield update, then W_V.
 
     With patterns K = Y W_K and states Q = R W_Q the result is softmax(beta·Q Kᵀ) K W_V: the update
@@ -152,20 +160,10 @@ def hopfield_attention(W_Q: Any, W_K: Any, W_V: Any, beta: float | None = None) 
     The head carries keys and W_V is its output matrix: the tensors hold the matrices as given.
 
     W_Q (d_r, d_k), W_K (d_y, d_k), W_V (d_k, d_v); beta is 1/√d_k unless given.
-
-    Raises ValueError for shapes that do not fit, for NaN or infinite entries, and for a beta that
-    is not finite and positive.
     """
-    labels, like = ("W_Q", "W_K", "W_V"), torch.zeros((), dtype=torch.float64)
-    given = finite_tensors(like, (W_Q, W_K, W_V), *labels)
-    Q, K, V = (Map(weights.numpy(), label) for weights, label in zip(given, labels, strict=True))
-    (d_r, d_k), (d_y, width), (height, d_v) = (W.matrix.shape for W in (Q, K, V))
-    if not width == height == d_k:
-        raise InputError(
-            f"W_Q has shape {(d_r, d_k)}, W_K {(d_y, width)} and W_V {(height, d_v)}: "
-            "give (d_r, d_k), (d_y, d_k) and (d_k, d_v)"
-        )
-    scale = d_k**-0.5 if beta is None else checks.positive_number("beta", beta)
+    (d_r, d_k), d_y, d_v = W_Q.shape, len(W_K), W_V.shape[1]
+    scale = d_k**-0.5 if beta is None else beta
+    Q, K, V = Map(W_Q, "W_Q"), Map(W_K, "W_K"), Map(W_V, "W_V")
     stream = Stream(stored=d_y, state=d_r, found=d_v)
     keys = stream.read("stored") @ K
     head = Head(stream.read("state") @ Q, keys, keys, "found", V)

@@ -37,6 +37,8 @@ from torch.nn.functional import max_pool1d, scaled_dot_product_attention
 from constructions.tensors import as_tensor
 from theory import checks
 from theory.checks import InputError
+from theory.kinds import Positive, checked
+from theory.memory.kinds import Updates
 
 GROUP = 32  # patterns of which one score is kept
 BLOCK = 2048  # patterns whose scores are held at once: with 256 queries they stay in cache
@@ -48,9 +50,15 @@ DENSE_SCORES = 2**28  # in case scores have to be held (float64 on some devices)
 PROBES, FEW, KEPT_AT_MOST = 2, 64, 1 / 50
 
 
+@checked
 @torch.no_grad()
 def retrieve(
-    patterns: Any, queries: Any, beta: float, steps: int = 1, *, tolerance: float | None = None
+    patterns: Any,
+    queries: Any,
+    beta: Positive,
+    steps: Updates = 1,
+    *,
+    tolerance: Positive | None = None,
 ) -> Tensor:
     """`steps` updates f of queries (…, d) among stored patterns (N, d), exactly that many.
 
@@ -68,8 +76,7 @@ def retrieve(
     Works in the patterns' format, on their device, and computes no gradients; whole numbers become
     floats of the default format.  Memory beyond patterns and queries: a score for each 32
     patterns and 256 queries.  Raises ValueError for shapes that do not fit, no patterns, NaN or
-    infinite entries, scores beyond the format, beta or tolerance that is not above 0, and a number
-    of steps that is not a whole number from 0.
+    infinite entries, and scores beyond the format.
     """
     patterns = as_tensor(patterns, name="patterns")
     if not patterns.is_floating_point():
@@ -79,9 +86,7 @@ def retrieve(
         raise InputError(f"patterns have shape {shape}: give at least one row, (N, d)")
     patterns, queries = patterns.contiguous(), as_tensor(queries, patterns, "queries")
     checks.vector_shape("queries", tuple(queries.shape), shape[1])
-    beta, steps = checks.positive_number("beta", beta), checks.step_count("steps", steps)
-    spacing = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance
-    allowed = checks.positive_number("tolerance", spacing)
+    allowed = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance
     states = queries.reshape(-1, queries.shape[-1])
     longest = float(patterns.norm(dim=1).max())
     _scores_are_finite(patterns, queries, beta, longest)

@@ -19,7 +19,7 @@ All layers are one block with the same weights: the depth is the time that passe
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
@@ -30,7 +30,8 @@ from constructions.stream import Stream
 from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
-from theory.memory.sphere import token_shape, unit_lengths
+from theory.kinds import Count, Positive, Steps, Within, checked
+from theory.memory.kinds import unit_lengths
 
 
 class Points(Interface):
@@ -47,7 +48,8 @@ class Points(Interface):
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (X,) = finite_tensors(like, inputs, "X")
         checks.vector_shape("X", X.shape, self.d)
-        token_shape("X", X.shape)
+        if X.ndim < 2 or X.shape[-2] < 1:
+            raise InputError(f"X has shape {tuple(X.shape)}: give tokens (…, n, d), at least one")
         lengths = torch.linalg.vector_norm(X.detach(), dim=-1).double().cpu().numpy()
         unit_lengths("X", lengths, self.d, torch.finfo(like.dtype).eps)
         return (X,)
@@ -57,7 +59,10 @@ class Points(Interface):
         return Prompt(X, X.shape[-2])
 
 
-def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> Transformer:
+@checked
+def sphere_dynamics(
+    d: Count, beta: Positive, step_size: Annotated[Positive, Within(most=1)], n_layers: Steps
+) -> Transformer:
     """`n_layers` steps x ← normalise(x + step_size·Σ_j A_ij x_j) with A = softmax(β⟨x_i, x_j⟩).
 
     `sphere_dynamics(d, beta, h, L)(X)` follows SA of `theory.memory.sphere` to time h·L, for tokens
@@ -66,15 +71,7 @@ def sphere_dynamics(d: int, beta: float, step_size: float, n_layers: int) -> Tra
 
     beta > 0, since scores are multiplied by it; a beta like 1e-12 is the average of all tokens.
     step_size in (0, 1], so that no token passes through 0.
-
-    Raises ValueError for a d below 1, a beta that is not above 0, a step_size outside (0, 1], and
-    an n_layers that is not an integer at least 0.
     """
-    d, n_layers = checks.dimension("d", d), checks.step_count("n_layers", n_layers)
-    beta = checks.positive_number("beta", beta)
-    step_size = checks.positive_number("step_size", step_size)
-    if step_size > 1:
-        raise InputError(f"step_size is {step_size:g}: give a number in (0, 1]")
     stream = Stream(x=d)
     stream.fits(n_layers, shared=True)
     x = stream.read("x")

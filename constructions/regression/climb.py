@@ -15,10 +15,11 @@ from math import ceil
 from typing import Any, Protocol, runtime_checkable
 
 from constructions.assembly import Head, Readings, block, embed, moved, unembed
+from constructions.blocks import Block, Stage
 from constructions.examples import Examples
 from constructions.regression.stages import Correlation, Image, Inverse, Prediction, Residual
 from constructions.stream import Reading, Stream
-from constructions.transformer import Block, Stage, Transformer
+from constructions.transformer import Transformer
 
 SLOTS = ("low", "high")
 HOLDS: dict[str, tuple[Any, float]] = {

@@ -22,12 +22,13 @@ from math import log
 from typing import Literal
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Stage
 from constructions.examples import Examples, shifted
 from constructions.regression.climb import room_for
 from constructions.regression.ladder import ladder, powers
 from constructions.regression.stages import Prediction
 from constructions.stream import Stream
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 

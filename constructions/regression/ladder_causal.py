@@ -29,12 +29,13 @@ from itertools import pairwise
 import numpy as np
 
 from constructions.assembly import Head, block, embed, moved, unembed
+from constructions.blocks import Stage
 from constructions.examples import Examples, shifted
 from constructions.regression.climb import SLOTS
 from constructions.regression.newton_causal import sums
 from constructions.regression.stages import Image, Inverse, Prediction, Residual, Row
 from constructions.stream import Map, Stream, one
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move
 from theory.regression.newton import Start
 

@@ -31,10 +31,11 @@ from math import ldexp
 import numpy as np
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Stage
 from constructions.examples import Examples, shifted
 from constructions.regression.stages import Image, Inverse, Prediction, Row
 from constructions.stream import Map, Stream, one
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move
 from theory.regression.newton import Start
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 from math import ldexp
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Block, Embed, Stage
 from constructions.examples import Examples, interleaved
 from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Stream, one
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.regression.newton import Start
 
 

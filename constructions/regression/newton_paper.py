@@ -26,10 +26,11 @@ matrices, W_O and W_V, so neither is rounded.
 from __future__ import annotations
 
 from constructions.assembly import Head, block, embed, signed_pair, unembed
+from constructions.blocks import Block, Stage
 from constructions.examples import Examples
 from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Reading, Stream, one
-from constructions.transformer import Block, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move
 
 

@@ -27,11 +27,12 @@ from math import ldexp
 from typing import Any
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Stage
 from constructions.examples import Examples
 from constructions.interface import Prompt
 from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Stream
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 

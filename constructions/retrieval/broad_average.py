@@ -5,19 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, Stage
 from constructions.margins import Margin
 from constructions.stream import Stream, one
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
+from theory.kinds import Count, Positive, checked
 
 
+@checked
 def broad_average(
-    vocabulary_size: int, max_length: int = 1024, sharpness: float | None = None
+    vocabulary_size: Count, max_length: Count = 1024, sharpness: Positive | None = None
 ) -> Transformer:
     """Logits are the frequencies of the tokens so far, exactly; the answer is the most frequent.
 
     One layer, one head, width 2V; softmax and hardmax agree at every sharpness, because all scores
-    are 0.  Raises ValueError for sizes below 1.
+    are 0.
     """
     V, n = sizes(vocabulary_size, max_length)
     stream = Stream(symbol=V, average=V)

@@ -18,22 +18,24 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, rows
+from constructions.blocks import Embed, Stage
 from constructions.margins import sharpening
 from constructions.stream import Stream
 from constructions.tokens import Tokens, decode, lattice, look_up, positions, rows_fit
-from constructions.transformer import Embed, Stage, Transformer
-from theory import checks
+from constructions.transformer import Transformer
+from theory.kinds import Count, Positive, checked
 
 
-def composition(size: int, sharpness: float | None = None) -> Transformer:
+@checked
+def composition(size: Count, sharpness: Positive | None = None) -> Transformer:
     """g(f(x)) from tokens f(0) … f(s − 1), g(0) … g(s − 1), x, all in 0 … s − 1.
 
     `composition(s)(tokens)` (…, 2s + 1) answers g(f(v)) at every position that holds v, so the last
     entry is the composition at x.
 
-    Raises ValueError for a size below 1, and for a sharpness at which answers could be wrong.
+    Raises ValueError for a sharpness at which answers could be wrong.
     """
-    s = checks.dimension("size", size)
+    s = size
     rows_fit(3 * s)
     points = lattice(2 * s)
     stream = Stream(place=2, norm=1, first=2, second=2, found=2, answer=2)

@@ -42,12 +42,14 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, rows
+from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.interface import Prompt
 from constructions.margins import Margin, sharpening
 from constructions.stream import Reading, Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, sizes
-from constructions.transformer import Block, Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory.checks import InputError
+from theory.kinds import Count, Positive, checked
 from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon
 
 NAMES_A_PROFESSION, NAMES_ITSELF = ("a", "an"), ("what", "who")
@@ -87,8 +89,9 @@ class English(Tokens):
         return None if last < 0 else self.lexicon.words[last]
 
 
+@checked
 def fact_lookup(
-    lexicon: Lexicon = DEFAULT, max_length: int = 256, sharpness: float | None = None
+    lexicon: Lexicon = DEFAULT, max_length: Count = 256, sharpness: Positive | None = None
 ) -> Transformer:
     """A transformer that reads facts in English and answers a question about one or two of them.
 
@@ -102,7 +105,7 @@ def fact_lookup(
     The lexicon must have the relation "profession" if "a" and "an" are to mean it; "." and "?" and
     "'s" count as words of max_length.  `sharpness` makes the hardmax a softmax.
 
-    Raises ValueError for max_length below 1, and for a sharpness too small for it.
+    Raises ValueError for a sharpness too small for max_length.
     """
     words = lexicon.words
     _, n = sizes(len(words), max_length)

@@ -33,9 +33,12 @@ checked; its MLPs may be any functions of a token, and these weights need only l
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from constructions.assembly import Head, block, rows
+from constructions.blocks import Block, Embed, Stage
 from constructions.margins import Margin, sharpening
 from constructions.stream import Stream, one
 from constructions.tokens import (
@@ -47,33 +50,31 @@ from constructions.tokens import (
     positions,
     sizes,
 )
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, Positive, Within, checked
 
 LARGEST = 2**500  # hops, so that scores stay within float64
 
 
+@checked
 def hop(
-    k: int, vocabulary_size: int, max_length: int, sharpness: float | None = None
+    k: Annotated[Count, Within(below=LARGEST)],
+    vocabulary_size: Count,
+    max_length: Count,
+    sharpness: Positive | None = None,
 ) -> Transformer:
     """The token that k hops lead to, at every position; −1 (⊥) where a hop finds no match.
 
     ⌊log₂k⌋ + 2 layers, one head each, width 2r + 8 with r = ⌈log₂V⌉ (3r + 8 if k is not a power of
     two), whatever k and the length.  The first layer's mask is strict.
 
-    k ≥ 1, and k = 1 is the induction head of the latest match; tokens are 0 … V − 1, V ≥ 1, and
-    sequences have at most n = max_length of them.  `sharpness` makes the hardmax a softmax.
+    k = 1 is the induction head of the latest match; tokens are 0 … V − 1, and sequences have at
+    most n = max_length of them.  `sharpness` makes the hardmax a softmax.
 
-    Raises ValueError for parameters outside these ranges, and for a sharpness too small for n.
+    Raises ValueError for a sharpness too small for n.
     """
-    k = checks.dimension("k", k)
     V, n = sizes(vocabulary_size, max_length)
-    if k >= LARGEST:
-        raise InputError(
-            f"k has {k.bit_length()} bits and weights hold its size: take less than 2^500"
-        )
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
     r, M, reach = codes.shape[1], n // 2 + 1, float(abs(points).max())
     fetched = {"fetched": r} if k.bit_count() > 1 else {}

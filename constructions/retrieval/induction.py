@@ -31,6 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, rows
+from constructions.blocks import Embed, Stage
 from constructions.margins import Margin, sharpening
 from constructions.retrieval.ngram import ngram_model
 from constructions.stream import Stream, one
@@ -43,17 +44,18 @@ from constructions.tokens import (
     positions,
     sizes,
 )
-from constructions.transformer import Embed, Stage, Transformer
-from theory import checks
+from constructions.transformer import Transformer
+from theory.kinds import Count, Positive, checked
 from theory.retrieval import Match, NoMatch
 
 
+@checked
 def induction_heads(
-    vocabulary_size: int,
-    max_length: int,
+    vocabulary_size: Count,
+    max_length: Count,
     match: Match = "latest",
     no_match: NoMatch = "bottom",
-    sharpness: float | None = None,
+    sharpness: Positive | None = None,
 ) -> Transformer:
     """The token after the earlier occurrence of the current one, at every position.
 
@@ -65,14 +67,12 @@ def induction_heads(
     Two layers of one head; width 3r + 6 with r = ⌈log₂V⌉ for "latest" and "first", 2r + 2V + 8 for
     "mean", which must carry a distribution over V tokens.
 
-    Tokens are 0 … V − 1, V ≥ 1, and sequences have at most n = max_length of them.  `sharpness`
+    Tokens are 0 … V − 1, and sequences have at most n = max_length of them.  `sharpness`
     makes the hardmax a softmax.
 
-    Raises ValueError for parameters outside these ranges, and for a sharpness too small for n.
+    Raises ValueError for a sharpness too small for n.
     """
     V, n = sizes(vocabulary_size, max_length)
-    checks.one_of("match", match, ("latest", "first", "mean"))
-    checks.one_of("no_match", no_match, ("bottom", "self"))
     name = f"induction_heads({V}, {n}, match='{match}', no_match='{no_match}')"
     if match == "mean":
         # The bigram without smoothing averages over all matches.

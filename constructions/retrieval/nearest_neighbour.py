@@ -14,10 +14,11 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.examples import Examples, measured
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
-from theory import checks
+from theory.kinds import Count, Positive, checked
 
 
-def nearest_neighbour(d: int, sharpness: float | None = None) -> Transformer:
+@checked
+def nearest_neighbour(d: Count, sharpness: Positive | None = None) -> Transformer:
     """The label of the example nearest to the query, for any number of examples.
 
     `nearest_neighbour(d)(x, y, x_query)` is the mean of the y_j with ‖x_query − x_j‖ smallest, for
@@ -26,10 +27,7 @@ def nearest_neighbour(d: int, sharpness: float | None = None) -> Transformer:
 
     One layer, one head, width d + 3.  Distances are compared as float scores: examples whose
     distances agree to rounding may be taken for equally near, or for the other.
-
-    Raises ValueError for d below 1 and for a sharpness that is not above 0.
     """
-    d = checks.dimension("d", d)
     stream = Stream(x=d, square=1, y=1, estimate=1)
     x, square, y, estimate = map(stream.read, stream)
     head = Head((2 * x, -one), (x, square), y, "estimate")

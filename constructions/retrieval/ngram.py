@@ -31,6 +31,7 @@ import numpy as np
 import torch
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Block, Embed, Stage
 from constructions.margins import Margin, sharpening
 from constructions.stream import Map, Stream, one
 from constructions.tokens import (
@@ -42,17 +43,18 @@ from constructions.tokens import (
     rows_fit,
     sizes,
 )
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import And
-from theory import checks
+from theory.kinds import Count, Positive, Steps, checked
 
 
+@checked
 def in_context_ngram(
-    vocabulary_size: int,
-    order: int,
-    max_length: int = 1024,
-    pseudo_counts: int = 1,
-    sharpness: float | None = None,
+    vocabulary_size: Count,
+    order: Count,
+    max_length: Count = 1024,
+    pseudo_counts: Steps = 1,
+    sharpness: Positive | None = None,
 ) -> Transformer:
     """Conditional frequencies of the next token given the last order − 1 tokens, at every position.
 
@@ -64,12 +66,10 @@ def in_context_ngram(
     Two layers with order − 1 heads and one; width order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if
     V = 1).  Order 1 takes the second layer alone, of width 2V + 3.
 
-    Raises ValueError for vocabulary_size, order or max_length below 1, pseudo_counts below 0, and
-    for a sharpness too small for n.
+    Raises ValueError for a sharpness too small for n.
     """
     V, n = sizes(vocabulary_size, max_length)
-    order = checks.dimension("order", order)
-    alpha = checks.step_count("pseudo_counts", pseudo_counts)
+    alpha = pseudo_counts
     rows_fit(n + alpha * V + order * order)  # heads as many as registers, `order` of them
     name = f"in_context_ngram({V}, {order}, {n}, pseudo_counts={alpha})"
     return ngram_model(V, order, n, alpha, name).sharpened(sharpness)

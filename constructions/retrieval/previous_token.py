@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, rows
+from constructions.blocks import Embed, Stage
 from constructions.stream import Stream
 from constructions.tokens import (
     Tokens,
@@ -20,16 +21,18 @@ from constructions.tokens import (
     positions,
     sizes,
 )
-from constructions.transformer import Embed, Stage, Transformer
+from constructions.transformer import Transformer
+from theory.kinds import Count, Positive, checked
 
 
+@checked
 def previous_token(
-    vocabulary_size: int, max_length: int, sharpness: float | None = None
+    vocabulary_size: Count, max_length: Count, sharpness: Positive | None = None
 ) -> Transformer:
     """The token before the current one, at every position; −1 (⊥) at the first.
 
-    One layer, one head, width 2r + 5 with r = ⌈log₂V⌉.  Raises ValueError for sizes below 1, and
-    for a sharpness at which answers could be wrong.
+    One layer, one head, width 2r + 5 with r = ⌈log₂V⌉.  Raises ValueError for a sharpness at which
+    answers could be wrong.
     """
     V, n = sizes(vocabulary_size, max_length)
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)

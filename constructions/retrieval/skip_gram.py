@@ -6,19 +6,22 @@ class, and the score of every pair is an entry of a V × V table.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, Stage
 from constructions.margins import Margin
 from constructions.stream import Stream
 from constructions.tokens import Tokens, sizes
-from constructions.transformer import Embed, Stage, Transformer
-from theory.retrieval.attention_patterns import score_table
+from constructions.transformer import Transformer
+from theory.kinds import Count, Positive, checked
+from theory.retrieval.attention_patterns import ScoreTable
 
 
-def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None) -> Transformer:
+@checked
+def skip_gram(
+    table: ScoreTable, max_length: Count = 1024, sharpness: Positive | None = None
+) -> Transformer:
     """The tokens, among the current one v and those before it, with the largest entry table[v, ·].
 
     `table` (V, V) holds finite scores.  Logits are the frequencies of the tokens that are attended
@@ -26,9 +29,8 @@ def skip_gram(table: Any, max_length: int = 1024, sharpness: float | None = None
 
     One layer, one head, width 3V: a table of rank V needs V dimensions to compare in.
 
-    Raises ValueError for a table that is not square and finite, and for a sharpness too small.
+    Raises ValueError for a sharpness too small.
     """
-    table = score_table(table)
     V, n = sizes(len(table), max_length)
     stream = Stream(symbol=V, wanted=V, attended=V)
     symbol, wanted, attended = map(stream.read, stream)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from constructions.blocks import Stage
 from constructions.sensitivity.letters import checked, one_layer, reading
 from constructions.stream import Stream, one
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 
 

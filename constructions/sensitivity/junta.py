@@ -13,9 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from constructions.blocks import Stage
 from constructions.sensitivity.letters import checked, one_layer, reading
 from constructions.stream import Map, Stream
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import machine
 from theory.sensitivity import junta_table

@@ -15,9 +15,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, placed, sizes
-from constructions.transformer import Embed, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Word
 from theory import checks
 from theory.sensitivity import distinct_positions

@@ -24,13 +24,14 @@ import torch
 from torch import Tensor
 
 from constructions.attention import Heads, per_head
+from constructions.blocks import Block
 from constructions.exactness import Hardmax
-from constructions.margins import softmax_error
+from constructions.softmax import softmax_error
 from constructions.stock.gadgets import GELU, Gadgets, unit_roundoff
 from constructions.stock.short import is_short, restored_bound
 from constructions.stock.softened import scale_of, with_sizes
 from constructions.tokens import Tokens
-from constructions.transformer import Block, Transformer
+from constructions.transformer import Transformer
 
 ROUNDINGS = 8  # of a number between the stream and a product: norm, projection, sum
 

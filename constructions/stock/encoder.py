@@ -12,12 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from constructions.blocks import Embed, PosEmbed, Unembed
 from constructions.interface import Model, Prompt
 from constructions.stock.gadgets import Gadgets
 from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.softened import BEFORE
 from constructions.stock.translated import Plan, StockModel, planned, rounded
-from constructions.transformer import Embed, PosEmbed, Transformer, Unembed
+from constructions.transformer import Transformer
 
 
 class StockEncoder(StockModel):

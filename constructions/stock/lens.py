@@ -20,11 +20,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from constructions.margins import score_sizes
+from constructions.blocks import Block
+from constructions.softmax import score_sizes
 from constructions.stock.gadgets import chosen
 from constructions.stock.refusals import check_translatable
 from constructions.stock.softened import softened
-from constructions.transformer import Block, Transformer
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from constructions.attention import Attention
-from constructions.transformer import MLP, Transformer
+from constructions.blocks import MLP
+from constructions.transformer import Transformer
 
 EPSILON = 1e-5  # of the layer norms, as both stock classes have it
 

@@ -27,7 +27,7 @@ import math
 import torch
 
 from constructions.exactness import Hardmax, exact_in, significand, stream_grain
-from constructions.margins import softmax_error
+from constructions.softmax import softmax_error
 from constructions.stock.gadgets import Gadgets, unit_roundoff
 from constructions.transformer import Transformer
 

@@ -27,13 +27,14 @@ import torch
 from torch import Tensor
 
 from constructions.attention import Attention, Heads, Mask
+from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed
 from constructions.interface import Interface
 from constructions.stock.gadgets import Gadgets, stencil
 from constructions.stock.refusals import array
 from constructions.stock.sink import Sunk
 from constructions.stream import Stream
 from constructions.tokens import Tokens
-from constructions.transformer import MLP, Block, Embed, PosEmbed, Transformer, Unembed
+from constructions.transformer import Transformer
 from theory.checks import InputError
 
 FAR = 2.0**12  # e^{−FAR} is 0 in every format

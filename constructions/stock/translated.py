@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from constructions.exactness import hardmax_numbers, stream_square
 from constructions.interface import Model
-from constructions.margins import score_sizes
+from constructions.softmax import score_sizes
 from constructions.stock.bound import error_bound, prompts_bound
 from constructions.stock.gadgets import MOST_ORDER, Gadgets, chosen
 from constructions.stock.neutral import Doubled

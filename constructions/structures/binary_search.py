@@ -19,10 +19,11 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, embed, unembed
+from constructions.blocks import Block, Stage
 from constructions.stream import Stream, one
 from constructions.structures.cells import Cells, exact_range
 from constructions.structures.rank import at_rank, rank_heads
-from constructions.transformer import Block, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move, Step, Unit
 from theory import checks
 from theory.checks import InputError

@@ -25,11 +25,12 @@ names, m.  Layer 4, three ReLU heads: lookup 2 brings the point in cell m (`rank
 from __future__ import annotations
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Stage
 from constructions.margins import Margin
 from constructions.stream import Stream
 from constructions.structures.cells import Table, exact_range
 from constructions.structures.rank import at_rank, rank_heads
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import checks
 from theory.checks import InputError

@@ -25,9 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Block, Embed, Stage
 from constructions.stream import Map, Stream
 from constructions.structures.cells import Sketch
-from constructions.transformer import Block, Embed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import checks
 from theory.checks import InputError

@@ -38,11 +38,12 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Block, Stage
 from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
 from constructions.structures.cells import Cells, exact_range
 from constructions.structures.rank import rank_heads
-from constructions.transformer import Block, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Step, Unit
 from theory import checks
 

@@ -25,10 +25,11 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, block, embed, rows, unembed
+from constructions.blocks import Block, PosEmbed, Stage
 from constructions.stream import Map, Reading, Stream, number, one
 from constructions.structures.cells import exact_range
 from constructions.structures.clouds import Cloud
-from constructions.transformer import Block, PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import checks, machine
 from theory.checks import InputError

@@ -14,10 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import block, embed, rows, unembed
+from constructions.blocks import PosEmbed, Stage
 from constructions.stream import Stream
 from constructions.structures.cells import Row, exact_range
 from constructions.structures.rank import at_rank, rank_heads
-from constructions.transformer import PosEmbed, Stage, Transformer
+from constructions.transformer import Transformer
 from theory import checks, machine
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from constructions.assembly import Head, Readings, rows
+from constructions.blocks import PosEmbed
 from constructions.margins import Margin
 from constructions.stream import Reading, Stream, one
-from constructions.transformer import PosEmbed
 from theory import checks, machine
 
 BYTES = 512  # of a token or a position, about: its row of weights, and what that is made of

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import unembed
+from constructions.blocks import Unembed
 from constructions.interface import Interface, Model, Prompt, as_many
 from constructions.stream import Map, Reading, Stream
-from constructions.transformer import Unembed
 from theory import checks, machine
 from theory.checks import InputError
 

@@ -10,8 +10,7 @@ name; `training` goes from `state` to state and leaves a `checkpoint`.
 """
 
 from constructions.trained.checkpoint import configuration_of, load, log_of, shipped, sidecar
-from constructions.trained.configuration import Configuration
-from constructions.trained.models import untrained
+from constructions.trained.configuration import Configuration, untrained
 from constructions.trained.patching import Attends, LooksAt
 from constructions.trained.presets import preset
 from constructions.trained.training import Diverged, train

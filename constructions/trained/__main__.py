@@ -20,8 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer.exceptions import TyperException
 
 from constructions.trained.checkpoint import configuration_of, load, ship, shipped, sidecar
-from constructions.trained.configuration import SEEDS, Configuration
-from constructions.trained.models import untrained
+from constructions.trained.configuration import SEEDS, Configuration, untrained
 from constructions.trained.presets import PRESETS, name_of, preset
 from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train

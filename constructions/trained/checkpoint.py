@@ -22,8 +22,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
 from constructions.interface import Model
-from constructions.trained.configuration import Configuration
-from constructions.trained.models import untrained
+from constructions.trained.configuration import Configuration, untrained
 from theory.checks import InputError
 
 SHIPPED = Path(__file__).parent / "checkpoints"

@@ -11,31 +11,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from constructions.interface import Model
 from constructions.trained.models import SHAPES, Shape
-from constructions.trained.tasks.task import Task
+from constructions.trained.tasks.task import Curriculum, Task
 from theory import checks
 from theory.checks import InputError
 
 VERSION = 1  # of the record; another one is refused
 SEEDS = 2**63 - 1  # the largest that torch and numpy take
-
-
-@dataclass(frozen=True)
-class Curriculum:
-    """From `d` coordinates and `points` points, one coordinate and two points more every so many
-    steps, up to the task's [Garg2022]."""
-
-    d: int
-    points: int
-    every: int
-
-    def __post_init__(self) -> None:
-        for name in ("d", "points", "every"):
-            checks.dimension(name, getattr(self, name))
-
-    def reached(self, step: int) -> tuple[int, int]:
-        """Coordinates and points at a step, were there no end to them."""
-        return self.d + step // self.every, self.points + 2 * (step // self.every)
 
 
 @dataclass(frozen=True)
@@ -118,6 +101,12 @@ class Configuration:
             return Configuration(**values)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"not a configuration of version {VERSION}: {error}") from None
+
+
+def untrained(configuration: Configuration) -> Model:
+    """The model of a configuration with random weights, float32, that its seed determines."""
+    task, shape = configuration.task, configuration.shape
+    return shape.build(task.form(shape), configuration.seed, task.kind).float()
 
 
 def presets(

@@ -19,10 +19,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import register_parametrization
 
+from constructions.blocks import Unembed
 from constructions.graphs.disentangled import disentangled
 from constructions.tensors import weight
-from constructions.trained.tasks.task import SOURCE, Form
-from constructions.transformer import Transformer, Unembed
+from constructions.trained.form import SOURCE, Form
+from constructions.transformer import Transformer
 from theory import checks
 
 FIRST, SPREAD = 0.1, 0.05  # A is uniform in [FIRST, FIRST + SPREAD] at first, and n·B

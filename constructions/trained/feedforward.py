@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
-from constructions.trained.tasks.task import SOURCE, Form
+from constructions.trained.form import SOURCE, Form
 from theory import checks
 from theory.checks import InputError
 

@@ -30,8 +30,8 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot, pad
 
 from constructions.interface import Interface, Model, Prompt, finite_tensors
+from constructions.trained.form import SOURCE, Form
 from constructions.trained.relaxed_sort import RELAXED
-from constructions.trained.tasks.task import SOURCE, Form
 from constructions.trained.transformers import TransformerShape
 from theory import checks, machine
 from theory.checks import InputError

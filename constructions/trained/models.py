@@ -5,9 +5,8 @@ A shape `build`s a model with random weights, of which it marks what is trained 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from constructions.interface import Model
 from constructions.trained.disentangled import DisentangledShape
 from constructions.trained.feedforward import CNNShape, MLPShape
 from constructions.trained.lookup import LookupShape
@@ -15,9 +14,6 @@ from constructions.trained.lstm import LSTMShape
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.sketch import SketchShape
 from constructions.trained.transformers import TiedShape, TransformerShape
-
-if TYPE_CHECKING:
-    from constructions.trained.configuration import Configuration
 
 Shape = (
     TransformerShape
@@ -32,9 +28,3 @@ Shape = (
 )
 KINDS: tuple[type[Shape], ...] = get_args(Shape)
 SHAPES: dict[str, type[Shape]] = {shape.kind: shape for shape in KINDS}
-
-
-def untrained(configuration: Configuration) -> Model:
-    """The model of a configuration with random weights, float32, that its seed determines."""
-    task, shape = configuration.task, configuration.shape
-    return shape.build(task.form(shape), configuration.seed, task.kind).float()

@@ -19,7 +19,7 @@ import numpy as np
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from constructions.transformer import Embed, Unembed
+from constructions.blocks import Embed, Unembed
 from theory import checks
 from theory.arithmetic import bin_of, fourier_bins, fourier_matrix
 from theory.checks import InputError

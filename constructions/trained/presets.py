@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from constructions.blocks import plural
 from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
 from constructions.trained.quadratic import QuadraticShape
@@ -40,7 +41,6 @@ from constructions.trained.tasks import (
     search,
     text,
 )
-from constructions.transformer import plural
 from theory import checks
 from theory.checks import InputError
 

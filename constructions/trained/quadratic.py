@@ -20,7 +20,7 @@ from torch.nn.functional import embedding, pad
 from constructions.arithmetic.modular_addition import of_neurons
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
-from constructions.trained.tasks.task import SOURCE, Form
+from constructions.trained.form import SOURCE, Form
 from constructions.transformer import Transformer
 from theory import checks
 from theory.arithmetic.modular_margin import Neurons

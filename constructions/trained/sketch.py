@@ -23,7 +23,7 @@ from torch.nn.functional import one_hot, softplus
 
 from constructions.interface import Model, Prompt
 from constructions.stream import Stream
-from constructions.trained.tasks.task import SOURCE, Form
+from constructions.trained.form import SOURCE, Form
 from theory import checks
 
 SLOW = (

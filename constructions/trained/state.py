@@ -18,8 +18,7 @@ from torch.nn.functional import pad
 
 from constructions.interface import Model
 from constructions.trained.checkpoint import write
-from constructions.trained.configuration import Configuration
-from constructions.trained.models import untrained
+from constructions.trained.configuration import Configuration, untrained
 from constructions.trained.process import Process
 from theory.checks import InputError
 

@@ -12,11 +12,12 @@ import torch
 from torch import Tensor
 
 from constructions.attention import Attention
+from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed
 from constructions.stream import Stream
+from constructions.trained.form import SOURCE, Form
 from constructions.trained.numbers import KINDS as ROWS
 from constructions.trained.numbers import SMALL, Numbers, Tied, number_rows
-from constructions.trained.tasks.task import SOURCE, Form
-from constructions.transformer import MLP, Block, Embed, LayerNorm, PosEmbed, Transformer, Unembed
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 

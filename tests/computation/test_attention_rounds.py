@@ -49,11 +49,11 @@ def test_a_machine_that_is_too_busy_is_told():
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: attention_in_rounds([], [], [], [], 2), "queries keys values"),
-        (lambda: attention_in_rounds(ONE, ONE, [], [[True]], 2), "queries keys values"),
-        (lambda: attention_in_rounds(ONE, ONE, ONE, [[True]], 1), "fan-in"),
-        (lambda: attention_in_rounds(ONE, ONE, ONE, [[False]], 2), "token"),
-        (lambda: attention_in_rounds(ONE, ONE, ONE, [[True]], 2, base=1), "base"),
+        (lambda: attention_in_rounds([], [], [], [], 2), "Q"),
+        (lambda: attention_in_rounds(ONE, ONE, [], [[True]], 2), "V"),
+        (lambda: attention_in_rounds(ONE, ONE, ONE, [[False]], 2), "seen"),
+        (lambda: attention_in_rounds(ONE, [[1, 2]], ONE, [[True]], 2), "K 1"),
+        (lambda: attention_in_rounds(ONE, ONE, ONE, [[True] * 2], 2), "seen 1"),
         (
             lambda: attention_in_rounds([[Fraction(1, 2)]], ONE, ONE, [[True]], 2, base=2),
             "score 1/2",
@@ -62,7 +62,6 @@ def test_a_machine_that_is_too_busy_is_told():
             lambda: attention_in_rounds(ONE * 400, ONE * 400, ONE * 400, [[True] * 400] * 400, 2),
             "400 160000",
         ),
-        (lambda: rounds_of_a_layer(0, 2), "leaves"),
     ],
 )
 def test_what_cannot_be_run_is_refused(call, names):

@@ -9,10 +9,10 @@ import pytest
 import torch
 from refusals import rejects
 
+from constructions.blocks import MLP
 from constructions.computation import semiautomaton, shortcut
 from constructions.margins import Restores
 from constructions.stream import Stream
-from constructions.transformer import MLP
 from theory.computation import S3, random_semiautomaton
 from verify.claim import Run
 from verify.computation.automata import automata, composes, windows

@@ -19,6 +19,7 @@ from constructions import (
     skip_gram,
 )
 from constructions.attention import Attention
+from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed, UnitNorm
 from constructions.computation import (
     averaging_circuit,
     circuit_examples,
@@ -32,16 +33,7 @@ from constructions.computation import (
 from constructions.computation.circuit_examples import contains_aa, marked_majority
 from constructions.stream import Stream
 from constructions.tokens import Tokens
-from constructions.transformer import (
-    MLP,
-    Block,
-    Embed,
-    LayerNorm,
-    PosEmbed,
-    Transformer,
-    Unembed,
-    UnitNorm,
-)
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation import S3, cyclic, unary
 from theory.sequences import all_sequences
@@ -251,19 +243,13 @@ def infinite(model: Transformer) -> Transformer:
             "threshold",
             "modern_hopfield_update",
         ),
-        (lambda: "model", 2, "threshold", "str"),
         (
             lambda: contains_aa(3),
             4,
             "threshold",
             "length 4 1 3",
         ),
-        (lambda: contains_aa(3), 0, "threshold", "length"),
-        (lambda: contains_aa(3), True, "threshold", "length"),
-        (lambda: contains_aa(3), -1, "and-or", "length"),
-        (lambda: contains_aa(3), 2.0, "and-or", "length"),
         (lambda: contains_aa(3), 10**30, "and-or", "3"),
-        (lambda: contains_aa(3), 2, "nand", "gates"),
         (lambda: contains_aa(3).sharpened(30.0), 2, "threshold", "softmax"),
         (lambda: changed(ln_final=LayerNorm(6)), 2, "threshold", "norm"),
         (lambda: normed(contains_aa(3), norm=UnitNorm()), 2, "threshold", "norm"),

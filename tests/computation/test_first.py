@@ -71,15 +71,9 @@ def test_one_norm_a_layer_is_as_good_as_a_norm_after_every_part():
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: first_letter(0), "max_length"),
-        (lambda: first_letter(True), "max_length"),
         (lambda: first_letter(4, sharpness=0.5), "sharpness"),
-        (lambda: first_letter(4, sharpness=math.inf), "sharpness"),
         (lambda: first_letter(4)([2]), "tokens"),
-        (lambda: first_letter_bounded(-1), "max_length"),
-        (lambda: first_letter_bounded(2, layer_norm=1), "layer_norm"),
         (lambda: first_letter_bounded(2)([0, 0, 1]), "max_length 3"),
-        (lambda: definition([[]]), "sequence"),
         (lambda: bounded_first_logit(0, 2.0), "n"),
     ],
 )

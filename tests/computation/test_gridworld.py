@@ -57,25 +57,6 @@ def test_softmax_at_its_sharpness():
     assert (soft(words).numpy() == model(words).numpy()).all()
 
 
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("given", "names"),
-    [
-        ((0, 5), "steps"),
-        ((2.5, 5), "steps"),
-        ((2, 0), "max_length"),
-        ((2, 5, 3), "start 2"),
-        ((2, 5, -1), "start"),
-        ((True, 5), "steps"),
-        ((10**9, 5), "GiB"),
-    ],
-)
-def test_bad_arguments_are_refused(given, names):
-    steps, length, *start = given
-    with rejects(*names.split()):
-        gridworld_walk(steps, length, **({"start": start[0]} if start else {}))
-
-
 def test_the_claim_from_another_start():
     run = Run(quick=True)
     assert gridworld.verdict(run, steps=1, start=1, length=30, samples=3) is HOLDS

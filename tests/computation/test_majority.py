@@ -56,10 +56,7 @@ def test_logits_without_a_gate(n, more, data):
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: majority(0), "max_length"),
-        (lambda: majority(False), "max_length"),
         (lambda: majority(3)([1, 2]), "tokens"),
-        (lambda: definition([0, -1]), "words"),
         (lambda: signed_mean(0, 0), "n"),
         (lambda: signed_mean(2, 3), "k"),
     ],

@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions.computation import scratchpad
-from theory.computation import A5, S3, ZOO, NotSolvable, Semiautomaton, named, random_semiautomaton
+from theory.computation import (
+    A5,
+    S3,
+    ZOO,
+    NotSolvable,
+    Semiautomaton,
+    cyclic,
+    named,
+    random_semiautomaton,
+)
 from theory.sequences import all_sequences
 
 
@@ -69,14 +78,13 @@ def test_softmax_decodes_the_same_at_a_sharpness_that_no_length_changes():
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: scratchpad("A5", 3), "str"),
-        (lambda: scratchpad(A5, 0), "max_length"),
-        (lambda: scratchpad(A5, True), "max_length"),
-        (lambda: scratchpad(A5, 10**13), "GiB"),
+        (lambda: scratchpad(cyclic(10**5), 3), "GiB"),
         (lambda: scratchpad(A5, 3, 0.5), "sharpness"),
+        (lambda: scratchpad(A5, 3).interface.states("ab"), "tokens"),
+        (lambda: scratchpad(A5, 3).interface.states([99]), "tokens"),
+        (lambda: scratchpad(A5, 3).interface.states([2, 1]), "token 1 2 6"),
         (lambda: scratchpad(A5, 3).interface.prompt([0, 1]), "2 3"),
         (lambda: scratchpad(A5, 3).interface.prompt([0, 1, 2]), "words"),
-        (lambda: scratchpad(A5, 3).interface.prompt([]), "sequence"),
         (lambda: scratchpad(A5, 2)([0, 2]), "token 2 1"),
         (lambda: scratchpad(A5, 2)([0, 1, 1]), "token 1 3 6"),
         (lambda: scratchpad(A5, 2).generate([0, 1, 2], 3), "max_length"),

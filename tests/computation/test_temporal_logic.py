@@ -237,8 +237,6 @@ def test_a_table_that_is_too_large_is_refused():
         ("a and  c", "ab", "character 8"),
         ("a → b", "ab", "character 3"),
         ("", "ab", "formula"),
-        (None, "ab", "formula"),
-        ("a", "a ", "letters"),
         ("not " * 51 + "a", "ab", "50"),
         ("a" + " or a" * 400, "ab", "2001 2000"),
     ],
@@ -246,13 +244,6 @@ def test_a_table_that_is_too_large_is_refused():
 def test_what_is_no_formula_is_refused(text, letters, names):
     with rejects(*names.split()):
         formula(text, letters)
-
-
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("depth", [-1, 21, True, 2.0, "3", 10**9])
-def test_no_random_formula_of_such_a_depth(depth):
-    with rejects("depth"):
-        random_formula(depth, "ab", 0)
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -174,7 +174,7 @@ def test_what_is_false_or_says_less_than_it_seems_is_refused(what: str) -> None:
 
 
 def test_one_letter_has_no_gaps() -> None:
-    with pytest.raises(ArithmeticError, match="its sizes are"):
+    with pytest.raises(ArithmeticError):
         gap_checker.computed(hops_said(1, 2, 4) | {"length": 1})
 
 

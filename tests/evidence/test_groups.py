@@ -23,7 +23,8 @@ def test_groups_are_separated_or_not():
     assert judged([1, 3], [2, 4]).verdict is UNDECIDED
     assert judged([1, 2], [2, 4]).verdict is UNDECIDED
     assert judged([1, np.nan], [2, 4]).verdict is UNDECIDED
-    assert judged([1, 2], [3, 4]).words == "1 2 beside 3 4, the nearest two 1 ± 0; more"
+    words = judged([1, 2], [3, 4]).words
+    assert all(each in words for each in ("1 2", "3 4", "1 ± 0", "more"))
 
 
 def test_errors_of_both_decide():

@@ -5,14 +5,53 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from constructions.computation.circuit_examples import contains_aa
+from theory.computation import (
+    MACHINES,
+    S3,
+    Set,
+    Step,
+    cascade,
+    flip_flop,
+    formula,
+    list_ranking,
+    regular_expression,
+)
+from theory.computation.threshold_circuits import Gate as ThresholdGate
+
 # Packages whose functions have no kinds yet: whoever has declared them takes the name out.
-MIGRATING = {"theory.computation", "constructions.computation"}
+MIGRATING: set[str] = set()
 
 # "theory.computation.function", or "theory.computation.function:parameter": why it has no kind.
-WITHOUT: dict[str, str] = {}
+WITHOUT: dict[str, str] = {"theory.computation.product": "it takes any number of automata"}
 
 # Of each class that parameters are of, by its name: makes one.
-EXAMPLES: dict[str, Callable[[], Any]] = {}
+EXAMPLES: dict[str, Callable[[], Any]] = {
+    "Semiautomaton": lambda: S3,
+    "Cascade": lambda: cascade(flip_flop()),
+    "Language": lambda: regular_expression("ab", "ab"),
+    "Program": lambda: list_ranking(3),
+    "TuringMachine": lambda: MACHINES["busy-beaver-2"],
+}
 
 # Arguments of a call that works, where the examples of the kinds make none; the others stay theirs.
-ARGUMENTS: dict[str, dict[str, Any]] = {}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "theory.computation.Circuit": {"gates": [(8, 0, 1)]},
+    "theory.computation.Program": {
+        "inputs": ("x",),
+        "answer": "x",
+        "steps": (Step(sets=(Set("x", "copy", (1,)),)),),
+    },
+    "theory.computation.Semiautomaton": {"transitions": S3.transitions},
+    "theory.computation.ThresholdCircuit": {"gates": (ThresholdGate((0, 1), (1, 1), 2),)},
+    "theory.computation.TuringMachine": {"rules": MACHINES["busy-beaver-2"].rules},
+    "theory.computation.formula": {"text": "a since b"},
+    "theory.computation.language_of": {"of": formula("a since b", "ab")},
+    "theory.computation.machine_of": {"rules": {"A": ["1RA", None]}},
+    "theory.computation.message_round": {"messages": {"x": "to"}, "words": ("y",)},
+    "theory.computation.read_brackets": {"text": "()"},
+    "theory.computation.regular_expression": {"text": "(ab)*"},
+    "constructions.computation.from_counting": {"formula": "#a > #b"},
+    "constructions.computation.from_formula": {"of": "a since b"},
+    "constructions.computation.to_circuit": {"model": contains_aa(3)},
+}

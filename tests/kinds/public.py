@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.kinds import Array, Instance, Kind, Maybe, Whole, kinds_of
+from theory.kinds import Array, Either, Instance, Kind, Many, Maybe, Whole, kinds_of
 
 TOPICS = (
     *("arithmetic", "computation", "graphs", "language", "memory", "regression", "retrieval"),
@@ -76,6 +76,11 @@ def example(kind: Kind | None, sizes: dict[str, int]) -> Any:
     """A right value, of an array with these sizes."""
     if isinstance(kind, Maybe):
         return example(kind.kind, sizes)
+    if isinstance(kind, Many) and kind.each is not None:
+        return kind.into([example(kind.each, sizes)])
+    if isinstance(kind, Either):
+        examples = (example(each, sizes) for each in kind.kinds)
+        return next((each for each in examples if each is not None), None)
     if isinstance(kind, Array):
         return kind.sample(sizes)
     if isinstance(kind, Instance) and kind.example is None:

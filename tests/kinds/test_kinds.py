@@ -176,6 +176,7 @@ def every(
         ({"query": np.ones(4)}, ["query"]),
         ({"x": np.ones((3, 2, 3)), "y": np.ones((3, 2)), "query": np.ones((4, 3))}, ["query"]),
         ({"alpha": [1.0]}, ["alpha"]),
+        ({"query": np.ones((2, 3)), "alpha": [1.0] * 3}, ["alpha", "query", "x"]),
         ({"k": 3}, ["k", "n"]),
         ({"tokens": [0, 2], "V": 2}, ["tokens", "V"]),
         ({"d": 4}, ["x", "d"]),
@@ -194,6 +195,9 @@ def test_what_fits_together():
     shapes = x.shape, y.shape, query.shape, alpha.shape
     assert shapes == ((4, 2, 3), (4, 2), (5, 1, 3), (4,))
     assert (k, tokens, V, d) == (2, 1, 2, 3)  # a default is as it stands
+    assert every(x[0], y[0], np.ones((5, 3)), [1] * 5, 0)[3].shape == (5,)
+    none = np.zeros((0, 1), dtype=int)
+    assert every(x[:0], y[:0], x[0, 0], 1, 0, tokens=none)[5].size == 0
     assert every(x[0], y[0], x[0, 0], 1, 0, tokens=[5], V=6)[5].tolist() == [5]
 
 

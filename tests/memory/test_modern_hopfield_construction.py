@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.memory.modern_hopfield import hopfield_attention, modern_hopfield_update
 from theory import machine
@@ -99,11 +100,9 @@ def test_patterns_stay_on_the_model_and_are_its_own():
     assert model.float()(np.zeros(3)).dtype == torch.float32
 
 
-def test_words():
-    words = str(modern_hopfield_update(patterns, 2.0))
-    assert "softmax head: state asks, pattern answers, pattern added to found" in words
-    assert "−state added to state" in words
-    assert "5 patterns of dimension 3, steps=1" in words
+def test_it_prints_its_registers_and_sizes():
+    printed = str(modern_hopfield_update(patterns, 2.0))
+    assert all(word in printed for word in ("state", "pattern", "found", "5 patterns", "steps=1"))
 
 
 @pytest.mark.parametrize(
@@ -154,42 +153,42 @@ def test_attention_keeps_the_given_matrices():
     assert torch.equal(attn.W_K, attn.W_V)
     assert attn.scale == 2**-0.5
     assert (model.n_layers, model.n_heads) == (1, 1)
-    assert "stored·W_K·W_V added to found" in str(model)
+    assert "stored·W_K·W_V" in str(model)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: modern_hopfield_update(np.zeros(3), 1.0), r"patterns has shape \(3,\): give at"),
-        (lambda: modern_hopfield_update(np.zeros((0, 3)), 1.0), "give at least one pattern"),
-        (lambda: modern_hopfield_update(np.zeros((3, 0)), 1.0), r"patterns has shape \(3, 0\)"),
-        (lambda: modern_hopfield_update([[math.nan]], 1.0), "patterns contains NaN"),
-        (lambda: modern_hopfield_update([[1e200]], 1.0), "whose square overflows"),
-        (lambda: modern_hopfield_update(patterns, -1.0), "beta is -1.0: give a finite number"),
-        (lambda: modern_hopfield_update(patterns, math.inf), "beta is inf: give a finite number"),
-        (lambda: modern_hopfield_update(patterns, 1.0, -1), "steps is -1: give an integer"),
-        (lambda: modern_hopfield_update(patterns, 1.0, True), "steps is True: give an integer"),
-        (lambda: modern_hopfield_update(patterns, 1.0)(np.zeros(4)), "the dimension is 3"),
-        (lambda: modern_hopfield_update(patterns, 1.0)(0.0), r"queries has shape \(\)"),
-        (lambda: modern_hopfield_update(patterns, 1.0)([0, 0, math.inf]), "queries contains NaN"),
-        (lambda: modern_hopfield_update(patterns, 1.0)([0, 0, 1e308]), "largest entry of queries"),
-        (lambda: modern_hopfield_update(patterns, 1.0).sharpened(0.0), "sharpness is 0.0"),
-        (lambda: hopfield_attention(np.eye(2), np.eye(3), np.eye(2)), r"give \(d_r, d_k\)"),
-        (lambda: hopfield_attention(np.eye(2), np.eye(2), np.eye(3)), r"give \(d_r, d_k\)"),
-        (lambda: hopfield_attention(np.eye(2), np.ones(2), np.eye(2)), r"W_K has shape \(2,\)"),
-        (lambda: hopfield_attention(np.eye(2), np.eye(2), np.eye(2) * math.nan), "W_V contains"),
-        (lambda: hopfield_attention(np.eye(2), np.eye(2), np.eye(2), 0.0), "beta is 0.0"),
-        (lambda: layer()(np.zeros((0, 2)), np.zeros((1, 2))), r"stored has shape \(0, 2\): give N"),
-        (lambda: layer()(np.zeros((3, 2)), np.zeros(2)), r"state has shape \(2,\): give m rows"),
-        (lambda: layer()(np.zeros((3, 1)), np.zeros((1, 2))), "stored has shape .* dimension is 2"),
-        (lambda: layer()(np.zeros((3, 2)), np.full((1, 2), math.nan)), "state contains NaN"),
-        (lambda: layer()(np.full((3, 2), 1e200), np.full((1, 2), 1e200)), "attention overflows"),
-        (lambda: layer()(np.zeros((2, 3, 2)), np.zeros((3, 1, 2))), "they must broadcast"),
+        (lambda: modern_hopfield_update(np.zeros(3), 1.0), "patterns"),
+        (lambda: modern_hopfield_update(np.zeros((0, 3)), 1.0), "patterns"),
+        (lambda: modern_hopfield_update(np.zeros((3, 0)), 1.0), "patterns"),
+        (lambda: modern_hopfield_update([[math.nan]], 1.0), "patterns"),
+        (lambda: modern_hopfield_update([[1e200]], 1.0), "patterns"),
+        (lambda: modern_hopfield_update(patterns, -1.0), "beta"),
+        (lambda: modern_hopfield_update(patterns, math.inf), "beta"),
+        (lambda: modern_hopfield_update(patterns, 1.0, -1), "steps"),
+        (lambda: modern_hopfield_update(patterns, 1.0, True), "steps"),
+        (lambda: modern_hopfield_update(patterns, 1.0)(np.zeros(4)), "queries"),
+        (lambda: modern_hopfield_update(patterns, 1.0)(0.0), "queries"),
+        (lambda: modern_hopfield_update(patterns, 1.0)([0, 0, math.inf]), "queries"),
+        (lambda: modern_hopfield_update(patterns, 1.0)([0, 0, 1e308]), "queries"),
+        (lambda: modern_hopfield_update(patterns, 1.0).sharpened(0.0), "sharpness"),
+        (lambda: hopfield_attention(np.eye(2), np.eye(3), np.eye(2)), "W_Q"),
+        (lambda: hopfield_attention(np.eye(2), np.eye(2), np.eye(3)), "W_Q"),
+        (lambda: hopfield_attention(np.eye(2), np.ones(2), np.eye(2)), "W_K"),
+        (lambda: hopfield_attention(np.eye(2), np.eye(2), np.eye(2) * math.nan), "W_V"),
+        (lambda: hopfield_attention(np.eye(2), np.eye(2), np.eye(2), 0.0), "beta"),
+        (lambda: layer()(np.zeros((0, 2)), np.zeros((1, 2))), "stored"),
+        (lambda: layer()(np.zeros((3, 2)), np.zeros(2)), "state"),
+        (lambda: layer()(np.zeros((3, 1)), np.zeros((1, 2))), "stored"),
+        (lambda: layer()(np.zeros((3, 2)), np.full((1, 2), math.nan)), "state"),
+        (lambda: layer()(np.full((3, 2), 1e200), np.full((1, 2), 1e200)), "stored"),
+        (lambda: layer()(np.zeros((2, 3, 2)), np.zeros((3, 1, 2))), "state"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value")
-def test_bad_input_is_refused(call, message, unchecked):
-    with pytest.raises(ValueError, match=message):
+def test_bad_input(call, name, unchecked):
+    with rejects(name):
         call()
 
 
@@ -200,14 +199,14 @@ def layer():
 def test_more_scores_than_memory_are_refused_before_building(monkeypatch):
     model, attention = modern_hopfield_update(patterns, 1.0), layer()
     monkeypatch.setattr(machine, "available_memory", lambda: 700)
-    with pytest.raises(ValueError, match=r"5 patterns and 1 query need .* constructions\.retrieve"):
+    with rejects("5", "1", "constructions.retrieve"):
         modern_hopfield_update(patterns, 1.0)
-    with pytest.raises(ValueError, match="the scores of 5 patterns and 2 queries need"):
+    with rejects("5", "2"):
         model(np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="the scores of 9 patterns and 1 query need"):
+    with rejects("9", "1"):
         attention(np.zeros((9, 2)), np.zeros((1, 2)))
 
 
 def test_a_million_patterns_are_refused_at_once():
-    with pytest.raises(ValueError, match=r"need 2.33e\+04 GiB of memory and .* are available"):
+    with rejects("2.33e+04", "patterns"):
         modern_hopfield_update(np.zeros((10**6, 1)), 1.0)

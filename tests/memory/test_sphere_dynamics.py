@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.memory.sphere_dynamics import sphere_dynamics
 from theory.memory.sphere import sphere_flow, sphere_velocity
@@ -77,8 +78,7 @@ def test_all_layers_are_one_block():
     assert one.n_parameters == many.n_parameters == 6 * 9 + 2 * 3
     assert (many.n_layers, many.n_heads, many.d_model, many.interface.d) == (7, 1, 3, 3)
     assert all(block is many.blocks[0] for block in many.blocks)
-    assert "softmax head: x asks, x answers, 2^−1·x added to x" in str(one)
-    assert "unit norm" in str(one)
+    assert "2^−1·x" in str(one)
 
 
 def test_special_tokens():
@@ -98,33 +98,26 @@ def test_special_tokens():
 
 
 @pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (2 * np.eye(2), "X has a row of length 2: tokens must be of length 1; divide each row"),
-        (np.eye(3), r"X has shape \(3, 3\) but the dimension is 2"),
-        (np.array([1.0, 0.0]), r"X has shape \(2,\): give tokens"),
-        (np.zeros((0, 2)), r"X has shape \(0, 2\): give tokens"),
-        (np.array([[math.nan, 0.0]]), "X contains NaN"),
-    ],
+    "X", [2 * np.eye(2), np.eye(3), np.array([1.0, 0.0]), np.zeros((0, 2)), [[math.nan, 0.0]]]
 )
-def test_tokens_that_are_none_are_refused(X, message, unchecked):
+def test_bad_tokens(X, unchecked):
     model = sphere_dynamics(2, 1.0, 0.5, 1)
     for run in (model, model.streams):
-        with pytest.raises(ValueError, match=message):
-            run(X)
+        with rejects("X"):
+            run(np.array(X))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "name"),
     [
-        ((0, 1.0, 0.5, 1), "d is 0: give an integer that is at least 1"),
-        ((2, 0.0, 0.5, 1), "beta is 0.0: give a finite number greater than 0"),
-        ((2, math.nan, 0.5, 1), "beta is nan"),
-        ((2, 1.0, 0.0, 1), "step_size is 0.0"),
-        ((2, 1.0, 1.5, 1), r"step_size is 1.5: give a number in \(0, 1\]"),
-        ((2, 1.0, 0.5, -1), "n_layers is -1: give an integer that is at least 0"),
+        ((0, 1.0, 0.5, 1), "d"),
+        ((2, 0.0, 0.5, 1), "beta"),
+        ((2, math.nan, 0.5, 1), "beta"),
+        ((2, 1.0, 0.0, 1), "step_size"),
+        ((2, 1.0, 1.5, 1), "step_size"),
+        ((2, 1.0, 0.5, -1), "n_layers"),
     ],
 )
-def test_arguments_that_are_none_are_refused(arguments, message, unchecked):
-    with pytest.raises(ValueError, match=message):
+def test_bad_arguments(arguments, name, unchecked):
+    with rejects(name):
         sphere_dynamics(*arguments)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 from scipy import stats
 
-from theory.checks import InputError
 from theory.memory.capacity import (
     clopper_pearson,
     critical_load,
@@ -200,33 +200,32 @@ generator = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: unstable_bit_probability(0, 3), "P is 0: give an integer"),
-        (lambda: unstable_bit_probability(3, 0), "d is 0: give an integer"),
-        (lambda: unstable_bit_limit(0.0), "load is 0.0: give a finite number greater"),
-        (lambda: mceliece_patterns(1), "d is 1 and degree 2: give at least 2"),
-        (lambda: dense_patterns(10, 1), "d is 10 and degree 1: give at least 2"),
-        (lambda: dense_patterns(10**6, 200), "patterns: give smaller ones"),
-        (lambda: large_deviation_rate(1.5), "a is 1.5: give a number from −1 to 1"),
-        (lambda: large_deviation_rate(float("nan")), "a is nan"),
-        (lambda: exponential_load(0.5), "rho is 0.5: give a number from 0 and below"),
-        (lambda: exponential_load(-0.1), "rho is -0.1"),
-        (lambda: critical_load(0), "digits is 0"),
-        (lambda: retrieval_overlap(0.2), "load is 0.2, above α_c = 0.13790"),
-        (lambda: retrieval_overlap(-1.0), "load is -1.0: give a finite number"),
-        (lambda: clopper_pearson(3, 2, 0.9), "3 successes in 2 trials"),
-        (lambda: clopper_pearson(0, 0, 0.9), "trials is 0"),
-        (lambda: clopper_pearson(1, 2, 1.0), "level is 1.0: give a number between"),
-        (lambda: median_interval(np.zeros(3), 0.0), "level is 0.0"),
-        (lambda: capacity_curve(0, [0.1], 2, generator), "d is 0"),
-        (lambda: capacity_curve(5, [0.0], 2, generator), "loads contains 0.0"),
-        (lambda: capacity_curve(5, [0.1], 0, generator), "runs is 0"),
-        (lambda: capacity_curve(5, [0.1], 2, generator, level=2.0), "level is 2.0"),
-        (lambda: capacity_curve(5, [0.1], 2, generator, flips=6), "count is 6 but"),
+        (lambda: unstable_bit_probability(0, 3), "P"),
+        (lambda: unstable_bit_probability(3, 0), "d"),
+        (lambda: unstable_bit_limit(0.0), "load"),
+        (lambda: mceliece_patterns(1), "d"),
+        (lambda: dense_patterns(10, 1), "d"),
+        (lambda: dense_patterns(10**6, 200), "degree"),
+        (lambda: large_deviation_rate(1.5), "a"),
+        (lambda: large_deviation_rate(float("nan")), "a"),
+        (lambda: exponential_load(0.5), "rho"),
+        (lambda: exponential_load(-0.1), "rho"),
+        (lambda: critical_load(0), "digits"),
+        (lambda: retrieval_overlap(0.2), "load"),
+        (lambda: retrieval_overlap(-1.0), "load"),
+        (lambda: clopper_pearson(3, 2, 0.9), "trials"),
+        (lambda: clopper_pearson(0, 0, 0.9), "trials"),
+        (lambda: clopper_pearson(1, 2, 1.0), "level"),
+        (lambda: median_interval(np.zeros(3), 0.0), "level"),
+        (lambda: capacity_curve(0, [0.1], 2, generator), "d"),
+        (lambda: capacity_curve(5, [0.0], 2, generator), "loads"),
+        (lambda: capacity_curve(5, [0.1], 0, generator), "runs"),
+        (lambda: capacity_curve(5, [0.1], 2, generator, level=2.0), "level"),
+        (lambda: capacity_curve(5, [0.1], 2, generator, flips=6), "count"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message, unchecked):
-    with pytest.raises(InputError, match=message) as refused:
+def test_bad_input(call, name, unchecked):
+    with rejects(name):
         call()
-    assert "\n" not in str(refused.value)

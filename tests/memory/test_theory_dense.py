@@ -9,8 +9,8 @@ import pytest
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.memory.dense import (
     _interaction,
     dense_energy,
@@ -219,26 +219,24 @@ def test_edges():
 
 
 @pytest.mark.parametrize("degree", [1, 0, -2, 2.0, True, "cubic"])
-def test_degrees_that_are_none_are_refused(degree, unchecked):
-    with pytest.raises(InputError, match=r"degree is .*at least 2, or 'exp'"):
-        dense_preferred([[1, 1]], [1, 1], degree)
-    with pytest.raises(InputError, match=r"degree is .*at least 2$"):
-        dense_energy([[1, 1]], [1, 1], degree)
+def test_bad_degrees(degree, unchecked):
+    for function in (dense_preferred, dense_energy):
+        with rejects("degree"):
+            function([[1, 1]], [1, 1], degree)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: dense_preferred([1, 1], [1, 1], 2), r"patterns has shape \(2,\)"),
-        (lambda: dense_preferred([[1, 1]], [1, 1, 1], 2), "but the dimension is 2"),
-        (lambda: dense_preferred([[1, 0]], [1, 1], 2), "patterns contains 0"),
-        (lambda: dense_update([[1, 1]], [1, 1], 2, [1, 1]), "give a permutation"),
-        (lambda: dense_update([[1, 1]], [1, 1], 2, [0, 1], sweeps=-1), "sweeps is -1"),
-        (lambda: dense_preferred_by_definition([[1, 1]], [[1, 1]], 2), "takes one state"),
-        (lambda: exponential_log_energy([[1, 1]], [2, 1]), "s contains 2"),
+        (lambda: dense_preferred([1, 1], [1, 1], 2), "patterns"),
+        (lambda: dense_preferred([[1, 1]], [1, 1, 1], 2), "s"),
+        (lambda: dense_preferred([[1, 0]], [1, 1], 2), "patterns"),
+        (lambda: dense_update([[1, 1]], [1, 1], 2, [1, 1]), "order"),
+        (lambda: dense_update([[1, 1]], [1, 1], 2, [0, 1], sweeps=-1), "sweeps"),
+        (lambda: dense_preferred_by_definition([[1, 1]], [[1, 1]], 2), "s"),
+        (lambda: exponential_log_energy([[1, 1]], [2, 1]), "s"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message, unchecked):
-    with pytest.raises(InputError, match=message) as refused:
+def test_bad_input(call, name, unchecked):
+    with rejects(name):
         call()
-    assert "\n" not in str(refused.value)

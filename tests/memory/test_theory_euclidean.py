@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
@@ -66,18 +67,17 @@ PAIR = np.eye(2)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: euclidean_flow([1.0], [1.0]), r"X has shape \(1,\): give tokens"),
-        (lambda: euclidean_flow([[math.nan]], [1.0]), "X contains NaN"),
-        (lambda: euclidean_flow(PAIR, [30.0]), r"times reach 30, .* up to 20/‖V‖ = 20"),
-        (lambda: euclidean_flow(PAIR, [1.0, 0.5]), "times has 0.5 after 1.0"),
-        (lambda: euclidean_flow(1e200 * PAIR, [1.0]), "scores overflow at time 0"),
-        (lambda: euclidean_flow(PAIR, [1.0], V=np.ones(2)), r"V has shape \(2,\) .* \(2, 2\)"),
-        (lambda: euclidean_flow(PAIR, [1.0], QK=math.nan), "QK contains NaN"),
+        (lambda: euclidean_flow([1.0], [1.0]), "X"),
+        (lambda: euclidean_flow([[math.nan]], [1.0]), "X"),
+        (lambda: euclidean_flow(PAIR, [30.0]), "times"),
+        (lambda: euclidean_flow(PAIR, [1.0, 0.5]), "times"),
+        (lambda: euclidean_flow(1e200 * PAIR, [1.0]), "scores"),
+        (lambda: euclidean_flow(PAIR, [1.0], V=np.ones(2)), "V"),
+        (lambda: euclidean_flow(PAIR, [1.0], QK=math.nan), "QK"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message, unchecked):
-    with pytest.raises(ValueError, match=message) as refused:
+def test_bad_input(call, name, unchecked):
+    with rejects(name):
         call()
-    assert "\n" not in str(refused.value)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
-from theory.checks import InputError
 from theory.memory.hopfield import (
     asynchronous_update,
     asynchronous_update_by_definition,
@@ -233,50 +233,49 @@ generator = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: hopfield_fields([[0, 1], [2, 0]], [1, 1]), r"\[0, 1\] is 1 but .*\[1, 0\] is 2"),
-        (lambda: hopfield_fields([[0, 0], [0, 3]], [1, 1]), r"weights\[1, 1\] is 3: a neuron"),
-        (lambda: hopfield_fields([[0, 1]], [1, 1]), r"shape \(1, 2\): give a square matrix"),
-        (lambda: hopfield_fields(np.zeros((0, 0)), [1]), r"shape \(0, 0\): give a square"),
-        (lambda: hopfield_fields(W, [1, 1], [1]), r"bias has shape \(1,\) and weights \(2, 2\)"),
-        (lambda: hopfield_fields(W, [1, 1, 1]), r"s has shape \(3,\) but the dimension is 2"),
-        (lambda: hopfield_fields(W, [1, 0]), "s contains 0: every entry must be −1 or"),
-        (lambda: hopfield_fields(W, [1, float("nan")]), "s contains nan"),
-        (lambda: hopfield_fields([[0.0, np.nan], [np.nan, 0.0]], [1, 1]), "weights contains NaN"),
-        (lambda: hopfield_fields(W, [1, 1], [np.inf, 0]), "bias contains NaN or infinite"),
-        (lambda: hopfield_fields(np.array(W, dtype=bool), [1, 1]), "weights has dtype bool"),
-        (lambda: hopfield_fields([[0, 2**62], [2**62, 0]], [1, 1]), "int64 sums are sure up to"),
+        (lambda: hopfield_fields([[0, 1], [2, 0]], [1, 1]), "weights"),
+        (lambda: hopfield_fields([[0, 0], [0, 3]], [1, 1]), "weights"),
+        (lambda: hopfield_fields([[0, 1]], [1, 1]), "weights"),
+        (lambda: hopfield_fields(np.zeros((0, 0)), [1]), "weights"),
+        (lambda: hopfield_fields(W, [1, 1], [1]), "bias"),
+        (lambda: hopfield_fields(W, [1, 1, 1]), "s"),
+        (lambda: hopfield_fields(W, [1, 0]), "s"),
+        (lambda: hopfield_fields(W, [1, float("nan")]), "s"),
+        (lambda: hopfield_fields([[0.0, np.nan], [np.nan, 0.0]], [1, 1]), "weights"),
+        (lambda: hopfield_fields(W, [1, 1], [np.inf, 0]), "bias"),
+        (lambda: hopfield_fields(np.array(W, dtype=bool), [1, 1]), "weights"),
+        (lambda: hopfield_fields([[0, 2**62], [2**62, 0]], [1, 1]), "weights"),
         (
             lambda: hopfield_fields([[0, -(2**63)], [-(2**63), 0]], [1, 1]),
-            "int64 sums are sure up to",
+            "weights",
         ),
-        (lambda: hopfield_energy([[0, 1e308], [1e308, 0]], [1, 1], [1e308, 0]), "overflow when"),
-        (lambda: asynchronous_update(W, [1, 1], [0, 0]), "give a permutation of 0 … 1"),
-        (lambda: asynchronous_update(W, [1, 1], [0]), "give a permutation"),
-        (lambda: asynchronous_update(W, [1, 1], [0, 1], sweeps=-1), "sweeps is -1"),
-        (lambda: asynchronous_update_by_definition(W, [[1, 1]], [0, 1]), "takes one state"),
-        (lambda: synchronous_run(W, [1, 1], max_steps=1.5), "max_steps is 1.5"),
-        (lambda: hebb([1, -1]), r"patterns has shape \(2,\): give patterns \(N, d\)"),
-        (lambda: hebb(np.ones((0, 3))), r"shape \(0, 3\): give patterns"),
-        (lambda: hebb([[1, 2]]), "patterns contains 2: every entry must be −1 or"),
-        (lambda: hebb_fields([[1, 1]], [1, 1, 1]), "but the dimension is 2"),
-        (lambda: random_patterns(0, 3, generator), "count is 0: give an integer"),
-        (lambda: random_patterns(3, 0, generator), "d is 0: give an integer"),
-        (lambda: random_patterns(10**9, 10**6, generator), "GiB of memory"),
-        (lambda: flipped([1, 1], 3, generator), "count is 3 but a pattern has 2 bits"),
-        (lambda: flipped([1, 1], -1, generator), "count is -1"),
-        (lambda: mixture([[1, 1], [1, 1]]), "patterns has 2 rows"),
-        (lambda: overlap([1, 1, 1], [[1, 1]]), "but the dimension is 2"),
+        (lambda: hopfield_energy([[0, 1e308], [1e308, 0]], [1, 1], [1e308, 0]), "weights"),
+        (lambda: asynchronous_update(W, [1, 1], [0, 0]), "order"),
+        (lambda: asynchronous_update(W, [1, 1], [0]), "order"),
+        (lambda: asynchronous_update(W, [1, 1], [0, 1], sweeps=-1), "sweeps"),
+        (lambda: asynchronous_update_by_definition(W, [[1, 1]], [0, 1]), "s"),
+        (lambda: synchronous_run(W, [1, 1], max_steps=1.5), "max_steps"),
+        (lambda: hebb([1, -1]), "patterns"),
+        (lambda: hebb(np.ones((0, 3))), "patterns"),
+        (lambda: hebb([[1, 2]]), "patterns"),
+        (lambda: hebb_fields([[1, 1]], [1, 1, 1]), "s"),
+        (lambda: random_patterns(0, 3, generator), "count"),
+        (lambda: random_patterns(3, 0, generator), "d"),
+        (lambda: random_patterns(10**9, 10**6, generator), "memory"),
+        (lambda: flipped([1, 1], 3, generator), "count"),
+        (lambda: flipped([1, 1], -1, generator), "count"),
+        (lambda: mixture([[1, 1], [1, 1]]), "patterns"),
+        (lambda: overlap([1, 1, 1], [[1, 1]]), "s"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message, unchecked):
-    with pytest.raises(InputError, match=message) as refused:
+def test_bad_input(call, name, unchecked):
+    with rejects(name):
         call()
-    assert "\n" not in str(refused.value)
 
 
 def test_more_neurons_than_memory_are_refused(monkeypatch):
     monkeypatch.setattr("theory.machine.available_memory", lambda: 10**6)
-    with pytest.raises(InputError, match=r"weights between 1000 neurons need .* GiB"):
+    with rejects("weights", "1000"):
         hebb(np.ones((1, 1000)))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 from scipy.integrate import quad
 
 import theory.memory.modern_hopfield as module
@@ -305,77 +306,73 @@ def test_union_bound_is_the_largest_count():
     assert N == 1
 
 
-@pytest.mark.parametrize("name", ["energy", "step", "weights", "jacobian"])
 @pytest.mark.parametrize(
-    ("patterns", "states", "beta", "message"),
+    "function", [modern_hopfield_energy, modern_hopfield_step, pattern_weights, jacobian]
+)
+@pytest.mark.parametrize(
+    ("patterns", "states", "beta", "name"),
     [
-        (network, np.zeros(2), 1.0, r"states has shape \(2,\) but the dimension is 3"),
-        (network, 1.0, 1.0, r"states has shape \(\): give vectors"),
-        (np.zeros(3), np.zeros(3), 1.0, r"patterns has shape \(3,\): give at least one pattern"),
-        (np.zeros((0, 3)), np.zeros(3), 1.0, "give at least one pattern"),
-        (network, [0.0, math.nan, 0.0], 1.0, "states contains NaN"),
-        (network * math.inf, np.zeros(3), 1.0, "patterns contains NaN"),
-        (network * 1e200, np.zeros(3), 1.0, "whose square overflows: rescale"),
-        (network * 1e150, np.full(3, 1e200), 1.0, "overflows, the largest entry of states is"),
-        (network, np.zeros(3), 0.0, "beta is 0.0: give a finite number greater than 0"),
-        (network, np.zeros(3), math.nan, "beta is nan: give a finite number greater than 0"),
+        (network, np.zeros(2), 1.0, "states"),
+        (network, 1.0, 1.0, "states"),
+        (np.zeros(3), np.zeros(3), 1.0, "patterns"),
+        (np.zeros((0, 3)), np.zeros(3), 1.0, "patterns"),
+        (network, [0.0, math.nan, 0.0], 1.0, "states"),
+        (network * math.inf, np.zeros(3), 1.0, "patterns"),
+        (network * 1e200, np.zeros(3), 1.0, "patterns"),
+        (network * 1e150, np.full(3, 1e200), 1.0, "states"),
+        (network, np.zeros(3), 0.0, "beta"),
+        (network, np.zeros(3), math.nan, "beta"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value")
-def test_bad_networks_are_refused(name, patterns, states, beta, message, unchecked):
-    call = {
-        "energy": modern_hopfield_energy,
-        "step": modern_hopfield_step,
-        "weights": pattern_weights,
-        "jacobian": jacobian,
-    }[name]
-    with pytest.raises(ValueError, match=message):
-        call(patterns, states, beta)
+def test_bad_networks(function, patterns, states, beta, name, unchecked):
+    with rejects(name):
+        function(patterns, states, beta)
 
 
 def test_an_energy_that_overflows_is_refused():
-    with pytest.raises(ValueError, match="an energy overflows, the largest entry of states is"):
+    with rejects("energy", "states"):
         modern_hopfield_energy(np.full((1, 1), 1e-3), [1e160], 1.0)
 
 
 def test_more_scores_than_memory_are_refused(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 1000)
-    with pytest.raises(ValueError, match=r"9 states and 5 patterns need .* GiB of memory"):
+    with rejects("9", "5"):
         modern_hopfield_step(network, np.zeros((9, 3)), 1.0)
     monkeypatch.setattr(machine, "available_memory", lambda: 500)
-    with pytest.raises(ValueError, match="15 centred patterns need"):
+    with rejects("15"):
         jacobian(network, np.zeros((3, 3)), 1.0)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: modern_hopfield_step(network, np.zeros(3), 1.0, -1), "steps is -1: give an int"),
-        (lambda: modern_hopfield_step(network, np.zeros(3), 1.0, 1.5), "steps is 1.5: give an int"),
-        (lambda: separation(np.zeros(3)), "give at least one pattern"),
-        (lambda: required_separation(0, 1.0, 1.0), "N is 0: give an integer"),
-        (lambda: required_separation(2, -1.0, 1.0), "beta is -1.0"),
-        (lambda: basin_radius(2, 1.0, 0.0), "M is 0.0"),
-        (lambda: gap_error_bound(2, 1.0, 1.0, math.nan), "gap contains NaN"),
-        (lambda: retrieval_error_bound(2, 1.0, 1.0, 1.0, -1.0), "distance contains -1.0"),
-        (lambda: contraction_bound(2, 1.0, 1.0, math.nan, 1.0), "delta contains NaN"),
-        (lambda: cluster_radius(network, [], 1.0), r"cluster is \[\]: give the indices"),
-        (lambda: cluster_radius(network, [0, 0], 1.0), "give different indices from 0 to 4"),
-        (lambda: cluster_radius(network, [5], 1.0), "give different indices from 0 to 4"),
-        (lambda: cluster_radius(network, [0.5], 1.0), "give the indices"),
-        (lambda: stored_patterns_bound(1, 1.0, 1.0, 0.1), "d is 1: a sphere"),
-        (lambda: stored_patterns_bound(5, 1.0, 1.0, 1.0), "p is 1.0: give a probability"),
-        (lambda: stored_patterns_bound(5, 0.0, 1.0, 0.1), "beta is 0.0"),
-        (lambda: stored_patterns_bound(5, 1.0, math.nan, 0.1), "K is nan"),
-        (lambda: stored_patterns_bound(5, 1.0, 1.0, 0.1, 0), "digits is 0"),
-        (lambda: union_bound_patterns(5, 1.0, 1.0, math.nan), "p is nan: give a probability"),
-        (lambda: failure_bound(0, 5, 1.0, 1.0), "N is 0: give an integer"),
-        (lambda: update_rounding(0, 5, 1.0, 1.0, 1.0, 1e-7), "N is 0: give an integer"),
-        (lambda: update_rounding(2, 5, math.nan, 1.0, 1.0, 1e-7), "beta is nan"),
-        (lambda: update_rounding(2, 5, 1.0, -1.0, 1.0, 1e-7), "M contains -1.0"),
-        (lambda: update_rounding(10**7, 5, 1.0, 1.0, 1.0, 2**-23), "terms are bounded"),
+        (lambda: modern_hopfield_step(network, np.zeros(3), 1.0, -1), "steps"),
+        (lambda: modern_hopfield_step(network, np.zeros(3), 1.0, 1.5), "steps"),
+        (lambda: separation(np.zeros(3)), "patterns"),
+        (lambda: required_separation(0, 1.0, 1.0), "N"),
+        (lambda: required_separation(2, -1.0, 1.0), "beta"),
+        (lambda: basin_radius(2, 1.0, 0.0), "M"),
+        (lambda: gap_error_bound(2, 1.0, 1.0, math.nan), "gap"),
+        (lambda: retrieval_error_bound(2, 1.0, 1.0, 1.0, -1.0), "distance"),
+        (lambda: contraction_bound(2, 1.0, 1.0, math.nan, 1.0), "delta"),
+        (lambda: cluster_radius(network, [], 1.0), "cluster"),
+        (lambda: cluster_radius(network, [0, 0], 1.0), "cluster"),
+        (lambda: cluster_radius(network, [5], 1.0), "cluster"),
+        (lambda: cluster_radius(network, [0.5], 1.0), "cluster"),
+        (lambda: stored_patterns_bound(1, 1.0, 1.0, 0.1), "d"),
+        (lambda: stored_patterns_bound(5, 1.0, 1.0, 1.0), "p"),
+        (lambda: stored_patterns_bound(5, 0.0, 1.0, 0.1), "beta"),
+        (lambda: stored_patterns_bound(5, 1.0, math.nan, 0.1), "K"),
+        (lambda: stored_patterns_bound(5, 1.0, 1.0, 0.1, 0), "digits"),
+        (lambda: union_bound_patterns(5, 1.0, 1.0, math.nan), "p"),
+        (lambda: failure_bound(0, 5, 1.0, 1.0), "N"),
+        (lambda: update_rounding(0, 5, 1.0, 1.0, 1.0, 1e-7), "N"),
+        (lambda: update_rounding(2, 5, math.nan, 1.0, 1.0, 1e-7), "beta"),
+        (lambda: update_rounding(2, 5, 1.0, -1.0, 1.0, 1e-7), "M"),
+        (lambda: update_rounding(10**7, 5, 1.0, 1.0, 1.0, 2**-23), "N"),
     ],
 )
-def test_bad_numbers_are_refused(call, message, unchecked):
-    with pytest.raises(ValueError, match=message):
+def test_bad_numbers(call, name, unchecked):
+    with rejects(name):
         call()

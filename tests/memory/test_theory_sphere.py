@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.memory.hemisphere import (
     cone_diameter,
@@ -76,9 +77,9 @@ def test_the_velocity_is_its_definition(kind, beta, n, d, seed):
 
 def test_softmax_weights_of_huge_beta_and_one_beta_too_large_for_usa():
     assert np.array_equal(sphere_velocity(PAIR, 1e6), np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="USA overflows at beta = 1e\\+06"):
+    with rejects("beta", "USA"):
         sphere_velocity(PAIR, 1e6, "USA")
-    with pytest.raises(ValueError, match="the energy overflows at beta = 1000"):
+    with rejects("beta", "1000"):
         sphere_energy(PAIR, 1000.0)
 
 
@@ -249,13 +250,7 @@ def test_the_slow_phase_lasts_about_e_to_the_beta_over_two_beta():
         assert 1 - 1e-12 < ratio <= 1 + 8 / (3 * beta**2) + 1e-4 * (beta == 30)
 
 
-BAD_TOKENS = [
-    ([[1.0, 1.0]], "X has a row of length 1.41.*divide each row by its length"),
-    ([[0.0, 0.0]], "X has a row of length 0: "),
-    ([[math.nan, 1.0]], "X contains NaN or infinite"),
-    ([1.0, 0.0], r"X has shape \(2,\): give tokens"),
-    (np.zeros((0, 2)), r"X has shape \(0, 2\): give tokens"),
-]
+BAD_TOKENS = [[[1.0, 1.0]], [[0.0, 0.0]], [[math.nan, 1.0]], [1.0, 0.0], np.zeros((0, 2))]
 OF_TOKENS = [
     lambda X: sphere_velocity(X, 1.0),
     lambda X: sphere_energy(X, 1.0),
@@ -268,50 +263,48 @@ OF_TOKENS = [
 ]
 
 
-@pytest.mark.parametrize(("X", "message"), BAD_TOKENS)
+@pytest.mark.parametrize("X", BAD_TOKENS, ids=str)
 @pytest.mark.parametrize("function", OF_TOKENS)
-def test_tokens_that_are_none_are_refused(function, X, message, unchecked):
-    with pytest.raises(ValueError, match=message) as refused:
+def test_bad_tokens(function, X, unchecked):
+    with rejects("X"):
         function(np.array(X))
-    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "name"),
     [
-        (lambda: sphere_velocity(PAIR, -1.0), "beta contains -1.0: give finite numbers at least 0"),
-        (lambda: sphere_velocity(PAIR, math.nan), "beta contains nan"),
-        (lambda: sphere_velocity(PAIR, [1.0, 2.0]), r"beta has shape \(2,\): give one number"),
-        (lambda: sphere_velocity(PAIR, 1.0, "softmax"), "kind is 'softmax': give 'SA' or 'USA'"),
-        (lambda: sphere_velocity(PAIR, 1.0, QK=np.eye(3)), r"QK has shape \(3, 3\) but .* 2"),
-        (lambda: sphere_velocity(PAIR, 1.0, QK=PAIR + math.inf), "QK contains NaN or infinite"),
-        (lambda: sphere_energy(PAIR, 0.0), r"beta is 0, where E_β is infinite: use mean_length"),
-        (lambda: sphere_flow(PAIR, 1.0, []), r"times has shape \(0,\)"),
-        (lambda: sphere_flow(PAIR, 1.0, [-1.0]), "times contains -1.0"),
-        (lambda: sphere_flow(PAIR, 1.0, [2.0, 1.0]), "times has 1.0 after 2.0"),
-        (lambda: sphere_flow(PAIR, 600.0, [1.0], "USA"), r"times reach 1 at rates of up to e\^600"),
-        (lambda: sphere_flow(PAIR, 1.0, [2e6]), r"times reach 2e\+06 at rates of up to e\^0"),
-        (lambda: orthogonal_gap(2, 700.0, [1.0], "USA"), "the integration to time 1 stopped"),
-        (lambda: n_clusters(PAIR, 1.5), "threshold is 1.5: give an inner product from -1 to 1"),
-        (lambda: hemisphere_probability(0, 1), "n is 0: give an integer that is at least 1"),
-        (lambda: hemisphere_probability(2, 0), "d is 0: give an integer that is at least 1"),
-        (lambda: in_open_hemisphere([[math.nan]]), "X contains NaN"),
-        (lambda: in_open_hemisphere(np.zeros((0, 2))), r"X has shape \(0, 2\)"),
-        (lambda: hemisphere_rate(PAIR, 1.0, [1.0, 0.0]), "w has inner product 0 with a token"),
-        (lambda: hemisphere_rate(PAIR, 1.0, PAIR), r"w has shape \(2, 2\): give one direction"),
-        (lambda: hemisphere_rate(PAIR[None], 1.0, [1.0, 1.0]), r"X has shape \(1, 2, 2\)"),
-        (lambda: orthogonal_start(1, 1.0, [1.0]), "n is 1: an inner product needs at least 2"),
-        (lambda: orthogonal_start(2, 800.0, [1.0], "USA"), "beta = 800: the rate e\\^beta"),
-        (lambda: orthogonal_gap(2, 1.0, [1.0], "A"), "kind is 'A'"),
-        (lambda: escape_time(1.0, gamma=1.0), "gamma is 1.0: give a number from 0 to below 1"),
-        (lambda: escape_time(1.0, 1), "n is 1"),
-        (lambda: escape_time(1e6), "beta = 1e\\+06: the time, about .* overflows"),
+        (lambda: sphere_velocity(PAIR, -1.0), "beta"),
+        (lambda: sphere_velocity(PAIR, math.nan), "beta"),
+        (lambda: sphere_velocity(PAIR, [1.0, 2.0]), "beta"),
+        (lambda: sphere_velocity(PAIR, 1.0, "softmax"), "kind"),
+        (lambda: sphere_velocity(PAIR, 1.0, QK=np.eye(3)), "QK"),
+        (lambda: sphere_velocity(PAIR, 1.0, QK=PAIR + math.inf), "QK"),
+        (lambda: sphere_energy(PAIR, 0.0), "beta"),
+        (lambda: sphere_flow(PAIR, 1.0, []), "times"),
+        (lambda: sphere_flow(PAIR, 1.0, [-1.0]), "times"),
+        (lambda: sphere_flow(PAIR, 1.0, [2.0, 1.0]), "times"),
+        (lambda: sphere_flow(PAIR, 600.0, [1.0], "USA"), "times"),
+        (lambda: sphere_flow(PAIR, 1.0, [2e6]), "times"),
+        (lambda: orthogonal_gap(2, 700.0, [1.0], "USA"), "beta"),
+        (lambda: n_clusters(PAIR, 1.5), "threshold"),
+        (lambda: hemisphere_probability(0, 1), "n"),
+        (lambda: hemisphere_probability(2, 0), "d"),
+        (lambda: in_open_hemisphere([[math.nan]]), "X"),
+        (lambda: in_open_hemisphere(np.zeros((0, 2))), "X"),
+        (lambda: hemisphere_rate(PAIR, 1.0, [1.0, 0.0]), "w"),
+        (lambda: hemisphere_rate(PAIR, 1.0, PAIR), "w"),
+        (lambda: hemisphere_rate(PAIR[None], 1.0, [1.0, 1.0]), "X"),
+        (lambda: orthogonal_start(1, 1.0, [1.0]), "n"),
+        (lambda: orthogonal_start(2, 800.0, [1.0], "USA"), "beta"),
+        (lambda: orthogonal_gap(2, 1.0, [1.0], "A"), "kind"),
+        (lambda: escape_time(1.0, gamma=1.0), "gamma"),
+        (lambda: escape_time(1.0, 1), "n"),
+        (lambda: escape_time(1e6), "beta"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, message, unchecked):
-    with pytest.raises(ValueError, match=message) as refused:
+def test_bad_input(call, name, unchecked):
+    with rejects(name):
         call()
-    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("n", [4, 5, 9, 20])

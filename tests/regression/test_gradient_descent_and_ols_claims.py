@@ -1,5 +1,7 @@
 """The claims gd, ogd and ols: what each shows beside holding."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import sympy
@@ -7,21 +9,18 @@ from by_id import findings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.claim import Run
 from verify.domains import Rational
 from verify.finding import Verdict
 from verify.regression.algorithms import least_squares
 from verify.regression.gradient_descent import gradient_descent
-from verify.regression.ols import FAMILIES, METHODS, _reaches_least_squares, ols
+from verify.regression.ols import METHODS, ols
 from verify.regression.online_gradient_descent import online_gradient_descent
-from verify.selftest.tensor_mutations import TensorFault
 
 # gd
 
 
-@pytest.mark.parametrize("layout", ["direct", "causal", "ladder"])
-def test_gradient_descent_has_each_kind_of_evidence(layout):
-    found = findings(gradient_descent, k=4, d=2, n=3, layout=layout)
+def test_gradient_descent_has_each_kind_of_evidence():
+    found = findings(gradient_descent, k=4, d=2, n=3)
     kinds = {
         "size": "exact",
         "float": "float",
@@ -30,9 +29,9 @@ def test_gradient_descent_has_each_kind_of_evidence(layout):
         "symbolic": "identity",
         "registers": "identity",
     }
-    for id, evidence in kinds.items():
-        finding = found[f"{layout}/{id}"]
-        assert (finding.evidence, finding.verdict) == (evidence, Verdict.HOLDS)
+    for layout, (id, evidence) in product(("direct", "causal", "ladder"), kinds.items()):
+        assert found[f"{layout}/{id}"].evidence == evidence
+    assert {finding.verdict for finding in found.values()} == {Verdict.HOLDS}
 
 
 @pytest.mark.parametrize(("factor", "holds"), [(1.99, True), (2.01, False)])
@@ -40,10 +39,8 @@ def test_a_step_too_large_fails_to_converge_but_is_computed(factor, holds):
     sizes = {"k": 3, "d": 2, "n": 4, "samples": 4, "layout": "direct"}
     limit = findings(gradient_descent, **sizes)["converges"].bound
     found = findings(gradient_descent, **sizes, step_size=limit * factor / 2)
-    failing = [f for f in found.values() if f.verdict is not Verdict.HOLDS]
-    assert [f.id for f in failing] == ([] if holds else ["converges"])
-    if failing:
-        assert "Choose η below" in failing[0].detail
+    failing = [f.id for f in found.values() if f.verdict is not Verdict.HOLDS]
+    assert failing == ([] if holds else ["converges"])
 
 
 # ogd
@@ -70,7 +67,7 @@ def test_least_squares_in_three_families_by_two_methods():
             assert (exact.evidence, reached.evidence) == ("exact", "float")
             assert reached.verdict is Verdict.HOLDS
             assert reached.measured <= reached.bound < 1e-5
-    assert "rank 2" in found["Newton,-repeated-rows/range"].name
+    assert "rank 2" in found["Newton,-repeated-rows/range"].name  # of 4, as rows are repeated
 
 
 def test_too_few_steps_reach_nothing(monkeypatch):
@@ -78,7 +75,6 @@ def test_too_few_steps_reach_nothing(monkeypatch):
     monkeypatch.setattr("verify.regression.ols.ACCURACY", 0.5)
     found = [f for id, f in findings(ols, d=3, domain="float").items() if id.endswith("reached")]
     assert [f.verdict for f in found] == [Verdict.UNDECIDED] * 6
-    assert all("nothing is reached" in f.detail for f in found)
 
 
 def test_another_power_than_the_steps_say_is_missed(monkeypatch):
@@ -110,9 +106,3 @@ def test_least_squares_of_any_rank(n, d, rank, seed):
     w = least_squares(domain, X, Y)
     assert X.transpose() * X * w == X.transpose() * Y
     assert [[str(e)] for (e,) in w.tolist()] == [[str(e)] for (e,) in (x.pinv() * y).tolist()]
-
-
-def test_a_mistake_that_newton_corrects_is_noticed():
-    run = Run(quick=True, fault=TensorFault("layer 8, head 2", "wrong sign"))
-    found = _reaches_least_squares(run, METHODS["Newton"], FAMILIES["tall"](3), 3)
-    assert {f.id: f.verdict for f in found} == {"reached": Verdict.HOLDS, "modular": Verdict.FAILS}

@@ -1,6 +1,5 @@
 """The ladders: every power over Q in the fewest layers, every register, and what rounding does."""
 
-import re
 from itertools import pairwise, product
 
 import numpy as np
@@ -9,6 +8,7 @@ from exact import hyperpower_inverse, power_inverse, predict, prompt, registers
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import hyperpower, newton
 from constructions.regression.ladder import ladder, powers
@@ -175,21 +175,13 @@ def test_numpy_integers_are_integers(unchecked):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ({"d": 0}, "d is 0"),
-        ({"k": -1}, "k is -1"),
-        ({"order": 1}, "order is 1: a hyperpower step needs order 2 (Newton) or more"),
-        ({"order": 2.5}, "order is 2.5"),
-        ({"order": -3}, "order is -3"),
-        ({"alpha": 0.0}, "alpha is 0.0"),
-        ({"start": "zero"}, "start is 'zero'"),
-    ],
+    "wrong",
+    [{"d": 0}, {"k": -1}, {"order": 1}, {"order": 2.5}, {"alpha": 0.0}, {"start": "zero"}],
     ids=str,
 )
-def test_parameters_out_of_range_are_refused(call, message, unchecked):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        hyperpower(**{"d": 2, "k": 1, "order": 3, "alpha": 0.5, **call})
+def test_parameters_out_of_range_are_rejected(wrong, unchecked):
+    with rejects(*wrong):
+        hyperpower(**{"d": 2, "k": 1, "order": 3, "alpha": 0.5, **wrong})
 
 
 def test_in_every_case_of_the_proof_a_choice_has_degrees_that_are_small_enough():

@@ -49,11 +49,6 @@ def test_the_right_expansions_are_no_mistake(expansions):
     assert printed_proof.printed_expansions(expansions).verdict is Verdict.FAILS
 
 
-def test_expansions_that_are_not_those_of_the_recursion_fail(monkeypatch):
-    monkeypatch.setattr(printed_proof, "RIGHT", ((2, -1), (4, -6, 4, 1)))
-    assert printed_proof.printed_expansions().verdict is Verdict.FAILS
-
-
 def test_a_fixed_alpha_leaves_its_range():
     assert printed_proof.fixed_alpha().measured == -15
 

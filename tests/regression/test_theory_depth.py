@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_layers import TABLE
+from refusals import rejects
 
 from theory.regression import newton_degree, newton_lower_bound
 from theory.regression.depth import ceil_log3
@@ -54,10 +55,10 @@ def test_the_ladder_meets_the_bound(k, start):
     assert ladder.sizes["layers"](k=k) == newton_lower_bound(k, start)
 
 
-def test_parameters_out_of_range_are_refused():
-    with pytest.raises(ValueError, match="value is 0"):
+def test_parameters_out_of_range_are_rejected():
+    with rejects("value"):
         ceil_log3(0)
-    with pytest.raises(ValueError, match="k is -1"):
+    with rejects("k"):
         newton_degree(-1)
-    with pytest.raises(ValueError, match="start is 'zero'"):
+    with rejects("start"):
         newton_lower_bound(3, "zero")

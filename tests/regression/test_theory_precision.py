@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from refusals import rejects
 
 from theory import regression as r
 from theory.regression import precision
@@ -17,10 +18,10 @@ PROBLEM = [[Fraction(1, 3), 2, 0], [1, 1, 1], [0, 4, Fraction(-5, 7)], [2, 0, 1]
 @pytest.mark.parametrize("start", ["gram", "identity"])
 def test_digits_double(start):
     before = mpmath.mp.prec
-    exponents = r.newton_digits(PROBLEM, Fraction(1, 1000), start, 2000)
+    exponents = r.newton_digits(PROBLEM, Fraction(1, 1000), start, 1000)
     assert mpmath.mp.prec == before
-    assert exponents[-1] >= 2000
-    assert all(e < 2000 for e in exponents[:-1])
+    assert exponents[-1] >= 1000
+    assert all(e < 1000 for e in exponents[:-1])
     for now, after in pairwise(exponents[:-1]):
         # ‖E²‖_F ≤ ‖E‖_F², read as float64 logarithms.
         assert after >= 2 * now - 8 * np.finfo(np.float64).eps * abs(2 * now)
@@ -46,25 +47,22 @@ def test_floats_are_read_exactly():
 
 def test_lack_of_precision_is_an_error_not_a_hang(monkeypatch):
     monkeypatch.setattr(precision, "GUARD_DIGITS", -50)
-    with pytest.raises(ArithmeticError, match=r"the residual stalls at .* of 200 digits"):
+    with pytest.raises(ArithmeticError, match="200 digits"):
         r.newton_digits(PROBLEM, Fraction(1, 1000), digits=200)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("name", "arguments"),
     [
-        (lambda: r.newton_digits([1.0], 0.1), r"x has shape \(1,\)"),
-        (lambda: r.newton_digits(np.ones((0, 2)), 0.1), r"x has shape \(0, 2\)"),
-        (lambda: r.newton_digits([[np.nan]], 0.1), "x contains NaN"),
-        (lambda: r.newton_digits([[1.0, 1.0]], 0.1), "XᵀX is singular"),
-        (lambda: r.newton_digits([[0.0]], 0.1), "XᵀX is singular"),
-        (lambda: r.newton_digits([[2.0]], 0.125), "alpha = 0.125 is not below 0.125"),
-        (lambda: r.newton_digits([[2.0]], 0.5, "identity"), "alpha = 0.5 is not below 0.5"),
-        (lambda: r.newton_digits([[1.0]], -1), "alpha is -1.0"),
-        (lambda: r.newton_digits([[1.0]], 0.1, "x"), "start is 'x'"),
-        (lambda: r.newton_digits([[1.0]], 0.1, digits=0), "digits is 0"),
+        *(("x", (x, 0.1)) for x in ([1.0], np.ones((0, 2)), [[np.nan]])),
+        *(("XᵀX", (x, 0.1)) for x in ([[1.0, 1.0]], [[0.0]])),
+        *(("alpha", given) for given in (([[2.0]], 0.125), ([[2.0]], 0.5, "identity"))),
+        ("alpha", ([[1.0]], -1)),
+        ("start", ([[1.0]], 0.1, "x")),
+        ("digits", ([[1.0]], 0.1, "gram", 0)),
     ],
+    ids=str,
 )
-def test_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_what_is_out_of_range_is_rejected(name, arguments):
+    with rejects(name):
+        r.newton_digits(*arguments)

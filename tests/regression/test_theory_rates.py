@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory import regression as r
 
@@ -118,19 +119,18 @@ COUNTS = [count for count, _ in WORST.values()] + [r.newton_steps_estimate]
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_refused(count):
+def test_what_is_out_of_range_is_rejected(count):
     for condition in (0.5, np.inf, np.nan):
-        with pytest.raises(ValueError, match="a condition number is finite and at least 1"):
+        with rejects("condition"):
             count(condition, 0.1)
     for epsilon in (0.0, 1.0, np.nan, -1.0):
-        with pytest.raises(ValueError, match="give a relative error between 0 and 1"):
+        with rejects("epsilon"):
             count(2.0, epsilon)
 
 
-def test_refused_words():
-    with pytest.raises(ValueError, match="order is 1"):
+def test_other_orders_and_starts_are_rejected():
+    with rejects("order"):
         r.hyperpower_steps(2.0, 0.1, 1)
-    with pytest.raises(ValueError, match="start is 'x'"):
-        r.newton_steps(2.0, 0.1, "x")
-    with pytest.raises(ValueError, match="start is 'x'"):
-        r.newton_steps_estimate(2.0, 0.1, "x")
+    for count in (r.newton_steps, r.newton_steps_estimate):
+        with rejects("start"):
+            count(2.0, 0.1, "x")

@@ -1,17 +1,29 @@
-"""The plain solvers against rational arithmetic, their theorems, and what they refuse."""
+"""The plain solvers against rational arithmetic, their theorems, and what they reject."""
 
 from fractions import Fraction
 from itertools import islice
 
 import numpy as np
 import pytest
-import sympy
+from exact import (
+    chebyshev_inverse,
+    gradient_descent_weights,
+    hyperpower_inverse,
+    identity,
+    newton_inverse,
+    read,
+)
+from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from refusals import rejects
 
 from theory import regression as r
+from verify.domains import Rational
+from verify.regression.algorithms import least_squares
 
+Q = Rational()
 EPS = np.finfo(np.float64).eps
 
 
@@ -24,19 +36,24 @@ def integer_examples(draw, n=4, d=3, size=3):
     return x, draw(npst.arrays(np.float64, shape[:1], elements=entries))
 
 
-def exact(array):
-    return sympy.Matrix(
-        [[sympy.Rational(Fraction(v)) for v in row] for row in np.atleast_2d(array)]
-    )
-
-
-def as_float(matrix):
-    return np.array(matrix.tolist(), dtype=np.float64).ravel()
-
-
 def exact_problem(x, y):
-    X, Y = exact(x), exact(y).T
-    return X.T * X, X.T * Y, X.pinv() * Y
+    """x, y, S and b over Q."""
+    x, y = read(Q, x), read(Q, y)
+    return x, y, x.T @ x, x.T @ y
+
+
+def as_float(weights):
+    return weights.astype(np.float64)
+
+
+def solution(S, b):
+    """Of S w = b with a regular S."""
+    return np.array(fmpq_mat(S.tolist()).solve(fmpq_mat(b[:, None].tolist())).tolist())[:, 0]
+
+
+def minimum_norm(x, y):
+    """X⁺y over Q."""
+    return np.array(least_squares(Q, *(Q.weights(part) for part in (x, y[:, None]))).tolist())[:, 0]
 
 
 def least_squares_error(x, y):
@@ -53,8 +70,8 @@ def least_squares_error(x, y):
 @given(integer_examples())
 def test_ols_is_the_exact_pseudo_inverse(problem):
     x, y = problem
-    _, _, w = exact_problem(x, y)
-    assert np.linalg.norm(r.ols(x, y) - as_float(w)) <= least_squares_error(x, y)
+    error = r.ols(x, y) - as_float(minimum_norm(x, y))
+    assert np.linalg.norm(error) <= least_squares_error(x, y)
 
 
 def test_ols_resolves_what_is_above_rounding_and_nothing_below():
@@ -66,8 +83,8 @@ def test_ols_resolves_what_is_above_rounding_and_nothing_below():
 @given(integer_examples(), st.sampled_from([2.0**-30, 0.25, 3.0, 1e6]))
 def test_ridge_solves_its_normal_equations(problem, penalty):
     x, y = problem
-    S, b, _ = exact_problem(x, y)
-    w = (S + sympy.Rational(Fraction(penalty)) * sympy.eye(S.rows)).LUsolve(b)
+    _, _, S, b = exact_problem(x, y)
+    w = solution(S + fmpq(*penalty.as_integer_ratio()) * identity(len(b)), b)
     # Ridge is least squares on [X; √penalty I], for which the same bound holds.
     stacked = np.vstack([x, np.sqrt(penalty) * np.eye(x.shape[1])])
     bound = least_squares_error(stacked, np.concatenate([y, np.zeros(x.shape[1])]))
@@ -78,27 +95,16 @@ def test_ridge_solves_its_normal_equations(problem, penalty):
 @given(integer_examples(n=3, d=2, size=2), st.integers(0, 4))
 def test_gradient_descent_recursion_is_exact(problem, k):
     x, y = problem
-    S, b, _ = exact_problem(x, y)
-    w = sympy.zeros(S.rows, 1)
-    for _ in range(k):
-        w = w - sympy.Rational(1, 16) * (S * w - b)
+    w = gradient_descent_weights(read(Q, x), read(Q, y), k, fmpq(1, 16))
     np.testing.assert_array_equal(r.gradient_descent(x, y, k, 1 / 16), as_float(w))
-
-
-def exact_hyperpower(S, k, order, alpha, start):
-    M = alpha * (S if start == "gram" else sympy.eye(S.rows))
-    for _ in range(k):
-        E = sympy.eye(S.rows) - S * M
-        M = M * sum((E**i for i in range(order)), sympy.zeros(S.rows))
-    return M
 
 
 @pytest.mark.parametrize("start", ["gram", "identity"])
 @given(problem=integer_examples(n=3, d=2, size=2), k=st.integers(0, 2))
 def test_newton_recursion_is_exact(start, problem, k):
     x, y = problem
-    S, b, _ = exact_problem(x, y)
-    w = exact_hyperpower(S, k, 2, sympy.Rational(1, 64), start) * b
+    X, _, _, b = exact_problem(x, y)
+    w = newton_inverse(X, k, fmpq(1, 64), start) @ b
     np.testing.assert_array_equal(r.newton(x, y, k, 1 / 64, start), as_float(w))
 
 
@@ -107,8 +113,8 @@ def test_newton_recursion_is_exact(start, problem, k):
 @given(problem=integer_examples(n=3, d=2, size=2), k=st.integers(0, 1))
 def test_hyperpower_recursion_is_exact(start, order, problem, k):
     x, y = problem
-    S, b, _ = exact_problem(x, y)
-    w = exact_hyperpower(S, k, order, sympy.Rational(1, 64), start) * b
+    X, _, _, b = exact_problem(x, y)
+    w = hyperpower_inverse(X, k, order, fmpq(1, 64), start) @ b
     np.testing.assert_array_equal(r.hyperpower(x, y, k, order, 1 / 64, start), as_float(w))
 
 
@@ -166,13 +172,13 @@ def test_a_zero_row_makes_no_step():
 def exact_conjugate_gradient(S, b, k):
     w, residual, direction = 0 * b, b, b
     for _ in range(k):
-        size = residual.dot(residual)
+        size = residual @ residual
         if size == 0:
             break
-        image = S * direction
-        step = size / direction.dot(image)
+        image = S @ direction
+        step = size / (direction @ image)
         w, residual = w + step * direction, residual - step * image
-        direction = residual + residual.dot(residual) / size * direction
+        direction = residual + residual @ residual / size * direction
     return w
 
 
@@ -180,15 +186,15 @@ def exact_conjugate_gradient(S, b, k):
 def test_conjugate_gradient(problem, k):
     """CG is backward stable over so few steps: eps·κ(S)² times the size, and at rank it is OLS."""
     x, y = problem
-    S, b, w = exact_problem(x, y)
-    expected = as_float(exact_conjugate_gradient(S, b, k))
-    eigenvalues = np.linalg.eigvalsh(as_float(S).reshape(S.shape))
+    _, _, S, b = exact_problem(x, y)
+    w, expected = (as_float(v) for v in (minimum_norm(x, y), exact_conjugate_gradient(S, b, k)))
+    eigenvalues = np.linalg.eigvalsh(as_float(S))
     nonzero = eigenvalues[eigenvalues > 1e-9]
     kappa = nonzero.max() / nonzero.min() if len(nonzero) else 1
-    bound = 32 * x.size * EPS * kappa**2 * (np.linalg.norm(as_float(w)) + np.linalg.norm(y))
+    bound = 32 * x.size * EPS * kappa**2 * (np.linalg.norm(w) + np.linalg.norm(y))
     assert np.linalg.norm(r.conjugate_gradient(x, y, k) - expected) <= bound
-    if k >= S.rank():
-        assert np.linalg.norm(expected - as_float(w)) == 0
+    if k >= fmpq_mat(S.tolist()).rank():
+        assert np.linalg.norm(expected - w) == 0
 
 
 def test_conjugate_gradient_stands_still_once_solved():
@@ -233,15 +239,8 @@ def test_chebyshev_in_several_dimensions(k):
     """Against the recurrence of G_k over Q; rounding as in one dimension, with λ ≤ λmax."""
     x = np.array([[1.0, 2.0], [0.0, 1.0], [-1.0, 1.0]])
     y, (low, high) = np.array([1.0, -2.0, 3.0]), (1, 9)
-    S, b, _ = exact_problem(x, y)
-    unit, rate = sympy.eye(2), sympy.Rational(2, high - low)
-    sigma = sympy.Rational(high + low, high - low)
-    line, T, tau = sigma * unit - rate * S, [unit], [sympy.Integer(1)]
-    T, tau = [*T, line], [*tau, sigma]
-    while len(T) <= k:
-        T.append(2 * line * T[-1] - T[-2])
-        tau.append(2 * sigma * tau[-1] - tau[-2])
-    w = S.LUsolve((unit - T[k] / tau[k]) * b)
+    X, _, _, b = exact_problem(x, y)
+    w = chebyshev_inverse(X, k, fmpq(low), fmpq(high)) @ b
     found = r.chebyshev(x, y, k, float(low), float(high))
     assert np.linalg.norm(found - as_float(w)) <= 16 * EPS * (1 + 9 * k**2) * 10
 
@@ -306,31 +305,30 @@ def test_divergence_is_computed():
 
 
 X, Y = [[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0]
-REJECTED = {
-    "labels": (lambda: r.ols(X, [1.0]), r"y has 1 labels but x has 2 examples"),
-    "nan in x": (lambda: r.ols([[np.nan]], [1.0]), r"x contains NaN or infinite"),
-    "inf in y": (lambda: r.newton([[1.0]], [np.inf], 1, 1.0), r"y contains NaN or infinite"),
-    "penalty": (lambda: r.ridge(X, Y, 0.0), r"penalty is 0.0"),
-    "step size": (lambda: r.gradient_descent(X, Y, 1, -1.0), r"step_size is -1.0"),
-    "step sizes": (lambda: r.gradient_descent(X, Y, 1, [1.0, 2.0]), r"step_size has shape \(2,\)"),
-    "online step": (lambda: r.online_gradient_descent(X, Y, np.nan), r"step_size is nan"),
-    "k": (lambda: r.gradient_descent(X, Y, -1, 0.1), r"k is -1"),
-    "alpha": (lambda: r.newton(X, Y, 1, np.inf), r"alpha is inf"),
-    "start": (lambda: r.newton(X, Y, 1, 1.0, "zero"), r"start is 'zero': give 'gram' or"),
-    "order": (lambda: r.hyperpower(X, Y, 1, 1, 1.0), r"order is 1"),
-    "square": (lambda: r.newton_inverses([[1.0, 2.0]], 1.0), r"S has shape \(1, 2\)"),
-    "finite S": (lambda: r.newton_inverses([[np.nan]], 1.0), r"S contains NaN"),
-    "bounds": (lambda: r.chebyshev(X, Y, 1, 2.0, 1.0), r"smallest = 2.0 exceeds largest = 1.0"),
-    "bound": (lambda: r.chebyshev(X, Y, 1, 0.0, 1.0), r"smallest is 0.0"),
-    "eager": (lambda: r.chebyshev_iterates(X, Y, 2.0, 1.0), r"exceeds"),
-}
+REJECTED = [
+    ("y", r.ols, (X, [1.0])),
+    ("x", r.ols, ([[np.nan]], [1.0])),
+    ("y", r.newton, ([[1.0]], [np.inf], 1, 1.0)),
+    ("penalty", r.ridge, (X, Y, 0.0)),
+    ("step_size", r.gradient_descent, (X, Y, 1, -1.0)),
+    ("step_size", r.gradient_descent, (X, Y, 1, [1.0, 2.0])),
+    ("step_size", r.online_gradient_descent, (X, Y, np.nan)),
+    ("k", r.gradient_descent, (X, Y, -1, 0.1)),
+    ("alpha", r.newton, (X, Y, 1, np.inf)),
+    ("start", r.newton, (X, Y, 1, 1.0, "zero")),
+    ("order", r.hyperpower, (X, Y, 1, 1, 1.0)),
+    ("S", r.newton_inverses, ([[1.0, 2.0]], 1.0)),
+    ("S", r.newton_inverses, ([[np.nan]], 1.0)),
+    ("smallest", r.chebyshev, (X, Y, 1, 2.0, 1.0)),
+    ("smallest", r.chebyshev, (X, Y, 1, 0.0, 1.0)),
+    ("smallest", r.chebyshev_iterates, (X, Y, 2.0, 1.0)),  # at once, not at the first iterate
+]
 
 
-@pytest.mark.parametrize("case", REJECTED)
-def test_rejected(case):
-    call, message = REJECTED[case]
-    with pytest.raises(ValueError, match=message):
-        call()
+@pytest.mark.parametrize(("name", "function", "arguments"), REJECTED)
+def test_what_is_out_of_range_is_rejected(name, function, arguments):
+    with rejects(name):
+        function(*arguments)
 
 
 @pytest.mark.parametrize(("of_x", "of_y"), [(1e200, 1.0), (1e-200, 1e-3), (1e150, 1e-150)])
@@ -342,12 +340,12 @@ def test_conjugate_gradients_solve_at_any_length(of_x, of_y):
 
 
 @pytest.mark.parametrize(
-    ("of_x", "of_y", "message"),
+    ("of_x", "of_y", "product"),
     [
-        (1e160, 1.0, "XᵀX is beyond float64"),
-        (1e100, 1e210, "Xᵀy is beyond float64"),
-        (1e-160, 1.0, "XᵀX is below 2e-308"),
-        (1e-100, 1e-210, "Xᵀy is below 2e-308"),
+        (1e160, 1.0, "XᵀX"),
+        (1e100, 1e210, "Xᵀy"),
+        (1e-160, 1.0, "XᵀX"),
+        (1e-100, 1e-210, "Xᵀy"),
     ],
 )
 @pytest.mark.parametrize(
@@ -359,7 +357,7 @@ def test_conjugate_gradients_solve_at_any_length(of_x, of_y):
         lambda x, y: r.chebyshev(x, y, 1, 1.0, 2.0),
     ],
 )
-def test_products_that_are_lost_are_refused(of_x, of_y, message, solve):
+def test_products_that_are_lost_are_rejected(of_x, of_y, product, solve):
     x, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, -1.0])
-    with pytest.raises(ValueError, match=message):
+    with rejects(product):
         solve(of_x * x, of_y * y)

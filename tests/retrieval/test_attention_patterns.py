@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from constructions import broad_average, previous_token, skip_gram
 from constructions.tokens import binary_codes
 from theory import retrieval as theory
-from theory.checks import InputError
 from theory.retrieval import adversarial_sequences, all_sequences
 
 shapes = {
@@ -137,9 +136,3 @@ def test_at_every_sharpness_a_table_of_equal_scores_averages():
     assert torch.equal(model.sharpened(0.01).logits(tokens), model.logits(tokens))
     assert model.least_sharpness() <= 0.01
     assert broad_average(3, 8).least_sharpness() <= 0.01
-
-
-@pytest.mark.parametrize("table", [[[1, 2], [3]], [["a"]]], ids=str)
-def test_a_table_that_is_no_array_of_numbers_is_refused(table):
-    with pytest.raises(InputError, match=r"table (has rows of different lengths|is of type)"):
-        skip_gram(table)

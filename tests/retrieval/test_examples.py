@@ -15,8 +15,6 @@ PRINTED = {
         "the(13) ← bird(11)",
         "answer: bird",
         "wrong on 0 of 20 random sequences",
-        "figures reported, not measured here",
-        "bound for all prompts",
     ],
     "who_is_johns_mother.py": [
         "?(26) ← .(17) = Helen(16)",

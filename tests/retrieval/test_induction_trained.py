@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import rejects
 
 from constructions import induction_heads
 from constructions.trained import checkpoint, configuration_of, load, untrained
-from theory.checks import InputError
 from theory.retrieval import find
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained
@@ -46,14 +46,11 @@ def verdicts(monkeypatch):
     return run
 
 
-def test_what_the_shipped_checkpoints_say(tmp_path):
-    picture = tmp_path / "picture.png"
-    claim = induction_trained.findings(Run(seed=1, quick=True, plot=picture), samples=40)
-    found = {finding.id: finding.verdict for finding in claim}
-    lost = {id for id, verdict in found.items() if verdict is not HOLDS}
-    assert lost == {id for id in found if id.endswith("intervention/layer-1")}
+def test_what_does_not_hold_of_the_shipped_checkpoints():
+    claim = induction_trained.findings(Run(seed=1, quick=True), samples=40)
+    lost = [finding.id for finding in claim if finding.verdict is not HOLDS]
     assert len(lost) == 3
-    assert picture.stat().st_size > 10_000
+    assert all(id.endswith("intervention/layer-1") for id in lost)
 
 
 def test_places_of_interventions_are_any_before(monkeypatch):
@@ -63,18 +60,11 @@ def test_places_of_interventions_are_any_before(monkeypatch):
     )
     tokens = np.random.default_rng(0).integers(0, 16, (300, 64))
     built = induction_heads(16, 64)
-    words = [each.words for each in interventions(Run(seed=0), built, built, tokens)]
+    assert len([*interventions(Run(seed=0), built, built, tokens)]) == 2
     for places in seen:
         assert (places < np.maximum(np.arange(64), 1)).all()
         assert abs(places[:, 1:].mean(0) - (np.arange(1, 64) - 1) / 2).max() < 5
         assert places[:, 40:].max() > 55
-    # What answers after any copy is told beside it.
-    assert "where one that answers after any copy has" in words[0]
-
-
-def test_untrained_models_do_not_pass(verdicts):
-    one, two = (untrained(configuration_of(k)).requires_grad_(False) for k in (ONE, TWO))
-    assert Verdict.together(verdicts(two, one).values()) is FAILS
 
 
 KNOCKED_OUT = {
@@ -129,7 +119,7 @@ def test_interventions_tell_models_apart_that_answer_the_same():
     assert words.startswith("100.00%")
     verdicts, words = found(induction_heads(16, 64, match="first"))
     assert verdicts == [FAILS, HOLDS]
-    assert "100.00% ± 0.00% of its answers follow some copy" in words
+    assert "100.00% ± 0.00%" in words
     assert found(untrained(configuration_of(TWO)).requires_grad_(False))[0] == [FAILS, FAILS]
 
 
@@ -144,7 +134,7 @@ def test_one_layer_and_two_exchanged(verdicts, monkeypatch):
 def test_a_checkpoint_without_its_log(tmp_path):
     for name in (f"{ONE}.safetensors", f"{ONE}.json"):
         (tmp_path / name).write_bytes((checkpoint.SHIPPED / name).read_bytes())
-    with pytest.raises(InputError, match="has no log beside it"):
+    with rejects("log"):
         transition(str(tmp_path / f"{ONE}.safetensors"))
 
 

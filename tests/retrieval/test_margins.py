@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import (
     broad_average,
@@ -22,8 +23,8 @@ from constructions import (
     sort,
 )
 from constructions.exactness import exact_in, hardmax_numbers
-from constructions.margins import Margin, score_sizes, sharpening
-from theory.checks import InputError
+from constructions.margins import Margin, sharpening
+from constructions.softmax import score_sizes
 from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
 
 LEXICON = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
@@ -368,22 +369,21 @@ def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n
 def test_errors_are_not_followed_through_linear_heads():
     model = copy.deepcopy(a_model("latest", 3, 9))
     model.attentions[-1].normalise = "linear"
-    with pytest.raises(InputError, match=r"layer 2 of .* has linear heads behind a layer that com"):
+    with rejects("layer 2"):
         model.softmax_error(2.0)
 
 
 def test_relu_heads_are_exact_in_no_format_and_refused():
     for ask in (exact_in, hardmax_numbers):
-        with pytest.raises(InputError, match=r"layer 1 of sort\(.* has ReLU heads") as refusal:
+        with rejects("layer 1", "sort"):
             ask(sort(2))
-        assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("wrong", [-1.0, 0.0, math.nan, math.inf])
-def test_a_sharpness_or_an_error_that_is_none_is_refused(wrong):
-    with pytest.raises(InputError, match=r"sharpness is .*: give a finite number greater than 0"):
+def test_bad_sharpness_and_error(wrong):
+    with rejects("sharpness"):
         a_model("latest", 3, 9).softmax_error(wrong)
-    with pytest.raises(InputError, match=r"error is .*: give a finite number greater than 0"):
+    with rejects("error"):
         a_model("latest", 3, 9).least_sharpness(wrong)
 
 
@@ -392,41 +392,32 @@ def test_averages_in_a_format_too_short_to_count_in_are_not_called_exact():
     tokens = [0] * 299 + [1] * 300
     assert int(model(tokens)[-1]) == 1
     assert exact_in(model).bits > 8
-    with pytest.raises(InputError, match=r"takes 12 bits .* and bfloat16 has 8 .*; use float32"):
+    with rejects("12 bits", "bfloat16", "8", "float32"):
         model.to(torch.bfloat16)
 
 
 @pytest.mark.parametrize(
-    ("build", "dtype", "message"),
+    ("build", "dtype", "names"),
     [
         (
             lambda: induction_heads(8, 2000),
             torch.float16,
-            r"takes 13 bits of significand and numbers from 0\.5 to 50144, and float16 has 11 bits "
-            r"and numbers from 6\.1e-05 to 6\.55e\+04: its answers could be wrong; use float32",
+            ("13 bits", "0.5", "50144", "float16", "11 bits", "6.1e-05", "6.55e+04", "float32"),
         ),
-        (lambda: hop(3, 8, 300), torch.bfloat16, "and bfloat16 has 8 .*; use float32"),
-        (lambda: skip_gram(0.1 * np.eye(3), 9), torch.float32, "takes 54 bits .*; use float64"),
+        (lambda: hop(3, 8, 300), torch.bfloat16, ("bfloat16", "8", "float32")),
+        (lambda: skip_gram(0.1 * np.eye(3), 9), torch.float32, ("54 bits", "float64")),
         # Few bits, but below the normal numbers of the format.
-        (
-            lambda: skip_gram(2.0**-30 * np.eye(3), 9),
-            torch.float16,
-            "numbers from 9.31323e-10 to 1,",
-        ),
-        (
-            lambda: skip_gram(2.0**16 * np.eye(3), 9),
-            torch.float16,
-            "takes 6 bits .* to 196608, and",
-        ),
+        (lambda: skip_gram(2.0**-30 * np.eye(3), 9), torch.float16, ("9.31323e-10", "1")),
+        (lambda: skip_gram(2.0**16 * np.eye(3), 9), torch.float16, ("6 bits", "196608")),
     ],
     ids=["scores", "pointers", "a table", "too small", "too large"],
 )
-def test_no_model_goes_to_a_format_in_which_it_could_answer_wrongly(build, dtype, message):
+def test_no_model_goes_to_a_format_in_which_it_could_answer_wrongly(build, dtype, names):
     model = build()
     before = [weights.clone() for weights in model.parameters()]
-    with pytest.raises(InputError, match=message):
+    with rejects(*names):
         model.to(dtype)
-    with pytest.raises(InputError, match=message):  # nor as a part of something
+    with rejects(*names):  # nor as a part of something
         torch.nn.Sequential(model).to(dtype)
     assert all(map(torch.equal, before, model.parameters()))
     assert model.double() is model
@@ -436,7 +427,7 @@ def test_the_limit_of_a_format_is_its_own_up_to_the_last_token():
     """At the longest exact length a model is converted and right, one token more and it is not."""
     n = 681
     induction_heads(8, n).half()
-    with pytest.raises(InputError, match="float16 has 11"):
+    with rejects("float16", "11"):
         induction_heads(8, n + 1).half()
 
 

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
@@ -91,62 +90,3 @@ def test_every_composition_on_two_points():
     assert r.composition([0, 0], [1, 0], 1) == 1
     assert r.composition([1, 0], [0, 0], 1) == 0
     assert r.composition_prompt([0, 1, 2], [2, 0, 1], 2).tolist() == [0, 1, 2, 2, 0, 1, 2]
-
-
-SQUARE = np.zeros((2, 2))
-BAD_TOKENS = {
-    "previous": (lambda t: r.previous_token(t), "^tokens contain -1"),
-    "previous by definition": (lambda t: r.previous_token_by_definition(t), "^tokens contain -1"),
-    "frequencies": (lambda t: r.token_frequencies(t, 2), "^tokens contain -1: .* from 0 to 1"),
-    "frequencies by definition": (
-        lambda t: r.token_frequencies_by_definition(t, 2),
-        "^tokens contain -1",
-    ),
-    "skip-gram": (lambda t: r.skip_gram(t, SQUARE), "^tokens contain -1"),
-    "skip-gram by definition": (
-        lambda t: r.skip_gram_by_definition(t, SQUARE),
-        "^tokens contain -1",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", BAD_TOKENS)
-def test_tokens_refused(name):
-    call, message = BAD_TOKENS[name]
-    with pytest.raises(ValueError, match=message):
-        call([0, -1])
-    with pytest.raises(ValueError, match="an empty sequence has no answer"):
-        call(np.zeros(0, dtype=int))
-    if "previous" not in name:
-        with pytest.raises(ValueError, match=r"^tokens contain 2 but the vocabulary has 2"):
-            call([0, 2])
-    if "definition" in name:
-        with pytest.raises(ValueError, match=r"^tokens have shape \(1, 2\): give one sequence"):
-            call([[0, 1]])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: r.token_frequencies([0], 0), "^vocabulary_size is 0"),
-        (lambda: r.skip_gram([0], [[0.0, 1.0]]), r"^table has shape \(1, 2\): give one row"),
-        (lambda: r.skip_gram([0], np.zeros((0, 0))), r"^table has shape \(0, 0\)"),
-        (lambda: r.skip_gram([0], [[np.inf]]), "^table contains NaN or infinite"),
-        (lambda: r.skip_gram_by_definition([0], [[np.nan]]), "^table contains NaN"),
-        (lambda: r.skip_gram_by_definition([0], [1.0]), r"^table has shape \(1,\)"),
-        (lambda: r.composition([0, 2], [0, 0], 0), "^f contains 2 but .* from 0 to 1"),
-        (lambda: r.composition([0, 1], [0, -1], 0), "^g contains -1"),
-        (lambda: r.composition([0, 1], [0, 2], 0), "^g contains 2"),
-        (lambda: r.composition([0, 1], [0, 1], 2), "^x contains 2"),
-        (lambda: r.composition([0, 1], [0, 1], -1), "^x contains -1: give numbers from 0 to 1"),
-        (lambda: r.composition([0, 1], [0], 0), r"^f has shape \(2,\) and g \(1,\)"),
-        (lambda: r.composition([0, 1], [0, 1], [0]), r"^x has shape \(1,\) and f \(2,\)"),
-        (lambda: r.composition([0, 1], [0, 1], 0.5), "^x has dtype float64"),
-        (lambda: r.composition_prompt([0, 1], [0, 1], 2), "^x contains 2"),
-        (lambda: r.composition_by_definition([0, 1], [0, 1], 2), "^x contains 2"),
-        (lambda: r.composition_by_definition([[0]], [[0]], 0), r"^f has shape \(1, 1\): give one"),
-    ],
-)
-def test_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

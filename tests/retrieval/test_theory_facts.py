@@ -6,6 +6,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory import retrieval as r
 from theory.retrieval import facts as module
@@ -147,22 +148,21 @@ def test_a_name_in_capitals_is_not_an_article():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "names"),
     [
-        ("Jane is a techer. Who is Jane?", "^'techer' is not in the lexicon: did you mean teacher"),
-        ("jane is a baker.", "^'jane' is not in the lexicon: did you mean Jane"),
-        ("Jane is a xylophone.", "^'xylophone' is not in the lexicon: Use its words, or make a"),
-        ("Jane, Tom", "^the text contains ',' at character 4: use words"),
-        ("Jane's'", '^the text contains "\'" at character 6'),
-        ("Jane'sister", '^the text contains "\'" at character 4'),
-        ("Jane_is", "^the text contains '_' at character 4"),
+        ("Jane is a techer. Who is Jane?", ("techer", "teacher")),
+        ("jane is a baker.", ("jane", "Jane")),
+        ("Jane is a xylophone.", ("xylophone",)),
+        ("Jane, Tom", ("4",)),
+        ("Jane's'", ("6",)),
+        ("Jane'sister", ("4",)),
+        ("Jane_is", ("4",)),
     ],
 )
-def test_words_refused(text, message):
+def test_bad_words(text, names):
     for refuse in (L.tokens, r.read, r.answer):
-        with pytest.raises(ValueError, match=message) as error:
+        with rejects(*names):
             refuse(text)
-        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -184,11 +184,9 @@ def test_words_refused(text, message):
         ".",
     ],
 )
-def test_statements_refused(statement):
-    with pytest.raises(ValueError, match=r"^no statement of the grammar: ") as error:
+def test_bad_statements(statement):
+    with rejects(repr(statement)):
         r.read(f"{statement} Who is Jane's boss?")
-    assert repr(statement) in str(error.value)
-    assert "give 'NAME is a OBJECT.'" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -206,60 +204,45 @@ def test_statements_refused(statement):
         "?",
     ],
 )
-def test_questions_refused(question):
-    with pytest.raises(ValueError, match=r"^no question of the grammar: ") as error:
+def test_bad_questions(question):
+    with rejects(repr(question)):
         r.read(f"Jane is a baker. {question}")
-    assert repr(question) in str(error.value)
-    assert "ask 'What is the RELATION of NAME?'" in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "^the text ends without a question"),
-        ("Jane is a baker.", r"^the text ends without a question \('Jane is a baker.'\): ask"),
-        ("Who is Jane's boss? Jane is a baker.", "^the text ends without a question"),
-        ("Jane is a baker. Who is Jane's boss", r"^the text ends without '\.' or '\?'"),
-    ],
+    "text",
+    ["", "Jane is a baker.", "Who is Jane's boss? Jane is a baker.", "Who is Jane's boss"],
 )
-def test_texts_without_an_end_are_refused(text, message):
-    with pytest.raises(ValueError, match=message):
+def test_texts_without_a_question_at_the_end(text):
+    with rejects("text"):
         r.read(text)
 
 
 def test_a_profession_needs_the_relation():
     lexicon = r.Lexicon(relations=("boss",))
     assert r.answer("Jane's boss is Tom. Who is Jane's boss?", lexicon) == "Tom"
-    with pytest.raises(ValueError, match=r"^no statement of the grammar: 'Jane is a baker\.'"):
+    with rejects("'Jane is a baker.'"):
         r.read("Jane is a baker. Who is Jane's boss?", lexicon)
 
 
 @pytest.mark.parametrize(
-    ("parts", "message"),
+    ("parts", "word"),
     [
-        ({"names": ("Jane", "Jane")}, "^the lexicon has 'Jane' twice: give every word once"),
-        ({"names": ("baker",)}, "^the lexicon has 'baker' twice"),
-        ({"objects": ("of",)}, "^the lexicon has 'of' twice"),
-        ({"objects": ("New York",)}, "^the lexicon has 'New York', which a text splits into"),
-        ({"names": ("The",)}, "^the lexicon has 'The', which a text splits into"),
-        ({"names": ("",)}, "^the lexicon has '', which a text splits into"),
-        ({"names": ("O'Brien",)}, '^the text contains "\'"'),
+        ({"names": ("Jane", "Jane")}, "Jane"),
+        ({"names": ("baker",)}, "baker"),
+        ({"objects": ("of",)}, "of"),
+        ({"objects": ("New York",)}, "New York"),
+        ({"names": ("The",)}, "The"),
+        ({"names": ("",)}, "''"),
+        ({"names": ("O'Brien",)}, "'"),
     ],
 )
-def test_lexicons_refused(parts, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_lexicons(parts, word):
+    with rejects(word):
         r.Lexicon(**parts)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "message"),
-    [
-        ([len(L.words)], f"^tokens contain {len(L.words)} but the vocabulary has {len(L.words)}"),
-        ([-1], "^tokens contain -1"),
-        ([[0]], r"^tokens have shape \(1, 1\): give one sequence"),
-        ([], "an empty sequence"),
-    ],
-)
-def test_tokens_refused(tokens, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("tokens", [[len(L.words)], [-1], [[0]], []], ids=str)
+def test_bad_tokens(tokens):
+    with rejects("tokens"):
         L.text(tokens)

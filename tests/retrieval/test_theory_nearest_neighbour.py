@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from refusals import rejects
 
 from theory import retrieval as r
 
@@ -108,54 +109,10 @@ def test_one_beta_per_prompt():
     assert abs(values[1] - 3) <= 2 * math.exp(-100) + 4 * EPS
 
 
-X, Y, Q = [[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0], [0.0, 0.0]
-ALL = {
-    **FUNCTIONS,
-    "nearest neighbour by definition": r.nearest_neighbour_by_definition,
-    "kernel smoother by definition": lambda x, y, q: r.kernel_smoother_by_definition(x, y, q, 0.5),
-}
-
-
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((X, [1.0], Q), "^y has 1 labels but x has 2 examples"),
-        ((X, Y, [0.0]), r"^x_query has shape \(1,\)"),
-        (([[np.nan, 0.0]], [1.0], Q), "^x contains NaN"),
-        ((X, [np.inf, 0.0], Q), "^y contains NaN or infinite"),
-        ((X, Y, [np.inf, 0.0]), "^x_query contains NaN or infinite"),
-    ],
-)
-def test_refused(name, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        ALL[name](*arguments)
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_overflow_is_refused(name):
-    with pytest.raises(ValueError, match=r"^a squared distance overflows, .* is 1e\+200: rescale"):
+    with rejects("1e+200"):
         FUNCTIONS[name]([[1e200]], [1.0], [0.0])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: r.kernel_smoother(X, Y, Q, 0.0), "^beta is 0.0: give a finite number greater"),
-        (lambda: r.kernel_smoother(X, Y, Q, np.inf), "^beta is inf"),
-        (lambda: r.kernel_smoother(X, Y, Q, [1.0, 2.0]), r"^beta has shape \(2,\)"),
-        (lambda: r.kernel_smoother_by_definition(X, Y, Q, -1.0), "^beta is -1.0"),
-        (lambda: r.kernel_smoother_by_definition(X, Y, Q, 1.0, 0), "^digits is 0"),
-        (
-            lambda: r.nearest_neighbour_by_definition([X], [Y], Q),
-            r"^x has shape \(1, 2, 2\) and x_query \(2,\): the definition takes one prompt",
-        ),
-        (lambda: r.kernel_smoother_by_definition(X, Y, [Q], 1.0), "takes one prompt"),
-    ],
-)
-def test_parameters_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 def test_ties_are_exact_in_the_definition():

@@ -40,24 +40,3 @@ def test_composition_bound():
     assert large.R == 40 * 2**40 - 2
     assert math.isclose(large.error, 1 / 3, rel_tol=1e-12)
     assert large.error <= 1 / 3
-
-
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: r.hop_layers(0), "^k is 0: give an integer that is at least 1"),
-        (lambda: r.hop_layers(2.0), "^k is 2.0"),
-        (lambda: r.doubling_layers(0), "^k is 0"),
-        (lambda: r.doubling_layers(True), "^k is True"),
-        (lambda: r.one_layer_bound(0), "^length is 0"),
-        (lambda: r.composition_bound(0, 1, 1, 1), "^size is 0"),
-        (lambda: r.composition_bound(1, 1, 1, 1), "^size is 1: a function on one point"),
-        (lambda: r.composition_bound(2, 0, 1, 1), "^heads is 0"),
-        (lambda: r.composition_bound(2, 1, 0, 1), "^d_value is 0"),
-        (lambda: r.composition_bound(2, 1, 1, 1.5), "^bits is 1.5"),
-    ],
-)
-def test_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

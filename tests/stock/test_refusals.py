@@ -4,10 +4,11 @@ import pytest
 
 from constructions import gradient_descent, induction_heads
 from constructions.assembly import Head, block, embed, moved, unembed
+from constructions.blocks import LayerNorm
 from constructions.examples import Examples
 from constructions.stock.refusals import check_translatable
 from constructions.stream import Stream, one
-from constructions.transformer import LayerNorm, Transformer
+from constructions.transformer import Transformer
 from constructions.words import Move
 from theory.checks import InputError
 

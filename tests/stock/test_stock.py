@@ -21,11 +21,11 @@ from constructions import (
     sphere_dynamics,
     turing_machine,
 )
+from constructions.blocks import MLP
 from constructions.exactness import hardmax_numbers
 from constructions.stock import Gadgets, to_encoder, to_gpt2
 from constructions.stock.bound import prompts_bound
 from constructions.stock.gadgets import chosen
-from constructions.transformer import MLP
 from theory.checks import InputError
 from theory.computation import MACHINES
 

@@ -10,12 +10,12 @@ import torch
 from constructions.trained import Configuration, load, preset, sidecar, train, untrained
 from constructions.trained.feedforward import CNNShape, MLPShape
 from constructions.trained.flatness import hessian_trace, sharpness
+from constructions.trained.form import Form
 from constructions.trained.labels import ALL, FIRST, LAST, Patches, Words
 from constructions.trained.lstm import LSTMShape
 from constructions.trained.tasks import digits, text
 from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.digits import Digits, one_noisy_patch
-from constructions.trained.tasks.task import Form
 from constructions.trained.tasks.text import Text
 from constructions.trained.transformers import TransformerShape
 from theory.checks import InputError

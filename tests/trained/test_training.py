@@ -28,7 +28,6 @@ from constructions.trained import (
     training,
 )
 from constructions.trained.__main__ import main
-from constructions.trained.configuration import Curriculum
 from constructions.trained.disentangled import DisentangledShape
 from constructions.trained.lstm import LSTMShape
 from constructions.trained.process import Process
@@ -41,7 +40,7 @@ from constructions.trained.tasks.connectivity import Connectivity
 from constructions.trained.tasks.hop import Hop
 from constructions.trained.tasks.modular import ModularAddition
 from constructions.trained.tasks.regression import Regression
-from constructions.trained.tasks.task import Corpus, TokenTask
+from constructions.trained.tasks.task import Corpus, Curriculum, TokenTask
 from constructions.trained.training import AT_ONCE, advance
 from constructions.trained.transformers import TiedShape, TransformerShape
 from theory.checks import InputError

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from plain import Plain
 
 from constructions.assembly import Head, attention, block, embed, mlp, rows, signed_pair, unembed
+from constructions.blocks import Embed
 from constructions.interface import Prompt
 from constructions.stream import Map, Stream, one
 from constructions.tokens import binary_codes
-from constructions.transformer import Embed, Transformer
+from constructions.transformer import Transformer
 from constructions.words import And, Clip, Move, Or, Step, Table, Unit
 from verify.domains import Rational, objects, outputs, streams
 

@@ -11,9 +11,10 @@ from plain import Plain
 
 from constructions import newton
 from constructions.attention import CAUSAL_BLOCK, Attention
+from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed, UnitNorm
 from constructions.interface import Prompt
 from constructions.stream import Stream
-from constructions.transformer import MLP, Block, Embed, PosEmbed, Transformer, Unembed, UnitNorm
+from constructions.transformer import Transformer
 from verify.domains import Ball, Modular, NotPolynomial, Rational, outputs
 
 EPS = 2.0**-53

@@ -21,14 +21,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from theory import checks
 from theory.checks import InputError
+from theory.computation.kinds import Fan
 from theory.computation.prefix_sums import tree_depth
+from theory.kinds import Count, Exact, Within, checked
 
 Machine = tuple[int, int]
-Rows = Sequence[Sequence[Fraction | int]]
+Rows: TypeAlias = Sequence[Sequence[Exact]]
 MOST_MACHINES = 10**5
 
 
@@ -101,26 +102,31 @@ class Cluster:
         return [memory[at(row, 0)] for row in range(N)]
 
 
+@checked
 def attention_in_rounds(
-    Q: Rows, K: Rows, V: Rows, seen: Sequence[Sequence[bool]], fan: int, base: int | None = None
+    Q: Rows,
+    K: Rows,
+    V: Rows,
+    seen: Sequence[Sequence[bool]],
+    fan: Fan,
+    base: Annotated[Count, Within(least=2)] | None = None,
 ) -> tuple[list[list[Fraction]], Cluster]:
     """What a head brings to its N tokens, (N, d_value), and the cluster that has done it.
 
     Queries and keys (N, d), values (N, d_value); token i sees token j where seen[i][j]. Scores are
-    ⟨q_i, k_j⟩, and weights base^score, or hardmax for no base. Raises `ValueError` for a fan-in or
-    base below 2, scores that are not whole numbers beside a base, a token that sees none, and for
+    ⟨q_i, k_j⟩, and weights base^score, or hardmax for no base. Raises `ValueError` for shapes that
+    do not fit, scores that are not whole numbers beside a base, a token that sees none, and for
     more than 10⁵ machines.
     """
     N = len(Q)
-    if not len(K) == len(V) == len(seen) == N or not N:
-        raise InputError(f"{N} queries, {len(K)} keys, {len(V)} values: give as many, at least one")
+    d, d_value = (len(next(iter(rows), ())) for rows in (Q, V))
+    for name, rows, width in (("Q", Q, d), ("K", K, d), ("V", V, d_value), ("seen", seen, N)):
+        if len(rows) != N or not N or any(len(row) != width for row in rows):
+            raise InputError(f"{name} is not of shape ({N}, {width}): give a row for each token")
     if N * N > MOST_MACHINES:
         raise InputError(f"{N} tokens take {N * N} machines: give at most {MOST_MACHINES} of them")
-    if base is not None and checks.dimension("base", base) < 2:
-        raise InputError(f"base is {base}: give a whole number of at least 2, or none for hardmax")
-    tree_depth(N, fan)
     if not all(any(row) for row in seen):
-        raise InputError("a token sees no token: it has nothing to average")
+        raise InputError("seen has a token that sees none: it has nothing to average")
 
     def along_row(i: int, place: int) -> Machine:
         return i, (i + place) % N
@@ -182,6 +188,7 @@ def _power(base: int | None, exponent: Fraction | int) -> Fraction:
     return Fraction(exponent == 0) if base is None else Fraction(base) ** int(exponent)
 
 
-def rounds_of_a_layer(tokens: int, fan: int) -> int:
+@checked
+def rounds_of_a_layer(tokens: Count, fan: Fan) -> int:
     """3⌈log_f N⌉."""
     return 3 * tree_depth(tokens, fan)

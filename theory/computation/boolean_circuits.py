@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
+from theory.computation.kinds import Triple
+from theory.kinds import Count, Seed, Steps, Within, checked
 
 TABLES = 16
 AND, OR, XOR, NAND, NOR, XNOR = 8, 14, 6, 7, 1, 9
@@ -30,35 +32,34 @@ class Gate(NamedTuple):
     right: int
 
 
+TableNumbers: TypeAlias = Sequence[Annotated[Steps, Within(most=TABLES - 1)]]
+"""Tables of gates, by their numbers."""
+
+
+@checked
 @dataclass(frozen=True)
 class Circuit:
     """`n_inputs` inputs and gates (table, left, right) over earlier wires.
 
-    Raises `ValueError` for fewer than one input, no gates, a table that is no number from 0 to 15,
-    and a wire that is not before its gate: so there are no cycles.
+    Raises `ValueError` for no gates, a table that is no number from 0 to 15, and a wire that is not
+    before its gate: so there are no cycles.
     """
 
-    n_inputs: int
-    gates: tuple[Gate, ...]
+    n_inputs: Count
+    gates: tuple[Annotated[Gate, Triple(Gate)], ...]
     name: str = "circuit"
 
     def __post_init__(self) -> None:
-        n = checks.dimension("n_inputs", self.n_inputs)
-        given: Any = self.gates
-        if not isinstance(given, Sequence) or isinstance(given, str) or not len(given):
-            raise InputError(f"{self.name} has no gates: give (table, left, right) for each")
-        for g, gate in enumerate(given):
-            if not isinstance(gate, Sequence) or isinstance(gate, str) or len(gate) != 3:
-                raise InputError(f"gate {g} of {self.name} is {gate!r}: give (table, left, right)")
-            for what, number, end in zip(Gate._fields, gate, (TABLES, n + g, n + g), strict=True):
-                whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-                if not whole or not 0 <= number < end:
+        if not self.gates:
+            raise InputError(f"gates of {self.name} are none: give (table, left, right) for each")
+        for g, gate in enumerate(self.gates, start=self.n_inputs):
+            for what, number, end in zip(Gate._fields, gate, (TABLES, g, g), strict=True):
+                if not 0 <= number < end:
                     of = "a table" if what == "table" else "an earlier wire"
                     raise InputError(
-                        f"the {what} of gate {g} of {self.name} is {number!r}: give {of}, a number "
-                        f"from 0 to {end - 1}"
+                        f"gates[{g - self.n_inputs}] of {self.name} has {what} {number}: give "
+                        f"{of}, a number from 0 to {end - 1}"
                     )
-        object.__setattr__(self, "gates", tuple(Gate(*map(int, gate)) for gate in given))
 
     @property
     def n_gates(self) -> int:
@@ -84,27 +85,31 @@ class Circuit:
         return f"{self.name} ({self.n_inputs} inputs, {self.n_gates} gates)"
 
 
+@checked
 def all_circuits(
-    n_inputs: int, n_gates: int, tables: Sequence[int] = range(TABLES)
+    n_inputs: Count, n_gates: Count, tables: TableNumbers = range(TABLES)
 ) -> Iterator[Circuit]:
-    """Every circuit of these sizes and of k tables: ∏_g k(n + g)² of them.
+    """Every circuit of these sizes and of k tables: ∏_g k(n + g)² of them."""
+    choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
+    machine.fits_in_memory("the choices of all gates", 100 * choices, "give fewer wires")
+    return _all_circuits(n_inputs, n_gates, tables)
 
-    Raises `ValueError` for sizes below 1.
-    """
-    checks.dimension("n_inputs", n_inputs), checks.dimension("n_gates", n_gates)
+
+def _all_circuits(n_inputs: int, n_gates: int, tables: Sequence[int]) -> Iterator[Circuit]:
     choices = (product(tables, range(n_inputs + g), range(n_inputs + g)) for g in range(n_gates))
     for gates in product(*choices):
         yield Circuit(n_inputs, tuple(Gate(*gate) for gate in gates))
 
 
+@checked
 def random_circuit(
-    n_inputs: int,
-    n_gates: int,
-    seed: int | np.random.Generator,
-    tables: Sequence[int] = range(TABLES),
+    n_inputs: Count, n_gates: Count, seed: Seed, tables: TableNumbers = range(TABLES)
 ) -> Circuit:
-    """Uniform among `tables`, over uniform earlier wires. Raises `ValueError` for sizes below 1."""
-    n, count = checks.dimension("n_inputs", n_inputs), checks.dimension("n_gates", n_gates)
+    """Uniform among `tables`, over uniform earlier wires."""
+    n, count = n_inputs, n_gates
+    if not tables:
+        raise InputError("tables are none: give at least one")
+    machine.fits_in_memory("so many gates and inputs", 300 * count + n, "give fewer")
     rng = np.random.default_rng(seed)
     gates = [
         Gate(tables[int(rng.integers(len(tables)))], *rng.integers(n + g, size=2).tolist())
@@ -113,11 +118,12 @@ def random_circuit(
     return Circuit(n, tuple(gates), f"random({n}, {count})")
 
 
-def adder(bits: int) -> Circuit:
+@checked
+def adder(bits: Count) -> Circuit:
     """Two numbers of so many bits, lowest first, x then y: 6 gates a bit, the last two of which are
-    its sum and the carry. Raises `ValueError` for fewer than one bit.
-    """
-    count = checks.dimension("bits", bits)
+    its sum and the carry."""
+    count = bits
+    machine.fits_in_memory("the gates of an adder of so many bits", 2000 * count, "give fewer")
     gates: list[Gate] = []
     carry: int | None = None
     for i in range(count):

@@ -41,6 +41,7 @@ from theory.computation.holonomy import Holonomy, States, holonomy, moved
 from theory.computation.permutations import inverse
 from theory.computation.products import Product
 from theory.computation.semiautomata import Map, Semiautomaton, identity
+from theory.kinds import checked
 
 MOST_STATES = 2**16  # of the automaton of all stages: seconds
 NONE = -1  # the input of a latch that keeps what it has
@@ -150,6 +151,7 @@ class Cascade:
         return wrong
 
 
+@checked
 def cascade(automaton: Semiautomaton, *, compact: bool = False) -> Cascade:
     """Counters and latches that say in which state the automaton is; see the module's formulas.
 

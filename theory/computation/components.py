@@ -19,14 +19,17 @@ one layer each. In turn, looking up and sending are two steps of a machine.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components as components_of
 
-from theory import checks
+from theory import machine
 from theory.checks import InputError
+from theory.computation.kinds import Edges
 from theory.computation.pram import Program, Read, Set, Step, Write, processors_fit
+from theory.kinds import Count, Seed, Steps, Within, checked
 
 LOOK_UP = Read("p", ("u", "p"), "a"), Read("p", ("v", "p"), "b")
 """Edges look up p(u) and p(v), as their p is 0; vertices p(p(v)) twice, as their u and v are 0."""
@@ -35,18 +38,19 @@ SORTED = Set("lo", "min", ("a", "b")), Set("hi", "max", ("a", "b"))
 SEND = Write("lo", "hi", "m")
 
 
+@checked
 def components(
-    vertices: int, edges: int, steps: int | None = None, *, overlapped: bool = True
+    vertices: Count, edges: Steps, steps: Steps | None = None, *, overlapped: bool = True
 ) -> Program:
     """The program for n vertices and at most so many edges: processors 1, …, n are the vertices,
     the others the edges, whose inputs u and v are the vertices at their ends (0 at vertices).
 
     By default it takes as many steps as are certain to be enough: 2(n − 1). Raises `ValueError` for
-    sizes below 1 vertex, below 0 edges or below 0 steps, and an odd number of steps in turn.
+    an odd number of steps in turn.
     """
-    n, m = checks.dimension("vertices", vertices), checks.step_count("edges", edges)
+    n, m = vertices, edges
     processors_fit(n + m)
-    steps = enough_steps(n) if steps is None else checks.step_count("steps", steps)
+    steps = enough_steps(n) if steps is None else steps
     if overlapped:
         least = Set("p", "min", ("a", "m"), at="vertex")
         body: tuple[Step, ...] = (Step(LOOK_UP, (SEND,), (*SORTED, least)),)
@@ -72,21 +76,6 @@ def enough_steps(vertices: int) -> int:
     return 2 * (vertices - 1)
 
 
-def checked_edges(edges: ArrayLike, vertices: int) -> np.ndarray:
-    """Edges (…, m, 2) as int64, numbers of vertices in 1 … n; `ValueError` for others."""
-    array = checks.array_of("edges", edges)
-    if array.shape == (0,):
-        return np.zeros((0, 2), dtype=np.int64)
-    if array.ndim < 2 or array.shape[-1] != 2:
-        raise InputError(f"edges have shape {array.shape}: give pairs of vertices (…, m, 2)")
-    if not np.issubdtype(array.dtype, np.integer) and array.size:
-        raise InputError(f"edges have dtype {array.dtype}: give integers from 1 to {vertices}")
-    bad = array[(array < 1) | (array > vertices)]
-    if bad.size:
-        raise InputError(f"an edge has vertex {bad.flat[0]}: give numbers from 1 to {vertices}")
-    return array.astype(np.int64)
-
-
 def as_inputs(edges: np.ndarray, vertices: int) -> tuple[np.ndarray, np.ndarray]:
     """The registers u and v (…, n + m) of edges (…, m, 2)."""
     at_vertices = np.zeros((*edges.shape[:-2], vertices, 2), dtype=np.int64)
@@ -94,35 +83,40 @@ def as_inputs(edges: np.ndarray, vertices: int) -> tuple[np.ndarray, np.ndarray]
     return both[..., 0], both[..., 1]
 
 
-def least_labels(edges: ArrayLike, vertices: int) -> np.ndarray:
+@checked
+def least_labels(edges: Annotated[Edges, Within(most="vertices")], vertices: Count) -> np.ndarray:
     """The least vertex of each vertex's component (n,), by a search of the graph.
 
-    Edges (m, 2), or (…, m, 2) for labels (…, n). Raises `ValueError` as `checked_edges`.
+    Edges (m, 2), or (…, m, 2) for labels (…, n).
     """
-    n = checks.dimension("vertices", vertices)
-    array = checked_edges(edges, n)
-    labels = np.empty((*array.shape[:-2], n), dtype=np.int64)
-    for at in np.ndindex(array.shape[:-2]):
-        u, v = array[at].T - 1
+    n = vertices
+    processors_fit(n)
+    labels = np.empty((*edges.shape[:-2], n), dtype=np.int64)
+    for at in np.ndindex(edges.shape[:-2]):
+        u, v = edges[at].T - 1
         _, which = components_of(coo_array((np.ones(len(u)), (u, v)), shape=(n, n)), directed=False)
         _, first = np.unique(which, return_index=True)
         labels[at] = 1 + first[which]
     return labels
 
 
-def settled_after(edges: ArrayLike, vertices: int, *, overlapped: bool = True) -> int:
+@checked
+def settled_after(
+    edges: Annotated[Edges, Within(most="vertices")], vertices: Count, *, overlapped: bool = True
+) -> int:
     """After how many steps the labels of a graph (m, 2) are right, by running the program."""
-    array = checked_edges(edges, vertices)
-    program = components(vertices, len(array), overlapped=overlapped)
-    right = least_labels(array, vertices)
+    program = components(vertices, len(edges), overlapped=overlapped)
+    right = least_labels(edges, vertices)
     return next(
         after
-        for after, held in enumerate(program.run(*as_inputs(array, vertices)))
+        for after, held in enumerate(program.run(*as_inputs(edges, vertices)))
         if np.array_equal(held["p"][:vertices], right)
     )
 
 
-def shuffled_path(vertices: int, seed: int | np.random.Generator) -> np.ndarray:
+@checked
+def shuffled_path(vertices: Count, seed: Seed) -> np.ndarray:
     """The edges (n − 1, 2) of a path through all vertices in random order."""
-    order = 1 + np.random.default_rng(seed).permutation(checks.dimension("vertices", vertices))
+    machine.fits_in_memory("a path of so many vertices", 40 * vertices, "give fewer")
+    order = 1 + np.random.default_rng(seed).permutation(vertices)
     return np.stack([order[:-1], order[1:]], axis=1)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import checks, kinds, machine
 from theory.checks import InputError
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -205,8 +205,9 @@ def checked_alphabet(alphabet: str, formula: Formula) -> str:
     return alphabet
 
 
+@kinds.checked
 def counting_words(
-    length: int, letters: int, seed: int | np.random.Generator
+    length: kinds.Count, letters: kinds.Count, seed: kinds.Seed
 ) -> dict[str, np.ndarray]:
     """Families of words (some rows, T) on which counts nearly tie.
 
@@ -215,9 +216,9 @@ def counting_words(
     "one letter exchanged"  equal runs, and one letter somewhere
     "shuffled"              equal counts in random order
 
-    Raises `ValueError` for sizes below 1, and for more than the memory holds.
+    Raises `ValueError` for more than the memory holds.
     """
-    T, V = checks.dimension("length", length), checks.dimension("letters", letters)
+    T, V = length, letters
     machine.fits_in_memory(f"words of {T} letters", 8 * T * (4 * V + 32), "give shorter ones")
     generator, turns = np.random.default_rng(seed), np.arange(T) * V // T
     equal = (turns + np.arange(V)[:, None]) % V
@@ -235,12 +236,12 @@ def counting_words(
     }
 
 
+@kinds.checked
 def random_formula(
-    alphabet: str, depth: int, seed: int | np.random.Generator, size: int = 3
+    alphabet: str, depth: kinds.Steps, seed: kinds.Seed, size: kinds.Count = 3
 ) -> Formula:
     """A formula of this counting depth, drawn at random: at most `size` counts in a sum and parts
-    in a Boolean combination. Raises `ValueError` for a depth below 0 or a size below 1."""
-    depth, size = checks.step_count("depth", depth), checks.dimension("size", size)
+    in a Boolean combination."""
     checked_alphabet(alphabet, TRUE)
     generator = np.random.default_rng(seed)
 

@@ -9,27 +9,32 @@ Shape glossary: words (…, T) are integer arrays of letters.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from theory import checks, machine
 from theory.checks import InputError
+from theory.kinds import Count, OneSequence, Seed, Tokens, Within, checked
 
 PAIRS = "()", "[]", "{}", "<>"
 ROWS = 8
 """Rows of an adversarial family."""
 
+Types: TypeAlias = Annotated[Count, Within(most=2**61)]
+"""How many types of brackets there are; letters are int64."""
 
-def is_dyck(words: ArrayLike, k: int, depth: int | None = None) -> np.ndarray:
+
+@checked
+def is_dyck(words: Tokens, k: Types, depth: Count | None = None) -> np.ndarray:
     """Which prefixes of words (…, T) are Dyck words of k types (…, T), bool: by a stack.
 
     A prefix that no letters can make a word, one with a bracket that closes nothing or the wrong
     one, or deeper than `depth`, stays none.  Raises `ValueError` for letters that are not brackets
-    of k types, an empty word, k < 1 or a depth below 1.
+    of k types.
     """
-    letters = checks.tokens("words", words, 2 * checks.dimension("k", k))
-    most = letters.shape[-1] if depth is None else checks.dimension("depth", depth)
+    letters = checks.tokens("words", words, 2 * k)
+    most = letters.shape[-1] if depth is None else depth
     judged = [_judged(word, k, most) for word in letters.reshape(-1, letters.shape[-1]).tolist()]
     return np.array(judged, dtype=bool).reshape(letters.shape)
 
@@ -45,47 +50,46 @@ def _judged(word: list[int], k: int, most: int) -> list[bool]:
     return found + [False] * (len(word) - len(found))
 
 
-def balances(words: ArrayLike, k: int) -> np.ndarray:
+@checked
+def balances(words: Tokens, k: Types) -> np.ndarray:
     """How many brackets more are opened than closed up to each letter (…, T), of any type.
 
     Raises `ValueError` as `is_dyck` does.
     """
-    letters = checks.tokens("words", words, 2 * checks.dimension("k", k))
+    letters = checks.tokens("words", words, 2 * k)
     return np.where(letters < k, 1, -1).cumsum(-1)
 
 
-def brackets(word: ArrayLike, k: int) -> str:
+@checked
+def brackets(word: OneSequence, k: Types) -> str:
     """One word as text: `([)]`, and `(0 (1 0) 1)` if k > 4. Raises `ValueError` as `is_dyck`."""
-    letters = checks.one_sequence("word", word, 2 * checks.dimension("k", k))
+    letters = checks.one_sequence("word", word, 2 * k)
     if k > len(PAIRS):
         return " ".join(f"({a}" if a < k else f"{a - k})" for a in letters)
     return "".join(PAIRS[a % k][a // k] for a in letters)
 
 
-def read_brackets(text: str, k: int) -> list[int]:
+@checked
+def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> list[int]:
     """The letters of a text of the first k of () [] {} <>.
 
-    Raises `ValueError` for another sign, and for k above 4, for which there are no signs.
+    Raises `ValueError` for another sign.
     """
-    if checks.dimension("k", k) > len(PAIRS):
-        raise InputError(f"k is {k}, and there are signs for 4 types: give the letters as numbers")
-    if not isinstance(text, str):
-        raise InputError(f"a {type(text).__name__} is no text: give some of {' '.join(PAIRS[:k])}")
     known = [pair[side] for side in (0, 1) for pair in PAIRS[:k]]
     for place, sign in enumerate(text, start=1):
         if sign not in known:
-            raise InputError(f"sign {place} is {sign!r}: give some of {' '.join(PAIRS[:k])}")
+            raise InputError(f"sign {place} of text is {sign!r}: give {' '.join(PAIRS[:k])}")
     return [known.index(sign) for sign in text]
 
 
-def random_dyck(batch: int, length: int, k: int, seed: int | np.random.Generator) -> np.ndarray:
+@checked
+def random_dyck(batch: Count, length: Count, k: Types, seed: Seed) -> np.ndarray:
     """Uniform Dyck words (batch, T) of k types; for odd T their first T of T + 1 letters.
 
     With r letters to come and h brackets open, (r − h)(h + 2) of 2r(h + 1) words go on by opening
-    one.  Raises `ValueError` for sizes below 1, and for more than the memory holds.
+    one.  Raises `ValueError` for more than the memory holds.
     """
-    batch, T = checks.dimension("batch", batch), checks.dimension("length", length)
-    k, generator = checks.dimension("k", k), np.random.default_rng(seed)
+    T, generator = length, np.random.default_rng(seed)
     even = T + T % 2
     machine.fits_in_memory(f"{batch} words of {T} letters", 8 * batch * even, "give fewer")
     words = np.empty((batch, even), dtype=np.int64)
@@ -101,8 +105,9 @@ def random_dyck(batch: int, length: int, k: int, seed: int | np.random.Generator
     return words[:, :T]
 
 
+@checked
 def adversarial_words(
-    length: int, k: int, seed: int | np.random.Generator, depth: int | None = None
+    length: Count, k: Types, seed: Seed, depth: Count | None = None
 ) -> dict[str, np.ndarray]:
     """Families of words (some rows, T) on which recognisers go wrong.
 
@@ -117,9 +122,9 @@ def adversarial_words(
     "as deep as allowed"   down to `depth` and back, again and again; and then one bracket deeper
                            (if `depth` is given)
 
-    For odd T the first T letters of longer ones.  Raises `ValueError` for sizes below 1.
+    For odd T the first T letters of longer ones.
     """
-    T, k = checks.dimension("length", length), checks.dimension("k", k)
+    T = length
     generator, even = np.random.default_rng(seed), T + T % 2
     words = random_dyck(ROWS, even, k, generator)
     types = generator.integers(k, size=(ROWS, even // 2))
@@ -130,7 +135,7 @@ def adversarial_words(
         "words": words,
         "deep": np.hstack([types, k + types[:, ::-1]]),
         "alternating": np.stack([types, k + types], axis=-1).reshape(ROWS, -1),
-        "one kind of letter": np.repeat(np.arange(2 * k)[:ROWS, None], even, axis=1),
+        "one kind of letter": np.repeat(np.arange(min(2 * k, ROWS))[:, None], even, axis=1),
         "one bracket flipped": flipped,
         "below 0 and back": _with_inside(even, k, generator, lambda a, b: [k + a, a]),
     }
@@ -142,7 +147,6 @@ def adversarial_words(
         crossing = _with_inside(even, k, generator, lambda a, b: [a, b, k + a, k + b])
         families["crossing"] = crossing
     if depth is not None:
-        depth = checks.dimension("depth", depth)
         families["as deep as allowed"] = np.array([_deep(even, k, D) for D in (depth, depth + 1)])
     return {name: made[:, :T] for name, made in families.items()}
 

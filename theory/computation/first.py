@@ -8,17 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
+from theory.kinds import Bits, Count, checked
 
 
-def first_letter(words: ArrayLike) -> np.ndarray:
-    """x₁ of words (…, n), (…, 1).
-
-    Raises `ValueError` for letters other than 0 and 1, and for an empty word.
-    """
-    return checks.tokens("words", words, 2)[..., :1]
+@checked
+def first_letter(words: Bits) -> np.ndarray:
+    """x₁ of words (…, n) of 0 and 1, (…, 1)."""
+    return np.asarray(words[..., :1])
 
 
 def least_signed_first(q: Any) -> Any:
@@ -31,11 +28,9 @@ def least_signed_first(q: Any) -> Any:
     return 1 - 2 * q
 
 
-def bounded_first_logit(n: int, e: Any) -> Any:
+@checked
+def bounded_first_logit(n: Count, e: Any) -> Any:
     """½ e/(e + n): the signed logit of [ChiangCholak2022], whose scores are c at position 1 and 0
     at n others, e = e^c; the value ±½ is carried from position 1 alone.
-
-    Raises `ValueError` unless n ≥ 1.
     """
-    n = checks.dimension("n", n)
     return e / (2 * (e + n))

@@ -26,7 +26,8 @@ from dataclasses import dataclass, field
 
 from theory.checks import InputError
 from theory.computation.permutations import generated
-from theory.computation.semiautomata import Map, Semiautomaton, checked, identity, then
+from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+from theory.kinds import checked
 
 MOST_STATES, MOST_SETS, MOST_PERMUTATIONS = 128, 1000, 10_000
 
@@ -92,20 +93,22 @@ def moved(states: States, by: Map) -> States:
     return frozenset(by[q] for q in states)
 
 
+@checked
 def image_sets(automaton: Semiautomaton) -> list[States]:
     """Q·w for all words w, Q being the states that can be reached, in the order of breadth-first
     search; then the sets of one state."""
-    everything = frozenset(checked(automaton).reachable())
+    everything = frozenset(automaton.reachable())
     return list(dict.fromkeys([*_orbit(automaton, everything), *map(_single, everything)]))
 
 
+@checked
 def holonomy(automaton: Semiautomaton) -> Holonomy:
     """The decomposition; see the module's formulas.
 
     Raises `ValueError` for automata of more states, image sets or permutations than are listed in
     some seconds.
     """
-    everything = frozenset(checked(automaton).reachable())
+    everything = frozenset(automaton.reachable())
     _few(automaton, len(everything), MOST_STATES, "states")
     sets = [P for P in image_sets(automaton) if len(P) > 1]
     orbits = {P: _orbit(automaton, P) for P in sets}

@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.checks import InputError
-from theory.computation.semiautomata import Semiautomaton, checked
+from theory.computation.kinds import Letters
+from theory.computation.semiautomata import Semiautomaton
+from theory.kinds import Steps, checked
 
 MOST_STATES = 2000  # of an automaton that is made from a text
 
 S = TypeVar("S", bound=Hashable)
 
 
+@checked
 @dataclass(frozen=True)
 class Language:
     """The words that lead `automaton` to a state in `accepting`; letter a is written letters[a].
@@ -29,18 +32,14 @@ class Language:
     """
 
     automaton: Semiautomaton
-    accepting: frozenset[int]
-    letters: str
+    accepting: frozenset[Steps]
+    letters: Letters
 
     def __post_init__(self) -> None:
-        if len(self.letters) != checked(self.automaton).n_letters:
-            raise InputError(
-                f"{self.automaton} is given the letters {self.letters!r}: give one for each"
-            )
-        if stray := [q for q in self.accepting if not 0 <= q < self.automaton.n_states]:
-            raise InputError(
-                f"state {stray[0]} accepts, and {self.automaton} has none of this number"
-            )
+        if len(self.letters) != self.automaton.n_letters:
+            raise InputError(f"letters of {self.automaton} are {self.letters!r}: give one for each")
+        if stray := [q for q in self.accepting if q >= self.automaton.n_states]:
+            raise InputError(f"accepting contains {stray[0]}, no state of {self.automaton}")
 
     def contains(self, words: ArrayLike) -> np.ndarray:
         """Whether the word up to each letter is in the language, (…, T) for words (…, T)."""

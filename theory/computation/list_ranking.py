@@ -10,20 +10,19 @@ so that after k steps next is 2^k elements on and rank counts those before it: a
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import Annotated
 
-from theory import checks
+import numpy as np
+
 from theory.checks import InputError
 from theory.computation.pram import Program, Read, Set, Step, processors_fit
+from theory.kinds import Count, OneSequence, Within, checked
 
 
-def list_ranking(length: int) -> Program:
-    """The program for at most `length` = N elements, with input `next`: ⌈log₂N⌉ steps.
-
-    Raises `ValueError` for a length below 1.
-    """
-    N = checks.dimension("length", length)
+@checked
+def list_ranking(length: Count) -> Program:
+    """The program for at most `length` = N elements, with input `next`: ⌈log₂N⌉ steps."""
+    N = length
     processors_fit(N)
     jump = Step(
         reads=(Read("rank", ("next",), "a"), Read("next", ("next",), "b")),
@@ -40,16 +39,14 @@ def list_ranking(length: int) -> Program:
     )
 
 
-def ranks(successors: ArrayLike) -> np.ndarray:
+@checked
+def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
     """How many elements there are from each of 1, …, N to its end, itself included, by walking.
 
-    Successors and ranks are (N,). Raises `ValueError` for successors outside 0 … N, and for some
-    that run in a circle.
+    Successors, 0 … N, and ranks are (N,). Raises `ValueError` for some that run in a circle.
     """
-    following = np.array([0, *checks.one_sequence("successors", successors)])
-    N = len(following) - 1
-    if following.max() > N:
-        raise InputError(f"successors contain {following.max()}: give numbers from 0 to {N}")
+    following = np.concatenate([[0], successors])
+    N = len(successors)
     place, rank = np.arange(1, N + 1), np.zeros(N, dtype=np.int64)
     for _ in range(N):
         rank += place > 0

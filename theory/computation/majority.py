@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Bits, Count, Steps, Within, checked
 
 
-def majority(words: ArrayLike) -> np.ndarray:
-    """[more ones than zeros among x₁ … x_i], 0 or 1, for each letter of words (…, n), (…, n).
-
-    Raises `ValueError` for letters other than 0 and 1, and for an empty word.
-    """
-    letters = checks.tokens("words", words, 2)
-    return (np.cumsum(2 * letters - 1, axis=-1) > 0).astype(np.int64)
+@checked
+def majority(words: Bits) -> np.ndarray:
+    """[more ones than zeros among x₁ … x_i], 0 or 1, for each letter of words (…, n), (…, n)."""
+    return (np.cumsum(2 * words - 1, axis=-1) > 0).astype(np.int64)
 
 
-def signed_mean(n: int, k: int) -> Fraction:
-    """|2z − 1|/(n + 1), z = 2k − n: the signed logit 2(z − ½)/N of a mean over N = n + 1 tokens.
-
-    Raises `ValueError` unless n ≥ 1 and 0 ≤ k ≤ n.
-    """
-    n, k = checks.dimension("n", n), checks.step_count("k", k)
-    if k > n:
-        raise InputError(f"k is {k} and n is {n}: no word has more ones than letters")
+@checked
+def signed_mean(n: Count, k: Annotated[Steps, Within(most="n")]) -> Fraction:
+    """|2z − 1|/(n + 1), z = 2k − n: the signed logit 2(z − ½)/N of a mean over N = n + 1 tokens,
+    of a word of n letters, k of them ones."""
     return Fraction(abs(2 * (2 * k - n) - 1), n + 1)

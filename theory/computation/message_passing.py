@@ -13,14 +13,15 @@ transpose    s machines have the rows of a matrix and get its columns, in one ro
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
+from theory.computation.kinds import Fan
 from theory.computation.pram import Program, Set, Step, Write, processors_fit
 from theory.computation.prefix_sums import tree_depth
+from theory.kinds import Count, Vectors, checked
 
 
+@checked
 def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
     """The step in which every machine sends `messages`, registers of values with the registers of
     their places s·machine + slot, and then has `words`, one for each of its s slots; 0 where
@@ -28,7 +29,7 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
 
     Raises `ValueError` for no messages and no words."""
     if not messages or not words:
-        raise InputError(f"{len(messages)} messages to {len(words)} words: give at least one each")
+        raise InputError(f"messages are {len(messages)} and words {len(words)}: give one or more")
     s = len(words)
     writes = [
         Write(value, place, f"{value} in {word}", slot, s, empty=0)
@@ -40,13 +41,11 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
     return Step((), tuple(writes), tuple(Set(word, op, each) for word, each in brought.items()))
 
 
-def tree_sum(machines: int, s: int, largest: int = 1) -> Program:
-    """The sum of a number x ≤ `largest` at each of N machines, at machine 1 after ⌈log_s N⌉ rounds.
-
-    Raises `ValueError` for N < 1, s < 2 and largest < 1.
-    """
-    N, s = checks.dimension("machines", machines), checks.dimension("s", s)
-    depth, largest = tree_depth(N, s), checks.dimension("largest", largest)
+@checked
+def tree_sum(machines: Count, s: Fan, largest: Count = 1) -> Program:
+    """The sum of numbers x ≤ `largest`, one at each of N machines: at machine 1, after ⌈log_s N⌉
+    rounds."""
+    N = machines
     processors_fit(N + s)
     numbers = range(1, N + 1)
     slots = [f"slot {k}" for k in range(s)]
@@ -57,19 +56,16 @@ def tree_sum(machines: int, s: int, largest: int = 1) -> Program:
         inputs=("x",),
         answer="x",
         steps=(Step((), tuple(writes), (Set("x", "plus", tuple(slots)),)),),
-        repeat=depth,
+        repeat=tree_depth(N, s),
         initial={"up": tuple(s * (1 + (i - 1) // s) + (i - 1) % s for i in numbers)},
         most=max(N * largest, s * N + s - 1),
     )
 
 
-def transpose(s: int, largest: int = 1) -> Program:
+@checked
+def transpose(s: Count, largest: Count = 1) -> Program:
     """The columns of an s × s matrix of numbers up to `largest`, whose rows s machines are given:
-    inputs w1, …, ws, and machine i sends its word k to slot i of machine k. The answer is w1.
-
-    Raises `ValueError` for s < 1 and largest < 1.
-    """
-    s, largest = checks.dimension("s", s), checks.dimension("largest", largest)
+    inputs w1, …, ws, and machine i sends its word k to slot i of machine k. The answer is w1."""
     processors_fit(s * s)
     words = tuple(f"w{k}" for k in range(1, s + 1))
     places = {f"place{k}": tuple(range(s * k, s * (k + 1))) for k in range(1, s + 1)}
@@ -84,11 +80,8 @@ def transpose(s: int, largest: int = 1) -> Program:
     )
 
 
-def block_sums(x: ArrayLike, width: int) -> np.ndarray:
-    """The sum of the i-th block of `width` numbers, i = 1, …, N, 0 beyond the last: (…, N).
-
-    Raises `ValueError` for no numbers and a width below 1.
-    """
-    array, width = checks.vectors("x", x), checks.dimension("width", width)
-    starts = range(0, array.shape[-1] * width, width)
-    return np.stack([array[..., start : start + width].sum(-1) for start in starts], axis=-1)
+@checked
+def block_sums(x: Vectors, width: Count) -> np.ndarray:
+    """The sum of the i-th block of `width` numbers, i = 1, …, N, 0 beyond the last: (…, N)."""
+    starts = range(0, x.shape[-1] * width, width)
+    return np.stack([x[..., start : start + width].sum(-1) for start in starts], axis=-1)

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 from theory.checks import InputError
 from theory.computation.permutations import derived_series
-from theory.computation.semiautomata import Map, Semiautomaton, checked, identity, then
+from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+from theory.kinds import Count, checked
 
 MOST_ELEMENTS = 10**5
 
@@ -70,12 +71,13 @@ class Monoid:
         return all(len(derived_series(group)[-1]) == 1 for group in self.groups().values())
 
 
-def monoid(automaton: Semiautomaton, most: int = MOST_ELEMENTS) -> Monoid:
+@checked
+def monoid(automaton: Semiautomaton, most: Count = MOST_ELEMENTS) -> Monoid:
     """The transformation monoid, by breadth-first search over words.
 
     Raises ValueError for more than `most` elements.
     """
-    states = tuple(checked(automaton).reachable())
+    states = tuple(automaton.reachable())
     number = {q: i for i, q in enumerate(states)}
     letters = [tuple(number[row[q]] for q in states) for row in automaton.transitions]
     words: dict[Map, tuple[int, ...]] = {identity(len(states)): ()}

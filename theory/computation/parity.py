@@ -9,30 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import comb
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Bits, Count, Steps, Within, checked
 
 
-def parity(words: ArrayLike) -> np.ndarray:
-    """(x₁ + … + x_i) mod 2 for each letter of words (…, n), (…, n).
-
-    Raises `ValueError` for letters other than 0 and 1, and for an empty word.
-    """
-    return np.cumsum(checks.tokens("words", words, 2), axis=-1) % 2
+@checked
+def parity(words: Bits) -> np.ndarray:
+    """(x₁ + … + x_i) mod 2 for each letter of words (…, n), (…, n)."""
+    return np.cumsum(words, axis=-1) % 2
 
 
-def signed_counts(n: int, q: Any) -> list[Any]:
+@checked
+def signed_counts(n: Steps, q: Any) -> list[Any]:
     """Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²} over j = 0 … n, for k = 0 … n: (−1)^k times the
     sign (−1)^j that softmax attention with scores −β(j − k)², q = e^{−β}, finds.
 
     At least (1 − 2q)/(1 + 2q), for all n and k: see `least_signed_count`.
     """
-    n = checks.step_count("n", n)
     even, odd = [0 * q], [0 * q]  # the weights at even and at odd distances 1 … m
     for m in range(1, n + 1):
         power = q ** (m * m)
@@ -57,7 +53,8 @@ def least_signed_count(q: Any) -> Any:
     return (1 - 2 * q) / (1 + 2 * q)
 
 
-def bounded_logit(n: int, k: int, e: Any) -> Any:
+@checked
+def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> Any:
     """The signed logit of the parity of k ones among n letters, n ≥ 1, of [ChiangCholak2022].
 
     Two heads of scores ±c·cos jπ over positions 0 … n carry (1/N)[j = k], N = n + 1, and the answer
@@ -65,20 +62,15 @@ def bounded_logit(n: int, k: int, e: Any) -> Any:
     and Z₊Z₋ = (Ae + B/e)(A/e + Be), it is
 
         (e² − e⁻²)/(N Z₊Z₋) · {B if k is even, A if k is odd} > 0        for c > 0.
-
-    Raises `ValueError` unless n ≥ 1 and 0 ≤ k ≤ n.
     """
-    n, k = checks.dimension("n", n), checks.step_count("k", k)
-    if k > n:
-        raise InputError(f"k is {k} and n is {n}: no word has more ones than letters")
     N = n + 1
     A, B = (N + 1) // 2, N // 2
     both = (A * e + B / e) * (A / e + B * e)
     return (A if k % 2 else B) * (e * e - 1 / (e * e)) / (N * both)
 
 
-def by_ones(n: int, value: Callable[[int], Any]) -> Any:
+@checked
+def by_ones(n: Steps, value: Callable[[int], Any]) -> Any:
     """Σ_k C(n, k) 2⁻ⁿ value(k): the mean over all 2ⁿ words of n letters of what depends on their
     number k of ones alone, for fractions and balls (floats up to n = 1000)."""
-    n = checks.step_count("n", n)
     return sum(comb(n, k) * value(k) for k in range(n + 1)) / 2**n

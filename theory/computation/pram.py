@@ -21,12 +21,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import checks, machine
 from theory.checks import InputError
+from theory.kinds import Choice, Count, Integer, Steps, checked
 
 INDEX = "index"
 """The register that holds a processor's own number."""
@@ -35,7 +37,8 @@ RESERVED = ("bos", "1")
 BYTES = 512  # of a processor, about: its registers
 
 Registers = dict[str, np.ndarray]
-Operand = str | int
+Operand: TypeAlias = str | Steps
+"""A register, or a number."""
 
 OPS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "copy": (1, lambda x: x),
@@ -56,6 +59,7 @@ def processors_fit(count: int) -> None:
     machine.fits_in_memory(what, BYTES * count, "take fewer")
 
 
+@checked
 @dataclass(frozen=True)
 class Read:
     """into_i = of_a with a = Σ_r r_i + shift over the registers r of `at`."""
@@ -63,9 +67,10 @@ class Read:
     of: str
     at: tuple[str, ...]
     into: str
-    shift: int = 0
+    shift: Integer = 0
 
 
+@checked
 @dataclass(frozen=True)
 class Write:
     """into_i is the least `value` of the processors whose register `to` is cells·i + cell, and
@@ -74,11 +79,12 @@ class Write:
     value: str
     to: str
     into: str
-    cell: int = 0
-    cells: int = 1
-    empty: int | None = None
+    cell: Steps = 0
+    cells: Count = 1
+    empty: Steps | None = None
 
 
+@checked
 @dataclass(frozen=True)
 class Set:
     """into_i = op(operands), registers or whole numbers, at the processors of kind `at` (or all).
@@ -88,11 +94,12 @@ class Set:
     """
 
     into: str
-    op: str
+    op: Annotated[str, Choice(tuple(OPS))]
     operands: tuple[Operand, ...]
     at: str | None = None
 
 
+@checked
 @dataclass(frozen=True)
 class Step:
     """Reads and writes, then local work."""
@@ -107,6 +114,7 @@ class Step:
         return [read.into for read in self.reads] + [write.into for write in self.writes]
 
 
+@checked
 @dataclass(frozen=True)
 class Program:
     """`steps`, `repeat` times, for at most `processors` = N processors.
@@ -117,25 +125,23 @@ class Program:
     answer   the register that is asked for in the end
     most     the largest number, at least N, which is its default
 
-    Raises `ValueError` for a name that is not a register, or is used for two things, an unknown
-    operation or a wrong number of operands, and numbers outside 0 … most.
+    Raises `ValueError` for a name that is not a register, or is used for two things, a wrong number
+    of operands, and numbers outside 0 … most.
     """
 
     name: str
-    processors: int
+    processors: Count
     inputs: tuple[str, ...]
     answer: str
     steps: tuple[Step, ...]
-    repeat: int = 1
+    repeat: Steps = 1
     initial: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kinds: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    most: int = 0
+    most: Steps = 0
 
     def __post_init__(self) -> None:
-        N = checks.dimension("processors", self.processors)
+        N = self.processors
         processors_fit(N)
-        checks.step_count("repeat", self.repeat)
-        checks.step_count("most", self.most)
         object.__setattr__(self, "most", self.most or N)
         if self.most < N:
             raise InputError(f"most is {self.most}, below the {N} processors: give at least {N}")
@@ -239,7 +245,7 @@ class Program:
     def _check_names(self) -> None:
         fixed, sources = {INDEX, *self.kinds}, {*self.inputs, *self.initial}
         if not self.inputs:
-            raise InputError(f"{self.name} has no inputs: give at least one register")
+            raise InputError(f"inputs of {self.name} are none: give at least one register")
         if twice := [name for name in self.inputs if self.inputs.count(name) > 1]:
             raise InputError(f"register {twice[0]} is given twice: take two names")
         for name in (*fixed, *self.state, *self.brought):
@@ -268,8 +274,7 @@ class Program:
             if name not in allowed:
                 raise InputError(f"a step reads {name}, which is not a register at that time")
         for write in step.writes:
-            checks.dimension("cells", write.cells)
-            if not 0 <= write.cell < write.cells:
+            if write.cell >= write.cells:
                 raise InputError(f"cell is {write.cell}: give one of 0 … {write.cells - 1}")
             if not self.holds(self.empty(write)):
                 raise InputError(f"empty is {write.empty}: give a number from 0 to {self.most}")
@@ -278,7 +283,6 @@ class Program:
                 raise InputError(f"{twice[0]} is filled twice in a step: take two steps")
         whole = {each.into for each in step.sets if each.at is None}
         for each in step.sets:
-            checks.one_of("op", each.op, tuple(OPS))
             count, wanted = len(each.operands), OPS[each.op][0]
             if count < wanted or (count > wanted and each.op != "plus"):
                 raise InputError(f"{each.op} is given {count} operands: give {wanted}")

@@ -13,18 +13,6 @@ MOST_NESTED = 50  # levels of parentheses and of operators before one operand
 MOST_SHOWN = 60  # characters of a text in an error
 
 
-def alphabet(letters: str) -> str:
-    """The letters as they are given; ValueError unless they are different letters or digits."""
-    if not isinstance(letters, str) or not letters:
-        raise InputError(f"letters are {letters!r}: give different letters or digits, such as 'ab'")
-    for a in letters:
-        if not a.isalnum():
-            raise InputError(f"letters contain {a!r}: give letters or digits, such as 'ab'")
-        if letters.count(a) > 1:
-            raise InputError(f"letters contain {a!r} {letters.count(a)} times: give it once")
-    return letters
-
-
 class Reader:
     """The tokens of a text, one after the other; "" stands for its end.
 

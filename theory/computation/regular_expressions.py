@@ -23,13 +23,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from theory.checks import InputError
+from theory.computation.kinds import Letters
 from theory.computation.languages import Language, explored
-from theory.computation.reading import Reader, alphabet
+from theory.computation.reading import Reader
+from theory.kinds import checked
 
 MOST_CHARACTERS = 200
 
 
-def regular_expression(text: str, letters: str | None = None) -> Language:
+@checked
+def regular_expression(text: str, letters: Letters | None = None) -> Language:
     """The language of a regular expression, with its least automaton.
 
     `letters` are those of its words; without it, those that the expression names, in their order.
@@ -39,8 +42,8 @@ def regular_expression(text: str, letters: str | None = None) -> Language:
     reader = Reader("regular expression", text, r"\S", MOST_CHARACTERS)
     named = "".join(sorted({token for token, _ in reader.tokens if token.isalnum()}))
     if letters is None and not named:
-        raise InputError(f"regular expression {text!r} names no letter: give letters, such as 'ab'")
-    letters = alphabet(named if letters is None else letters)
+        raise InputError(f"letters are none in {text!r}: give some, such as 'ab'")
+    letters = named if letters is None else letters
     of = _Expressions()
     expression = _either(reader, letters, of)
     if reader.next:

@@ -8,16 +8,16 @@ its letters. Shape glossary: words (…, T) of letters 0, …, n_letters − 1; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import checks, machine
 from theory.checks import InputError
+from theory.kinds import Count, File, Instance, Many, Seed, Steps, checked
 
 Map = tuple[int, ...]
 """A map of the states to themselves: entry q is where q goes."""
@@ -33,39 +33,35 @@ def then(first: Map, second: Map) -> Map:
     return tuple(second[q] for q in first)
 
 
+@checked
 @dataclass(frozen=True)
 class Semiautomaton:
     """transitions[a][q] is the state to which letter a leads from state q.
 
     `start` is the state before the first letter. Raises `ValueError` for a table without letters or
-    states, for rows of different lengths, and for entries that are no states.
+    states, for rows of different lengths, and for states that have no number in them.
     """
 
-    transitions: tuple[Map, ...]
+    transitions: tuple[tuple[Steps, ...], ...]
     name: str = "semiautomaton"
-    start: int = 0
+    start: Steps = 0
 
     def __post_init__(self) -> None:
         rows = self.transitions
-        if not isinstance(rows, Sequence) or isinstance(rows, str) or not len(rows):
-            raise InputError(f"{self.name} has no letters: give a row of states for each")
+        if not rows or not rows[0]:
+            raise InputError(f"transitions of {self.name} have no states: give each letter some")
         for a, row in enumerate(rows):
-            if not isinstance(row, Sequence | np.ndarray) or isinstance(row, str) or not len(row):
-                raise InputError(f"letter {a} of {self.name} has no row of states: give one")
             if len(row) != len(rows[0]):
                 raise InputError(
-                    f"letter {a} of {self.name} maps {len(row)} states and letter 0 maps "
-                    f"{len(rows[0])}: give each a state for every state"
+                    f"transitions[{a}] of {self.name} has {len(row)} states and transitions[0] has "
+                    f"{len(rows[0])}: give each letter a state for every state"
                 )
-            for q, to in enumerate(row):
-                whole = isinstance(to, int | np.integer) and not isinstance(to, bool)
-                if not whole or not 0 <= to < len(row):
-                    raise InputError(
-                        f"letter {a} of {self.name} leads from state {q} to {to!r}: give a state "
-                        f"from 0 to {len(row) - 1}"
-                    )
-        object.__setattr__(self, "transitions", tuple(tuple(map(int, row)) for row in rows))
-        if checks.step_count("start", self.start) >= self.n_states:
+            if max(row) >= len(row):
+                raise InputError(
+                    f"transitions[{a}] of {self.name} leads to state {max(row)}: give states from "
+                    f"0 to {len(row) - 1}"
+                )
+        if self.start >= self.n_states:
             raise InputError(
                 f"start is {self.start}: give a state of {self.name}, 0 to {self.n_states - 1}"
             )
@@ -113,21 +109,17 @@ class Semiautomaton:
         return f"{self.name} ({self.n_states} states, {self.n_letters} letters)"
 
 
-def checked(automaton: Any) -> Semiautomaton:
-    """`automaton`, if it is one; else `ValueError`."""
-    if not isinstance(automaton, Semiautomaton):
-        raise InputError(f"a {type(automaton).__name__} is no semiautomaton: give Semiautomaton(…)")
-    return automaton
-
-
 def product(*automata: Semiautomaton) -> Semiautomaton:
     """Automata side by side on one word: state (q₁, q₂, …) is number (q₁ n₂ + q₂) n₃ + ….
 
     Raises `ValueError` unless all have the same number of letters.
     """
-    letters = {checked(automaton).n_letters for automaton in automata}
+    letters = {
+        automaton.n_letters
+        for automaton in Many(Instance(Semiautomaton)).read("automata", automata)
+    }
     if len(letters) != 1:
-        raise InputError(f"the automata have {sorted(letters)} letters: give some of one alphabet")
+        raise InputError(f"automata have {sorted(letters)} letters: give some of one alphabet")
     sizes = [automaton.n_states for automaton in automata]
     states = np.unravel_index(np.arange(int(np.prod(sizes))), sizes)
     rows = tuple(
@@ -150,27 +142,25 @@ def table_fits(n_states: int, n_letters: int) -> None:
     machine.fits_in_memory(what, 200 * states * letters, "take fewer")
 
 
-def random_semiautomaton(
-    n_states: int, n_letters: int, seed: int | np.random.Generator
-) -> Semiautomaton:
-    """Independent uniform maps for the letters. Raises `ValueError` for sizes below 1."""
-    n, letters = checks.dimension("n_states", n_states), checks.dimension("n_letters", n_letters)
-    table_fits(n, letters)
-    rows = np.random.default_rng(seed).integers(n, size=(letters, n)).tolist()
-    return Semiautomaton(tuple(map(tuple, rows)), f"random({n}, {letters})")
+@checked
+def random_semiautomaton(n_states: Count, n_letters: Count, seed: Seed) -> Semiautomaton:
+    """Independent uniform maps for the letters."""
+    table_fits(n_states, n_letters)
+    rows = np.random.default_rng(seed).integers(n_states, size=(n_letters, n_states)).tolist()
+    return Semiautomaton(tuple(map(tuple, rows)), f"random({n_states}, {n_letters})")
 
 
-def read_automaton(path: Path | str) -> Semiautomaton:
+AutomatonFile: TypeAlias = Annotated[Any, File("an automaton")]
+
+
+@checked
+def read_automaton(path: AutomatonFile) -> Semiautomaton:
     """An automaton from JSON: `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or
     the table of transitions alone.
 
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and for a table that
     is no automaton.
     """
-    path = checks.path_of("an automaton", path)
     fields = checks.table(path, ("transitions", "start", "name"))
-    rows = fields["transitions"]
-    if not isinstance(rows, list):
-        raise InputError(f"the transitions in {path} are {rows!r}: give a row for each letter")
-    table = tuple(tuple(row) if isinstance(row, list) else row for row in rows)
-    return Semiautomaton(table, str(fields.get("name", path.stem)), fields.get("start", 0))
+    name, start = str(fields.get("name", path.stem)), fields.get("start", 0)
+    return Semiautomaton(fields["transitions"], name, start)

@@ -16,20 +16,20 @@ from collections.abc import Iterable
 
 from theory.checks import InputError
 from theory.computation.cascade import NONE, Cascade, Table, cascade
+from theory.computation.kinds import Letters
 from theory.computation.languages import Language
 from theory.computation.monoids import monoid
-from theory.computation.reading import alphabet
 from theory.computation.temporal_logic import TRUE, And, Formula, Letter, Not, Or, Since
+from theory.kinds import Steps, checked
 
 
+@checked
 def formula_of(language: Language) -> Formula:
     """A formula that holds at the last letter of the words of a language.
 
     Raises ValueError for a language that is not star-free, with a word that leads states of its
     automaton around in a circle.
     """
-    if not isinstance(language, Language):
-        raise InputError(f"a {type(language).__name__} is no language: give regular_expression(…)")
     least = language.minimal()
     if (circle := monoid(least.automaton).circle()) is not None:
         word, states = circle
@@ -41,7 +41,8 @@ def formula_of(language: Language) -> Formula:
     return from_cascade(cascade(least.automaton), least.accepting, least.letters)
 
 
-def from_cascade(of: Cascade, accepted: Iterable[int], letters: str) -> Formula:
+@checked
+def from_cascade(of: Cascade, accepted: Iterable[Steps], letters: Letters) -> Formula:
     """That the answer of a cascade of latches is one of those accepted.
 
     Raises ValueError for a cascade that counts.
@@ -51,7 +52,7 @@ def from_cascade(of: Cascade, accepted: Iterable[int], letters: str) -> Formula:
             f"{of.automaton} counts, and no formula of past temporal logic does: give an automaton "
             "whose monoid is aperiodic"
         )
-    variables: list[list[Formula]] = [[*map(Letter, alphabet(letters))]]
+    variables: list[list[Formula]] = [[*map(Letter, letters)]]
 
     def among(table: Table, *wanted: int) -> Formula:
         """That the entry of a table is one of these."""

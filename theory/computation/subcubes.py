@@ -13,12 +13,12 @@ parts, so the smallest and the largest of them come axis by axis.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Integers, Within, checked
 
 MOST_SUBCUBES = 5_000_000  # 3^14 of bits
 
@@ -39,28 +39,27 @@ class Subcube:
         return " ".join("*" if letter is None else str(letter) for letter in self.letters)
 
 
-def largest_constant_subcube(values: ArrayLike, V: int = 2) -> Subcube:
+Values: TypeAlias = Annotated[Any, Integers("N")]
+"""Integers, one for each of N words."""
+
+
+@checked
+def largest_constant_subcube(values: Values, V: Annotated[Count, Within(least=2)] = 2) -> Subcube:
     """One of the largest subcubes on which a function of n letters is constant.
 
-    values (V^n,) are whole numbers in the order of `all_sequences(n, V)`: the first letter counts
-    most.  Raises `ValueError` for V < 2, unless there are V^n values, n ≥ 1, and for more than
-    5 000 000 subcubes.
+    values (V^n,) are in the order of `all_sequences(n, V)`: the first letter counts most.  Raises
+    `ValueError` unless there are V^n values, n ≥ 1, and for more than 5 000 000 subcubes.
     """
-    if checks.dimension("V", V) < 2:
-        raise InputError("V is 1: one letter leaves nothing free; give at least 2")
-    array = checks.array_of("values", values)
     n = 0
-    while V**n < array.size:
+    while V**n < values.size:
         n += 1
-    if array.ndim != 1 or n < 1 or V**n != array.size:
-        raise InputError(f"values have shape {array.shape}: give those on all {V}^n words, n ≥ 1")
-    if array.dtype.kind not in "biu":
-        raise InputError(f"values are of type {array.dtype}: give whole numbers")
+    if n < 1 or V**n != values.size:
+        raise InputError(f"values are {values.size}: give those on all {V}^n words, n ≥ 1")
     if (V + 1) ** n > MOST_SUBCUBES:
         raise InputError(
             f"{n} letters have {V + 1}^{n} subcubes, more than {MOST_SUBCUBES}: give fewer letters"
         )
-    least = most = array.astype(np.int64).reshape((V,) * n)
+    least = most = values.reshape((V,) * n)
     for axis in range(n):
         least, most = _freed(least, axis, np.minimum), _freed(most, axis, np.maximum)
     constant = np.argwhere(least == most)

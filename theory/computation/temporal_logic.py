@@ -25,14 +25,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from theory import checks
-from theory.checks import InputError
+from theory.computation.kinds import Letters
 from theory.computation.languages import Language, explored
-from theory.computation.reading import Reader, alphabet
+from theory.computation.reading import Reader
+from theory.kinds import Seed, Steps, Tokens, Within, checked
 
 Truth = np.ndarray | np.bool_
 """Truth values, in whatever shape."""
@@ -127,13 +128,13 @@ UNARY: dict[str, Callable[[Formula], Formula]] = {
 # ------------------------------------------------------------------------------------------ text
 
 
-def formula(text: str, letters: str) -> Formula:
+@checked
+def formula(text: str, letters: Letters) -> Formula:
     """The formula that a text says, of words of these letters.
 
     Raises ValueError for letters that are none, and for a text that is no formula, and says at
     which character.
     """
-    alphabet(letters)
     reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
     found = _or(reader, letters)
     if reader.next:
@@ -250,12 +251,13 @@ def combined(
     return value(of)
 
 
-def holds(of: Formula, words: ArrayLike, letters: str) -> np.ndarray:
+@checked
+def holds(of: Formula, words: Tokens, letters: Letters) -> np.ndarray:
     """Where a formula holds, (…, T) for words (…, T): by the definition, over all j before i.
 
     Raises ValueError for words that are not of these letters.
     """
-    array = checks.tokens("words", words, len(alphabet(letters)))
+    array = checks.tokens("words", words, len(letters))
     T, known = array.shape[-1], dict[Formula, Truth]()
 
     def value(of: Formula) -> np.ndarray:
@@ -338,13 +340,12 @@ def _parts(of: Formula) -> Sequence[Formula]:
     return of.parts if isinstance(of, And | Or) else ()
 
 
-def language(of: Formula, letters: str, name: str = "") -> Language:
+@checked
+def language(of: Formula, letters: Letters, name: str = "") -> Language:
     """The words at whose last letter it holds, with their least automaton.
 
     Raises ValueError for an automaton that passes 2000 states.
     """
-    if not isinstance(of, Formula):
-        raise InputError(f"a {type(of).__name__} is no formula: give formula(…)")
     nodes = sinces(of)
 
     def step(state: tuple[bool, ...], letter: str) -> tuple[bool, ...]:
@@ -360,17 +361,14 @@ def language(of: Formula, letters: str, name: str = "") -> Language:
         return value(of), *after
 
     start = (False,) * (len(nodes) + 1)
-    return explored(start, step, lambda state: state[0], alphabet(letters), name or str(of))
+    return explored(start, step, lambda state: state[0], letters, name or str(of))
 
 
-def random_formula(depth: int, letters: str, seed: int | np.random.Generator) -> Formula:
-    """A formula of temporal depth at most `depth`, of connectives that are drawn uniformly.
-
-    Raises ValueError for a depth below 0 or above 20.
-    """
-    if checks.step_count("depth", depth) > MOST_DRAWN:
-        raise InputError(f"depth is {depth}: give one of at most {MOST_DRAWN}")
-    alphabet(letters)
+@checked
+def random_formula(
+    depth: Annotated[Steps, Within(most=MOST_DRAWN)], letters: Letters, seed: Seed
+) -> Formula:
+    """A formula of temporal depth at most `depth`, of connectives that are drawn uniformly."""
     rng = np.random.default_rng(seed)
 
     def drawn(depth: int, size: int) -> Formula:

@@ -23,41 +23,40 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
+from theory.kinds import Count, Integer, Steps, Tokens, Within, checked
 
 Kind = Literal["and", "or", "threshold"]
 INT64 = 2**62  # sums below it are exact in int64
 
 
+@checked
 @dataclass(frozen=True)
 class Gate:
     """[Σ weights·wires ≥ threshold].
 
     Raises `ValueError` for wires and weights that are not as many, for a wire that is read twice,
-    and for a weight that is 0 or no whole number.
+    and for a weight that is 0.
     """
 
-    wires: tuple[int, ...]
-    weights: tuple[int, ...]
-    threshold: int
+    wires: tuple[Steps, ...]
+    weights: tuple[Integer, ...]
+    threshold: Integer
 
     def __post_init__(self) -> None:
         if len(self.wires) != len(self.weights) or len({*self.wires}) != len(self.wires):
             raise InputError(
-                f"a gate reads wires {self.wires} with weights {self.weights}: give each wire "
+                f"wires are {self.wires} with weights {self.weights}: give each wire "
                 "once, and a weight for each"
             )
-        for value in (*self.weights, self.threshold):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise InputError(f"a gate has the weight or threshold {value!r}: give integers")
         if 0 in self.weights:
-            raise InputError("a gate has a weight 0: leave out the wire")
+            raise InputError(f"weights are {self.weights}: leave out wires of weight 0")
 
     @property
     def kind(self) -> Kind:
@@ -75,6 +74,7 @@ class Gate:
         return f"[{total} ≥ {self.threshold}]".replace("+ -", "− ").replace("-", "−")
 
 
+@checked
 @dataclass(frozen=True)
 class ThresholdCircuit:
     """Gates over `n_inputs` bits; output m is 1 where the circuit says `labels[m]`.
@@ -83,22 +83,23 @@ class ThresholdCircuit:
     and for outputs and labels that are not as many.
     """
 
-    n_inputs: int
+    n_inputs: Steps
     gates: tuple[Gate, ...]
-    outputs: tuple[int, ...]
-    labels: tuple[int, ...]
+    outputs: tuple[Integer, ...]
+    labels: tuple[Integer, ...]
 
     def __post_init__(self) -> None:
-        checks.step_count("n_inputs", self.n_inputs)
         for wire, gate in enumerate(self.gates, start=self.n_inputs):
-            if any(not 0 <= read < wire for read in gate.wires):
-                raise InputError(f"gate {wire} reads wires {gate.wires}: give wires before it")
+            if any(read >= wire for read in gate.wires):
+                raise InputError(
+                    f"gates: wire {wire} is made of wires {gate.wires}: give wires before it"
+                )
         wires = self.n_inputs + len(self.gates)
         if any(not -wires <= output < wires for output in self.outputs):
             raise InputError(f"outputs are {self.outputs}: give wires w or ~w, w < {wires}")
         if len(self.labels) != len(self.outputs) or not self.outputs:
             raise InputError(
-                f"{len(self.outputs)} outputs and {len(self.labels)} labels: give as many, at "
+                f"outputs are {len(self.outputs)} and labels {len(self.labels)}: give as many, at "
                 "least one"
             )
 
@@ -174,14 +175,12 @@ class ThresholdCircuit:
         return f"{self.n_inputs} bits, {self.size} gates ({counts}), depth {self.depth}"
 
 
-def unary(words: ArrayLike, V: int) -> np.ndarray:
-    """The bits [x_i ≥ v], v = 1 … V − 1, of words (…, T), token after token: (…, T·(V − 1)).
-
-    Raises `ValueError` for letters that are not among V.
-    """
-    letters = checks.tokens("words", words, V)
-    bits = letters[..., None] >= np.arange(1, V)
-    return bits.reshape(*letters.shape[:-1], -1)
+@checked
+def unary(words: Annotated[Tokens, Within(below="V")], V: Count) -> np.ndarray:
+    """The bits [x_i ≥ v], v = 1 … V − 1, of words (…, T), token after token: (…, T·(V − 1))."""
+    machine.fits_in_memory("so many bits", (8 + words.size) * V, "give fewer letters")
+    bits = words[..., None] >= np.arange(1, V)
+    return bits.reshape(*words.shape[:-1], -1)
 
 
 def reachable(

@@ -14,15 +14,16 @@ A history is the row of steps (state, symbol, move) that were made. It says all:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
+from theory.computation.kinds import Triple
+from theory.kinds import Count, File, Seed, Steps, checked
 
 LEFT, RIGHT = -1, 1
 STEP = re.compile(r"(\d{1,9})([LR])(\w+)")
@@ -44,6 +45,12 @@ class Configuration(NamedTuple):
     state: int
 
 
+Rule: TypeAlias = Annotated[Step, Triple(Step)]
+"""A step, also given as another tuple of three integers."""
+MachineFile: TypeAlias = Annotated[Any, File("a machine")]
+
+
+@checked
 @dataclass(frozen=True)
 class TuringMachine:
     """rules[q][s] is a `Step`, or None where the machine halts.
@@ -52,49 +59,44 @@ class TuringMachine:
     of different lengths, and for a rule with a state, a symbol or a move that is none.
     """
 
-    rules: tuple[tuple[Step | None, ...], ...]
+    rules: tuple[tuple[Rule | None, ...], ...]
     name: str = "machine"
-    start: int = 0
+    start: Steps = 0
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        rows: Any = self.rules
-        if not _row(rows) or not len(rows) or not all(map(_row, rows)) or not len(rows[0]):
-            raise InputError(f"{self.name} has no rules: give a row for each state")
+        rows = self.rules
+        if not rows or not rows[0]:
+            raise InputError(f"rules of {self.name} are none: give a row for each state")
         for q, row in enumerate(rows):
             if len(row) != len(rows[0]):
                 raise InputError(
-                    f"state {q} of {self.name} has rules for {len(row)} symbols and state 0 for "
+                    f"rules[{q}] of {self.name} are for {len(row)} symbols and rules[0] for "
                     f"{len(rows[0])}: give one, or None, for every symbol"
                 )
             for s, rule in enumerate(row):
                 if rule is not None:
-                    self._check(f"state {q} of {self.name}, reading {s}", rule)
-        table = tuple(
-            tuple(None if rule is None else Step(*map(int, rule)) for rule in row) for row in rows
-        )
-        object.__setattr__(self, "rules", table)
-        object.__setattr__(self, "names", tuple(self.names) or tuple(map(str, range(len(rows)))))
+                    self._check(f"rules[{q}][{s}] of {self.name}", rule)
+        object.__setattr__(self, "names", self.names or tuple(map(str, range(len(rows)))))
         if len(self.names) != self.n_states:
             raise InputError(
-                f"{self.name} has {self.n_states} states and {len(self.names)} names: give as many"
+                f"names of {self.name} are {len(self.names)} for {self.n_states} states: give as "
+                "many"
             )
-        if checks.step_count("start", self.start) >= self.n_states:
+        if self.start >= self.n_states:
             raise InputError(
                 f"start is {self.start}: give a state of {self.name}, 0 to {self.n_states - 1}"
             )
 
-    def _check(self, where: str, rule: Any) -> None:
-        if not _row(rule) or len(rule) != 3 or not all(map(_whole, rule)):
-            raise InputError(f"{where}: {rule!r} is no rule: give (state, symbol, move), or None")
+    def _check(self, where: str, rule: Step) -> None:
         state, symbol, move = rule
         if not 0 <= state < self.n_states or not 0 <= symbol < self.n_symbols:
             raise InputError(
-                f"{where}: it writes symbol {symbol} and goes to state {state}, and there are "
+                f"{where} writes symbol {symbol} and goes to state {state}: there are "
                 f"{self.n_symbols} symbols and {self.n_states} states, from 0 on"
             )
         if move not in (LEFT, RIGHT):
-            raise InputError(f"{where}: it moves by {move}: give −1 (left) or 1 (right)")
+            raise InputError(f"{where} moves by {move}: give −1 (left) or 1 (right)")
 
     @property
     def n_states(self) -> int:
@@ -136,14 +138,15 @@ class TuringMachine:
         steps = [Step(self.start, symbol, LEFT) for symbol in reversed(symbols)]
         return [*steps, Step(self.start, 0, RIGHT)]
 
-    def run(self, steps: int, word: Sequence[int] = ()) -> list[Step]:
+    @checked
+    def run(self, steps: Steps, word: Sequence[int] = ()) -> list[Step]:
         """At most so many steps on a word; fewer if the machine halts.
 
-        Raises `ValueError` for a number of steps below 0, and as `writing`.
+        Raises `ValueError` as `writing`.
         """
         tape, head, state = self.configuration(self.writing(word))
         made = list[Step]()
-        while len(made) < checks.step_count("steps", steps):
+        while len(made) < steps:
             rule = self.rules[state][tape.get(head, 0)]
             if rule is None:
                 break
@@ -155,17 +158,20 @@ class TuringMachine:
         return f"{self.name} ({self.n_states} states, {self.n_symbols} symbols)"
 
 
-def machine_of(rules: Any, name: str, start: Any = None) -> TuringMachine:
+@checked
+def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) -> TuringMachine:
     """A machine from rows of rules such as "1RB", by state: write 1, move right, go to state B.
 
     None is where it halts; a state that is led to and has no row halts whatever it reads. `start`
     is the first state if it is not given. Raises `ValueError` for what is no such table.
     """
-    if not isinstance(rules, dict) or not rules:
-        raise InputError(f"{name} has no rules: give a row such as ['1RB', '1LB'] for each state")
+    if not rules:
+        raise InputError(
+            f"rules of {name} are none: give a row such as ['1RB', '1LB'] for each state"
+        )
     for state, row in rules.items():
         if not isinstance(row, list) or not row:
-            raise InputError(f"state {state} of {name} has no row of rules: give one")
+            raise InputError(f"rules of {name} has no row for state {state}: give one")
     found = [STEP.fullmatch(str(rule)) for row in rules.values() for rule in row if rule]
     states = list(dict.fromkeys([*rules, *(match[3] for match in found if match)]))
     number, symbols = {state: q for q, state in enumerate(states)}, len(next(iter(rules.values())))
@@ -176,8 +182,8 @@ def machine_of(rules: Any, name: str, start: Any = None) -> TuringMachine:
         match = STEP.fullmatch(rule) if isinstance(rule, str) else None
         if match is None:
             raise InputError(
-                f"state {state} of {name} has the rule {rule!r}: write it as '1RB', a symbol, L or "
-                "R, a state; or null to halt"
+                f"rules of {name} has {rule!r} for state {state}: write a rule as '1RB', a symbol, "
+                "L or R, a state; or null to halt"
             )
         written, move, to = match.groups()
         return Step(number[to], int(written), RIGHT if move == "R" else LEFT)
@@ -191,12 +197,11 @@ def machine_of(rules: Any, name: str, start: Any = None) -> TuringMachine:
     return TuringMachine(tuple(table), name, first, tuple(states))
 
 
-def random_machine(n_states: int, n_symbols: int, seed: int | np.random.Generator) -> TuringMachine:
-    """Uniform rules; the last state has none for the last symbol, unless it is the only one.
-
-    Raises `ValueError` for sizes below 1.
-    """
-    n, m = checks.dimension("n_states", n_states), checks.dimension("n_symbols", n_symbols)
+@checked
+def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachine:
+    """Uniform rules; the last state has none for the last symbol, unless it is the only one."""
+    n, m = n_states, n_symbols
+    machine.fits_in_memory("the rules of so many states and symbols", 500 * n * m, "give fewer")
     rng = np.random.default_rng(seed)
     drawn = zip(*(rng.integers(end, size=n * m).tolist() for end in (n, m, 2)), strict=True)
     rules: list[Step | None] = [Step(q, s, RIGHT if right else LEFT) for q, s, right in drawn]
@@ -206,23 +211,15 @@ def random_machine(n_states: int, n_symbols: int, seed: int | np.random.Generato
     return TuringMachine(table, f"random({n}, {m})")
 
 
-def read_machine(path: Path | str) -> TuringMachine:
+@checked
+def read_machine(path: MachineFile) -> TuringMachine:
     """A machine from JSON: `{"rules": {"A": ["1RB", "1LB"], "B": ["1LA", null]}, "start": "A",
     "name": "mine"}`, as `machine_of` reads it.
 
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and as `machine_of`.
     """
-    path = checks.path_of("a machine", path)
     given = checks.table(path, ("rules", "start", "name"))
     return machine_of(given["rules"], str(given.get("name", path.stem)), given.get("start"))
-
-
-def _row(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _printed(text: str, name: str) -> TuringMachine:

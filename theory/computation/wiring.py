@@ -25,9 +25,9 @@ from fractions import Fraction
 from math import ceil, floor, gcd, inf, lcm
 from typing import Any
 
-from theory import checks
 from theory.checks import InputError
 from theory.computation.threshold_circuits import Gate, ThresholdCircuit, reachable
+from theory.kinds import Count, checked
 
 MOST_VALUES = 2_000  # that one form may take
 MOST_GATES = 20_000  # that are made, those that nothing depends on in the end among them
@@ -76,16 +76,16 @@ def number(value: Fraction | int) -> Form:
 ZERO, ONE = number(0), number(1)
 
 
+@checked
 class Wiring:
     """Gates over words of `length` letters 0, …, V − 1, made as forms are compared.
 
-    Raises `ValueError` for a length or a V below 1; the methods, for a circuit of more than
-    MOST_GATES gates or a form of more than MOST_VALUES values.
+    Methods raise `ValueError` for a circuit of more than MOST_GATES gates or a form of more than
+    MOST_VALUES values.
     """
 
-    def __init__(self, length: int, V: int) -> None:
-        checks.dimension("V", V)
-        self.n_inputs = checks.dimension("length", length) * (V - 1)
+    def __init__(self, length: Count, V: Count) -> None:
+        self.n_inputs = length * (V - 1)
         self.gates: list[Gate] = []
         self._wires: dict[tuple[Key, int], int] = {}  # [key ≥ t]
         self._chain: list[tuple[Key, int]] = []  # of each wire, what it says

@@ -13,30 +13,31 @@ all_maps(n)          generators of all nⁿ maps of n states
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated, TypeAlias
 
-from theory import checks
-from theory.checks import InputError
 from theory.computation.semiautomata import Map, Semiautomaton, identity, table_fits
+from theory.kinds import Choice, Count, Within, checked
 
 
-def cyclic(m: int) -> Semiautomaton:
-    """Letters 0: stay, 1: add 1 mod m. Raises `ValueError` for m < 1."""
-    m = checks.dimension("m", m)
+@checked
+def cyclic(m: Count) -> Semiautomaton:
+    """Letters 0: stay, 1: add 1 mod m."""
     table_fits(m, 2)
     turn = tuple((q + 1) % m for q in range(m))
     return Semiautomaton((identity(m), turn), "parity" if m == 2 else f"mod {m}")
 
 
-def flip_flop(n: int = 2) -> Semiautomaton:
-    """Letter 0 stays, letter 1 + q goes to q. Raises `ValueError` for n < 1."""
-    n = checks.dimension("n", n)
+@checked
+def flip_flop(n: Count = 2) -> Semiautomaton:
+    """Letter 0 stays, letter 1 + q goes to q."""
     table_fits(n, n + 1)
     name = "flip-flop" if n == 2 else f"flip-flop of {n}"
     return Semiautomaton((identity(n), *((q,) * n for q in range(n))), name)
 
 
-def cyclic_with_reset(m: int) -> Semiautomaton:
-    """Letter 0 adds 1 mod m, letter 1 goes to 0. Raises `ValueError` for m < 1."""
+@checked
+def cyclic_with_reset(m: Count) -> Semiautomaton:
+    """Letter 0 adds 1 mod m, letter 1 goes to 0."""
     return Semiautomaton((cyclic(m).transitions[1], (0,) * m), f"mod {m} with reset")
 
 
@@ -57,31 +58,30 @@ def _quaternions() -> Semiautomaton:
 Q8 = _quaternions()
 
 
-def bounded_dyck(depth: int) -> Semiautomaton:
+@checked
+def bounded_dyck(depth: Count) -> Semiautomaton:
     """The depth of a word of brackets, letters 0: open and 1: close; state depth + 1 once it is
-    negative or more than `depth`. Raises `ValueError` for a depth below 1."""
-    D = checks.dimension("depth", depth)
+    negative or more than `depth`."""
+    D = depth
     table_fits(D + 2, 2)
     up = (*range(1, D + 2), D + 1)
     down = (D + 1, *range(D), D + 1)
     return Semiautomaton((up, down), f"Dyck-1 to depth {D}")
 
 
-def gridworld(steps: int) -> Semiautomaton:
-    """Left and right on 0, …, S = steps, where a wall stops a move [Liu2023, section 3.2]. Raises
-    `ValueError` for S < 1."""
-    S = checks.dimension("steps", steps)
+@checked
+def gridworld(steps: Count) -> Semiautomaton:
+    """Left and right on 0, …, S = steps, where a wall stops a move [Liu2023, section 3.2]."""
+    S = steps
     table_fits(S + 1, 2)
     left: Map = (0, *range(S))
     right: Map = (*range(1, S + 1), S)
     return Semiautomaton((left, right), f"gridworld of {S + 1}")
 
 
-def all_maps(n: int) -> Semiautomaton:
-    """Generators of all maps of n states: two of them exchanged, a cycle, and state 0 sent to 1.
-    Raises `ValueError` for n < 2."""
-    if checks.dimension("n", n) < 2:
-        raise InputError("all maps of 1 state are one: give n of at least 2")
+@checked
+def all_maps(n: Annotated[Count, Within(least=2)]) -> Semiautomaton:
+    """Generators of all maps of n states: two of them exchanged, a cycle, and state 0 sent to 1."""
     table_fits(n, 3)
     swap = (1, 0, *range(2, n))
     merge = (1, 1, *range(2, n))
@@ -113,7 +113,11 @@ ZOO: dict[str, Callable[[], Semiautomaton]] = {
 """The automata of the claims, by the names that their options take."""
 
 
-def named(name: str) -> Semiautomaton:
-    """The automaton of this name in the zoo; `ValueError`, with all names, for another."""
-    checks.one_of("automaton", name, tuple(ZOO))
-    return ZOO[name]()
+InZoo: TypeAlias = Annotated[str, Choice(tuple(ZOO))]
+"""A name in the zoo."""
+
+
+@checked
+def named(automaton: InZoo) -> Semiautomaton:
+    """The automaton of this name in the zoo."""
+    return ZOO[automaton]()

@@ -29,10 +29,7 @@ A message is one line, `<name> is <value>: give <what>`.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Annotated, Any, TypeAlias
-
-import numpy as np
 
 from theory.checks import InputError
 from theory.kinds.arrays import Array, Integers, Reals, Signs
@@ -61,20 +58,23 @@ OpenUnit: TypeAlias = Annotated[float, RealNumber(Within(above=0, below=1))]
 StepSize: TypeAlias = Annotated[float, RealNumber(Within(least=2.0**-1022))]
 """A number > 0 that is a normal number of float64, so that products keep their digits."""
 
-Exact: TypeAlias = Annotated[Fraction | int, RationalNumber()]
+# Of these the function gets another type than may be given, so that they are Any to mypy.
+Exact: TypeAlias = Annotated[Any, RationalNumber()]
 """An integer or a Fraction; the function gets a Fraction."""
-
-Seed: TypeAlias = Annotated[int | np.random.Generator, Random()]
-"""A seed ≥ 0, or a Generator; the function gets a Generator (`np.random.default_rng` keeps it)."""
-
+Seed: TypeAlias = Annotated[Any, Random()]
+"""A seed ≥ 0, or a Generator; the function gets a Generator."""
 FilePath: TypeAlias = Annotated[Any, File()]
 """Where a file is; the function gets a `pathlib.Path`."""
 
-# Arrays.  The function gets numpy's, float64 or int64.
+# The function gets arrays of numpy's, float64 or int64.
 Tokens: TypeAlias = Annotated[Any, Integers("... T", Within(least=0))]
 """Integers ≥ 0, at least one in each sequence, shape (…, T)."""
 OneSequence: TypeAlias = Annotated[Any, Integers("T", Within(least=0))]
 """Integers ≥ 0, one sequence of at least one, shape (T,)."""
+VocabularyTokens: TypeAlias = Annotated[Tokens, Within(below="vocabulary_size")]
+"""`Tokens` below the call's `vocabulary_size`."""
+VocabularySequence: TypeAlias = Annotated[OneSequence, Within(below="vocabulary_size")]
+"""`OneSequence` below the call's `vocabulary_size`."""
 Bits: TypeAlias = Annotated[Any, Integers("... T", Within(least=0, most=1))]
 """0 and 1, shape (…, T)."""
 SignRows: TypeAlias = Annotated[Any, Signs("... d")]
@@ -93,14 +93,14 @@ Query: TypeAlias = Annotated[Any, Reals("+... d")]
 """One query per prompt, shape (…, d); its leading dimensions broadcast with those of x."""
 PerPrompt: TypeAlias = Annotated[Any, Reals("#...", Within(above=0))]
 """A number > 0, or one for each prompt."""
-RealArray: TypeAlias = Annotated[Any, Reals("...")]
-"""Finite numbers, of any shape."""
-PositiveArray: TypeAlias = Annotated[Any, Reals("...", Within(above=0))]
-"""Finite numbers > 0, of any shape."""
-NonNegativeArray: TypeAlias = Annotated[Any, Reals("...", Within(least=0))]
-"""Finite numbers ≥ 0, of any shape."""
-StepsArray: TypeAlias = Annotated[Any, Integers("...", Within(least=0))]
-"""Integers ≥ 0, of any shape."""
+RealArray: TypeAlias = Annotated[Any, Reals("+...")]
+"""Finite numbers, of any shape that broadcasts with those of the other arrays."""
+PositiveArray: TypeAlias = Annotated[Any, Reals("+...", Within(above=0))]
+"""Finite numbers > 0, of any such shape."""
+NonNegativeArray: TypeAlias = Annotated[Any, Reals("+...", Within(least=0))]
+"""Finite numbers ≥ 0, of any such shape."""
+StepsArray: TypeAlias = Annotated[Any, Integers("+...", Within(least=0))]
+"""Integers ≥ 0, of any such shape."""
 
 __all__ = [
     "Array",
@@ -147,6 +147,8 @@ __all__ = [
     "Tokens",
     "Truth",
     "Vectors",
+    "VocabularySequence",
+    "VocabularyTokens",
     "Whole",
     "Within",
     "checked",

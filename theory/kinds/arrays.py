@@ -5,10 +5,10 @@ dimensions.  Within one call, dimensions of one name have one size, which an int
 that name has too.  The leading dimensions come first and are one of
 
     ...     the same in all arrays of the call that have them
-    #...    to be broadcast to those of the others, as one number per prompt is
     +...    to be broadcast with those of the others, and maybe more than they are
+    #...    to be broadcast to what the others have together, as one number per prompt is
 
-"" is a single number, and "..." any array of one entry or more.
+"" is a single number, and "..." or "+..." alone an array of any shape, of one entry or more.
 """
 
 from __future__ import annotations
@@ -24,9 +24,20 @@ import numpy as np
 from theory.checks import InputError, array_of, real
 from theory.kinds.kind import ANY, Kind, Within
 
-LEADING = ("...", "#...", "+...")
+LEADING = ("...", "+...", "#...")
+ALL = "leading"
 Sizes = dict[str, tuple[str, Any]]
 """Of each dimension, the parameter that gave its size, and the size."""
+
+
+def has(name: str) -> str:
+    """has, or have of a plural: tokens have."""
+    return "have" if name.endswith("s") or " and " in name else "has"
+
+
+def contain(name: str) -> str:
+    """contains, or contain of a plural: tokens contain."""
+    return "contain" if name.endswith("s") else "contains"
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ class Array(Kind):
             wrong += [right[0]]
         if len(set(self.dims)) < len(self.dims):
             wrong += [np.concatenate([right, right], axis=-1)]
-        if self.shape == "..." and not self.empty:
+        if self.leading and not self.dims and not self.empty:
             wrong += [[], np.zeros((0, 2), dtype=int)]
         for outside in self.within.outside():
             one = right.copy()
@@ -98,10 +109,10 @@ class Array(Kind):
 
     def read(self, name: str, value: Any) -> np.ndarray:
         array = array_of(name, value)
-        if self.shape != "...":  # the shape first: what it says helps more than a dtype does
+        if self.dims or not self.leading:  # the shape first: it helps more than a dtype
             self.fit(name, array.shape, {})
         elif not (array.size or self.empty):
-            raise InputError(f"{name} has shape {array.shape}: give at least one entry")
+            raise InputError(f"{name} {has(name)} shape {array.shape}: give at least one entry")
         array = self._entries(name, array)
         if array.size and self.within != ANY:
             for extreme in (array.min().item(), array.max().item()):
@@ -114,38 +125,36 @@ class Array(Kind):
         dims, last = self.dims, len(shape) - len(self.dims)
         fits = last >= 0 if self.leading else last == 0
         if not fits or not (self.empty or all(shape[max(last, 0) :])):
-            raise InputError(f"{name} has shape {shape}: give {self.what}")
+            raise InputError(f"{name} {has(name)} shape {shape}: give {self.what}")
         for dim, size in zip(dims, shape[last:], strict=True):
             who, wanted = ("", int(dim)) if dim.isdigit() else sizes.setdefault(dim, (name, size))
             if size != wanted:
                 other = who if who in ("", dim) or who == name else f"{dim} of {who}"
                 known = f" and {other} is {wanted}" if who not in ("", name) else ""
-                raise InputError(f"{name} has shape {shape}{known}: give {self.what}")
+                raise InputError(f"{name} {has(name)} shape {shape}{known}: give {self.what}")
         if self.leading:
             self._fit_leading(name, shape[:last], sizes)
 
     def _fit_leading(self, name: str, leading: tuple[int, ...], sizes: Sizes) -> None:
-        if self.leading == "...":
-            sizes.setdefault("...", (name, leading))
-        who, others = sizes.get("...", (name, leading))
+        who, others = sizes.setdefault(ALL, (name, leading))
         try:
             together = np.broadcast_shapes(leading, others)
         except ValueError:
             together = None
         if self.leading == "...":
             fits, how = leading == others, "give the same ones"
-        elif self.leading == "#...":
-            fits, how = together == others, "give one number, or one for each"
-        else:
+        elif self.leading == "+...":
             fits, how = together is not None, "they must broadcast"
+            sizes[ALL] = f"{who} and {name}" if who != name else name, together
+        else:
+            fits, how = together == others, "give one number, or one for each"
         if not fits:
-            raise InputError(
-                f"{name} has leading dimensions {leading} and {who} has {others}: {how}"
-            )
+            mine = f"{name} {has(name)} leading dimensions {leading}"
+            raise InputError(f"{mine} and {who} {has(who)} {others}: {how}")
 
     def contains(self, name: str, entry: Any, remedy: str = "") -> InputError:
         """`<name> contains <entry>: give <what>`."""
-        return InputError(f"{name} contains {entry}: give {self.what}{remedy}")
+        return InputError(f"{name} {contain(name)} {entry}: give {self.what}{remedy}")
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -202,7 +211,7 @@ class Integers(Array):
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         if not np.issubdtype(array.dtype, np.integer):
             dtype = "type text" if array.dtype.kind in "US" else f"dtype {array.dtype}"
-            raise InputError(f"{name} has {dtype}: give {self.what}")
+            raise InputError(f"{name} {has(name)} {dtype}: give {self.what}")
         if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
             raise self.contains(name, array.max(), "; int64 ends at 9223372036854775807")
         return array.astype(np.int64)
@@ -224,7 +233,7 @@ class Signs(Array):
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         if array.dtype.kind not in "iuf":
-            raise InputError(f"{name} has dtype {array.dtype}: give {self.what}")
+            raise InputError(f"{name} {has(name)} dtype {array.dtype}: give {self.what}")
         bad = (array != 1) & (array != -1)
         if bad.any():
             raise self.contains(name, array[bad].flat[0], "; for 0 and 1 give 2·x − 1")

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from theory.checks import InputError, shown
-from theory.kinds.arrays import Array, Sizes
+from theory.kinds.arrays import LEADING, Array, Sizes, contain
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Whole
 from theory.kinds.objects import Choice, Either, Function, Instance, Many, Maybe, Truth
@@ -23,8 +23,9 @@ MANY: dict[Any, type] = {
     **dict.fromkeys((abc.Iterable, abc.Collection, abc.Sequence), list),
     abc.Set: frozenset,
 }
+ORDER = (None, *LEADING)
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
-NO_KIND = {int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
+NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
 """Classes that say too little of what is right: there are kinds for what is meant by them."""
 
 
@@ -84,7 +85,7 @@ class Signature:
         bare = {name: kind.kind if isinstance(kind, Maybe) else kind for name, kind in self.by_name}
         arrays = [(name, kind) for name, kind in bare.items() if isinstance(kind, Array)]
         # Those whose leading dimensions are the same, before those that broadcast with them.
-        self.arrays = sorted(arrays, key=lambda each: each[1].leading not in ("...", None))
+        self.arrays = sorted(arrays, key=lambda each: ORDER.index(each[1].leading))
         self.whole = tuple(name for name, kind in bare.items() if isinstance(kind, Whole))
         self.limited = tuple(
             (name, kind)
@@ -111,10 +112,11 @@ class Signature:
 def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> None:
     within = kind.within.with_sizes(sizes)
     whole = isinstance(kind, Whole)
-    extremes = (value,) if whole else (value.min().item(), value.max().item())
-    for extreme in extremes if np.size(value) else ():
+    if not np.size(value):
+        return
+    for extreme in (value,) if whole else (value.min().item(), value.max().item()):
         if not within.contains(extreme):
-            has = f"{name} is" if whole else f"{name} contains"
+            has = f"{name} is" if whole else f"{name} {contain(name)}"
             size = kind.within.named
             who, number = sizes[str(size)]
             known = size if who == size else f"{size} of {who}"

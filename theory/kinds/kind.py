@@ -52,10 +52,9 @@ class Within:
     def __str__(self) -> str:
         if self.least is not None and self.most is not None:
             return f" from {self.least} to {self.most}"
-        words = {"least": "at least", "above": "greater than", "most": "at most", "below": "below"}
-        given = ((word, getattr(self, name)) for name, word in words.items())
-        said = " and ".join(f"{word} {limit}" for word, limit in given if limit is not None)
-        return said and f" {said}"
+        given = ("≥", self.least), (">", self.above), ("≤", self.most), ("<", self.below)
+        words = " and ".join(f"{sign} {limit}" for sign, limit in given if limit is not None)
+        return words and f" {words}"
 
     def near(self, usual: float) -> Any:
         """A number within the limits: the usual one, a limit, or one close to it."""

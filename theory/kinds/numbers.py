@@ -36,7 +36,7 @@ class Whole(_Number):
 
     @property
     def example(self) -> int:
-        return int(self.within.near(2))
+        return int(self.within.near(0 if self.within.named else 2))
 
     @property
     def wrong(self) -> tuple[Any, ...]:

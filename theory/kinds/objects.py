@@ -146,9 +146,11 @@ class Many(Kind):
     @property
     def wrong(self) -> tuple[Any, ...]:
         wrong = self.each.wrong if self.each else ()
-        return (None, object(), 1, 1.5, np.array(1), *([each] for each in wrong))
+        return (None, object(), 1, 1.5, "ab", np.array(1), *([each] for each in wrong))
 
     def read(self, name: str, value: Any) -> Any:
+        if isinstance(value, str | bytes):
+            raise self.refusal(name, value)
         try:
             entries = list(value)
         except (TypeError, RuntimeError):  # tensors have reasons of their own

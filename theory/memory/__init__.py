@@ -13,6 +13,7 @@ Patterns and states are rows. `…_by_definition` does what the formula says and
     orthogonal_start  tokens that start orthogonal: one number
     hemisphere        tokens in a hemisphere: Wendel's probability, and how fast they meet
     euclidean         self-attention as a flow in R^d
+    kinds             kinds of parameters: patterns, networks, tokens, times
 """
 
 from theory.memory.capacity import (

@@ -3,18 +3,23 @@
 Shape glossary: `P` or `N` patterns, `d` neurons, α = P/d the load.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import mpmath
 import numpy as np
 from scipy import special
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Finite, OpenUnit, Positive, Steps, Within, checked
+from theory.memory.kinds import Digits, Size, SizeFrom2
 
 
-def unstable_bit_probability(P: int, d: int) -> float:
+@checked
+def unstable_bit_probability(P: Size, d: Size) -> float:
     """The chance that a given bit of a stored pattern flips at its first update, under Hebb's rule.
 
     For P random patterns and zero diagonal, ξ_i^ν h_i = (d − 1) + C at the pattern ν, where the
@@ -22,42 +27,38 @@ def unstable_bit_probability(P: int, d: int) -> float:
     independent fair signs: given ξ^ν and the bits ξ_i^μ, each is a different ξ_j^μ times a sign. As
     a zero field keeps the bit, it flips iff C < −(d − 1), i.e. iff B < (P − 2)(d − 1)/2 for
     B = (C + n)/2 ~ Bin(n, 1/2).
-
-    Raises `ValueError` for a P or a d below 1.
     """
-    P, d = checks.dimension("P", P), checks.dimension("d", d)
     most = ((P - 2) * (d - 1) - 1) // 2
     # P(Bin(n, p) ≤ k) = I_{1−p}(n − k, k + 1), the incomplete beta function
     return float(special.betainc((P - 1) * (d - 1) - most, most + 1, 0.5)) if most >= 0 else 0.0
 
 
-def unstable_bit_limit(load: float) -> float:
+@checked
+def unstable_bit_limit(load: Positive) -> float:
     """Φ(−1/√α), the limit of `unstable_bit_probability(αd, d)` as d → ∞."""
-    return float(special.ndtr(-1 / math.sqrt(checks.positive("load", load))))
+    return float(special.ndtr(-1 / math.sqrt(load)))
 
 
-def mceliece_patterns(d: int, every: bool = False) -> float:
+@checked
+def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
     """d/(2 ln d), or d/(4 ln d) if `every` pattern has to be a fixed point [McEliece1987].
 
     Below the first, a given pattern is a fixed point with probability → 1 as d → ∞ (hence almost
     all are); below the second, all are at once.
-
-    Raises `ValueError` for a d below 2.
     """
     return dense_patterns(d, 2, every)
 
 
-def dense_patterns(d: int, degree: int, every: bool = False) -> float:
+@checked
+def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> float:
     """d^{n−1}/(2 (2n−3)!! ln d), or with 2n for 2 if `every` pattern has to be a fixed point.
 
     The number of patterns at which those of a memory of degree n ≥ 2 stop being fixed points, as
     d → ∞ [KrotovHopfield2016]; n = 2 gives the classical network's.
 
-    Raises `ValueError` for a d or a degree below 2, and where the number exceeds every float.
+    Raises `ValueError` where the number exceeds every float.
     """
-    d, n = checks.dimension("d", d), checks.dimension("degree", degree)
-    if d < 2 or n < 2:
-        raise InputError(f"d is {d} and degree {n}: give at least 2 of each")
+    n = degree
     odd = math.lgamma(2 * n - 1) - math.lgamma(n) - (n - 1) * math.log(2)  # ln (2n − 3)!!
     log = (n - 1) * math.log(d) - odd - math.log(2 * (n if every else 1) * math.log(d))
     if log > 709:
@@ -65,26 +66,19 @@ def dense_patterns(d: int, degree: int, every: bool = False) -> float:
     return math.exp(log)
 
 
-def large_deviation_rate(a: float) -> float:
-    """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)) for −1 ≤ a ≤ 1: Cramér's rate of fair signs.
-
-    Raises `ValueError` for other a.
-    """
-    if not -1 <= a <= 1:
-        raise InputError(f"a is {a}: give a number from −1 to 1")
+@checked
+def large_deviation_rate(a: Annotated[Finite, Within(least=-1, most=1)]) -> float:
+    """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1: Cramér's rate of fair signs."""
     return float(special.xlogy(1 + a, 1 + a) + special.xlogy(1 - a, 1 - a)) / 2
 
 
-def exponential_load(rho: float) -> float:
+@checked
+def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> float:
     """½ I(1 − 2ρ), 0 ≤ ρ < ½: what α has to stay below in the exponential memory.
 
     N = e^{αd} + 1 patterns are then recovered by one update from ρd flipped bits, with probability
     → 1 as d → ∞ [Demircigil2017]; for ρ = 0 that is 2^{d/2} patterns.
-
-    Raises `ValueError` for other ρ.
     """
-    if not 0 <= rho < 0.5:
-        raise InputError(f"rho is {rho}: give a number from 0 and below 1/2")
     return large_deviation_rate(1 - 2 * rho) / 2
 
 
@@ -110,16 +104,14 @@ def load_at(y: mpmath.mpf) -> mpmath.mpf:
     return (mpmath.erf(y) / y - 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-y * y)) ** 2 / 2
 
 
-def critical_load(digits: int = 15) -> CriticalLoad:
+@checked
+def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> CriticalLoad:
     """α_c = max α(y) = 0.1379…, m_c = erf(y*) = 0.9674… and y* = 1.5112…, to so many `digits`.
 
     α'(y) has the sign of D(y) = (2/√π) e^{−y²}(y + 2y³) − erf(y), whose derivative is
     (8/√π) e^{−y²} y²(1 − y²) and D(0) = 0: D rises up to y = 1 and falls from there on to −1, so y*
     is its one zero beyond 1 and the only maximum [AGS1985].
-
-    Raises `ValueError` for digits below 1.
     """
-    digits = checks.dimension("digits", digits)
     with mpmath.workdps(digits + 15):
         y = mpmath.findroot(
             lambda y: (
@@ -135,15 +127,15 @@ def critical_load(digits: int = 15) -> CriticalLoad:
         return CriticalLoad(*(+value for value in values))
 
 
-def retrieval_overlap(load: float, digits: int = 15) -> mpmath.mpf:
+@checked
+def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
     """m(α) = erf(y), α(y) = α on the branch y ≥ y* of retrieval, for 0 < α ≤ α_c, to `digits`.
 
     There α(y) falls from α_c to 0, and α(y) ≤ 1/(2y²), so that y* ≤ y ≤ 1/√(2α) [AGS1985].
 
-    Raises `ValueError` for other loads: above α_c no state near a pattern is left.
+    Raises `ValueError` for loads above α_c, where no state near a pattern is left.
     """
-    digits = checks.dimension("digits", digits)
-    alpha, critical = mpmath.mpf(checks.positive_number("load", load)), critical_load(digits + 5)
+    alpha, critical = mpmath.mpf(load), critical_load(digits + 5)
     if load > float(critical.load):
         raise InputError(
             f"load is {load}, above α_c = {mpmath.nstr(critical.load, 10)}: no retrieval is left; "
@@ -163,27 +155,18 @@ def retrieval_overlap(load: float, digits: int = 15) -> mpmath.mpf:
         return +overlap
 
 
-def clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, float]:
+@checked
+def clopper_pearson(
+    successes: Annotated[Steps, Within(most="trials")], trials: Size, level: OpenUnit
+) -> tuple[float, float]:
     """An interval that holds a binomial probability with at least `level`, whatever it is.
 
-    Each end is missed with a chance of at most (1 − level)/2 [Clopper1934].
-
-    Raises `ValueError` unless 0 ≤ successes ≤ trials, trials ≥ 1 and 0 < level < 1.
+    Each end is missed with a probability of at most (1 − level)/2 [Clopper1934].
     """
-    k, n = checks.step_count("successes", successes), checks.dimension("trials", trials)
-    if k > n:
-        raise InputError(f"{k} successes in {n} trials: there cannot be more than trials")
-    tail = (1 - probability("level", level)) / 2
+    k, n, tail = successes, trials, (1 - level) / 2
     low = float(special.betaincinv(k, n - k + 1, tail)) if k else 0.0
     high = float(special.betainccinv(k + 1, n - k, tail)) if k < n else 1.0
     return low, high
-
-
-def probability(name: str, value: float) -> float:
-    """`value` as a float strictly between 0 and 1; else `ValueError`."""
-    if not 0 < value < 1:
-        raise InputError(f"{name} is {value}: give a number between 0 and 1")
-    return float(value)
 
 
 def median_interval(values: np.ndarray, level: float) -> tuple[float, float]:
@@ -192,7 +175,7 @@ def median_interval(values: np.ndarray, level: float) -> tuple[float, float]:
     values (n,) are independent. The k-th smallest exceeds the median with a chance of at most
     P(Bin(n, 1/2) < k). For too few values the interval is (−∞, ∞).
     """
-    n, tail = len(values), (1 - probability("level", level)) / 2
+    n, tail = len(values), (1 - level) / 2
     below = int((special.bdtr(np.arange(n), n, 0.5) < tail).sum())  # the k-th fits for k ≤ below
     if below == 0:
         return -math.inf, math.inf

@@ -1,16 +1,23 @@
 """A measured capacity curve: what a classical network recalls at each load, with intervals."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
-from theory import checks
-from theory.memory.capacity import clopper_pearson, median_interval, probability
+from theory import machine
+from theory.kinds import Count, OpenUnit, Reals, Seed, Steps, Within, checked
+from theory.memory.capacity import clopper_pearson, median_interval
 from theory.memory.hopfield import asynchronous_update, hebb, hebb_fields
+from theory.memory.kinds import Size
 from theory.memory.patterns import flipped, overlap, random_patterns
+
+Loads: TypeAlias = Annotated[Any, Reals("n", Within(above=0))]
+"""Numbers > 0, shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +49,15 @@ class CapacityCurve:
     overlap: Measured
 
 
+@checked
 def capacity_curve(
-    d: int,
-    loads: ArrayLike,
-    runs: int,
-    rng: np.random.Generator,
+    d: Size,
+    loads: Loads,
+    runs: Count,
+    rng: Seed,
     *,
-    flips: int = 0,
-    level: float = 0.95,
+    flips: Annotated[Steps, Within(most="d")] = 0,
+    level: OpenUnit = 0.95,
 ) -> CapacityCurve:
     """Measure Hebb networks of d neurons at each load α, with P = max(1, round(αd)) patterns.
 
@@ -58,11 +66,10 @@ def capacity_curve(
     flipped, which measures the basin, and is updated asynchronously until nothing changes. The
     intervals hold with probability `level` each.
 
-    Raises `ValueError` for loads that are not positive, sizes below 1, and a level not in (0, 1).
+    Raises `ValueError` for networks and runs that do not fit in memory.
     """
-    d, runs = checks.dimension("d", d), checks.dimension("runs", runs)
-    wanted, level = np.atleast_1d(checks.positive("loads", loads)), probability("level", level)
-    counts = np.maximum(1, np.rint(wanted * d)).astype(np.int64)
+    machine.fits_in_memory(f"{runs} runs", 2 * 8 * len(loads) * runs, "take fewer of them")
+    counts = np.maximum(1, np.rint(loads * d)).astype(np.int64)
     unstable, recalled = np.empty((2, len(counts), runs))
     for place in np.ndindex(unstable.shape):
         xi = random_patterns(int(counts[place[0]]), d, rng)

@@ -17,77 +17,72 @@ transcendental, and else its sign is that of a value to enough digits. No answer
 Shape glossary: `…` leading dimensions of states, `N` patterns, `d` neurons.
 """
 
+from __future__ import annotations
+
 import decimal
 import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, Steps, Within, checked
 from theory.memory.hopfield import Relaxation, orders
-from theory.memory.patterns import inner_products, pattern_rows, states
+from theory.memory.kinds import OneState, Order, Patterns, States
+from theory.memory.patterns import inner_products
 
-Degree = int | Literal["exp"]
+Power: TypeAlias = Annotated[Count, Within(least=2, most=10_000)]
+"""The n of xⁿ."""
+Degree: TypeAlias = Power | Literal["exp"]
 EPS = 2.0**-53
 
 
-def dense_energy(patterns: ArrayLike, s: ArrayLike, degree: int) -> np.ndarray:
+@checked
+def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
     """E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ (…), exactly: an array of Python integers, of any size.
 
     Patterns (N, d), states s (…, d), degree n ≥ 2.
-
-    Raises `ValueError` for entries other than ±1, shapes that do not match, and n < 2.
     """
-    xi = pattern_rows(patterns)
-    d, n = xi.shape[1], _power(degree)
-    powers = np.array([x**n for x in range(-d, d + 1)], dtype=object)
-    x = inner_products(states("s", s, d), xi)
+    d = patterns.shape[1]
+    powers = np.array([x**degree for x in range(-d, d + 1)], dtype=object)
+    x = inner_products(s, patterns)
     return np.asarray(-powers[x + d].sum(axis=-1), dtype=object)
 
 
-def exponential_log_energy(patterns: ArrayLike, s: ArrayLike) -> np.ndarray:
+@checked
+def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
     """ln(−E(s)) = ln Σ_μ exp⟨ξ^μ, s⟩ (…) for F = exp, which never overflows; as `dense_energy`."""
-    xi = pattern_rows(patterns)
-    x = inner_products(states("s", s, xi.shape[1]), xi)
+    x = inner_products(s, patterns)
     largest = x.max(axis=-1, keepdims=True)
     with np.errstate(under="ignore"):
         return np.asarray(largest[..., 0] + np.log(np.exp(x - largest).sum(axis=-1)))
 
 
-def dense_preferred(patterns: ArrayLike, s: ArrayLike, degree: Degree) -> np.ndarray:
+@checked
+def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
     """sgn D_i(s) (…, d) for every neuron: the value of lower energy, or 0 for an exact tie.
 
     Patterns (N, d), states s (…, d); `degree` is n ≥ 2, or "exp".
-
-    Raises `ValueError` for entries other than ±1, shapes that do not match, and other degrees.
     """
-    xi = pattern_rows(patterns)
-    s = states("s", s, xi.shape[1])
-    interaction, x = _interaction(degree, *xi.shape), inner_products(s, xi)
+    interaction, x = _interaction(degree, *patterns.shape), inner_products(s, patterns)
     wanted = np.empty_like(s)
-    for i, bits in enumerate(xi.T):
+    for i, bits in enumerate(patterns.T):
         wanted[..., i] = interaction.preferred(x - s[..., i, None] * bits, bits)
     return wanted
 
 
-def dense_synchronous_update(patterns: ArrayLike, s: ArrayLike, degree: Degree) -> np.ndarray:
+@checked
+def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
     """All neurons at once: sgn D_i(s) (…, d), and s_i at a tie; as `dense_preferred`."""
     wanted = dense_preferred(patterns, s, degree)
-    return np.where(wanted == 0, np.asarray(s, dtype=np.int64), wanted)
+    return np.where(wanted == 0, s, wanted)
 
 
+@checked
 def dense_update(
-    patterns: ArrayLike,
-    s: ArrayLike,
-    degree: Degree,
-    order: np.random.Generator | ArrayLike,
-    *,
-    sweeps: int = 1000,
+    patterns: Patterns, s: States, degree: Degree, order: Order, *, sweeps: Steps = 1000
 ) -> Relaxation:
     """Update one neuron after the other, until a sweep through all d changes nothing.
 
@@ -96,14 +91,12 @@ def dense_update(
     flip lowers the energy and every sign is exact, so the updates come to an end. A sweep costs
     O(Nd) a state.
 
-    Raises `ValueError` as `dense_preferred` does, and for an order that is no permutation.
+    Raises `ValueError` for an order that is no permutation.
     """
-    xi, sweeps = pattern_rows(patterns), checks.step_count("sweeps", sweeps)
-    N, d = xi.shape
-    s = states("s", s, d)
+    N, d = patterns.shape
     sequence, interaction = orders(order, d), _interaction(degree, N, d)
-    rows, columns = s.reshape(-1, d).copy(), xi.T.copy()
-    x = inner_products(rows, xi)
+    rows, columns = s.reshape(-1, d).copy(), patterns.T.copy()
+    x = inner_products(rows, patterns)
     flips, made = np.zeros((2, len(rows)), dtype=np.int64)
     converged = np.zeros(len(rows), dtype=bool)
     for _ in range(sweeps):
@@ -131,19 +124,15 @@ def dense_update(
     )
 
 
-def dense_preferred_by_definition(patterns: ArrayLike, s: ArrayLike, degree: int) -> list[int]:
+@checked
+def dense_preferred_by_definition(patterns: Patterns, s: OneState, degree: Power) -> list[int]:
     """`dense_preferred` of one state s (d,), as the formula says, in Python integers."""
-    xi = pattern_rows(patterns).tolist()
-    given, n = states("s", s, len(xi[0])), _power(degree)
-    if given.ndim != 1:
-        raise InputError(f"s has shape {given.shape}: the definition takes one state (d,)")
-    state = given.tolist()
-    wanted = []
+    xi, state, wanted = patterns.tolist(), s.tolist(), []
     for i in range(len(state)):
         difference = 0
         for row in xi:
             u = sum(row[j] * state[j] for j in range(len(row)) if j != i)
-            difference += (u + row[i]) ** n - (u - row[i]) ** n
+            difference += (u + row[i]) ** degree - (u - row[i]) ** degree
         wanted.append((difference > 0) - (difference < 0))
     return wanted
 
@@ -217,8 +206,7 @@ def _interaction(degree: Degree, N: int, d: int) -> _Interaction:
         log = np.arange(1.0 - d, d)
         # Differences of logarithms are whole; exp is right to a few units in the last place.
         return _Interaction(log, np.ones_like(log), None, False, 8 * EPS)
-    n = _power(degree, ", or 'exp'")
-    exact = [(u + 1) ** n - (u - 1) ** n for u in range(1 - d, d)]
+    exact = [(u + 1) ** degree - (u - 1) ** degree for u in range(1 - d, d)]
     table = np.array(exact, dtype=object)
     if N * max(map(abs, exact)) <= 2**53:
         whole = table.astype(np.float64)
@@ -227,9 +215,3 @@ def _interaction(degree: Degree, N: int, d: int) -> _Interaction:
     sign = np.array([float((value > 0) - (value < 0)) for value in exact])
     # |G| ≥ 2 where it is not 0, so 0 < l ≤ max l; each l is right to 4 units in its last place.
     return _Interaction(log, sign, table, False, (10 * float(log.max()) + 8) * EPS)
-
-
-def _power(degree: Degree, other: str = "") -> int:
-    if isinstance(degree, (bool, str)) or not isinstance(degree, (int, np.integer)) or degree < 2:
-        raise InputError(f"degree is {degree!r}: give an integer that is at least 2{other}")
-    return int(degree)

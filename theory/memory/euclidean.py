@@ -14,16 +14,21 @@ but at most one pick the largest or the smallest token, the leaders
 [GLPR2023].
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
-from theory import checks
 from theory.checks import InputError
-from theory.memory.sphere import increasing_times, integrate, square_matrix, token_shape
+from theory.kinds import Finite, Inputs, checked
+from theory.memory.kinds import ScoreMatrix, Times
+from theory.memory.sphere import integrate
+
+NumberOrMatrix: TypeAlias = Finite | ScoreMatrix
+"""A multiple of the identity, or a matrix (d, d)."""
 
 LARGEST_GROWTH = 20.0  # e^20 = 5e8 times an error of 1e-12 in z still leaves 3 digits of x
 
@@ -37,11 +42,9 @@ class EuclideanFlow:
     attention: np.ndarray
 
 
+@checked
 def euclidean_flow(
-    X: ArrayLike,
-    times: Sequence[float] | np.ndarray,
-    V: ArrayLike = 1.0,
-    QK: ArrayLike = 1.0,
+    X: Inputs, times: Times, V: NumberOrMatrix = 1.0, QK: NumberOrMatrix = 1.0
 ) -> EuclideanFlow:
     """Tokens X (…, n, d) at each of the `times` ≥ 0, in increasing order, and their attention.
 
@@ -50,13 +53,10 @@ def euclidean_flow(
     that follow the same leader stay a bounded distance apart while they grow, so their z meet, and
     what A is made of, x = e^{tV}z, is known to about 1e-12·e^{t‖V‖}.
 
-    Raises `ValueError` for shapes that do not fit, NaN or infinite entries, times that are not in
-    increasing order from 0 on or reach beyond 20/‖V‖, and scores that overflow.
+    Raises `ValueError` for times beyond 20/‖V‖, and for scores that overflow.
     """
-    X = checks.vectors("X", X)
-    token_shape("X", X.shape)
     d = X.shape[-1]
-    V, QK, times = _square("V", V, d), _square("QK", QK, d), increasing_times(times)
+    V, QK = _square("V", V, d), _square("QK", QK, d)
     growth = float(np.linalg.norm(V, 2))
     if times[-1] * growth > LARGEST_GROWTH:
         raise InputError(
@@ -89,5 +89,10 @@ def _attention(z: np.ndarray, t: float, V: np.ndarray, QK: np.ndarray) -> np.nda
     return A / A.sum(axis=-1, keepdims=True)
 
 
-def _square(name: str, value: ArrayLike, d: int) -> np.ndarray:
-    return square_matrix(name, np.multiply(value, np.eye(d)) if np.ndim(value) == 0 else value, d)
+def _square(name: str, value: float | np.ndarray, d: int) -> np.ndarray:
+    matrix = np.multiply(value, np.eye(d)) if np.ndim(value) == 0 else np.asarray(value)
+    if matrix.shape != (d, d):
+        raise InputError(
+            f"{name} has shape {matrix.shape} but tokens have dimension {d}: give ({d}, {d})"
+        )
+    return matrix

@@ -20,42 +20,42 @@ and D(t) ≤ D(0)·e^{−nat}.  Projecting back to the sphere does not lengthen 
 Scores of absolute value at most β‖QᵀK‖ have n·A_ij ≥ e^{−2β‖QᵀK‖} (SA), e^{−β‖QᵀK‖} (USA).  ∎
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import comb
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
-from theory import checks
 from theory.checks import InputError
-from theory.memory.sphere import Kind, known_kind, one_beta, score_matrix, token_shape, unit_tokens
+from theory.kinds import Count, Inputs, NonNegative, Within, checked
+from theory.memory.kinds import Direction, OneUnitTokens, ScoreMatrix, UnitTokens
+from theory.memory.sphere import Kind
 
 LP_TOLERANCE = 1e-10  # of the linear program; the least that its solver takes
 
 
-def hemisphere_probability(n: int, d: int) -> Fraction:
+@checked
+def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -> Fraction:
     """2^{−(n−1)} Σ_{k<d} C(n−1, k), the chance that n uniform points lie in an open hemisphere.
 
     Points of the sphere in R^d; it is 1 for n ≤ d.  It holds for any n independent symmetric points
     of R^d that are almost surely in general position [Wendel1962].
     """
-    n, d = checks.dimension("n", n), checks.dimension("d", d)
     return Fraction(sum(comb(n - 1, k) for k in range(min(d, n))), 2 ** (n - 1))
 
 
-def hemisphere_pole(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+@checked
+def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
     """A direction w (…, d), ‖w‖ = 1, and min_i ⟨w, x_i⟩/‖x_i‖ (…,), of tokens X (…, n, d).
 
     w is the solution of a linear program: maximise m with ⟨w, x_i⟩ ≥ m‖x_i‖ and |w_k| ≤ 1.  The
     minimum that is returned was computed from w: above rounding it proves that the tokens lie in
     the open hemisphere about w.  A token 0 lies in none, and the minimum is 0; where w = 0 is the
     best solution the first unit vector is returned.
-
-    Raises `ValueError` for shapes that do not fit and for NaN or infinite entries.
     """
-    X = checks.vectors("X", X)
-    token_shape("X", X.shape)
     largest = abs(X).max(axis=-1, keepdims=True)
     rows = X / np.where(largest > 0, largest, 1)  # first, as squares of entries may overflow
     rows = rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1)
@@ -66,41 +66,42 @@ def hemisphere_pole(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return w, margin
 
 
-def in_open_hemisphere(X: ArrayLike) -> np.ndarray:
+@checked
+def in_open_hemisphere(X: Inputs) -> np.ndarray:
     """Whether some w has ⟨w, x_i⟩ > 0 for all tokens of X (…, n, d), as booleans (…,).
 
     Decided by `hemisphere_pole`: True is certain, as its w is one, beyond rounding.  False is said
     of tokens whose best w leaves less than about 1e-9, the precision of the linear program.
     """
     _, margin = hemisphere_pole(X)
-    return np.asarray(margin > 2 * (np.shape(X)[-1] + 2) * np.finfo(np.float64).eps)
+    return np.asarray(margin > 2 * (X.shape[-1] + 2) * np.finfo(np.float64).eps)
 
 
+@checked
 def hemisphere_rate(
-    X: ArrayLike, beta: float, w: ArrayLike, kind: Kind = "SA", QK: ArrayLike | None = None
+    X: OneUnitTokens,
+    beta: NonNegative,
+    w: Direction,
+    kind: Kind = "SA",
+    QK: ScoreMatrix | None = None,
 ) -> float:
     """λ = m·e^{−2β‖QᵀK‖} (SA), m·e^{−β‖QᵀK‖} (USA), m = min_i ⟨w, x_i⟩: D(t) ≤ D(0)·e^{−λt}.
 
     D is `cone_diameter`; X (n, d) and w (d,) of unit length.  See the module for the proof.
 
-    Raises `ValueError` as `sphere_velocity` does, and for a w with m ≤ 0.
+    Raises `ValueError` for a w with m ≤ 0.
     """
-    X, beta = unit_tokens("X", X), one_beta(beta)
-    if X.ndim != 2:
-        raise InputError(f"X has shape {X.shape}: give one set of tokens (n, d)")
-    w = _pole(w, X)
-    B = score_matrix(QK, X.shape[-1])
-    norm = 1.0 if B is None else float(np.linalg.norm(B, 2))
-    sides = 2 if known_kind(kind) == "SA" else 1
-    return float((X @ w).min() * np.exp(-sides * beta * norm))
+    norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
+    sides = 2 if kind == "SA" else 1
+    return float((X @ _pole(w, X)).min() * np.exp(-sides * beta * norm))
 
 
-def cone_diameter(X: ArrayLike, w: ArrayLike) -> np.ndarray:
+@checked
+def cone_diameter(X: UnitTokens, w: Direction) -> np.ndarray:
     """D (…,) = max_{ij} ‖y_i − y_j‖ of tokens X (…, n, d), y_i = x_i/⟨w, x_i⟩.
 
     It bounds all distances ‖x_i − x_j‖.  Raises `ValueError` for a w (d,) with some ⟨w, x_i⟩ ≤ 0.
     """
-    X = unit_tokens("X", X)
     y = X / (X @ _pole(w, X))[..., None]
     return np.asarray(
         np.linalg.norm(y[..., :, None, :] - y[..., None, :, :], axis=-1).max(axis=(-1, -2))
@@ -124,10 +125,7 @@ def _direction(rows: np.ndarray) -> np.ndarray:
     return w / length if length > 0 else np.eye(d)[0]
 
 
-def _pole(w: ArrayLike, X: np.ndarray) -> np.ndarray:
-    w = checks.vectors("w", w, X.shape[-1])
-    if w.ndim != 1:
-        raise InputError(f"w has shape {w.shape}: give one direction ({X.shape[-1]},)")
+def _pole(w: np.ndarray, X: np.ndarray) -> np.ndarray:
     least = (X @ w).min(initial=np.inf)
     if not least > 0:
         raise InputError(

@@ -11,17 +11,20 @@ Whole-number weights give exact results (int64); those of float weights are roun
 Shape glossary: `…` leading dimensions of states, `P` patterns, `d` neurons.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count, repeat
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.memory.patterns import exact_format, inner_products, pattern_rows, states
+from theory.kinds import Steps, checked
+from theory.memory.kinds import Bias, OneState, Order, Patterns, Permutation, States, Weights
+from theory.memory.patterns import exact_format, inner_products
 
 LARGEST = 2.0**62  # sums of absolute values up to here leave int64 room for a factor 2
 
@@ -69,49 +72,49 @@ class Network:
         return s @ self.weights.astype(self.kind, copy=False) + self.bias.astype(self.kind)
 
 
-def hebb(patterns: ArrayLike) -> np.ndarray:
+@checked
+def hebb(patterns: Patterns) -> np.ndarray:
     """Hebb's weights w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, (d, d) int64.
 
     The textbook's factor 1/d is left out: it changes no sign of a field, and without it everything
     is exact. Patterns (P, d) of ±1 [Hopfield1982].
 
-    Raises `ValueError` for other entries, and for weights that do not fit into memory.
+    Raises `ValueError` for weights that do not fit into memory.
     """
-    xi = pattern_rows(patterns)
-    P, d = xi.shape
+    P, d = patterns.shape
     machine.fits_in_memory(f"weights between {d} neurons", 16 * d * d, "take fewer neurons")
-    kind = exact_format(P)
-    xi = xi.astype(kind)
+    xi = patterns.astype(exact_format(P))
     weights = (xi.T @ xi).astype(np.int64)
     np.fill_diagonal(weights, 0)
     return weights
 
 
-def hebb_fields(patterns: ArrayLike, s: ArrayLike) -> np.ndarray:
+@checked
+def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
     """The fields (…, d) of `hebb(patterns)` at states s (…, d), int64, without its d × d weights:
 
     h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where P s is what the zero diagonal leaves out.
     """
-    xi = pattern_rows(patterns)
-    s = states("s", s, xi.shape[1])
-    kind = exact_format(xi.size)
-    return (inner_products(s, xi).astype(kind) @ xi.astype(kind)).astype(np.int64) - len(xi) * s
+    P, kind = len(patterns), exact_format(patterns.size)
+    through = inner_products(s, patterns).astype(kind) @ patterns.astype(kind)
+    return through.astype(np.int64) - P * s
 
 
-def hopfield_fields(weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = None) -> np.ndarray:
+@checked
+def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """h_i = Σ_j w_ij s_j + b_i, (…, d), for weights (d, d), states s (…, d) and a bias (d,) or 0.
 
     int64 and exact for whole-number weights and bias, else float64.
 
-    Raises `ValueError` for weights that are not square, symmetric, finite and of zero diagonal, for
-    whole numbers too large for int64, for states other than ±1, and for shapes that do not match.
+    Raises `ValueError` for weights that are not symmetric and of zero diagonal, and for whole
+    numbers too large for int64.
     """
     network = checked_network(weights, bias)
-    s = states("s", s, len(network.bias))
     return network.fields(s.astype(network.kind)).astype(network.weights.dtype)
 
 
-def hopfield_energy(weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = None) -> np.ndarray:
+@checked
+def hopfield_energy(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i, (…); shapes and errors as `hopfield_fields`.
 
     It is −½⟨s, h + b⟩, and whole for whole numbers: every pair i ≠ j is counted twice.  As W is
@@ -120,19 +123,19 @@ def hopfield_energy(weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = N
     the finitely many states none with a smaller energy is met again, so updates end.
     """
     network = checked_network(weights, bias)
-    s = states("s", s, len(network.bias))
     h = network.fields(s.astype(network.kind)).astype(network.weights.dtype)
     doubled = np.vecdot(s.astype(h.dtype), h + network.bias)
     return np.asarray(-(doubled // 2) if h.dtype == np.int64 else -doubled / 2)
 
 
+@checked
 def asynchronous_update(
-    weights: ArrayLike,
-    s: ArrayLike,
-    order: np.random.Generator | ArrayLike,
-    bias: ArrayLike | None = None,
+    weights: Weights,
+    s: States,
+    order: Order,
+    bias: Bias | None = None,
     *,
-    sweeps: int = 1000,
+    sweeps: Steps = 1000,
 ) -> Relaxation:
     """Update one neuron after the other, until a sweep through all d changes nothing.
 
@@ -147,9 +150,8 @@ def asynchronous_update(
 
     Raises `ValueError` as `hopfield_fields` does, and for an order that is no permutation.
     """
-    network, sweeps = checked_network(weights, bias), checks.step_count("sweeps", sweeps)
+    network = checked_network(weights, bias)
     d = len(network.bias)
-    s = states("s", s, d)
     sequence = orders(order, d)
     rows = s.reshape(-1, d).astype(network.kind)
     whole = network.weights.dtype == np.int64
@@ -193,20 +195,20 @@ def _sweep(twice: np.ndarray, h: np.ndarray, s: np.ndarray, order: np.ndarray) -
     return flips
 
 
-def orders(order: np.random.Generator | ArrayLike, d: int) -> Iterator[np.ndarray]:
+def orders(order: np.random.Generator | np.ndarray, d: int) -> Iterator[np.ndarray]:
     """One permutation after the other, for ever."""
     if isinstance(order, np.random.Generator):
         return (order.permutation(d) for _ in count())
-    given = checks.array_of("order", order)
-    if given.shape != (d,) or given.dtype.kind not in "iu" or (np.sort(given) != range(d)).any():
+    if order.shape != (d,) or (np.sort(order) != range(d)).any():
         raise InputError(
-            f"order is {given.tolist()!r:.60}: give a permutation of 0 … {d - 1}, or a generator"
+            f"order is {order.tolist()!r:.60}: give a permutation of 0 … {d - 1}, or a generator"
         )
-    return repeat(given)
+    return repeat(order)
 
 
+@checked
 def asynchronous_update_by_definition(
-    weights: ArrayLike, s: ArrayLike, order: ArrayLike, bias: ArrayLike | None = None
+    weights: Weights, s: OneState, order: Permutation, bias: Bias | None = None
 ) -> list[list[int]]:
     """The states after every update, one neuron at a time, of one state s (d,) and one permutation.
 
@@ -214,12 +216,10 @@ def asynchronous_update_by_definition(
     """
     network = checked_network(weights, bias)
     d = len(network.bias)
-    state, permutation = states("s", s, d), next(orders(order, d)).tolist()
-    if state.ndim != 1:
-        raise InputError(f"s has shape {state.shape}: the definition takes one state (d,)")
+    permutation = next(orders(order, d)).tolist()
     w = [[Fraction(value) for value in row] for row in network.weights.tolist()]
     b = [Fraction(value) for value in network.bias.tolist()]
-    visited = [state.tolist()]
+    visited = [s.tolist()]
     while len(visited) <= d or visited[-1] != visited[-1 - d]:
         for i in permutation:
             now = list(visited[-1])
@@ -230,17 +230,17 @@ def asynchronous_update_by_definition(
     return visited
 
 
-def synchronous_update(
-    weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = None
-) -> np.ndarray:
+@checked
+def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """All neurons at once: sgn h(s) (…, d), and s where a field is 0; as `hopfield_fields`."""
     network = checked_network(weights, bias)
-    s = states("s", s, len(network.bias)).astype(network.kind)
+    s = s.astype(network.kind)
     return _signs(network.fields(s), s).astype(np.int64)
 
 
+@checked
 def synchronous_run(
-    weights: ArrayLike, s: ArrayLike, bias: ArrayLike | None = None, *, max_steps: int = 1000
+    weights: Weights, s: States, bias: Bias | None = None, *, max_steps: Steps = 1000
 ) -> Cycle:
     """Synchronous updates until the cycle, whose length is 1 or 2 as W is symmetric.
 
@@ -252,26 +252,23 @@ def synchronous_run(
     Raises `ValueError` as `hopfield_fields` does.
     """
     network = checked_network(weights, bias)
-    s = states("s", s, len(network.bias))
     kept = network.weights.astype(network.kind)  # once, and not at every step
     fast = Network(kept, network.bias.astype(network.kind), network.kind)
     return _to_cycle(fast.fields, s, network.kind, max_steps)
 
 
-def hebb_synchronous_run(patterns: ArrayLike, s: ArrayLike, *, max_steps: int = 1000) -> Cycle:
+@checked
+def hebb_synchronous_run(patterns: Patterns, s: States, *, max_steps: Steps = 1000) -> Cycle:
     """`synchronous_run(hebb(patterns), s)`, without the weights where that is cheaper.
 
     A step through the patterns takes 2Pd multiplications a state, through the weights d².
     """
-    xi = pattern_rows(patterns)
-    P, d = xi.shape
+    P, d = patterns.shape
     if d <= 2 * P:
-        return synchronous_run(hebb(xi), s, max_steps=max_steps)
-    kind = exact_format(xi.size)
-    rows = xi.astype(kind)
-    return _to_cycle(
-        lambda s: (s @ rows.T) @ rows - kind(P) * s, states("s", s, d), kind, max_steps
-    )
+        return synchronous_run(hebb(patterns), s, max_steps=max_steps)
+    kind = exact_format(patterns.size)
+    rows = patterns.astype(kind)
+    return _to_cycle(lambda s: (s @ rows.T) @ rows - kind(P) * s, s, kind, max_steps)
 
 
 def _to_cycle(
@@ -280,7 +277,6 @@ def _to_cycle(
     kind: type[np.float32] | type[np.float64] | type[np.int64],
     max_steps: int,
 ) -> Cycle:
-    max_steps = checks.step_count("max_steps", max_steps)
     ends = s.reshape(-1, s.shape[-1]).copy()
     period, steps = np.zeros((2, len(ends)), dtype=np.int64)
     running, now = np.arange(len(ends)), ends.astype(kind)
@@ -313,21 +309,9 @@ def _signs(h: np.ndarray, s: np.ndarray) -> np.ndarray:
     return signs
 
 
-def checked_network(weights: ArrayLike, bias: ArrayLike | None = None) -> Network:
+def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Network:
     """Weights (d, d), symmetric and of zero diagonal, and a bias (d,) or 0; else `ValueError`."""
-    w = checks.array_of("weights", weights)
-    if w.ndim != 2 or w.shape[0] != w.shape[1] or w.shape[0] < 1:
-        raise InputError(f"weights has shape {w.shape}: give a square matrix (d, d)")
-    b = np.zeros(len(w), dtype=np.int64) if bias is None else checks.array_of("bias", bias)
-    if b.shape != (len(w),):
-        raise InputError(
-            f"bias has shape {b.shape} and weights {w.shape}: give one number for each neuron, "
-            f"({len(w)},)"
-        )
-    for name, array in (("weights", w), ("bias", b)):
-        if array.dtype.kind not in "iuf":
-            raise InputError(f"{name} has dtype {array.dtype}: give whole or real numbers")
-        checks.finite(name, array.dtype.kind != "f" or bool(np.isfinite(array).all()))
+    w, b = weights, np.zeros(len(weights), dtype=np.int64) if bias is None else bias
     if not np.array_equal(w, w.T):
         i, j = np.argwhere(w != w.T)[0]
         raise InputError(

@@ -3,35 +3,26 @@
 Shape glossary: `…` leading dimensions, `N` patterns, `d` features; patterns x_j are rows.
 """
 
-import numpy as np
-from numpy.typing import ArrayLike
+from __future__ import annotations
 
-from theory import checks, machine
-from theory.checks import InputError, Real
+import numpy as np
+
+from theory import machine
+from theory.checks import InputError
+from theory.kinds import Positive, PositiveArray, Vectors, checked
+from theory.memory.kinds import PatternVectors, Size, Updates
 
 BLOCK = 2**22  # inner products that `separation` holds at a time: 32 MiB
 
 
-def pattern_vectors(patterns: ArrayLike) -> np.ndarray:
-    """The patterns (N, d), N ≥ 1, as float64 with finite entries and finite squares."""
-    X = checks.vectors("patterns", patterns)
-    if X.ndim != 2 or X.shape[0] < 1:
-        raise InputError(f"patterns has shape {X.shape}: give at least one pattern, as rows (N, d)")
+def squares_fit(X: np.ndarray) -> None:
+    """Raise `ValueError` for patterns (N, d) whose squares overflow."""
     # 4·d·max² bounds every ‖x_i − x_j‖² and so whatever is computed from the patterns alone.
     with np.errstate(over="ignore"):
         largest = np.abs(X).max()
         fits = np.isfinite(4 * X.shape[1] * largest**2)
     if not fits:
         raise InputError(f"patterns contains {largest:.3g}, whose square overflows: rescale them")
-    return X
-
-
-def _network(
-    patterns: ArrayLike, states: ArrayLike, beta: float
-) -> tuple[np.ndarray, np.ndarray, float]:
-    X = pattern_vectors(patterns)
-    xi = checks.vectors("states", states, X.shape[1])
-    return X, xi, checks.positive_number("beta", beta)
 
 
 def _scores(X: np.ndarray, xi: np.ndarray) -> np.ndarray:
@@ -56,37 +47,43 @@ def _softmax(scores: np.ndarray, beta: float) -> np.ndarray:
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def pattern_weights(patterns: ArrayLike, states: ArrayLike, beta: float) -> np.ndarray:
+@checked
+def pattern_weights(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
     """p = softmax(beta·Xξ), the weight (…, N) of each pattern in the update of each state.
 
     patterns X (N, d), states ξ (…, d), beta > 0.  The largest score is subtracted first, so no
     beta overflows; a score is rounded by about d·2⁻⁵³·‖x_j‖‖ξ‖, which beta multiplies.
 
-    Raises `ValueError` for shapes that do not match, for NaN or infinite entries, for a beta that
-    is not finite and positive, and for inner products that overflow or do not fit in memory.
+    Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
-    X, xi, beta = _network(patterns, states, beta)
-    return _softmax(_scores(X, xi), beta)
+    squares_fit(patterns)
+    return _softmax(_scores(patterns, states), beta)
 
 
+@checked
 def modern_hopfield_step(
-    patterns: ArrayLike, states: ArrayLike, beta: float, steps: int = 1
+    patterns: PatternVectors,
+    states: Vectors,
+    beta: Positive,
+    steps: Updates = 1,
 ) -> np.ndarray:
     """The states (…, d) after exactly `steps` updates f(ξ) = Xᵀ softmax(beta·Xξ).
 
     f(ξ) = ξ − ∇E(ξ), E the `modern_hopfield_energy` [Ramsauer2021, equation 3]; it lies in the
     convex hull of the patterns.  With steps = 0 the states are returned as they are.
 
-    Shapes and errors as in `pattern_weights`; `steps` must be an integer ≥ 0.
+    Shapes and errors as in `pattern_weights`.
     """
-    X, xi, beta = _network(patterns, states, beta)
-    for _ in range(checks.step_count("steps", steps)):
+    squares_fit(patterns)
+    xi = states
+    for _ in range(steps):
         with np.errstate(under="ignore"):
-            xi = _softmax(_scores(X, xi), beta) @ X
+            xi = _softmax(_scores(patterns, xi), beta) @ patterns
     return xi
 
 
-def modern_hopfield_energy(patterns: ArrayLike, states: ArrayLike, beta: float) -> np.ndarray:
+@checked
+def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
     """E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² of each state, (…,).
 
     lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2].
@@ -100,7 +97,8 @@ def modern_hopfield_energy(patterns: ArrayLike, states: ArrayLike, beta: float) 
 
     Shapes and errors as in `pattern_weights`.
     """
-    X, xi, beta = _network(patterns, states, beta)
+    X, xi = patterns, states
+    squares_fit(X)
     scores = _scores(X, xi)
     squares = np.vecdot(X, X)
     best = scores.argmax(axis=-1)
@@ -117,14 +115,16 @@ def modern_hopfield_energy(patterns: ArrayLike, states: ArrayLike, beta: float) 
     return np.asarray(energy)
 
 
-def jacobian(patterns: ArrayLike, states: ArrayLike, beta: float) -> np.ndarray:
+@checked
+def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
     """The derivative of the update, beta·Xᵀ(diag p − ppᵀ)X, (…, d, d).
 
     It is beta times the covariance of the patterns under p, so symmetric and positive
     semidefinite [Ramsauer2021].  Shapes and errors as in `pattern_weights`.
     """
-    X, xi, beta = _network(patterns, states, beta)
-    scores = _scores(X, xi)
+    X = patterns
+    squares_fit(X)
+    scores = _scores(X, states)
     machine.fits_in_memory(
         f"{scores.size} centred patterns", 2 * 8 * scores.size * X.shape[1], "pass fewer states"
     )
@@ -135,16 +135,17 @@ def jacobian(patterns: ArrayLike, states: ArrayLike, beta: float) -> np.ndarray:
         return np.asarray(beta * (np.swapaxes(centred, -1, -2) @ centred))
 
 
-def separation(patterns: ArrayLike) -> np.ndarray:
+@checked
+def separation(patterns: PatternVectors) -> np.ndarray:
     """Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each pattern, (N,) [Ramsauer2021, Definition 2].
 
     It is infinite for a single pattern, and at most 0 where another pattern has a larger inner
     product with x_i than itself.  Inner products are formed in blocks: O(N) memory, O(N²d) time.
 
-    Raises `ValueError` unless patterns is (N, d), N ≥ 1, with finite entries.
+    Raises `ValueError` for patterns whose squares overflow.
     """
-    X = pattern_vectors(patterns)
-    N = len(X)
+    X, N = patterns, len(patterns)
+    squares_fit(X)
     found = np.empty(N)
     rows = max(1, BLOCK // N)
     for start in range(0, N, rows):
@@ -157,7 +158,8 @@ def separation(patterns: ArrayLike) -> np.ndarray:
     return found
 
 
-def required_separation(N: int, beta: Real, M: Real) -> np.ndarray:
+@checked
+def required_separation(N: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
     """2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta, the separation that makes a pattern a fixed point's.
 
     Where Δ_i is at least this, f maps the ball of `basin_radius` about x_i into itself and is a
@@ -166,11 +168,8 @@ def required_separation(N: int, beta: Real, M: Real) -> np.ndarray:
     condition too, but with balls that contain each other's patterns and share one fixed point.
     It is −∞ for N = 1, where f is constant.
 
-    `beta` and `M` = max‖x_j‖ broadcast.  Raises `ValueError` for N below 1 and for a beta or an M
-    that is not finite and positive.
+    `beta` and `M` = max‖x_j‖ broadcast.
     """
-    N = checks.dimension("N", N)
-    beta, M = checks.positive("beta", beta), checks.positive("M", M)
     if N == 1:
         return np.full(np.broadcast_shapes(beta.shape, M.shape), -np.inf)
     # Logarithms of the factors: their product may overflow.
@@ -178,10 +177,7 @@ def required_separation(N: int, beta: Real, M: Real) -> np.ndarray:
     return np.asarray((2 / N + log) / beta)
 
 
-def basin_radius(N: int, beta: Real, M: Real) -> np.ndarray:
-    """1/(beta·N·M), the radius of the ball about a separated pattern (see `required_separation`).
-
-    Raises `ValueError` as `required_separation` does.
-    """
-    N = checks.dimension("N", N)
-    return np.asarray(1 / checks.positive("beta", beta) / N / checks.positive("M", M))
+@checked
+def basin_radius(N: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
+    """1/(beta·N·M), the radius of the ball about a separated pattern: see `required_separation`."""
+    return np.asarray(1 / beta / N / M)

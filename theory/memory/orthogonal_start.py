@@ -17,45 +17,52 @@ The computations are in u = −ln(1 − γ), whose equation u' = rate has no can
 is accurate relatively, however small.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
 
 import mpmath
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
-from theory.memory.sphere import Kind, increasing_times, integrate, known_kind, one_beta
+from theory.kinds import Finite, NonNegative, Reals, Within, checked
+from theory.memory.kinds import Digits, SizeFrom2, Times
+from theory.memory.sphere import Kind, integrate
+
+Gaps: TypeAlias = Annotated[Any, Reals("...", Within(least=0, most=1))]
+"""Numbers from 0 to 1, of any shape."""
 
 
+@checked
 def orthogonal_start(
-    n: int, beta: float, times: Sequence[float] | np.ndarray, kind: Kind = "SA"
+    n: SizeFrom2, beta: NonNegative, times: Times, kind: Kind = "SA"
 ) -> np.ndarray:
     """γ (m,), the inner product of any two of n ≥ 2 tokens at each of the m `times`.
 
-    Raises `ValueError` for fewer than 2 tokens, a beta below 0, times that are not in increasing
-    order from 0 on, and for USA where e^β overflows.
+    Raises `ValueError` for USA where e^β overflows.
     """
     return 1 - orthogonal_gap(n, beta, times, kind)
 
 
-def orthogonal_gap(
-    n: int, beta: float, times: Sequence[float] | np.ndarray, kind: Kind = "SA"
-) -> np.ndarray:
+@checked
+def orthogonal_gap(n: SizeFrom2, beta: NonNegative, times: Times, kind: Kind = "SA") -> np.ndarray:
     """1 − γ (m,), to about 10 digits however small it is; arguments as in `orthogonal_start`."""
-    n, beta, times = _tokens(n), one_beta(beta), increasing_times(times)
 
     def velocity(_: float, u: np.ndarray) -> np.ndarray:
-        return gap_rate(np.exp(-u), n, beta, kind)
+        return _rate(np.exp(-u), n, beta, kind)
 
     _overflow_refused(beta, kind)
     u = integrate(velocity, np.zeros(1), times)[:, 0]
     return np.exp(-u)
 
 
-def gap_rate(gap: np.ndarray, n: int, beta: float, kind: Kind = "SA") -> np.ndarray:
+@checked
+def gap_rate(gap: Gaps, n: SizeFrom2, beta: NonNegative, kind: Kind = "SA") -> np.ndarray:
     """−(ln(1 − γ))' at gaps 1 − γ (…), in [0, 1]: 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) for SA."""
-    known_kind(kind)
-    gap = checks.real("gap", gap)
+    return _rate(gap, n, beta, kind)
+
+
+def _rate(gap: np.ndarray, n: int, beta: float, kind: Kind) -> np.ndarray:
     pull = 2 * (n - (n - 1) * gap)
     if kind == "USA":
         return np.asarray(pull * np.exp(beta * (1 - gap)) / n)
@@ -63,20 +70,20 @@ def gap_rate(gap: np.ndarray, n: int, beta: float, kind: Kind = "SA") -> np.ndar
         return np.asarray(pull / (np.exp(beta * gap) + (n - 1)))
 
 
+@checked
 def escape_time(
-    beta: float, n: int = 2, gamma: float = 0.99, kind: Kind = "SA", digits: int = 30
+    beta: NonNegative,
+    n: SizeFrom2 = 2,
+    gamma: Annotated[Finite, Within(least=0, below=1)] = 0.99,
+    kind: Kind = "SA",
+    digits: Digits = 30,
 ) -> float:
     """The time at which γ is reached, ∫_0^γ dg/g' by quadrature with so many `digits`.
 
     In SA, for n = 2: ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, about e^β/(2β) for large β.
 
-    Raises `ValueError` as `orthogonal_start` does, for a gamma outside [0, 1), and for times that
-    no float64 holds.
+    Raises `ValueError` for times that no float64 holds.
     """
-    n, beta, digits = _tokens(n), one_beta(beta), checks.dimension("digits", digits)
-    known_kind(kind)
-    if not 0 <= gamma < 1:
-        raise InputError(f"gamma is {gamma}: give a number from 0 to below 1, which is never met")
     with mpmath.workdps(digits):
         b, end = mpmath.mpf(beta), mpmath.mpf(gamma)
 
@@ -93,12 +100,6 @@ def escape_time(
     if time > np.finfo(np.float64).max:
         raise InputError(f"beta = {beta:g}: the time, about e^{beta:g}/{2 * beta:g}, overflows")
     return float(time)
-
-
-def _tokens(n: int) -> int:
-    if checks.dimension("n", n) < 2:
-        raise InputError("n is 1: an inner product needs at least 2 tokens")
-    return int(n)
 
 
 def _overflow_refused(beta: float, kind: Kind) -> None:

@@ -3,36 +3,37 @@
 Shape glossary: `…` leading dimensions, `N` patterns, `d` bits (neurons).
 """
 
+from __future__ import annotations
+
+from typing import Annotated
+
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import Count, Seed, Steps, Within, checked
+from theory.memory.kinds import Patterns, States
 
 
-def random_patterns(count: int, d: int, rng: np.random.Generator) -> np.ndarray:
+@checked
+def random_patterns(count: Count, d: Count, rng: Seed) -> np.ndarray:
     """`count` ≥ 1 patterns (count, d) of independent fair signs ±1, int64.
 
-    Raises `ValueError` for a count or a d below 1, and for more patterns than there is memory.
+    Raises `ValueError` for more patterns than there is memory.
     """
-    count, d = checks.dimension("count", count), checks.dimension("d", d)
     machine.fits_in_memory(f"{count} patterns of {d} bits", 9 * count * d, "take fewer of them")
     octets = rng.integers(0, 256, (count, (d + 7) // 8), dtype=np.uint8)
     bits = np.unpackbits(octets, axis=1, count=d)
     return 2 * bits.astype(np.int64) - 1
 
 
-def flipped(patterns: ArrayLike, count: int, rng: np.random.Generator) -> np.ndarray:
+@checked
+def flipped(patterns: States, count: Annotated[Steps, Within(most="d")], rng: Seed) -> np.ndarray:
     """The patterns (…, d) with exactly `count` distinct bits of every row flipped, at random.
 
     For a fraction ρ of the bits give `round(rho * d)`.
-
-    Raises `ValueError` for entries other than ±1 and for a count that is not from 0 to d.
     """
-    patterns, count = checks.signs("patterns", patterns), checks.step_count("count", count)
     d = patterns.shape[-1]
-    if count > d:
-        raise InputError(f"count is {count} but a pattern has {d} bits: flip at most {d}")
     if 0 < count < d:
         chosen = rng.random(patterns.shape).argpartition(count - 1, axis=-1)[..., :count]
         values = -np.take_along_axis(patterns, chosen, axis=-1)
@@ -41,42 +42,24 @@ def flipped(patterns: ArrayLike, count: int, rng: np.random.Generator) -> np.nda
     return -patterns if count else patterns
 
 
-def overlap(s: ArrayLike, patterns: ArrayLike) -> np.ndarray:
-    """m = ⟨s, ξ^μ⟩/d with every pattern: s (…, d), patterns (N, d) → (…, N), from −1 to 1.
-
-    Raises `ValueError` for entries other than ±1 and for shapes that do not match.
-    """
-    xi = pattern_rows(patterns)
-    s = states("s", s, xi.shape[1])
-    return inner_products(s, xi) / xi.shape[1]
+@checked
+def overlap(s: States, patterns: Patterns) -> np.ndarray:
+    """m = ⟨s, ξ^μ⟩/d with every pattern: s (…, d), patterns (N, d) → (…, N), from −1 to 1."""
+    return inner_products(s, patterns) / patterns.shape[1]
 
 
-def mixture(patterns: ArrayLike) -> np.ndarray:
+@checked
+def mixture(patterns: Patterns) -> np.ndarray:
     """sgn(ξ¹ + … + ξ^N) (d,) of an odd number of patterns (N, d): bit by bit their majority.
 
     For three of them it is the best known spurious state of a Hopfield network.
 
-    Raises `ValueError` for entries other than ±1 and for an even number, whose sums can be 0.
+    Raises `ValueError` for an even number of patterns, whose sums can be 0.
     """
-    xi = pattern_rows(patterns)
-    if len(xi) % 2 == 0:
-        raise InputError(f"patterns has {len(xi)} rows, whose sum can be 0: give an odd number")
-    return np.sign(xi.sum(axis=0))
-
-
-def pattern_rows(value: ArrayLike) -> np.ndarray:
-    """`value` as patterns (N, d), N ≥ 1, of ±1, int64; else `ValueError`."""
-    xi = checks.signs("patterns", value)
-    if xi.ndim != 2 or len(xi) < 1:
-        raise InputError(f"patterns has shape {xi.shape}: give patterns (N, d), at least one")
-    return xi
-
-
-def states(name: str, value: ArrayLike, d: int) -> np.ndarray:
-    """`value` as states (…, d) of ±1, int64, d being that of the network; else `ValueError`."""
-    s = checks.signs(name, value)
-    checks.vector_shape(name, s.shape, d)
-    return s
+    N = len(patterns)
+    if N % 2 == 0:
+        raise InputError(f"patterns has {N} rows, whose sum can be 0: give an odd number")
+    return np.sign(patterns.sum(axis=0))
 
 
 def inner_products(s: np.ndarray, xi: np.ndarray) -> np.ndarray:

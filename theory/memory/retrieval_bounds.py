@@ -4,46 +4,68 @@ Symbols: `N` patterns x_j in R^d, `M` = max‖x_j‖, `delta` = Δ_i the separat
 p the weights of the patterns in an update f(ξ) = Σ_j p_j x_j.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
 import mpmath
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import betainc
 
-from theory import checks
-from theory.checks import InputError, Real
-from theory.memory.modern_hopfield import pattern_vectors, required_separation
+from theory.checks import InputError
+from theory.kinds import (
+    Integers,
+    NonNegative,
+    NonNegativeArray,
+    OpenUnit,
+    Positive,
+    PositiveArray,
+    Within,
+    checked,
+)
+from theory.memory.kinds import Digits, Numeric, PatternVectors, Size, SizeFrom2
+from theory.memory.modern_hopfield import required_separation, squares_fit
+
+Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
+"""Indices of patterns, shape (m,)."""
 
 
-def gap_error_bound(N: int, beta: Real, M: Real, gap: Real) -> np.ndarray:
+@checked
+def gap_error_bound(N: Size, beta: PositiveArray, M: PositiveArray, gap: Numeric) -> np.ndarray:
     """2(N − 1)·M·e^{−beta·gap} ≥ ‖x_i − f(ξ)‖, gap = ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.
 
     The simplest form of the retrieval error [Ramsauer2021, Lemma A4]:
     x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), where p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
 
-    Arguments broadcast.  Raises `ValueError` for N below 1, for a beta or an M that is not finite
-    and positive, and for a NaN.
+    Arguments broadcast.
     """
-    N = checks.dimension("N", N)
-    beta, M, gap = checks.positive("beta", beta), checks.positive("M", M), _number("gap", gap)
     if N == 1:
         return np.zeros(np.broadcast_shapes(beta.shape, M.shape, gap.shape))
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(2 * (N - 1) * M * np.exp(-beta * gap))
 
 
-def retrieval_error_bound(N: int, beta: Real, M: Real, delta: Real, distance: Real) -> np.ndarray:
+@checked
+def retrieval_error_bound(
+    N: Size,
+    beta: PositiveArray,
+    M: PositiveArray,
+    delta: Numeric,
+    distance: NonNegativeArray,
+) -> np.ndarray:
     """2(N − 1)·M·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x_i‖ [Ramsauer2021, Theorem 5].
 
     `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} in the theorem; ‖ξ − x_i‖ is enough, because
-    ⟨ξ, x_i − x_j⟩ ≥ Δ_i − ‖ξ − x_i‖·2M.  Arguments and errors as in `gap_error_bound`;
-    `distance` must be at least 0.
+    ⟨ξ, x_i − x_j⟩ ≥ Δ_i − ‖ξ − x_i‖·2M.  Arguments broadcast.
     """
-    return gap_error_bound(N, beta, M, _worst_gap(M, delta, distance))
+    return gap_error_bound(N, beta, M, delta - 2 * M * distance)
 
 
-def update_rounding(N: int, d: int, beta: float, M: float, size: float, eps: float) -> float:
+@checked
+def update_rounding(
+    N: Size, d: Size, beta: Positive, M: NonNegative, size: NonNegative, eps: Positive
+) -> float:
     """How far an update f(ξ) computed in floats of spacing `eps` at 1 can be off, for ‖ξ‖ ≤ size.
 
     With u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1], a score of d products, in either
@@ -54,12 +76,9 @@ def update_rounding(N: int, d: int, beta: float, M: float, size: float, eps: flo
     weights that underflow, at e^{−80} in float32 or later, at most e^{−80}·N·M.  From any weights
     the result is in the hull up to rounding, so never off by more than 2M(1 + γ_{2N+9}).
 
-    Raises `ValueError` for an N or a d below 1, a beta or an eps that is not finite and positive,
-    an M or a size that is not finite or below 0, and more patterns than 1/eps.
+    Raises `ValueError` for more patterns than 1/eps.
     """
-    N, d = checks.dimension("N", N), checks.dimension("d", d)
-    beta, u = checks.positive_number("beta", beta), checks.positive_number("eps", eps) / 2
-    M, size = float(checks.nonnegative("M", M)), float(checks.nonnegative("size", size))
+    u = eps / 2
     if not (2 * N + 9) * u < 1 or not (d + 8) * u < 1:
         raise InputError(f"N is {N} and d is {d}: sums of at most {0.5 / u:.3g} terms are bounded")
 
@@ -73,32 +92,27 @@ def update_rounding(N: int, d: int, beta: float, M: float, size: float, eps: flo
     return float(M * min(local, 2 * (1 + gamma(2 * N + 9))))
 
 
-def contraction_bound(N: int, beta: Real, M: Real, delta: Real, distance: Real) -> np.ndarray:
+@checked
+def contraction_bound(
+    N: Size,
+    beta: PositiveArray,
+    M: PositiveArray,
+    delta: Numeric,
+    distance: NonNegativeArray,
+) -> np.ndarray:
     """2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x*‖/‖ξ − x*‖.
 
     x* is a fixed point and `distance` = max{‖ξ − x_i‖, ‖x* − x_i‖} [Ramsauer2021, Theorem 4].
     The factor 2N can be 4: the Jacobian is beta times the covariance of the patterns, which is at
     most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, of norm ≤ beta(1 − p_i)(2M)².
-    Arguments and errors as in `retrieval_error_bound`.
+    Arguments broadcast.
     """
     error = retrieval_error_bound(N, beta, M, delta, distance)
-    return np.asarray(checks.positive("beta", beta) * N * checks.positive("M", M) * error)
+    return np.asarray(beta * N * M * error)
 
 
-def _number(name: str, value: Real) -> np.ndarray:
-    """Infinity is a separation: that of a single pattern."""
-    array = checks.real(name, value)
-    if np.isnan(array).any():
-        raise InputError(f"{name} contains NaN: give numbers")
-    return array
-
-
-def _worst_gap(M: Real, delta: Real, distance: Real) -> np.ndarray:
-    distance = checks.nonnegative("distance", distance)
-    return np.asarray(_number("delta", delta) - 2 * checks.positive("M", M) * distance)
-
-
-def cluster_radius(patterns: ArrayLike, cluster: ArrayLike, beta: float) -> float:
+@checked
+def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -> float:
     """A radius r such that f has a fixed point within r of the mean m of a cluster of patterns.
 
     `cluster` holds the indices of its patterns, C; O is the others.  On the ball of radius r about
@@ -115,18 +129,12 @@ def cluster_radius(patterns: ArrayLike, cluster: ArrayLike, beta: float) -> floa
     This is all three regimes: every pattern is in the cluster (global average, small beta), some
     are (metastable), one is (retrieval, where ρ = 0).  It is infinite where no r is found.
 
-    Raises `ValueError` for patterns or a beta as in `pattern_weights`, and unless the cluster is
-    one of different indices of patterns.
+    Raises `ValueError` for indices that are not different, and for patterns whose squares overflow.
     """
-    X, chosen = pattern_vectors(patterns), np.asarray(cluster)
-    beta = checks.positive_number("beta", beta)
-    if chosen.ndim != 1 or chosen.size < 1 or not np.issubdtype(chosen.dtype, np.integer):
-        raise InputError(f"cluster is {chosen.tolist()!r}: give the indices of its patterns")
-    if len({*chosen.tolist()}) < chosen.size or not set(chosen.tolist()) <= set(range(len(X))):
-        raise InputError(
-            f"cluster is {chosen.tolist()}: give different indices from 0 to {len(X) - 1}"
-        )
-    inside, outside = X[chosen], np.delete(X, chosen, axis=0)
+    squares_fit(patterns)
+    if len({*cluster.tolist()}) < cluster.size:
+        raise InputError(f"cluster is {cluster.tolist()}: give different indices")
+    inside, outside = patterns[cluster], np.delete(patterns, cluster, axis=0)
     m = inside.mean(axis=0)
     spread, away = _farthest(inside, m), _farthest(outside, m)
     gap = float(((m - outside) @ m).min()) if len(outside) else np.inf
@@ -167,8 +175,9 @@ class StorageBound:
         return bool(self.c >= self.c_required)
 
 
+@checked
 def stored_patterns_bound(
-    d: int, beta: float, K: float, p: float, digits: int = 30
+    d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit, digits: Digits = 30
 ) -> StorageBound:
     """With probability 1 − p, N ≥ √p·c^{(d−1)/4} random patterns are stored.
 
@@ -182,13 +191,9 @@ def stored_patterns_bound(
 
     Beware of small beta: as beta → 0 the hypothesis holds and the count grows as 1/√(2e·beta·M²),
     but below beta = 1/M² f is a contraction with a single fixed point, which all patterns share.
-
-    Raises `ValueError` for d below 2, for a beta or K that is not finite and positive, and for p
-    outside (0, 1).
     """
-    d = _sphere(d, beta, K, p)
-    with mpmath.workdps(checks.dimension("digits", digits)):
-        β, κ, q = mpmath.mpf(float(beta)), mpmath.mpf(float(K)), mpmath.mpf(float(p))
+    with mpmath.workdps(digits):
+        β, κ, q = map(mpmath.mpf, (beta, K, p))
         a = (1 + mpmath.log(2 * β * κ**2 * q * (d - 1))) * 2 / (d - 1)
         b = 2 * κ**2 * β / 5
         c = b / mpmath.lambertw(mpmath.exp(a + mpmath.log(b))).real
@@ -197,21 +202,18 @@ def stored_patterns_bound(
         return StorageBound(*(+value for value in (a, b, c, required, count)))
 
 
-def failure_bound(N: int, d: int, beta: float, K: float) -> float:
+@checked
+def failure_bound(N: Size, d: SizeFrom2, beta: Positive, K: Positive) -> float:
     """A bound on the probability that N random patterns are not all stored.
 
     They are uniform on the sphere of radius M = K√(d − 1).  A pair is too close, Δ < the
     `required_separation`, if the cosine between the two exceeds t = 1 − required/M²: a cap of
     probability ½·I_{1−t²}((d − 1)/2, ½) for t ≥ 0.  The bound is the sum over all pairs, at most 1
     (and 1 where 2(N − 1)N·beta·M² ≤ 1, where balls about the patterns overlap).
-
-    Raises `ValueError` as `stored_patterns_bound` does, and for N below 1.
     """
-    d = _sphere(d, beta, K, 0.5)
-    N = checks.dimension("N", N)
     if N == 1:
         return 0.0
-    M = float(K) * float(np.sqrt(d - 1))
+    M = K * float(np.sqrt(d - 1))
     required = float(required_separation(N, beta, M))
     if beta * required <= 2 / N:
         return 1.0
@@ -220,14 +222,14 @@ def failure_bound(N: int, d: int, beta: float, K: float) -> float:
     return min(1.0, N * (N - 1) / 2 * (cap if t >= 0 else 1 - cap))
 
 
-def union_bound_patterns(d: int, beta: float, K: float, p: float) -> int:
+@checked
+def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit) -> int:
     """The largest N whose `failure_bound` is at most p: so many random patterns are stored.
 
     By the union bound over pairs, in float64 (`scipy.special.betainc`); the claim `modern-hopfield`
     encloses it.  The bound grows with N, so N is found by doubling and bisection.  It is cut at
-    2⁵⁰.  Raises `ValueError` as `stored_patterns_bound` does.
+    2⁵⁰.
     """
-    _sphere(d, beta, K, p)
     low, high = 1, 2
     while high < 2**50 and failure_bound(high, d, beta, K) <= p:
         low, high = high, 2 * high
@@ -236,14 +238,3 @@ def union_bound_patterns(d: int, beta: float, K: float, p: float) -> int:
         enough = failure_bound(middle, d, beta, K) <= p
         low, high = (middle, high) if enough else (low, middle)
     return low
-
-
-def _sphere(d: int, beta: float, K: float, p: float) -> int:
-    d = checks.dimension("d", d)
-    if d < 2:
-        raise InputError(f"d is {d}: a sphere of random patterns needs d at least 2")
-    checks.positive("beta", beta)
-    checks.positive("K", K)
-    if not 0 < p < 1:
-        raise InputError(f"p is {p}: give a probability between 0 and 1")
-    return d

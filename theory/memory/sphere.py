@@ -14,16 +14,18 @@ which is 0 only where nothing moves: ⟨∂E/∂x_i, x_i'⟩ = ⟨P_i ∂E/∂x_
 P_i ∂E/∂x_i times n²/Z_i, times n.
 """
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Finite, NonNegative, Within, checked
+from theory.memory.kinds import ScoreMatrix, Times, UnitTokens
 
 Kind = Literal["SA", "USA"]
 
@@ -45,27 +47,26 @@ class SphereFlow:
     drift: float
 
 
+@checked
 def sphere_velocity(
-    X: ArrayLike, beta: float, kind: Kind = "SA", QK: ArrayLike | None = None
+    X: UnitTokens, beta: NonNegative, kind: Kind = "SA", QK: ScoreMatrix | None = None
 ) -> np.ndarray:
     """x_i' (…, n, d) of tokens X (…, n, d) of unit length, for beta ≥ 0.
 
     With a matrix `QK` (d, d) the scores are β⟨x_i, QK x_j⟩, QK = QᵀK, in place of β⟨x_i, x_j⟩.
 
-    Raises `ValueError` for shapes that do not fit, rows that are not of unit length, a beta below
-    0, an unknown kind, and for USA where e^{β⟨·,·⟩} overflows.
+    Raises `ValueError` for USA where e^{β⟨·,·⟩} overflows.
     """
-    X = unit_tokens("X", X)
-    return _velocity(X, one_beta(beta), known_kind(kind), score_matrix(QK, X.shape[-1]))
+    return _velocity(X, beta, kind, QK)
 
 
-def sphere_energy(X: ArrayLike, beta: float) -> np.ndarray:
+@checked
+def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
     """E_β (…,) = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} of tokens X (…, n, d) of unit length.
 
-    Raises `ValueError` as `sphere_velocity` does, for beta = 0, where E_β is infinite (what stays
-    finite there is E_β − 1/(2β) → ‖x̄‖²/2, half of `mean_length` squared), and where it overflows.
+    Raises `ValueError` for beta = 0, where E_β is infinite (what stays finite there is
+    E_β − 1/(2β) → ‖x̄‖²/2, half of `mean_length` squared), and where it overflows.
     """
-    X, beta = unit_tokens("X", X), one_beta(beta)
     if beta == 0:
         raise InputError("beta is 0, where E_β is infinite: use mean_length(X)**2 / 2, its limit")
     exponents = beta * (X @ X.swapaxes(-1, -2))
@@ -73,12 +74,13 @@ def sphere_energy(X: ArrayLike, beta: float) -> np.ndarray:
     return np.asarray(np.exp(exponents).mean(axis=(-1, -2)) / (2 * beta))
 
 
+@checked
 def sphere_flow(
-    X: ArrayLike,
-    beta: float,
-    times: Sequence[float] | np.ndarray,
+    X: UnitTokens,
+    beta: NonNegative,
+    times: Times,
     kind: Kind = "SA",
-    QK: ArrayLike | None = None,
+    QK: ScoreMatrix | None = None,
 ) -> SphereFlow:
     """The tokens X (…, n, d) at each of the `times` ≥ 0, in increasing order.
 
@@ -86,12 +88,11 @@ def sphere_flow(
     error of at most 1e-12; the tokens returned are divided by their lengths.  Leading dimensions
     are independent systems, which share the step size.
 
-    Raises `ValueError` as `sphere_velocity` does, for times that are not in increasing order from 0
-    on, and for a last time above 10^6 over the largest rate, 1 in SA and e^{β‖QᵀK‖} in USA.
+    Raises `ValueError` for a last time above 10^6 over the largest rate, 1 in SA and e^{β‖QᵀK‖} in
+    USA.
     """
-    X, beta, times = unit_tokens("X", X), one_beta(beta), increasing_times(times)
-    kind, B = known_kind(kind), score_matrix(QK, X.shape[-1])
-    exponent = beta * (1.0 if B is None else float(np.linalg.norm(B, 2))) if kind == "USA" else 0.0
+    norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
+    exponent = beta * norm if kind == "USA" else 0.0
     if np.log(max(times[-1], 1e-300)) + exponent > np.log(MOST_WORK):
         raise InputError(
             f"times reach {times[-1]:g} at rates of up to e^{exponent:g}, which takes too many "
@@ -99,110 +100,39 @@ def sphere_flow(
         )
 
     def velocity(_: float, state: np.ndarray) -> np.ndarray:
-        return _velocity(state.reshape(X.shape), beta, kind, B).ravel()
+        return _velocity(state.reshape(X.shape), beta, kind, QK).ravel()
 
     moved = integrate(velocity, X.ravel(), times).reshape(len(times), *X.shape)
     lengths = np.linalg.norm(moved, axis=-1, keepdims=True)
     return SphereFlow(times, moved / lengths, float(abs(lengths - 1).max(initial=0.0)))
 
 
-def smallest_inner_product(X: ArrayLike) -> np.ndarray:
+@checked
+def smallest_inner_product(X: UnitTokens) -> np.ndarray:
     """min_{ij} ⟨x_i, x_j⟩ (…,): 1 where all tokens X (…, n, d) of unit length are one cluster."""
-    X = unit_tokens("X", X)
     return np.asarray((X @ X.swapaxes(-1, -2)).min(axis=(-1, -2)))
 
 
-def mean_length(X: ArrayLike) -> np.ndarray:
+@checked
+def mean_length(X: UnitTokens) -> np.ndarray:
     """‖(1/n) Σ_i x_i‖ (…,) of tokens X (…, n, d) of unit length: 1 for one cluster."""
-    return np.asarray(np.linalg.norm(unit_tokens("X", X).mean(axis=-2), axis=-1))
+    return np.asarray(np.linalg.norm(X.mean(axis=-2), axis=-1))
 
 
-def n_clusters(X: ArrayLike, threshold: float = 0.999) -> np.ndarray:
+@checked
+def n_clusters(
+    X: UnitTokens, threshold: Annotated[Finite, Within(least=-1, most=1)] = 0.999
+) -> np.ndarray:
     """The number of clusters (…,) of tokens X (…, n, d) of unit length.
 
     Tokens i and j are linked where ⟨x_i, x_j⟩ ≥ threshold; clusters are connected components.
     """
-    X = unit_tokens("X", X)
-    if not -1 <= threshold <= 1:
-        raise InputError(f"threshold is {threshold}: give an inner product from -1 to 1")
     linked = X @ X.swapaxes(-1, -2) >= threshold
     linked |= np.eye(X.shape[-2], dtype=bool)
     for _ in range(max(1, X.shape[-2] - 1).bit_length()):  # walks of 1, 2, 4, … links
         linked = linked @ linked
     # The first token of each cluster is linked to none before it.
     return np.asarray((~np.tril(linked, -1).any(axis=-1)).sum(axis=-1))
-
-
-def unit_tokens(name: str, value: ArrayLike) -> np.ndarray:
-    """`value` (…, n, d), n ≥ 1, as a float64 array of rows of length 1; else `ValueError`."""
-    X = checks.vectors(name, value)
-    token_shape(name, X.shape)
-    unit_lengths(name, np.linalg.norm(X, axis=-1), X.shape[-1], np.finfo(np.float64).eps)
-    return X
-
-
-def token_shape(name: str, shape: Sequence[int]) -> None:
-    """Raise `ValueError` unless `shape` is (…, n, d) with n and d at least 1."""
-    shape = tuple(shape)
-    if len(shape) < 2 or shape[-1] < 1 or shape[-2] < 1:
-        raise InputError(f"{name} has shape {shape}: give tokens (…, n, d), at least one")
-
-
-def unit_lengths(name: str, lengths: ArrayLike, d: int, eps: float) -> None:
-    """Raise `ValueError` unless all `lengths` of rows of d entries are 1 up to rounding.
-
-    A row divided by its length in a format of this `eps` has length 1 up to (d + 4)·eps.
-    """
-    lengths = checks.real("lengths", lengths)
-    bad = abs(lengths - 1) > (d + 4) * eps
-    if bad.any():
-        raise InputError(
-            f"{name} has a row of length {lengths[bad].flat[0]:.17g}: tokens must be of length 1; "
-            "divide each row by its length"
-        )
-
-
-def one_beta(beta: float) -> float:
-    """`beta` as a float, which must be one finite number ≥ 0; else `ValueError`."""
-    array = checks.nonnegative("beta", beta)
-    if array.ndim:
-        raise InputError(f"beta has shape {array.shape}: give one number")
-    return float(array)
-
-
-def known_kind(kind: Kind) -> Kind:
-    """`kind`, which must be "SA" or "USA"; else `ValueError`."""
-    checks.one_of("kind", kind, get_args(Kind))
-    return kind
-
-
-def score_matrix(QK: ArrayLike | None, d: int) -> np.ndarray | None:
-    """`QK` as a float64 array (d, d), or None for the identity; else `ValueError`."""
-    return None if QK is None else square_matrix("QK", QK, d)
-
-
-def square_matrix(name: str, value: ArrayLike, d: int) -> np.ndarray:
-    """`value` as a float64 array (d, d) of finite entries; else `ValueError`."""
-    array = checks.real(name, value)
-    checks.finite(name, bool(np.isfinite(array).all()))
-    if array.shape != (d, d):
-        raise InputError(
-            f"{name} has shape {array.shape} but tokens have dimension {d}: give ({d}, {d})"
-        )
-    return array
-
-
-def increasing_times(times: Sequence[float] | np.ndarray) -> np.ndarray:
-    """`times` (m,), m ≥ 1, as a float64 array of finite times ≥ 0 in increasing order."""
-    array = checks.nonnegative("times", times)
-    if array.ndim != 1 or array.size < 1:
-        raise InputError(f"times has shape {array.shape}: give a sequence of times")
-    if (np.diff(array) < 0).any():
-        place = int((np.diff(array) < 0).argmax())
-        raise InputError(
-            f"times has {array[place + 1]} after {array[place]}: give times in increasing order"
-        )
-    return array
 
 
 def integrate(

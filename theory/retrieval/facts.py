@@ -18,6 +18,8 @@ same relation of the same name, the later one holds. Nothing checks that "a" and
 mother is a name, or that "Who" asks for one.
 """
 
+from __future__ import annotations
+
 import difflib
 import re
 from collections.abc import Sequence
@@ -25,10 +27,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from numpy.typing import ArrayLike
-
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import OneSequence, checked
 
 # fmt: off
 NAMES = (
@@ -71,6 +71,7 @@ class Fact(NamedTuple):
     object: str
 
 
+@checked
 def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str | None:
     """Where the `relations`, one after another, lead from `subject`: o_0 = subject,
     o_{t+1} = the object of the latest fact (o_t, relations[t], ·). None where a fact is missing.
@@ -86,6 +87,7 @@ def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str
     return entity
 
 
+@checked
 def words(text: str) -> list[str]:
     """The words of `text`: letters and digits (a hyphen may join them), "'s", "." and "?".
 
@@ -114,6 +116,7 @@ def _sentence(parts: Sequence[str]) -> str:
     return re.sub(r" ('s|[.?])", r"\1", " ".join([start, *parts[1:]]))
 
 
+@checked
 @dataclass(frozen=True)
 class Lexicon:
     """The words that a text may use, each of which is one token.
@@ -142,6 +145,7 @@ class Lexicon:
         """All words: function words, relations, names, objects. A token is an index into these."""
         return FUNCTION_WORDS + self.relations + self.names + self.objects
 
+    @checked
     def tokens(self, text: str) -> list[int]:
         """The token of each word of `text`.
 
@@ -162,13 +166,18 @@ class Lexicon:
             result.append(number[word])
         return result
 
-    def text(self, tokens: ArrayLike) -> str:
+    @checked
+    def text(self, tokens: OneSequence) -> str:
         """The text of `tokens` (T,), from which `lexicon.tokens` gets them back.
 
-        Raises `ValueError` for tokens not in the lexicon and for any but one sequence.
+        Raises `ValueError` for tokens not in the lexicon.
         """
+        if (largest := tokens.max()) >= len(self.words):
+            raise InputError(
+                f"tokens contain {largest} and the lexicon has {len(self.words)} words"
+            )
         sentences: list[list[str]] = [[]]
-        for token in checks.one_sequence("tokens", tokens, len(self.words)):
+        for token in tokens.tolist():
             sentences[-1].append(self.words[token])
             if self.words[token] in (".", "?"):
                 sentences.append([])
@@ -215,6 +224,7 @@ def _question(parts: Sequence[str], lexicon: Lexicon) -> tuple[str, tuple[str, .
     raise InputError(f"no question of the grammar: {_sentence(parts)!r}; {QUESTIONS}")
 
 
+@checked
 def read(text: str, lexicon: Lexicon = DEFAULT) -> tuple[list[Fact], str, tuple[str, ...]]:
     """The facts of a text in their order, the subject of its question and the relations asked for.
 
@@ -240,6 +250,7 @@ def read(text: str, lexicon: Lexicon = DEFAULT) -> tuple[list[Fact], str, tuple[
     return facts, *_question(question, lexicon)
 
 
+@checked
 def answer(text: str, lexicon: Lexicon = DEFAULT) -> str | None:
     """The answer to the question of a text, or None if a fact is missing.
 

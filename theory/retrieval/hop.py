@@ -1,10 +1,16 @@
 """k-hop: the induction head's task, iterated."""
 
-import numpy as np
-from numpy.typing import ArrayLike
+from __future__ import annotations
 
-from theory import checks
+from typing import Annotated, TypeAlias
+
+import numpy as np
+
+from theory.kinds import Count, OneSequence, Tokens, Within, checked
 from theory.retrieval.induction import find, find_by_definition
+
+Hops: TypeAlias = Annotated[Count, Within(most=100_000)]
+"""Hops that a definition takes one by one."""
 
 
 def _then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -12,16 +18,13 @@ def _then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.take_along_axis(second, first, axis=-1)
 
 
-def hop_positions(tokens: ArrayLike, k: int) -> np.ndarray:
+@checked
+def hop_positions(tokens: Tokens, k: Count) -> np.ndarray:
     """findᵏ(i) = find(find(… find(i))), k ≥ 1 times (…, T); −1 (⊥) once any of them is −1.
 
     tokens (…, T), integers ≥ 0 [Sanford2024]. By repeated squaring of the map `find`, in
     O(T log T + T log k) per sequence.
-
-    Raises `ValueError` for tokens that are not integers ≥ 0, for an empty sequence and for a k that
-    is not an integer ≥ 1.
     """
-    k = checks.dimension("k", k)
     once = find(tokens)
     length = once.shape[-1]
     bottom = np.full((*once.shape[:-1], 1), length)
@@ -36,28 +39,29 @@ def hop_positions(tokens: ArrayLike, k: int) -> np.ndarray:
     return np.where(hops == length, -1, hops)[..., :-1]
 
 
-def hop_positions_by_definition(tokens: ArrayLike, k: int) -> list[int]:
+@checked
+def hop_positions_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
     """`hop_positions` of one sequence (T,), one hop after another."""
     once = find_by_definition(tokens)
-    k = checks.dimension("k", k)
     positions = list(range(len(once)))
     for _ in range(k):
         positions = [once[p] if p >= 0 else -1 for p in positions]
     return positions
 
 
-def hop(tokens: ArrayLike, k: int) -> np.ndarray:
+@checked
+def hop(tokens: Tokens, k: Count) -> np.ndarray:
     """hop_k(i) = tokens[findᵏ(i)] (…, T), and −1 where findᵏ(i) is −1 [Sanford2024].
 
-    tokens (…, T), integers ≥ 0; hop(tokens, 1) is `induction(tokens)`. Raises `ValueError` as
-    `hop_positions` does.
+    tokens (…, T), integers ≥ 0; hop(tokens, 1) is `induction(tokens)`.
     """
     positions = hop_positions(tokens, k)
-    answer = np.take_along_axis(checks.tokens("tokens", tokens), np.maximum(positions, 0), axis=-1)
+    answer = np.take_along_axis(tokens, np.maximum(positions, 0), axis=-1)
     return np.where(positions < 0, -1, answer)
 
 
-def hop_by_definition(tokens: ArrayLike, k: int) -> list[int]:
+@checked
+def hop_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
     """`hop` of one sequence (T,), one hop after another."""
-    row = checks.one_sequence("tokens", tokens)
+    row = tokens.tolist()
     return [row[p] if p >= 0 else -1 for p in hop_positions_by_definition(row, k)]

@@ -4,12 +4,13 @@ Positions count from 0, and a match is the position *after* the earlier occurren
 current position itself can be one (when the token repeats the one before it).
 """
 
-from typing import Literal, TypeAlias, get_args
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
+from theory.kinds import OneSequence, Tokens, checked
 from theory.retrieval.ngram import ngram_counts
 from theory.retrieval.ranks import ranks
 
@@ -36,35 +37,29 @@ def _neighbours(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return latest, first
 
 
-def find(tokens: ArrayLike) -> np.ndarray:
+@checked
+def find(tokens: Tokens) -> np.ndarray:
     """find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } (…, T), and −1 where there is none.
 
     tokens (…, T), integers ≥ 0. This is find¹ of [Sanford2024], counted from 0, with −1 for ⊥.
     Takes O(T log T) per sequence.
-
-    Raises `ValueError` for tokens that are not integers ≥ 0 and for an empty sequence.
     """
-    latest, _ = _neighbours(checks.tokens("tokens", tokens))
+    latest, _ = _neighbours(tokens)
     return np.where(latest < 0, -1, latest + 1)
 
 
-def find_by_definition(tokens: ArrayLike) -> list[int]:
+@checked
+def find_by_definition(tokens: OneSequence) -> list[int]:
     """`find` of one sequence (T,), as its formula says, in O(T²)."""
-    row = checks.one_sequence("tokens", tokens)
+    row = tokens.tolist()
     return [
         max((j for j in range(1, i + 1) if row[j - 1] == row[i]), default=-1)
         for i in range(len(row))
     ]
 
 
-def _check_conventions(match: str, no_match: str) -> None:
-    checks.one_of("match", match, get_args(Match))
-    checks.one_of("no_match", no_match, get_args(NoMatch))
-
-
-def induction(
-    tokens: ArrayLike, match: Match = "latest", no_match: NoMatch = "bottom"
-) -> np.ndarray:
+@checked
+def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bottom") -> np.ndarray:
     """The token after an earlier occurrence of the current token (…, T) [Elhage2021, Olsson2022].
 
     tokens (…, T), integers ≥ 0. With J(i) = { 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } the answer at i
@@ -75,12 +70,7 @@ def induction(
                   likeliest token for a statistical induction head [Edelman2024].
     If J(i) is empty it is −1 ("bottom") or tokens[i] ("self"). "mean" takes O(T²) memory per
     sequence, the others O(T).
-
-    Raises `ValueError` for tokens that are not integers ≥ 0, for an empty sequence and for another
-    convention.
     """
-    tokens = checks.tokens("tokens", tokens)
-    _check_conventions(match, no_match)
     latest, first = _neighbours(tokens)
     if match == "mean":
         rank = ranks(tokens)
@@ -96,12 +86,12 @@ def induction(
     return np.where(latest < 0, -1 if no_match == "bottom" else tokens, answer)
 
 
+@checked
 def induction_by_definition(
-    tokens: ArrayLike, match: Match = "latest", no_match: NoMatch = "bottom"
+    tokens: OneSequence, match: Match = "latest", no_match: NoMatch = "bottom"
 ) -> list[int]:
     """`induction` of one sequence (T,), as its formula says."""
-    row = checks.one_sequence("tokens", tokens)
-    _check_conventions(match, no_match)
+    row = tokens.tolist()
     answers = []
     for i, token in enumerate(row):
         followers = [row[j] for j in range(1, i + 1) if row[j - 1] == token]

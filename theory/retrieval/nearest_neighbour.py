@@ -3,27 +3,32 @@
 Shape glossary: `…` leading dimensions, `n` examples, `d` features.
 """
 
+from __future__ import annotations
+
 import decimal
 from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError, Real
+from theory.checks import InputError
+from theory.kinds import Count, Inputs, Labels, PerPrompt, Positive, Query, Reals, Within, checked
+
+Input: TypeAlias = Annotated[Any, Reals("n d")]
+"""The x of one prompt, shape (n, d)."""
+Label: TypeAlias = Annotated[Any, Reals("n")]
+"""The y of one prompt, shape (n,)."""
+OneQuery: TypeAlias = Annotated[Any, Reals("d")]
+"""The query of one prompt, shape (d,)."""
 
 
 def _labels_and_distances(
-    x: ArrayLike, y: ArrayLike, x_query: ArrayLike
+    x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """y and the squared distances ‖x_query − x_j‖², both (…, n) with the leading dimensions of all.
 
     Raises `ValueError` if a squared distance overflows.
     """
-    x, y = checks.examples(x, y)
-    x_query = checks.real("x_query", x_query)
-    checks.example_shapes(x.shape, y.shape, x_query.shape)
-    checks.finite("x_query", bool(np.isfinite(x_query).all()))
     with np.errstate(over="ignore"):
         offset = x_query[..., None, :] - x
         squared = np.vecdot(offset, offset)
@@ -36,7 +41,8 @@ def _labels_and_distances(
     return np.broadcast_to(y, squared.shape), squared
 
 
-def nearest_neighbour(x: ArrayLike, y: ArrayLike, x_query: ArrayLike) -> np.ndarray:
+@checked
+def nearest_neighbour(x: Inputs, y: Labels, x_query: Query) -> np.ndarray:
     """The mean label of the examples nearest to the query in Euclidean distance (…,).
 
     x (…, n, d), y (…, n), x_query (…, d), whose leading dimensions broadcast with those of x. With
@@ -44,25 +50,15 @@ def nearest_neighbour(x: ArrayLike, y: ArrayLike, x_query: ArrayLike) -> np.ndar
     squared distances are equal in float64: for entries that are integers below 2²⁵/√d, or dyadic
     fractions alike, exactly when they are equal.
 
-    Raises `ValueError` for shapes that do not match, for NaN or infinite entries, and for a squared
-    distance that overflows.
+    Raises `ValueError` for a squared distance that overflows.
     """
     y, squared = _labels_and_distances(x, y, x_query)
     nearest = squared == squared.min(axis=-1, keepdims=True)
     return np.asarray(np.where(nearest, y, 0).sum(axis=-1) / nearest.sum(axis=-1))
 
 
-def _one_prompt(x: ArrayLike, y: ArrayLike, x_query: ArrayLike) -> list[tuple[Fraction, Fraction]]:
+def _one_prompt(x: np.ndarray, y: np.ndarray, query: np.ndarray) -> list[tuple[Fraction, Fraction]]:
     """Squared distance and label of each example of one prompt, exactly."""
-    x, y = checks.examples(x, y)
-    query = checks.real("x_query", x_query)
-    checks.example_shapes(x.shape, y.shape, query.shape)
-    checks.finite("x_query", bool(np.isfinite(query).all()))
-    if x.ndim != 2 or query.ndim != 1:
-        raise InputError(
-            f"x has shape {x.shape} and x_query {query.shape}: "
-            "the definition takes one prompt, x (n, d) and x_query (d,)"
-        )
     pairs = []
     for row, label in zip(x.tolist(), y.tolist(), strict=True):
         offsets = [Fraction(q) - Fraction(v) for q, v in zip(query.tolist(), row, strict=True)]
@@ -70,7 +66,8 @@ def _one_prompt(x: ArrayLike, y: ArrayLike, x_query: ArrayLike) -> list[tuple[Fr
     return pairs
 
 
-def nearest_neighbour_by_definition(x: ArrayLike, y: ArrayLike, x_query: ArrayLike) -> Fraction:
+@checked
+def nearest_neighbour_by_definition(x: Input, y: Label, x_query: OneQuery) -> Fraction:
     """`nearest_neighbour` of one prompt, in rational arithmetic: ties are exact ones."""
     pairs = _one_prompt(x, y, x_query)
     least = min(squared for squared, _ in pairs)
@@ -78,7 +75,8 @@ def nearest_neighbour_by_definition(x: ArrayLike, y: ArrayLike, x_query: ArrayLi
     return sum(labels, Fraction(0)) / len(labels)
 
 
-def kernel_smoother(x: ArrayLike, y: ArrayLike, x_query: ArrayLike, beta: Real) -> np.ndarray:
+@checked
+def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np.ndarray:
     """Σ_j exp(−beta‖x_query − x_j‖²) y_j / Σ_j exp(−beta‖x_query − x_j‖²), (…,).
 
     This is what one softmax head computes whose scores are beta(2⟨x_query, x_j⟩ − ‖x_j‖²) and whose
@@ -89,17 +87,22 @@ def kernel_smoother(x: ArrayLike, y: ArrayLike, x_query: ArrayLike, beta: Real) 
     Shapes as in `nearest_neighbour`; `beta` > 0, one number or one per prompt. The smallest squared
     distance is subtracted first, so that the largest weight is exactly 1.
 
-    Raises `ValueError` as `nearest_neighbour` does, and for a beta that is not finite and positive.
+    Raises `ValueError` as `nearest_neighbour` does.
     """
     y, squared = _labels_and_distances(x, y, x_query)
-    beta = checks.per_prompt("beta", beta, squared.shape[:-1])[..., None]
+    beta = beta[..., None]
     with np.errstate(over="ignore", under="ignore"):
         weights = np.exp(-beta * (squared - squared.min(axis=-1, keepdims=True)))
     return np.asarray(np.vecdot(weights, y) / weights.sum(axis=-1))
 
 
+@checked
 def kernel_smoother_by_definition(
-    x: ArrayLike, y: ArrayLike, x_query: ArrayLike, beta: float, digits: int = 50
+    x: Input,
+    y: Label,
+    x_query: OneQuery,
+    beta: Positive,
+    digits: Annotated[Count, Within(most=1000)] = 50,
 ) -> float:
     """`kernel_smoother` of one prompt, as its formula says, in decimals of so many `digits`.
 
@@ -107,8 +110,6 @@ def kernel_smoother_by_definition(
     exponents beyond that.
     """
     pairs = _one_prompt(x, y, x_query)
-    checks.positive("beta", beta)
-    digits = checks.dimension("digits", digits)
     with decimal.localcontext(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX):
         top, bottom = decimal.Decimal(0), decimal.Decimal(0)
         for squared, label in pairs:

@@ -4,18 +4,30 @@ Shape glossary: `…` leading dimensions, `T` positions, `V` the size of the voc
 the n of "n-gram": 1 looks at no context, 2 (bigrams) at the current token.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import prod
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
-from theory.retrieval.ranks import ranks
+from theory.kinds import (
+    Count,
+    Exact,
+    NonNegative,
+    VocabularySequence,
+    VocabularyTokens,
+    Within,
+    checked,
+)
+from theory.machine import fits_in_memory
+from theory.retrieval.ranks import Few, ranks
 
 
-def ngram_counts(tokens: ArrayLike, vocabulary_size: int, order: int) -> np.ndarray:
+@checked
+def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count) -> np.ndarray:
     """How often each symbol has followed the current context, (…, T, V), int64.
 
     At position i, for symbol v: the number of order − 1 ≤ j ≤ i with tokens[j] = v and
@@ -23,13 +35,11 @@ def ngram_counts(tokens: ArrayLike, vocabulary_size: int, order: int) -> np.ndar
     i < order − 2, where the context is not complete. For order 1 these are the counts of
     tokens[0], …, tokens[i]. What a statistical induction head averages [Edelman2024].
 
-    tokens (…, T), integers from 0 to V − 1. O(T·V) memory per sequence.
-
-    Raises `ValueError` for tokens outside the vocabulary, for an empty sequence, and unless
-    vocabulary_size, order ≥ 1.
+    tokens (…, T), integers from 0 to V − 1. O(T·V) memory per sequence; raises `ValueError` where
+    there is less.
     """
-    tokens = checks.tokens("tokens", tokens, vocabulary_size)
-    order = checks.dimension("order", order)
+    cells = (tokens.size + 1) * vocabulary_size
+    fits_in_memory("the counts of all symbols", 16 * cells, "give fewer symbols or tokens")
     *leading, length = tokens.shape
     rows = tokens.reshape(prod(leading), length)
     each = np.arange(len(rows))
@@ -50,12 +60,12 @@ def ngram_counts(tokens: ArrayLike, vocabulary_size: int, order: int) -> np.ndar
     return counts.reshape(*leading, length, vocabulary_size)
 
 
+@checked
 def ngram_counts_by_definition(
-    tokens: ArrayLike, vocabulary_size: int, order: int
+    tokens: VocabularySequence, vocabulary_size: Few, order: Count
 ) -> list[list[int]]:
     """`ngram_counts` of one sequence (T,): a list of V counts per position, as the formula says."""
-    row = checks.one_sequence("tokens", tokens, vocabulary_size)
-    order = checks.dimension("order", order)
+    row = tokens.tolist()
     counts = []
     for i in range(len(row)):
         here = [0] * vocabulary_size
@@ -68,7 +78,10 @@ def ngram_counts_by_definition(
     return counts
 
 
-def ngram(tokens: ArrayLike, vocabulary_size: int, order: int, alpha: float) -> np.ndarray:
+@checked
+def ngram(
+    tokens: VocabularyTokens, vocabulary_size: Count, order: Count, alpha: NonNegative
+) -> np.ndarray:
     """Add-alpha smoothed frequencies (count + alpha)/(total + alpha·V), (…, T, V), float64.
 
     The counts are those of `ngram_counts`, total is their sum over the V symbols, alpha ≥ 0. For
@@ -76,21 +89,24 @@ def ngram(tokens: ArrayLike, vocabulary_size: int, order: int, alpha: float) -> 
     Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With alpha = 0 a row without counts
     (total = 0) is all zeros, which is no distribution: nothing is predicted there.
 
-    Raises `ValueError` as `ngram_counts` does, and for an alpha that is negative or not finite, or
-    for which alpha·V is not.
+    Raises `ValueError` as `ngram_counts` does, and where alpha·V is beyond float64.
     """
     counts = ngram_counts(tokens, vocabulary_size, order)
-    alpha = float(checks.nonnegative("alpha", alpha))
-    prior = float(checks.nonnegative("alpha times vocabulary_size", alpha * vocabulary_size))
+    prior = alpha * vocabulary_size
+    if prior == np.inf:
+        raise InputError(f"alpha is {alpha}: alpha·vocabulary_size is beyond float64; give less")
     total = counts.sum(axis=-1, keepdims=True) + prior
     return np.divide(counts + alpha, total, out=np.zeros(counts.shape), where=total > 0)
 
 
+@checked
 def ngram_by_definition(
-    tokens: ArrayLike, vocabulary_size: int, order: int, alpha: int | float | Fraction
+    tokens: VocabularySequence,
+    vocabulary_size: Few,
+    order: Count,
+    alpha: Annotated[Exact, Within(least=0)] | NonNegative,
 ) -> list[list[Fraction]]:
     """`ngram` of one sequence (T,), in rational arithmetic (a float alpha is read exactly)."""
-    checks.nonnegative("alpha", float(alpha))
     alpha = Fraction(alpha)
     frequencies = []
     for here in ngram_counts_by_definition(tokens, vocabulary_size, order):
@@ -123,8 +139,12 @@ def _marginal_likelihood(
     return likelihood
 
 
+@checked
 def dirichlet_predictor_by_definition(
-    tokens: ArrayLike, vocabulary_size: int, order: int, alpha: int | Fraction
+    tokens: VocabularySequence,
+    vocabulary_size: Few,
+    order: Count,
+    alpha: Annotated[Exact, Within(above=0)],
 ) -> list[list[Fraction]]:
     """The Bayes predictor for transition rows ~ Dirichlet(alpha, …, alpha), of one sequence (T,).
 
@@ -132,15 +152,8 @@ def dirichlet_predictor_by_definition(
     likelihoods, each in rational arithmetic. Every context of order − 1 tokens has its own row.
     Where the context is not complete (i < order − 2) it is the prior mean 1/V. That this equals
     `ngram_by_definition` with the same alpha is a theorem, and not used here.
-
-    Raises `ValueError` for tokens outside the vocabulary, for an empty sequence, unless
-    vocabulary_size, order ≥ 1, and for an alpha that is not a rational number > 0.
     """
-    row = checks.one_sequence("tokens", tokens, vocabulary_size)
-    order = checks.dimension("order", order)
-    if isinstance(alpha, bool) or not isinstance(alpha, (int, Fraction)) or alpha <= 0:
-        raise InputError(f"alpha is {alpha!r}: give an int or a Fraction greater than 0")
-    alpha = Fraction(alpha)
+    row = tokens.tolist()
     predictions = []
     for i in range(len(row)):
         if i < order - 2:

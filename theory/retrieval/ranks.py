@@ -1,6 +1,15 @@
 """Tokens renumbered: the rank of each among the distinct entries of its own sequence."""
 
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
 import numpy as np
+
+from theory.kinds import Count, Within
+
+Few: TypeAlias = Annotated[Count, Within(most=10_000)]
+"""Symbols of a vocabulary over which a definition sums one by one."""
 
 
 def ranks(values: np.ndarray) -> np.ndarray:

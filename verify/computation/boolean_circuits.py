@@ -92,7 +92,7 @@ def circuits_by_thoughts(
 
 
 def _sizes(n: int, G: int) -> str:
-    from constructions.transformer import plural
+    from constructions.blocks import plural
 
     return f"{plural(n, 'input')} and {plural(G, 'gate')}"
 

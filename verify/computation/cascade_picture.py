@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
-from constructions.transformer import plural
+from constructions.blocks import plural
 from theory.computation.cascade import Cascade
 
 if TYPE_CHECKING:

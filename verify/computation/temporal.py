@@ -17,7 +17,8 @@ from verify.evidence.restoring import after_mlp, traces
 from verify.finding import Finding, Verdict
 
 if TYPE_CHECKING:
-    from constructions.transformer import Stage, Transformer
+    from constructions.blocks import Stage
+    from constructions.transformer import Transformer
 
 MOST_STATES = 2**14  # of a letter and the bits of one table
 

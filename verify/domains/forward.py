@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from constructions.attention import Attention
+    from constructions.blocks import MLP, Block, LayerNorm
     from constructions.interface import Prompt
-    from constructions.transformer import MLP, Block, LayerNorm, Transformer
+    from constructions.transformer import Transformer
 
 EPSILON = 1e-5  # what a layer norm adds to the variance
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from constructions.attention import Attention
-    from constructions.transformer import MLP, Transformer
+    from constructions.blocks import MLP
+    from constructions.transformer import Transformer
 
 POINTS = 2  # modulo primes of 61 bits: the chance to miss a difference is below 2^−60
 MOST_WORDS = 512  # sequences that the checker runs in some seconds

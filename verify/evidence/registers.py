@@ -31,7 +31,8 @@ from verify.evidence.statement import (
 from verify.finding import Evidence, Finding, Verdict, equal
 
 if TYPE_CHECKING:
-    from constructions.transformer import Stage, Transformer
+    from constructions.blocks import Stage
+    from constructions.transformer import Transformer
 
 
 @dataclass(frozen=True)

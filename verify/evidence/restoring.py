@@ -15,9 +15,10 @@ from verify.evidence.softmax import enclosed_error
 from verify.finding import Finding, Verdict, at_most
 
 if TYPE_CHECKING:
+    from constructions.blocks import MLP
     from constructions.margins import Restores
     from constructions.stream import Stream
-    from constructions.transformer import MLP, Transformer
+    from constructions.transformer import Transformer
 
 Values = Mapping[str, np.ndarray]
 

@@ -26,8 +26,9 @@ from constructions.attention import per_head
 
 if TYPE_CHECKING:
     from constructions.attention import Attention, Heads
+    from constructions.blocks import Block
     from constructions.interface import Prompt
-    from constructions.transformer import Block, Transformer
+    from constructions.transformer import Transformer
 
 UNIT_ROUNDOFF = 2.0**-53
 

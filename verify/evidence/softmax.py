@@ -151,7 +151,7 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
     of c, which is Θ(log n) in all layers but the last (`sharpening`); r are the bits of a code.
     Scores of equal tokens, which several may have, are those of a table, whatever n.
     """
-    from constructions.margins import score_sizes
+    from constructions.softmax import score_sizes
 
     found, limits, words = dict[str, float](), dict[str, float](), list[str]()
     for sized in (model, larger):

@@ -91,7 +91,7 @@ def of_transformer(d: int, seed: int) -> np.ndarray:
     import torch
 
     from constructions.tokens import Tokens
-    from constructions.trained.tasks.task import Form
+    from constructions.trained.form import Form
     from constructions.trained.transformers import TransformerShape
 
     form = Form(Tokens(2, d), 2, 2, positions=d)

@@ -33,7 +33,8 @@ from verify.evidence.formats import FORMATS
 
 if TYPE_CHECKING:
     from constructions.attention import Attention
-    from constructions.transformer import Block, Transformer
+    from constructions.blocks import Block
+    from constructions.transformer import Transformer
 
 EXACT = Rational()
 PRECISION = 192  # bits of the balls, far more than the longest format keeps
@@ -254,7 +255,7 @@ def fractions(value: Entry) -> tuple[Fraction, ...]:
 
 def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
     """The only attention layer, and what acts on each token alone before and after it."""
-    from constructions.transformer import Block
+    from constructions.blocks import Block
 
     layers = [(i, block.attn) for i, block in enumerate(model.blocks) if block.attn is not None]
     if len(layers) != 1:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
-    from constructions.transformer import Block, Transformer
+    from constructions.blocks import Block
+    from constructions.transformer import Transformer
 
 
 @dataclass(frozen=True)

@@ -223,6 +223,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "half": _numbers(lambda value: value / 2),
     "double": _numbers(lambda value: value * 2),
     "a thousandth more": _numbers(lambda value: value * 1.001),
+    "a trillionth more": _numbers(lambda value: value * (1 + 1e-12)),
     "a million times": _numbers(lambda value: value * 10**6),
     "a millionth": _numbers(lambda value: value / 10**6),
     "negative": _numbers(lambda value: -value),

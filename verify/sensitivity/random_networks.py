@@ -25,7 +25,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from constructions.tokens import Tokens
-from constructions.trained.tasks.task import Form
+from constructions.trained.form import Form
 from constructions.trained.transformers import TransformerShape
 from theory.sequences import all_sequences
 

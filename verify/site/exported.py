@@ -14,8 +14,9 @@ import numpy as np
 from torch import Tensor
 
 from constructions.attention import Attention
+from constructions.blocks import Block
 from constructions.tokens import Tokens
-from constructions.transformer import Block, Transformer
+from constructions.transformer import Transformer
 from theory.checks import InputError
 
 OWN = ("check", "_tokens", "write", "read")  # of `Tokens`, what static/model.js does too

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,14 +12,13 @@ from torch import Generator, Tensor
 from constructions.arithmetic.sums import Sums
 from constructions.interface import Model
 from constructions.trained.configuration import presets
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
 from constructions.trained.numbers import KINDS
-from constructions.trained.tasks.task import CHUNK, Batch, Form, Labelling
+from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TiedShape
 from theory import checks
 from theory.checks import InputError
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 TRAINED = 0.8  # of the unordered pairs; the others are for tests
 SPLIT = 0  # seed of the one partition that there is

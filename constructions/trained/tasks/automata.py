@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,15 +12,14 @@ from torch import Generator, Tensor
 from constructions.interface import Model
 from constructions.tokens import Tokens
 from constructions.trained.configuration import LEARNING, presets
-from constructions.trained.tasks.task import CHUNK, Batch, Form, Labelling
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
+from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 from theory.computation.semiautomata import Semiautomaton, identity
 from theory.computation.zoo import named
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 SLIP = 1 / 16  # the chance of a letter to a state that no letter leaves, where there is another
 

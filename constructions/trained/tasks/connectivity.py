@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Generator, Tensor
@@ -13,16 +12,15 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from constructions.graphs import random_graphs
 from constructions.graphs.graph import Graph
 from constructions.interface import Model
-from constructions.trained.configuration import Configuration, presets
+from constructions.trained.configuration import presets
 from constructions.trained.disentangled import DisentangledShape
-from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
+from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
 from constructions.trained.transformers import TransformerShape
 from theory import checks, machine
 from theory.checks import InputError
 from theory.graphs import two_chain, two_clique
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 REACH = 3  # the distance up to which one layer can tell who is connected
 GRAPHS = "all", "within", "beyond"
@@ -92,7 +90,7 @@ class Connectivity(Task, kind="connectivity"):
         upper = (torch.rand(size, generator=generator, device=device) < self.p).triu(1)
         return (upper | upper.mT | torch.eye(self.n, dtype=torch.bool, device=device)).float()
 
-    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
         """A and who is connected, R, both (count, n, n) of 0 and 1."""
         A = self.drawn(count, generator)
         return A, connected(A)

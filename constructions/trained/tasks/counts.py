@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -22,14 +22,12 @@ from torch import Generator, Tensor
 from constructions.interface import Model
 from constructions.structures.cells import Sketch
 from constructions.trained.configuration import presets
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
 from constructions.trained.sketch import SketchShape, counted
-from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
+from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
 from theory import checks
 from theory.structures import one_row_error, zipf
-
-if TYPE_CHECKING:
-    from constructions.trained.configuration import Configuration
-    from constructions.trained.models import Shape
 
 UNTIL = 0.6
 
@@ -66,7 +64,7 @@ class Counts(Task, kind="counts"):
         laws = law[rank]
         return laws, torch.multinomial(laws, self.stream, replacement=True, generator=generator)
 
-    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
         """Laws, counts (count, V), and which part of all steps is done (count,)."""
         laws, streams = self.streams(count, generator)
         counts = counted(streams, self.items)

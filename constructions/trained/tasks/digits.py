@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -19,18 +18,17 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, mse_loss
 
 from constructions.interface import Model
-from constructions.trained.configuration import Configuration, presets
+from constructions.trained.configuration import presets
 from constructions.trained.feedforward import CNNShape, MLPShape
+from constructions.trained.form import Form
 from constructions.trained.labels import ALL, LAST, Patches
 from constructions.trained.lstm import LSTMShape
+from constructions.trained.models import Shape
 from constructions.trained.tasks.classification import Classification
-from constructions.trained.tasks.task import Batch, Form
+from constructions.trained.tasks.task import Batch, Training
 from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 NAME = "scikit-learn"
 SHA256 = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
@@ -73,7 +71,7 @@ class Digits(Classification, kind="digits"):
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers, self.training]
 
-    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
         """Images and labels, and the images with noise where those are trained on."""
         images, labels = super().draw(made, count, generator, step=step)
         if self.training == "plain":

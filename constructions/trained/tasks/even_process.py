@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Generator, Tensor
 
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
-from constructions.trained.tasks.task import Batch, Form, Labelling
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
+from constructions.trained.tasks.task import Batch, Labelling
 from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 from theory.language import conditional_entropy, even_process
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 BOS, LONGEST = 2, 20  # the token before a word, and its symbols at most: all words are scored
 

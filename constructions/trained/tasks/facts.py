@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -16,15 +15,14 @@ from constructions.interface import Model
 from constructions.language.sampling import string_probabilities
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
-from constructions.trained.tasks.task import Batch, Corpus, Form
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
+from constructions.trained.tasks.task import Batch, Corpus
 from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
 from theory.language import Levels, fact_strings
 from theory.language.documents import numbers
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 MOST = 2**26  # strings, all of which are scored
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Generator, Tensor
@@ -11,13 +10,12 @@ from torch import Generator, Tensor
 from constructions.arithmetic.sums import Sums
 from constructions.interface import Model
 from constructions.trained.configuration import presets
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
 from constructions.trained.quadratic import QuadraticShape
-from constructions.trained.tasks.task import Batch, Corpus, Form, Labelling
+from constructions.trained.tasks.task import Batch, Corpus, Labelling
 from theory import checks
 from theory.arithmetic.modular_margin import checked_modulus
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,13 +14,12 @@ from torch.nn.functional import cross_entropy
 from constructions.interface import Model
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
-from constructions.trained.tasks.task import CHUNK, Batch, Form, Labelling
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
+from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 
 @dataclass(frozen=True)

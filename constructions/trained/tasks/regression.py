@@ -18,10 +18,11 @@ from torch.nn.functional import pad
 
 from constructions.examples import Examples, alternating, packed
 from constructions.interface import Model
-from constructions.trained.configuration import LEARNING, Configuration, Curriculum, presets
+from constructions.trained.configuration import LEARNING, presets
+from constructions.trained.form import Form
 from constructions.trained.lstm import LSTMShape
 from constructions.trained.models import Shape
-from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
+from constructions.trained.tasks.task import CHUNK, Batch, Curriculum, Task, Training
 from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
@@ -72,7 +73,7 @@ class Regression(Task, kind="regression"):
         interface = Examples(self.d, alternating, n=n, at_most=True, scale=self.scale)
         return Form(interface, self.d, 1, positions=2 * n + 1)
 
-    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
         """x (count, points, d), y (count, points), and 1 for each answer that counts, else 0,
         (count, answers).
 

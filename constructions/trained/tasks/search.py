@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,11 +27,13 @@ from torch import Generator, Tensor
 
 from constructions.interface import Model
 from constructions.trained.configuration import presets
+from constructions.trained.form import Form
 from constructions.trained.lookup import LookupShape, PointsAndQueries
+from constructions.trained.models import Shape
 from constructions.trained.relaxed_sort import RELAXED
 from constructions.trained.tasks.digits import DIGITS
 from constructions.trained.tasks.laws import LAWS, PIXELS, Drawn, Sets, frequencies
-from constructions.trained.tasks.task import CHUNK, Batch, Form, Task
+from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
 from theory import checks
 from theory.checks import InputError
 from theory.structures import (
@@ -47,10 +49,6 @@ from theory.structures import (
     nearest,
     nearest_in_cloud,
 )
-
-if TYPE_CHECKING:
-    from constructions.trained.configuration import Configuration
-    from constructions.trained.models import Shape
 
 OBJECTIVES = "each", "final"
 LINES = "targets", "zipf"  # laws of one coordinate
@@ -117,7 +115,7 @@ class Search(Task, kind="search"):
         nearest (count, m)."""
         return LAWS[self.law](Drawn(count, self.points, m, self.d, generator, held_out))
 
-    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
         """What `sets` draws, a uniform number for each lookup of a path (count, K·m, M), and which
         part of all steps is done (count,)."""
         drawn = self.sets(count, self.queries, generator)

@@ -10,37 +10,64 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
-from constructions.attention import Mask
-from constructions.interface import Interface, Model
+from constructions.interface import Model
 from constructions.tokens import Tokens
+from constructions.trained.form import Form
+from constructions.trained.models import Shape
 from theory import checks
 
-if TYPE_CHECKING:
-    from constructions.trained.configuration import Configuration
-    from constructions.trained.models import Shape
-
 Batch = tuple[Tensor, ...]
-SOURCE = "trained; see constructions/trained"  # of every model here
 CHUNK = 250  # prompts that are measured at once
 
 
-class Form(NamedTuple):
-    """What a model must be to read a task's prompts."""
+@runtime_checkable
+class Training(Protocol):
+    """What the draws of a run depend on; every `Configuration` has it."""
 
-    interface: Interface
-    d_in: int  # columns of a token, or the size of the vocabulary
-    d_out: int  # columns of the read-out
-    positions: int = 0  # tokens that are told apart by where they stand, 0 for none
-    mask: Mask = "causal"
-    scale: float | None = None  # of attention scores; None for 1/√(width of a head)
-    rows: int | None = None  # of the embedding that a token is a sum of; None for 1 or all of them
+    @property
+    def shape(self) -> Shape:
+        """The shape of the model that is trained."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are."""
+
+    @property
+    def batch_size(self) -> int:
+        """Prompts a step."""
+
+    @property
+    def curriculum(self) -> Curriculum | None:
+        """How prompts grow, if they do."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+
+
+@dataclass(frozen=True)
+class Curriculum:
+    """From `d` coordinates and `points` points, one coordinate and two points more every so many
+    steps, up to the task's [Garg2022]."""
+
+    d: int
+    points: int
+    every: int
+
+    def __post_init__(self) -> None:
+        for name in ("d", "points", "every"):
+            checks.dimension(name, getattr(self, name))
+
+    def reached(self, step: int) -> tuple[int, int]:
+        """Coordinates and points at a step, were there no end to them."""
+        return self.d + step // self.every, self.points + 2 * (step // self.every)
 
 
 @dataclass(frozen=True)
@@ -66,7 +93,7 @@ class Task(ABC):
         """What a model of this shape must be to read the prompts."""
 
     @abstractmethod
-    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
         """`count` prompts for steps of a run from `step` on, on the generator's device."""
 
     @abstractmethod
@@ -101,7 +128,7 @@ class Labelling(Task):
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers]
 
-    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
         return self.sequences(count, generator)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
@@ -150,7 +177,7 @@ class Corpus(Task):
     def corpus(self) -> Batch:
         """All prompts, on the CPU."""
 
-    def draw(self, made: Configuration, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
         size, first = len(self.corpus[0]), step * made.batch_size
         epochs = range(first // size, -(-(first + count) // size))
         orders = [np.random.default_rng((made.seed, epoch)).permutation(size) for epoch in epochs]

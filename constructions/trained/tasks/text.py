@@ -10,22 +10,20 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from constructions.trained.configuration import presets
+from constructions.trained.form import Form
 from constructions.trained.labels import ALL, FIRST, LAST, Words
 from constructions.trained.lstm import LSTMShape
+from constructions.trained.models import Shape
 from constructions.trained.tasks.classification import Classification
-from constructions.trained.tasks.task import Batch, Form
+from constructions.trained.tasks.task import Batch
 from constructions.trained.transformers import TransformerShape
 from theory import checks
 from theory.checks import InputError
-
-if TYPE_CHECKING:
-    from constructions.trained.models import Shape
 
 TOPICS = "specialnames", "compound", "types", "formatstrings", "string-methods", "typesseq"
 SHA256 = "b51a502246fbd12d3037c0d6a5639c352c2dab347fd51d604b8d34a3de628432"

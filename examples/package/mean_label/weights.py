@@ -1,9 +1,10 @@
 """One head that averages the labels of a prompt."""
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Stage
 from constructions.examples import Examples
 from constructions.stream import Stream, one
-from constructions.transformer import Stage, Transformer
+from constructions.transformer import Transformer
 
 
 def mean_of_labels(d: int) -> Transformer:

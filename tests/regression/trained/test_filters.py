@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from planted import Planted, descent, newton, silent, with_noise
+from refusals import rejects
 
 from theory.regression import (
     PrefixSpectrum,
@@ -74,22 +75,22 @@ def test_the_family_is_newton_s():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("name", "change"),
     [
-        (lambda e, s, z: (e[:, None], s, z), "give \\(N,\\) and twice"),
-        (lambda e, s, z: (e, s[1:], z), "give \\(N,\\) and twice"),
-        (lambda e, s, z: (e[:5], s[:5], z[:5]), "5 errors are too few"),
-        (lambda e, s, z: (e, s, 0 * z), "none of them 0"),
-        (lambda e, s, z: (e, s, 2 * z), "not in \\(0, 1\\]"),
-        (lambda e, s, z: (0 * e, s, z), "nothing to fit"),
-        (lambda e, s, z: (e, s * np.nan, z), "nothing to fit"),
+        ("errors", lambda e, s, z: (e[:, None], s, z)),
+        ("shares", lambda e, s, z: (e, s[1:], z)),
+        ("errors", lambda e, s, z: (e[:5], s[:5], z[:5])),
+        ("z", lambda e, s, z: (e, s, 0 * z)),
+        ("z", lambda e, s, z: (e, s, 2 * z)),
+        ("errors", lambda e, s, z: (0 * e, s, z)),
+        ("errors", lambda e, s, z: (e, s * np.nan, z)),
     ],
 )
-def test_what_cannot_be_fitted_is_refused(spectrum, change, message):
+def test_what_cannot_be_fitted_is_rejected(spectrum, name, change):
     found, errors, shares, z = spectrum
     given = change(errors(found.ols() * 0), shares, z)
     for fit in (fitted_filter, unfiltered):
-        with pytest.raises(ValueError, match=message):
+        with rejects(name):
             fit(*given)
 
 
@@ -144,7 +145,7 @@ def test_shares_that_no_filter_explains(spectrum):
 def test_too_few_prompts_decide_nothing():
     found, _ = said_of(newton(4, "identity"), samples=60)
     assert found["filter/none"].verdict is UNDECIDED
-    assert "60 prompts are too few: take 160" in found["filter/none"].words
+    assert "160" in found["filter/none"].words  # so many are enough
 
 
 def test_seeds_are_the_unit():
@@ -209,5 +210,5 @@ def test_ridge_is_found_again(spectrum):
     fit = fitted_filter(errors, shares, z)
     assert fit.power < 0.8  # not every p below 1 is gradient descent
     assert fitted_ridge((shares * (1 - z) ** 8).sum(-1), shares, z)[1] > 1e-3
-    with pytest.raises(ValueError, match="nothing to fit"):
+    with rejects("errors"):
         fitted_ridge(0 * errors, shares, z)

@@ -1,0 +1,73 @@
+"""Kinds of parameters that only this topic has: alphabets, triples, edges, fan-ins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+
+from theory.checks import array_of
+from theory.kinds import Count, Integers, Kind, Whole, Within
+
+Fan: TypeAlias = Annotated[Count, Within(least=2)]
+"""The fan-in of a tree, an integer ≥ 2."""
+
+
+@dataclass(frozen=True)
+class Alphabet(Kind):
+    """Different letters or digits, as one text: letter number a is its a-th character."""
+
+    what = "different letters or digits, such as 'ab'"
+    example = "ab"
+    wrong = (None, object(), 1, b"a", ["a"], "", "a ", "a|", "aba")
+
+    def read(self, name: str, value: Any) -> str:
+        if not isinstance(value, str) or not value.isalnum() or len({*value}) < len(value):
+            raise self.refusal(name, value)
+        return value
+
+
+Letters: TypeAlias = Annotated[str, Alphabet()]
+"""Different letters or digits, as one text."""
+
+
+@dataclass(frozen=True)
+class Triple(Kind):
+    """A named tuple of three integers, given as such or as any other tuple or list."""
+
+    of: Any
+
+    wrong = (None, object(), 1, "abc", (1, 0), (1, 0, 1, 0), (1, 0, 1.0), (True, 0, 1), [None] * 3)
+
+    @property
+    def what(self) -> str:
+        return f"({', '.join(self.of._fields)}), three integers"
+
+    @property
+    def example(self) -> Any:
+        return self.of(0, 0, 1)
+
+    def read(self, name: str, value: Any) -> Any:
+        if not isinstance(value, tuple | list) or len(value) != 3:
+            raise self.refusal(name, value)
+        return self.of(*(Whole().read(f"{name}[{i}]", entry) for i, entry in enumerate(value)))
+
+
+@dataclass(frozen=True)
+class EdgeArray(Integers):
+    """The edges of graphs, (…, m, 2): vertices, numbered from 1; [] has none."""
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return tuple(e for e in super().wrong if not isinstance(e, list | tuple) or len(e))
+
+    def read(self, name: str, value: Any) -> np.ndarray:
+        array = array_of(name, value)
+        if array.shape == (0,):
+            array = array.reshape(0, 2)
+        return super().read(name, array if array.size else array.astype(np.int64))
+
+
+Edges: TypeAlias = Annotated[Any, EdgeArray("... m 2", Within(least=1), empty=True)]
+"""The edges of graphs, vertices numbered from 1, shape (…, m, 2)."""

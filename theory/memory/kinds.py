@@ -1,0 +1,164 @@
+"""Kinds of parameters that the files of memory share: patterns, networks, tokens, times, sizes.
+
+Shape glossary: `…` leading dimensions, `N` patterns, `d` neurons or features, `n` tokens.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+
+from theory.checks import InputError, real
+from theory.kinds import (
+    Array,
+    Count,
+    Either,
+    Integers,
+    Random,
+    Reals,
+    SignRows,
+    Signs,
+    Steps,
+    Within,
+)
+
+
+@dataclass(frozen=True)
+class Numbers(Array):
+    """Integers, of which none is rounded to a float, or finite floats.  The dtype is kept."""
+
+    entries = "integers or finite floats"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        right = self.example
+        return (*super().wrong, right > 0, right + math.nan, right + math.inf)
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        if array.dtype.kind not in "iuf":
+            raise InputError(f"{name} has dtype {array.dtype}: give {self.what}")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise self.contains(name, array[~np.isfinite(array)].flat[0])
+        return array
+
+    def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.zeros(shape, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Extended(Array):
+    """Real numbers and ±∞, the separation of a single pattern.  Read as float64."""
+
+    entries = "numbers, of which none is NaN"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return (*super().wrong, self.example + math.nan)
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        array = real(name, array)
+        if np.isnan(array).any():
+            raise self.contains(name, math.nan)
+        return array
+
+    def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.ones(shape)
+
+
+@dataclass(frozen=True)
+class Increasing(Reals):
+    """Finite real numbers, each at least the one before it."""
+
+    entries = "numbers in increasing order"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return (*super().wrong, self.example[::-1])
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        array = super()._entries(name, array)
+        falls = np.diff(array) < 0
+        if falls.any():
+            place = int(falls.argmax())
+            raise InputError(
+                f"{name} has {array[place + 1]} after {array[place]}: give {self.what}"
+            )
+        return array
+
+
+@dataclass(frozen=True)
+class UnitRows(Reals):
+    """Rows of length 1, up to the rounding of a division by the length."""
+
+    entries = "rows of length 1"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return (*super().wrong, 2 * self.example, 0 * self.example)
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        array = super()._entries(name, array)
+        unit_lengths(name, np.linalg.norm(array, axis=-1), array.shape[-1], 2.0**-52)
+        return array
+
+    def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
+        rows = np.arange(math.prod(shape[:-1])) % shape[-1]
+        return np.eye(shape[-1])[rows].reshape(shape)
+
+
+def unit_lengths(name: str, lengths: np.ndarray, d: int, eps: float) -> None:
+    """Raise `ValueError` unless all `lengths` of rows of d entries are 1 up to rounding.
+
+    A row divided by its length in a format of this `eps` has length 1 up to (d + 4)·eps.
+    """
+    bad = abs(lengths - 1) > (d + 4) * eps
+    if bad.any():
+        raise InputError(
+            f"{name} has a row of length {lengths[bad].flat[0]:.17g}: tokens must be of length 1; "
+            "divide each row by its length"
+        )
+
+
+Size: TypeAlias = Annotated[Count, Within(most=2**53)]
+"""An integer ≥ 1 that float64 holds."""
+SizeFrom2: TypeAlias = Annotated[Count, Within(least=2, most=2**53)]
+"""An integer ≥ 2 that float64 holds."""
+Digits: TypeAlias = Annotated[Count, Within(most=1000)]
+"""A number of decimal digits."""
+
+Updates: TypeAlias = Annotated[Steps, Within(most=10**6)]
+"""How many updates are made."""
+
+Patterns: TypeAlias = Annotated[Any, Signs("N d")]
+"""Patterns of −1 and +1, shape (N, d)."""
+States: TypeAlias = SignRows
+"""States of −1 and +1, shape (…, d)."""
+OneState: TypeAlias = Annotated[Any, Signs("d")]
+"""One state of −1 and +1, shape (d,)."""
+Weights: TypeAlias = Annotated[Any, Numbers("d d")]
+"""Weights of a classical network, shape (d, d)."""
+Bias: TypeAlias = Annotated[Any, Numbers("d")]
+"""A number for each neuron, shape (d,)."""
+Permutation: TypeAlias = Annotated[Any, Integers("d", Within(least=0))]
+"""The neurons in the order of their updates, shape (d,)."""
+Order: TypeAlias = Annotated[Any, Either((Random(), Integers("d", Within(least=0))))]
+"""A permutation for every sweep, or a seed or Generator that draws one for each."""
+
+PatternVectors: TypeAlias = Annotated[Any, Reals("N d")]
+"""Patterns of finite numbers, shape (N, d)."""
+Numeric: TypeAlias = Annotated[Any, Extended("+...")]
+"""A number, or several that broadcast with the other arguments; ±∞ too."""
+
+UnitTokens: TypeAlias = Annotated[Any, UnitRows("... n d")]
+"""Tokens of length 1, shape (…, n, d)."""
+OneUnitTokens: TypeAlias = Annotated[Any, UnitRows("n d")]
+"""One set of tokens of length 1, shape (n, d)."""
+Direction: TypeAlias = Annotated[Any, Reals("d")]
+"""A vector, shape (d,)."""
+ScoreMatrix: TypeAlias = Annotated[Any, Reals("d d")]
+"""QᵀK, shape (d, d)."""
+Times: TypeAlias = Annotated[Any, Increasing("m", Within(least=0))]
+"""Times ≥ 0 in increasing order, shape (m,)."""
