@@ -7,33 +7,39 @@ BIN := $(VENV)/bin
 # The threads of two workers on two cores would wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: verify test slow tools docs browser lint bench dist clean
+.PHONY: verify record test slow tools docs browser lint bench dist clean
 
 verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
 
-test: $(VENV)/installed
+# One run of all claims at quick sizes, made anew when sources change: tests and the site read it.
+record: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python tests/record.py
+
+test: record
 	$(PYTEST)
 
 # Tests that take long.
 slow: $(VENV)/installed
 	$(PYTEST) -m slow --durations=20
 
-# Tests in the tools of others, which are many packages: in an environment of their own.
+# Tests that need the tools of others, which are many packages: in an environment of their own.
+IN_TOOLS := tests/stock/test_gpt2.py tests/stock/test_lens.py tests/stock/test_stock_claim.py \
+	tests/sweep/test_sweep_on_dask.py
 tools: $(TOOLS)/installed
-	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest tests/stock
-	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" tests/sweep/test_sweep_on_dask.py
+	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" $(IN_TOOLS)
 	$(TOOLS)/bin/python examples/induction_in_lens.py
 
-# The site, in docs/_build/html: every claim is run at quick sizes, and every example.
-docs: $(SITE)/installed
+# The site, in docs/_build/html, with the recorded run and every example.
+docs: record $(SITE)/installed
 	mkdir -p docs/_build/source
-	$(SITE)/bin/python -m verify all --quick --jobs 2 --quiet --json docs/_build/runs.json
 	OMP_NUM_THREADS=1 $(SITE)/bin/python -m sphinx -q -b html -c docs/site docs/_build/source docs/_build/html
 
-# Its pages in a headless browser, beside torch; after `make docs`.
+# Its pages in a headless browser, beside torch; after `make docs`.  What needs no package of the
+# site is among the tests of the library.
 browser: $(SITE)/installed
-	OMP_NUM_THREADS=1 $(SITE)/bin/python -m pytest tests/site -m "slow or not slow"
+	OMP_NUM_THREADS=1 $(SITE)/bin/python -m pytest tests/site -m "slow or not slow" \
+		--ignore=tests/site/test_site_models.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -1,7 +1,7 @@
 """What README and docs show: shell commands and Python examples, for the tests and for CI.
 
 `python tests/readme.py commands` prints the README's commands, one a line, without those that set
-up.
+up and without the examples, which the site runs and shows (`make docs`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+EXAMPLE = "python examples/"
 PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
 
 
@@ -38,4 +39,4 @@ def commands() -> list[str]:
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["commands"]:
-    print("\n".join(commands()))
+    print("\n".join(line for line in commands() if not line.startswith(EXAMPLE)))

@@ -27,11 +27,12 @@ def rejects(*names: str) -> Iterator[None]:
 
 
 def check_line(message: str, *names: str) -> None:
-    """Requires one line of text in which each of `names` stands as a word."""
+    """Requires one line of text in which each of `names` stands as a word, with `_` or `-`."""
     assert message.strip(), "an error without a message"
     assert "\n" not in message.strip(), f"more than one line: {message!r}"
     for name in names:
-        assert re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message), f"no {name!r} in {message!r}"
+        word = re.escape(name).replace("_", "[-_]")
+        assert re.search(rf"(?<!\w){word}(?!\w)", message), f"no {name!r} in {message!r}"
 
 
 def rejected(capsys: pytest.CaptureFixture[str], arguments: list[str], *names: str) -> None:

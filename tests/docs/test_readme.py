@@ -6,7 +6,7 @@ import re
 import shlex
 
 import pytest
-from readme import PAGES, README, ROOT, commands, examples, fences
+from readme import EXAMPLE, PAGES, README, ROOT, commands, examples, fences
 
 from verify.ledger.theorems import ledger, tables
 
@@ -64,6 +64,13 @@ def test_the_commands_on_texts_and_files_run(tmp_path, monkeypatch, capsys):
     found = {line: main(shlex.split(line)[3:]) for line in lines}
     assert found == dict.fromkeys(lines, 0)
     assert len(lines) == 9
+
+
+def test_the_examples_are_those_that_the_site_runs():
+    named = [line.removeprefix(EXAMPLE) for line in commands() if line.startswith(EXAMPLE)]
+    there = {path.name for path in (ROOT / "examples").glob("*.py")}
+    assert named
+    assert {*named} <= there - {"induction_in_lens.py"}  # which `make tools` runs
 
 
 @pytest.mark.parametrize("command", commands())

@@ -8,7 +8,7 @@ import pytest
 
 import constructions
 from theory.checks import InputError
-from verify.claim import Run, installed
+from verify.claim import installed
 from verify.finding import Verdict
 from verify.ledger.build import built
 from verify.ledger.theorems import (
@@ -18,7 +18,6 @@ from verify.ledger.theorems import (
     ceil_log,
     in_latex,
     ledger,
-    option_sets,
     tables,
     theorem,
 )
@@ -49,21 +48,6 @@ def test_sizes_are_those_of_the_built_model(entry: Theorem):
         sizes = {"layers": model.n_layers, "heads": model.n_heads, "width": model.d_model}
         for what, formula in entry.sizes.items():
             assert formula.admits(sizes[what], **parameters), (parameters, what, str(formula))
-
-
-SIZED = sorted({entry.claim for entry in BUILT})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SIZED)
-def test_a_claim_shows_the_sizes_of_all_its_statements(name, monkeypatch):
-    """With its defaults and the options that the ledger names."""
-    shown, claim = set(), installed()[name].load()
-    monkeypatch.setattr("verify.evidence.size.theorem", lambda n: shown.add(n) or theorem(n))
-    for options in option_sets(name):
-        for _ in claim.findings(Run(quick=True), **{**claim.defaults, **options}):
-            pass
-    assert shown >= {entry.name for entry in BUILT if entry.claim == name}
 
 
 def test_pipes_do_not_end_a_cell_of_a_table():

@@ -7,13 +7,17 @@ A certificate is about the tensors that torch runs: every float64 is a rational 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 Entry = Any
 Matrix = Any
+
+CACHED = 2**23  # entries of matrices that `cached_weights` keeps, the last ones used
 
 
 class NotPolynomial(ValueError):
@@ -60,6 +64,30 @@ def read_exactly(domain: Domain, array: np.ndarray) -> np.ndarray:
 def exact_weights(domain: Domain, array: np.ndarray) -> Matrix:
     """`weights` for any domain, by way of `number`."""
     return domain.matrix(read_exactly(domain, array).tolist())
+
+
+_cache: OrderedDict[Hashable, tuple[int, Matrix]] = OrderedDict()
+_cached_entries = 0
+
+
+def cached_weights(domain: Domain, array: np.ndarray, number_system: Hashable) -> Matrix:
+    """`exact_weights`, computed once for equal arrays in the same number system.
+
+    The same weights are read for every point and every instance, and by the self-test once more for
+    every mutant, which differs from the model in one head.  Matrices are never changed in place.
+    """
+    global _cached_entries
+    content = np.ascontiguousarray(array, dtype=np.float64)
+    key = number_system, content.shape, blake2b(content, digest_size=32).digest()
+    if key in _cache:
+        _cache.move_to_end(key)
+        return _cache[key][1]
+    matrix = exact_weights(domain, array)
+    _cache[key] = content.size, matrix
+    _cached_entries += content.size
+    while _cached_entries > CACHED:
+        _cached_entries -= _cache.popitem(last=False)[1][0]
+    return matrix
 
 
 def entrywise(domain: Domain, function: Callable[[Entry], Entry], matrix: Matrix) -> Matrix:

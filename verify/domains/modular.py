@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 from flint import fmpz, nmod, nmod_mat
 
-from verify.domains.base import exact_weights
+from verify.domains.base import cached_weights
 
 BITS = 61
 
@@ -35,7 +35,7 @@ class Modular:
         return nmod_mat(len(rows), len(rows[0]), entries, self.prime)
 
     def weights(self, array: np.ndarray) -> nmod_mat:
-        return exact_weights(self, array)
+        return cached_weights(self, array, (self.name, self.prime))
 
     def random_entries(self, rng: np.random.Generator, rows: int, columns: int) -> list[list[nmod]]:
         """Uniformly random residues."""

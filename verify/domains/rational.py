@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from verify.domains.base import exact_weights
+from verify.domains.base import cached_weights
 
 
 class Rational:
@@ -23,4 +23,4 @@ class Rational:
         return fmpq_mat([list(row) for row in rows])
 
     def weights(self, array: np.ndarray) -> fmpq_mat:
-        return exact_weights(self, array)
+        return cached_weights(self, array, self.name)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from verify.domains.base import Domain, Entry, exact_weights
+from verify.domains.base import Domain, Entry, cached_weights
 from verify.domains.modular import BITS
 
 ZERO = -(2**62)  # the (max, +) zero: the degree of the zero polynomial
@@ -96,7 +96,7 @@ class Denominators(Degrees):
         return exponent * math.log2(self.base)
 
     def weights(self, array: np.ndarray) -> TropicalMatrix:
-        return exact_weights(self, array)
+        return cached_weights(self, array, self.name)
 
 
 class AbsoluteMatrix:
@@ -142,7 +142,7 @@ class Heights:
         return AbsoluteMatrix(arb_mat([list(row) for row in rows]))
 
     def weights(self, array: np.ndarray) -> AbsoluteMatrix:
-        return exact_weights(self, array)
+        return cached_weights(self, array, self.name)
 
 
 def bits(height: arb) -> float:

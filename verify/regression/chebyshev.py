@@ -50,7 +50,9 @@ def chebyshev(
     these to be those of Chebyshev but for rounding.
     """
     if not 0 < smallest < largest < np.inf:
-        raise InputError(f"the interval is [{smallest:g}, {largest:g}]: give 0 < a < b")
+        raise InputError(
+            f"smallest is {smallest:g} and largest {largest:g}: give 0 < smallest < largest"
+        )
     if k > MOST_STEPS:
         raise InputError(
             f"k is {k}: factors are compared with fractions of as many digits; take at most "

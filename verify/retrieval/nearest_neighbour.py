@@ -41,10 +41,10 @@ def nearest_neighbour(
     the nearest label by at most (n − 1)·e^{−βγ}·(max y − min y), γ the gap of squared distances.
     """
     model = run.build(construction, d)
+    soft = model.sharpened(sharpness)
     yield size(model, "nearest-neighbour", d=d)
     yield _whole_numbers(run, model, n, samples)
     yield _over_q(run, model, n)
-    soft = model.sharpened(sharpness)
     yield _smoother(run, soft, n, samples, sharpness)
     yield _enclosed(run, soft, min(n, 12), sharpness)
 

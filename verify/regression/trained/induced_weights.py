@@ -29,6 +29,7 @@ from verify.regression.trained.similarities import (
 )
 
 QUERIES = 10  # after the same examples, for each coordinate
+QUICK = 20, 4  # so many prompts at most, and queries, at quick sizes
 
 
 @claim(source="[Fu2024]", picture="verify.regression.trained.pictures:weights_picture")
@@ -124,8 +125,9 @@ class Asked:
     def of(run: Run, trained: Trained, samples: int) -> Asked:
         """The model on fresh prompts of its own task, read by read-outs fitted to others."""
         read_by = fitted_read_outs(run, trained)[:1]
+        samples, times = (min(samples, QUICK[0]), QUICK[1]) if run.quick else (samples, QUERIES)
         n, d = trained.task.points - 1, trained.task.d
-        T = QUERIES * d
+        T = times * d
         p = prompts_of(trained.task, samples, run.rng, further=T)
         queries, size = p.x[:, n:], (trained.model.n_layers, samples, n)
         truth = np.matvec(queries, p.w)

@@ -17,6 +17,7 @@ from verify.regression.trained.options import LINEAR
 from verify.regression.trained.predictors import answers_of, prompts_of
 
 DEPTHS = (1, 2, 3, 4)
+QUICK = 1000  # so many prompts at most, at quick sizes
 LARGEST = 3.0  # eigenvalue of S/n on the prompts that are looked at
 CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # of 10⁴ prompts 73 %, 97 %, all but 30, and all but a few
 
@@ -44,7 +45,8 @@ def linear_depth(
     """
     depths = {L: models_of(f"regression-linear-{L}-layer{'s' * (L > 1)}", LINEAR) for L in DEPTHS}
     task = depths[1][0].task
-    n, p = task.points - 1, usual(prompts_of(task, samples, run.rng), CUTOFFS[-1])
+    count = min(samples, QUICK) if run.quick else samples
+    n, p = task.points - 1, usual(prompts_of(task, count, run.rng), CUTOFFS[-1])
     _, most = tripled_and_most(DEPTHS[-1])
     best = {
         top: np.array(polynomial_errors(n, task.d, most, top * n), dtype=float) for top in CUTOFFS

@@ -14,7 +14,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, agreeing, estimated, resampled, sign_of
 from verify.finding import Finding, Verdict, labelled
-from verify.regression.trained.options import TRANSFORMER, Samples
+from verify.regression.trained.options import QUICK, TRANSFORMER, Samples
 from verify.regression.trained.predictors import Algorithms, predictions_of, prompts_of
 
 POWERS = np.arange(-6, 7)  # penalties are noise² times 2 to these
@@ -42,7 +42,8 @@ def noisy(
     models, others = models_of(checkpoint, TRANSFORMER), models_of(noiseless, TRANSFORMER)
     for trained in models:
         refuse_other_prompts(trained, others)
-    noise, p = models[0].task.noise, prompts_of(models[0].task, samples, run.rng)
+    count = min(samples, QUICK) if run.quick else samples
+    noise, p = models[0].task.noise, prompts_of(models[0].task, count, run.rng)
     algorithms, penalties = Algorithms(p), noise**2 * 2.0**POWERS
     ridge, squares = algorithms.spectrum.ridge(penalties), {}
     for trained in (*models, *others):

@@ -10,5 +10,7 @@ TRANSFORMER = "a softmax transformer trained on regression"
 LINEAR = "a linear transformer trained on regression"
 LSTM = "an LSTM trained on regression"
 
+QUICK = 200  # so many prompts at most, at quick sizes
+
 Checkpoint = Annotated[str, option("trained transformer for regression: a shipped name, or a file")]
 Samples = Annotated[int, option("fresh prompts", min=20)]

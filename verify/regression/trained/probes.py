@@ -12,6 +12,7 @@ import numpy as np
 from theory.regression import Prompts
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained
+from verify.regression.trained.options import QUICK
 from verify.regression.trained.predictors import Algorithms, chunks, labels_of, prompts_of
 
 FITTED = 4000  # prompts to which read-outs are fitted, others than those of a measurement
@@ -23,7 +24,7 @@ ReadOuts = list[np.ndarray]
 
 def fitted_read_outs(run: Run, trained: Trained) -> list[ReadOuts]:
     """The `read_outs` of a model, fitted to fresh prompts of its own task."""
-    count = FITTED // 4 if run.quick else FITTED
+    count = FITTED // 10 if run.quick else FITTED
     return read_outs(trained.model, prompts_of(trained.task, count, run.rng))
 
 
@@ -79,7 +80,8 @@ class Probed:
     def of(run: Run, trained: Trained, samples: int) -> Probed:
         """The model on fresh prompts of its own task."""
         weights = fitted_read_outs(run, trained)
-        p = prompts_of(trained.task, samples, run.rng)
+        count = min(samples, QUICK) if run.quick else samples
+        p = prompts_of(trained.task, count, run.rng)
         predictions, *halves = read(trained.model, weights, p.x, p.y, p.x_query)
         return Probed(trained, p, predictions, np.array(halves))
 
