@@ -11,8 +11,8 @@ from theory.computation import (
     S3,
     Set,
     Step,
+    bounded_dyck,
     cascade,
-    flip_flop,
     formula,
     list_ranking,
     regular_expression,
@@ -28,7 +28,7 @@ WITHOUT: dict[str, str] = {"theory.computation.product": "it takes any number of
 # Of each class that parameters are of, by its name: makes one.
 EXAMPLES: dict[str, Callable[[], Any]] = {
     "Semiautomaton": lambda: S3,
-    "Cascade": lambda: cascade(flip_flop()),
+    "Cascade": lambda: cascade(bounded_dyck(2)),
     "Language": lambda: regular_expression("ab", "ab"),
     "Program": lambda: list_ranking(3),
     "TuringMachine": lambda: MACHINES["busy-beaver-2"],

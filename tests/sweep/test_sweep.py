@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import pytest
 from matplotlib.figure import Figure
-from test_cli import Point
+from points import Point
 
 from theory.checks import InputError
 from verify.claim import Run, claim, option

@@ -49,7 +49,7 @@ REGISTERS = {"sum2": 5, "sum2_5": 4, "sum5": 2, "sum10": 1}  # frequencies f of 
 
 @claim(
     source="after [Zhou2024]; proved in theory/arithmetic/adder.py",
-    draws=True,
+    picture="verify.arithmetic.pictures:draw_adder",
     faults_seen=[{"largest": 10, "alpha": 4.0}],
 )
 def adder(
@@ -75,10 +75,7 @@ def adder(
     yield tolerance(candidates(L), alpha)
     yield coarser(run, L, alpha, bits)
     yield from labelled("linear", linear(run, L))
-    if run.plot:
-        from verify.arithmetic.pictures import draw_adder
-
-        draw_adder(run.plot, model, (min(15, L), min(93, L)))
+    run.draw(model, (min(15, L), min(93, L)))
 
 
 def built(run: Run, largest: int, step: int, alpha: float, bits: int | None) -> Transformer:

@@ -40,7 +40,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @claim(
     source="filters after [Zhou2024]; proved in theory/arithmetic/filters.py",
-    draws=True,
+    picture="verify.arithmetic.pictures:draw_filters",
     faults_seen=[{"largest": 10, "alpha": 4.0}],
 )
 def fourier_filters(
@@ -64,10 +64,7 @@ def fourier_filters(
     table = filtered(model)
     yield from effects(model, table, L, step)
     yield beside_published(table)
-    if run.plot:
-        from verify.arithmetic.pictures import draw_filters
-
-        draw_filters(run.plot, model, (min(15, L), min(93, L)), KEPT)
+    run.draw(model, (min(15, L), min(93, L)), KEPT)
 
 
 def masks(run: Run) -> Iterator[Finding]:

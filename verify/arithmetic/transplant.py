@@ -44,7 +44,10 @@ KIND = {"heads": HEADS, "MLPs": MLPS}
 Share = Callable[[np.ndarray], float]
 
 
-@claim(source="[Zhou2024], for other models; the models: constructions/trained", draws=True)
+@claim(
+    source="[Zhou2024], for other models; the models: constructions/trained",
+    picture="verify.arithmetic.transplant_picture:draw",
+)
 def transplant(run: Run) -> Iterator[Finding]:
     """With number embeddings of a language model a small transformer adds digit by digit.
 
@@ -90,10 +93,7 @@ def transplant(run: Run) -> Iterator[Finding]:
     for each in learned:
         yield from labelled(each.name, from_scratch(each, given))
     yield from controls(given[0])
-    if run.plot:
-        from verify.arithmetic.transplant_picture import draw
-
-        draw(run.plot, models)
+    run.draw(models)
 
 
 def with_rows(adder: Adder, learned: list[Adder]) -> Iterator[Finding]:

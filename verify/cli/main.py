@@ -171,7 +171,7 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
             _certified(file, name, run, verdict)
         return EXIT[verdict]
 
-    offered = {"plot": claim.draws, "certificate": claim.certifies}
+    offered = {"plot": bool(claim.picture), "certificate": claim.certifies}
     common = [
         p
         for p in inspect.signature(run_claim, eval_str=True).parameters.values()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory.computation import Semiautomaton
-from theory.computation.semiautomata import identity, then
+from theory.computation.semiautomata import windows
 from theory.sequences import random_sequences
 from verify.claim import Run, claim
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
@@ -94,19 +94,6 @@ def simulates(run: Run, A: Semiautomaton, form: Form) -> OverTokens:
         holds,
         symbols=A.n_letters,
     )
-
-
-def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
-    """The maps of the last `window` letters up to each one, (…, T, n), letter by letter."""
-    found = np.empty((*words.shape, A.n_states))
-    for row in np.ndindex(words.shape[:-1]):
-        for i in range(words.shape[-1]):
-            letters = words[(*row, slice(max(0, i + 1 - window), i + 1))].tolist()
-            reached = identity(A.n_states)
-            for letter in letters:
-                reached = then(reached, A.transitions[letter])
-            found[(*row, i)] = reached
-    return found
 
 
 def _units(model: Transformer, n: int, form: Form) -> Finding:

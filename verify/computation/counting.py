@@ -18,8 +18,8 @@ from theory.computation.counting import (
 )
 from theory.computation.counting import checked_alphabet as checked
 from theory.computation.counting import holds as by_definition
-from theory.computation.counting_syntax import ABC, DYCK_1, MAJORITY, parse
-from theory.computation.dyck import adversarial_words, is_dyck
+from theory.computation.counting_syntax import ABC, DYCK_1, MAJORITY, in_language, parse
+from theory.computation.dyck import adversarial_words
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
@@ -164,20 +164,6 @@ def _language(name: str, V: int, quick: bool) -> Finding:
         f"on {words[wrong.argmax()].tolist()}" if wrong.any() else None,
         words=f"equal at all prefixes of {len(words)} words",
     )
-
-
-def in_language(name: str, words: np.ndarray) -> np.ndarray:
-    """Which prefixes of words (…, T) are in the language: without counting, letter by letter."""
-    if name == "dyck-1":
-        return is_dyck(words, 1)
-    found = np.zeros(words.shape, dtype=bool)
-    for i in range(words.shape[-1]):
-        prefix = words[..., : i + 1]
-        if name == "majority":  # the letter in the middle, without a tie
-            found[..., i] = np.sort(prefix)[..., (i + 1) // 2] == 0
-        elif i % 3 == 2:
-            found[..., i] = (prefix == np.repeat([0, 1, 2], (i + 1) // 3)).all(-1)
-    return found
 
 
 def _agreement(

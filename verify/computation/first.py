@@ -11,9 +11,10 @@ from flint import arb
 
 from theory.computation.first import bounded_first_logit, least_signed_first
 from theory.computation.first import first_letter as definition
+from theory.computation.ones import bits_lost
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
-from verify.computation.ones import bits_lost, digits
+from verify.computation.ones import digits
 from verify.computation.options import Length, Samples
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import below, exactly, interval

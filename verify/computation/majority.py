@@ -11,8 +11,9 @@ from flint import arb
 
 from theory.computation.majority import majority as definition
 from theory.computation.majority import signed_mean
+from theory.computation.ones import cross_entropy, extremes
 from verify.claim import Run, claim
-from verify.computation.ones import cross_entropy, digits, extremes, logits_by_ones
+from verify.computation.ones import digits, logits_by_ones
 from verify.computation.options import Length, Samples
 from verify.domains import Ball
 from verify.evidence.enclosure import below, interval

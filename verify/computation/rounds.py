@@ -16,6 +16,7 @@ from theory.computation.attention_rounds import (
     rounds_of_a_layer,
 )
 from theory.computation.components import as_inputs
+from theory.computation.list_ranking import all_lists, random_list
 from theory.computation.message_passing import block_sums
 from theory.computation.random_program import random_inputs, random_program
 from verify.claim import Run, claim, option
@@ -101,24 +102,6 @@ def _ranking(run: Run, model: Transformer, length: int) -> Iterator[Finding]:
     successors = run.rng.integers(0, length + 1, (10, length))
     cases = [(model, list_ranking(length), (rows,)) for rows in (lists, successors)]
     yield registers_follow(f"every register is the program's (N = {length})", cases)
-
-
-def all_lists(n: int) -> np.ndarray:
-    """All successors (…, n) of n elements that run in no circle."""
-    rows = np.moveaxis(np.indices((n + 1,) * n), 0, -1).reshape(-1, n)
-    place = np.broadcast_to(np.arange(1, n + 1), rows.shape)
-    following = np.concatenate([np.zeros((len(rows), 1), dtype=int), rows], axis=1)
-    for _ in range(n):
-        place = np.take_along_axis(following, place, axis=1)
-    return rows[(place == 0).all(axis=1)]
-
-
-def random_list(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Successors (n,) of one list of all n elements, in random order."""
-    order = 1 + rng.permutation(n)
-    successors = np.zeros(n, dtype=np.int64)
-    successors[order[:-1] - 1] = order[1:]
-    return successors
 
 
 def _messages(run: Run, length: int) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from theory.computation import (
 )
 from theory.computation.temporal_logic import holds as by_definition
 from theory.computation.temporal_logic import sinces, temporal_depth
-from theory.computation.temporal_program import Program, program
+from theory.computation.temporal_program import Program, language_of_program, program
 from theory.sequences import random_sequences
 from verify.claim import Run, claim, option
 from verify.computation.aperiodic import aperiodic_iff_latches
@@ -28,7 +28,6 @@ from verify.computation.options import Length, Samples
 from verify.computation.temporal import (
     bits_restored,
     head_states,
-    language_of_program,
     tables_written,
 )
 from verify.evidence.gaps import gap_finding
@@ -64,7 +63,7 @@ class Case:
 
 @claim(
     source="[YCA2024], [Schutzenberger1965]; proved in constructions/computation/temporal_logic.py",
-    draws=True,
+    picture="verify.retrieval.pictures:draw",
     faults_seen=[
         {"length": 5, "samples": 4},
         {"formula": "c since once a", "length": 4, "letters": "abc"},
@@ -109,12 +108,10 @@ def star_free(
     if formula is None and regex is None:
         yield aperiodic_iff_latches(2 if run.quick else 3)
     if run.plot:
-        from verify.retrieval.pictures import draw
-
         case = cases[0]
         row = run.rng.integers(len(case.letters), size=min(length, 12))
         model = recognises(run, case, "lean").build(len(case.letters), len(row))
-        draw(run.plot, model, row, [case.letters[a] for a in row])
+        run.draw(model, row, [case.letters[a] for a in row])
 
 
 def chosen(

@@ -38,7 +38,7 @@ LISTED = 32  # steps up to which every write and every head is listed
 
 @claim(
     source="[MS2024]; sizes proved in constructions/computation/turing.py",
-    draws=True,
+    picture="verify.computation.space_time:draw",
     faults_seen=[{"machine": "busy-beaver-2", "steps": 4, "samples": 2}],
 )
 def turing(
@@ -72,9 +72,7 @@ def turing(
                 found.words += f", of {listed.interface.max_length} steps"
                 yield found
     if run.plot:
-        from verify.computation.space_time import draw
-
-        draw(run.plot, [(M, decoded_steps(run, M, steps)) for M in machines])
+        run.draw([(M, decoded_steps(run, M, steps)) for M in machines])
 
 
 def chosen(run: Run, machine: str | None) -> list[TuringMachine]:

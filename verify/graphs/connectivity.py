@@ -66,7 +66,7 @@ class Tested:
 
 @claim(
     source="[Ye2026]; proved in constructions/graphs/tripling.py and disentangled.py",
-    draws=True,
+    picture="verify.graphs.reach_picture:draw",
     faults_seen=[{"nodes": 5, "layers": 1, "samples": 2}],
 )
 def connectivity(
@@ -98,10 +98,7 @@ def connectivity(
     yield products(run, graphs, layers)
     yield least(run)
     yield short_formats(run)
-    if run.plot:
-        from verify.graphs.reach_picture import draw
-
-        draw(run.plot, as_tested(run, "tripling").build)
+    run.draw(as_tested(run, "tripling").build)
 
 
 def constructions_of(run: Run) -> list[Tested]:

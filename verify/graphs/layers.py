@@ -24,7 +24,7 @@ LONGEST = 64  # of a path on which everything is run
 
 @claim(
     source="proved with each construction: graphs/, computation/pram.py, retrieval/hop.py",
-    draws=True,
+    picture="verify.graphs.layers_picture:draw",
     faults_seen=[{"diameter": 4, "samples": 1}],
 )
 def connectivity_layers(
@@ -49,10 +49,7 @@ def connectivity_layers(
     graphs += [random_pointers(run, 20, i) for i in range(samples)]
     found = {graph.name: on_graph(graph) for graph in graphs}
     yield from _findings(graphs, found)
-    if run.plot:
-        from verify.graphs.layers_picture import draw
-
-        draw(run.plot, graphs, found)
+    run.draw(graphs, found)
 
 
 Counts = dict[str, int]

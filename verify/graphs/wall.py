@@ -65,7 +65,7 @@ LEAST_DRAWN = 4  # weights beside two cliques, of which some have to say somethi
 @claim(
     source="proved in verify/graphs/wall.py and constructions/graphs/two_cycles.py; the model is "
     "that of [Ye2026]",
-    draws=True,
+    picture="verify.graphs.wall_picture:draw",
     faults_seen=[{"nodes": 11, "samples": 1}],
 )
 def connectivity_wall(
@@ -95,9 +95,9 @@ def connectivity_wall(
     yield closed_bands(run, samples)
     if run.plot:
         from constructions import two_cycles
-        from verify.graphs.wall_picture import N, counting_weights, draw
+        from verify.graphs.wall_picture import N, counting_weights
 
-        draw(run.plot, built(run, N, counting_weights()), run.build(two_cycles, 1))
+        run.draw(built(run, N, counting_weights()), run.build(two_cycles, 1))
 
 
 def built(run: Run, n: int, weights: Weights) -> Transformer:

@@ -30,7 +30,10 @@ ROUNDING = 1e-4  # of 64^4 chances by float32 logits
 UNTRAINED = 10  # times 1/|F|: recall at most, and g(H) short of 1 at most
 
 
-@claim(source="[KalaiVempala2024]; measured, bounds as in `hallucination`", draws=True)
+@claim(
+    source="[KalaiVempala2024]; measured, bounds as in `hallucination`",
+    picture="verify.language.facts_trained_picture:draw",
+)
 def facts_trained(run: Run) -> Iterator[Finding]:
     """As a transformer learns documents by heart, hallucination turns into over-confidence.
 
@@ -69,10 +72,7 @@ def facts_trained(run: Run) -> Iterator[Finding]:
     task, before = each.task, untrained(configuration_of(each.path))
     yield from control(task, string_probabilities(before, task.length).numpy())
     yield from planted(task)
-    if run.plot:
-        from verify.language.facts_trained_picture import draw
-
-        draw(run.plot, found, again, task)
+    run.draw(found, again, task)
 
 
 class Figures(NamedTuple):

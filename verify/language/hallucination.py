@@ -37,7 +37,7 @@ MIXED = np.linspace(0, 1, 11)
 
 @claim(
     source="[KalaiVempala2024], [KNVZ2025]; proved in theory/language/hallucination.py",
-    draws=True,
+    picture="verify.language.hallucination_picture:draw",
     faults_seen=[{"facts": 4000, "documents": 2000, "law": "uniform"}],
 )
 def hallucination(
@@ -65,10 +65,7 @@ def hallucination(
     for name, prompts, count in PROMPTED:
         yield of_prompts(run, name, prompts, count)
     yield not_regular(run)
-    if run.plot:
-        from verify.language.hallucination_picture import draw
-
-        draw(run.plot, drawn)
+    run.draw(drawn)
 
 
 def mixed(of: World, share: float) -> Levels:

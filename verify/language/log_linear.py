@@ -30,7 +30,11 @@ OUTCOMES, FEATURES = 5, 2  # of a random family
 ROUNDING = 1e-14  # of a divergence of five outcomes in float64
 
 
-@claim(source="[Csiszar1975]; proved in theory/language", draws=True, faults_seen=[{"draws": 6}])
+@claim(
+    source="[Csiszar1975]; proved in theory/language",
+    picture="verify.language.even_process_picture:draw",
+    faults_seen=[{"draws": 6}],
+)
 def log_linear_claim(
     run: Run, *, draws: Annotated[int, option("random families", min=2, max=1000)] = 60
 ) -> Iterator[Finding]:
@@ -51,10 +55,7 @@ def log_linear_claim(
     yield separable(run, draws)
     yield from labelled("rescaling", rescalings(run, draws))
     yield from labelled("even-process", known_source(run.quick))
-    if run.plot:
-        from verify.language.even_process_picture import draw
-
-        draw(run.plot)
+    run.draw()
 
 
 def decomposed(run: Run, draws: int) -> Finding:

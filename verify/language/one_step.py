@@ -49,7 +49,7 @@ ROOT = 0.2  # by which that may be off: three standard errors of ten seeds, and 
 
 @claim(
     source="[KimSuzuki2025]; proved in theory/language/one_step.py",
-    draws=True,
+    picture="verify.language.tree_picture:draw",
     faults_seen=[{"d": 16, "k": 8}],
 )
 def one_gradient_step(
@@ -84,9 +84,7 @@ def one_gradient_step(
     yield from _fewer(run)
     yield _apart(run)
     if run.plot:
-        from verify.language.tree_picture import draw
-
-        draw(run.plot, tree, one_step(tree, signs(run, n // 8, d)), n // 8)
+        run.draw(tree, one_step(tree, signs(run, n // 8, d)), n // 8)
 
 
 def shuffled(run: Run, d: int, k: int) -> ParityTree:

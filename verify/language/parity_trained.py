@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from verify.claim import Run, claim, option
-from verify.computation.looks import patterns
+from verify.computation.trained.looks import patterns
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, at_least, at_most, within
 
@@ -44,7 +44,7 @@ class Seen(NamedTuple):
 
 @claim(
     source="[KimSuzuki2025] for the steps; the models: constructions/trained/tasks/parity.py",
-    draws=True,
+    picture="verify.language.parity_trained_picture:draw",
 )
 def parity_trained(
     run: Run, *, words: Annotated[int, option("fresh words", min=QUICK, max=50_000)] = 4000
@@ -78,14 +78,10 @@ def parity_trained(
     yield by_chance("answer", "the parity, without steps", asked, "parity")
     yield by_chance("others", "the parity of the other letters, with steps", told, "others")
     yield from untaught(before)
-    if run.plot:
-        from verify.language.parity_trained_picture import draw
-
-        draw(
-            run.plot,
-            {name: m.nodes for name, m in told.items()},
-            {name: m.parity for name, m in told.items()},
-        )
+    run.draw(
+        {name: m.nodes for name, m in told.items()},
+        {name: m.parity for name, m in told.items()},
+    )
 
 
 def seed(name: str) -> str:

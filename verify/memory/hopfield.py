@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @claim(
     source="[Hopfield1982]; [Goles1981]; [McEliece1987]; [AGS1985]",
-    draws=True,
+    picture="verify.memory.capacity_picture:draw_hopfield",
     faults_seen=[{"d": 24, "samples": 4}],
 )
 def hopfield(
@@ -50,10 +50,7 @@ def hopfield(
     yield dynamics.mirror_images(run)
     yield _mixtures(run, max(d, 100))
     yield from capacity_findings(run, d, -(-samples // 5) if run.quick else samples)
-    if run.plot:
-        from verify.memory.capacity_picture import draw_hopfield
-
-        draw_hopfield(run.plot, min(max(d, 50), 300), run.rng)
+    run.draw(min(max(d, 50), 300), run.rng)
 
 
 def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:

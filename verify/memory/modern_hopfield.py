@@ -32,7 +32,7 @@ STEPS = (0, 1, 2, 5)
 
 @claim(
     source="[Ramsauer2021, Theorems 1–5, Lemma A4]; descent and regimes: this claim's modules",
-    draws=True,
+    picture="verify.memory.modern_hopfield_picture:draw",
     faults_seen=[{"d": 2, "patterns": 3, "samples": 2}, {"d": 1, "patterns": 1, "samples": 2}],
 )
 def modern_hopfield(
@@ -69,10 +69,7 @@ def modern_hopfield(
     yield from regimes(run)
     yield from pruning(run)
     yield in_float32(run)
-    if run.plot:
-        from verify.memory.modern_hopfield_picture import draw
-
-        draw(run.plot)
+    run.draw()
 
 
 def _rounding(

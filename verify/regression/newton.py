@@ -17,7 +17,6 @@ from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
-from verify.regression.pictures import newton_picture
 from verify.regression.statements import (
     LAYOUTS,
     STEPS,
@@ -31,7 +30,7 @@ from verify.regression.statements import (
 
 @claim(
     source="[Fu2024, Theorem 5.1]; fewer layers proved in constructions/regression/",
-    draws=True,
+    picture="verify.regression.pictures:newton_picture",
     certifies=True,
     faults_seen=[
         *in_each_domain(layout="direct", d=2, n=3, k=2),
@@ -103,9 +102,8 @@ def newton(
             in_float = in_float[0][..., -1], in_float[1][..., -1]
         yield newton_converges(examples.x, scale, start)
         yield distance_to_ols(examples, in_float, k, scale, start)
-    if run.plot:
-        x, y = examples.x[0], examples.y[0]
-        newton_picture(run.plot, x, y, k, alpha or safe_alpha(x, start), start)
+    x, y = examples.x[0], examples.y[0]
+    run.draw(x, y, k, alpha or safe_alpha(x, start), start)
 
 
 def _theory(run: Run, start: Start) -> Finding:

@@ -25,7 +25,6 @@ from verify.claim import Run, claim, option
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.identity import modulo_primes
 from verify.finding import Finding, Verdict, at_least, at_most, equal
-from verify.regression.pictures import rates_picture
 from verify.regression.residuals import RESIDUALS
 from verify.regression.statements import chebyshev_statement
 
@@ -34,7 +33,7 @@ EPS = np.finfo(np.float64).eps
 
 @claim(
     source="[Schulz1933]; [BenIsrael1965]; [Saad2003, sections 4.2, 6.11]; [Fu2024, section 3.1]",
-    draws=True,
+    picture="verify.regression.pictures:rates_picture",
     faults_seen=[{"condition": 4.0, "d": 2, "digits": 50}],
 )
 def rates(
@@ -59,8 +58,7 @@ def rates(
     yield _conjugate_gradient_every_step(problem)
     yield from map(_stated_count, COUNTS)
     yield _digits_double(run, 500 if run.quick else digits)
-    if run.plot:
-        rates_picture(run.plot, problem.x, problem.y, problem.w, condition)
+    run.draw(problem.x, problem.y, problem.w, condition)
 
 
 class Problem:

@@ -29,7 +29,7 @@ NAMES = get_args(Patterns)[1:]
 
 @claim(
     source="[Elhage2021]; proved in constructions/retrieval/",
-    draws=True,
+    picture="verify.retrieval.pictures:draw_random",
     faults_seen=[{"pattern": pattern, "n": 8, "vocabulary": 3, "samples": 8} for pattern in NAMES],
 )
 def attention_patterns(
@@ -58,10 +58,7 @@ def attention_patterns(
             yield from softmax(run, statement, vocabulary, n, error, None)
         if name == "previous-token" and not run.quick:
             yield from formats(run, statement, vocabulary)
-    if run.plot:
-        from verify.retrieval.pictures import draw_random
-
-        draw_random(run, stated(run, names[0]), min(vocabulary, 5), min(n, 12))
+    run.draw(run, stated(run, names[0]), min(vocabulary, 5), min(n, 12))
 
 
 def stated(run: Run, name: str) -> OverTokens:

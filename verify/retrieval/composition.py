@@ -17,7 +17,7 @@ from verify.evidence.size import bits, size
 from verify.evidence.softmax import softmax, softmax_options
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
-from verify.retrieval.facts import draw_reading, fact_findings, gaps, on_words
+from verify.retrieval.facts import fact_findings, gaps, on_words, talk
 from verify.retrieval.options import DRAWN, LogitError, Sharpness
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @claim(
     source="[Peng2024] for the task; proved in constructions/retrieval/",
-    draws=True,
+    picture="verify.retrieval.pictures:draw",
     faults_seen=[{"size": 4, "samples": 8, "texts": 8}, {"size": 2, "samples": 8, "texts": 8}],
 )
 def composition(
@@ -57,7 +57,7 @@ def composition(
     yield from labelled("facts", fact_findings(run, texts))
     yield from gaps(run)
     if run.plot:
-        draw_reading(run)
+        run.draw(*talk(run))
 
 
 def tables(run: Run) -> OverTokens:

@@ -271,9 +271,6 @@ def on_words(run: Run, prompt: str) -> Finding:
     return finding
 
 
-def draw_reading(run: Run) -> None:
-    """The picture of the claim: how the talk's question is read."""
-    from verify.retrieval.pictures import draw
-
-    assert run.plot is not None
-    draw(run.plot, facts(run).build(0, 256), DEFAULT.tokens(TALK), words_of(TALK))
+def talk(run: Run) -> tuple[Transformer, list[int], list[str]]:
+    """How the talk's question is read: a model, the tokens and the words."""
+    return facts(run).build(0, 256), DEFAULT.tokens(TALK), words_of(TALK)

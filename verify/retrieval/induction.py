@@ -28,7 +28,7 @@ Matches = Literal["all", Match]
 
 @claim(
     source="[Olsson2022], [Elhage2021]; proved in constructions/retrieval/induction.py",
-    draws=True,
+    picture="verify.retrieval.pictures:draw_random",
     certifies=True,
     faults_seen=[
         {"match": match, "no_match": no_match, "n": 8, "vocabulary": 3, "samples": 8}
@@ -76,11 +76,7 @@ def induction(
         latest = induction_heads(run, "latest", no_match)
         run.certify(lambda: on_all_sequences(latest, vocabulary, {"hops": 1}, "induction"))
         run.certify(lambda: by_gaps(latest, vocabulary, 1, "before"))
-    if run.plot:
-        from verify.retrieval.pictures import draw_random
-
-        latest = induction_heads(run, "latest", no_match)
-        draw_random(run, latest, min(vocabulary, 5), min(n, 14))
+    run.draw(run, induction_heads(run, "latest", no_match), min(vocabulary, 5), min(n, 14))
 
 
 def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:

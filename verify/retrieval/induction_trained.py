@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from constructions.trained import log_of
 from theory.checks import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
@@ -27,7 +28,10 @@ NEAR = 25  # lines of the log to both sides, whose noise is looked at
 WINDOW = 0.02  # of all steps, in which the fall of the loss is looked at
 
 
-@claim(source="[Olsson2022]; the built heads: constructions/retrieval/induction.py", draws=True)
+@claim(
+    source="[Olsson2022]; the built heads: constructions/retrieval/induction.py",
+    picture="verify.retrieval.induction_picture:draw",
+)
 def induction_trained(
     run: Run, *, samples: Annotated[int, option("fresh sequences", min=20)] = 400
 ) -> Iterator[Finding]:
@@ -53,12 +57,8 @@ def induction_trained(
         yield from labelled(each.name, circuits(each.model))
         yield from labelled(each.name, interventions(run, each.model, built, tokens))
         yield from labelled(each.name, [transition(each.name)])
-    if run.plot:
-        from constructions.trained import log_of
-        from verify.retrieval.induction_picture import draw
-
-        logs = {each.name: log_of(each.name) for each in (*two, *alone)}
-        draw(run.plot, two[0].model, built, tokens[0, :24], logs)
+    logs = {each.name: log_of(each.name) for each in (*two, *alone)}
+    run.draw(two[0].model, built, tokens[0, :24], logs)
 
 
 def right(
@@ -167,8 +167,6 @@ def _after_some_copy(
 
 def transition(name: str) -> Finding:
     """Whether the loss falls faster later than earlier, which no convex decay does."""
-    from constructions.trained import log_of
-
     log = log_of(name)
     if len(log) < 2 * NEAR:
         raise InputError(

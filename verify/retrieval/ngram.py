@@ -35,7 +35,7 @@ MOST_CONTEXTS = 1000  # listed for the score gap; more would take minutes
 
 @claim(
     source="[Edelman2024]; proved in constructions/retrieval/ngram.py",
-    draws=True,
+    picture="verify.retrieval.pictures:draw_random",
     faults_seen=[
         {"order": order, "pseudo_counts": alpha, "n": 8, "vocabulary": 3, "samples": 8}
         for order in (1, 2, 3)
@@ -72,10 +72,7 @@ def in_context_ngram(
         for states in head_states(model, order, pseudo_counts):
             yield gap_finding(statement.label, model, states)
     yield from softmax(run, statement, vocabulary, n, error, None)
-    if run.plot:
-        from verify.retrieval.pictures import draw_random
-
-        draw_random(run, ngram(run, order, 0), min(vocabulary, 3), min(n, 12))
+    run.draw(run, ngram(run, order, 0), min(vocabulary, 3), min(n, 12))
 
 
 def ngram(run: Run, order: int, alpha: int) -> OverTokens:

@@ -47,7 +47,7 @@ class Curves(NamedTuple):
 
 @claim(
     source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/digits.py",
-    draws=True,
+    picture="verify.sensitivity.trained_picture:draw_digits",
 )
 def digits_sensitivity(
     run: Run, *, images: Annotated[int, option("images of training", min=50, max=1297)] = 400
@@ -88,10 +88,7 @@ def digits_sensitivity(
     for sigma in ENDS:
         yield from labelled(f"sigma={sigma:g}", order(curves, sigma))
     yield from controls(run, seeds, curves, inputs)
-    if run.plot:
-        from verify.sensitivity.trained_picture import draw_digits
-
-        draw_digits(run.plot, curves)
+    run.draw(curves)
 
 
 def measured(run: Run, seeds: Seeds, inputs: np.ndarray) -> Curves:

@@ -47,7 +47,7 @@ class Measured(NamedTuple):
 
 @claim(
     source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/digits.py",
-    draws=True,
+    picture="verify.sensitivity.trained_picture:draw_regulariser",
 )
 def sensitivity_regulariser(
     run: Run, *, images: Annotated[int, option("images of training", min=50, max=1297)] = 400
@@ -96,10 +96,7 @@ def sensitivity_regulariser(
     yield from bears_noise(plain, regularised, augmented)
     yield from flatter(plain, regularised, augmented)
     yield null(plain)
-    if run.plot:
-        from verify.sensitivity.trained_picture import draw_regulariser
-
-        draw_regulariser(run.plot, found)
+    run.draw(found)
 
 
 def measured(run: Run, seen: Seen, count: int) -> Measured:

@@ -69,7 +69,7 @@ MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 unit
 
 @claim(
     source="[Vasudeva2024], [ODonnell2014], [Huang2019]",
-    draws=True,
+    picture="verify.sensitivity.spectrum_picture:draw",
     faults_seen=[{"d": 5, "samples": 2000}],
 )
 def sensitivity(
@@ -105,10 +105,7 @@ def sensitivity(
     yield from labelled("estimate", _estimated(run, d, samples))
     yield from labelled("all", _chain(3 if run.quick else 4))
     yield from labelled("random", _random(run))
-    if run.plot:
-        from verify.sensitivity.spectrum_picture import draw
-
-        draw(run.plot, values)
+    run.draw(values)
 
 
 def _own(run: Run, path: Path) -> Iterator[Finding]:
@@ -123,10 +120,7 @@ def _own(run: Run, path: Path) -> Iterator[Finding]:
     yield _noise_bound([values], noise)
     if own.d <= MOST_UNITS:
         yield from labelled("model", _computed(own, own.statement.build(2, own.d), run.quick))
-    if run.plot:
-        from verify.sensitivity.spectrum_picture import draw
-
-        draw(run.plot, {name: values})
+    run.draw({name: values})
 
 
 def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Finding]:

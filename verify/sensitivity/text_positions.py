@@ -51,7 +51,7 @@ class Profile(NamedTuple):
 
 @claim(
     source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/text.py",
-    draws=True,
+    picture="verify.sensitivity.trained_picture:draw_text",
 )
 def text_positions(
     run: Run, *, times: Annotated[int, option("random words in each place", min=1)] = 3
@@ -113,10 +113,7 @@ def text_positions(
     finding.words += f"; right on windows held out {share:.1%}"
     yield from labelled("naive-Bayes", [finding, positions(told)])
     yield from labelled("rising-weights", [recency(profile(naive_bayes(counts, rising)))])
-    if run.plot:
-        from verify.sensitivity.trained_picture import draw_text
-
-        draw_text(run.plot, {k: [p.by_word for p in each] for k, each in found.items()})
+    run.draw({k: [p.by_word for p in each] for k, each in found.items()})
 
 
 def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[Finding]:

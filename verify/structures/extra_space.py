@@ -40,7 +40,7 @@ SPREAD, MOVED = 10, 4  # points are so far apart where some are moved, and moved
 
 @claim(
     source="proved in constructions/structures/bucket_table.py; setting of [Salemohamed2025]",
-    draws=True,
+    picture="verify.structures.table_picture:draw",
     faults_seen=[{"points": 5, "cells": 3}],
 )
 def extra_space(
@@ -60,10 +60,7 @@ def extra_space(
     yield from labelled("table", _as_layers(run, points, cells))
     yield from labelled("uniform", _uniform(run, 4000 if run.quick else samples))
     yield from labelled("one cell", _one_cell(run))
-    if run.plot:
-        from verify.structures.table_picture import draw
-
-        draw(run.plot, FIGURES, run.rng)
+    run.draw(FIGURES, run.rng)
 
 
 def _as_layers(run: Run, N: int, T: int) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved
 
 @claim(
     source="proved in constructions/structures/kd_layout.py, kd_descent.py; [Salemohamed2025]",
-    draws=True,
+    picture="verify.structures.layouts_picture:draw",
     faults_seen=[{"levels": 3, "samples": 5000}],
 )
 def layouts(
@@ -80,10 +80,7 @@ def layouts(
         yield from _plane(plane(run, 100, 6, sets // 2), 100)
     yield from _hard(run, sets)
     yield from labelled("zipf", _zipf(run))
-    if run.plot:
-        from verify.structures.layouts_picture import draw
-
-        draw(run.plot, found, run.rng)
+    run.draw(found, run.rng)
 
 
 def _laid_out(run: Run, levels: int) -> Iterator[Finding]:

@@ -52,7 +52,7 @@ class Pictures(NamedTuple):
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    draws=True,
+    picture="verify.structures.learned_digits_picture:draw",
 )
 def learned_digits(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**5)] = 4000
@@ -93,14 +93,12 @@ def learned_digits(
         first = before(name)
         yield from labelled(name.replace("search", "untrained"), control(first, drawn, shown))
     if run.plot:
-        from verify.structures.learned_digits_picture import draw
-
         measured = {name: found_by(model, drawn).by_lookup for name, model, _ in seen}
         measured["interpolation, by the numbers"] = by_numbers(
             interpolation_search(-1, NUMBERS), drawn
         )
         measured["binary search, by the numbers"] = by_numbers(binary_search, drawn)
-        draw(run.plot, measured, {name: made(model, shown) for name, model, _ in seen}, LABELS)
+        run.draw(measured, {name: made(model, shown) for name, model, _ in seen}, LABELS)
 
 
 def images(run: Run, numbers: np.ndarray) -> np.ndarray:

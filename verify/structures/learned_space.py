@@ -40,7 +40,7 @@ STEPS = 128  # in 1, of contents that are rounded: 8 bits for (−1, 1)
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
-    draws=True,
+    picture="verify.structures.learned_space_picture:draw",
 )
 def learned_space(
     run: Run, *, samples: Annotated[int, option("sets of points", min=1000, max=10**5)] = 2500
@@ -82,10 +82,8 @@ def learned_space(
     first = before(hints[0].name)
     yield from labelled("untrained-hints-16", control(first, beside, points, queries))
     if run.plot:
-        from verify.structures.learned_space_picture import draw
-
         held = {each.name: contents(each.model, points) for each in (*free, *hints)}
-        draw(run.plot, found, held, points, queries)
+        run.draw(found, held, points, queries)
 
 
 FOUND = f"found at last, {N} uniform points, {T} extra cells"

@@ -39,7 +39,7 @@ ROUNDED = 1e-9  # of sums of 15 numbers
 
 @claim(
     source="the tree of [Lin2022]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    draws=True,
+    picture="verify.structures.learned_tree_picture:draw",
 )
 def learned_tree(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**6)] = 10_000
@@ -71,11 +71,9 @@ def learned_tree(
         label = name.replace("search", "untrained")
         yield from labelled(label, [control(before(name), weights)])
     if run.plot:
-        from verify.structures.learned_tree_picture import draw
-
         levels = {name: levels_of(model, measure(model, *sets).descends) for name, model, _ in seen}
         others = {"treap": treap_depths(weights), "binary search": depths(N)}
-        draw(run.plot, levels | others, weights, M)
+        run.draw(levels | others, weights, M)
 
 
 def frequencies() -> np.ndarray:

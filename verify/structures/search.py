@@ -63,7 +63,7 @@ class Searched:
 
 @claim(
     source="proved in constructions/structures/binary_search.py, interpolation_search.py, sort.py",
-    draws=True,
+    picture="verify.structures.search_picture:draw",
     faults_seen=[{"lookups": 2}],
 )
 def search(
@@ -96,10 +96,7 @@ def search(
     means: dict[int, dict[str, list[Mean]]] = {}
     yield from labelled("uniform", _uniform(run, count, means))
     yield from labelled("hard", _hard(run, count))
-    if run.plot:
-        from verify.structures.search_picture import draw
-
-        draw(run.plot, means)
+    run.draw(means)
 
 
 def both(run: Run, M: int, largest: int) -> tuple[Searched, Searched]:

@@ -56,7 +56,7 @@ WRITTEN = 4  # items in each stream of all that are run
 
 @claim(
     source="[Cormode2005], [Estan2002], [Charikar2004]; setting of [Salemohamed2025]",
-    draws=True,
+    picture="verify.structures.sketches_picture:draw",
     faults_seen=[{"samples": 1000}],
 )
 def sketches(
@@ -85,10 +85,7 @@ def sketches(
     yield _given_counts(law[:LAW], counts[:LAW], errors)
     yield _lead(errors)
     yield from labelled("one cell", _one_cell(counts))
-    if run.plot:
-        from verify.structures.sketches_picture import draw
-
-        draw(run.plot, counts, estimates)
+    run.draw(counts, estimates)
 
 
 def _as_layers(run: Run) -> Iterator[Finding]:

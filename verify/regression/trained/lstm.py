@@ -24,7 +24,6 @@ from verify.evidence.statistics import (
 )
 from verify.finding import Finding, Verdict, labelled
 from verify.regression.trained.options import LSTM, TRANSFORMER, Samples
-from verify.regression.trained.pictures import forgetting_picture
 from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
 
@@ -33,7 +32,7 @@ POWERS = {"Newton": 2, "gradient descent": 1}  # p of their residual filters (1 
 DOUBLINGS, NEARBY = 16, 1 / 16  # log₂ m, at most; and what it is varied by
 
 
-@claim(source="[Fu2024]", draws=True)
+@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:forgetting_picture")
 def lstm(
     run: Run,
     *,
@@ -76,8 +75,7 @@ def lstm(
         yield from nearer({name: cosines[name] for name in names})
         yield from forgets({name: errors[name] for name in names})
     yield from together
-    if run.plot:
-        forgetting_picture(run.plot, errors)
+    run.draw(errors)
 
 
 def like_online(own: Probed) -> Iterator[Finding]:

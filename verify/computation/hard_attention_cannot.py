@@ -16,7 +16,6 @@ from verify.computation.translated import (
     Circuits,
     Translated,
     depth,
-    draw,
     free_letters,
     on_all_words,
     on_long_words,
@@ -34,7 +33,7 @@ PARITY_ALONE = 9  # letters up to which parity is looked at, on all subcubes
 
 @claim(
     source="[Hahn2020], [Hao2022]; proved in constructions/computation/hard_attention_circuit.py",
-    draws=True,
+    picture="verify.computation.circuits_picture:draw",
     faults_seen=[{"length": 5, "samples": 8}],
 )
 def hard_attention_cannot(
@@ -68,7 +67,7 @@ def hard_attention_cannot(
     if run.plot:
         drawn["parity in ⌈log₂n⌉ layers"] = [*found, translate(of, [16]), translate(of, [17])]
         del drawn["previous-token"]  # its answer is a letter: no gates
-        draw(run.plot, "AND, OR, NOT", drawn)
+        run.draw("AND, OR, NOT", drawn)
 
 
 def models(run: Run) -> list[Translated]:

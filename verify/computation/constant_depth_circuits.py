@@ -16,7 +16,6 @@ from verify.computation.translated import (
     Translated,
     depth,
     depths,
-    draw,
     largest_weight,
     on_all_words,
     on_long_words,
@@ -32,7 +31,7 @@ FURTHER = [16, 32]
 
 @claim(
     source="[MSS2022], [Chiang2025]; proved in constructions/computation/averaging_circuit.py",
-    draws=True,
+    picture="verify.computation.circuits_picture:draw",
     faults_seen=[{"length": 5, "samples": 8}],
 )
 def constant_depth_circuits(
@@ -63,7 +62,7 @@ def constant_depth_circuits(
     if run.plot:
         of = parity_in_log_layers(run)
         drawn["parity by AND, OR"] = [translate(of, [n]) for n in (4, 5, 8, 9, 16, 17)]
-        draw(run.plot, "thresholds", drawn)
+        run.draw("thresholds", drawn)
 
 
 def models(run: Run) -> list[tuple[Translated, str]]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from theory.checks import InputError
-from theory.computation import Circuit, Gate, adder, all_circuits, random_circuit
-from theory.computation.boolean_circuits import NAND, TABLES
+from theory.computation import Circuit, adder, all_circuits, random_circuit
+from theory.computation.boolean_circuits import NAND, TABLES, adversarial
 from verify.claim import Run, claim, option
 from verify.computation.decoding import Runs, decoded, softened
 from verify.computation.options import MOST_DRAWN
@@ -149,22 +149,6 @@ def _read(row: list[int], nand: bool) -> list[list[Any]]:
         bits = [table >> case & 1 for case in range(4)]
         found.append([bits, *wires, *values, bits[2 * values[0] + values[1]]])
     return [list(column) for column in zip(*found, strict=True)]
-
-
-def adversarial(n: int, G: int, nand: bool = False) -> Iterator[Circuit]:
-    """Circuits in which something is extreme: chains, equal wires, unused inputs, constants; with
-    `nand` the same wires, and NAND for every table."""
-    last = [max(n + g - 1, 0) for g in range(G)]
-    every, constant = range(G), (0, TABLES - 1)
-    extreme = {
-        "a chain of XOR": [Gate(6, last[g], g % n) for g in every],
-        "NAND of equal wires": [Gate(7, last[g], last[g]) for g in every],
-        "the first input alone": [Gate(8 + 6 * (g % 2), 0, 0) for g in every],
-        "constant tables": [Gate(constant[g % 2], last[g], 0) for g in every],
-        "the first and the last wire": [Gate(14, 0, last[g]) for g in every],
-    }
-    for name, gates in extreme.items():
-        yield Circuit(n, tuple(g._replace(table=NAND) if nand else g for g in gates), name)
 
 
 def runs(model: Transformer, circuits: list[Circuit]) -> Runs:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verify.computation.looks import (
+from verify.computation.trained.looks import (
     Words,
     answers,
     attended,
@@ -26,7 +26,7 @@ from verify.computation.looks import (
     some,
     streams_at,
 )
-from verify.computation.read_outs import explained, told_apart
+from verify.computation.trained.read_outs import explained, told_apart
 from verify.evidence.statistics import BY, Mean, above, share_of
 from verify.finding import Finding, Verdict
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from verify.claim import Run, claim, option
-from verify.computation.last_letters import LETTERS, by_last_letters
-from verify.computation.looks import Words, answers
-from verify.computation.mechanisms import (
+from verify.computation.trained.last_letters import LETTERS, by_last_letters
+from verify.computation.trained.looks import Words, answers
+from verify.computation.trained.mechanisms import (
     COUNTERS,
     DOUBLING,
     FEW,
@@ -32,7 +32,10 @@ TABLE = 5000  # other words, from which the table of last letters is learned
 QUICK = 40, 150, 40  # words of a quick run, those to fit and those to choose on
 
 
-@claim(source="[Liu2023]; the built models: constructions/computation/shortcut.py", draws=True)
+@claim(
+    source="[Liu2023]; the built models: constructions/computation/shortcut.py",
+    picture="verify.computation.trained.automata_trained_picture:draw",
+)
 def automata_trained(
     run: Run,
     *,
@@ -75,10 +78,7 @@ def automata_trained(
             rng = np.random.default_rng((run.seed, made.seed))
             subjects[label] = subject = Subject(model, null, task, rng, *size)
             yield from labelled(label, findings_of(subject))
-    if run.plot:
-        from verify.computation.automata_trained_picture import draw
-
-        draw(run.plot, subjects)
+    run.draw(subjects)
 
 
 def findings_of(subject: Subject) -> Iterator[Finding]:
