@@ -1,4 +1,4 @@
-"""Claims on the shipped checkpoints: what they say, and that untrained models do not pass."""
+"""Claims on the shipped checkpoints: untrained models do not pass, and others are rejected."""
 
 import pytest
 from refusals import rejects
@@ -26,35 +26,6 @@ CLAIMS = {
     "lstm": (lstm, {"samples": 300, "transformer": ONE}),
     "linear-depth": (linear_depth, {"samples": 4000}),
 }
-# On these small models the last layer is by 0.001 to 0.004 more like gradient descent.
-FAILING = {
-    "layers": ("layer-1",),
-    "newton-or-gd": (
-        "published/newton",
-        *("/newton", "/newton/squares", "/gradient-descent", "/gradient-descent/squares"),
-        *("last-layer", "momentum-10", "momentum-30", "momentum-100", "filter/doublings"),
-        "filter/by-length",
-    ),
-    "lstm": ("first-layer", "online/Newton", "online/gradient-descent"),
-    "ill-conditioned": ("last-layer",),
-    "linear-depth": tuple(f"{L}-layers-seed{seed}/terms" for L in (3, 4) for seed in range(3)),
-    "induced-weights": ("linear", "newton", "gradient-descent", "last-layer"),
-}
-# These run as commands of the README too; every finding is tested on planted models.
-SLOW = ("newton-or-gd", "ill-conditioned", "induced-weights", "noisy", "linear-depth", "lstm")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CLAIMS]
-)
-def test_what_the_shipped_checkpoints_say(name, tmp_path):
-    claim, options = CLAIMS[name]
-    picture = tmp_path / "picture.png"
-    found = [*claim.findings(Run(seed=1, quick=True, plot=picture), **options)]
-    wrong = [finding.id for finding in found if finding.verdict is not Verdict.HOLDS]
-    assert bool(wrong) == (name in FAILING)
-    assert all(id.endswith(FAILING[name]) for id in wrong)
-    assert picture.stat().st_size > 10_000
 
 
 @pytest.fixture(scope="module")
