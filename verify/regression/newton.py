@@ -91,8 +91,18 @@ def newton(
     pairs = len(examples.x) * n * n
     statements = newton_statements(run, layout, start, scale, pairs, interleaved)
     for chosen, statement in statements.items():
-        most = {"most_steps": STEPS, "most_rows": QUICK if run.quick else None}
-        found = computes(run, statement, examples, k, domain, scale, start, **most)
+        rows = QUICK if run.quick else None
+        found = computes(
+            run,
+            statement,
+            examples,
+            k,
+            domain,
+            scale,
+            start,
+            most_steps=STEPS,
+            most_rows=rows,
+        )
         yield from labelled(chosen, found)
         if chosen != "paper" and not interleaved:
             of = Recursion(f"{k} steps of Newton's method", k, scale, start)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.regression import error_cosines, growth_of
+from theory.regression import Start, error_cosines, growth_of
 from theory.regression.filters import Filter, fitted_filter, fitted_ridge, unfiltered
 from verify.evidence.statistics import BY, ERRORS, Mean, above, below, estimated, sign_of
 from verify.finding import Finding, Verdict, at_most
@@ -92,7 +92,7 @@ def planted(probed: Probed) -> Finding:
     """That the fit finds algorithms again that are put in the place of a layer."""
     algorithms, off = probed.algorithms, []
     for name, (power, steps) in PLANTED.items():
-        start = "gram" if name.endswith("S") else "identity"
+        start: Start = "gram" if name.endswith("S") else "identity"
         errors = Errors.of(probed, algorithms.newton(steps, start))
         for layer, k in enumerate(steps):
             found = errors.fitted(layer)
