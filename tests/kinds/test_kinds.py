@@ -112,7 +112,7 @@ def test_a_kind_takes_its_example_and_nothing_that_is_wrong(name):
         (Count | str, "a", "a"),
         (tuple[Count, ...], [1, np.int64(2)], (1, 2)),
         (list[int], (), []),
-        (frozenset[Steps], iter([1, 1]), frozenset({1})),
+        (frozenset[Steps], range(1, 2), frozenset({1})),
     ],
     ids=str,
 )

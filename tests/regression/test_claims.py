@@ -26,7 +26,7 @@ LEAST = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "steps"), LEAST, ids=str)
+@pytest.mark.parametrize(("claim", "steps"), LEAST)
 @pytest.mark.parametrize("size", [{"d": 1, "n": 1}, {"d": 3, "n": 1}, {"d": 1, "n": 3}], ids=str)
 def test_claims_hold_at_the_smallest_sizes(claim, steps, size):
     found = claim.findings(Run(quick=True), samples=2, **size, **steps)
