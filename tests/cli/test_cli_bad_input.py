@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from refusals import check_line, rejects
 
 from verify.claim import Run
 from verify.cli import main as cli
@@ -22,82 +23,82 @@ LONGLEY = str(Path(__file__).parents[2] / "examples" / "data" / "longley.csv")
 
 
 BAD_INPUT = {
-    # command line: the offending value, and a word of the remedy
-    "": ("no command", "choose one of list"),
-    "newtn": ("newtn", "did you mean 'newton'?"),
-    "lst": ("lst", "did you mean 'lstm'?"),
-    "zzzzzz": ("zzzzzz", "`verify list` shows them all"),
+    # command line: what its message has to name: the option, the value, what is near
+    "": ("list",),
+    "newtn": ("newtn", "newton"),
+    "lst": ("lst", "lstm"),
+    "zzzzzz": ("zzzzzz",),
     "newton --kk 3": ("--kk", "--k"),
     "newton --sampels 3": ("--sampels", "--samples"),
     "newton --dom exact": ("--dom", "--domain"),
     "gd --step 3": ("--step", "--step-size"),
-    "newton extra": ("extra", "argument"),
-    "newton --k": ("--k", "argument"),
-    "newton --k five": ("--k", "valid integer"),
-    "newton --k 2.5": ("--k", "valid integer"),
-    "newton --k -1": ("k is -1", "at least 0"),
-    "newton --n 0": ("n is 0", "at least 1"),
-    "newton --d 0": ("d is 0", "at least 1"),
-    "newton --samples 0": ("samples is 0", "at least 1"),
-    "newton --seed -1": ("seed is -1", "at least 0"),
-    "rates --d 1000000000000000000000000000000": ("d is 1e+30", "at most 1e+09"),
-    "newton --json F.png --plot F.png": ("--json and --plot both name F.png", "of its own"),
-    "newton --domain exact --samples 5": ("samples has no part in domain 'exact'", "leave"),
-    "induction --prompt words --n 5": ("n has no part in prompt 'words'", "leave"),
-    "composition --size 3 --prompt words": ("size has no part in prompt 'words'", "leave"),
-    "newton --k 1001 --domain modular": ("k is 1001", "take k ≤ 1000"),
-    "newton --alpha 0": ("alpha is 0.0", "finite number"),
-    "newton --alpha -1": ("alpha is -1.0", "finite number"),
-    "newton --alpha nan": ("alpha is nan", "finite number"),
-    "newton --alpha inf": ("alpha is inf", "finite number"),
-    "newton --alpha much": ("--alpha", "valid number"),
-    "newton --layout pape": ("'pape'", "'paper'"),
-    "newton --domain complex": ("'complex'", "'symbolic'"),
-    "newton --start zero": ("'zero'", "'gram', 'identity'"),
-    "newton --domain symbolic --d 30": ("d = 30", "try d = 2, n = 2, k = 2"),
-    "newton --domain exact --k 40": ("k = 40", "take a smaller k, or the modular domain"),
-    "newton --interleaved --layout paper": ("'paper'", "layout 'direct'"),
-    "newton --interleaved --domain modular": ("hardmax", "float or exact"),
-    "newton --layout paper --start identity": ("'paper' starts from αS", "leave --start at gram"),
-    "newton-on-data": ("--data", "Missing option"),
-    "newton-on-data --data nowhere.csv": ("nowhere.csv", "check the path"),
-    f"newton-on-data --data {LONGLEY} --target employd": ("employd", "did you mean 'employed'?"),
-    f"newton-on-data --data {LONGLEY} --target z": ("'z'", "choose one of employed, gnp_deflator"),
-    f"newton --data {LONGLEY}": ("--data", "No such option"),
-    "list regresion": ("regresion", "choose one of regression, retrieval"),
-    "show newtn": ("newtn", "did you mean 'newton'?"),
-    "newton --plot picture.gif": ("picture.gif", ".png, .pdf or .svg"),
-    "newton --plot nowhere/p.png": ("nowhere", "make it first"),
-    "newton --json nowhere/f.json": ("nowhere", "make it first"),
-    "all --json nowhere/f.json": ("nowhere", "make it first"),
-    "newton --json .": (". is a folder", "name a file"),
-    "newton --json ''": ("--json names no file", "leave the name out"),
-    f"newton --layout ladder --k 1{'0' * 400}": ("k is above 1e300", "at most 1e+09"),
-    "newton --alpha 1e-320": ("alpha is 1e-320", "finite number"),
-    "newton-or-gd --checkpoint nothing": ("no checkpoint nothing", "shipped are"),
-    "ill-conditioned --checkpoint regression-small": ("isotropic prompts", "give another"),
-    "gd --step-size 0": ("step_size is 0.0", "finite number greater than 0"),
-    "gd --step-size nan": ("step_size is nan", "finite number greater than 0"),
-    "gd --k 0": ("k is 0", "at least 1"),
-    "gd --n 0": ("n is 0", "at least 1"),
-    "gd --d 0": ("d is 0", "at least 1"),
-    "gd --domain symbolic --d 30": ("d = 30", "try d = 2"),
-    "gd --plot p.png": ("--plot", "No such option"),
-    "ogd --n 0": ("n is 0", "at least 1"),
-    "ogd --d 0": ("d is 0", "at least 1"),
-    "ogd --domain symbolic": ("'symbolic'", "'exact'"),
-    "ols --d 1": ("d is 1", "at least 2"),
-    "rates --condition 1": ("condition is 1.0", "between 1 and 1e8"),
-    "rates --condition nan": ("condition is nan", "between 1 and 1e8"),
-    "rates --condition inf": ("condition is inf", "between 1 and 1e8"),
-    "rates --digits 19": ("digits is 19", "at least 20"),
-    "rates --d 1": ("d is 1", "at least 2"),
-    "depth --largest-k -1": ("largest_k is -1", "at least 0"),
-    "depth --largest-condition 1e7": ("largest_condition is 1e+07", "from 1 to 1e+06"),
-    "depth --largest-k 100000": ("2.5e+10 layers", "take at most 100"),
-    f"newton-on-data --data {LONGLEY} --d 3": ("--d", "No such option"),
-    f"newton-on-data --data {LONGLEY} --predictions nowhere/p.csv": ("nowhere", "make it first"),
-    "state-size --samples 1": ("samples is 1", "at least 2"),
+    "newton extra": ("extra",),
+    "newton --k": ("--k",),
+    "newton --k five": ("--k",),
+    "newton --k 2.5": ("--k",),
+    "newton --k -1": ("k", "-1"),
+    "newton --n 0": ("n", "0"),
+    "newton --d 0": ("d", "0"),
+    "newton --samples 0": ("samples", "0"),
+    "newton --seed -1": ("seed", "-1"),
+    "rates --d 1000000000000000000000000000000": ("d", "1e+30"),
+    "newton --json F.png --plot F.png": ("--json", "--plot", "F.png"),
+    "newton --domain exact --samples 5": ("samples", "exact"),
+    "induction --prompt words --n 5": ("n", "words"),
+    "composition --size 3 --prompt words": ("size", "words"),
+    "newton --k 1001 --domain modular": ("k", "1001"),
+    "newton --alpha 0": ("alpha", "0.0"),
+    "newton --alpha -1": ("alpha", "-1.0"),
+    "newton --alpha nan": ("alpha", "nan"),
+    "newton --alpha inf": ("alpha", "inf"),
+    "newton --alpha much": ("--alpha",),
+    "newton --layout pape": ("pape", "paper"),
+    "newton --domain complex": ("complex", "symbolic"),
+    "newton --start zero": ("zero", "gram", "identity"),
+    "newton --domain symbolic --d 30": ("d", "30"),
+    "newton --domain exact --k 40": ("k", "40"),
+    "newton --interleaved --layout paper": ("paper", "direct"),
+    "newton --interleaved --domain modular": ("hardmax",),
+    "newton --layout paper --start identity": ("paper", "gram"),
+    "newton-on-data": ("--data",),
+    "newton-on-data --data nowhere.csv": ("nowhere.csv",),
+    f"newton-on-data --data {LONGLEY} --target employd": ("employd", "employed"),
+    f"newton-on-data --data {LONGLEY} --target z": ("z",),
+    f"newton --data {LONGLEY}": ("--data",),
+    "list regresion": ("regresion",),
+    "show newtn": ("newtn", "newton"),
+    "newton --plot picture.gif": ("picture.gif",),
+    "newton --plot nowhere/p.png": ("nowhere",),
+    "newton --json nowhere/f.json": ("nowhere",),
+    "all --json nowhere/f.json": ("nowhere",),
+    "newton --json .": ("folder",),
+    "newton --json ''": ("--json",),
+    f"newton --layout ladder --k 1{'0' * 400}": ("k", "1e300"),
+    "newton --alpha 1e-320": ("alpha", "1e-320"),
+    "newton-or-gd --checkpoint nothing": ("nothing",),
+    "ill-conditioned --checkpoint regression-small": ("regression-small",),
+    "gd --step-size 0": ("step_size", "0.0"),
+    "gd --step-size nan": ("step_size", "nan"),
+    "gd --k 0": ("k", "0"),
+    "gd --n 0": ("n", "0"),
+    "gd --d 0": ("d", "0"),
+    "gd --domain symbolic --d 30": ("d", "30"),
+    "gd --plot p.png": ("--plot",),
+    "ogd --n 0": ("n", "0"),
+    "ogd --d 0": ("d", "0"),
+    "ogd --domain symbolic": ("symbolic", "exact"),
+    "ols --d 1": ("d", "1"),
+    "rates --condition 1": ("condition", "1.0"),
+    "rates --condition nan": ("condition", "nan"),
+    "rates --condition inf": ("condition", "inf"),
+    "rates --digits 19": ("digits", "19"),
+    "rates --d 1": ("d", "1"),
+    "depth --largest-k -1": ("largest_k", "-1"),
+    "depth --largest-condition 1e7": ("largest_condition", "1e+07"),
+    "depth --largest-k 100000": ("largest_k", "100000"),
+    f"newton-on-data --data {LONGLEY} --d 3": ("--d",),
+    f"newton-on-data --data {LONGLEY} --predictions nowhere/p.csv": ("nowhere",),
+    "state-size --samples 1": ("samples", "1"),
 }
 
 
@@ -107,10 +108,7 @@ def test_bad_input_is_one_line_and_exit_2(line, capsys):
     said, errors = capsys.readouterr()
     assert said == ""  # neither header nor findings before a refusal
     assert errors.startswith("error: ")
-    assert errors.count("\n") == 1
-    assert "Traceback" not in errors
-    for part in BAD_INPUT[line]:
-        assert part in errors
+    check_line(errors, *BAD_INPUT[line])
 
 
 def test_too_little_memory_is_one_line(capsys, monkeypatch):
@@ -123,27 +121,27 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("made", "options", "words"),
+    ("made", "options", "names"),
     [
-        (newton, {"k": -1}, "k is -1: give a number at least 0"),
-        (newton, {"d": 0}, "d is 0: give a number at least 1"),
-        (newton, {"n": 0}, "n is 0: give a number at least 1"),
-        (newton, {"alpha": 0.0}, "alpha is 0.0: give"),
-        (newton, {"alpha": float("nan")}, "alpha is nan"),
-        (newton, {"domain": "symbolic", "d": 30}, "try d = 2, n = 2, k = 2"),
-        (newton_on_data, {"data": Path("nowhere.csv")}, "no file nowhere.csv: check the path"),
-        (newton, {"domain": "floats"}, "domain is 'floats': give 'all' or 'float' or"),
-        (gradient_descent, {"step_size": -1.0}, "step_size is -1.0: give a finite number"),
-        (depth, {"largest_k": -1}, "largest_k is -1: give a number at least 0"),
-        (rates, {"condition": 0.5}, "condition is 0.5: give a number between 1 and 1e8"),
+        (newton, {"k": -1}, ["k", "-1"]),
+        (newton, {"d": 0}, ["d", "0"]),
+        (newton, {"n": 0}, ["n", "0"]),
+        (newton, {"alpha": 0.0}, ["alpha", "0.0"]),
+        (newton, {"alpha": float("nan")}, ["alpha", "nan"]),
+        (newton, {"domain": "symbolic", "d": 30}, ["d", "30"]),
+        (newton_on_data, {"data": Path("nowhere.csv")}, ["nowhere.csv"]),
+        (newton, {"domain": "floats"}, ["domain", "floats"]),
+        (gradient_descent, {"step_size": -1.0}, ["step_size", "-1.0"]),
+        (depth, {"largest_k": -1}, ["largest_k", "-1"]),
+        (rates, {"condition": 0.5}, ["condition", "0.5"]),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
-def test_the_same_mistakes_in_python_raise_value_error(made, options, words, unchecked):
-    with pytest.raises(ValueError, match=words):
+def test_the_same_mistakes_in_python_raise_value_error(made, options, names):
+    with rejects(*names):
         made.verdict(Run(), **options)
 
 
-def test_a_seed_below_zero_is_refused():
-    with pytest.raises(ValueError, match="seed is -1: give an integer that is at least 0"):
+def test_a_seed_below_zero_is_rejected():
+    with rejects("seed", "-1"):
         Run(seed=-1)
