@@ -1,4 +1,8 @@
-"""Claims on the shipped checkpoints: what they say, and that untrained models do not pass."""
+"""Claims on the shipped checkpoints: untrained models of their shapes do not pass.
+
+What they find of the models is on record: `verify all` compares it, and so does the test of
+conformance at quick sizes.
+"""
 
 import pytest
 from refusals import rejects
@@ -7,7 +11,6 @@ from constructions.trained import configuration_of, shipped, untrained
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.regression.trained.ill_conditioned import ill_conditioned
-from verify.regression.trained.induced_weights import induced
 from verify.regression.trained.layers import layers
 from verify.regression.trained.linear_depth import linear_depth
 from verify.regression.trained.lstm import lstm
@@ -16,45 +19,15 @@ from verify.regression.trained.noisy import noisy
 from verify.regression.trained.probes import Probed
 
 ONE = "regression-small-seed0"
-SEED0 = {"checkpoint": ONE}  # the commands of the README take all seeds
+SEED0 = {"checkpoint": ONE}
 CLAIMS = {
-    "layers": (layers, {"samples": 1000, **SEED0}),
-    "newton-or-gd": (newton_or_gd, {"samples": 2000, **SEED0}),
-    "ill-conditioned": (ill_conditioned, {"samples": 300}),
-    "induced-weights": (induced, {"samples": 20, **SEED0}),
+    "layers": (layers, SEED0),
+    "newton-or-gd": (newton_or_gd, SEED0),
+    "ill-conditioned": (ill_conditioned, {}),
     "noisy": (noisy, {"noiseless": ONE}),
-    "lstm": (lstm, {"samples": 300, "transformer": ONE}),
-    "linear-depth": (linear_depth, {"samples": 4000}),
+    "lstm": (lstm, {"transformer": ONE}),
+    "linear-depth": (linear_depth, {}),
 }
-# On these small models the last layer is by 0.001 to 0.004 more like gradient descent.
-FAILING = {
-    "layers": ("layer-1",),
-    "newton-or-gd": (
-        "published/newton",
-        *("/newton", "/newton/squares", "/gradient-descent", "/gradient-descent/squares"),
-        *("last-layer", "momentum-10", "momentum-30", "momentum-100", "filter/doublings"),
-        "filter/by-length",
-    ),
-    "lstm": ("first-layer", "online/Newton", "online/gradient-descent"),
-    "ill-conditioned": ("last-layer",),
-    "linear-depth": tuple(f"{L}-layers-seed{seed}/terms" for L in (3, 4) for seed in range(3)),
-    "induced-weights": ("linear", "newton", "gradient-descent", "last-layer"),
-}
-# These run as commands of the README too; every finding is tested on planted models.
-SLOW = ("newton-or-gd", "ill-conditioned", "induced-weights", "noisy", "linear-depth", "lstm")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CLAIMS]
-)
-def test_what_the_shipped_checkpoints_say(name, tmp_path):
-    claim, options = CLAIMS[name]
-    picture = tmp_path / "picture.png"
-    found = [*claim.findings(Run(seed=1, quick=True, plot=picture), **options)]
-    wrong = [finding.id for finding in found if finding.verdict is not Verdict.HOLDS]
-    assert bool(wrong) == (name in FAILING)
-    assert all(id.endswith(FAILING[name]) for id in wrong)
-    assert picture.stat().st_size > 10_000
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +37,7 @@ def random_probed():
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name == "lstm"))
-        for name in sorted(CLAIMS.keys() - {"induced-weights"})
-    ],
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "lstm")) for name in CLAIMS]
 )
 def test_untrained_models_do_not_pass(name, monkeypatch, random_probed):
     """The same shapes with random weights; planted models tell each finding by itself."""
@@ -111,8 +80,8 @@ def test_other_models_are_rejected(claim, options, names):
 
 
 def test_all_seeds_are_reported(monkeypatch):
-    monkeypatch.setattr("verify.regression.trained.probes.FITTED", 400)
+    monkeypatch.setattr("verify.regression.trained.probes.FITTED", 100)
     isotropic = [name for name in shipped() if name.startswith("regression-small-seed")]
-    found = [finding.id for finding in layers.findings(Run(quick=True), samples=50)]
+    found = [finding.id for finding in layers.findings(Run(), samples=50)]
     assert {id.split("/")[0] for id in found} == {*isotropic}
     assert len(isotropic) > 1
