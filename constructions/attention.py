@@ -40,15 +40,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from constructions.maps import all_zero, moved_by, span
 from constructions.tensors import weight
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Positive, checked
 
 Normalise = Literal["linear", "relu", "softmax", "hardmax"]
 Mask = Literal["full", "causal", "strict", "examples", "own"]
@@ -60,10 +60,11 @@ class Attention(nn.Module):
     """Heads that read the stream in parallel; see the module's formulas.
 
     W_Q, W_K (heads, D, d_head), W_V (heads, D, d_value), W_O (heads, d_value, D), b_Q, b_K
-    (heads, d_head); `mask` is one for all heads, or one for each.  Raises ValueError for an unknown
-    `normalise` or mask, as many masks as there are no heads, or a `scale` that is not above 0.
+    (heads, d_head); `mask` is one for all heads, or one for each.  Raises ValueError for as many
+    masks as there are no heads.
     """
 
+    @checked
     def __init__(
         self,
         W_Q: Tensor,
@@ -75,19 +76,15 @@ class Attention(nn.Module):
         *,
         normalise: Normalise,
         mask: Mask | Sequence[Mask],
-        scale: float = 1.0,
+        scale: Positive = 1.0,
     ) -> None:
         super().__init__()
         self.W_Q, self.W_K, self.b_Q, self.b_K = map(weight, (W_Q, W_K, b_Q, b_K))
         self.W_V, self.W_O = weight(W_V), weight(W_O)
-        self.normalise, self.scale = normalise, checks.positive_number("scale", scale)
+        self.normalise, self.scale = normalise, scale
         self.masks = (mask,) * self.n_heads if isinstance(mask, str) else tuple(mask)
         if len(self.masks) != self.n_heads:
             raise InputError(f"{len(self.masks)} masks for {self.n_heads} heads: give one for each")
-        words = [("normalise", normalise, Normalise), *(("mask", m, Mask) for m in self.masks)]
-        for label, word, known in words:
-            if word not in get_args(known):
-                raise InputError(f"{label} is {word!r}: choose one of {', '.join(get_args(known))}")
 
     @property
     def n_heads(self) -> int:

@@ -28,11 +28,13 @@ from constructions.interface import Model
 from constructions.transformer import Transformer
 from constructions.values import Reader, Writer
 from theory.checks import InputError
+from theory.kinds import FilePath, checked
 
 VERSION = 2  # of the sidecar's form
 
 
-def save(model: Model, path: str | Path, statement: Mapping[str, Any] | None = None) -> Path:
+@checked
+def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = None) -> Path:
     """Write a model's weights to `path`, `….safetensors`, and its sidecar beside it, `….json`.
 
     Whatever happens, each of them is a whole file or none, and `load` takes only those that belong
@@ -44,8 +46,6 @@ def save(model: Model, path: str | Path, statement: Mapping[str, Any] | None = N
     functions, classes of other packages.
     """
     path = target(path)
-    if not isinstance(model, Model):
-        raise InputError(f"a {type(model).__name__} is no model of ours: give one")
     writer = Writer()
     written = writer.value(model, "")
     weights = save_tensors(writer.tensors)
@@ -105,7 +105,8 @@ def _digest(weights: bytes, written: Any) -> str:
     return hashlib.sha256(weights + text.encode()).hexdigest()
 
 
-def load(path: str | Path) -> Model:
+@checked
+def load(path: FilePath) -> Model:
     """The model that `save` wrote to `path`, in the format in which it was saved.
 
     Raises ValueError for files that are not there, weights that are damaged or that the sidecar was
@@ -156,7 +157,7 @@ def load(path: str | Path) -> Model:
 
 def _weights(path: str | Path) -> Path:
     if not isinstance(path, str | Path) or Path(path).suffix != ".safetensors" or "\0" in str(path):
-        called = repr(path)[:80]
+        called = repr(str(path))[:80]
         raise InputError(f"the weights' file is called {called}: call it ….safetensors")
     return Path(path)
 

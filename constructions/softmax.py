@@ -29,8 +29,8 @@ import numpy as np
 
 from constructions.blocks import Stack
 from constructions.exactness import Hardmax, as_array, hardmax_numbers, heads_of
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Positive, checked
 
 # The bounds are sums of products of numbers that are not negative, evaluated in float64: thousands
 # of operations without cancellation, each off by 2^−53, which a part in 10⁹ more than covers.
@@ -49,10 +49,11 @@ class SoftmaxError:
     in_grains: float
 
 
+@checked
 @np.errstate(invalid="ignore")  # of infinite errors
 def softmax_error(
     model: Stack,
-    sharpness: float,
+    sharpness: Positive,
     hardmax: Hardmax | None = None,
     *,
     share: float = 0.0,
@@ -63,9 +64,8 @@ def softmax_error(
 
     `hardmax` is what `hardmax_numbers` says, if known.  What is read may be off by `share` of
     itself and of `beside`, and errors grow by the share `grows`, as in stock models.  ValueError
-    for a sharpness that is no finite number above 0, or at which scores overflow.
+    for a sharpness at which scores overflow.
     """
-    sharpness = checks.positive_number("sharpness", sharpness)
     _check_followed(model)
     held, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     error = np.zeros(model.d_model)
@@ -149,13 +149,12 @@ def _check_followed(model: Stack) -> None:
             )
 
 
-def least_sharpness(model: Stack, error: float) -> float:
+@checked
+def least_sharpness(model: Stack, error: Positive) -> float:
     """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`.
 
-    It is not searched below 2^−20.  Raises ValueError for an error that is not above 0, and as
-    `softmax_error`.
+    It is not searched below 2^−20.  Raises ValueError as `softmax_error`.
     """
-    error = checks.positive_number("error", error)
     _check_followed(model)
     held = hardmax_numbers(model)
     high = low = 2.0**-20

@@ -38,8 +38,9 @@ from constructions.exactness import check_format
 from constructions.interface import Interface, Prompt
 from constructions.softmax import SoftmaxError, least_sharpness, softmax_error
 from constructions.stream import Stream
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import Positive, checked
 
 
 class Transformer(Stack):
@@ -122,32 +123,36 @@ class Transformer(Stack):
         causal = all(attn.is_causal for attn in self.attentions)
         return Decoder(self, leading, context) if causal else None
 
-    def softmax_error(self, sharpness: float) -> SoftmaxError:
+    @checked
+    def softmax_error(self, sharpness: Positive) -> SoftmaxError:
         """Bounds on the distance from hardmax to softmax at this sharpness, for every prompt."""
         return softmax_error(self, sharpness)
 
-    def least_sharpness(self, error: float | None = None) -> float:
+    @checked
+    def least_sharpness(self, error: Positive | None = None) -> float:
         """The smallest sharpness at which all logits are within `error` of the hardmax ones.
 
         By default, that at which all answers are still right: errors below half their margin.
         """
         if error is None:
-            error = 0.499 * checks.positive_number("the margin", self.interface.margin)
+            if self.interface.margin is None:
+                raise InputError(f"the margin of {self.name} is not known: give the error")
+            error = 0.499 * self.interface.margin
         return least_sharpness(self, error)
 
-    def sharpened(self, sharpness: float | None) -> Transformer:
+    @checked
+    def sharpened(self, sharpness: Positive | None) -> Transformer:
         """The same weights with softmax attention at this sharpness β in every layer that compares
         scores, or with hardmax, its limit β → ∞, for None.
 
         In a trained model the sharpness takes the place of its own, 1/√d_head.  Weights are shared,
         not copied: a later `.to(dtype)` of one model converts both.  A hardmax
-        model at None is returned as it is.  Raises ValueError for a sharpness that is not a finite
-        number above 0, at which scores overflow, or at which answers could be wrong, with the
-        smallest that works.
+        model at None is returned as it is.  Raises ValueError for a sharpness at which scores
+        overflow, or at which answers could be wrong, with the smallest that works.
         """
         if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self
-        scale = 1.0 if sharpness is None else checks.positive_number("sharpness", sharpness)
+        scale = 1.0 if sharpness is None else sharpness
         margin = None if sharpness is None else self.interface.margin
         if margin is not None and not self.softmax_error(scale).logits < margin / 2:
             least = np.ceil(self.least_sharpness() * 100) / 100

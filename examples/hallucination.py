@@ -14,6 +14,7 @@ from constructions import fact_model, sample
 from theory.language import chances_of_seen, fact_strings, printed_bound, prompted, world
 from theory.language.worlds import MODELS
 from verify.cli.output import picture_argument, saving
+from verify.evidence.picture import save
 from verify.language.hallucination_picture import draw
 
 FACTS, OTHERS, DOCUMENTS = 10**6, 10**11, 10**5
@@ -57,5 +58,5 @@ for alpha in (0.5, 1.0):
     print(f"α = {alpha}: answered once {asked.once:.4f}; errs {sampled:.4f} and {most:.4f}")
 
 with saving(picture) as file:
-    draw(file, drawn)
+    save(file, draw, drawn)
 print(f"\nSaved {picture}.")

@@ -13,6 +13,7 @@ from theory.arithmetic import ZHOU, adder_logits, comb, largest_alpha, period
 from verify.arithmetic.filters import KEPT, filtered
 from verify.arithmetic.pictures import draw_adder, draw_filters
 from verify.cli.output import folder_argument, saving
+from verify.evidence.picture import save
 
 folder = folder_argument(__doc__, "how_to_add")
 A, B, P, ALPHA = 15, 93, 530, 1000.0
@@ -37,9 +38,9 @@ for name, each in filtered(model).items():
     print(f"  {name:20} {100 * each.accuracy:7.3f} % right, errors {said}")
 
 with saving(folder / "comb.png") as file:
-    draw_adder(file, model, (A, B))
+    save(file, draw_adder, model, (A, B))
 with saving(folder / "filters.png") as file:
-    draw_filters(file, model, (A, B), KEPT)
+    save(file, draw_filters, model, (A, B), KEPT)
 
 figure = Figure(figsize=(8, 4.5), layout="constrained")
 panel = figure.subplots()

@@ -11,8 +11,9 @@ from constructions import induction_heads
 from constructions.trained import load, log_of
 from theory.retrieval import find, induction
 from verify.cli.output import picture_argument, saving
-from verify.retrieval.circuits import attended, attention_of, circuits_of, decoded
-from verify.retrieval.induction_picture import draw
+from verify.evidence.picture import save
+from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, decoded
+from verify.retrieval.trained.induction_picture import draw
 
 picture = picture_argument(__doc__, "induction_trained_vs_built.png")
 
@@ -42,5 +43,5 @@ for register, (left, whole) in decoded(model, built, tokens).items():
     print(f"  {register:10}" + "".join(f"{value:8.2f}" for value in 1 - left.sum(-1) / whole.sum()))
 logs = {each: log_of(each) for each in (name, alone)}
 with saving(picture) as file:
-    draw(file, model, built, tokens[0, :24], logs)
+    save(file, draw, model, built, tokens[0, :24], logs)
 print(f"\npicture: {picture}")

@@ -22,6 +22,7 @@ from theory.structures import (
     uniform_points,
 )
 from verify.cli.output import picture_file, saving
+from verify.evidence.picture import save
 from verify.structures.learned import measure
 from verify.structures.learned_picture import draw
 from verify.structures.learned_search import by_interpolation
@@ -66,5 +67,5 @@ for low, high in ((-1.0, 1.0), (0.0, 1.0)):
     if low < 0:
         sets = x, q[:, 0]
         with saving(given.plot) as file:
-            draw(file, {"network": network}, by_interpolation(*sets), *sets)
+            save(file, draw, {"network": network}, by_interpolation(*sets), *sets)
 print(f"\nSaved {given.plot}.")

@@ -15,6 +15,7 @@ from theory.regression import error_similarity
 from verify.claim import Run
 from verify.cli.output import folder_argument, saving
 from verify.evidence.checkpoints import Trained, models_of
+from verify.evidence.picture import save
 from verify.regression.trained.options import LSTM, TRANSFORMER
 from verify.regression.trained.pictures import similarities_picture
 from verify.regression.trained.predictors import FACTORS, Algorithms, predictions_of, prompts_of
@@ -54,7 +55,7 @@ for prompts, name in (
 ):
     found = {each.name: compare(each) for each in models_of(name, TRANSFORMER)}
     with saving(folder / f"{prompts}.png") as file:
-        similarities_picture(file, found, prompts)
+        save(file, similarities_picture, found, prompts)
     with saving(folder / f"{prompts}.csv") as file:
         save_cells(file, found)
 

@@ -13,6 +13,7 @@ from constructions import parity_with_steps
 from constructions.trained import configuration_of, load, shipped
 from theory.language import letters_by_elimination, one_step, parity_tree, with_steps
 from verify.cli.output import picture_argument, saving
+from verify.evidence.picture import save
 from verify.language.tree_picture import draw
 
 D, K, WORDS = 32, 16, 200
@@ -56,5 +57,5 @@ print(f"\nWithout steps, elimination finds the letters from {D + 10} answers:", 
 print("all of them" if found == sorted(letters) else found)
 
 with saving(picture) as file:
-    draw(file, tree, steps[0], n)
+    save(file, draw, tree, steps[0], n)
 print(f"\nSaved {picture}.")

@@ -19,13 +19,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
 import typer
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, Steps, read
 from verify.finding import Finding, Verdict
 from verify.ledger import plugins
 
@@ -45,7 +46,8 @@ class Run:
 
     `rng` is the only source of randomness.  `build` makes the construction under test; the
     self-test runs the same claim with a `fault` planted in what it returns.  `plot` is where the
-    claim's picture goes, if one is wanted, and `certificates` takes what a certificate is to state.
+    claim's picture goes, if one is wanted, and `shown` what it is drawn from; `certificates` takes
+    what a certificate is to state.
     """
 
     seed: int = 0
@@ -55,15 +57,21 @@ class Run:
     fault: Fault | None = None
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items
     rng: np.random.Generator = field(init=False)
+    shown: tuple[Any, ...] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        checks.step_count("seed", self.seed)
+        read(Steps, "seed", self.seed)
         self.rng = np.random.default_rng(self.seed)
 
     def build(self, construction: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """The construction, with the planted fault if there is one."""
         model = construction(*args, **kwargs)
         return self.fault(model) if self.fault else model
+
+    def draw(self, *shown: Any) -> None:
+        """Hand this over to the picture that is named in `@claim`, if one is wanted."""
+        if self.plot is not None:
+            self.shown = shown
 
     def certify(self, state: Callable[[], dict[str, Any]]) -> None:
         """State this in the certificate, if one is wanted; see `verify.evidence.certificates`."""
@@ -73,14 +81,20 @@ class Run:
 
 @dataclass(frozen=True)
 class Claim:
-    """A check with its statement and source; `faults_seen` are the options of the self-test,
-    `draws` says that it has a picture, and `certifies` that it has certificates."""
+    """A check with its statement and source; `picture` names the function "module:name" that
+    returns its figure, if it has one, `faults_seen` are the options of the self-test, and
+    `certifies` says that it has certificates."""
 
     check: Check
     source: str
-    draws: bool
+    picture: str
     faults_seen: tuple[dict[str, Any], ...]
     certifies: bool = False
+
+    @property
+    def draws(self) -> bool:
+        """Whether it has a picture."""
+        return bool(self.picture)
 
     @property
     def statement(self) -> str:
@@ -88,16 +102,22 @@ class Claim:
         return _first_paragraph(inspect.getdoc(self.check))
 
     def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
-        """The findings one by one, each with the seconds that it took.
+        """The findings one by one, each with the seconds that it took; then the picture, if one is
+        wanted, of what the check has handed over.
 
         Raises InputError as `refuse` does.
         """
         self.refuse(options)
+        run.shown = None
         start = time.perf_counter()
         for finding in self.check(run, **options):
             finding.seconds = time.perf_counter() - start
             yield finding
             start = time.perf_counter()
+        if run.plot is not None and run.shown is not None:
+            from verify.evidence.picture import save  # matplotlib is slow to import
+
+            save(run.plot, resolve_name(self.picture), *run.shown)
 
     def refuse(self, options: dict[str, Any]) -> None:
         """Raise InputError, from the command line and from Python alike, for an option below its
@@ -107,7 +127,7 @@ class Claim:
         for name in options.keys() & self.options.keys():
             kind, *notes = get_args(self.options[name].annotation) or (None,)
             if get_origin(kind) is Literal:
-                checks.one_of(name, options[name], get_args(kind))
+                Choice(get_args(kind)).read(name, options[name])
             for note in notes:
                 least, most = getattr(note, "least", None), getattr(note, "most", None)
                 end = max(MOST, most or 0)  # more only where an option says so
@@ -157,12 +177,12 @@ class Claim:
 def claim(
     *,
     source: str,
-    draws: bool = False,
+    picture: str = "",
     certifies: bool = False,
     faults_seen: Iterable[dict[str, Any]] = (),
 ) -> Callable[[Check], Claim]:
     """Make a claim of a function that yields findings; see the module's example."""
-    return lambda check: Claim(check, source, draws, tuple(faults_seen), certifies)
+    return lambda check: Claim(check, source, picture, tuple(faults_seen), certifies)
 
 
 def option(
@@ -241,4 +261,4 @@ def standing(point: EntryPoint) -> Claim:
         raise InputError(said)
         yield
 
-    return Claim(stops, "", draws=False, faults_seen=({},))
+    return Claim(stops, "", picture="", faults_seen=({},))

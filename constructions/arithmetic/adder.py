@@ -43,7 +43,6 @@ from constructions.stream import Map, Reading, Stream
 from constructions.tokens import rows_fit
 from constructions.transformer import Transformer
 from constructions.words import Move
-from theory import checks
 from theory.arithmetic.adder import (
     candidates,
     coarse,
@@ -53,6 +52,7 @@ from theory.arithmetic.adder import (
     usual_alpha,
 )
 from theory.checks import InputError
+from theory.kinds import Count, Positive, checked
 
 PERIODS = {"2": 5, "2_5": 4, "5": 2, "10": 1}
 """Registers by period, and frequencies f of cos(2πfn/10)."""
@@ -64,8 +64,12 @@ SWAPPED = Map(np.array([[0.0, 1.0], [1.0, 0.0]]), "(sin, cos)")
 COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "sin")
 
 
+@checked
 def adder(
-    largest: int = 260, step: int = 5, alpha: float | None = None, bits: int | None = None
+    largest: Count = 260,
+    step: Count = 5,
+    alpha: Positive | None = None,
+    bits: Count | None = None,
 ) -> Transformer:
     """`adder(largest, step, alpha, bits)([a, b])`: a + b for numbers up to `largest`.
 
@@ -74,13 +78,11 @@ def adder(
     the binary places of the weights: by default 14, or more if the answers need them, or the most
     with which float64 rounds no logit.
 
-    Raises ValueError for a largest number or a step below 1, a step at which all numbers have size
-    0, an alpha that is not above 0, bits so few, or an alpha so small, that rounding could change
-    an answer, and bits so many that float64 rounds; with an alpha and bits that do, if there are.
+    Raises ValueError for a step at which all numbers have size 0, for bits so few, or an alpha so
+    small, that rounding could change an answer, and for bits so many that float64 rounds; with an
+    alpha and bits that do, if there are.
     """
-    L, step = checks.dimension("largest", largest), checks.dimension("step", step)
-    if alpha is not None:
-        alpha = checks.positive_number("alpha", alpha)
+    L = largest
     if step > 2 * L:
         raise InputError(
             f"step is {step}: all numbers up to {L} would have size 0; give a smaller one"
@@ -152,9 +154,7 @@ def _grid(p: int, step: int, alpha: float, bits: int | None) -> tuple[int, float
     taken, gap = 3 + ceil(log2(alpha / 4 + 1)), least_gap(p, alpha, 2 * (step // 2))
     most = (FLOAT64_BITS - taken) // 3
     enough = [b for b in range(1, most + 1) if 2 * rounding_of_logits(alpha, b) < gap]
-    wanted = max(1, min(most, max([USUAL_BITS, *enough[:1]])))
-    if bits is not None:
-        wanted = checks.dimension("bits", bits)
+    wanted = max(1, min(most, max([USUAL_BITS, *enough[:1]]))) if bits is None else bits
     promised = step <= FINE and alpha <= largest_alpha(p)[0]
     if wanted > most:
         remedy = f"at most bits = {most}" if most > 0 else "a smaller alpha"

@@ -21,15 +21,16 @@ from constructions.blocks import Embed, Stage
 from constructions.stream import Map, Stream
 from constructions.tokens import average, rows_fit
 from constructions.transformer import Transformer
-from theory import checks
+from theory.kinds import Count, checked
 
 
-def linear_adder(largest: int) -> Transformer:
+@checked
+def linear_adder(largest: Count) -> Transformer:
     """`linear_adder(largest)([a, b])`: a + b for numbers up to `largest`, (…, 2) → (…, 1).
 
-    1 layer, 1 head, width 1, no MLP.  Raises ValueError for a largest number below 1.
+    1 layer, 1 head, width 1, no MLP.
     """
-    L = checks.dimension("largest", largest)
+    L = largest
     rows_fit(3 * L)
     answers = np.arange(2 * L + 1.0)
     stream = Stream(number=1)

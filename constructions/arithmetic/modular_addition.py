@@ -27,16 +27,18 @@ from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from theory import machine
-from theory.arithmetic.modular_margin import Neurons, checked_modulus, modular_neurons
+from theory.arithmetic.congruence import OddModulus
+from theory.arithmetic.modular_margin import Neurons, modular_neurons
+from theory.kinds import checked
 
 
-def modular_addition(p: int) -> Transformer:
+@checked
+def modular_addition(p: OddModulus) -> Transformer:
     """`modular_addition(p)([a, b])`: a + b mod p, for odd p ≥ 3; (…, 2) → (…, 1).
 
-    2 layers, 4(p − 1) linear heads, width 3p + 3.  Raises ValueError for an even p, where k and −k
-    are one frequency at k = p/2 and the same weights do not attain the bound, and for p < 3.
+    2 layers, 4(p − 1) linear heads, width 3p + 3.  For even p the same weights do not attain the
+    bound, as k and −k are one frequency at k = p/2.
     """
-    p = checked_modulus(p)
     heads = 4 * (p - 1)
     weights = 8 * 2 * heads * (3 * p + 3) * (p + 3)
     machine.fits_in_memory(f"{heads} heads of width {3 * p + 3}", weights, "take a smaller p")

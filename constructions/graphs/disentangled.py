@@ -22,8 +22,7 @@ neighbourhoods, J counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -32,19 +31,21 @@ from constructions.blocks import PosEmbed, Stage
 from constructions.graphs.graph import Graph
 from constructions.stream import Map, Reading, Stream
 from constructions.transformer import Transformer
-from theory import checks, machine
-from theory.checks import InputError
+from theory import machine
+from theory.checks import InputError, shown
+from theory.kinds import Count, Finite, Many, Matrix, Reals, Steps, checked
 
 BEYOND = 200  # layers: 2^200 columns are more than any memory holds
 
 
+@checked
 def disentangled(
-    n: int,
-    layers: int,
-    weights: Sequence[Any] | None = None,
-    read_out: Any = None,
+    n: Count,
+    layers: Steps,
+    weights: Annotated[Any, Many(Reals("m m"))] | None = None,
+    read_out: Matrix | None = None,
     *,
-    bias: float = 0.0,
+    bias: Finite = 0.0,
 ) -> Transformer:
     """Layers h ← [h, relu(h W_l hᵀ)h/n] from h = [I, A] on graphs of n nodes, read out by O.
 
@@ -54,28 +55,23 @@ def disentangled(
 
     One head, width 2^(layers+1)·n.
 
-    Raises ValueError for an n below 1, layers that are not an integer at least 0, weights of other
-    numbers or shapes, entries that are no finite real numbers, and for more than there is memory;
-    the model, for what is no adjacency matrix of n nodes and for outputs that overflow.
+    Raises ValueError for weights of another number or of other shapes, and for more than there is
+    memory; the model, for what is no adjacency matrix of n nodes and for outputs that overflow.
     """
-    n, layers = checks.dimension("n", n), checks.step_count("layers", layers)
     width = n * 2 ** (min(layers, BEYOND) + 1)
     machine.fits_in_memory(
-        f"the weights of {layers:.4g} layers that double {2 * n:.4g} columns",
+        f"the weights of {shown(layers)} layers that double {shown(2 * n)} columns",
         16 * width * width,
         "build a smaller model",
     )
     columns = [n * 2 ** (layer + 1) for layer in range(layers)]  # that are written before a layer
-    given = [n * np.eye(size) for size in columns] if weights is None else weights
-    if not hasattr(given, "__len__") or len(given) != layers:
+    W = [n * np.eye(size) for size in columns] if weights is None else weights
+    if len(W) != layers:
         raise InputError(f"weights are not {layers} matrices: give one for each layer, or None")
-    W = [_matrix(f"weights[{i}]", M, columns[i], columns[i]) for i, M in enumerate(given)]
+    for i, (matrix, size) in enumerate(zip(W, columns, strict=True)):
+        _has_shape(f"weights[{i}]", matrix, size, size)
     out = np.tile(np.eye(n), (width // n, 1)) if read_out is None else read_out
-    out = _matrix("read_out", out, width, n)
-    offset = checks.real("bias", bias)
-    if offset.ndim:
-        raise InputError(f"bias has shape {offset.shape}: give one number for all nodes")
-    checks.finite("bias", bool(np.isfinite(offset)))
+    _has_shape("read_out", out, width, n)
 
     stream = Stream(node=n, A=n, **{f"layer_{i}": size for i, size in enumerate(columns, 1)})
     stream.fits(layers)
@@ -92,7 +88,7 @@ def disentangled(
         unembed(
             stream,
             _mapped(stream, names, out, "O"),
-            bias=None if bias == 0 else np.full(n, float(offset)),
+            bias=None if bias == 0 else np.full(n, bias),
         ),
         pos_embed=PosEmbed(rows(stream, node=np.eye(n))),
         interface=Graph(n),
@@ -113,12 +109,9 @@ def _mapped(stream: Stream, names: list[str], matrix: np.ndarray, label: str) ->
     return sum(parts[1:], start=parts[0])
 
 
-def _matrix(name: str, given: Any, height: int, width: int) -> np.ndarray:
-    matrix = checks.real(name, given)
+def _has_shape(name: str, matrix: np.ndarray, height: int, width: int) -> None:
     if matrix.shape != (height, width):
         raise InputError(f"{name} has shape {matrix.shape}: give ({height}, {width})")
-    checks.finite(name, bool(np.isfinite(matrix).all()))
-    return matrix
 
 
 def _reaches(n: int, layers: int) -> tuple[Stage, ...]:

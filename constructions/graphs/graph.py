@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from constructions.interface import Interface, Prompt, finite_tensors
-from theory import checks
 from theory.checks import InputError
 from theory.graphs.adjacency import check_adjacency
+from theory.kinds import Count, Finite, Positive, checked
 
 
 class Graph(Interface):
@@ -21,18 +20,17 @@ class Graph(Interface):
     above `threshold`.  `model.logits(A)` are the numbers.  `margin` is the least distance of two
     outputs on different sides of the threshold, with the threshold in their middle.
 
-    Raises ValueError for a threshold that is no finite number, for what is no adjacency matrix of n
-    nodes (`theory.graphs.as_adjacency`), and for outputs that overflow.
+    The model raises ValueError for what is no adjacency matrix of n nodes
+    (`theory.graphs.as_adjacency`), and for outputs that overflow.
     """
 
-    def __init__(self, n: int, *, threshold: float = 0.0, margin: float | None = None) -> None:
+    @checked
+    def __init__(
+        self, n: Count, *, threshold: Finite = 0.0, margin: Positive | None = None
+    ) -> None:
         super().__init__()
-        at = checks.real("threshold", threshold)
-        checks.finite("threshold", at.ndim == 0 and bool(np.isfinite(at)))
-        if margin is not None:
-            margin = checks.positive_number("margin", margin)
-        self.n, self.threshold, self.margin = checks.dimension("n", n), float(at), margin
-        self.context = self.n
+        self.n, self.threshold, self.margin = n, threshold, margin
+        self.context = n
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (A,) = finite_tensors(like, inputs, "A")

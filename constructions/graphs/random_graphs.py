@@ -12,31 +12,34 @@ between.  A number of 64 bits holds R_ij of 64 graphs, so that a step takes an "
 n²/64 numbers a graph.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Annotated
 
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import pad
 
-from theory import checks, machine
-from theory.checks import InputError
+from theory import machine
 from theory.graphs.adjacency import check_adjacency
+from theory.kinds import Count, Instance, OpenUnit, checked
 
 BITS, BYTES = 8, 8  # of a byte, and of a number
 
 
-def random_graphs(count: int, n: int, p: float, generator: Generator) -> Tensor:
+@checked
+def random_graphs(
+    count: Count,
+    n: Count,
+    p: OpenUnit,
+    generator: Annotated[Generator, Instance(Generator, "torch.Generator().manual_seed(0)")],
+) -> Tensor:
     """`count` graphs ER(n, p) with loops at all nodes, A (count, n, n) of True and False, on the
     generator's device.
 
-    Raises ValueError for a count or an n below 1, a p that is not between 0 and 1, what is no
-    torch.Generator, and for more graphs than there is memory.
+    Raises ValueError for more graphs than there is memory.
     """
-    if not isinstance(generator, Generator):
-        raise InputError(f"the generator is {generator!r}: give torch.Generator().manual_seed(0)")
-    count, n = checks.dimension("count", count), checks.dimension("n", n)
-    if not 0 < checks.nonnegative_number("p", p) < 1:
-        raise InputError(f"p is {p}: give a probability between 0 and 1, neither of them")
     needed = math.ceil((1 + 60 * p) * count * n**2)  # half as many edges, each in 15 numbers
     machine.fits_in_memory(f"{count} graphs of {n} nodes", needed, "give fewer")
     device, pairs = generator.device, n * (n - 1) // 2
@@ -62,13 +65,12 @@ def _edges(total: int, p: float, generator: Generator) -> Tensor:
     return places[: int(torch.searchsorted(places, total))]
 
 
-def connected(A: Tensor) -> Tensor:
+@checked
+def connected(A: Annotated[Tensor, Instance(Tensor, "a tensor, torch.as_tensor(A)")]) -> Tensor:
     """R (…, n, n) of True and False: whether a path leads from i to j, in graphs A with loops.
 
     Raises ValueError for what is no tensor of adjacency matrices (`theory.graphs.as_adjacency`).
     """
-    if not isinstance(A, Tensor):
-        raise InputError(f"A is a {type(A).__name__}: give a tensor (…, n, n), torch.as_tensor(A)")
     check_adjacency(A)
     graphs = A.reshape(-1, *A.shape[-2:]).bool()
     bits = 2 ** torch.arange(BITS, dtype=torch.uint8, device=A.device)[:, None, None]

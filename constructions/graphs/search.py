@@ -27,6 +27,8 @@ sharpness that softmax needs depends on neither n nor T.
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -40,8 +42,9 @@ from constructions.tokens import Tokens, average, rows_fit
 from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import checks, machine
-from theory.checks import InputError
-from theory.graphs.search import as_edges, checked_node
+from theory.checks import InputError, shown
+from theory.graphs.adjacency import Pairs
+from theory.kinds import Count, Positive, Steps, checked
 
 
 class Edges(Tokens):
@@ -55,20 +58,23 @@ class Edges(Tokens):
         super().__init__(V, max_length, prefix=(V,), answers=nodes, margin=1.0, bottom=True)
         self.nodes = nodes
 
-    def prompt(self, edges: ArrayLike, source: int) -> list[int]:
+    @checked
+    def prompt(self, edges: Annotated[Any, Pairs()], source: Steps) -> list[int]:
         """The tokens of edges (m, 2), in their order, and of the source.
 
-        Raises ValueError for what are no edges, a source that is no node, and more edges than the
-        model was built for.
+        Raises ValueError for numbers that are no nodes, and for more edges than the model was built
+        for.
         """
-        n, pairs = self.nodes, as_edges(edges, self.nodes)
-        source, most = checked_node(source, n), self.max_length - n
-        if len(pairs) > most:
+        n, most = self.nodes, self.max_length - self.nodes
+        for name, node in (("edges", int(edges.max(initial=0))), ("source", source)):
+            if node >= n:
+                raise InputError(f"{name} has node {node}: give nodes from 0 to {n - 1}")
+        if len(edges) > most:
             raise InputError(
-                f"the graph has {len(pairs)} edges and the model was built for at most {most}: "
-                f"build it again with edges={len(pairs)}"
+                f"the graph has {len(edges)} edges and the model was built for at most {most}: "
+                f"build it again with edges={len(edges)}"
             )
-        return [*(n + pairs @ [n, 1]).tolist(), source]
+        return [*(n + edges @ [n, 1]).tolist(), source]
 
     def found(self, tokens: ArrayLike) -> list[int]:
         """The nodes that decoded tokens (T,) are, up to the first ⊥.
@@ -102,7 +108,10 @@ class Edges(Tokens):
         return super().generate(model, given, steps)
 
 
-def search(nodes: int, edges: int | None = None, *, sharpness: float | None = None) -> Transformer:
+@checked
+def search(
+    nodes: Count, edges: Steps | None = None, *, sharpness: Positive | None = None
+) -> Transformer:
     """The nodes that can be reached from a source, decoded one by one, then ⊥:
 
         model.interface.found(model.generate(model.interface.prompt(edges, source), n))
@@ -112,13 +121,12 @@ def search(nodes: int, edges: int | None = None, *, sharpness: float | None = No
     every token the answer is the end of the first edge so far that leads from a node so far to
     another; edges are directed, so that those of an undirected graph are given both ways.
 
-    Raises ValueError for nodes < 1 or edges < 0, and for a sharpness that is too small.
+    Raises ValueError for a sharpness that is too small, and for more than there is memory.
     """
-    n = checks.dimension("nodes", nodes)
-    m = n * (n - 1) if edges is None else checks.step_count("edges", edges)
+    n, m = nodes, nodes * (nodes - 1) if edges is None else edges
     T, width = m + n, 2 * n + 1
     machine.fits_in_memory(
-        f"the weights of {n:.4g} nodes and {m:.4g} edges",
+        f"the weights of {shown(n)} nodes and {shown(m)} edges",
         48 * width * (n * n + T + 1),
         "take fewer",
     )

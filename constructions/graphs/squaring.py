@@ -45,13 +45,14 @@ from constructions.margins import Margin, Restores
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory import checks
+from theory.kinds import Count, Positive, Steps, checked
 
 Form = Literal["lean", "robust"]
 
 
+@checked
 def squaring(
-    n: int, layers: int, *, form: Form = "lean", sharpness: float | None = None
+    n: Count, layers: Steps, *, form: Form = "lean", sharpness: Positive | None = None
 ) -> Transformer:
     """`squaring(n, L)(A)`: which nodes are at distance at most 2^L, (…, n, n) → (…, n, n).
 
@@ -63,14 +64,13 @@ def squaring(
     ⌈log₂D⌉ layers say who is connected in every graph whose components have a diameter of at most
     D.  `sharpness` makes the hardmax a softmax: the robust form's does not depend on L.
 
-    Raises ValueError for n < 1 or layers < 0, and for a sharpness that is too small; the model, for
-    what is no adjacency matrix of n nodes with loops.
+    Raises ValueError for a sharpness that is too small; the model, for what is no adjacency matrix
+    of n nodes with loops.
     """
-    n, L = checks.dimension("n", n), checks.step_count("layers", layers)
-    checks.one_of("form", form, ("lean", "robust"))
-    robust, N = form == "robust", 2.0 ** (n - 1).bit_length()
+    L, robust = layers, form == "robust"
     stream = Stream(reached=n, node=n, **({"found": n} if robust else {}))
     stream.fits(L, shared=True)
+    N = 2.0 ** (n - 1).bit_length()
     reached, node = stream.read("reached"), stream.read("node")
     into = "found" if robust else "reached"
     margin = Margin(1.0, graded=False, ties=True)

@@ -31,10 +31,11 @@ from constructions.graphs.graph import Graph
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory import checks
+from theory.kinds import Count, Steps, checked
 
 
-def tripling(n: int, layers: int, *, clipped: bool = False) -> Transformer:
+@checked
+def tripling(n: Count, layers: Steps, *, clipped: bool = False) -> Transformer:
     """Whether nodes are at most 3^layers apart, in any graph of n nodes.
 
     `tripling(n, L)(A)` is 1 where dist(i, j) ≤ 3^L and 0 elsewhere, for adjacency matrices A
@@ -43,12 +44,9 @@ def tripling(n: int, layers: int, *, clipped: bool = False) -> Transformer:
 
     One linear head, width n; with `clipped` an MLP of n units besides, and no number grows.
 
-    Raises ValueError for an n below 1, layers that are not an integer at least 0, a `clipped` that
-    is no truth value, and for more of them than there is memory; the model, for what is no
+    Raises ValueError for more layers or nodes than there is memory; the model, for what is no
     adjacency matrix of n nodes and for counts that overflow.
     """
-    n, layers = checks.dimension("n", n), checks.step_count("layers", layers)
-    clipped = checks.truth("clipped", clipped)
     stream = Stream(reached=n)
     stream.fits(layers, shared=True)
     reached = stream.read("reached")

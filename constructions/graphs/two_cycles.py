@@ -44,26 +44,27 @@ import numpy as np
 
 from constructions.graphs.disentangled import disentangled
 from constructions.transformer import Transformer
-from theory import checks, machine
+from theory import machine
+from theory.checks import shown
 from theory.graphs.two_channels import Channels, kronecker
+from theory.kinds import Count, checked
 
 BEYOND = 40  # layers: of 3^39 nodes
 
 
-def two_cycles(layers: int) -> Transformer:
+@checked
+def two_cycles(layers: Count) -> Transformer:
     """Right on all pairs of C_2m and of C_m ∪ C_m, m = 4·3^(layers − 1), in any order of nodes.
 
     `disentangled` on n = 2m nodes with signed weights A ⊗ I + B ⊗ J.  On other graphs nothing is
     said of its answers.
 
-    Raises ValueError for layers that are not an integer at least 1, and for more than there is
-    memory; the model as `disentangled`.
+    Raises ValueError for more layers than there is memory; the model as `disentangled`.
     """
-    layers = checks.dimension("layers", layers)
     m = 4 * 3 ** (min(layers, BEYOND) - 1)
     n, size = 2 * m, 2 ** min(layers, BEYOND)  # blocks that the last layer reads
     machine.fits_in_memory(
-        f"the weights of {layers:.4g} layers for {n:.4g} nodes",
+        f"the weights of {shown(layers)} layers for {n:.4g} nodes",
         64 * (size * n) ** 2,
         "give fewer layers",
     )

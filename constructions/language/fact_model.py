@@ -9,21 +9,25 @@ fact as often as `theory.language.hallucination` has it:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from constructions.language.string_model import string_model
+from constructions.language.string_model import VocabularySize, string_model
 from constructions.transformer import Transformer
-from theory import checks
-from theory.checks import InputError
-from theory.language.distributions import Exact
+from theory.kinds import Integers, Within, checked
+from theory.language.distributions import Distribution
 from theory.language.documents import chances_of_seen
+from theory.language.worlds import ModelName
 
 
+@checked
 def fact_model(
-    facts: ArrayLike, p: Iterable[Exact], counts: ArrayLike, vocabulary_size: int, name: str
+    facts: Annotated[Any, Integers("F L", Within(least=0, below="vocabulary_size"))],
+    p: Distribution,
+    counts: Annotated[Any, Integers("F", Within(least=0))],
+    vocabulary_size: VocabularySize,
+    name: ModelName,
 ) -> Transformer:
     """The model called "calibrated", "good-turing" or "memoriser" of the strings `facts` (|F|, L),
     which have the exact chances p (|F|,) and were seen `counts` (|F|,) times.
@@ -31,13 +35,8 @@ def fact_model(
     As every `string_model` it takes BOS and up to L − 1 letters; `logits` are those of the next
     letter, `generate` goes on with the most probable ones and `constructions.sample` draws them.
 
-    Raises ValueError for counts that are none or all 0, and as `string_model`.
+    Raises ValueError for counts that are all 0, other than one chance for each fact, and as
+    `string_model`.
     """
-    strings = checks.tokens("facts", facts, checks.dimension("vocabulary_size", vocabulary_size))
-    times = checks.tokens("counts", counts)
-    if strings.ndim != 2 or times.shape != strings.shape[:1]:
-        raise InputError(
-            f"facts have shape {strings.shape} and counts {times.shape}: give (|F|, L) and (|F|,)"
-        )
-    chances = chances_of_seen(p, times.tolist(), name)
-    return string_model(strings[np.flatnonzero(times)], chances, vocabulary_size)
+    chances = chances_of_seen(p, counts.tolist(), name)
+    return string_model(facts[np.flatnonzero(counts)], chances, vocabulary_size)

@@ -13,7 +13,7 @@ least), an odd number, and that of ⊥ is 0; at letters before the last, which a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -23,16 +23,22 @@ from constructions.stream import Stream, one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
 from theory.checks import InputError
+from theory.kinds import Count, Within, checked
 from theory.language.linear_tokens import count_of
+from theory.language.parity_tree import Letters
 
 
-def parity_by_linear_tokens(d: int, letters: Sequence[int]) -> Transformer:
+@checked
+def parity_by_linear_tokens(
+    d: Annotated[Count, Within(most=10**15)], letters: Letters
+) -> Transformer:
     """The digits of the number of ones among the k letters, the last of them its parity:
 
         model.generate(words, ⌊log₂ k⌋ + 1)        (…, d) → (…, ⌊log₂ k⌋ + 1)
 
-    1 layer, 1 linear head, width 5, no units.  Raises ValueError for letters that are not different
-    ones of 0 … d − 1, at least one.
+    1 layer, 1 linear head, width 5, no units.
+
+    Raises ValueError for letters that are not different, and for positions that no memory holds.
     """
     sizes(2, d)
     chosen = count_of(d, letters)

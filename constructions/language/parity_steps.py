@@ -25,7 +25,6 @@ tree: `theory.language.one_step`, whose scores are those of this head, rounded.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,13 +35,15 @@ from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from constructions.words import Move, Step
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes
+from theory.kinds import Count, Positive, checked
+from theory.language.parity_tree import Letters, ParityTree, PowerOfTwo, parity_tree, tree_sizes
 
 
+@checked
 def parity_with_steps(
-    d: int, k: int, letters: Sequence[int] | None = None, *, sharpness: float | None = None
+    d: Count, k: PowerOfTwo, letters: Letters | None = None, *, sharpness: Positive | None = None
 ) -> Transformer:
     """The parity of k letters, in this order the leaves of the tree, the first k if none are given:
 
@@ -51,15 +52,13 @@ def parity_with_steps(
     1 layer, 1 head, width 2(d + k) − 1, 4 units; with softmax at a `sharpness` every step is as
     exact.
 
-    Raises ValueError unless k is a power of two from 2 to d, for letters that are not k different
-    ones of 0 … d − 1, for a sharpness below ln(3.5(d + k)), and for sizes that no memory holds.
+    Raises ValueError unless k is a power of two, for letters that are not different, for a
+    sharpness below ln(3.5(d + k)), and for sizes that no memory holds.
     """
-    d, k = tree_sizes(d, k)
+    tree_sizes(d, k)
     machine.fits_in_memory(f"positions of {d + k} tokens", 96 * (d + k) ** 2, "take fewer letters")
     tree = parity_tree(d, range(k) if letters is None else letters)
-    if tree.k != k:
-        raise InputError(f"{tree.k} letters for k = {k}: give as many")
-    beta = 1.0 if sharpness is None else checks.positive_number("sharpness", sharpness)
+    beta = 1.0 if sharpness is None else sharpness
     if sharpness is not None and beta < sharpness_for_steps(d, k):
         least = sharpness_for_steps(d, k)
         raise InputError(f"sharpness is {beta:g}: give at least ln(3.5(d + k)) = {least:.4f}")
@@ -102,5 +101,5 @@ def asked(tree: ParityTree) -> np.ndarray:
 
 
 def sharpness_for_steps(d: int, k: int) -> float:
-    """ln(3.5(d + k)), from which on every step is exact.  Raises ValueError for sizes below 1."""
-    return math.log(3.5 * (checks.dimension("d", d) + checks.dimension("k", k)))
+    """ln(3.5(d + k)), from which on every step is exact."""
+    return math.log(3.5 * (d + k))

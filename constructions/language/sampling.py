@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -11,23 +9,23 @@ from torch import Tensor
 from constructions.interface import Model
 from constructions.tokens import Tokens
 from constructions.transformer import Decoder
-from theory import checks
+from theory import kinds
 from theory.checks import InputError
+from theory.kinds import Count, Seed, Steps, checked
 from theory.language.documents import digits
 
 AT_ONCE, MOST = 2**13, 2**27  # strings without their last letter, run at once; strings at most
 
 
-def sample(model: Model, tokens: Any, steps: int, seed: int | np.random.Generator) -> Tensor:
+@checked
+def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tensor:
     """`steps` tokens (…, steps) that go on from `tokens` (…, T), each drawn from the softmax of the
     model's logits at the end of all before it.
 
-    Raises ValueError for a model that has no logits of tokens to go on with, for a negative number
-    of steps, what is no seed, and as the model does.
+    Raises ValueError for a model that has no logits of tokens to go on with, and as the model does.
     """
     _speaks(model)
-    rng, steps = checks.generator("seed", seed), checks.step_count("steps", steps)
-    sequence = torch.as_tensor(checks.tokens("tokens", tokens))
+    rng, sequence = np.random.default_rng(seed), torch.as_tensor(tokens)
     given = sequence.shape[-1]
     for _ in range(steps):
         said = model.logits(sequence)[..., -1, :].double()
@@ -40,14 +38,15 @@ def sample(model: Model, tokens: Any, steps: int, seed: int | np.random.Generato
     return sequence[..., given:]
 
 
-def log_probabilities(model: Model, tokens: Any) -> Tensor:
+@checked
+def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
     """ln of the softmax of the model's logits at each token (…, T) but the first, given those
     before it: (…, T − 1) float64.
 
     Raises ValueError for sequences of one token, for a model as `sample`, and as the model does.
     """
     _speaks(model)
-    sequence = torch.as_tensor(checks.tokens("tokens", tokens))
+    sequence = torch.as_tensor(tokens)
     if sequence.shape[-1] < 2:
         raise InputError("tokens have length 1: nothing is predicted; give at least two")
     said = model.logits(sequence[..., :-1]).double().log_softmax(-1)
@@ -60,8 +59,9 @@ def log_probabilities(model: Model, tokens: Any) -> Tensor:
     return said.gather(-1, following[..., None])[..., 0]
 
 
+@checked
 @torch.no_grad()
-def string_probabilities(model: Model, length: int) -> Tensor:
+def string_probabilities(model: Model, length: Count) -> Tensor:
     """The chances of all V^L strings of `length` L letters after BOS, the last token of the
     vocabulary, in lexicographic order (V^L,), float64.
 
@@ -72,7 +72,7 @@ def string_probabilities(model: Model, length: int) -> Tensor:
     strings, for strings that are too long for the model, and as `sample`.
     """
     _speaks(model)
-    V, L = model.interface.n_answers, checks.dimension("length", length)
+    V, L = model.interface.n_answers, length
     if model.interface.vocabulary_size != V + 1:
         raise InputError(
             f"{model.name} has {V} answers and {model.interface.vocabulary_size} tokens: give a "
@@ -110,8 +110,6 @@ def _after_each_letter(model: Model, begun: Tensor, V: int) -> Tensor:
 
 def _speaks(model: Model) -> None:
     """Raise ValueError unless logits are those of tokens, and each sees only those before it."""
-    if not isinstance(model, Model):
-        raise InputError(f"model is a {type(model).__name__}: give a model, such as string_model's")
     interface = model.interface
     goes_on = isinstance(interface, Tokens) and interface.length is None
     if not goes_on or interface.bottom or interface.frequencies:

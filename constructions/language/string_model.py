@@ -21,12 +21,12 @@ and the letter v after it g(xv)/g(x).  A softmax has no 0: a letter that cannot 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
 from math import log
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
@@ -34,15 +34,24 @@ from constructions.stream import Stream
 from constructions.tokens import Tokens, binary_codes, placed, rows_fit
 from constructions.transformer import Transformer
 from constructions.words import Table
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.language.distributions import Exact, fractions
+from theory.kinds import Count, Exact, Integers, Within, checked
 
 NEVER = -64.0  # the logit of a letter that cannot follow
 MOST = 500  # letters of a string, a head each
 
 
-def string_model(strings: ArrayLike, chances: Iterable[Exact], vocabulary_size: int) -> Transformer:
+VocabularySize: TypeAlias = Annotated[Count, Within(most=10**15)]
+"""An integer from 1 to 10^15."""
+
+
+@checked
+def string_model(
+    strings: Annotated[Any, Integers("m L", Within(least=0, below="vocabulary_size"))],
+    chances: Sequence[Exact],
+    vocabulary_size: VocabularySize,
+) -> Transformer:
     """A model of strings of L ≥ 2 letters: the given `strings` (m, L) have the given exact
     `chances` (m,), and all others share what these leave of 1 evenly.
 
@@ -50,18 +59,18 @@ def string_model(strings: ArrayLike, chances: Iterable[Exact], vocabulary_size: 
     `logits` are those of the next letter, and `generate` goes on with the most probable ones.
     One layer, L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a unit for each prefix.
 
-    Raises ValueError for strings of one letter, of more than 500 or of others than 0 … V − 1, a
-    string that is given twice, chances that are not exact, negative or above 1 in all, or below 1
-    in all when all V^L strings are given, and for what no memory holds.
+    Raises ValueError for strings of one letter or of more than 500, a string that is given twice,
+    chances that are negative or above 1 in all, or below 1 in all when all V^L strings are given,
+    and for what no memory holds.
     """
-    V = checks.dimension("vocabulary_size", vocabulary_size)
+    V, given = vocabulary_size, strings
     rows_fit(V)
-    given = checks.tokens("strings", strings, V)
-    if given.ndim != 2 or given.shape[1] < 2 or not len(given):
-        raise InputError(f"strings have shape {given.shape}: give (m, L) letters, L at least 2")
     m, L = given.shape
-    checks.dimension("the length of strings", L, MOST)
-    rest = _checked(given, chances := fractions("chances", chances), V)
+    if not 2 <= L <= MOST:
+        raise InputError(
+            f"strings have shape {given.shape}: give (m, L) letters, L from 2 to {MOST}"
+        )
+    rest = _checked(given, chances, V)
     codes, here = binary_codes(V + 1), np.arange(L)
     r = codes.shape[1]
     places = range(1, L)
@@ -99,14 +108,14 @@ def string_model(strings: ArrayLike, chances: Iterable[Exact], vocabulary_size: 
     )
 
 
-def _checked(given: np.ndarray, chances: tuple[Fraction, ...], V: int) -> Fraction:
+def _checked(given: np.ndarray, chances: Sequence[Exact], V: int) -> Fraction:
     """What the given strings leave to the others."""
     m, L = given.shape
     if len(chances) != m:
         raise InputError(f"{m} strings and {len(chances)} chances: give as many")
     if len(np.unique(given, axis=0)) < m:
         raise InputError(f"{m} strings are not all different: give each once")
-    rest = 1 - sum(chances, start=Fraction(0))
+    rest = 1 - Fraction(sum(chances))
     if min(chances) < 0 or rest < 0:
         raise InputError(
             f"chances are at least {min(chances)} and sum to {1 - rest}: give numbers from 0 that "
@@ -118,7 +127,7 @@ def _checked(given: np.ndarray, chances: tuple[Fraction, ...], V: int) -> Fracti
 
 
 def _table(
-    given: np.ndarray, chances: tuple[Fraction, ...], rest: Fraction, V: int
+    given: np.ndarray, chances: Sequence[Exact], rest: Fraction, V: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Prefixes (P, L − 1), filled up with BOS, and the logits after them (P, V)."""
     m, L = given.shape

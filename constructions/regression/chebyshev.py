@@ -37,17 +37,21 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import exp, frexp, log, log1p, sqrt
+from typing import Annotated, TypeAlias
 
 from constructions.regression.climb import SLOTS, room_for
 from constructions.regression.ladder import Plan, Rung, ladder, powers
 from constructions.transformer import Transformer
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, InputError, Positive, Within, checked
+
+Steps: TypeAlias = Annotated[Count, Within(most=10**100)]
+"""An integer from 1 to 10¹⁰⁰, for which 210 layers are enough."""
 
 MINUTE = 2.0**-960  # and above 1 over that, 2/(a + b) has no room for its bits
 
 
-def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
+@checked
+def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Transformer:
     """A transformer that computes k steps of Chebyshev's method.
 
     The prediction is x_qᵀ Q_k(S) Xᵀ y, S = XᵀX, where I − S·Q_k = T_k(l(S))/τ_k is the best
@@ -60,14 +64,11 @@ def chebyshev(d: int, k: int, smallest: float, largest: float) -> Transformer:
     `chebyshev.py`): accuracy ε takes ⌈log₃(√κ ln(2/ε) + 1)⌉
     layers, where Newton's 2^k ≈ κ ln(1/ε) takes ⌈log₃(2κ ln(1/ε) + 1)⌉.
 
-    Raises ValueError for d < 1, k < 1, or bounds that are not 0 < smallest ≤ largest, or so small
-    or large that 2/(smallest + largest) leaves the range of float64.
+    Raises ValueError for smallest > largest, and for bounds so small or large that
+    2/(smallest + largest) leaves the range of float64.
 
     Source: [Saad2003] for the method; the layers are proved in `chebyshev.py`.
     """
-    d, k = checks.dimension("d", d), checks.dimension("k", k)
-    smallest = checks.positive_number("smallest", smallest)
-    largest = checks.positive_number("largest", largest)
     if smallest > largest:
         raise InputError(f"smallest is {smallest:g} and largest is {largest:g}: swap them")
     if not MINUTE < smallest + largest < 1 / MINUTE:

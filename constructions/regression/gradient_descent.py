@@ -29,14 +29,14 @@ from constructions.regression.ladder import ladder, powers
 from constructions.regression.stages import Prediction
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, InputError, Steps, StepSize, checked
 
 
+@checked
 def gradient_descent(
-    d: int,
-    k: int,
-    step_size: float,
+    d: Count,
+    k: Steps,
+    step_size: StepSize,
     layout: Literal["direct", "ladder"] = "direct",
     *,
     causal: bool = False,
@@ -54,14 +54,11 @@ def gradient_descent(
 
     It converges to the minimum-norm solution iff 0 < step_size < 2/λmax(XᵀX).
 
-    Raises ValueError for d < 1, k < 0, step_size ≤ 0, an unknown layout, k = 0 with "ladder", or
-    causal with "ladder" (causal layers only add 1 to the degree in a prefix's own S, see the claim
-    `state-size`).
+    Raises ValueError for k = 0 with "ladder", and for causal with "ladder" (causal layers only add
+    1 to the degree in a prefix's own S, see the claim `state-size`).
 
     Source: [vonOswald2023, Proposition 1] for "direct"; the others are proved in this package.
     """
-    d, k = checks.dimension("d", d), checks.step_count("k", k)
-    step_size = checks.step_size("step_size", step_size)
     name = f"gradient_descent(d={d}, k={k}, step_size={step_size!r}"
     if layout == "ladder":
         if causal:
@@ -70,8 +67,6 @@ def gradient_descent(
             raise InputError("the ladder starts at one step: take k ≥ 1, or layout 'direct'")
         room_for(d, log(k, 3))
         return ladder(d, powers(k, step_size), name=f"{name}, layout='ladder')")
-    if layout != "direct":
-        raise InputError(f"layout is {layout!r}: choose 'direct' or 'ladder'")
     if causal:
         return _causal(d, k, step_size, f"{name}, causal=True)")
     stream = Stream(x=d, e=1)

@@ -12,12 +12,15 @@ from math import log
 from constructions.regression.climb import room_for
 from constructions.regression.ladder_gram import power_ladder
 from constructions.transformer import Transformer
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, Steps, StepSize, checked
+from theory.regression.hyperpower import Order
 from theory.regression.newton import Start
 
 
-def hyperpower(d: int, k: int, order: int, alpha: float, *, start: Start = "gram") -> Transformer:
+@checked
+def hyperpower(
+    d: Count, k: Steps, order: Order, alpha: StepSize, *, start: Start = "gram"
+) -> Transformer:
     """A transformer that computes k hyperpower steps of the given order.
 
     The prediction is x_qᵀ M_k Xᵀ y with M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i, S = XᵀX, and
@@ -25,17 +28,9 @@ def hyperpower(d: int, k: int, order: int, alpha: float, *, start: Start = "gram
     ⌈log₃(4·order^k + 1)⌉ layers from "gram", ⌈log₃(2·order^k + 1)⌉ from "identity": as many as the
     degree of the prediction needs.  It converges under the same condition as Newton's method.
 
-    Raises ValueError for d < 1, k < 0, order < 2, alpha ≤ 0 or an unknown start.
-
     Source: [BenIsrael1965] for the iteration; the layers are proved in `ladder.py` and
     `ladder_gram.py`.
     """
-    d, k = checks.dimension("d", d), checks.step_count("k", k)
-    order = checks.step_count("order", order)
-    if order < 2:
-        raise InputError(f"order is {order}: a hyperpower step needs order 2 (Newton) or more")
-    checks.one_of("start", start, ("gram", "identity"))
-    alpha = checks.step_size("alpha", alpha)
     name = f"hyperpower(d={d}, k={k}, order={order}, alpha={alpha!r}, start='{start}')"
-    room_for(d, k * log(order, 3))
+    room_for(d, min(k, 10**15) * log(order, 3))  # before order^k is computed
     return power_ladder(d, order**k, alpha, start, name)

@@ -17,21 +17,21 @@ from constructions.regression.newton_causal import newton_causal
 from constructions.regression.newton_direct import newton_direct, newton_interleaved
 from constructions.regression.newton_paper import newton_paper
 from constructions.transformer import Transformer
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, InputError, Steps, StepSize, checked
 from theory.regression.newton import Start
 
 
+@checked
 def newton(
-    d: int,
-    k: int,
-    alpha: float,
+    d: Count,
+    k: Steps,
+    alpha: StepSize,
     layout: Literal["direct", "ladder", "paper"] = "direct",
     *,
     start: Start = "gram",
     interleaved: bool = False,
     causal: bool = False,
-    n: int | None = None,
+    n: Count | None = None,
 ) -> Transformer:
     """A transformer that computes k steps of Iterative Newton for any examples and query.
 
@@ -74,18 +74,11 @@ def newton(
             token keeps S and M of its own prefix, and computes with its own registers alone.
         n: number of examples, for "paper" only, whose weights contain it.
 
-    Raises ValueError for parameters outside these ranges.
+    Raises ValueError for what a layout cannot do, and for layers that do not fit into the memory.
 
     Source: [Fu2024, Theorem 5.1] for "paper"; "direct" and "ladder" need fewer layers and are
     proved here.  The recursion is due to [Schulz1933] and [BenIsrael1965].
     """
-    d, k = checks.dimension("d", d), checks.step_count("k", k)
-    alpha = checks.step_size("alpha", alpha)
-    if start not in ("gram", "identity"):
-        raise InputError(f"start is {start!r}: choose 'gram' (M₀ = αS) or 'identity' (M₀ = αI)")
-    causal = checks.truth("causal", causal)
-    if layout not in ("direct", "ladder", "paper"):
-        raise InputError(f"layout is {layout!r}: choose 'direct', 'ladder' or 'paper'")
     if n is not None and layout != "paper":
         raise InputError(f"n is {n}, but layout '{layout}' works for every n: leave it out")
     if causal and (layout == "paper" or interleaved):
@@ -100,7 +93,7 @@ def newton(
             raise InputError("layout 'paper' starts from αS: leave start at 'gram'")
         if n is None:
             raise InputError("layout 'paper' has the number of examples in its weights: pass n=…")
-        return newton_paper(d, k, alpha, checks.dimension("n", n))
+        return newton_paper(d, k, alpha, n)
     if layout == "ladder":
         name = f"newton(d={d}, k={k}, alpha={alpha!r}, layout='ladder', start='{start}')"
         room_for(d, min(k, 10**15) * log(2, 3))  # before 2^k is computed

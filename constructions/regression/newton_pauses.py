@@ -24,7 +24,7 @@ Whether fewer than dk further tokens suffice is open here.
 from __future__ import annotations
 
 from math import ldexp
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
@@ -33,8 +33,10 @@ from constructions.interface import Prompt
 from constructions.regression.stages import Inverse, Prediction
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, Steps, StepSize, Within, checked
+
+FewSteps: TypeAlias = Annotated[Steps, Within(most=1000)]
+"""An integer k from 0 to 1000, for which float64 holds 2^k."""
 
 
 class Paused(Examples):
@@ -62,7 +64,8 @@ class Paused(Examples):
         return Prompt(tokens, x.shape[-2], slice(first, None))
 
 
-def newton_with_pauses(d: int, k: int, alpha: float) -> Transformer:
+@checked
+def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
     """k steps of Iterative Newton from M₀ = alpha·I under a causal mask, for queries at the end.
 
     `newton_with_pauses(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y as that of
@@ -70,13 +73,8 @@ def newton_with_pauses(d: int, k: int, alpha: float) -> Transformer:
     dk + 2d + 2, and dk pause tokens between examples and queries.  `newton(…, causal=True)` keeps
     O(d²) numbers in each token instead, and predicts from every prefix.
 
-    It converges iff 0 < alpha < 2/λmax(XᵀX).  Raises ValueError for d < 1, k < 0 or above 1000, or
-    alpha ≤ 0.
+    It converges iff 0 < alpha < 2/λmax(XᵀX).
     """
-    d, k = checks.dimension("d", d), checks.step_count("k", k)
-    alpha = checks.step_size("alpha", alpha)
-    if k > 1000:
-        raise InputError(f"k is {k}, but the read-out holds 2^k as a float64: take k ≤ 1000")
     groups = [f"key{j}" for j in range(k)]
     stream = Stream(x=d, y=1, **dict.fromkeys(groups, d), u=d, estimate=1)
     stream.fits(k + 2)

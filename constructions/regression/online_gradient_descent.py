@@ -19,22 +19,22 @@ from constructions.examples import Examples, fitted
 from constructions.stream import Stream
 from constructions.transformer import Transformer
 from constructions.words import Move
-from theory import checks
+from theory.kinds import Count, checked
 
 
-def online_gradient_descent(d: int, n: int) -> Transformer:
+@checked
+def online_gradient_descent(d: Count, n: Count) -> Transformer:
     """A transformer that computes one pass of online gradient descent over up to n examples.
 
     The prediction is ⟨w_n, x_query⟩ with w_i = w_{i−1} + (y_i − ⟨w_{i−1}, x_i⟩) x_i/‖x_i‖² in the
     order of the rows; x (…, n, d), y (…, n), x_query (…, d).  n layers, one causal linear head
     each, width 2d + 3.  The keys x_i/‖x_i‖² are part of the prompt.
 
-    Raises ValueError for d < 1 or n < 1, and when called with more than n examples.
+    The model raises ValueError when called with more than n examples.
 
     Source: [Ding2024] for the setting, proved in `online_gradient_descent.py`; the pass is the
     method of [Kaczmarz1937].
     """
-    d, n = checks.dimension("d", d), checks.dimension("n", n)
     stream = Stream(x=d, key=d, y=1, residual=1, estimate=1)
     stream.fits(n)
     x, key, y, residual, estimate = map(stream.read, stream)

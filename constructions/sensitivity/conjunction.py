@@ -6,22 +6,22 @@ relu(count − (k − 1)) is 1 if count = k, and 0 if it is less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from constructions.blocks import Stage
-from constructions.sensitivity.letters import checked, one_layer, reading
+from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
+from theory.kinds import Count, checked
+from theory.sensitivity.functions import Positions
 
 
-def conjunction(d: int, positions: Sequence[int]) -> Transformer:
+@checked
+def conjunction(d: Count, positions: Positions) -> Transformer:
     """[the letters at all k `positions` (from 0) of d are 1]; one answer for the word, (…, 1).
 
-    1 layer, k heads, width 5, 1 MLP unit.  Raises ValueError for d < 1, and for positions that are
-    not distinct places of a word of d letters, at least one.
+    1 layer, k heads, width 5, 1 MLP unit.  Raises ValueError for positions that are not distinct.
     """
-    d, positions = checked(d, positions)
+    positions = sized(d, positions)
     stream = Stream(letter=1, j=1, norm=1, count=1, all=1)
     stream.fits(1, heads=len(positions))
     letter, count = stream.read("letter"), stream.read("count")

@@ -8,30 +8,28 @@ is the logit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import ArrayLike
 
 from constructions.blocks import Stage
-from constructions.sensitivity.letters import checked, one_layer, reading
+from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import machine
-from theory.sensitivity import junta_table
+from theory.kinds import Count, checked
+from theory.sensitivity.functions import Entries, Positions, junta_table
 from theory.sequences import all_sequences
 
 
-def junta(d: int, positions: Sequence[int], table: ArrayLike) -> Transformer:
+@checked
+def junta(d: Count, positions: Positions, table: Entries) -> Transformer:
     """table[the letters at k `positions` (from 0) of d, as a binary number, the first the highest];
     one answer for the word, (…, 1).  `table` (2^k,) of 0 and 1.
 
-    1 layer, k heads, width k + 4, 2^k MLP units.  Raises ValueError for d < 1, for positions that
-    are not distinct places of a word of d letters, at least one, and for a table of another length
-    or of other values.
+    1 layer, k heads, width k + 4, 2^k MLP units.  Raises ValueError for positions that are not
+    distinct, and for a table of another length.
     """
-    d, positions = checked(d, positions)
+    positions = sized(d, positions)
     k = len(positions)
     entries = junta_table(k, table)
     units = 8 * 2**k * (2 * k + 8)

@@ -20,16 +20,15 @@ from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import Word
-from theory import checks
 from theory.sensitivity import distinct_positions
 
 CLS = 2
 
 
-def checked(d: int, positions: Sequence[int]) -> tuple[int, tuple[int, ...]]:
-    """d and the positions, as `distinct_positions`; ValueError too if no memory holds d."""
-    _, d = sizes(2, checks.dimension("d", d))
-    return d, distinct_positions(d, positions)
+def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
+    """The positions, as `distinct_positions`; ValueError too if no memory holds d letters."""
+    sizes(2, d)
+    return distinct_positions(d, positions)
 
 
 def reading(

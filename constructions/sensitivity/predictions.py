@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -10,14 +11,17 @@ from torch import Tensor, nn
 
 from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Finite, Instance, checked
 
 
+@checked
 def predictions(
-    module: nn.Module,
-    batch: int = 1024,
+    module: Annotated[nn.Module, Instance(nn.Module, "a torch module")],
+    batch: Count = 1024,
     *,
-    threshold: float | None = None,
-    dtype: torch.dtype | None = None,
+    threshold: Finite | None = None,
+    dtype: Annotated[torch.dtype, Instance(torch.dtype, "one of torch's, as torch.float32")]
+    | None = None,
 ) -> Callable[[np.ndarray], np.ndarray]:
     """A function from arrays (N, …) to labels (N, …): the argmax of the module's last dimension,
     or [output > threshold] where that is of size 1, or the module's own labels if they are whole
@@ -29,21 +33,11 @@ def predictions(
     tokens are; `dtype` is a format for all inputs instead, such as torch.float32 for pixels 0 … 255
     beside noisy ones.  The threshold is 0, that of logits; that of probabilities is 0.5.
 
-    Raises ValueError for what is no module, a batch below 1, a threshold that is no finite number,
-    a dtype that is none of torch, and (when called) for inputs that are no numbers or have no rows,
-    what the module does not take, and for outputs that are no tensor of one row or more for each
-    input, are complex or contain NaN, and, unless a threshold is given, that are one for each label
-    and all lie in [0, 1], as probabilities do.
+    The function raises ValueError for inputs that are no numbers or have no rows, for what the
+    module does not take, and for outputs that are no tensor of one row or more for each input, are
+    complex or contain NaN, and, unless a threshold is given, that are one for each label and all
+    lie in [0, 1], as probabilities do.
     """
-    if not isinstance(module, nn.Module):
-        raise InputError(f"the model is a {type(module).__name__}: give a torch module")
-    batch = checks.dimension("batch", batch)
-    if threshold is not None:
-        number = checks.real("threshold", threshold)
-        if number.ndim or isinstance(threshold, bool) or not np.isfinite(number):
-            raise InputError(f"threshold is {threshold}: give one finite number")
-    if dtype is not None and not isinstance(dtype, torch.dtype):
-        raise InputError(f"dtype is {dtype!r}: give one of torch, such as torch.float32")
 
     @torch.no_grad()
     def labels(inputs: np.ndarray) -> np.ndarray:

@@ -14,23 +14,24 @@ its own; here k letters among d matter and the others are not read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from constructions.blocks import Stage
-from constructions.sensitivity.letters import checked, one_layer, reading
+from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
+from theory.kinds import Count, checked
+from theory.sensitivity.functions import Positions
 
 
-def subset_parity(d: int, positions: Sequence[int]) -> Transformer:
+@checked
+def subset_parity(d: Count, positions: Positions) -> Transformer:
     """Whether the ones among the letters at k `positions` (from 0) of d are odd in number: 1, or 0;
     one answer for the word, (…, 1).
 
-    1 layer, k heads, width 4, k − 1 MLP units.  Raises ValueError for d < 1, and for positions that
-    are not distinct places of a word of d letters, at least one.
+    1 layer, k heads, width 4, k − 1 MLP units.  Raises ValueError for positions that are not
+    distinct.
     """
-    d, positions = checked(d, positions)
+    positions = sized(d, positions)
     stream = Stream(letter=1, j=1, norm=1, odd=1)
     stream.fits(1, heads=len(positions))
     letter, odd = stream.read("letter"), stream.read("odd")

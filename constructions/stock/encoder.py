@@ -19,6 +19,7 @@ from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.softened import BEFORE
 from constructions.stock.translated import Plan, StockModel, planned, rounded
 from constructions.transformer import Transformer
+from theory.kinds import Positive, checked
 
 
 class StockEncoder(StockModel):
@@ -65,10 +66,11 @@ class StockEncoder(StockModel):
         return self.unembed(self.doubled.writes(H.flatten(0, -2))).unflatten(0, H.shape[:-1])
 
 
+@checked
 def to_encoder(
     model: Model,
     *inputs: Any,
-    error: float | None = None,
+    error: Positive | None = None,
     dtype: torch.dtype = torch.float64,
     gadgets: Gadgets | None = None,
 ) -> StockEncoder:

@@ -38,13 +38,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 
 from constructions.exactness import significand
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Positive, Within, checked
 
 GELU = 0.1701
 MOST_ORDER = 6  # 2p heads each: beyond, rounding is all that is left
@@ -73,26 +73,18 @@ def lipschitz(p: int) -> Fraction:
     return sum((2 * m * abs(c) for m, c in enumerate(stencil(p), start=1)), start=Fraction(0))
 
 
+@checked
 @dataclass(frozen=True)
 class Gadgets:
     """The numbers of a translation: the order p, θ, the bits of e^C = 2^bits, the constant K of the
     norms and the factor λ of GELU.
-
-    Raises ValueError for an order that is not 1 … 6, and for numbers that are not above 0.
     """
 
-    order: int
-    theta: float
-    bits: int
-    constant: float
-    steep: float
-
-    def __post_init__(self) -> None:
-        if checks.dimension("order", self.order) > MOST_ORDER:
-            raise InputError(f"order is {self.order}: take at most {MOST_ORDER}")
-        checks.dimension("bits", self.bits)
-        for name in ("theta", "constant", "steep"):
-            checks.positive_number(name, getattr(self, name))
+    order: Annotated[Count, Within(most=MOST_ORDER)]
+    theta: Positive
+    bits: Count
+    constant: Positive
+    steep: Positive
 
     @property
     def sink(self) -> float:

@@ -20,8 +20,9 @@ from constructions.stock.gadgets import Gadgets
 from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.translated import Plan, StockModel, planned, rounded
 from constructions.tokens import Tokens
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import Count, Positive, checked
 
 MOST_POSITIONS = 1024  # of GPT-2, for prompts that may have any length
 
@@ -91,13 +92,14 @@ class StockGPT2(StockModel):
         return said[..., : self.outputs]
 
 
+@checked
 def to_gpt2(
     model: Model,
     *inputs: Any,
-    error: float | None = None,
+    error: Positive | None = None,
     dtype: torch.dtype = torch.float64,
     gadgets: Gadgets | None = None,
-    positions: int | None = None,
+    positions: Count | None = None,
 ) -> StockGPT2:
     """The model inside an unmodified `transformers.GPT2LMHeadModel`, called as before.
 
@@ -112,8 +114,6 @@ def to_gpt2(
     where that is missing.
     """
     _transformers()
-    if positions is not None:
-        checks.dimension("positions", positions)
     plan = planned(model, inputs, True, error, dtype, gadgets)
     own = plan.soft.interface.context
     if own is None and plan.soft.pos_embed is not None:

@@ -26,10 +26,11 @@ from constructions.stock.gadgets import chosen
 from constructions.stock.refusals import check_translatable
 from constructions.stock.softened import softened
 from constructions.transformer import Transformer
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import checked
 
 
+@checked
 def to_lens(model: Transformer) -> Any:
     """A `TransformerBridge` of TransformerLens with the weights of a model over tokens, float64.
 
@@ -49,7 +50,6 @@ def to_lens(model: Transformer) -> Any:
         raise InputError(
             f"TransformerLens cannot be imported ({error}): pip install 'weightwright[lens]'"
         ) from None
-    _ours(model)
     if model.interface.context is None or model.pos_embed is None:
         raise InputError(f"{model.name} is not over tokens with positions: give one that is")
     for number, block in enumerate(model.blocks, 1):
@@ -113,14 +113,10 @@ def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
     return model, model.pos_embed.W_pos
 
 
+@checked
 def labels(model: Transformer) -> list[str]:
     """What each coordinate of the translated stream is: the register, and which of it."""
-    _ours(model)
     return [f"{name}[{i}]" for name, width in model.stream.widths.items() for i in range(width)]
-
-
-def _ours(model: Any) -> None:
-    checks.instance("the model", model, Transformer, "a transformer of constructions")
 
 
 def _unfit(block: Block) -> str:

@@ -130,13 +130,8 @@ def planned(
 ) -> Plan:
     """Everything that a translation chooses; see `to_encoder` for what is asked and refused."""
     check_translatable(model, causal)
-    if error is not None:
-        checks.positive_number("error", error)
-    kind = checks.instance("dtype", dtype, torch.dtype, "a format of torch, such as torch.float32")
-    if not kind.is_floating_point:
-        raise InputError(f"{dtype} holds no real numbers: give a floating-point format")
-    if gadgets is not None:
-        checks.instance("gadgets", gadgets, Gadgets, "constructions.stock.gadgets.Gadgets")
+    if not dtype.is_floating_point:
+        raise InputError(f"dtype is {dtype}, which holds no real numbers: give torch.float64, say")
     if all_gaps_known(model):
         return _for_all_prompts(model, causal, error, dtype, gadgets)
     return _for_these(model, inputs, causal, error, dtype, gadgets)

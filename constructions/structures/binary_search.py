@@ -21,17 +21,15 @@ import numpy as np
 from constructions.assembly import block, embed, unembed
 from constructions.blocks import Block, Stage
 from constructions.stream import Stream, one
-from constructions.structures.cells import Cells, exact_range
+from constructions.structures.cells import Cells, Largest, LookupLayers, exact_range
 from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Transformer
 from constructions.words import Move, Step, Unit
-from theory import checks
-from theory.checks import InputError
-
-MOST = 20  # lookups: a million points
+from theory.kinds import checked
 
 
-def binary_search(lookups: int, *, largest: int = 2**10) -> Transformer:
+@checked
+def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transformer:
     """`binary_search(M)(points, queries)`: how many of N = 2^M − 1 points are ≤ each query,
     (…, N) and (…, m) → (…, m).
 
@@ -39,13 +37,9 @@ def binary_search(lookups: int, *, largest: int = 2**10) -> Transformer:
     numbers from 1 to largest − 1 in any order, queries whole numbers from 0 to `largest`.  The cell
     of lookup k = 1 … M, counted from 0 in ascending order, is `m` after layer k.
 
-    Raises ValueError for lookups < 1 or above 20, and a `largest` at which sums leave float64; the
-    model as `Cells`.
+    Raises ValueError for a `largest` at which sums leave float64; the model as `Cells`.
     """
-    M = checks.dimension("lookups", lookups)
-    if M > MOST:
-        raise InputError(f"lookups is {M}: give at most {MOST}, a million points")
-    N = 2**M - 1
+    M, N = lookups, 2**lookups - 1
     factor = 4 * N * N
     largest = exact_range(largest, factor)
     stream = Stream(x=1, rank=1, unit=1, q=1, m=1, v=1)

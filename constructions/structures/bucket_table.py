@@ -24,21 +24,26 @@ names, m.  Layer 4, three ReLU heads: lookup 2 brings the point in cell m (`rank
 
 from __future__ import annotations
 
+from typing import Annotated, TypeAlias
+
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
 from constructions.margins import Margin
 from constructions.stream import Stream
-from constructions.structures.cells import Table, exact_range
+from constructions.structures.cells import Largest, Table, exact_range
 from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Within, checked
 
 MOST = 10**6  # cells
+CellCount: TypeAlias = Annotated[Count, Within(most=MOST)]
+"""An integer from 1 to 10^6."""
 
 
-def bucket_table(N: int, T: int, *, largest: int = 2**10) -> Transformer:
+@checked
+def bucket_table(N: CellCount, T: CellCount, *, largest: Largest = 2**10) -> Transformer:
     """`bucket_table(N, T)(points, queries)`: the point that the table names for each query, (…, N)
     and (…, m) → (…, m).
 
@@ -46,14 +51,12 @@ def bucket_table(N: int, T: int, *, largest: int = 2**10) -> Transformer:
     1 in any order, queries whole numbers from 0 to `largest`.  `m` − 1 after layer 3 is the cell,
     from 0 in ascending order, of lookup 2.
 
-    Raises ValueError for counts below 1, more than a million cells, and a `largest` at which sums
-    leave float64; the model as
-    `Cells`.
+    Raises ValueError for more than a million cells in all, and a `largest` at which sums leave
+    float64; the model as `Cells`.
     """
-    N, T = checks.dimension("N", N), checks.dimension("T", T)
     if N + T > MOST:
         raise InputError(f"N is {N} and T is {T}: give at most {MOST} cells in all")
-    D = checks.dimension("largest", largest)
+    D = largest
     # Above all scores that are compared, and what has to fit besides.
     bound, besides = 8 * T * D * max(D * D, T), 4 * (N + T) ** 2
     exact_range(D, 32 * T, power=3)

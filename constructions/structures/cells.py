@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import torch
@@ -11,8 +11,13 @@ from torch import Tensor
 from constructions.interface import Interface, Prompt, as_many, finite_tensors
 from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Within
 
 EXACT = 2**51  # halves of whole numbers up to it are exact in float64
+LookupLayers: TypeAlias = Annotated[Count, Within(most=20)]
+"""An integer from 1 to 20: lookups in a balanced tree of at most a million points."""
+Largest: TypeAlias = Annotated[Count, Within(least=2)]
+"""An integer ≥ 2: the end of the range of points and queries."""
 
 
 def whole(name: str, values: Tensor, low: int, high: int, why: str) -> None:
@@ -37,9 +42,9 @@ def distinct(points: Tensor) -> None:
 
 
 def exact_range(largest: int, factor: int, power: int = 1) -> int:
-    """`largest`, at least 2; ValueError where halves of numbers as large as factor·largest^power
-    leave float64 (`holds`)."""
-    if checks.dimension("largest", largest) < 2 or factor * largest**power > EXACT:
+    """`largest`; ValueError where halves of numbers as large as factor·largest^power leave float64
+    (`holds`)."""
+    if factor * largest**power > EXACT:
         most = int((EXACT // factor) ** (1 / power)) + 1
         while factor * most**power > EXACT:
             most -= 1

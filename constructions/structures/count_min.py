@@ -21,8 +21,9 @@ has to read what those before it have written (`theory/structures/sketches.py`).
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
-from numpy.typing import ArrayLike
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Block, Embed, Stage
@@ -30,11 +31,17 @@ from constructions.stream import Map, Stream
 from constructions.structures.cells import Sketch
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, Integers, Within, checked
+from theory.structures.points import Size
 
 
-def count_min(hashes: ArrayLike, cells: int, *, longest: int = 2**20) -> Transformer:
+@checked
+def count_min(
+    hashes: Annotated[Any, Integers("d V", Within(least=0, below="cells"))],
+    cells: Size,
+    *,
+    longest: Annotated[Count, Within(most=2**50)] = 2**20,
+) -> Transformer:
     """`count_min(h, w)(stream, queries)`: min_r of the counts in the cells h_r of each query,
     (…, n) and (…, m) → (…, m).
 
@@ -42,16 +49,10 @@ def count_min(hashes: ArrayLike, cells: int, *, longest: int = 2**20) -> Transfo
     1 + d layers of 1 linear head, width 2dw + 4, 2 MLP units a lookup.  Items are whole numbers
     from 0 to V − 1, at most `longest` of them in a stream.
 
-    Raises ValueError for what are no such cells, counts below 1, a `longest` above 2^50, and a
-    sketch that the memory does not hold; the model as `Sketch`.
+    Raises ValueError for a sketch that the memory does not hold; the model as `Sketch`.  Up to a
+    `longest` of 2^50 counts are exact.
     """
-    h, w = checks.step_counts("hashes", hashes), checks.dimension("cells", cells)
-    if h.ndim != 2 or h.max() >= w:
-        raise InputError(
-            f"hashes have shape {h.shape} and end at {h.max()}: give (d, V) cells from 0 to {w - 1}"
-        )
-    if checks.dimension("longest", longest) > 2**50:
-        raise InputError(f"longest is {longest}: give at most 2^50, so that counts are exact")
+    h, w = hashes, cells
     d, V = h.shape
     k = d * w
     stream = Stream(code=k, cell=k, item=1, count=1, estimate=1, v=1)

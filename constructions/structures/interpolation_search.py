@@ -41,17 +41,20 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Block, Stage
 from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
-from constructions.structures.cells import Cells, exact_range
+from constructions.structures.cells import Cells, Largest, exact_range
 from constructions.structures.rank import rank_heads
 from constructions.transformer import Transformer
 from constructions.words import Step, Unit
-from theory import checks
+from theory.kinds import checked
+from theory.structures.lookup import LookupCount
+from theory.structures.points import Size
 
 POINT, QUERY = ("x", "cell", "square", "unit"), ("q", "lo", "hi", "low", "high")
 REGISTERS = *POINT, *QUERY, "target", "v", "m", "bit"
 
 
-def interpolation_search(N: int, lookups: int, *, largest: int = 2**10) -> Transformer:
+@checked
+def interpolation_search(N: Size, lookups: LookupCount, *, largest: Largest = 2**10) -> Transformer:
     """`interpolation_search(N, M)(points, queries)`: the cell, from 0 in ascending order, at which
     each query looks in the last of M lookups, (…, N) and (…, m) → (…, m).
 
@@ -59,10 +62,10 @@ def interpolation_search(N: int, lookups: int, *, largest: int = 2**10) -> Trans
     largest − 1 in any order, queries whole numbers from 0 to `largest`.  The cell of lookup
     k = 1 … M is `m` − 1 after layer 3k.
 
-    Raises ValueError for counts below 1, a `largest` at which sums leave float64, and more layers
-    than the memory holds; the model as `Cells`.
+    Raises ValueError for a `largest` at which sums leave float64, and more layers than the memory
+    holds; the model as `Cells`.
     """
-    N, M = checks.dimension("N", N), checks.dimension("lookups", lookups)
+    M = lookups
     factor = 16 * (N + 2) ** 2
     largest = exact_range(largest, factor)
     stream = Stream(**dict.fromkeys(REGISTERS, 1))

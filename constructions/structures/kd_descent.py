@@ -19,19 +19,18 @@ import numpy as np
 from constructions.assembly import block, embed, unembed
 from constructions.blocks import Block, Stage
 from constructions.stream import Stream, one
-from constructions.structures.cells import exact_range
+from constructions.structures.cells import Largest, LookupLayers, exact_range
 from constructions.structures.clouds import LaidOut
 from constructions.structures.kd_layout import axis_of
 from constructions.structures.rank import at_rank
 from constructions.transformer import Transformer
 from constructions.words import Move, Step, Unit
-from theory import checks
-from theory.checks import InputError
-
-MOST = 20  # lookups: a million points
+from theory.kinds import checked
+from theory.structures.points import Size
 
 
-def kd_descent(lookups: int, d: int, *, largest: int = 2**10) -> Transformer:
+@checked
+def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> Transformer:
     """`kd_descent(M, d)(points, queries)`: how many of the N = 2^M − 1 cells are in front of each
     query's leaf region, (…, N, d) and (…, m, d) → (…, m).
 
@@ -39,13 +38,10 @@ def kd_descent(lookups: int, d: int, *, largest: int = 2**10) -> Transformer:
     1 to largest − 1, in the cells of the kd-tree's layout, and queries from 0 to `largest`; ties go
     right.  The cell of lookup k = 1 … M is `m` after layer k − 1.
 
-    Raises ValueError for lookups < 1 or above 20, d < 1, and a `largest` at which sums leave
-    float64; the model as `LaidOut`.
+    Raises ValueError for a `largest` at which sums leave float64, and for what no memory holds; the
+    model as `LaidOut`.
     """
-    M = checks.dimension("lookups", lookups)
-    if M > MOST:
-        raise InputError(f"lookups is {M}: give at most {MOST}, a million points")
-    N, d = 2**M - 1, checks.dimension("d", d)
+    M, N = lookups, 2**lookups - 1
     factor = 4 * N * N
     largest = exact_range(largest, factor)
     stream = Stream(x=d, unit=1, cell=1, q=d, m=1, v=d)

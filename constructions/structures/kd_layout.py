@@ -27,17 +27,20 @@ import numpy as np
 from constructions.assembly import Head, block, embed, rows, unembed
 from constructions.blocks import Block, PosEmbed, Stage
 from constructions.stream import Map, Reading, Stream, number, one
-from constructions.structures.cells import exact_range
+from constructions.structures.cells import Largest, exact_range
 from constructions.structures.clouds import Cloud
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import Count, checked
+from theory.structures.points import Size
 
 MOST = 20  # levels: a million points
 
 
-def kd_layout(N: int, d: int, *, largest: int = 2**10) -> Transformer:
+@checked
+def kd_layout(N: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
     """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree, (…, N, d) →
     (…, N).
 
@@ -45,13 +48,12 @@ def kd_layout(N: int, d: int, *, largest: int = 2**10) -> Transformer:
     Points are whole numbers of size below `largest`; of equal coordinates that of the point given
     first is the lower one, so points may be equal.
 
-    Raises ValueError for N that is not 3, 7, 15, … or above a million, d < 1, and a `largest` at
-    which sums leave float64; the model as `Cloud`.
+    Raises ValueError for N that is not 3, 7, 15, … or above a million, a `largest` at which sums
+    leave float64, and for what no memory holds; the model as `Cloud`.
     """
     L = levels("N", N)
     if not 2 <= L <= MOST:
         raise InputError(f"N is {N}: give 3, 7, 15, …, at most 2^{MOST} − 1, a million points")
-    checks.dimension("d", d)
     factor = 8 * (N + 1) ** 3
     largest = exact_range(largest, factor)
     bits = dict.fromkeys((f"bit{level}" for level in range(1, L - 1)), 1)
@@ -73,7 +75,7 @@ def kd_layout(N: int, d: int, *, largest: int = 2**10) -> Transformer:
 
 def levels(name: str, N: int) -> int:
     """L with N = 2^L − 1; ValueError for other N."""
-    L = checks.dimension(name, N).bit_length()
+    L = N.bit_length()
     if N != 2**L - 1:
         raise InputError(f"{name} is {N}: give 2^L − 1, such as {2 ** (L - 1) - 1} or {2**L - 1}")
     return L

@@ -16,21 +16,24 @@ import numpy as np
 from constructions.assembly import block, embed, rows, unembed
 from constructions.blocks import PosEmbed, Stage
 from constructions.stream import Stream
-from constructions.structures.cells import Row, exact_range
+from constructions.structures.cells import Largest, Row, exact_range
 from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Transformer
-from theory import checks, machine
+from theory import machine
+from theory.kinds import checked
+from theory.structures.points import Size
 
 
-def sort(n: int, *, largest: int = 2**20) -> Transformer:
+@checked
+def sort(n: Size, *, largest: Largest = 2**20) -> Transformer:
     """`sort(n)(points)`: n distinct whole numbers of size below `largest`, in ascending order,
     (…, n) → (…, n).
 
-    2 layers of 2 and 3 ReLU heads, width 5, no MLP.  Raises ValueError for n < 1, for a `largest`
-    below 2 or at which sums leave float64; the model, for what are no n distinct whole numbers
-    below it.
+    2 layers of 2 and 3 ReLU heads, width 5, no MLP.
+
+    Raises ValueError for a `largest` at which sums leave float64; the model, for what are no n
+    distinct whole numbers below it.
     """
-    n = checks.dimension("n", n)
     factor = 4 * n * n
     largest = exact_range(largest, factor)
     stream = Stream(x=1, unit=1, rank=1, place=1, sorted=1)

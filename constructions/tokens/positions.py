@@ -17,17 +17,17 @@ from constructions.assembly import Head, Readings, rows
 from constructions.blocks import PosEmbed
 from constructions.margins import Margin
 from constructions.stream import Reading, Stream, one
-from theory import checks, machine
+from theory import machine
+from theory.kinds import Count, checked
 
 BYTES = 512  # of a token or a position, about: its row of weights, and what that is made of
 
 
-def sizes(vocabulary_size: int, max_length: int) -> tuple[int, int]:
-    """Both as integers ≥ 1; ValueError for others, and for more than the memory holds."""
-    V = checks.dimension("vocabulary_size", vocabulary_size)
-    n = checks.dimension("max_length", max_length)
-    rows_fit(V + n)
-    return V, n
+@checked
+def sizes(vocabulary_size: Count, max_length: Count) -> tuple[int, int]:
+    """Both; ValueError for more than the memory holds."""
+    rows_fit(vocabulary_size + max_length)
+    return vocabulary_size, max_length
 
 
 def rows_fit(count: int) -> None:

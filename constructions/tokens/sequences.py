@@ -15,6 +15,7 @@ from constructions.interface import Interface, Model, Prompt, as_many
 from constructions.stream import Map, Reading, Stream
 from theory import checks, machine
 from theory.checks import InputError
+from theory.kinds import Steps, read
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 
@@ -135,7 +136,7 @@ class Tokens(Interface):
                 f"{model.name} has {self.n_answers} answers and {self.vocabulary_size} tokens: its "
                 "answers are no tokens to go on with"
             )
-        steps = checks.step_count("steps", steps)
+        steps = read(Steps, "steps", steps)
         sequence = self._tokens(model.like, (tokens,))
         given, ended = sequence.shape[-1], torch.zeros(sequence.shape[:-1], dtype=torch.bool)
         if given + steps - 1 > self.max_length:

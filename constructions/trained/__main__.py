@@ -21,11 +21,11 @@ from typer.exceptions import TyperException
 
 from constructions.trained.checkpoint import configuration_of, load, ship, shipped, sidecar
 from constructions.trained.configuration import SEEDS, Configuration, untrained
-from constructions.trained.presets import PRESETS, name_of, preset
+from constructions.trained.presets import PRESETS, SIZES, name_of, preset
 from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice
 from theory.terminal import run
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
@@ -94,6 +94,7 @@ def train_command(
     given = {name: values[name] for name in chosen if values[name] != usual[name].default}
     if out == "":  # which Path takes for the folder that one is in
         raise InputError("--out is empty: give a folder, or leave it out for runs/NAME")
+    Choice(SIZES).read("--preset", size)
     configuration = preset(task, **given)
     name, kept = name_of(task, size, configuration), keep or []
     words = [f"--{'preset' if name == 'size' else name} {value}" for name, value in given.items()]
@@ -140,7 +141,7 @@ def list_command() -> None:
 def _device(device: str, size: str, configuration: Configuration) -> str:
     """The device to use; where none was asked for and there is no GPU, what is as large as in a
     paper is refused."""
-    checks.one_of("device", device, ("auto", "cpu", "cuda"))
+    Choice(("auto", "cpu", "cuda")).read("device", device)
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("no GPU is visible to torch: leave --device out, or give --device cpu")
     if device != "auto":

@@ -24,6 +24,7 @@ from safetensors.torch import save as save_tensors
 from constructions.interface import Model
 from constructions.trained.configuration import Configuration, untrained
 from theory.checks import InputError
+from theory.kinds import checked
 
 SHIPPED = Path(__file__).parent / "checkpoints"
 KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # of every sidecar
@@ -40,6 +41,7 @@ def run_of(name: str) -> str:
     return re.sub(r"-step\d+$", "", name)
 
 
+@checked
 def load(name: str | Path) -> Model:
     """The trained model of a shipped checkpoint, by name, or of a file `….safetensors`.
 
@@ -74,6 +76,7 @@ def load(name: str | Path) -> Model:
     return model
 
 
+@checked
 def configuration_of(name: str | Path) -> Configuration:
     """What a checkpoint was trained on, its shape, and how it was trained; errors as `load`."""
     return _configuration(name, sidecar(name))
@@ -86,11 +89,13 @@ def _configuration(name: str | Path, record: Mapping[str, Any]) -> Configuration
         raise InputError(f"{path_of(name).with_suffix('.json').name}: {error}") from None
 
 
+@checked
 def sidecar(name: str | Path) -> dict[str, Any]:
     """What a checkpoint's sidecar says; errors as `load`."""
     return _read(name)[0]
 
 
+@checked
 def log_of(name: str | Path) -> list[dict[str, Any]]:
     """The log of a checkpoint's training, a record for every so many steps; [] if it has none.
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from constructions.interface import Model
 from constructions.trained.models import SHAPES, Shape
 from constructions.trained.tasks.task import Curriculum, Task
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, NonNegative, Positive, Steps, Within, checked
 
 VERSION = 1  # of the record; another one is refused
 SEEDS = 2**63 - 1  # the largest that torch and numpy take
 
 
+@checked
 @dataclass(frozen=True)
 class Configuration:
     """A model and its training: AdamW (β = 0.9, 0.98) with `weight_decay`, at `learning_rate` after
@@ -29,34 +30,17 @@ class Configuration:
 
     task: Task
     shape: Shape
-    steps: int
-    learning_rate: float
-    batch_size: int = 64
-    warmup: int = 0
-    final_rate: float = 1.0
-    weight_decay: float = 0.0
-    clip: float = 1.0
+    steps: Count
+    learning_rate: Positive
+    batch_size: Count = 64
+    warmup: Steps = 0
+    final_rate: NonNegative = 1.0
+    weight_decay: NonNegative = 0.0
+    clip: Positive = 1.0
     curriculum: Curriculum | None = None
-    seed: int = 0
+    seed: Annotated[Steps, Within(most=SEEDS)] = 0
 
     def __post_init__(self) -> None:
-        for name, kind, words in (
-            ("task", Task, "a " + " or ".join(task.__name__ for task in Task.kinds.values())),
-            ("shape", Shape, "a " + ", ".join(shape.__name__ for shape in SHAPES.values())),
-            ("curriculum", Curriculum | None, "a Curriculum or None"),
-        ):
-            if not isinstance(getattr(self, name), kind):
-                raise InputError(f"{name} is {getattr(self, name)!r}: give {words}")
-        for name in ("seed", "warmup"):
-            checks.step_count(name, getattr(self, name))
-        if self.seed > SEEDS:
-            raise InputError(f"seed is above {SEEDS}, the largest that torch takes: give less")
-        for name in ("steps", "batch_size"):
-            checks.dimension(name, getattr(self, name))
-        for name in ("learning_rate", "clip"):
-            checks.positive_number(name, getattr(self, name))
-        for name in ("final_rate", "weight_decay"):
-            checks.nonnegative_number(name, getattr(self, name))
         if self.shape.kind not in self.task.models:
             raise InputError(
                 f"the shape is of kind {self.shape.kind}, which does not read {self.task.kind}: "
@@ -103,6 +87,7 @@ class Configuration:
             raise InputError(f"not a configuration of version {VERSION}: {error}") from None
 
 
+@checked
 def untrained(configuration: Configuration) -> Model:
     """The model of a configuration with random weights, float32, that its seed determines."""
     task, shape = configuration.task, configuration.shape

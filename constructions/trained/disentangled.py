@@ -24,26 +24,23 @@ from constructions.graphs.disentangled import disentangled
 from constructions.tensors import weight
 from constructions.trained.form import SOURCE, Form
 from constructions.transformer import Transformer
-from theory import checks
+from theory.kinds import Count, checked
 
 FIRST, SPREAD = 0.1, 0.05  # A is uniform in [FIRST, FIRST + SPREAD] at first, and n·B
 
 
+@checked
 @dataclass(frozen=True)
 class DisentangledShape:
     """`n_layers` layers of one ReLU head over the nodes of a graph and no MLP, whose weights are in
     two channels or free."""
 
-    n_layers: int
+    n_layers: Count
     two_channel: bool
 
     kind: ClassVar[str] = "disentangled"
     words: ClassVar[str] = "a disentangled transformer"
     compiles: ClassVar[bool] = False  # its matrices are small
-
-    def __post_init__(self) -> None:
-        checks.dimension("n_layers", self.n_layers)
-        checks.truth("two_channel", self.two_channel)
 
     @property
     def nonnegative(self) -> bool:

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, checked
 
 KERNEL, POOL = 3, 2
 
@@ -53,21 +53,18 @@ class FeedForward(Model):
         return self.unembed(H)
 
 
+@checked
 @dataclass(frozen=True)
 class MLPShape:
     """`n_layers` layers of `width` ReLUs."""
 
-    n_layers: int
-    width: int
+    n_layers: Count
+    width: Count
 
     kind: ClassVar[str] = "mlp"
     words: ClassVar[str] = "an MLP"
     compiles: ClassVar[bool] = False  # a few products
     nonnegative: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        checks.dimension("n_layers", self.n_layers)
-        checks.dimension("width", self.width)
 
     def build(self, form: Form, seed: int, task: str) -> FeedForward:
         """Weights as torch draws them, from its global generator."""
@@ -82,22 +79,19 @@ class MLPShape:
         return _drawn(made, seed)
 
 
+@checked
 @dataclass(frozen=True)
 class CNNShape:
     """`n_layers` convolutions of 3 × 3, of `width` channels, then twice as many and so on, each
     followed by ReLU and the maximum over 2 × 2."""
 
-    n_layers: int
-    width: int
+    n_layers: Count
+    width: Count
 
     kind: ClassVar[str] = "cnn"
     words: ClassVar[str] = "a CNN"
     compiles: ClassVar[bool] = False
     nonnegative: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        checks.dimension("n_layers", self.n_layers)
-        checks.dimension("width", self.width)
 
     def build(self, form: Form, seed: int, task: str) -> FeedForward:
         """Weights as torch draws them, from its global generator.

@@ -12,26 +12,26 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Positive, checked
 
 Loss = Callable[[Any], Tensor]
 
 
+@checked
 @torch.no_grad()
 def sharpness(
-    model: nn.Module, loss: Loss, *, radius: float, directions: int, generator: Generator
+    model: nn.Module, loss: Loss, *, radius: Positive, directions: Count, generator: Generator
 ) -> Tensor:
     """By how much the loss grows from w to w + δ, (directions,).
 
     δ is a random Gaussian direction in every tensor, of length radius·‖w‖ there.  The weights are
-    left as they were.  Raises ValueError for a radius that is not above 0 and no directions.
+    left as they were.
     """
-    radius = checks.positive_number("radius", radius)
     weights = [*model.parameters()]
     before, here, found = [W.clone() for W in weights], loss(model), []
     try:
-        for _ in range(checks.dimension("directions", directions)):
+        for _ in range(directions):
             for W, value in zip(weights, before, strict=True):
                 drawn = torch.randn(W.shape, generator=generator, dtype=W.dtype)
                 W.copy_(value + drawn * (radius * value.norm() / drawn.norm()))
@@ -42,12 +42,13 @@ def sharpness(
     return torch.stack(found)
 
 
-def hessian_trace(model: nn.Module, loss: Loss, *, probes: int, generator: Generator) -> Tensor:
+@checked
+def hessian_trace(model: nn.Module, loss: Loss, *, probes: Count, generator: Generator) -> Tensor:
     """zᵀ H z for random signs z, (probes,): independent, each of mean tr H, as E zzᵀ = I.
 
     H is the Hessian of the loss in all weights, so that it has to be differentiable twice, as the
     project's attention is (fused kernels are not).  What is trained of the model is left as it was.
-    Raises ValueError for no probes, and for a loss that does not depend on the weights.
+    Raises ValueError for a loss that does not depend on the weights.
     """
     weights = [*model.parameters()]
     trained = [W.requires_grad for W in weights]
@@ -61,7 +62,7 @@ def hessian_trace(model: nn.Module, loss: Loss, *, probes: int, generator: Gener
             value, weights, create_graph=True, allow_unused=True, materialize_grads=True
         )
         found = []
-        for _ in range(checks.dimension("probes", probes)):
+        for _ in range(probes):
             signs = [
                 torch.randint(2, W.shape, generator=generator).to(W.dtype) * 2 - 1 for W in weights
             ]

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.tokens import Tokens
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, checked
 
 ALL, LAST, FIRST = slice(None), slice(-1, None), slice(1)
 
@@ -35,9 +35,10 @@ class Patches(Interface):
 
     context: int
 
-    def __init__(self, side: int, size: int, at: slice = ALL) -> None:
+    @checked
+    def __init__(self, side: Count, size: Count, at: slice = ALL) -> None:
         super().__init__()
-        self.side, self.size = checks.dimension("side", side), checks.dimension("size", size)
+        self.side, self.size = side, size
         if self.side % self.size:
             raise InputError(f"images of {side} × {side} pixels have no patches of {size} × {size}")
         self.at, self.context = at, (self.side // self.size) ** 2

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -33,8 +33,9 @@ from constructions.interface import Interface, Model, Prompt, finite_tensors
 from constructions.trained.form import SOURCE, Form
 from constructions.trained.relaxed_sort import RELAXED
 from constructions.trained.transformers import TransformerShape
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import Choice, Count, checked
 
 WAVES, FASTEST = 6, 6.0  # of Fourier features; the spread of frequencies of random sinusoids
 SINUSOIDS, FINE = 32, 64  # how many; multiples of 1/64, which float16 holds
@@ -89,6 +90,7 @@ class PointsAndQueries(Interface):
         return outputs.argmax(-1)
 
 
+@checked
 @dataclass(frozen=True)
 class LookupShape:
     """A data network of `n_layers` pre-norm layers, and query networks of two layers of `hidden`
@@ -96,13 +98,13 @@ class LookupShape:
     `straight` whether values that are seen carry its gradient.  If `frozen`, the data network is
     not trained; if it `begins` so, the first lookup is at one of the extra cells."""
 
-    n_layers: int
-    n_heads: int
-    d_model: int
-    d_mlp: int
-    hidden: int
-    reads: str = "sinusoids"
-    sort: str = "neural"
+    n_layers: Count
+    n_heads: Count
+    d_model: Count
+    d_mlp: Count
+    hidden: Count
+    reads: Annotated[str, Choice(READS)] = "sinusoids"
+    sort: Annotated[str, Choice(tuple(RELAXED))] = "neural"
     query_norm: bool = True
     straight: bool = True
     frozen: bool = False
@@ -112,14 +114,6 @@ class LookupShape:
     words: ClassVar[str] = "a lookup network"
     compiles: ClassVar[bool] = False  # its matrices are small
     nonnegative: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        for name in ("n_layers", "n_heads", "d_model", "d_mlp", "hidden"):
-            checks.dimension(name, getattr(self, name))
-        checks.one_of("reads", self.reads, READS)
-        checks.one_of("sort", self.sort, tuple(RELAXED))
-        for name in ("query_norm", "straight", "frozen", "begins"):
-            checks.truth(name, getattr(self, name))
 
     def build(self, form: Form, seed: int, task: str) -> LookupNetwork:
         """The data network as `TransformerShape` draws it, query networks as torch draws them."""

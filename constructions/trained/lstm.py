@@ -12,24 +12,21 @@ from torch import Tensor, nn
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
-from theory import checks
+from theory.kinds import Count, checked
 
 
+@checked
 @dataclass(frozen=True)
 class LSTMShape:
     """`n_layers` LSTMs, one on top of the other, of `width` units each."""
 
-    n_layers: int
-    width: int
+    n_layers: Count
+    width: Count
 
     kind: ClassVar[str] = "lstm"
     words: ClassVar[str] = "an LSTM"
     compiles: ClassVar[bool] = False  # torch has the recurrence in one piece already
     nonnegative: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        checks.dimension("n_layers", self.n_layers)
-        checks.dimension("width", self.width)
 
     def build(self, form: Form, seed: int, task: str) -> LSTM:
         """Weights as torch draws them, from its global generator."""

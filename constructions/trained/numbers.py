@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from constructions.blocks import Embed, Unembed
-from theory import checks
 from theory.arithmetic import bin_of, fourier_bins, fourier_matrix
 from theory.checks import InputError
+from theory.kinds import Choice, Count, Seed, checked
 
 KINDS = "minilm", "shuffled", "gaussian", "fourier", "scratch"
 FILE = Path(__file__).parent / "rows" / "minilm.npy"
@@ -30,13 +31,13 @@ SMALL = 0.02
 PERIODS = (2, Fraction(5, 2), 5, 10, 20, 50, 100, 300)
 
 
-def number_rows(kind: str, p: int, d: int, rng: np.random.Generator) -> np.ndarray:
+@checked
+def number_rows(kind: Annotated[str, Choice(KINDS)], p: Count, d: Count, rng: Seed) -> np.ndarray:
     """Rows (p, d) of this kind, float64.
 
-    Raises ValueError for another kind, for more numbers or features than are on file, for fewer
+    Raises ValueError for more numbers or features than are on file, for fewer
     features than there are cosines and sines, and where a period is no bin of p numbers.
     """
-    checks.one_of("rows", kind, KINDS)
     if kind == "scratch":
         return SMALL * rng.standard_normal((p, d))
     table = np.load(FILE).astype(np.float64)

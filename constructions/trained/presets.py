@@ -19,7 +19,7 @@ sketch-32      a sketch of 32 cells, for counts
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from constructions.blocks import plural
 from constructions.trained.configuration import Configuration
@@ -41,8 +41,8 @@ from constructions.trained.tasks import (
     search,
     text,
 )
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, Count, Steps, checked
 
 PRESETS = {
     "regression": regression.PRESETS,
@@ -75,14 +75,19 @@ OPTIONS = {
 """What of a task can be chosen besides."""
 
 
+SIZES = tuple(dict.fromkeys(size for made in PRESETS.values() for size, _ in made))
+"""What presets are called."""
+
+
+@checked
 def preset(
-    task: str,
-    size: str = "small",
+    task: Annotated[str, Choice(tuple(PRESETS))],
+    size: Annotated[str, Choice(SIZES)] = "small",
     *,
-    model: str | None = None,
-    layers: int | None = None,
-    seed: int = 0,
-    steps: int | None = None,
+    model: Annotated[str, Choice(tuple(SHAPES))] | None = None,
+    layers: Count | None = None,
+    seed: Steps = 0,
+    steps: Count | None = None,
     **options: Any,
 ) -> Configuration:
     """The configuration of a task and a size.
@@ -93,14 +98,9 @@ def preset(
     for parity, `training` for digits, `read` for text; they, `model`, `layers` and `steps` are the
     preset's unless given.
 
-    Raises ValueError for words that are not known, for sizes that a task does not have, and for
-    what is for another task.
+    Raises ValueError for sizes that a task does not have, and for what is for another task.
     """
-    sizes = [size for made in PRESETS.values() for size, _ in made]
-    checks.one_of("task", task, tuple(PRESETS))
-    checks.one_of("preset", size, tuple(dict.fromkeys(sizes)))
     model = usual_model(task, size) if model is None else model
-    checks.one_of("model", model, tuple(SHAPES))
     for owner, names in OPTIONS.items():
         if owner != task and not options.keys().isdisjoint(names):
             are, them = ("are", "them") if len(names) > 1 else ("is", "it")

@@ -22,26 +22,24 @@ from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
 from constructions.transformer import Transformer
-from theory import checks
 from theory.arithmetic.modular_margin import Neurons
+from theory.kinds import Count, checked
 
 SPREAD = 0.3  # of the weights at first
 
 
+@checked
 @dataclass(frozen=True)
 class QuadraticShape:
     """So many quadratic neurons."""
 
-    n_neurons: int
+    n_neurons: Count
 
     kind: ClassVar[str] = "quadratic"
     words: ClassVar[str] = "a quadratic network"
     compiles: ClassVar[bool] = False  # a step takes a millisecond
     nonnegative: ClassVar[bool] = False
     n_layers: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        checks.dimension("n_neurons", self.n_neurons)
 
     def build(self, form: Form, seed: int, task: str) -> QuadraticNetwork:
         """Weights are normal, of standard deviation 0.3."""

@@ -14,20 +14,21 @@ from s_(b) to s_(b+1) is 2(b − a) + 1 times their distance: so it is least at 
 import torch
 from torch import Tensor
 
-from theory import checks
+from theory.kinds import Positive, checked
 
 
-def neural_sort(scores: Tensor, tau: float) -> Tensor:
-    """The matrix (…, N, N) of scores (…, N).  Raises ValueError unless τ > 0 [Grover2019]."""
-    N, tau = scores.shape[-1], checks.positive_number("tau", tau)
+@checked
+def neural_sort(scores: Tensor, tau: Positive) -> Tensor:
+    """The matrix (…, N, N) of scores (…, N) [Grover2019]."""
+    N = scores.shape[-1]
     far = (scores[..., :, None] - scores[..., None, :]).abs().sum(-1)
     times = torch.arange(1 - N, N, 2, device=scores.device, dtype=scores.dtype)
     return ((times[:, None] * scores[..., None, :] - far[..., None, :]) / tau).softmax(-1)
 
 
-def soft_sort(scores: Tensor, tau: float) -> Tensor:
-    """The matrix (…, N, N) of scores (…, N).  Raises ValueError unless τ > 0 [Prillo2020]."""
-    tau = checks.positive_number("tau", tau)
+@checked
+def soft_sort(scores: Tensor, tau: Positive) -> Tensor:
+    """The matrix (…, N, N) of scores (…, N) [Prillo2020]."""
     ordered = scores.sort(-1).values
     return (-(ordered[..., :, None] - scores[..., None, :]).abs() / tau).softmax(-1)
 

@@ -24,7 +24,7 @@ from torch.nn.functional import one_hot, softplus
 from constructions.interface import Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
-from theory import checks
+from theory.kinds import Count, checked
 
 SLOW = (
     20.0  # times, that logits of writing are larger at first, which makes their rate as much less
@@ -33,22 +33,19 @@ FAST = 3.0  # times smaller are those of reading kept, which makes their rate as
 UNIT = 10.0  # of values, as the answering network reads them
 
 
+@checked
 @dataclass(frozen=True)
 class SketchShape:
     """`cells` cells, and one layer of `hidden` ReLUs that answers."""
 
-    cells: int
-    hidden: int
+    cells: Count
+    hidden: Count
     n_layers: ClassVar[int] = 1
 
     kind: ClassVar[str] = "sketch"
     words: ClassVar[str] = "a sketch"
     compiles: ClassVar[bool] = False  # its matrices are small
     nonnegative: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        for name in ("cells", "hidden"):
-            checks.dimension(name, getattr(self, name))
 
     def build(self, form: Form, seed: int, task: str) -> SketchNetwork:
         """Logits of writing are normal with deviation 20, those of reading with deviation 1, of

@@ -22,8 +22,8 @@ from constructions.trained.checkpoint import is_whole, save, write
 from constructions.trained.configuration import Configuration
 from constructions.trained.process import Process
 from constructions.trained.state import State
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, FilePath, NonNegative, checked
 
 AT_ONCE = 20  # steps whose prompts are drawn together
 LOG = "model.jsonl"
@@ -39,15 +39,16 @@ class Diverged(RuntimeError):
     """The loss is no longer a number."""
 
 
+@checked
 def train(
     configuration: Configuration,
-    folder: str | Path,
+    folder: FilePath,
     *,
     device: str = "cpu",
     progress: Progress = lambda step, loss: None,
-    save_every: float = SAVE_EVERY,
+    save_every: NonNegative = SAVE_EVERY,
     command: str = "",
-    keep: Collection[int] = (),
+    keep: Collection[Count] = (),
 ) -> Path:
     """Train the model of a configuration, or go on with it, in `folder`; the path of its weights.
 
@@ -59,16 +60,14 @@ def train(
     TF32.
 
     Raises ValueError where the folder holds another run or a damaged state, or another process
-    trains in it, for a step to keep that is none or is past, where the batch cannot be divided
+    trains in it, for a step to keep that is past, where the batch cannot be divided
     among the processes, and as `Process.join`; and Diverged, naming the step, if the loss becomes
     infinite or NaN: the last state before that stays.
     """
-    if not isinstance(configuration, Configuration):
-        raise InputError(f"a {type(configuration).__name__} is no configuration: give preset(…)")
     for step in keep:
-        if not 1 <= checks.step_count("keep", step) <= configuration.steps:
+        if step > configuration.steps:
             raise InputError(f"keep is {step}: give steps from 1 to {configuration.steps}")
-    process, folder = Process.join(device), Path(folder)
+    process = Process.join(device)
     if configuration.batch_size % process.size:
         raise InputError(
             f"batch_size is {configuration.batch_size} and there are {process.size} processes: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -18,21 +18,22 @@ from constructions.trained.form import SOURCE, Form
 from constructions.trained.numbers import KINDS as ROWS
 from constructions.trained.numbers import SMALL, Numbers, Tied, number_rows
 from constructions.transformer import Transformer
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, Count, Steps, checked
 
 
+@checked
 @dataclass(frozen=True)
 class TransformerShape:
     """Layers of `n_heads` heads of width d_model/n_heads, each with an MLP of `d_mlp` ReLUs (or
     none, 0), and layer norm before each and at the end, or none."""
 
-    n_layers: int
-    n_heads: int
-    d_model: int
-    d_mlp: int
+    n_layers: Count
+    n_heads: Count
+    d_model: Count
+    d_mlp: Steps
     layer_norm: bool = True
-    normalise: str = "softmax"
+    normalise: Literal["softmax", "linear"] = "softmax"
 
     kind: ClassVar[str] = "transformer"
     compiles: ClassVar[bool] = True
@@ -44,10 +45,6 @@ class TransformerShape:
         return f"a {self.normalise} transformer"
 
     def __post_init__(self) -> None:
-        for name in ("n_layers", "n_heads", "d_model"):
-            checks.dimension(name, getattr(self, name))
-        checks.step_count("d_mlp", self.d_mlp)
-        checks.one_of("normalise", self.normalise, ("softmax", "linear"))
         if self.d_model % self.n_heads:
             raise InputError(
                 f"d_model is {self.d_model}: give a multiple of n_heads, {self.n_heads}"
@@ -104,6 +101,7 @@ class TransformerShape:
         return model.requires_grad_(True)
 
 
+@checked
 @dataclass(frozen=True)
 class TiedShape(TransformerShape):
     """A transformer over numbers, whose read-out is its embedding: W_U = W_Eᵀ but for "=".
@@ -112,7 +110,7 @@ class TiedShape(TransformerShape):
     trained.
     """
 
-    rows: str = "scratch"
+    rows: Annotated[str, Choice(ROWS)] = "scratch"
 
     kind: ClassVar[str] = "tied"
     compiles: ClassVar[bool] = False  # its matrices are small
@@ -121,10 +119,6 @@ class TiedShape(TransformerShape):
     def words(self) -> str:
         """What it is, in words."""
         return f"a tied transformer of {self.rows} rows"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.one_of("rows", self.rows, ROWS)
 
     def build(self, form: Form, seed: int, task: str) -> Transformer:
         """Weights of blocks are normal with variance 1/(3·rows), that of torch's linear layers;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -205,23 +204,10 @@ def test_it_holds_at_other_options(options):
     assert len({f.id for f in findings}) == len(findings) == 12
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: adder(0), "largest"),
-        (lambda: adder(True), "largest"),
-        (lambda: adder(2.5), "largest"),
-        (lambda: adder(10, 0), "step"),
-        (lambda: adder(10, -5), "step"),
-        (lambda: adder(10, True), "step"),
-        (lambda: adder(10, 21), "step"),
-        (lambda: adder(10, 5, 0.0), "alpha"),
-        (lambda: adder(10, 5, math.nan), "alpha"),
-        (lambda: adder(10, 5, math.inf), "alpha"),
-        (lambda: adder(10, 5, -1.0), "alpha"),
-        (lambda: adder(10, 5, 4.0, 0), "bits"),
-        (lambda: adder(10, 5, 4.0, True), "bits"),
+        (lambda: adder(10, 21), "step 10"),
         (lambda: adder(10, 5, 4.0, 17), "alpha bits"),
         (lambda: adder(bits=10), "bits"),
         (lambda: adder(alpha=1e-3), "alpha bits"),
@@ -231,25 +217,15 @@ def test_it_holds_at_other_options(options):
         (lambda: adder(10, 5, 1e308), "alpha bits"),
         (lambda: adder(10, 5, 1e-16), "alpha bits"),
         (lambda: adder(10, 5, 1e-320), "alpha bits"),
-        (lambda: list(claim.findings(Run(), largest=10, alpha=1e-17)), "alpha bits"),
         (lambda: adder(10, 5, 1e20), "alpha bits"),
+        (lambda: list(claim.findings(Run(), largest=10, alpha=1e-17)), "alpha bits"),
         (lambda: adder(10, 5, 4.0)([11, 0]), "tokens"),
-        (lambda: adder(10, 5, 4.0)([-1, 0]), "tokens"),
         (lambda: adder(10, 5, 4.0)([1]), "1 2"),
         (lambda: adder(10, 5, 4.0)([1, 2, 3]), "3 2"),
-        (lambda: adder(10, 5, 4.0)([1.5, 2]), "tokens"),
-        (lambda: adder(10, 5, 4.0)([]), "tokens"),
         (lambda: adder(10, 5, 4.0).float(), "float32"),
         (lambda: adder(10, 5, 4.0).generate([1, 2], 1), "adder"),
-        (lambda: linear_adder(0), "largest"),
         (lambda: linear_adder(10)([11, 0]), "tokens"),
         (lambda: linear_adder(260).half(), "float16"),
-        (lambda: adder_logits(25, 1.0, 0, 0.0), "p"),
-        (lambda: adder_logits(10, 1.0, 0, 0.0), "p"),
-        (lambda: adder_logits(30, -1.0, 0, 0.0), "alpha"),
-        (lambda: largest_alpha(31), "p"),
-        (lambda: coarse([1.5], 5), "n"),
-        (lambda: coarse([1], 0), "step"),
         (lambda: list(claim.findings(Run(), largest=5000)), "5000 1250"),
         (lambda: list(claim.findings(Run(), largest=10, alpha=-1.0)), "alpha"),
     ],

@@ -79,5 +79,5 @@ def test_shares_are_those_of_the_neurons():
     assert np.allclose(found.frequencies, [3, 0, 0])
     with rejects("1"):
         frequency_shares(*(each * [[1], [0]] for each in neurons))
-    with rejects("p"):
+    with rejects("u", "v", "w"):
         frequency_shares(*np.ones((3, 2, 4)))

@@ -134,19 +134,13 @@ def test_a_missing_file_is_refused(name, folder):
         minilm.number_tokens(folder)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: peak_ratios(np.ones((10, 2)), 1), "first"),
-        (lambda: peak_ratios(np.eye(10), 6), "first"),
-        (lambda: peak_ratios(np.eye(10), 0), "first"),
-        (lambda: permutation_maxima(np.eye(10), 1, 0, np.random.default_rng(0)), "trials"),
-        (lambda: without_trend(np.eye(3), 3), "E degree"),
-        (lambda: without_trend(np.eye(3), -1), "degree"),
-        (lambda: without_trend(np.ones(3), 1), "E"),
-        (lambda: without(np.eye(3), np.ones(4)), "E confound shape"),
-        (lambda: without(np.eye(3), [np.nan] * 3), "confound"),
+        (lambda: peak_ratios(np.ones((10, 2)), 1), "rows"),
+        (lambda: peak_ratios(np.eye(10), 6), "first 5"),
+        (lambda: without(np.eye(3), np.ones(4)), "E confound"),
+        (lambda: without(np.eye(3), 1.0), "E confound"),
     ],
 )
 def test_refusals(call, names):

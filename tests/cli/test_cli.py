@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
+from points import Point
 
 from theory.checks import InputError
 from verify.claim import Run, claim, option
@@ -82,17 +83,6 @@ def stopped(run: Run) -> Iterator[Finding]:
     """Is interrupted."""
     yield found(Verdict.HOLDS)
     raise KeyboardInterrupt
-
-
-class Point(EntryPoint):
-    """An entry point of ours that is already loaded."""
-
-    def __init__(self, made):
-        super().__init__("it", "verify.it:it", "verify.claims")
-        vars(self)["made"] = made
-
-    def load(self):
-        return self.made
 
 
 @pytest.fixture
@@ -439,7 +429,11 @@ def test_a_replication_by_itself_says_what_is_on_record(
 
 
 def test_a_picture_that_was_asked_for_and_not_drawn_is_an_error(claims, capsys, tmp_path):
-    claims(it=claim(source="", draws=True)(lambda run: iter([found(Verdict.HOLDS)])))
+    claims(
+        it=claim(source="", picture="no_module:of_a_picture")(
+            lambda run: iter([found(Verdict.HOLDS)])
+        )
+    )
     assert run("it", "--plot", str(tmp_path / "p.png")) == 2
     assert "nothing was drawn" in capsys.readouterr().err
 

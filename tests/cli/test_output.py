@@ -11,7 +11,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from test_cli import Point, good
+from points import Point
+from test_cli import good
 
 from theory.checks import InputError
 from theory.terminal import spelled
@@ -98,7 +99,7 @@ def test_targets_are_checked_before_the_work(option, tmp_path, capsys, monkeypat
     monkeypatch.setattr(
         "verify.cli.main.check", lambda *_, **__: pytest.fail("it has begun to work")
     )
-    drawing = type(good)(good.check, good.source, True, ())
+    drawing = type(good)(good.check, good.source, "a_module:a_picture", ())
     monkeypatch.setattr(cli, "installed", lambda: {"it": Point(drawing)})
     for target, words in targets(tmp_path).items():
         assert run(option, target) == 2

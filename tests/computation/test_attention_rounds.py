@@ -45,7 +45,6 @@ def test_a_machine_that_is_too_busy_is_told():
         Cluster(2).exchange([((0, k), (0, 0), "word") for k in range(3)])
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from constructions.computation import semiautomaton, shortcut
 from constructions.margins import Restores
 from constructions.stream import Stream
 from theory.computation import S3, random_semiautomaton
+from theory.computation.semiautomata import windows
 from verify.claim import Run
-from verify.computation.automata import automata, composes, windows
+from verify.computation.automata import automata, composes
 from verify.computation.options import chosen
 from verify.evidence.restoring import (
     all_maps_of,
@@ -51,12 +53,11 @@ def test_an_automaton_of_ones_own(tmp_path):
     assert FAILS not in verdicts(file=path).values()
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("options", "names"),
     [
         ({"automaton": "S9"}, "automaton"),
-        ({"automaton": "S3", "file": "x.json"}, "automaton file"),
+        ({"automaton": "S3", "file": Path("x.json")}, "automaton file"),
     ],
 )
 def test_bad_options_are_refused(options, names):

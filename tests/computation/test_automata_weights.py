@@ -173,7 +173,6 @@ def test_letters_alone_need_no_layer():
     assert (model.n_layers, model([0, 1, 1, 0]).tolist()) == (0, [1, 0, 0, 1])
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

@@ -10,8 +10,8 @@ from refusals import rejects
 
 from constructions.computation import circuit_evaluator
 from theory.computation import Circuit, Gate, adder, all_circuits, random_circuit
-from theory.computation.boolean_circuits import AND, NAND, NOR, OR, XNOR, XOR
-from verify.computation.boolean_circuits import adversarial, by_hand
+from theory.computation.boolean_circuits import AND, NAND, NOR, OR, XNOR, XOR, adversarial
+from verify.computation.circuits_by_thoughts import by_hand
 
 
 def every_input(n):
@@ -120,7 +120,6 @@ def test_softmax_decodes_the_same():
     assert (soft.generate(prompts, 20) == hard.generate(prompts, 20)).all()
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [
@@ -128,60 +127,27 @@ def test_softmax_decodes_the_same():
         (lambda: Circuit(1, (Gate(16, 0, 0),)), "gates 0 table 16 15"),
         (lambda: Circuit(1, (Gate(8, 1, 0),)), "gates 0 left 1"),
         (lambda: Circuit(2, (Gate(8, 0, -1),)), "gates 0 right -1"),
-        (
-            lambda: Circuit(2, (Gate(8, 0, 1), Gate(8, 3, 0))),
-            "gates 1 left 3 2",
-        ),
+        (lambda: Circuit(2, (Gate(8, 0, 1), Gate(8, 3, 0))), "gates 1 left 3 2"),
         (lambda: random_circuit(1, 1, 0, ()), "tables"),
         (lambda: adder(1).run([0, 2]), "inputs"),
         (lambda: adder(1).run([0]), "inputs 1 2"),
         (lambda: circuit_evaluator(2, 2, 0.1), "sharpness 0.1"),
-        (
-            lambda: circuit_evaluator(2, 6, nand=True).interface.prompt(adder(1), [0, 1]),
-            "gate 0 7",
-        ),
-        (
-            lambda: circuit_evaluator(2, 2, nand=True)([1, 0, 2]),
-            "3 6 right 0 2",
-        ),
-        (
-            lambda: circuit_evaluator(1, 1, nand=True)([1, 0, 2]),
-            "token 0 2",
-        ),
-        (
-            lambda: circuit_evaluator(2, 2).interface.prompt(adder(1), [0, 1]),
-            "inputs gates 6",
-        ),
+        (lambda: circuit_evaluator(2, 6, nand=True).interface.prompt(adder(1), [0, 1]), "gate 0 7"),
+        (lambda: circuit_evaluator(2, 2, nand=True)([1, 0, 2]), "3 6 right 0 2"),
+        (lambda: circuit_evaluator(1, 1, nand=True)([1, 0, 2]), "token 0 2"),
+        (lambda: circuit_evaluator(2, 2).interface.prompt(adder(1), [0, 1]), "inputs gates 6"),
         (lambda: circuit_evaluator(2, 6).interface.prompt(adder(1), [0, 1, 1]), "inputs 3 2"),
         (lambda: circuit_evaluator(2, 6).interface.prompt(adder(1), [0, 2]), "inputs"),
-        (
-            lambda: circuit_evaluator(1, 1).generate([1, 2 + 8, 18, 19], 1),
-            "tokens",
-        ),
+        (lambda: circuit_evaluator(1, 1).generate([1, 2 + 8, 18, 19], 1), "tokens"),
         (
             lambda: circuit_evaluator(1, 2).generate([1, 2 + 8, 18, 19, 2, 18, 18], 2),
             "token 19 4 18",
         ),
-        (
-            lambda: circuit_evaluator(1, 1)([1, 0, 18, 18]),
-            "token 0 2 17",
-        ),
-        (
-            lambda: circuit_evaluator(2, 2).generate([1], 1),
-            "prompt 1 8 bit 2",
-        ),
-        (
-            lambda: circuit_evaluator(2, 2)([1, 0, 2, 18, 18]),
-            "5 8 table 1 2",
-        ),
-        (
-            lambda: circuit_evaluator(2, 2)([[1, 0, 2, 18, 18, 3, 20]]),
-            "7 8 right 1 2",
-        ),
-        (
-            lambda: circuit_evaluator(1, 1).generate([1, 2, 18, 18], 2),
-            "max_length 4 2",
-        ),
+        (lambda: circuit_evaluator(1, 1)([1, 0, 18, 18]), "token 0 2 17"),
+        (lambda: circuit_evaluator(2, 2).generate([1], 1), "prompt 1 8 bit 2"),
+        (lambda: circuit_evaluator(2, 2)([1, 0, 2, 18, 18]), "5 8 table 1 2"),
+        (lambda: circuit_evaluator(2, 2)([[1, 0, 2, 18, 18, 3, 20]]), "7 8 right 1 2"),
+        (lambda: circuit_evaluator(1, 1).generate([1, 2, 18, 18], 2), "max_length 4 2"),
     ],
 )
 def test_what_is_no_circuit_is_refused(call, names):

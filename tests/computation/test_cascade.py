@@ -19,7 +19,6 @@ from theory.computation import (
     NotSolvable,
     Semiautomaton,
     all_maps,
-    bounded_dyck,
     cascade,
     cyclic,
     holonomy,
@@ -147,12 +146,6 @@ def test_on_at_most_four_states_all_groups_are_solvable():
 
 
 @pytest.mark.slow
-def test_many_latches_take_more_states_than_are_walked():
-    with rejects("65536"):
-        cascade(bounded_dyck(16))
-
-
-@pytest.mark.slow
 def test_all_maps_of_four_states():
     found = cascade(all_maps(4), compact=True)
     assert kinds(found).replace("T", "") == "CCCCCLCCCLCL"
@@ -192,11 +185,7 @@ def test_the_decomposition_is_what_it_says(seed, n, letters):
 
 @pytest.mark.parametrize(
     ("automaton", "names"),
-    [
-        (cyclic(129), "129 128"),
-        (random_semiautomaton(12, 40, 3), "1000"),
-        (all_maps(8), "10000"),
-    ],
+    [(cyclic(129), "129 128"), (random_semiautomaton(12, 40, 3), "1000"), (all_maps(8), "10000")],
 )
 def test_what_takes_too_long_to_decompose_is_refused(automaton, names):
     with rejects(*names.split()):

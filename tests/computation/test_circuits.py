@@ -11,13 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import rejects
 
-from constructions import (
-    induction_heads,
-    modern_hopfield_update,
-    newton,
-    previous_token,
-    skip_gram,
-)
+from constructions import induction_heads, modern_hopfield_update, newton, previous_token, skip_gram
 from constructions.attention import Attention
 from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed, UnitNorm
 from constructions.computation import (
@@ -232,23 +226,12 @@ def infinite(model: Transformer) -> Transformer:
     return model
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("model", "length", "gates", "names"),
     [
         (lambda: newton(2, 1, 0.25), 2, "threshold", "newton"),
-        (
-            lambda: modern_hopfield_update(np.eye(2), 1.0),
-            2,
-            "threshold",
-            "modern_hopfield_update",
-        ),
-        (
-            lambda: contains_aa(3),
-            4,
-            "threshold",
-            "length 4 1 3",
-        ),
+        (lambda: modern_hopfield_update(np.eye(2), 1.0), 2, "threshold", "modern_hopfield_update"),
+        (lambda: contains_aa(3), 4, "threshold", "length 4 1 3"),
         (lambda: contains_aa(3), 10**30, "and-or", "3"),
         (lambda: contains_aa(3).sharpened(30.0), 2, "threshold", "softmax"),
         (lambda: changed(ln_final=LayerNorm(6)), 2, "threshold", "norm"),

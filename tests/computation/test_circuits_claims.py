@@ -10,7 +10,7 @@ import pytest
 from constructions.computation import parity as parity_by_hand
 from constructions.computation.circuit_examples import contains_aa
 from verify.claim import Run
-from verify.computation import constant_depth, hard_attention, translated
+from verify.computation import constant_depth_circuits, hard_attention_cannot, translated
 from verify.computation.translated import Circuits, Translated, free_letters, translate
 from verify.finding import Verdict
 
@@ -98,8 +98,8 @@ def test_thresholds_are_counted():
     assert translated.only_and_or(found).verdict is Verdict.FAILS
     assert translated.largest_weight(found, "≤ 1").verdict is Verdict.HOLDS
     assert translated.largest_weight(found, "≤ 0").verdict is Verdict.FAILS
-    assert constant_depth.levels(found).verdict is Verdict.HOLDS
-    assert constant_depth.levels(found).bound == 6 * 2 + 2  # of two layers, as stated
+    assert constant_depth_circuits.levels(found).verdict is Verdict.HOLDS
+    assert constant_depth_circuits.levels(found).bound == 6 * 2 + 2  # of two layers, as stated
     other = translate(contains(in_a_row), [5])
     heavy = [replace(gate, weights=(2,) * len(gate.wires)) for gate in other.circuits[5].gates]
     other = replace(other, circuits={5: replace(other.circuits[5], gates=(*heavy,))})
@@ -107,7 +107,7 @@ def test_thresholds_are_counted():
         assert translated.only_and_or(both).measured == 6 + 11
         assert translated.largest_weight(both, "≤ 1").verdict is Verdict.FAILS
         assert translated.largest_weight(both, "≤ 2*n").verdict is Verdict.HOLDS
-    assert hard_attention.refused(Run(), 3) == 1
+    assert hard_attention_cannot.refused(Run(), 3) == 1
 
 
 def test_long_words_have_all_densities():

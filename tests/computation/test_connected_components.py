@@ -89,7 +89,6 @@ def test_sizes():
     assert model.blocks[0] is model.blocks[9]
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

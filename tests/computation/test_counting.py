@@ -27,10 +27,10 @@ from theory.computation.counting import (
     letters,
     random_formula,
 )
-from theory.computation.counting_syntax import parse
+from theory.computation.counting_syntax import in_language, parse
 from theory.sequences import all_sequences
 from verify.claim import Run
-from verify.computation.counting import NAMED, counting, in_language
+from verify.computation.counting import NAMED, counting
 from verify.finding import Verdict
 
 A, B = Letter("a"), Letter("b")
@@ -97,7 +97,6 @@ def test_texts(text, formula):
     assert parse(text) == formula
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -23,16 +23,11 @@ from theory.computation import (
     random_dyck,
     read_brackets,
 )
+from theory.computation.dyck import match_types
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation.dyck import dyck as dyck_claim
-from verify.computation.dyck import (
-    judges,
-    looked_up,
-    match_types,
-    matched,
-    sharpness_stated,
-)
+from verify.computation.dyck import judges, looked_up, matched, sharpness_stated
 from verify.finding import Verdict
 
 
@@ -163,7 +158,6 @@ def test_short_formats_are_refused_where_they_could_be_wrong():
         dyck(2, 60).half()
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

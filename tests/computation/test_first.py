@@ -67,7 +67,6 @@ def test_one_norm_a_layer_is_as_good_as_a_norm_after_every_part():
     assert torch.allclose(said, model.logits(words)[:, 0, 1], rtol=1e-12)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

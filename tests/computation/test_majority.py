@@ -52,7 +52,6 @@ def test_logits_without_a_gate(n, more, data):
     assert signed >= Fraction(1, n + 1)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

@@ -52,7 +52,6 @@ def test_blocks_by_hand():
     assert block_sums([1, 2, 3, 4, 5], 2).tolist() == [3, 7, 5, 0, 0]
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

@@ -17,28 +17,18 @@ from refusals import rejects
 from constructions.computation import parity, parity_bounded
 from theory.checks import InputError
 from theory.computation import parity as definition
+from theory.computation.ones import bits_lost, by_ones, cross_entropy, extremes, words_by_ones
 from theory.computation.parity import (
     bounded_logit,
-    by_ones,
     least_signed_count,
+    mean_logit,
+    one_side,
     signed_counts,
 )
 from theory.sequences import all_sequences
 from verify.claim import Run
-from verify.computation.ones import (
-    bits_lost,
-    cross_entropy,
-    extremes,
-    logits_by_ones,
-    only_counts,
-    words_by_ones,
-)
-from verify.computation.parity import (
-    closed_form,
-    counts_ones,
-    mean_logit,
-    one_side,
-)
+from verify.computation.ones import logits_by_ones, only_counts
+from verify.computation.parity import closed_form, counts_ones
 from verify.domains import Ball
 from verify.evidence.sequences import first_difference
 from verify.finding import Verdict
@@ -99,7 +89,7 @@ def test_the_mean_logit_in_closed_form():
         e = (1 / arb(5).sqrt()).exp()
         for n in (1, 2, 9, 10):
             mean = by_ones(n, lambda k, n=n: bounded_logit(n, k, e))
-            assert mean.overlaps(mean_logit(n))
+            assert mean.overlaps(mean_logit(n, e))
             assert mean.rad() < 2.0**-100
 
 
@@ -202,7 +192,6 @@ def test_short_formats_are_refused_or_right(kind):
     assert 1000 not in allowed
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

@@ -143,7 +143,6 @@ def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
     return Program("mine", 3, steps=(Step(tuple(reads), tuple(writes), sets),), **given)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [
@@ -177,26 +176,17 @@ def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
         (lambda: list(program(MOVE).run([1], [4])), "y 4"),
         (lambda: list(program(MOVE).run([1], [-1])), "y -1"),
         (lambda: list(program(MOVE).run([1], [1, 2])), "shape"),
-        (
-            lambda: list(program(MOVE).run([0] * 4, [0] * 4)),
-            "processors 4 3",
-        ),
+        (lambda: list(program(MOVE).run([0] * 4, [0] * 4)), "processors 4 3"),
         (lambda: pram(program(MOVE))([1]), "1 x y"),
         (lambda: pram(program(MOVE))([0.5], [1]), "x float64"),
-        (
-            lambda: pram(program(MOVE, writes=[Write("x", "y", "a")])),
-            "y input",
-        ),
+        (lambda: pram(program(MOVE, writes=[Write("x", "y", "a")])), "y input"),
         (
             lambda: pram(program(Set("z", "plus", ("x", "y")), writes=[Write("x", "z", "a")])),
             "z plus",
         ),
         (lambda: pram(replace(program(MOVE), processors=10**10, most=10**10)), "GiB"),
         (lambda: pram(program(MOVE, repeat=10**12)), "layers"),
-        (
-            lambda: pram(program(MOVE, writes=[Write("x", "index", "a")], most=2**50)),
-            "53",
-        ),
+        (lambda: pram(program(MOVE, writes=[Write("x", "index", "a")], most=2**50)), "53"),
         (lambda: ranks([2, 1]), "successors 1"),
         (lambda: ranks([3, 0]), "successors 3 2"),
     ],

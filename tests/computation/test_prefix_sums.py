@@ -52,7 +52,6 @@ def test_real_numbers_and_tensors():
     assert prefix_sums(4)([0.5]).tolist() == [0.5]
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

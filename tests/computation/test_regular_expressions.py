@@ -97,7 +97,6 @@ def test_a_language_of_ones_own():
     )
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("text", "letters", "names"),
     [
@@ -133,7 +132,6 @@ def test_long_expressions_do_not_overflow():
         regular_expression(text, "ab")
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("make", "names"),
     [

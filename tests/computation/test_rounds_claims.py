@@ -10,19 +10,18 @@ import torch
 from refusals import rejects
 
 from constructions.exactness import Exactness
-from theory.computation.components import settled_after
+from theory.computation.components import settled_after, slowest
+from theory.computation.edge_lists import all_graphs, families
+from theory.computation.list_ranking import all_lists
 from theory.computation.pram import Program
 from verify.claim import Run
-from verify.computation.components_picture import draw
-from verify.computation.connected_components import (
-    all_graphs,
-    connected_components,
+from verify.computation.components import (
+    components,
     enough,
-    graphs,
-    slowest,
 )
+from verify.computation.components_picture import draw
 from verify.computation.prefix_sums import prefix_sums
-from verify.computation.rounds import all_lists, rounds
+from verify.computation.rounds import rounds
 from verify.computation.steps import (
     first_difference,
     gaps,
@@ -42,8 +41,8 @@ from verify.finding import Verdict
     [
         (prefix_sums, {"length": 2}),
         (rounds, {"length": 2, "programs": 1}),
-        (connected_components, {"vertices": 2, "samples": 1}),
-        pytest.param(connected_components, {"vertices": 5, "samples": 2}, marks=pytest.mark.slow),
+        (components, {"vertices": 2, "samples": 1}),
+        pytest.param(components, {"vertices": 5, "samples": 2}, marks=pytest.mark.slow),
     ],
 )
 def test_they_hold_at_the_least_sizes(claim, options):
@@ -64,7 +63,7 @@ def test_all_graphs_and_lists_are_all():
 
 @pytest.mark.parametrize("n", [2, 3, 8, 11])
 def test_the_families_are_graphs_of_n_vertices(n):
-    for name, edges in graphs(Run(), n, 3).items():
+    for name, edges in families(n, 3, 0).items():
         assert edges.shape[1] <= n, name
         assert edges.shape[2] == 2
         assert ((edges >= 1) & (edges <= n)).all(), name
@@ -138,7 +137,7 @@ def test_the_read_out_is_compared(machine):
 )
 def test_when_runs_are_exact(machine, monkeypatch, bits, largest, evidence):
     needs = Exactness(bits, largest, 1.0)
-    monkeypatch.setattr("constructions.exactness.exact_in", lambda model: needs)
+    monkeypatch.setattr("verify.computation.steps.exact_in", lambda model: needs)
     assert machine[0].interface.context == 4
     assert whole_evidence(machine[0]) == evidence
 
@@ -219,11 +218,11 @@ def test_the_slowest_graph_of_several_counts():
         assert slowest(several, 3) == slowest(path, 3) > slowest(none, 3) == 0
 
 
-def test_what_is_too_large_is_refused_with_its_size(tmp_path):
+def test_what_is_too_large_is_refused_with_its_size():
     from constructions.computation import connected_components as construction
     from theory.computation import components, shuffled_path
 
     with rejects("registers"):
         works_locally(construction(9, 9, 1), components(9, 9))
     with rejects("201"):
-        draw(tmp_path / "x.png", construction(201, 200, 1), shuffled_path(201, 0))
+        draw(construction(201, 200, 1), shuffled_path(201, 0))

@@ -74,7 +74,6 @@ def test_softmax_decodes_the_same_at_a_sharpness_that_no_length_changes():
     assert (states(soft, words) == A5.run(words)).all()
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

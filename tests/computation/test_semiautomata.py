@@ -141,7 +141,6 @@ def test_random_automata_repeat():
     assert random_semiautomaton(4, 3, 7) != random_semiautomaton(4, 3, 8)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("transitions", "start", "names"),
     [
@@ -172,7 +171,6 @@ def test_an_automaton_from_a_file(tmp_path):
     assert read_automaton(path) == Semiautomaton(((1, 0),), "flip", 1)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -9,21 +9,9 @@ import pytest
 from refusals import rejects
 
 from constructions import shortcut as construction
-from theory.computation import (
-    NotSolvable,
-    Semiautomaton,
-    cascade,
-    named,
-    random_semiautomaton,
-)
+from theory.computation import NotSolvable, Semiautomaton, cascade, named, random_semiautomaton
 from verify.claim import Run
-from verify.computation.shortcut import (
-    given_after,
-    head_states,
-    perfect_core,
-    refused,
-    shortcut,
-)
+from verify.computation.shortcut import given_after, head_states, perfect_core, refused, shortcut
 from verify.evidence.gaps import gap_finding
 from verify.finding import Verdict
 

@@ -19,16 +19,16 @@ from theory.computation import (
     named,
     regular_expression,
 )
-from theory.computation.temporal_program import program
+from theory.computation.star_free import has_latches_only
+from theory.computation.temporal_program import language_of_program, program
 from verify.claim import Run
-from verify.computation.aperiodic import aperiodic_iff_latches, has_latches_only
+from verify.computation.aperiodic import aperiodic_iff_latches
 from verify.computation.automata import automata
 from verify.computation.options import chosen
 from verify.computation.star_free import star_free
 from verify.computation.temporal import (
     bits_restored,
     head_states,
-    language_of_program,
     tables_written,
 )
 from verify.evidence.gaps import gap_finding
@@ -65,7 +65,6 @@ def test_a_formula_that_says_something_else_than_the_expression_fails():
     assert found["formula/tables/formula"] is HOLDS
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("options", "names"),
     [

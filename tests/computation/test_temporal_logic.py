@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from theory.computation import (
+    bounded_dyck,
     cascade,
     cyclic,
     formula,
@@ -158,6 +159,8 @@ def test_compact_cascades_are_formulas_too():
 def test_what_counts_is_no_formula():
     with rejects("parity"):
         from_cascade(cascade(cyclic(2)), [0], "ab")
+    with rejects("letters", "2"):
+        from_cascade(cascade(bounded_dyck(1)), [0], "abc")
 
 
 def test_shared_parts_are_counted_and_not_written_out():
@@ -223,7 +226,6 @@ def test_a_table_that_is_too_large_is_refused():
         program(Or(tuple(parts)), "ab")
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("text", "letters", "names"),
     [
@@ -246,7 +248,6 @@ def test_what_is_no_formula_is_refused(text, letters, names):
         formula(text, letters)
 
 
-@pytest.mark.usefixtures("unchecked")
 def test_words_are_checked():
     with rejects("words"):
         holds(Letter("a"), [0, 2], "ab")

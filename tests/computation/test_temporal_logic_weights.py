@@ -130,7 +130,6 @@ def test_flat_ands_forgive_a_quarter_in_all():
     assert "if off by a quarter in all" in str(And((a, b), "out", flat=True))
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

@@ -8,13 +8,14 @@ from refusals import rejects
 from constructions.computation import circuit_evaluator, turing_machine
 from theory.computation import A5, MACHINES, machine_of, random_circuit
 from verify.claim import Run
-from verify.computation.boolean_circuits import circuits_by_thoughts, runs
+from verify.computation.circuits_by_thoughts import circuits_by_thoughts, runs
 from verify.computation.decoding import decoded
 from verify.computation.scratchpad import scratchpad as scratchpad_claim
 from verify.computation.scratchpad import touched
 from verify.computation.space_time import draw, space_time
 from verify.computation.turing import chosen, head_states, turing
 from verify.evidence.gaps import gap_finding
+from verify.evidence.picture import save
 from verify.finding import Verdict
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
@@ -43,7 +44,6 @@ def test_a_machine_of_ones_own(tmp_path):
     assert {*verdicts(turing, machine=str(path), steps=6, samples=1).values()} == {HOLDS}
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("claim", "options", "names"),
     [
@@ -94,8 +94,8 @@ def test_space_time():
 def test_pictures_of_many_states_and_symbols(tmp_path):
     rows = {f"q{q}": [f"{(s + 1) % 9}Rq{(q + 1) % 12}" for s in range(9)] for q in range(12)}
     machine = machine_of(rows, "many")
-    draw(tmp_path / "many.png", [(machine, machine.run(30))])
-    draw(tmp_path / "none.svg", [(machine, [])])
+    save(tmp_path / "many.png", draw, [(machine, machine.run(30))])
+    save(tmp_path / "none.svg", draw, [(machine, [])])
     assert {path.name for path in tmp_path.iterdir()} == {"many.png", "none.svg"}
 
 

@@ -67,7 +67,6 @@ def test_weights_beyond_int64_are_exact():
     assert circuit(all_sequences(2, 2))[:, 0].tolist() == [False, False, True, True]
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("make", "names"),
     [
@@ -259,7 +258,6 @@ def test_a_subcube_is_shown_with_stars():
     assert largest_constant_subcube([3, 3]).letters == (None,)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("values", "V", "names"),
     [

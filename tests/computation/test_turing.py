@@ -11,13 +11,7 @@ from refusals import rejects
 
 from constructions.computation import turing_machine
 from constructions.tokens import Tokens
-from theory.computation import (
-    MACHINES,
-    TuringMachine,
-    machine_of,
-    random_machine,
-    read_machine,
-)
+from theory.computation import MACHINES, TuringMachine, machine_of, random_machine, read_machine
 from theory.computation.turing import LEFT, RIGHT, Step
 from verify.computation.turing import by_definition
 
@@ -107,10 +101,7 @@ def test_any_history_goes_on_as_the_rules_say(addressed, n, m, seed, T):
 
 def increment():
     """Adds one to a binary number: to its end, then ones become zeros."""
-    rules = {
-        "right": ["0Lcarry", "1Rright", "2Rright"],
-        "carry": ["2Ldone", "2Ldone", "1Lcarry"],
-    }
+    rules = {"right": ["0Lcarry", "1Rright", "2Rright"], "carry": ["2Ldone", "2Ldone", "1Lcarry"]}
     return machine_of(rules, "increment")
 
 
@@ -205,10 +196,7 @@ def test_a_table_in_a_file(tmp_path):
         ('{"rules": {"A": ["0RA"]}, "start": "C"}', "start A"),
         ('{"rules": {"A": ["0RA"]}, "start": [0]}', "start"),
         ('{"rules": {"A": ["1111111111RA"]}}', "state A"),
-        (
-            '{"rules": {"A": ["0RA"]}, "blank": 0}',
-            "blank",
-        ),
+        ('{"rules": {"A": ["0RA"]}, "blank": 0}', "blank"),
     ],
 )
 def test_tables_that_are_none_are_refused(tmp_path, text, names):
@@ -242,10 +230,7 @@ BB2 = MACHINES["busy-beaver-2"]
         (lambda: turing_machine(BB2, 5, sharpness=0.1), "sharpness"),
         (lambda: turing_machine(BB2, 5).interface.prompt([2]), "word"),
         (lambda: turing_machine(BB2, 5)([12]), "tokens"),
-        (
-            lambda: turing_machine(BB2, 5, addressed=True)([0, 36]),
-            "token 36 2 35",
-        ),
+        (lambda: turing_machine(BB2, 5, addressed=True)([0, 36]), "token 36 2 35"),
         (lambda: decoded(turing_machine(BB2, 5), (), 6), "max_length"),
     ],
 )

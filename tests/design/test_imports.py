@@ -40,11 +40,12 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def defined_in(module: str, name: str, trees: Trees) -> str:
-    """The module that defines what `from module import name` imports."""
+    """The module of `from module import name`; of what a package re-exports, the one below it."""
     if f"{module}.{name}" in trees:
         return f"{module}.{name}"
-    for other, theirs in imports(trees[module]) if module in trees else ():
-        if theirs == name != "":
+    package = any(other.startswith(f"{module}.") for other in trees)
+    for other, theirs in imports(trees[module]) if package and name else ():
+        if theirs == name:
             return defined_in(other, name, trees)
     return module
 

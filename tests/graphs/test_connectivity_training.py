@@ -85,6 +85,21 @@ def test_refusals_of_the_task(values, names):
         Connectivity(*values)
 
 
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (lambda: Connectivity(10**6, 0.2).drawn(1, generator()), "1000000"),
+        (lambda: Connectivity(8, 0.2).drawn(-1, generator()), "count"),
+        (lambda: [*Connectivity(8, 0.2).evaluate(None, 0, 0)], "prompts"),
+        (lambda: [*Connectivity(8, 0.2).evaluate(None, 5, -1)], "seed"),
+    ],
+)
+def test_numbers_of_graphs_that_are_not_drawn(call, names):
+    with rejects(*names.split()):
+        call()
+
+
 @pytest.mark.parametrize("p", [0.99, 1e-9])
 def test_a_law_with_hardly_a_graph_of_the_kind_is_refused(p, monkeypatch):
     monkeypatch.setattr(module, "DRAWN_AGAIN", 20)

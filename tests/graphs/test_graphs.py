@@ -98,13 +98,15 @@ def test_families():
     assert components(two_clique(5)).tolist() == [0, 0, 2, 2, 2]
     assert components(two_chain(2)).tolist() == [0, 1]
     assert (side_by_side(path(2), path(1)) == from_edges([[1, 0]], 3)).all()
-    assert (from_edges([], 2) == np.eye(2)).all()
+    for none in ([], np.zeros((0, 2))):
+        assert (from_edges(none, 2) == np.eye(2)).all()
     assert (erdos_renyi(2, 5, 1, 0) == clique(5)).all()
     assert (erdos_renyi(2, 5, 0, 0) == np.eye(5)).all()
 
 
 def test_capacity():
     assert [capacity(layers) for layers in range(4)] == [1, 3, 9, 27]
+    assert capacity(10_000).bit_length() == 15850
     assert [least_layers(d) for d in (0, 1, 2, 3, 4, 9, 10, 27, 28)] == [0, 0, 1, 1, 2, 2, 3, 3, 4]
     assert beyond(path(5), 1).sum() == 2
     assert share_beyond(path(5), 1) == 2 / 25
@@ -136,54 +138,25 @@ def test_tensors_are_graphs_too():
 EYE = np.eye(3, dtype=int)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: as_adjacency(np.zeros((2, 3))), "A"),
-        (lambda: as_adjacency(np.ones(3)), "A"),
-        (lambda: as_adjacency(np.zeros((0, 0))), "A"),
-        (lambda: as_adjacency(EYE, 4), "A"),
-        (lambda: as_adjacency(2 * EYE), "A"),
-        (lambda: as_adjacency(-EYE), "A"),
-        (lambda: as_adjacency(EYE / 2), "A"),
-        (lambda: as_adjacency(EYE * np.nan), "A"),
+        (lambda: as_adjacency(EYE, 4), "A n"),
         (lambda: as_adjacency(EYE + np.eye(3, k=1)), "A 0 1"),
-        (lambda: as_adjacency(EYE * 0), "A 0"),
         (lambda: as_adjacency(path(3) - np.diag([0, 1, 0])), "A 1"),
-        (lambda: as_adjacency("graph"), "A"),
-        (lambda: from_edges([[0, 3]], 3), "3"),
-        (lambda: from_edges([[-1, 0]], 3), "-1"),
-        (lambda: from_edges([[0.5, 1]], 3), "edges"),
-        (lambda: from_edges([[True, False]], 3), "edges"),
-        (lambda: from_edges([0, 1], 3), "edges"),
-        (lambda: from_edges([], 0), "n"),
-        (lambda: relabelled(EYE, [0, 1]), "order"),
         (lambda: relabelled(EYE, [0, 1, 1]), "order"),
-        (lambda: all_graphs(7), "7 6"),
-        (lambda: all_graphs(0), "n"),
-        (lambda: path(0), "n"),
-        (lambda: clique(True), "n"),
         (lambda: cycles(), "cycle"),
         (lambda: cycles(4, 2), "cycle 2"),
-        (lambda: two_chain(1), "n"),
-        (lambda: two_clique(2.0), "n"),
-        (lambda: erdos_renyi(0, 3, 0.5, 0), "count"),
-        (lambda: erdos_renyi(1, 0, 0.5, 0), "n"),
-        (lambda: erdos_renyi(1, 3, 1.5, 0), "p"),
-        (lambda: erdos_renyi(1, 3, -0.5, 0), "p"),
-        (lambda: erdos_renyi(1, 3, np.nan, 0), "p"),
-        (lambda: walk_counts(EYE, -1), "k"),
-        (lambda: walks_from(EYE, 1.5), "k"),
-        (lambda: walks(EYE, True), "k"),
-        (lambda: capacity(-1), "layers"),
-        (lambda: least_layers(2.5), "distance"),
-        (lambda: tripling_polynomial(8), "layers"),
-        (lambda: gram_polynomial(-1), "layers"),
-        (lambda: disentangled_polynomial(99), "layers"),
-        (lambda: disentangled_features(all_graphs(2), []), "A"),
-        (lambda: disentangled_features(EYE, [EYE]), "weights"),
-        (lambda: disentangled_features(EYE, [np.eye(6)]), "weights"),
+        (lambda: cycles(4, True), "cycle"),
+        (lambda: side_by_side(), "graphs"),
+        (lambda: side_by_side(np.ones((2, 3))), "A"),
+        (lambda: side_by_side(all_graphs(2)), "graphs"),
+        (lambda: disentangled_features(EYE, [EYE]), "weights[0]"),
+        (lambda: disentangled_features(EYE, [np.eye(6)]), "weights[0]"),
+        (
+            lambda: disentangled_features(EYE[:1, :1], [np.full((2, 2), 0.5, dtype=object)]),
+            "weights[0]",
+        ),
     ],
 )
 def test_what_is_no_graph_is_refused(call, names):
@@ -191,10 +164,7 @@ def test_what_is_no_graph_is_refused(call, names):
         call()
 
 
-@pytest.mark.parametrize("family", [path, clique, two_chain, two_clique, cycles])
-def test_graphs_that_no_memory_holds_are_refused(family, monkeypatch):
+def test_cycles_that_no_memory_holds_are_rejected(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 2**30)
     with rejects("nodes"):
-        family(10**9)
-    with rejects("1000000000", "10"):
-        erdos_renyi(10**9, 10, 0.5, 0)
+        cycles(10**9)

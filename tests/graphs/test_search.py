@@ -23,6 +23,7 @@ from verify.claim import Run, installed
 from verify.finding import Verdict
 from verify.graphs.search import whole_component
 
+FOUND = search(3).interface.found
 EDGES = st.integers(1, 8).flatmap(
     lambda n: st.tuples(
         st.just(n),
@@ -95,6 +96,11 @@ def test_a_search_that_stops_too_early_is_noticed():
     assert whole_component(model, [graph]).verdict is Verdict.FAILS
 
 
+def test_found_are_the_nodes_up_to_bottom():
+    assert FOUND([1, -1, 2]) == [1]
+    assert FOUND([]) == []
+
+
 def test_softmax_at_a_sharpness_that_no_size_changes():
     assert search(12).least_sharpness() == search(3, 2).least_sharpness() < 4
     rng = np.random.default_rng(0)
@@ -144,27 +150,23 @@ def test_files_that_hold_no_edges(tmp_path, text, names):
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: search(0), "nodes"),
-        (lambda: search(True), "nodes"),
-        (lambda: search(3, -1), "edges"),
         (lambda: search(10**9, 3), "edges nodes"),
         (lambda: search(3, sharpness=1.0), "sharpness"),
-        (lambda: search(3).interface.prompt([[0, 3]], 0), "3"),
-        (lambda: search(3).interface.prompt([[0, 1, 2]], 0), "edges"),
+        (lambda: search(3).interface.prompt([[0, 3]], 0), "edges 3"),
         (lambda: search(3).interface.prompt([[0.5, 1]], 0), "edges"),
-        (lambda: search(3).interface.prompt([[0, 1]], 3), "source"),
-        (lambda: search(3).interface.prompt([[0, 1]], -1), "source"),
-        (lambda: search(3).interface.prompt([[0, 1]], None), "source"),
+        (lambda: search(3).interface.prompt([[0, 1]], 3), "source 3"),
         (lambda: search(3, 1).interface.prompt([[0, 1], [1, 2]], 0), "2 edges"),
         (lambda: search(3).generate([4, 5], 2), "source"),
         (lambda: search(3).generate([], 2), "sequence"),
         (lambda: search(3)([12]), "tokens"),
         (lambda: search(3, 1)([4, 0, 1, 2, 0]), "5 4 max_length"),
         (lambda: search(3, 1).generate([4, 0], 4), "2 4"),
-        (lambda: by_edges([[0, 1]], 2, 2), "source"),
-        (lambda: reachable([[0, 1]], 2, True), "source"),
-        (lambda: both_ways(all_graphs(2)), "A"),
-        (lambda: by_edges([[0, 1]], 0, 0), "n"),
+        (lambda: search(3).generate(search(3).interface.prompt([[0, 1]], 0), 10**9), "3 steps"),
+        (lambda: FOUND(None), "tokens"),
+        (lambda: FOUND([[1, -1], [2, -1]]), "tokens"),
+        (lambda: FOUND([1.5, -1]), "tokens"),
+        (lambda: FOUND([77, -1]), "tokens"),
+        (lambda: read_edges("nowhere.json"), "nowhere.json"),
     ],
 )
 def test_what_it_does_not_take_is_refused(call, names):

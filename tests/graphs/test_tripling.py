@@ -118,18 +118,10 @@ def test_layers_are_one():
     assert len(model.blocks[0].mlp.b_in) == 6
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: tripling(0, 1), "n"),
-        (lambda: tripling(True, 1), "n"),
-        (lambda: tripling(3, -1), "layers"),
-        (lambda: tripling(3, 1.0), "layers"),
-        (lambda: tripling(3, 1, clipped=1), "clipped"),
-        (lambda: tripling(10**9, 1), "layers"),
-        (lambda: tripling(3, 10**12), "layers"),
-        (lambda: tripling(3, 1)(np.eye(4)), "A"),
+        (lambda: tripling(3, 1)(np.eye(4)), "A 4 3"),
         (lambda: tripling(3, 1)(np.eye(3) * np.nan), "A"),
         (lambda: tripling(3, 1)(np.eye(3), np.eye(3)), "2 A"),
         (lambda: tripling(3, 1).generate([0], 1), "tripling"),

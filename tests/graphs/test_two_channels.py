@@ -20,6 +20,7 @@ from theory.graphs import (
 from verify.claim import Run
 from verify.graphs.two_channels import channels
 
+ONE = np.ones((1, 1), dtype=int)
 CASES = st.tuples(st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 999))
 
 
@@ -63,14 +64,13 @@ def test_i_and_j_by_hand():
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: two_channels(np.ones((2, 2)), 1), "n"),
-        (lambda: two_channels(np.ones((2, 2)), 0), "n"),
         (lambda: two_channels(np.ones((3, 4)), 2), "W"),
-        (lambda: two_channels(np.ones(4), 2), "W"),
-        (lambda: orthogonal_split(np.ones((0, 2)), 2), "W"),
-        (lambda: orthogonal_split(np.full((2, 2), np.nan), 2), "W"),
-        (lambda: orthogonal_split([["a", "b"], ["c", "d"]], 2), "W"),
-        (lambda: two_channels_by_definition(np.ones((8, 8)), 8), "8 7"),
+        (lambda: orthogonal_split(np.ones((4, 3)), 2), "W"),
+        (lambda: two_channels([[Fraction(1), "a"], [1, 1]], 2), "W"),
+        (lambda: kronecker(Channels(ONE, np.ones((1, 2))), 2), "A B"),
+        (lambda: kronecker(Channels(ONE[0], ONE[0]), 2), "A B"),
+        (lambda: kronecker(Channels(ONE * np.nan, ONE), 2), "A"),
+        (lambda: kronecker(Channels(ONE, [["a"]]), 2), "B"),
     ],
 )
 def test_what_has_no_channels_is_refused(call, names):

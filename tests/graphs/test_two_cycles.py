@@ -51,16 +51,6 @@ def test_on_other_graphs_nothing_is_said():
     assert (two_cycles(1)(path(8)).numpy() != connected(path(8))).any()
 
 
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("call", "names"),
-    [
-        (lambda: two_cycles(0), "layers"),
-        (lambda: two_cycles(True), "layers"),
-        (lambda: two_cycles(10**12), "layers"),
-        (lambda: two_cycles(1)(np.eye(9)), "A"),
-    ],
-)
-def test_what_it_does_not_take(call, names):
-    with rejects(*names.split()):
-        call()
+def test_graphs_of_another_size_are_rejected():
+    with rejects("A"):
+        two_cycles(1)(np.eye(9))

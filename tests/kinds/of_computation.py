@@ -11,8 +11,8 @@ from theory.computation import (
     S3,
     Set,
     Step,
+    bounded_dyck,
     cascade,
-    flip_flop,
     formula,
     list_ranking,
     regular_expression,
@@ -28,7 +28,7 @@ WITHOUT: dict[str, str] = {"theory.computation.product": "it takes any number of
 # Of each class that parameters are of, by its name: makes one.
 EXAMPLES: dict[str, Callable[[], Any]] = {
     "Semiautomaton": lambda: S3,
-    "Cascade": lambda: cascade(flip_flop()),
+    "Cascade": lambda: cascade(bounded_dyck(2)),
     "Language": lambda: regular_expression("ab", "ab"),
     "Program": lambda: list_ranking(3),
     "TuringMachine": lambda: MACHINES["busy-beaver-2"],
@@ -45,6 +45,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "theory.computation.Semiautomaton": {"transitions": S3.transitions},
     "theory.computation.ThresholdCircuit": {"gates": (ThresholdGate((0, 1), (1, 1), 2),)},
     "theory.computation.TuringMachine": {"rules": MACHINES["busy-beaver-2"].rules},
+    "theory.computation.from_cascade": {"letters": "abc"},
     "theory.computation.formula": {"text": "a since b"},
     "theory.computation.language_of": {"of": formula("a since b", "ab")},
     "theory.computation.machine_of": {"rules": {"A": ["1RA", None]}},

@@ -3,16 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from constructions.language import string_model
+from theory import language
+
 # Packages whose functions have no kinds yet: whoever has declared them takes the name out.
-MIGRATING = {"theory.language", "constructions.language"}
+MIGRATING: set[str] = set()
 
 # "theory.language.function", or "theory.language.function:parameter": why it has no kind.
-WITHOUT: dict[str, str] = {}
+WITHOUT = dict.fromkeys(
+    ("theory.language.restricted:tree", "theory.language.says:tree"),
+    "a tree is nested, and is checked on the way through it",
+)
 
 # Of each class that parameters are of, by its name: makes one.
-EXAMPLES: dict[str, Callable[[], Any]] = {}
+EXAMPLES: dict[str, Callable[[], Any]] = {
+    "Log": lambda: language.log(2),
+    "LogLinear": lambda: language.log_linear([Fraction(1, 2)] * 2, [[0], [1]]),
+    "ParityTree": lambda: language.parity_tree(2, [0, 1]),
+    "Source": language.even_process,
+}
 
 # Arguments of a call that works, where the examples of the kinds make none; the others stay theirs.
-ARGUMENTS: dict[str, dict[str, Any]] = {}
+HALF, EVEN = Fraction(1, 2), (Fraction(1, 2), Fraction(1, 2))
+SAYS = {"model": string_model([[0, 1]], [1], 2)}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "theory.language.chances_of_seen": {"counts": [1, 2]},
+    "theory.language.circuit": {"gates": [(0, 1, 8)]},
+    "theory.language.common_scale_loss": {"p": EVEN, "g": EVEN},
+    "theory.language.enough_samples": {"room": Fraction(1, 4)},
+    "theory.language.is_it_valid": {
+        "weights": EVEN, "p": [[1, 0]] * 2, "g": [EVEN] * 2, "valid": [[0]] * 2
+    },
+    "theory.language.letters_by_elimination": {"parities": [1, 1]},
+    "theory.language.letters_by_solving": {"tokens": [[0, 1], [0, 1]]},
+    "theory.language.levels": {"facts": [0, 1], "unseen": [1]},
+    "theory.language.projection": {"p": EVEN},
+    "theory.language.restricted": {"tree": (0, 0, 1)},
+    "theory.language.restricted_terms": {"terms": [frozenset({(0, 1)})]},
+    "theory.language.says": {"tree": (0, 0, 1)},
+    "theory.language.seen_once": {"counts": [1, 1]},
+    "theory.language.source": {"start": [1], "steps": [[[HALF]], [[HALF]]]},
+    "theory.language.terms_by_restriction": {"samples": [{frozenset({(0, 1)})}]},
+    "theory.language.tree_by_restriction": {
+        "samples": [(np.array([-1, 0]), 1), (np.array([0, -1]), 1)]
+    },
+    "theory.language.window_cost": {"window": 1},
+    "theory.language.window_entropy_by_definition": {"window": 1},
+    **{
+        f"theory.language.{name}": {"A": [0]}
+        for name in ("best_scale", "rescaled", "rescaling_gain")
+    },
+    "constructions.language.fact_model": {"facts": [[0, 1], [1, 0]], "counts": [1, 2]},
+    "constructions.language.log_probabilities": SAYS | {"tokens": [2, 0]},
+    "constructions.language.sample": SAYS | {"tokens": [2], "steps": 1},
+    "constructions.language.string_model": {"chances": EVEN, "strings": [[0, 1], [1, 0]]},
+    "constructions.language.string_probabilities": SAYS,
+}  # fmt: skip

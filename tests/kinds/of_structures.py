@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from theory.structures import binary_search, row_order, simhash
+
 # Packages whose functions have no kinds yet: whoever has declared them takes the name out.
-MIGRATING = {"theory.structures", "constructions.structures"}
+MIGRATING: set[str] = set()
 
 # "theory.structures.function", or "theory.structures.function:parameter": why it has no kind.
 WITHOUT: dict[str, str] = {}
@@ -15,4 +17,20 @@ WITHOUT: dict[str, str] = {}
 EXAMPLES: dict[str, Callable[[], Any]] = {}
 
 # Arguments of a call that works, where the examples of the kinds make none; the others stay theirs.
-ARGUMENTS: dict[str, dict[str, Any]] = {}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "theory.structures.best_trees": {"N": 5},
+    "theory.structures.found_at": {"trees": [1, 0, 2], "N": 3},
+    "theory.structures.found_at_once": {"order": lambda x: row_order(x, 2)},
+    "theory.structures.found_in_buckets": {"hashed": simhash([[1.0, -0.5]])},
+    "theory.structures.in_order": {"order": [1, 0]},
+    "theory.structures.interpolated": {"v_lo": 0, "v_hi": 1},
+    "theory.structures.interpolation_search": {"low": 0, "high": 1},
+    "theory.structures.greedy_bayes": {"low": 0, "high": 1},
+    "theory.structures.looked_at": {"strategy": binary_search},
+    "theory.structures.one_row_error": {"p": [0.5, 0.5]},
+    **{
+        f"theory.structures.{name}": {"low": 0, "high": 1}
+        for name in ("bucket_of", "table_of", "table_lookup")
+    },
+    "constructions.structures.kd_layout": {"N": 7},
+}

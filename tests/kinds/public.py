@@ -16,7 +16,8 @@ TOPICS = (
     *("sensitivity", "structures"),
 )
 ROOMS = [f"{package}.{topic}" for package in ("theory", "constructions") for topic in TOPICS]
-TABLES = [import_module(f"of_{topic}") for topic in TOPICS]
+ROOMS += ["constructions.stock", "constructions.trained", "constructions"]
+TABLES = [import_module(f"of_{topic}") for topic in (*TOPICS, "stock", "trained")]
 """What the examples of the kinds do not give: `of_arithmetic.py` says what each table holds."""
 
 MIGRATING: set[str] = set().union(*(each.MIGRATING for each in TABLES))
@@ -29,12 +30,17 @@ FAR = 10**6
 
 
 def public() -> dict[str, Any]:
-    """The functions, and the classes that check what they are made of, by name: room.name."""
-    found = {}
+    """The functions, and the classes that check what they are made of, by name: room.name.
+
+    What two rooms export is named by the first.
+    """
+    found: dict[str, Any] = {}
     for room in ROOMS:
         module = import_module(room)
         for name in module.__all__:
             it = getattr(module, name)
+            if it in found.values():
+                continue
             if inspect.isfunction(it) or kinds_of(it) is not None or makes_itself(it):
                 found[f"{room}.{name}"] = it
     return found
@@ -52,7 +58,7 @@ def room_of(name: str) -> str:
 def missing(name: str, it: Any) -> Iterator[str]:
     """What of a public function has no kind: the function, or `function:parameter`."""
     kinds = kinds_of(it)
-    if kinds is None:
+    if kinds is None and inspect.signature(it).parameters:
         yield name
     for parameter, kind in (kinds or {}).items():
         if kind is None:

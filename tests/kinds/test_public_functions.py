@@ -65,7 +65,7 @@ def refuses_all_wrong_arguments(name: str, it: Any) -> None:
                 it(**given)
         except BaseException as error:
             raise AssertionError(f"{name} with {parameter} = {given[parameter]!r}") from error
-    assert tried or not inspect.signature(it).parameters, name
+    assert tried or not any(kinds_of(it).values()), name
 
 
 @pytest.mark.parametrize("name", CHECKED)
@@ -122,11 +122,18 @@ def _outcome(it: Any, given: dict[str, Any]) -> str:
     return "an answer"
 
 
+NEEDS = {"constructions.stock.to_gpt2": "transformers"}
+"""Packages that a function needs and an installation may lack."""
+
+
 @pytest.mark.parametrize(
     "name",
     [n for n, it in CHECKED.items() if room_of(n) not in MIGRATING and [*huge_arguments(it)]],
 )
-def test_huge_sizes_are_answered_or_refused_at_once(name):
+def test_huge_sizes_are_answered_or_refused_at_once(name, tmp_path, monkeypatch):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    monkeypatch.chdir(tmp_path)  # where files are written
     assert not answers_or_refuses(name, CHECKED[name])
 
 
@@ -190,4 +197,4 @@ def test_planted_faults_are_found(monkeypatch):
 
 def test_examples_of_classes_are_of_them():
     for name, make in EXAMPLES.items():
-        assert type(make()).__name__ == name
+        assert name in [base.__name__ for base in type(make()).__mro__]

@@ -163,21 +163,9 @@ def test_the_radius_of_a_cover_is_not_idle():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: head([1.0], [1.0], [[1.0, 2.0]]), "q"),
-        (lambda: head([1.0], [1.0], [1.0]), "X"),
         (lambda: nearest_in_cover([Fraction(2)], Fraction(1), 3), "q"),
-        (lambda: nearest_in_cover([Fraction(0)], Fraction(0), 3), "A"),
         (lambda: nearest_in_cover([Fraction(0)], Fraction(1), 10**7), "10000000"),
-        (lambda: cover_radius(0.0, 1.0, 1.0, 1, 1), "A"),
-        (lambda: log_cover_size(0, 1, 1), "d"),
-        (lambda: occam(-1.0, 3, 0.1), "log_size"),
-        (lambda: occam(1.0, 0, 0.1), "samples"),
-        (lambda: occam(1.0, 3, 1.0), "delta"),
-        (lambda: margin_certificate(2, 1.0, 1.0, 1.0, 0.0, 9, 0.1), "margin"),
-        (lambda: random_conjunction(2, 3, rng()), "k"),
         (lambda: balanced_accuracy(np.ones(2), np.ones(2, dtype=int)), "labels"),
-        (lambda: binary_entropy(1.5), "p"),
-        (lambda: least_samples(3, 2, -0.5), "-0.5"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(call, parameter):

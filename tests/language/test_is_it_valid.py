@@ -49,17 +49,11 @@ def test_over_confidence_is_lost_in_the_loss():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: is_it_valid([F(1, 2)], [[1, 0]], [[1, 0]], [[0]]), "weights"),
-        (lambda: is_it_valid([1], [[1, 0]], [[1, 1]], [[0]]), "q"),
-        (lambda: is_it_valid([1], [[2, -1]], [[1, 0]], [[0]]), "p"),
-        (lambda: is_it_valid([1], [[1, 0]], [[float("nan"), 1]], [[0]]), "q nan"),
         (lambda: is_it_valid([1], [[1, 0]], [[1, 0, 0]], [[0]]), "p"),
         (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[0, 1]]), "valid"),
         (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[1]]), "p"),
         (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[0], [0]]), "weights"),
         (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [[2]]), "valid"),
-        (lambda: is_it_valid([1], 1, [[1, 0]], [[0]]), "p"),
-        (lambda: is_it_valid([1], [[1, 0]], [[1, 0]], [0]), "valid"),
         (lambda: ONE.choice_bound, "prompts"),
     ],
 )

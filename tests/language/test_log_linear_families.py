@@ -84,16 +84,12 @@ def test_one_scale_for_all_prompts():
     ("call", "parameter"),
     [
         (lambda: log_linear(QUARTERS, [[1], [2]]), "features"),
-        (lambda: log_linear(QUARTERS, [[0.5]] * 4), "features"),
-        (lambda: log_linear([1, 1], [[1], [2]]), "base"),
         (lambda: FAMILY.at([1]), "x"),
         (lambda: FAMILY.at([1, 0]), "x"),
         (lambda: FAMILY.mean([1]), "p"),
         (lambda: projection(log_linear([1, 0], [[0], [1]]), [0, 1]), "p"),
         (lambda: rescaled(QUARTERS, [4], 2), "A"),
-        (lambda: rescaled(QUARTERS, [0], 0), "s"),
         (lambda: best_scale(QUARTERS, QUARTERS, [0, 1, 2, 3]), "p"),
-        (lambda: common_scale_loss([1], [F(1, 2)], [1], 2), "p"),
         (lambda: common_scale_loss([1], [F(1, 2)] * 2, [F(1, 2)], 2), "weights"),
     ],
 )

@@ -154,19 +154,11 @@ def test_steps_of_permuted_labels_give_no_tree():
     [
         (lambda: parity_tree(8, [0, 1, 2]), "letters"),
         (lambda: parity_tree(8, [0]), "letters"),
-        (lambda: parity_tree(2, [0, 1, 2, 3]), "letters"),
         (lambda: parity_tree(4, [1, 1]), "letters"),
-        (lambda: parity_tree(0, [1, 2]), "d"),
-        (lambda: with_steps(shuffled(4, 2), [[0, 1, 1, 1]]), "bits"),
         (lambda: with_steps(shuffled(4, 2), [[1, 1, 1]]), "bits"),
         (lambda: gradient(shuffled(4, 2), 3, cube(4)), "node"),
         (lambda: gradient_by_counting(shuffled(4, 2), 5), "node"),
-        (lambda: relations(shuffled(4, 2), -1), "node"),
         (lambda: gradient(shuffled(8, 2), 8, np.broadcast_to(1, (2**22, 8))), "words"),
-        (lambda: link(1.5), "z"),
-        (lambda: link(float("nan")), "z"),
-        (lambda: enough_samples(shuffled(8, 4), 1.0), "delta"),
-        (lambda: enough_samples(shuffled(8, 4), 0), "delta"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(call, parameter):

@@ -74,17 +74,13 @@ def test_errors_of_predicting_and_of_sampling():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: source([F(1, 2)], [[[1]]]), "start"),
         (lambda: source([1], [[[F(1, 2)]]]), "state 0"),
         (lambda: source([1], [[[1, 0]]]), "steps"),
         (lambda: source([1], []), "steps"),
-        (lambda: conditional_entropy(EVEN, 0), "t"),
-        (lambda: window_cost(EVEN, 3, 3), "window"),
         (lambda: window_cost(fork(), 2, 1), "source"),
         (lambda: entropy_rate(fork()), "source"),
         (lambda: window_entropy_by_definition(EVEN, 17, 1), "2^17"),
         (lambda: most_probable_text(EVEN, 25), "2^25"),
-        (lambda: most_sampling_error(F(1, 2), 1), "outcomes"),
     ],
 )
 def test_what_is_no_source_is_refused(call, parameter, unchecked):

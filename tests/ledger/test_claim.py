@@ -1,6 +1,7 @@
 """Claims and their statements."""
 
 import inspect
+from pkgutil import resolve_name
 
 from verify.claim import installed
 from verify.ledger.theorems import entries_of, ledger
@@ -18,8 +19,9 @@ def test_claims_and_ledger_name_each_other():
 
 
 def test_claims_that_offer_a_picture_draw_one():
-    """Each is drawn where the claim is, if a picture is asked for."""
+    """Each names a function, and its module hands over what that draws."""
     for name, point in installed().items():
         claim = point.load()
-        draws = "run.plot" in inspect.getsource(inspect.getmodule(claim.check))
-        assert draws or not claim.draws, f"{name} offers --plot and draws nothing"
+        draws = "run.draw(" in inspect.getsource(inspect.getmodule(claim.check))
+        assert draws == bool(claim.picture), name
+        assert not draws or callable(resolve_name(claim.picture)), name

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from flint import arb
 
+from theory.balls import UNIT, exactly, norm
+from theory.memory.hopfield_balls import ModernNetwork, spectral_bound
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import UNIT, all_hold, apart, below, coincide, exactly, same
+from verify.evidence.enclosure import all_hold, apart, below, coincide, same
 from verify.finding import Verdict
 from verify.memory import modern_hopfield_bounds, modern_hopfield_energy
 from verify.memory.attention_is_hopfield import attention_is_hopfield
-from verify.memory.hopfield_balls import ModernNetwork, spectral_bound
 from verify.memory.modern_hopfield import modern_hopfield
-from verify.memory.vectors import norm
 
 SMALL = {"d": 2, "patterns": 3}
 

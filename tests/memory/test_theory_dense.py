@@ -218,23 +218,10 @@ def test_edges():
     assert np.array_equal(dense_preferred(equal, equal[0], 4), equal[0])
 
 
-@pytest.mark.parametrize("degree", [1, 0, -2, 2.0, True, "cubic"])
-def test_bad_degrees(degree, unchecked):
-    for function in (dense_preferred, dense_energy):
-        with rejects("degree"):
-            function([[1, 1]], [1, 1], degree)
-
-
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: dense_preferred([1, 1], [1, 1], 2), "patterns"),
-        (lambda: dense_preferred([[1, 1]], [1, 1, 1], 2), "s"),
-        (lambda: dense_preferred([[1, 0]], [1, 1], 2), "patterns"),
         (lambda: dense_update([[1, 1]], [1, 1], 2, [1, 1]), "order"),
-        (lambda: dense_update([[1, 1]], [1, 1], 2, [0, 1], sweeps=-1), "sweeps"),
-        (lambda: dense_preferred_by_definition([[1, 1]], [[1, 1]], 2), "s"),
-        (lambda: exponential_log_energy([[1, 1]], [2, 1]), "s"),
     ],
 )
 def test_bad_input(call, name, unchecked):

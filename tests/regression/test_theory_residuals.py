@@ -141,25 +141,10 @@ def test_broadcasting():
     assert r.chebyshev_residual(np.ones((4, 1, 2)), k, 0.5, [1.0, 2.0]).shape == (4, 3, 2)
 
 
-@pytest.mark.parametrize(
-    ("name", "function", "arguments"),
-    [
-        ("eigenvalue", r.gradient_descent_residual, (-1.0, 1, 1.0)),
-        ("k", r.gradient_descent_fitted, (1.0, -1, 1.0)),
-        ("step_size", r.gradient_descent_fitted, (1.0, 1, 0.0)),
-        ("k", r.newton_residual, (1.0, 0.5, 1.0)),
-        ("start", r.newton_fitted, (1.0, 1, 1.0, "x")),
-        ("order", r.hyperpower_fitted, (1.0, 1, 1, 1.0)),
-        ("alpha", r.hyperpower_residual, (1.0, 1, 2, np.nan)),
-        ("penalty", r.ridge_residual, (1.0, 0.0)),
-        ("eigenvalue", r.ridge_fitted, (np.nan, 1.0)),
-        ("smallest", r.chebyshev_residual, (1.0, 1, 2.0, 1.0)),
-        ("smallest", r.chebyshev_fitted, (1.0, 1, 0.0, 1.0)),
-    ],
-)
-def test_what_is_out_of_range_is_rejected(name, function, arguments):
-    with rejects(name):
-        function(*arguments)
+def test_bounds_in_the_other_order_are_rejected():
+    for function in (r.chebyshev_residual, r.chebyshev_fitted):
+        with rejects("smallest", "largest"):
+            function(1.0, 1, 2.0, 1.0)
 
 
 def test_the_residual_of_no_step_keeps_its_sign():

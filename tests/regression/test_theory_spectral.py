@@ -289,9 +289,6 @@ ROWS = np.ones((3, 2))
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("y", (ROWS, np.ones(4), np.ones(2))),
-        ("x_query", (ROWS, np.ones(3), np.ones(3))),
-        ("x_query", (ROWS, np.ones(3), [1.0, np.nan])),
         ("x", (1e200 * ROWS, np.ones(3), np.ones(2))),
         ("predictions", (1e-9 * ROWS, np.full(3, 1e300), [1e300, 1.0])),
     ],

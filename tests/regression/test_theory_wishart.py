@@ -70,16 +70,9 @@ def test_against_sampling(n, d):
             assert abs(float(found) - traces.mean()) <= 5 * error
 
 
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        *(("n", (5, 3, 2)), ("n", (2, 3, 2))),  # n − d has to be odd and positive
-        *(("d", (4, 0, 2)), ("count", (4, 3, 0))),
-        *(("largest", (4, 3, 2, -1.0)), ("largest", (4, 3, 2, float("nan")))),
-        ("largest", (20, 5, 2, 1e-300)),
-    ],
-)
-def test_what_is_out_of_range_is_rejected(name, arguments):
-    with rejects(name):
-        wishart_moments(*arguments)
+def test_what_has_no_finite_sums_or_too_little_precision_is_rejected():
+    for n in (2, 5):  # n − d has to be odd and positive
+        with rejects("n", "d"):
+            wishart_moments(n, 3, 2)
+    with rejects("largest"):
+        wishart_moments(20, 5, 2, 1e-300)

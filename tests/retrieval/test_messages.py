@@ -364,7 +364,7 @@ def test_binary_numbers_do_not_collide_until_they_are_rounded():
         (lambda: Split(layer(0), 4, (1,), 2, "half"), "precision"),
         (lambda: split_of(layer(0), [0, 1], {0}).message([0, 2]), "2 tokens"),
         (lambda: split_of(layer(0), [0, 1], {0}).message([0, 1, 1]), "3 tokens"),
-        (lambda: split_of(layer(0), [0, 1], {0}).message([V, 1]), "vocabulary"),
+        (lambda: split_of(layer(0), [0, 1], {0}).message([V, 1]), "tokens"),
         (
             lambda: collision(
                 split_of(layer(0), [0, 1], {0}), [(0, 1)], list, np.random.default_rng(0), ()

@@ -14,7 +14,7 @@ from verify.retrieval.composition import composition
 from verify.retrieval.hop import hop
 from verify.retrieval.induction import induction
 from verify.retrieval.nearest_neighbour import nearest_neighbour
-from verify.retrieval.ngram import in_context_ngram
+from verify.retrieval.ngram import ngram
 from verify.selftest.tensor_mutations import FAULTS
 
 
@@ -25,7 +25,7 @@ def not_holding(findings):
 @pytest.mark.parametrize(
     ("claim", "sizes"),
     [
-        *((claim, (1, 1)) for claim in (attention_patterns, in_context_ngram, hop)),
+        *((claim, (1, 1)) for claim in (attention_patterns, ngram, hop)),
         *((claim, (2, 5)) for claim in (induction, hop)),
     ],
 )

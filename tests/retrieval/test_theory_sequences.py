@@ -168,7 +168,6 @@ def test_latest_match_just_before_the_end():
         assert (last[1::2] == length - 1).all()
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
     [

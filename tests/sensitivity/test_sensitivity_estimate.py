@@ -107,25 +107,6 @@ def test_the_interval_is_the_value_and_its_radius():
     assert s.Estimate(np.array([0.01, 0.03]), 50, 0.05).interval[0] == 0
 
 
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("given", "names"),
-    [
-        (([0.5], 0, 0.1), "count"),
-        (([0.5], 3, 1), "eta"),
-        (([0.5], 3, 0), "eta"),
-        (([], 3, 0.1), "by_place"),
-        (([[0.5]], 3, 0.1), "by_place"),
-        (([1.5], 3, 0.1), "by_place"),
-        (([float("nan")], 3, 0.1), "by_place"),
-        ((["a"], 3, 0.1), "by_place"),
-    ],
-)
-def test_what_is_no_estimate(given, names):
-    with rejects(*names.split()):
-        s.Estimate(*given)
-
-
 def test_forced_changes_always_change_and_redrawn_ones_sometimes_do():
     tokens = random_sequences(200, 3, 4, 0)
     whole = s.sensitivity(lambda x: x, tokens, s.forced(4))
@@ -211,25 +192,6 @@ def measured(model=majority, inputs=WORDS, change=FLIPPED, **options):
     return s.sensitivity(model, inputs, change, **options)
 
 
-@pytest.mark.parametrize("eta", [0.0, 1.0, -1.0, 2.0, float("nan"), True, 5e-324])
-def test_eta_is_between_0_and_1(eta):
-    with rejects("eta"):
-        measured(eta=eta)
-
-
-@pytest.mark.parametrize("sigma", [0.0, -1.0, float("inf"), float("nan"), True])
-def test_sigma_is_above_0(sigma):
-    with rejects("sigma"):
-        s.noisy_patches(2, sigma)
-
-
-@pytest.mark.parametrize("V", [1, 0, -2, True])
-def test_a_token_needs_another_symbol(V):
-    for change in (s.forced, s.redrawn):
-        with rejects("vocabulary_size"):
-            change(V)
-
-
 @pytest.mark.parametrize(
     ("inputs", "change"),
     [
@@ -250,7 +212,6 @@ def test_other_inputs_are_rejected(inputs, change):
 @pytest.mark.parametrize(
     ("model", "names"),
     [
-        (None, "model"),
         (nn.Linear(5, 2), "model predictions"),
         (lambda x: x.mean(1), "predictions float64"),
         (lambda x: np.zeros(3, int), "predictions 32"),
@@ -267,7 +228,6 @@ def test_other_predictions_are_rejected(model, names, unchecked):
 @pytest.mark.parametrize(
     "change",
     [
-        "forced",
         s.forced,
         lambda inputs: inputs,
         lambda inputs, rng: iter(()),
@@ -280,24 +240,6 @@ def test_other_predictions_are_rejected(model, names, unchecked):
 def test_what_is_no_change_is_rejected(change, unchecked):
     with rejects("change"):
         measured(lambda x: x[:, 0], change=change)
-
-
-@pytest.mark.parametrize(
-    ("call", "names"),
-    [
-        (lambda: measured(seed="abc"), "seed"),
-        (lambda: measured(seed=-1), "seed"),
-        (lambda: s.noisy_patches(0, 1.0), "size"),
-        (lambda: s.walsh_hadamard_by_definition(np.ones(2**15, int)), "14"),
-        (lambda: s.noise_sensitivity_by_definition(np.ones(2**15, int), 0.1), "14"),
-        (lambda: s.majority_mean_influence(10**7 + 1), "d 100000"),
-        (lambda: s.eigenvalues([1], 10**5), "d 300"),
-        (lambda: s.junta_table(-1, [1]), "k"),
-    ],
-)
-def test_what_is_rejected_in_one_line(call, names, unchecked):
-    with rejects(*names.split()):
-        call()
 
 
 def test_lists_and_tensors_are_inputs_too():
@@ -316,12 +258,6 @@ def with_outputs(outputs):
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: predictions(majority), "model torch"),
-        (lambda: predictions(nn.Identity(), 0), "batch"),
-        (lambda: predictions(nn.Linear(2, 2), dtype="float32"), "dtype"),
-        (lambda: predictions(nn.Identity(), threshold=float("nan")), "threshold"),
-        (lambda: predictions(nn.Identity(), threshold=True), "threshold"),
-        (lambda: predictions(nn.Identity(), threshold=[0.0, 1.0]), "threshold"),
         (lambda: predictions(nn.Identity())(["a"]), "inputs"),
         (lambda: predictions(nn.Identity())([]), "inputs"),
         (lambda: predictions(nn.Identity())(np.zeros((0, 3))), "inputs"),

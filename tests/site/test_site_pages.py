@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from refusals import check_line, rejects
 
 import verify.site
-from theory.checks import InputError
 from verify.cli.main import main
 from verify.site.build import report, runs_in
 
@@ -182,15 +182,6 @@ def test_pages_link_to_where_their_names_are_described(pages):
     assert "{py:obj}`~theory.retrieval.induction` of `theory/retrieval/induction.py`" in text
 
 
-def test_a_page_is_written_where_it_has_changed(pages, tmp_path):
-    pages.write(tmp_path, {"a.md": "1", "b/c.md": "2"})
-    (tmp_path / "a.md").chmod(0o444)
-    before = (tmp_path / "a.md").stat().st_mtime_ns
-    pages.write(tmp_path, {"a.md": "1", "b/c.md": "3"})
-    assert (tmp_path / "a.md").stat().st_mtime_ns == before
-    assert (tmp_path / "b" / "c.md").read_text(encoding="utf-8") == "3"
-
-
 def test_pages_that_are_no_more_are_removed(pages, tmp_path):
     beside, folder = tmp_path / "a.md", tmp_path / "source"
     written = dict.fromkeys(["a.md", "b/old.md", "b/new.md", "b/d.rst", "b/d.png", "_own/e.md"], "")
@@ -224,7 +215,7 @@ def test_a_report_is_written_from_a_run(pages, tmp_path, capsys):
     assert 'href="statements/hop.html"><span class="std std-doc">hop</span></a>: holds' in first
     assert "references.html#" not in first
     assert main(["report", str(file), "--out", str(out)]) == 2
-    assert capsys.readouterr().err.startswith(f"error: {out} is there and not empty")
+    check_line(capsys.readouterr().err, str(out))
 
 
 @pytest.mark.parametrize(
@@ -244,7 +235,7 @@ def test_a_report_is_written_from_a_run(pages, tmp_path, capsys):
 def test_what_holds_no_runs_is_refused(tmp_path, content):
     file = tmp_path / "run.json"
     file.write_text(content)
-    with pytest.raises(InputError, match=r"^.*run\.json holds no runs: write some with"):
+    with rejects(str(file)):
         runs_in(file)
 
 
@@ -257,7 +248,7 @@ def test_what_holds_no_runs_is_refused(tmp_path, content):
 def test_a_run_that_was_changed_is_none(tmp_path, change):
     file = tmp_path / "run.json"
     file.write_text(json.dumps({**RUN, **change}))
-    with pytest.raises(InputError, match=r"^.*run\.json holds no runs: write some with"):
+    with rejects(str(file)):
         runs_in(file)
 
 
@@ -265,7 +256,7 @@ def test_a_run_that_was_changed_is_none(tmp_path, change):
 def test_runs_of_another_schema_are_refused(tmp_path, schema):
     file = tmp_path / "run.json"
     file.write_text(json.dumps({"claims": [RUN, {**RUN, "schema": schema}]}))
-    with pytest.raises(InputError, match=rf"is of schema {schema}, and this version reads 2"):
+    with rejects("schema", str(schema)):
         runs_in(file)
 
 
@@ -278,17 +269,17 @@ def test_a_run_that_no_page_would_show_is_refused(pages, tmp_path):
         for layout in ("all", "none")
     ]
     file.write_text(json.dumps({"claims": runs}))
-    with pytest.raises(InputError, match=r"^no page would show the run of newton with .*none besi"):
+    with rejects("newton"):
         report([file], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_files_and_folders_that_are_not_there_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"^cannot read .*: No such file"):
+    with rejects(str(tmp_path / "none.json")):
         report([tmp_path / "none.json"], tmp_path / "out")
     file = tmp_path / "run.json"
     file.write_text(json.dumps({**RUN, "claim": "not-of-the-ledger"}))
-    with pytest.raises(InputError, match=r"^no statement of the ledger is shown"):
+    with rejects("statement"):
         report([file], tmp_path / "out")
 
 
@@ -297,5 +288,5 @@ def test_the_extra_is_named_where_it_is_missing(tmp_path, monkeypatch):
     file.write_text(json.dumps(RUN))
     monkeypatch.setitem(sys.modules, "sphinx", None)
     monkeypatch.setitem(sys.modules, "sphinx.cmd.build", None)
-    with pytest.raises(InputError, match=r"pip install 'weightwright\[site\]'$"):
+    with rejects("weightwright[site]"):
         report([file], tmp_path / "out")

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from test_bad_input import MODELS
 
 import constructions
 from constructions.stock import to_encoder
+from tests.inputs.test_bad_input import MODELS
 from theory.checks import InputError
 
 REFUSED = {

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 from torch import nn
 
 from constructions import (
@@ -26,7 +27,6 @@ from constructions.exactness import hardmax_numbers
 from constructions.stock import Gadgets, to_encoder, to_gpt2
 from constructions.stock.bound import prompts_bound
 from constructions.stock.gadgets import chosen
-from theory.checks import InputError
 from theory.computation import MACHINES
 
 RNG = np.random.default_rng(0)
@@ -168,7 +168,7 @@ def test_multiples_of_less_than_the_least_normal_number_are_refused():
 
     model = carrying(least)
     assert torch.equal(to_encoder(model, dtype=torch.float16)(tokens), model(tokens))
-    with pytest.raises(InputError, match=r"it takes multiples of 3.1e-05, below the normal"):
+    with rejects("float16"):
         to_encoder(carrying(least / 2), dtype=torch.float16)
 
 
@@ -302,7 +302,7 @@ def test_the_hardmax_pass_is_made_once_however_many_sharpnesses_are_tried(monkey
         passes.append(model.name)
         return hardmax_numbers(model)
 
-    for module in ("exactness", "margins", "stock.translated"):
+    for module in ("exactness", "softmax", "stock.translated"):
         monkeypatch.setattr(f"constructions.{module}.hardmax_numbers", counted)
     for dtype, most in ((torch.float64, 2), (torch.bfloat16, 2)):  # `sharpened` makes the second
         passes.clear()
@@ -320,116 +320,102 @@ def test_layers_of_different_sharpness_are_refused_as_bounds_are_for_one():
     for changes in ({"scale": 4.0}, {"normalise": "hardmax"}):
         mixed = OVER_TOKENS["induction"].sharpened(8.0)
         vars(mixed.attentions[0]).update(changes)
-        with pytest.raises(InputError, match=r"sharpness .* give model\.sharpened\([48]\)"):
+        with rejects("sharpness"):
             to_encoder(mixed)
 
 
 def test_prompts_whose_scores_no_memory_holds_are_refused_before_they_are_computed():
     # Broadcast, so that the prompts themselves take none.
     x, y, query = np.ones((10**7, 1)), np.ones(10**7), np.ones(1)
-    with pytest.raises(InputError, match=r"of 1 prompts of 10000001 tokens need .* GiB"):
+    with rejects("10000001"):
         to_encoder(gradient_descent(1, 1, 2.0**-5), x, y, query)
 
 
 NO_FORM = {
-    "relu": (newton(D, K, 2.0**-10, "paper", n=N), r"layer \d+ of newton.* has ReLU attention"),
-    "unit norm": (sphere_dynamics(2, 1.0, 0.5, 1), "layer 1 of sphere.* to length 1"),
-    "hardmax": (
-        newton(D, K, 2.0**-10, interleaved=True),
-        "layer 1 of newton.* whose gaps nothing is proved",
-    ),
+    "relu": newton(D, K, 2.0**-10, "paper", n=N),
+    "unit norm": sphere_dynamics(2, 1.0, 0.5, 1),
+    "hardmax": newton(D, K, 2.0**-10, interleaved=True),
 }
 
 
 @pytest.mark.parametrize("name", NO_FORM)
 def test_a_layer_without_such_a_form_is_named(name):
-    model, message = NO_FORM[name]
-    with pytest.raises(InputError, match=message) as refusal:
-        to_encoder(model, X, Y, Q)
-    assert "\n" not in str(refusal.value)
+    with rejects("layer", NO_FORM[name].name.partition("(")[0]):
+        to_encoder(NO_FORM[name], X, Y, Q)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: to_encoder(OVER_EXAMPLES["newton"]), "give inputs like those"),
+        (lambda: to_encoder(OVER_EXAMPLES["newton"]), "inputs"),
         (lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q, error=0.0), "error"),
         (
             lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q, error=1e-30),
-            "below what newton.* is sure of in float64 on these inputs, .*: ask for at least",
+            "error",
         ),
         (
             lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q, error=1e-9, dtype=torch.float32),
-            "sure of in float32 .*: ask for at least .*, or use a longer format",
+            "error",
         ),
         (
             lambda: to_encoder(induction_heads(16, 64), dtype=torch.bfloat16),
-            "rounding to bfloat16 .* it takes 9 bits of significand, and there are 8; use a",
+            "bfloat16",
         ),
         (
             lambda: to_encoder(OVER_TOKENS["hop"].sharpened(64.0), dtype=torch.float16),
-            r"scores before .* can reach .* at sharpness 64, .* and numbers end at 6.55e\+04",
+            "float16 sharpness",
         ),
         (
             lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q, dtype=torch.float16),
-            r"the weight .* of newton.* reaches .*, and float16 ends at 6.55e\+04",
+            "float16",
         ),
         (
             lambda: to_encoder(OVER_TOKENS["turing"], dtype=torch.float16),
-            "it averages tokens of equal scores",
+            "float16",
         ),
         (
             lambda: to_encoder(
                 OVER_TOKENS["hop"], dtype=torch.float16, gadgets=Gadgets(1, 0.5, 1, 600.0, 16.0)
             ),
-            # of which they take 0.00045 (at 1024: 0.00018, which would do)
-            "with this constant softmax and norms may change numbers by more than 0.00024 of them",
+            "constant",
         ),
         (
             lambda: to_encoder(OVER_TOKENS["hop"].sharpened(8.0), dtype=torch.float16),
-            "at sharpness 8 .* softmax .* more than 0.00024 of them, all that rounding restores",
+            "float16 sharpness",
         ),
         (
             lambda: to_encoder(
                 OVER_TOKENS["hop"], dtype=torch.float16, gadgets=Gadgets(1, 0.5, 1, 1999.5, 16.0)
             ),
-            r"float16 rounds the weight layers\.0\.norm1.weight of hop",
+            "layers.0.norm1.weight",
         ),
         (
             lambda: to_encoder(OVER_TOKENS["hop"], dtype=torch.float16, error=1e-9),
-            "logits of hop.* only sure within .* in float16 .*: ask for at least",
+            "float16",
         ),
-        (lambda: to_encoder(OVER_TOKENS["hop"], dtype=torch.int64), "holds no real numbers"),
-        (lambda: to_encoder(to_encoder(OVER_TOKENS["hop"])), "a StockEncoder is no transformer"),
-        (lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q).bound(), "give some"),
-        (lambda: Gadgets(7, 0.5, 20, 2.0**30, 1.0), "order is 7: take at most 6"),
+        (lambda: to_encoder(OVER_TOKENS["hop"], dtype=torch.int64), "torch.int64"),
+        (lambda: to_encoder(to_encoder(OVER_TOKENS["hop"])), "StockEncoder"),
+        (lambda: to_encoder(OVER_EXAMPLES["newton"], X, Y, Q).bound(), "inputs"),
+        (lambda: Gadgets(7, 0.5, 20, 2.0**30, 1.0), "order"),
         (lambda: Gadgets(3, 0.0, 20, 2.0**30, 1.0), "theta"),
-        (lambda: to_encoder(OVER_EXAMPLES["newton"], np.inf * X, Y, Q), "NaN or infinite"),
-        (lambda: to_encoder(OVER_EXAMPLES["newton"], X[:0], Y[:0], Q[:0]), "hold no prompt"),
-        (lambda: to_encoder(OVER_EXAMPLES["newton"], 1e10 * X, 1e10 * Y, Q), "overflow: give smal"),
+        (lambda: to_encoder(OVER_EXAMPLES["newton"], np.inf * X, Y, Q), "x"),
+        (lambda: to_encoder(OVER_EXAMPLES["newton"], X[:0], Y[:0], Q[:0]), "inputs"),
+        (lambda: to_encoder(OVER_EXAMPLES["newton"], 1e10 * X, 1e10 * Y, Q), "inputs"),
         (
             lambda: to_encoder(OVER_TOKENS["hop"]).half(),
-            "is for float64: translate the model again with the dtype",
+            "float64",
         ),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(call, message):
-    with pytest.raises(InputError, match=message) as refusal:
+def test_what_cannot_be_is_refused_in_one_line(call, parameter):
+    with rejects(*parameter.split()):
         call()
-    assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"dtype": "float32"}, "dtype is 'float32': give a format of torch"),
-        ({"dtype": None}, "dtype is None: give a format of torch"),
-        ({"gadgets": 3}, "gadgets is 3: give"),
-    ],
-)
-def test_wrong_kinds_are_named(wrong, message):
-    with pytest.raises(InputError, match=message):
+@pytest.mark.parametrize("wrong", [{"dtype": "float32"}, {"dtype": None}, {"gadgets": 3}])
+def test_wrong_kinds_are_named(wrong):
+    with rejects(*wrong):
         to_encoder(OVER_TOKENS["hop"], **wrong)
 
 
@@ -442,7 +428,7 @@ def test_a_bound_that_overflows_says_nothing_and_is_no_nan():
 def test_a_prompt_longer_than_its_positions_is_refused():
     stock = to_encoder(OVER_EXAMPLES["causal newton"], X, Y, Q)
     x, y = RNG.normal(size=(N + 1, D)), RNG.normal(size=N + 1)
-    with pytest.raises(InputError, match=r"the prompt has 8 tokens and .* was made for 7"):
+    with rejects("8", "7"):
         stock(x, y, Q[0])
 
 
@@ -461,5 +447,5 @@ def test_without_the_extra_the_line_that_installs_it(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr("constructions.stock.gpt2.import_module", missing)
-    with pytest.raises(InputError, match=r"pip install 'weightwright\[hf\]'"):
+    with rejects("weightwright[hf]"):
         to_gpt2(OVER_TOKENS["hop"])

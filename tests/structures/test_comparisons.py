@@ -135,11 +135,7 @@ def test_the_best_strategy_finds_as_many_of_hard_points():
         (lambda: decision_trees(7, 9), "lookups"),
         (lambda: found_at(np.zeros((2, 2), int), 3), "trees"),
         (lambda: found_at(np.array([3]), 3), "trees"),
-        (lambda: perfect_trees(300, 2), "N"),
-        (lambda: most_by_roots(300, 2), "N"),
-        (lambda: most_by_branches(5, 2), "levels"),
         (lambda: parting(3, 0, 2), "cells"),
-        (lambda: most_found(0, 1), "N"),
     ],
 )
 def test_what_is_refused(call, parameter):

@@ -94,14 +94,7 @@ def test_with_one_bucket_the_first_points_are_looked_at():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: simhash(np.ones(3)), "normals"),
         (lambda: simhash(np.ones((2, 3)))(np.ones(2)), "vectors"),
-        (lambda: orthogonal_directions(3, 2, RNG), "b"),
-        (lambda: normal_directions(0, 2, RNG), "b"),
-        (lambda: one_bit(4.0), "angles"),
-        (lambda: in_equal_buckets(3, 0, 1), "buckets"),
-        (lambda: k_means(np.ones((2, 2)), 3, RNG), "points"),
-        (lambda: found_in_buckets(simhash([[1.0]]), [[1.0]], [[1.0]], 0), "lookups"),
     ],
 )
 def test_what_is_refused(call, parameter):

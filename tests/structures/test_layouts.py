@@ -165,21 +165,9 @@ def test_a_treap_is_no_better_than_the_best_tree():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: kd_order([1, 2]), "points"),
-        (lambda: kd_order([[np.nan, 1]]), "points"),
-        (lambda: kd_order(np.zeros((3, 0))), "points"),
         (lambda: in_order([[1], [2]], [0, 0]), "order"),
-        (lambda: kd_search([[1, 2]], [[1]], 1), "queries"),
-        (lambda: kd_search([[1, 2]], [[1, 2]], 0), "lookups"),
-        (lambda: band_order([[1, 2]], 2), "points"),
-        (lambda: row_order([[0.5, 0.5]], 0), "rows"),
-        (lambda: sphere_cloud(1, 2, 1, 1, np.random.default_rng(0)), "d"),
-        (lambda: sphere_cloud(1, 2, 3, 1, np.random.default_rng(0), 2), "rho"),
-        (lambda: treap_depths([]), "weights"),
-        (lambda: treap_depths([1, -1]), "weights"),
         (lambda: treap_found([1, 1], 1), "weights"),
         (lambda: most_by_weight(np.ones(300), 1), "weights"),
-        (lambda: found_by_depth([1], [1, 2], 1), "depths"),
     ],
 )
 def test_what_is_refused(call, parameter):

@@ -163,13 +163,6 @@ def test_found_means_the_cell():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: nearest([1, 1], [0]), "points"),
-        (lambda: nearest([2.5, 1.5], [0]), "points"),
-        (lambda: nearest([], [0]), "points"),
-        (lambda: nearest([np.nan, 1], [0]), "points"),
-        (lambda: nearest([0, 1], [[0]]), "queries"),
-        (lambda: nearest([0, 1], [np.inf]), "queries"),
-        (lambda: looked_at(binary_search, [0, 1], [0], 0), "lookups"),
         (lambda: looked_at(lambda q, N: iter([q + N]), [0, 1], [0], 1), "strategy"),
         (lambda: looked_at(interpolation_search(0, 1), [0, 1], [2], 1), "queries"),
         (lambda: looked_at(greedy_bayes(0, 1), [0, 1], [2], 1), "queries"),
@@ -177,13 +170,7 @@ def test_found_means_the_cell():
         (lambda: interpolation_search(1, 1), "low"),
         (lambda: greedy_bayes(1, 0), "low"),
         (lambda: interpolated(0, 0, 2, 1, 1), "v_lo"),
-        (lambda: nearest_chances(129, 0.5), "n"),
-        (lambda: nearest_chances(2, 1.5), "u"),
-        (lambda: found([[0]], [0, 1]), "cells"),
-        (lambda: depths(10**7), "N"),
-        (lambda: uniform_points(1, 2, 1, np.random.default_rng(0), 1, 0), "points"),
-        (lambda: hard_points(1, 21, 1, np.random.default_rng(0)), "levels"),
-        (lambda: hard_points(1, 2, 1, np.random.default_rng(0), a=1), "a"),
+        (lambda: uniform_points(1, 2, 1, 0, 1, 0), "low"),
     ],
 )
 def test_what_is_refused(call, parameter):

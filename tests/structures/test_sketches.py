@@ -111,20 +111,7 @@ def test_zipf():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: count_min([1.5, 2.0], [[0, 1]], 2), "counts"),
-        (lambda: count_min([1, -2], [[0, 1]], 2), "counts"),
-        (lambda: count_min([1, 2], [[0, 2]], 2), "hashes"),
-        (lambda: count_min([1, 2, 3], [[0, 1]], 2), "counts"),
-        (lambda: count_sketch([1, 2], [[0, 1]], [[1, 2]], 2), "signs"),
-        (lambda: count_sketch([1, 2], [[0, 1]], [1, 1], 2), "signs"),
-        (lambda: conservative([0, 5], [[0, 1]], 2), "streams"),
-        (lambda: counts_of([0.5], 2), "streams"),
-        (lambda: zipf(0, 1.0), "V"),
-        (lambda: count_min_error([1], [0.5, 0.5], 1, 2), "counts"),
-        (lambda: count_min_error([1], [1.0], 1, 1), "w"),
-        (lambda: random_hashes(1, 0, 2, 2, RNG), "d"),
         (lambda: one_row_error([0.5, 0.4], 1, 1), "p"),
-        (lambda: best_answers([1], [1, 2], [1]), "shapes"),
     ],
 )
 def test_what_is_refused(call, parameter):

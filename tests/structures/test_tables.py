@@ -85,18 +85,10 @@ def test_bits_are_as_many_as_needed():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: table_of([1, 2], 0, 0, 3), "cells"),
-        (lambda: table_of([1, 2], -1, 0, 3), "cells"),
-        (lambda: table_of([2, 2], 1, 0, 3), "points"),
         (lambda: table_of([1, 2], 1, 3, 3), "low"),
         (lambda: bucket_of([4], 2, 0, 3), "queries"),
         (lambda: bucket_of([1], 2, 3, 0), "low"),
-        (lambda: table_lookup([1, 2], [[1]], 1, 0, 3), "queries"),
-        (lambda: table_accuracy(2000, 4), "N"),
         (lambda: share_a_neighbour(2, np.array(0.5), np.array(0.4)), "u"),
-        (lambda: packed([1, 2.5], 10), "numbers"),
-        (lambda: packed([11], 10), "numbers"),
-        (lambda: packed([1], 1), "base"),
         (lambda: unpacked(1000, 2, 10), "cell"),
     ],
 )

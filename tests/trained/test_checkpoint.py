@@ -352,7 +352,7 @@ def test_train_and_evaluate_automata(tmp_path, capsys):
         (f"train regression --seed {2**64}", "--seed"),
         ("evaluate regression-small-seed0 --seed -1", "--seed"),
         ("evaluate induction-small-1-layer-seed0 --prompts 1", "--prompts"),
-        ("train regression --layers 0", "n_layers"),
+        ("train regression --layers 0", "layers"),
         ("train regression --k 7", "k"),
         ("train induction --noise 3", "noise"),
         ("train hop --covariance ill-conditioned", "covariance"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions.trained import Configuration, load, preset, sidecar, train, untrained
 from constructions.trained.feedforward import CNNShape, MLPShape
@@ -18,12 +19,13 @@ from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.digits import Digits, one_noisy_patch
 from constructions.trained.tasks.text import Text
 from constructions.trained.transformers import TransformerShape
-from theory.checks import InputError
+from theory.kinds import checked
 
 with_digits = pytest.mark.skipif(not digits.installed(), reason="scikit-learn is not installed")
 with_text = pytest.mark.skipif(not text.available(), reason="another Python, with other topics")
 
 
+@checked
 @dataclass(frozen=True)
 class Halves(Classification, kind="halves"):
     """Whether the left or the right half of a 4 × 4 image is lit."""
@@ -92,7 +94,8 @@ def test_training_ends_at_a_loss_or_with_its_last_step(tmp_path):
     assert entropy <= 0.3
     assert sidecar(path)["steps"] < 400
     lines = list(made.task.evaluate(load(path), 2, 0))
-    assert lines[0].startswith(f"32 inputs of training: {accuracy:.2%} right, {entropy:.4f} nats")
+    assert f"{accuracy:.2%}" in lines[0]
+    assert f"{entropy:.4f}" in lines[0]
     path = train(replace(made, task=Halves("loss", 1e-9), steps=20), tmp_path / "last")
     assert sidecar(path)["steps"] == 20
 
@@ -154,28 +157,28 @@ def test_seeds_determine_the_weights_of_networks(shape):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda: Patches(8, 3), "no patches of 3 × 3"),
-        (lambda: untrained(MADE)(np.zeros((2, 4, 5))), r"images have shape \(2, 4, 5\)"),
-        (lambda: untrained(MADE)(np.full((4, 4), np.nan)), "images contains NaN"),
-        (lambda: untrained(replace(MADE, shape=CNNShape(3, 4))), "16 pixels: give fewer layers"),
-        (lambda: untrained(replace(MADE, shape=CNNShape(10**9, 4))), "give fewer layers"),
-        (lambda: untrained(replace(MADE, shape=MLPShape(10**9, 64))), "layers of width 64 need"),
-        (lambda: MLPShape(0, 4), "n_layers is 0"),
-        (lambda: CNNShape(1, 0), "width is 0"),
-        (lambda: Halves("steps"), "stop is 'steps'"),
-        (lambda: Halves(until=1.5), "an accuracy of at most 1"),
+        (lambda: Patches(8, 3), "images"),
+        (lambda: untrained(MADE)(np.zeros((2, 4, 5))), "images"),
+        (lambda: untrained(MADE)(np.full((4, 4), np.nan)), "images"),
+        (lambda: untrained(replace(MADE, shape=CNNShape(3, 4))), "layers"),
+        (lambda: untrained(replace(MADE, shape=CNNShape(10**9, 4))), "layers"),
+        (lambda: untrained(replace(MADE, shape=MLPShape(10**9, 64))), "layers"),
+        (lambda: MLPShape(0, 4), "n_layers"),
+        (lambda: CNNShape(1, 0), "width"),
+        (lambda: Halves("steps"), "stop"),
+        (lambda: Halves(until=1.5), "until"),
         (lambda: Halves("loss", 0.0), "until"),
-        (lambda: Digits(training="none"), "training is 'none'"),
-        (lambda: Text(read="first"), "read is 'first'"),
-        (lambda: preset("text", model="lstm", read="token"), "an LSTM sees no word"),
-        (lambda: preset("digits", read="last"), "read is for text"),
-        (lambda: preset("digits", model="disentangled"), "preset small is a"),
+        (lambda: Digits(training="none"), "training"),
+        (lambda: Text(read="first"), "read"),
+        (lambda: preset("text", model="lstm", read="token"), "LSTM"),
+        (lambda: preset("digits", read="last"), "read"),
+        (lambda: preset("digits", model="disentangled"), "preset"),
     ],
 )
-def test_refusals_of_networks(call, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_input_of_networks_is_rejected(call, parameter):
+    with rejects(parameter):
         untrained(call())
 
 
@@ -211,9 +214,7 @@ def test_what_is_trained_on_noisy_images():
 def test_a_missing_package_is_named(monkeypatch):
     digits.split_digits.cache_clear()
     monkeypatch.setattr(digits, "find_spec", lambda name: None)
-    with pytest.raises(
-        InputError, match=r"scikit-learn is not installed: pip install .*\[digits\]"
-    ):
+    with rejects("scikit-learn", "weightwright[digits]"):
         _ = Digits().corpus
 
 
@@ -227,7 +228,7 @@ def test_the_digits(monkeypatch):
     ]  # fmt: skip
     digits.split_digits.cache_clear()
     monkeypatch.setattr(digits, "SHA256", "0" * 64)
-    with pytest.raises(InputError, match=r"has sha256 09f66e6debde…, not 000000000000…"):
+    with rejects("09f66e6debde"):
         _ = Digits().corpus
 
 
@@ -244,9 +245,7 @@ def test_the_windows():
 def test_other_texts_are_refused(monkeypatch):
     text.split_windows.cache_clear()
     monkeypatch.setattr(text, "SHA256", "0" * 64)
-    with pytest.raises(
-        InputError, match=r"not 000000000000…: this is about those of Python 3\.11\.7"
-    ):
+    with rejects("000000000000", "3.11.7"):
         _ = Text().corpus
 
 
@@ -323,12 +322,9 @@ def test_the_growth_of_a_quadratic():
     assert float(found.mean()) == pytest.approx(0.5 * 0.01 * 7, abs=0.03)
     assert float(found.max()) <= 0.5 * 0.01 * 7 + 0.1 * 7 + 1e-9
     assert torch.equal(bowl.first, torch.ones(3, dtype=torch.float64))
-    for change, message in (
-        ({"radius": 0.0}, "radius"),
-        ({"directions": 0}, "directions is 0"),
-    ):
+    for change in ({"radius": 0.0}, {"directions": 0}):
         options = {"radius": 0.1, "directions": 1, "generator": generator} | change
-        with pytest.raises(InputError, match=message):
+        with rejects(*change):
             sharpness(bowl, lambda m: m(), **options)
-    with pytest.raises(InputError, match="does not depend on the weights"):
+    with rejects("weights"):
         hessian_trace(bowl, lambda m: torch.tensor(1.0), probes=1, generator=generator)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions import Transformer
 from constructions.arithmetic.sums import Sums
@@ -22,7 +23,6 @@ from constructions.trained.presets import name_of
 from constructions.trained.quadratic import QuadraticNetwork
 from constructions.trained.sketch import SketchNetwork
 from constructions.trained.transformers import TransformerShape
-from theory.checks import InputError
 from theory.regression import gaussian_prompts
 from verify.domains import Ball
 from verify.domains.forward import outputs
@@ -127,19 +127,16 @@ def test_seeds_determine_the_weights(name):
     assert not torch.equal(first, other)
 
 
-def test_refusals_of_a_regressor(regressor):
+def test_bad_prompts_of_a_regressor_are_rejected(regressor):
     x, y, query = prompts()
-    for call, message in (
-        (lambda: regressor(x[..., :3], y, query[..., :3]), "x has 3 features but the model was"),
-        (
-            lambda: regressor(*prompts(11)),
-            "x has 11 examples but the weights hold n = 10: pass at most 10",
-        ),
-        (lambda: regressor(x, y[:, :2], query), "y has 2 labels but x has 4"),
-        (lambda: regressor(x * np.nan, y, query), "x contains NaN"),
+    for given, names in (
+        ((x[..., :3], y, query[..., :3]), "x 3"),
+        (prompts(11), "x 11 10"),
+        ((x, y[:, :2], query), "y 2 4"),
+        ((x * np.nan, y, query), "x"),
     ):
-        with pytest.raises(InputError, match=message):
-            call()
+        with rejects(*names.split()):
+            regressor(*given)
 
 
 def test_queries_of_linear_attention_do_not_see_each_other():
@@ -149,7 +146,7 @@ def test_queries_of_linear_attention_do_not_see_each_other():
     queries = np.random.default_rng(1).normal(size=(8, 3, 5))
     alone = torch.stack([model(x, y, query) for query in queries])
     torch.testing.assert_close(model(x, y, queries), alone, rtol=1e-4, atol=1e-5)
-    with pytest.raises(InputError, match="x has 4 examples but the weights hold n = 20"):
+    with rejects("x", "4", "20"):
         model(*prompts(4))
 
 
@@ -161,12 +158,12 @@ def test_token_models():
     assert logits.shape == (10, 16)
     assert torch.equal(model(tokens), logits.argmax(-1))
     torch.testing.assert_close(model.logits(tokens[:4]), logits[:4], rtol=1e-4, atol=1e-5)
-    for bad, message in (
-        (np.full(65, 0), "the sequence has 65 tokens but the model was built for max_length = 64"),
-        (np.array([16]), "tokens contain 16 but the vocabulary has 16"),
-        (torch.tensor([0.5]), "tokens have dtype float32"),
+    for bad, names in (
+        (np.full(65, 0), "65 max_length"),
+        (np.array([16]), "tokens 16"),
+        (torch.tensor([0.5]), "tokens float32"),
     ):
-        with pytest.raises(InputError, match=message):
+        with rejects(*names.split()):
             model(bad)
 
 
@@ -195,35 +192,29 @@ def test_presets():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "parameter"),
     [
-        ({"task": "chess"}, "^task is 'chess'"),
-        ({"task": "regression", "size": "huge"}, "^preset is 'huge'"),
-        ({"task": "regression", "model": "mamba"}, "^model is 'mamba'"),
-        ({"task": "regression", "covariance": "none"}, "^covariance is 'none'"),
-        ({"task": "regression", "noise": -1.0}, "^noise contains -1.0"),
-        ({"task": "regression", "layers": 0}, "^n_layers is 0"),
-        ({"task": "regression", "steps": 0}, "^steps is 0"),
-        ({"task": "regression", "seed": -1}, "^seed is -1"),
-        ({"task": "regression", "size": "linear", "model": "lstm"}, "^preset linear is a"),
-        ({"task": "hop", "model": "lstm"}, "^hop has the preset small"),
-        ({"task": "hop", "k": 0}, "^k is 0"),
-        (
-            {"task": "induction", "size": "paper"},
-            "^induction has the preset small, a transformer model:",
-        ),
-        ({"task": "induction", "k": 1}, "^k is for hop: leave it out of induction"),
-        (
-            {"task": "hop", "automaton": "S3"},
-            "^automaton and stay are for automata: leave them out",
-        ),
-        ({"task": "automata", "automaton": "chess"}, "^automaton is 'chess'"),
-        ({"task": "automata", "automaton": "A5", "stay": 0.5}, "^no letter of A5"),
-        ({"task": "hop", "noise": 1.0}, "^covariance and noise are for regression: leave them"),
+        ({"task": "chess"}, "task"),
+        ({"task": "regression", "size": "huge"}, "preset"),
+        ({"task": "regression", "model": "mamba"}, "model"),
+        ({"task": "regression", "covariance": "none"}, "covariance"),
+        ({"task": "regression", "noise": -1.0}, "noise"),
+        ({"task": "regression", "layers": 0}, "n_layers"),
+        ({"task": "regression", "steps": 0}, "steps"),
+        ({"task": "regression", "seed": -1}, "seed"),
+        ({"task": "regression", "size": "linear", "model": "lstm"}, "preset"),
+        ({"task": "hop", "model": "lstm"}, "model"),
+        ({"task": "hop", "k": 0}, "k"),
+        ({"task": "induction", "size": "paper"}, "preset"),
+        ({"task": "induction", "k": 1}, "k"),
+        ({"task": "hop", "automaton": "S3"}, "automaton"),
+        ({"task": "automata", "automaton": "chess"}, "automaton"),
+        ({"task": "automata", "automaton": "A5", "stay": 0.5}, "A5"),
+        ({"task": "hop", "noise": 1.0}, "noise"),
     ],
 )
-def test_presets_refuse(arguments, message):
-    with pytest.raises(InputError, match=message):
+def test_presets_that_there_are_not_are_rejected(arguments, parameter):
+    with rejects(parameter):
         preset(**arguments)
 
 
@@ -254,18 +245,18 @@ def test_names(name, task, size, options):
     assert name_of(task, size, preset(task, size, **options)) == name
 
 
-def test_shapes_refuse():
-    with pytest.raises(InputError, match=r"^d_model is 10: give a multiple of n_heads, 4"):
-        TransformerShape(1, 4, 10, 0)
-    with pytest.raises(InputError, match=r"^normalise is 'hardmax'"):
-        TransformerShape(1, 2, 10, 0, True, "hardmax")
-    with pytest.raises(
-        InputError,
-        match=r"^the shape is of kind lstm, which does not read hop: give one of kind transformer",
-    ):
-        replace(preset("hop"), shape=LSTMShape(1, 8))
-    with pytest.raises(InputError, match=r"^learning_rate is 0"):
-        replace(preset("regression"), learning_rate=0.0)
+@pytest.mark.parametrize(
+    ("call", "parameter"),
+    [
+        (lambda: TransformerShape(1, 4, 10, 0), "d_model"),
+        (lambda: TransformerShape(1, 2, 10, 0, True, "hardmax"), "normalise"),
+        (lambda: replace(preset("hop"), shape=LSTMShape(1, 8)), "shape"),
+        (lambda: replace(preset("regression"), learning_rate=0.0), "learning_rate"),
+    ],
+)
+def test_shapes_and_rates_that_do_not_fit_are_rejected(call, parameter):
+    with rejects(parameter):
+        call()
 
 
 def test_the_learning_rate():
@@ -289,9 +280,11 @@ def test_a_configuration_survives_json(name):
 
 def test_records_that_are_none():
     record = preset("regression").to_json()
-    with pytest.raises(InputError, match=r"^the configuration is of version 0 and this is version"):
-        Configuration.from_json({**record, "version": 0})
-    with pytest.raises(InputError, match=r"^not a configuration of version 1: 'task'"):
-        Configuration.from_json({key: value for key, value in record.items() if key != "task"})
-    with pytest.raises(InputError, match=r"^not a configuration of version 1: .*'colour'"):
-        Configuration.from_json({**record, "colour": "red"})
+    without = {key: value for key, value in record.items() if key != "task"}
+    for other, named in (
+        ({**record, "version": 0}, "version"),
+        (without, "task"),
+        ({**record, "colour": "red"}, "colour"),
+    ):
+        with rejects(named):
+            Configuration.from_json(other)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions.trained import preset, untrained
 from constructions.trained.tasks.automata import SLIP, Automata
@@ -12,7 +13,6 @@ from constructions.trained.tasks.bigrams import Bigrams
 from constructions.trained.tasks.hop import Hop
 from constructions.trained.tasks.regression import Regression
 from constructions.trained.tasks.task import Corpus, TokenTask
-from theory.checks import InputError
 from theory.computation import ZOO, named
 from theory.regression import gaussian_prompts, ill_conditioned_prompts
 from theory.retrieval import hop
@@ -133,24 +133,24 @@ def test_letters_have_their_chances(name, stay):
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("values", "parameter"),
     [
-        (("chess", 20), "^automaton is 'chess': give 'parity' or"),
-        ((3, 20), "^automaton is 3: give"),
-        (([], 20), r"^automaton is \[\]: give"),
-        (("S3", 0), "^length is 0: give an integer that is at least 1"),
-        (("S3", True), "^length is True"),
-        (("S3", 2.0), "^length is 2.0"),
-        (("S3", 20, 0.5), r"^no letter of S3 \(3 states, 2 letters\) leaves all states as they"),
-        (("parity", 20, 1), "^stay is 1: give less than 1"),
-        (("parity", 20, -0.5), "^stay contains -0.5"),
-        (("parity", 20, float("nan")), "^stay contains nan"),
-        (("parity", 20, True), "^stay is True"),
-        (("parity", 20, "0.5"), "^stay is of type"),
+        (("chess", 20), "automaton"),
+        ((3, 20), "automaton"),
+        (([], 20), "automaton"),
+        (("S3", 0), "length"),
+        (("S3", True), "length"),
+        (("S3", 2.0), "length"),
+        (("S3", 20, 0.5), "S3"),
+        (("parity", 20, 1), "stay"),
+        (("parity", 20, -0.5), "stay"),
+        (("parity", 20, float("nan")), "stay"),
+        (("parity", 20, True), "stay"),
+        (("parity", 20, "0.5"), "stay"),
     ],
 )
-def test_automata_refuse(values, message):
-    with pytest.raises(InputError, match=message):
+def test_automata_that_there_are_not_are_rejected(values, parameter):
+    with rejects(parameter):
         Automata(*values)
 
 
@@ -161,9 +161,9 @@ def test_automata_are_measured_at_both_lengths():
     lines = [*task.evaluate(model, 200, 0)]
     letters, states = task.random_words(200, generator())
     right = float((model(letters) == states)[:, 5:].double().mean())
-    assert lines[2] == f"letters 6 to 10 of a word: {right:.2%} right"
+    assert f" {right:.2%} " in lines[2]
     share = float(states[:, 5:].double().mean())
-    assert lines[3].endswith(f"always the same state: {max(share, 1 - share):.2%}")
+    assert lines[3].endswith(f" {max(share, 1 - share):.2%}")
 
 
 @pytest.mark.parametrize("covariance", ["isotropic", "ill-conditioned"])
@@ -210,7 +210,7 @@ def test_the_curriculum():
         assert (x.shape, y.shape) == ((2, 41, 20), (2, 41))
         assert (x != 0).any(0).any(0).tolist() == [True] * d + [False] * (20 - d)
         assert counted.tolist() == [[1] * points + [0] * (41 - points)] * 2
-    with pytest.raises(ValueError, match=r"^a curriculum is for regression"):
+    with rejects("curriculum"):
         replace(preset("hop"), curriculum=paper.curriculum)
 
 

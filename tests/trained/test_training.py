@@ -15,6 +15,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 from safetensors import safe_open
 from safetensors.torch import save as save_tensors
 
@@ -43,7 +44,6 @@ from constructions.trained.tasks.regression import Regression
 from constructions.trained.tasks.task import Corpus, Curriculum, TokenTask
 from constructions.trained.training import AT_ONCE, advance
 from constructions.trained.transformers import TiedShape, TransformerShape
-from theory.checks import InputError
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,20 @@ def losses_of(folder):
 
 def compiled(folder):
     return json.loads((folder / "model.json").read_text())["environment"]["compiled"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of a run of `TINY` without interruption."""
+    folder = tmp_path_factory.mktemp("whole")
+    train(TINY, folder)
+    return folder
+
+
+@pytest.fixture
+def finished(whole, tmp_path):
+    """A copy of that folder."""
+    return shutil.copytree(whole, tmp_path / "finished")
 
 
 @every
@@ -170,20 +184,16 @@ def test_without_a_compiler_that_works(compiler, tmp_path):
     assert steps_of(tmp_path / "run")[-1] == TINY.steps
 
 
-def test_where_compiling_fails(tmp_path, monkeypatch):
+def test_where_compiling_fails(whole, tmp_path, monkeypatch):
+    """The run is the one that was not to be compiled, to the last bit."""
+
     def fail(*_):
         raise RuntimeError("300 lines")
 
     monkeypatch.setattr(torch, "compile", lambda *_, **__: fail)
-    not_compiled(tmp_path, monkeypatch)
-
-
-def not_compiled(tmp_path, monkeypatch):
-    """The run is the one that was not to be compiled, to the last bit."""
-    wanted = train(TINY, tmp_path / "eager")
     monkeypatch.setattr(training, "WORTH_COMPILING", 0)
-    assert weights(train(TINY, tmp_path / "here")) == weights(wanted)
-    assert not compiled(tmp_path / "here")
+    assert weights(train(TINY, tmp_path)) == weights(whole / "model.safetensors")
+    assert not compiled(tmp_path)
 
 
 def test_weight_decay(tmp_path):
@@ -215,9 +225,8 @@ def test_a_line_of_the_log_is_of_all_its_steps(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\xff\xfe\n", b'[1]\n{}\n3\n{"step": "x"}\n{'])
-def test_a_log_that_is_damaged(content, tmp_path):
+def test_a_log_that_is_damaged(content, whole, tmp_path):
     """What can be read of it stays; the weights and the sidecar are those of a whole run."""
-    wanted = train(TINY, tmp_path / "whole")
 
     def stop(step, _):
         if step == 2 * AT_ONCE:
@@ -230,9 +239,10 @@ def test_a_log_that_is_damaged(content, tmp_path):
         log.unlink()
     else:
         log.write_bytes(content)
-    assert weights(train(TINY, tmp_path / "parts")) == weights(wanted)
+    found = train(TINY, tmp_path / "parts")
+    assert weights(found) == weights(whole / "model.safetensors")
     assert steps_of(tmp_path / "parts") == [40, 60, 70]  # 40 was not yet part of the state's log
-    records = [(tmp_path / part / "model.json").read_text() for part in ("whole", "parts")]
+    records = [(folder / "model.json").read_text() for folder in (whole, tmp_path / "parts")]
     assert len({json.loads(record)["loss"] for record in records}) == 1
 
 
@@ -257,16 +267,15 @@ def test_the_optimiser_is_the_one_that_is_described(tmp_path):
 def test_more_processes_than_gpus(monkeypatch):
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    with pytest.raises(InputError, match=r"^there are 2 processes here and 1 GPUs: start one"):
+    with rejects("processes", "GPUs"):
         Process.join("cuda")
 
 
 @settings(max_examples=3)
 @given(moments=st.lists(st.integers(0, 3), min_size=1, max_size=2))
-def test_any_number_of_interruptions(moments, tmp_path_factory):
+def test_any_number_of_interruptions(whole, moments, tmp_path_factory):
     """Each at a block of steps of its own, before or after the state was saved."""
-    whole, parts = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("parts")
-    wanted = train(TINY, whole)
+    parts = tmp_path_factory.mktemp("parts")
     for moment in moments:
         seen = []
 
@@ -277,7 +286,7 @@ def test_any_number_of_interruptions(moments, tmp_path_factory):
 
         with suppress(Stop):
             train(TINY, parts, progress=stop, save_every=0)
-    assert weights(train(TINY, parts)) == weights(wanted)
+    assert weights(train(TINY, parts)) == weights(whole / "model.safetensors")
     assert losses_of(parts) == losses_of(whole)
 
 
@@ -314,12 +323,12 @@ def kept(folder):
     return {path.name: weights(path) for path in folder.glob("model-step*.safetensors")}
 
 
-def test_models_that_are_kept_on_the_way(tmp_path):
+def test_models_that_are_kept_on_the_way(whole, tmp_path):
     """Of any step; that nothing else changes, and that of the last step is the model itself."""
-    whole = train(TINY, tmp_path / "whole", keep=(1, 30, 47, 70))
+    last = train(TINY, tmp_path / "whole", keep=(1, 30, 47, 70))
     assert {*kept(tmp_path / "whole")} == {f"model-step{k}.safetensors" for k in (1, 30, 47, 70)}
-    assert weights(whole) == kept(tmp_path / "whole")["model-step70.safetensors"]
-    assert weights(whole) == weights(train(TINY, tmp_path / "bare"))
+    assert weights(last) == kept(tmp_path / "whole")["model-step70.safetensors"]
+    assert weights(last) == weights(whole / "model.safetensors")
     run = State.begin(TINY, tmp_path / "by hand", Process(0, 1, torch.device("cpu")))
     for steps in (20, 20, 20, 10):
         for loss in advance(run, steps, TINY.task.loss):
@@ -356,13 +365,13 @@ def test_what_is_kept_is_not_lost(save_every, tmp_path):
 
 def test_steps_that_cannot_be_kept(tmp_path):
     for bad in (0, 71):
-        with pytest.raises(InputError, match=f"^keep is {bad}: give steps from 1 to 70"):
+        with rejects("keep", str(bad)):
             train(TINY, tmp_path, keep=(bad,))
     train(TINY, tmp_path, keep=(30,))
-    with pytest.raises(InputError, match=r"is at step 70 and holds no model of step 31: do not"):
+    with rejects("70", "31"):
         train(TINY, tmp_path, keep=(30, 31))
     (tmp_path / "model-step30.json").unlink()
-    with pytest.raises(InputError, match="holds no model of step 30"):
+    with rejects("30"):
         train(TINY, tmp_path, keep=(30,))
 
 
@@ -376,22 +385,21 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"weights": torch.zeros(1)}, "does not fit its configuration"),
-        ({"exp_avg": torch.zeros(3)}, "does not fit its configuration"),
-        ({"generator": None}, "is not a state of training"),
-        ({"step": "-3"}, "does not fit its configuration"),
-        ({"step": "x"}, "is not a state of training"),
-        ({"step": "1000"}, "does not fit its configuration"),
-        ({"generator": torch.zeros(16, dtype=torch.uint8)}, "is not a state of training"),
-        ({"generator": torch.zeros(16)}, "is not a state of training"),
-        ({"device": "cuda"}, "begun on cuda, whose random numbers are others: give --device cuda"),
+        {"weights": torch.zeros(1)},
+        {"exp_avg": torch.zeros(3)},
+        {"generator": None},
+        {"step": "-3"},
+        {"step": "x"},
+        {"step": "1000"},
+        {"generator": torch.zeros(16, dtype=torch.uint8)},
+        {"generator": torch.zeros(16)},
+        {"device": "cuda"},
     ],
 )
-def test_a_state_that_does_not_fit(change, message, tmp_path):
-    train(TINY, tmp_path)
-    path = tmp_path / "state.safetensors"
+def test_a_state_that_does_not_fit(change, finished):
+    path = finished / "state.safetensors"
     with safe_open(path, framework="pt") as file:
         words = file.metadata()
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
@@ -402,71 +410,69 @@ def test_a_state_that_does_not_fit(change, message, tmp_path):
         else:
             part[name] = value
     path.write_bytes(save_tensors(tensors, words))
-    with pytest.raises(InputError, match=message):
-        train(TINY, tmp_path)
+    with rejects("cuda" if "device" in change else "state.safetensors"):
+        train(TINY, finished)
 
 
-def test_a_state_with_weights_that_are_no_numbers(tmp_path):
-    train(TINY, tmp_path)
-    (tmp_path / "model.safetensors").unlink()
-    path = tmp_path / "state.safetensors"
+def test_a_state_with_weights_that_are_no_numbers(finished):
+    (finished / "model.safetensors").unlink()
+    path = finished / "state.safetensors"
     with safe_open(path, framework="pt") as file:
         words = file.metadata()
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     tensors["weights"][3] = float("nan")
     path.write_bytes(save_tensors(tensors, words))
-    with pytest.raises(InputError, match="does not fit its configuration"):
-        train(TINY, tmp_path)
+    with rejects("state.safetensors"):
+        train(TINY, finished)
 
 
 @pytest.mark.parametrize("lost", ["model.json", "model.safetensors", "both", "hash"])
-def test_killed_between_the_weights_and_their_sidecar(lost, tmp_path):
+def test_killed_between_the_weights_and_their_sidecar(lost, finished):
     """The state is that of the last step: what is missing is written again."""
-    before = weights(train(TINY, tmp_path))
-    record = (tmp_path / "model.json").read_text()
+    before = weights(finished / "model.safetensors")
+    record = (finished / "model.json").read_text()
     if lost == "hash":
-        (tmp_path / "model.json").write_text(record.replace('"sha256": "', '"sha256": "0'))
+        (finished / "model.json").write_text(record.replace('"sha256": "', '"sha256": "0'))
     for name in ("model.json", "model.safetensors"):
         if lost in (name, "both"):
-            (tmp_path / name).unlink()
-    assert weights(train(TINY, tmp_path)) == before
-    load(tmp_path / "model.safetensors")
-    again, first = json.loads((tmp_path / "model.json").read_text()), json.loads(record)
+            (finished / name).unlink()
+    assert weights(train(TINY, finished)) == before
+    load(finished / "model.safetensors")
+    again, first = json.loads((finished / "model.json").read_text()), json.loads(record)
     assert {**again, "seconds": 0} == {**first, "seconds": 0}
 
 
-def test_the_learning_rate_is_that_of_the_step(tmp_path):
+def test_the_learning_rate_is_that_of_the_step(whole, tmp_path):
     run = State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
     for _ in advance(run, 13, TINY.task.loss):
         wanted = TINY.learning_rate * TINY.rate(run.step - 1)
         assert run.optimizer.param_groups[0]["lr"] == wanted
-    train(TINY, tmp_path)
-    line = json.loads((tmp_path / "model.jsonl").read_text().splitlines()[-1])
+    line = json.loads((whole / "model.jsonl").read_text().splitlines()[-1])
     assert line["rate"] == TINY.learning_rate * TINY.rate(TINY.steps - 1)
 
 
 @pytest.mark.parametrize(
-    ("variables", "message"),
+    ("variables", "named"),
     [
-        ({"RANK": "x"}, "RANK is 'x' in the environment"),
-        ({"WORLD_SIZE": "abc"}, "WORLD_SIZE is 'abc' in the environment: start it by torchrun"),
-        ({"WORLD_SIZE": "0"}, "WORLD_SIZE is '0' in the environment"),
-        ({"WORLD_SIZE": "-1"}, "WORLD_SIZE is '-1' in the environment"),
-        ({"LOCAL_WORLD_SIZE": "q"}, "LOCAL_WORLD_SIZE is 'q'"),
-        ({"RANK": "3"}, "^RANK is 3 and WORLD_SIZE 1: start it by torchrun"),
-        ({"WORLD_SIZE": "2"}, "start it by torchrun"),
+        ({"RANK": "x"}, "RANK"),
+        ({"WORLD_SIZE": "abc"}, "WORLD_SIZE"),
+        ({"WORLD_SIZE": "0"}, "WORLD_SIZE"),
+        ({"WORLD_SIZE": "-1"}, "WORLD_SIZE"),
+        ({"LOCAL_WORLD_SIZE": "q"}, "LOCAL_WORLD_SIZE"),
+        ({"RANK": "3"}, "RANK"),
+        ({"WORLD_SIZE": "2"}, "torchrun"),
     ],
 )
-def test_an_environment_that_torchrun_did_not_make(variables, message, monkeypatch, capsys):
+def test_an_environment_that_torchrun_did_not_make(variables, named, monkeypatch, capsys):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(InputError, match=message):
+    with rejects(named):
         Process.join("cpu")
     assert main(["train", "regression", "--steps", "3", "--device", "cpu"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
 
 
-def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch):
+def test_weights_that_are_no_numbers_are_not_saved(whole, tmp_path, monkeypatch):
     """The gradient of the last step of the second block is NaN, the losses are not."""
     clip, calls = torch.nn.utils.clip_grad_norm_, []
 
@@ -477,15 +483,14 @@ def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch):
             weights.grad.fill_(float("nan"))
 
     monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", broken)
-    with pytest.raises(Diverged, match=f"^the weights are no numbers after step {2 * AT_ONCE}"):
+    with pytest.raises(Diverged, match=rf"\b{2 * AT_ONCE}\b"):
         train(TINY, tmp_path, save_every=0)
     monkeypatch.undo()
-    assert weights(train(TINY, tmp_path)) == weights(train(TINY, tmp_path / "whole"))
+    assert weights(train(TINY, tmp_path)) == weights(whole / "model.safetensors")
 
 
-def test_seeds_matter(tmp_path):
-    first, second = (train(replace(TINY, seed=seed), tmp_path / str(seed)) for seed in (0, 1))
-    assert weights(first) != weights(second)
+def test_seeds_matter(whole, tmp_path):
+    assert weights(train(replace(TINY, seed=1), tmp_path)) != weights(whole / "model.safetensors")
 
 
 LEARNERS = {
@@ -515,12 +520,12 @@ def test_it_learns(kind, tmp_path):
 
 def test_a_loss_that_is_no_number_stops(tmp_path):
     wild = replace(LINEAR, learning_rate=1e8, warmup=0, final_rate=1.0, clip=1e12)
-    with pytest.raises(Diverged, match=r"^the loss of step \d+ is (nan|inf)"):
+    with pytest.raises(Diverged, match=r"\b(nan|inf)\b"):
         train(wild, tmp_path, save_every=0)
     assert not (tmp_path / "model.safetensors").exists()
 
 
-def test_the_last_good_state_is_kept(tmp_path, monkeypatch):
+def test_the_last_good_state_is_kept(whole, tmp_path, monkeypatch):
     """The loss breaks in the third block: the state of the second stays on the disk."""
     sound = Regression.loss
 
@@ -531,25 +536,24 @@ def test_the_last_good_state_is_kept(tmp_path, monkeypatch):
 
     broken.calls = 0
     monkeypatch.setattr(Regression, "loss", broken)
-    with pytest.raises(Diverged, match=f"^the loss of step {2 * AT_ONCE + 6} is nan"):
+    with pytest.raises(Diverged, match=rf"\b{2 * AT_ONCE + 6}\b"):
         train(TINY, tmp_path, save_every=0)
     monkeypatch.setattr(Regression, "loss", sound)
     seen = []
     train(TINY, tmp_path, progress=lambda step, _: seen.append(step))
     assert seen[0] == 3 * AT_ONCE
-    assert weights(tmp_path / "model.safetensors") == weights(train(TINY, tmp_path / "whole"))
+    assert weights(tmp_path / "model.safetensors") == weights(whole / "model.safetensors")
 
 
-def test_a_folder_of_another_run(tmp_path):
-    train(TINY, tmp_path)
-    with pytest.raises(InputError, match=r"holds another run \(seed 0, 70 steps.*another folder"):
-        train(replace(TINY, seed=1), tmp_path)
+def test_a_folder_of_another_run(finished):
+    with rejects("seed", "70"):
+        train(replace(TINY, seed=1), finished)
 
 
 def test_a_folder_in_which_another_process_trains(tmp_path):
     with (tmp_path / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(InputError, match=r"^another process trains in .*: wait for it"):
+        with rejects("process"):
             train(TINY, tmp_path)
     train(TINY, tmp_path)
 
@@ -557,13 +561,13 @@ def test_a_folder_in_which_another_process_trains(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"not a state", b"\x08\0\0\0\0\0\0\0{}      "])
 def test_a_state_that_is_none(content, tmp_path):
     (tmp_path / "state.safetensors").write_bytes(content)
-    with pytest.raises(InputError, match=r"state\.safetensors is not a state of training.*remove"):
+    with rejects("state.safetensors"):
         train(TINY, tmp_path)
 
 
 def test_a_batch_that_cannot_be_divided(tmp_path, monkeypatch):
     monkeypatch.setattr(Process, "join", lambda device: Process(0, 3, torch.device("cpu")))
-    with pytest.raises(InputError, match=r"^batch_size is 8 and there are 3 processes"):
+    with rejects("batch_size", "processes"):
         train(TINY, tmp_path)
 
 
@@ -598,20 +602,17 @@ def test_two_processes_train_the_model_of_one(tmp_path):
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parameter"),
     [
-        (lambda folder: train(None, folder), "a NoneType is no configuration: give preset"),
-        (lambda folder: train(preset("regression"), folder, keep=[1.0]), "keep is 1.0: give an"),
-        (
-            lambda folder: train(preset("regression"), folder, keep=[0]),
-            "keep is 0: give steps from 1",
-        ),
-        (lambda folder: train(preset("regression"), folder, keep=[10**6]), "give steps from 1 to"),
-        (lambda folder: preset("regression", seed=2**70), "seed is above"),
-        (lambda folder: preset("regression", noise=True), "noise is True"),
+        (lambda folder: train(None, folder), "configuration"),
+        (lambda folder: train(preset("regression"), folder, keep=[1.0]), "keep"),
+        (lambda folder: train(preset("regression"), folder, keep=[0]), "keep"),
+        (lambda folder: train(preset("regression"), folder, keep=[10**6]), "keep"),
+        (lambda folder: preset("regression", seed=2**70), "seed"),
+        (lambda folder: preset("regression", noise=True), "noise"),
     ],
 )
-def test_what_cannot_be_trained_leaves_no_folder(call, message, tmp_path):
-    with pytest.raises(ValueError, match=message):
+def test_what_cannot_be_trained_leaves_no_folder(call, parameter, tmp_path):
+    with rejects(parameter):
         call(tmp_path / "run")
     assert not (tmp_path / "run").exists()

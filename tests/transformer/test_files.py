@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions import files, induction_heads, load, newton, save, shortcut
 from constructions.interface import Interface
@@ -174,16 +175,15 @@ def test_what_no_file_can_be_called_gets_one_line(tmp_path, name):
 @pytest.mark.usefixtures("unchecked")
 def test_what_is_no_model_no_path_or_no_statement_gets_one_line(tmp_path):
     model, path = newton(1, 0, 1.0), tmp_path / "a.safetensors"
-    for given, message in (
-        ((3, path), "a int is no model"),
-        ((path, model), "call it"),
-        ((model, None), "called None"),
-        ((model, path, {"x": float("nan")}), "statement is no JSON"),
-        ((model, path, {"x": {1}}), "statement is no JSON"),
+    for given, parameter in (
+        ((3, path), "model"),
+        ((path, model), "model"),
+        ((model, None), "path"),
+        ((model, path, {"x": float("nan")}), "statement"),
+        ((model, path, {"x": {1}}), "statement"),
     ):
-        with pytest.raises(InputError, match=message) as refusal:
+        with rejects(parameter):
             save(*given)
-        assert "\n" not in str(refusal.value)
     assert [*tmp_path.iterdir()] == []
 
 

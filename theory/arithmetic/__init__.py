@@ -7,6 +7,7 @@ golden          exact numbers a + b√5
 comb            sums of cosines that tell the residues mod 10 apart
 adder           comb and bump: how little need be known of the size of a sum
 residues        what needs products
+congruence      kinds of parameters: odd moduli, numbers of candidates
 modular_margin  the largest margin of modular addition, and who attains it
 spectrum        peaks in the spectrum of embeddings of numbers
 probes          residues that are read off embeddings of numbers

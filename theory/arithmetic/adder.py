@@ -33,82 +33,76 @@ sum of two by at most 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import floor, log2
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
-from theory.arithmetic.comb import ZHOU, comb, frequencies
-from theory.checks import InputError
+from theory import machine
+from theory.arithmetic.comb import ZHOU, Frequencies, comb
+from theory.arithmetic.congruence import Candidates
+from theory.checks import shown
+from theory.kinds import Count, Finite, Integer, NonNegative, Steps, StepsArray, Within, checked
 
-MOST = 2**53  # of whole numbers, so that twice one and a step are int64
+MOST = 2**53  # of integers, so that twice one and a step are int64
+SMALLEST = 1074  # binary places of the least number of float64
 
 
-def candidates(largest: int) -> int:
+@checked
+def candidates(largest: Steps) -> int:
     """The least multiple of 10 above 2·largest, and at least 20: the p of sums up to there."""
-    return max(20, 10 * (2 * checks.step_count("largest", largest) // 10 + 1))
+    return max(20, 10 * (2 * largest // 10 + 1))
 
 
-def coarse(n: ArrayLike, step: int) -> np.ndarray:
-    """The multiple of step nearest to n, whole numbers from 0; halves go up.
-
-    Raises `ValueError` for other numbers, for a step below 1, and beyond 2^53.
-    """
-    step, numbers = checks.dimension("step", step), checks.step_counts("n", n)
-    if step > MOST or not ((numbers >= 0) & (numbers <= MOST)).all():
-        raise InputError("n or step is beyond 2^53: give smaller numbers")
-    return (2 * numbers + step) // (2 * step) * step
+@checked
+def coarse(
+    n: Annotated[StepsArray, Within(most=MOST)], step: Annotated[Count, Within(most=MOST)]
+) -> np.ndarray:
+    """The multiple of step nearest to n, integers from 0 to 2^53; halves go up."""
+    return np.asarray((2 * n + step) // (2 * step) * step)
 
 
-def adder_logits(p: int, alpha: float, s: int, error: float, F: Iterable[int] = ZHOU) -> np.ndarray:
+@checked
+def adder_logits(
+    p: Candidates, alpha: NonNegative, s: Integer, error: Finite, F: Frequencies = ZHOU
+) -> np.ndarray:
     """z(c), c = 0, …, p − 1, by definition; alpha = 0 leaves out the bump.
 
-    Raises `ValueError` for p that is no multiple of 10 or below 20, alpha below 0, s that is no
-    integer, an error that is not finite, and for more than there is memory.
+    Raises `ValueError` for more candidates than there is memory.
     """
-    p, alpha = checked_p(p), checks.nonnegative_number("alpha", alpha)
-    s, error = checks.integer("s", s), checks.finite_number("error", error)
     machine.fits_in_memory(f"the logits of {p:.4g} candidates", 64 * p, "take a smaller p")
     d = np.arange(p) - s % p
     teeth = np.array([float(comb(F, k)) for k in range(10)])
     return teeth[d % 10] + alpha * np.cos(2 * np.pi * (d - error) / p)
 
 
-def largest_alpha(p: int, F: Iterable[int] = ZHOU) -> tuple[float, int]:
+@checked
+def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
     """The largest α with which all sums are right for all |ε| < 5, and the d that binds; 0.0 where
-    F does not tell the residues mod 10 apart.
-
-    Raises `ValueError` for p that is no multiple of 10 or below 20, and as `frequencies`.
-    """
-    p, F = checked_p(p), frequencies(F)
+    F does not tell the residues mod 10 apart."""
     d = np.arange(1, 10)
     above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])
     limits = above / (2 * np.sin(np.pi * d / p) * np.sin(np.pi * (10 - d) / p))
     return float(limits.min()), int(d[limits.argmin()])
 
 
-def usual_alpha(p: int) -> float:
+@checked
+def usual_alpha(p: Candidates) -> float:
     """64, or the largest power of two within `largest_alpha` of all four periods, where that is
-    less (below p = 90).
-
-    Raises `ValueError` for p that is no multiple of 10 or below 20.
-    """
+    less (below p = 90)."""
     return min(64.0, 2.0 ** floor(log2(largest_alpha(p)[0])))
 
 
-def least_gap(p: int, alpha: float, error: int, F: Iterable[int] = ZHOU) -> float:
+@checked
+def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = ZHOU) -> float:
     """min z(s) − z(c) over all c ≠ s and whole errors |ε| ≤ error; below 0 where sums are wrong.
 
     Of the candidates of one residue mod 10, of which the comb says the same, the bump is largest at
     that nearest to s + ε: within 5 of it as 10 divides p, or within 15 if s itself is left out.
 
-    Raises `ValueError` for p that is no multiple of 10 or below 20, alpha below 0, and an error
-    that is no integer or below 0.
+    Raises `ValueError` for more errors than there is memory.
     """
-    p, alpha = checked_p(p), checks.nonnegative_number("alpha", alpha)
-    error = checks.step_count("error", error)
+    machine.fits_in_memory(f"errors up to {shown(error)}", 2000 * error, "take fewer of them")
     teeth = np.array([float(comb(F, k)) for k in range(10)])
     e = np.arange(-error, error + 1)[:, None]
     d = e + np.arange(-15, 16)
@@ -117,24 +111,14 @@ def least_gap(p: int, alpha: float, error: int, F: Iterable[int] = ZHOU) -> floa
     return float((right - np.where(d % p, others, -np.inf).max(1)).min())
 
 
-def rounding_of_logits(alpha: float, bits: int) -> float:
+@checked
+def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SMALLEST)]) -> float:
     """How far a logit moves if cosines and sines of a, b and c, and α times those of the bump, are
     rounded to multiples of 2^−bits.
 
     With δ = 2^{−bits−1}, numbers (cos, sin) of length 1 move by at most √2δ, so a product of three
     of them, as complex numbers, by (1 + √2δ)³ − 1; the bump's third one has length α.  There are
     three combs besides period 2, which is exact.
-
-    Raises `ValueError` for alpha below 0 and bits below 1.
     """
-    alpha, bits = checks.nonnegative_number("alpha", alpha), checks.dimension("bits", bits)
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
-
-
-def checked_p(p: int) -> int:
-    """p; `ValueError` unless it is a multiple of 10, at least 20."""
-    p = checks.dimension("p", p)
-    if p % 10 or p < 20:
-        raise InputError(f"p is {p}: give a multiple of 10, at least 20")
-    return p

@@ -13,58 +13,72 @@ sines,
     cos(2π(a + b)/T) = 2(u_T² − v_T²) − u_{T/2},     sin(2π(a + b)/T) = 4 u_T v_T − v_{T/2}.
 """
 
-from collections.abc import Iterable
-from fractions import Fraction
-from numbers import Integral
+from __future__ import annotations
 
-from theory import checks
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
+
 from theory.arithmetic.golden import Golden, cosine
-from theory.checks import InputError
+from theory.kinds import Integer, Many, Whole, Within, checked
 
 ZHOU = (5, 4, 2, 1)
 """The frequencies of periods 2, 2.5, 5 and 10."""
+FREQUENCY = Whole(Within(least=1, most=5))
 
 
-def frequencies(F: Iterable[int]) -> tuple[int, ...]:
-    """F in falling order, each once; `ValueError` for an empty F and for what is not 1, …, 5."""
-    if not isinstance(F, Iterable):
-        raise InputError(f"the comb is {F!r}: give a list of frequencies")
-    found = tuple(F)
-    strange = [f for f in found if not _known(f)]
-    if strange or not found:
-        said = f"frequency {strange[0]!r}" if strange else "no frequency"
-        raise InputError(f"the comb has {said}: give some of 1, 2, 3, 4, 5, of periods 10/f")
-    return tuple(sorted({int(f) for f in found}, reverse=True))
+@dataclass(frozen=True)
+class Comb(Many):
+    """Some of the frequencies 1, …, 5.  Read as a tuple, in falling order, each once."""
+
+    each: Whole = FREQUENCY
+    into: type = tuple
+    what = "some of 1, 2, 3, 4, 5, of periods 10/f"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return (*super().wrong, [], ())
+
+    def read(self, name: str, value: Any) -> tuple[int, ...]:
+        found = super().read(name, value)
+        if not found:
+            raise self.refusal(name, value)
+        return tuple(sorted({*found}, reverse=True))
 
 
-def _known(f: object) -> bool:
-    return isinstance(f, Integral) and not isinstance(f, bool) and f in range(1, 6)
+Frequencies: TypeAlias = Annotated[Iterable[int], Comb()]
+"""Some of the frequencies 1, …, 5."""
 
 
-def comb(F: Iterable[int], d: int) -> Golden:
-    """C_F(d) as a number of Q(√5).  Raises `ValueError` as `frequencies`, and for d no integer."""
-    d = checks.integer("d", d)
+@checked
+def comb(F: Frequencies, d: Integer) -> Golden:
+    """C_F(d) as a number of Q(√5)."""
     total = Golden(Fraction(0))
-    for f in frequencies(F):
+    for f in F:
         total = total + cosine(f * d)
     return total
 
 
-def comb_gap(F: Iterable[int]) -> Golden:
+@checked
+def comb_gap(F: Frequencies) -> Golden:
     """C_F(0) − max C_F(d), d = 1, …, 9: above 0 iff F tells all residues mod 10 apart."""
     return comb(F, 0) - max(comb(F, d) for d in range(1, 10))
 
 
-def halvings(F: Iterable[int]) -> tuple[int, ...]:
-    """The frequencies that are reached from F by halving periods, those of F among them."""
-    found, new = set[int](), set(frequencies(F))
+@checked
+def halvings(F: Frequencies) -> tuple[int, ...]:
+    """The frequencies that are reached from F by halving periods, those of F among them, in falling
+    order."""
+    found, new = set[int](), set(F)
     while new:
         found |= new
         doubled = {min(2 * f % 10, -2 * f % 10) for f in new}
         new = doubled - found - {0}
-    return frequencies(found)
+    return tuple(sorted(found, reverse=True))
 
 
-def period(f: int) -> Fraction:
-    """10/f."""
-    return Fraction(10, frequencies([f])[0])
+@checked
+def period(f: Annotated[int, FREQUENCY]) -> Fraction:
+    """10/f, the period of frequency f."""
+    return Fraction(10, f)

@@ -17,46 +17,36 @@ makes a circulant matrix diagonal bin by bin.
 
 from __future__ import annotations
 
+from typing import Annotated, Any, TypeAlias
+
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
+from theory.kinds import OpenUnit, Reals, checked
+
+Removed: TypeAlias = Annotated[Any, Reals("r D")]
+"""Rows of Q W that a filter removes, shape (r, D)."""
 
 
-def kept_stream(removed: ArrayLike, tolerance: float = 1e-4) -> np.ndarray:
+@checked
+def kept_stream(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.ndarray:
     """P (D, D), the orthogonal projection on the null space of the rows removed (r, D).
 
     Directions with singular values up to τ = tolerance times the largest count as 0, so that
     ‖removed P‖ ≤ τ ‖removed‖, spectral norms, and 0 only where none is so small: with fewer
     dimensions than rows, what leaks into them by rounding would have the filter delete everything.
     Give a τ above the part that is rounding.
-
-    Raises `ValueError` for another shape, NaN or infinite entries, and a tolerance that is not
-    above 0 and below 1.
     """
-    rows, tolerance = _rows("removed", removed), checks.positive_number("tolerance", tolerance)
-    if tolerance >= 1:
-        raise checks.InputError(f"tolerance is {tolerance:g}: give a part, above 0 and below 1")
-    _, singular, directions = np.linalg.svd(rows, full_matrices=False)
+    _, singular, directions = np.linalg.svd(removed, full_matrices=False)
     largest = singular.max(initial=0.0)
     directions = directions[(singular > tolerance * largest) & (singular > 0)]
-    return np.eye(rows.shape[1]) - directions.T @ directions
+    return np.asarray(np.eye(removed.shape[1]) - directions.T @ directions)
 
 
-def leakage(removed: ArrayLike, kept: ArrayLike, tolerance: float = 1e-4) -> float:
+@checked
+def leakage(
+    removed: Removed, kept: Annotated[Any, Reals("s D")], tolerance: OpenUnit = 1e-4
+) -> float:
     """‖K − K P‖/‖K‖ in the Frobenius norm: by what part the filter changes the coefficients that it
-    is to keep, on average over streams of all directions; 0 for a mask.
-
-    removed (r, D), kept (s, D).  Raises `ValueError` as `kept_stream`, and for unequal D.
-    """
-    rows, P = _rows("kept", kept), kept_stream(removed, tolerance)
-    checks.vector_shape("kept", rows.shape, len(P))
-    size = float(np.linalg.norm(rows))
-    return float(np.linalg.norm(rows - rows @ P)) / size if size else 0.0
-
-
-def _rows(name: str, value: ArrayLike) -> np.ndarray:
-    array = checks.vectors(name, value)
-    if array.ndim != 2:
-        raise checks.InputError(f"{name} has shape {array.shape}: give rows (r, D)")
-    return array
+    is to keep, on average over streams of all directions; 0 for a mask."""
+    P, size = kept_stream(removed, tolerance), float(np.linalg.norm(kept))
+    return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

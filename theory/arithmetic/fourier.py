@@ -8,20 +8,23 @@ has period p/k: a period is a bin exactly if it divides p into whole parts.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isfinite
-from numbers import Real
+from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import Count, Exact, Finite, RealArray, Within, checked
+
+Period: TypeAlias = Annotated[Exact, Within(least=2)] | Annotated[Finite, Within(least=2)]
+"""A period T ≥ 2: integers have none below."""
 
 
-def fourier_matrix(p: int) -> np.ndarray:
+@checked
+def fourier_matrix(p: Count) -> np.ndarray:
     """Q (p, p), Q Qᵀ = I; rows in the order of `fourier_bins(p)`, cosine before sine.
 
-    Raises `ValueError` for p < 1, and for more than the memory holds.
+    Raises `ValueError` for more than the memory holds.
     """
     k = fourier_bins(p)
     machine.fits_in_memory(f"a Fourier matrix of {p} rows", 32 * p * p, "take a smaller p")
@@ -34,42 +37,36 @@ def fourier_matrix(p: int) -> np.ndarray:
     return rows * lengths[:, None]
 
 
-def fourier_bins(p: int) -> np.ndarray:
-    """The bin of each row of Q: 0, 1, 1, 2, 2, …, (p,).  Raises `ValueError` for p < 1."""
-    p = checks.dimension("p", p)
+@checked
+def fourier_bins(p: Count) -> np.ndarray:
+    """The bin of each row of Q: 0, 1, 1, 2, 2, …, (p,)."""
     machine.fits_in_memory(f"the bins of {p} points", 64 * p, "take a smaller p")
     return (np.arange(p) + 1) // 2
 
 
-def bin_of(period: Fraction | int, p: int) -> int:
+@checked
+def bin_of(period: Period, p: Count) -> int:
     """The bin k = p/T of period T.
 
-    Raises `ValueError` for p < 1, a period that is no number or below 2, and one that is no bin of
-    p points.
+    Raises `ValueError` for a period that is no bin of p points.
     """
-    p = checks.dimension("p", p)
-    if not isinstance(period, Real) or not isfinite(period):
-        raise InputError(f"the period is {period!r}: give a finite number")
-    if period < 2:
-        raise InputError(f"the period is {period}: whole numbers have none below 2")
     k = Fraction(p) / Fraction(period)
     if k.denominator != 1:
         raise InputError(f"period {period} is no bin of {p} points: take a p of whole periods")
     return int(k)
 
 
-def bin_sizes(values: ArrayLike) -> np.ndarray:
+@checked
+def bin_sizes(values: RealArray) -> np.ndarray:
     """‖Q_k values‖, k = 0, …, ⌊p/2⌋, over both rows of a bin and all columns; values (p,) or
     (p, D) → (⌊p/2⌋ + 1,).
 
-    Raises `ValueError` for other shapes, and NaN or infinite entries.
+    Raises `ValueError` for other shapes.
     """
-    array = checks.real("values", values)
-    if array.ndim not in (1, 2) or not array.size:
-        raise InputError(f"values have shape {array.shape}: give (p,) or (p, D)")
-    checks.finite("values", bool(np.isfinite(array).all()))
-    p = len(array)
-    spectrum = np.abs(np.fft.rfft(array.reshape(p, -1), axis=0))
+    if values.ndim not in (1, 2):
+        raise InputError(f"values has shape {values.shape}: give (p,) or (p, D)")
+    p = len(values)
+    spectrum = np.abs(np.fft.rfft(values.reshape(p, -1), axis=0))
     sizes = np.sqrt((spectrum**2).sum(1) * 2 / p)
     sizes[0] /= np.sqrt(2)
     if p % 2 == 0:

@@ -10,23 +10,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, total_ordering
 from numbers import Rational
+from typing import Annotated, TypeAlias
 
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Integer, RationalNumber, checked
+
+Part: TypeAlias = Annotated[Fraction, RationalNumber()]
+"""A rational number."""
 
 
+@checked
 @total_ordering
 @dataclass(frozen=True)
 class Golden:
-    """a + b√5.  Raises `ValueError` for an a or b that is no fraction or whole number."""
+    """a + b√5."""
 
-    a: Fraction
-    b: Fraction = Fraction(0)
-
-    def __post_init__(self) -> None:
-        for name, part in (("a", self.a), ("b", self.b)):
-            if isinstance(part, bool) or not isinstance(part, Rational):
-                raise InputError(f"{name} is {part!r}: give a fraction or a whole number")
+    a: Part
+    b: Part = Fraction(0)
 
     def __add__(self, other: Golden) -> Golden:
         if not isinstance(other, Golden):
@@ -86,12 +85,9 @@ def _sign(value: Fraction) -> int:
     return (value > 0) - (value < 0)
 
 
-def cosine(k: int) -> Golden:
-    """cos(36°·k), by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4.
-
-    Raises `ValueError` for k that is no integer.
-    """
-    k = checks.integer("k", k)
+@checked
+def cosine(k: Integer) -> Golden:
+    """cos(36°·k), by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4."""
     return _cosine(min(k % 10, -k % 10))
 
 

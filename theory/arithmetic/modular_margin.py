@@ -31,16 +31,18 @@ a margin of 2p everywhere.  For even p the pair k, −k is one at k = p/2, and (
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
-from numbers import Integral
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
+from theory.arithmetic.congruence import OddModulus
 from theory.checks import InputError
+from theory.kinds import Integers, Reals, Within, checked
+
+Rows: TypeAlias = Annotated[Any, Reals("neurons p")]
+"""u, v or w of all neurons, shape (neurons, p)."""
 
 
 class Neurons(NamedTuple):
@@ -51,26 +53,18 @@ class Neurons(NamedTuple):
     w: np.ndarray
 
 
-def checked_modulus(p: int) -> int:
-    """p; `ValueError` unless it is odd and at least 3."""
-    p = checks.dimension("p", p)
-    if p % 2 == 0 or p < 3:
-        raise InputError(f"p is {p}: give an odd number from 3 on, where k and −k differ")
-    return p
-
-
-def largest_margin_squared(p: int) -> Fraction:
-    """γ*² = 2/(27 p (p − 1)²).  Raises `ValueError` for an even p and for p < 3."""
-    p = checked_modulus(p)
+@checked
+def largest_margin_squared(p: OddModulus) -> Fraction:
+    """γ*² = 2/(27 p (p − 1)²)."""
     return Fraction(2, 27 * p * (p - 1) ** 2)
 
 
-def modular_neurons(p: int) -> Neurons:
+@checked
+def modular_neurons(p: OddModulus) -> Neurons:
     """The 4(p − 1) neurons that attain γ*, in float64.
 
-    Raises `ValueError` for an even p, p < 3, and for more than the memory holds.
+    Raises `ValueError` for more than the memory holds.
     """
-    p = checked_modulus(p)
     machine.fits_in_memory(f"the {4 * (p - 1)} neurons", 3 * 8 * 4 * p * p, "take a smaller p")
     angles = 2 * np.pi * (np.outer(np.arange(1, (p + 1) // 2), np.arange(p)) % p) / p
     c, s = np.cos(angles), np.sin(angles)
@@ -78,109 +72,105 @@ def modular_neurons(p: int) -> Neurons:
     return Neurons(*(np.concatenate(pair) for pair in ((u, u), (v, -v), (w, -w))))
 
 
-def network(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
+@checked
+def network(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     """f(a, b)_c (p, p, p) of neurons u, v, w (neurons, p), by definition.
 
-    Raises `ValueError` for other shapes, NaN or infinite entries, logits beyond float64, and for
-    more than the memory holds.
+    Raises `ValueError` for p < 2, for logits beyond float64, and for more than the memory holds.
     """
-    U, V, W = _neurons(u, v, w)
-    count, p = U.shape
+    count, p = _sizes(u)
     numbers = 3 * count * p * p + p**3
     machine.fits_in_memory(f"{count} neurons of p = {p}", 8 * numbers, "take a smaller p")
     with np.errstate(over="ignore", invalid="ignore"):
-        f = np.asarray(np.einsum("iab,ic->abc", (U[:, :, None] + V[:, None, :]) ** 2, W))
+        f = np.asarray(np.einsum("iab,ic->abc", (u[:, :, None] + v[:, None, :]) ** 2, w))
     return _within_float64(f)
 
 
-def normalised_margin(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> float:
+@checked
+def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
     """The least of f_{a+b} − f_c over Σ‖θ_i‖³; 0.0 for neurons that are all 0.
 
     Raises `ValueError` as `network`.
     """
-    U, V, W = _neurons(u, v, w)
-    p = U.shape[1]
-    f, right = network(U, V, W), np.add.outer(np.arange(p), np.arange(p)) % p
+    p = u.shape[1]
+    f, right = network(u, v, w), np.add.outer(np.arange(p), np.arange(p)) % p
     of_right = np.take_along_axis(f, right[..., None], axis=-1)
     apart = of_right - f
     np.put_along_axis(apart, right[..., None], np.inf, axis=-1)
-    lengths = _cubes(U, V, W)
+    lengths = cubes(u, v, w)
     return float(apart.min() / lengths.sum()) if lengths.any() else 0.0
 
 
-def mean_over_cubes(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
+@checked
+def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     """The mean (1) of each neuron over its ‖θ‖³, (neurons,): at most γ*, as proved.
 
-    Raises `ValueError` for other shapes, NaN or infinite entries, an even p, cubes beyond float64,
-    and a neuron that is 0.
+    Raises `ValueError` for an even p, cubes beyond float64, and a neuron that is 0.
     """
-    U, V, W = _neurons(u, v, w)
-    p, lengths = checked_modulus(U.shape[1]), _cubes(U, V, W)
-    if not lengths.all():
-        raise InputError(f"neuron {lengths.argmin()} is 0 or nearly: leave it out, or rescale")
-    hats = [np.fft.fft(x, axis=1)[:, 1:] for x in (U, V, W)]
+    p, lengths = _of_odd_modulus(u, v, w)
+    hats = [np.fft.fft(x, axis=1)[:, 1:] for x in (u, v, w)]
     total = (hats[0] * hats[1] * hats[2].conj()).real.sum(1)
     return np.asarray(2 / ((p - 1) * p**2) * total / lengths)
 
 
-def frequency_shares(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
+@checked
+def frequency_shares(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     """The part of each neuron's ‖θ‖² at frequency k = 0, …, (p − 1)/2, (neurons, (p + 1)/2).
 
     At k it is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, half of that at 0; by Parseval they add up to ‖θ‖².
-    Raises `ValueError` for other shapes, NaN or infinite entries, an even p, numbers whose cubes
-    are beyond float64, and a neuron that is 0.
+    Raises `ValueError` as `mean_over_cubes`.
     """
-    U, V, W = _neurons(u, v, w)
-    p, lengths = checked_modulus(U.shape[1]), _cubes(U, V, W)
-    if not lengths.all():
-        raise InputError(f"neuron {lengths.argmin()} is 0 or nearly: leave it out, or rescale")
-    squares = (np.abs(np.fft.rfft(np.stack([U, V, W]), axis=2)) ** 2).sum(0)
+    p, lengths = _of_odd_modulus(u, v, w)
+    squares = (np.abs(np.fft.rfft(np.stack([u, v, w]), axis=2)) ** 2).sum(0)
     squares[:, 1:] *= 2
     return np.asarray(squares / (p * lengths[:, None] ** (2 / 3)))
 
 
-def few_frequencies_margin(p: int, K: Iterable[int]) -> float:
+@checked
+def few_frequencies_margin(
+    p: OddModulus, K: Annotated[Any, Integers("k", Within(least=1, below="p"))]
+) -> float:
     """min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)): how far the right answer is ahead where only the
-    frequencies K are there.  It is at most |K| p/(p − 1), the mean over d.
+    frequencies K, of 1, …, p − 1, are there.  It is at most |K| p/(p − 1), the mean over d.
 
-    Raises `ValueError` for an even p, p < 3, no K, for k that is not 1, …, p − 1, and for one k
-    twice.
+    Raises `ValueError` for one k twice, and for more than the memory holds.
     """
-    p = checked_modulus(p)
-    if not isinstance(K, Iterable):
-        raise InputError(f"the frequencies are {K!r}: give a list of some of 1, …, {p - 1}")
-    found = list(K)
-    if not found or any(
-        isinstance(k, bool) or not isinstance(k, Integral) or not 0 < k < p for k in found
-    ):
-        raise InputError(f"frequencies {found}: give some of 1, …, {p - 1}")
-    if len(set(found)) < len(found):
-        raise InputError(f"frequencies {found}: give each once")
-    turns = np.outer(np.arange(1, p), found) % p
+    if len(np.unique(K)) < len(K):
+        raise InputError(f"K is {K.tolist()}: give each frequency once")
+    machine.fits_in_memory(f"{len(K)} frequencies mod {p}", 40 * p * len(K), "take a smaller p")
+    turns = np.outer(np.arange(1, p), K) % p
     return float((1 - np.cos(2 * np.pi * turns / p)).sum(1).min())
 
 
-def cubes(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> np.ndarray:
-    """‖θ‖³ of each neuron, (neurons,).  Raises `ValueError` as `network`."""
-    return _cubes(*_neurons(u, v, w))
+@checked
+def cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
+    """‖θ‖³ of each neuron, (neurons,).
 
-
-def _cubes(U: np.ndarray, V: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """‖θ‖³ of each neuron."""
+    Raises `ValueError` for p < 2, and for cubes beyond float64.
+    """
+    _sizes(u)
     with np.errstate(over="ignore"):
-        return _within_float64(((U**2).sum(1) + (V**2).sum(1) + (W**2).sum(1)) ** 1.5)
+        return _within_float64(((u**2).sum(1) + (v**2).sum(1) + (w**2).sum(1)) ** 1.5)
+
+
+def _sizes(u: np.ndarray) -> tuple[int, int]:
+    count, p = u.shape
+    if p < 2:
+        raise InputError(f"u, v and w have shape {u.shape}: give p ≥ 2 columns")
+    return count, p
+
+
+def _of_odd_modulus(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> tuple[int, np.ndarray]:
+    """p and the cubes, none of which is 0."""
+    p, lengths = u.shape[1], cubes(u, v, w)
+    if p % 2 == 0:
+        raise InputError(f"u, v and w have shape {u.shape}: give an odd number of columns p ≥ 3")
+    if not lengths.all():
+        raise InputError(f"neuron {lengths.argmin()} is 0 or nearly: leave it out, or rescale")
+    return p, lengths
 
 
 def _within_float64(array: np.ndarray) -> np.ndarray:
     if not np.isfinite(array).all():
         raise InputError("cubes of u, v and w are beyond float64, which ends at 1.8e308: rescale")
     return np.asarray(array)
-
-
-def _neurons(u: ArrayLike, v: ArrayLike, w: ArrayLike) -> Neurons:
-    found = [checks.vectors(name, x) for name, x in (("u", u), ("v", v), ("w", w))]
-    shapes = {x.shape for x in found}
-    if len(shapes) > 1 or found[0].ndim != 2 or found[0].shape[1] < 2:
-        said = ", ".join(str(x.shape) for x in found)
-        raise InputError(f"u, v and w have shapes {said}: give all as (neurons, p), p ≥ 2")
-    return Neurons(*found)

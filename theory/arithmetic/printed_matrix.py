@@ -22,20 +22,24 @@ one variance the mean of ‖FᵀFu − u‖² is Σ(λ − 1)²/p of that of ‖
 `printed_gram` is exact: Σ_{x<N} e^{2πimx/N} is N if N divides m, and 0 otherwise.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 
 import numpy as np
 
-from theory import checks, machine
-from theory.checks import InputError
+from theory import machine
+from theory.arithmetic.congruence import OddModulus
+from theory.kinds import checked
 
 
-def printed_matrix(p: int) -> np.ndarray:
+@checked
+def printed_matrix(p: OddModulus) -> np.ndarray:
     """F (p, p): the constant, then sine and cosine for each k.
 
-    Raises `ValueError` for an even p, for p < 3, and for more than the memory holds.
+    Raises `ValueError` for more than the memory holds.
     """
-    N = _even(p)
+    N = _fitting(p)
     k = (np.arange(p) + 1) // 2
     angles = 2 * np.pi * (np.outer(k, np.arange(p)) % N) / N
     sines = np.arange(p) % 2 == 1
@@ -46,12 +50,13 @@ def printed_matrix(p: int) -> np.ndarray:
     return rows * lengths[:, None]
 
 
-def printed_gram(p: int) -> np.ndarray:
+@checked
+def printed_gram(p: OddModulus) -> np.ndarray:
     """2 R Rᵀ (p, p), whole numbers, of the rows R of F without their factors √(1/N), √(2/N).
 
     Twice a sum of products is N([j ≡ k] ± [j ≡ −k]) mod N, + for cosines, and 2 for x = N.
     """
-    N = _even(p)
+    N = _fitting(p)
     k = (np.arange(p) + 1) // 2
     sine = np.arange(p) % 2 == 1
     alike = ((k[:, None] - k) % N == 0).astype(np.int64)
@@ -61,26 +66,27 @@ def printed_gram(p: int) -> np.ndarray:
     return np.where(sine[:, None] == sine, gram, 0)
 
 
-def printed_scales(p: int) -> list[Fraction]:
+@checked
+def printed_scales(p: OddModulus) -> list[Fraction]:
     """The squares of the factors of the rows of F: 1/N, then 2/N."""
-    N = _even(p)
+    N = _fitting(p)
     return [Fraction(1, N)] + [Fraction(2, N)] * N
 
 
-def printed_quadratic(p: int) -> tuple[Fraction, Fraction]:
+@checked
+def printed_quadratic(p: OddModulus) -> tuple[Fraction, Fraction]:
     """Sum 4 + 1/N and product 4 of the two eigenvalues of F Fᵀ that are neither 0 nor 1."""
-    return 4 + Fraction(1, _even(p)), Fraction(4)
+    return 4 + Fraction(1, _fitting(p)), Fraction(4)
 
 
-def printed_misses(p: int) -> Fraction:
+@checked
+def printed_misses(p: OddModulus) -> Fraction:
     """‖FᵀF − I‖² = Σ(λ − 1)² = s² − 2s − 5, s = 4 + 1/N, in the Frobenius norm."""
     s, _ = printed_quadratic(p)
     return s * s - 2 * s - 5
 
 
-def _even(p: int) -> int:
-    p = checks.dimension("p", p)
-    if p % 2 == 0 or p < 3:
-        raise InputError(f"p is {p}: the printed matrix takes an odd p from 3 on")
+def _fitting(p: int) -> int:
+    """N = p − 1, for which the memory holds the matrix."""
     machine.fits_in_memory(f"a Fourier matrix of {p} rows", 64 * p * p, "take a smaller p")
     return p - 1

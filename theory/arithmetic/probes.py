@@ -11,36 +11,34 @@ so that p regressions are one.  The class is that of the largest entry.
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Integers, Positive, Reals, Within, checked
 
 
-def probe_accuracies(E: ArrayLike, classes: ArrayLike, ridge: float = 1.0) -> np.ndarray:
+@checked
+def probe_accuracies(
+    E: Annotated[Any, Reals("p D")],
+    classes: Annotated[Any, Integers("... p", Within(least=0, below=2**31))],
+    ridge: Positive = 1.0,
+) -> np.ndarray:
     """The share of rows of E (p, D) whose class is read off by a regression on all others, for each
-    labelling of classes (…, p), whole numbers from 0 on: shape (…).
+    labelling of classes (…, p), integers from 0 on: shape (…).
 
-    Raises `ValueError` for other shapes, NaN or infinite entries, classes that are no whole numbers
-    or below 0, fewer than two rows, and a ridge that is not above 0.
+    Raises `ValueError` for fewer than two rows.
     """
-    rows, ridge = checks.real("E", E), checks.positive_number("ridge", ridge)
-    if rows.ndim != 2 or len(rows) < 2:
-        raise InputError(f"E has shape {rows.shape}: give rows (p, D), at least two")
-    checks.finite("E", bool(np.isfinite(rows).all()))
-    labels = checks.tokens("classes", classes, 2**31)
-    if labels.shape[-1:] != (len(rows),):
-        raise InputError(
-            f"classes have shape {labels.shape} and E has {len(rows)} rows: give p each"
-        )
-    X = np.column_stack([rows - rows.mean(0), np.ones(len(rows))])
+    if len(E) < 2:
+        raise InputError(f"E has shape {E.shape}: give rows (p, D), at least two")
+    X = np.column_stack([E - E.mean(0), np.ones(len(E))])
     K = X @ X.T
     H = np.linalg.solve(K + ridge * np.eye(len(K)), K)
     own = np.diag(H)[:, None]
-    right = np.empty(labels.shape[:-1])
+    right = np.empty(classes.shape[:-1])
     for at in np.ndindex(right.shape):
-        Y = np.eye(labels[at].max() + 1)[labels[at]]
+        Y = np.eye(classes[at].max() + 1)[classes[at]]
         said = (H @ Y - own * Y) / (1 - own)
-        right[at] = np.mean(said.argmax(1) == labels[at])
+        right[at] = np.mean(said.argmax(1) == classes[at])
     return right

@@ -14,25 +14,31 @@ A linear head whose token asks by b has products of a and b, and an MLP has othe
 meant.
 """
 
+from __future__ import annotations
+
+from typing import Annotated
+
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import Count, Steps, Within, checked
 
 
-def demands(m: int, r: int) -> np.ndarray:
+@checked
+def demands(m: Annotated[Count, Within(least=2)], r: Steps) -> np.ndarray:
     """The demands z_0 > z_r at pairs of sum 0 and z_r > z_0 at pairs of sum r, a row for each, by
     the unknowns (u_0 − u_r)(0 … m − 1), (v_0 − v_r)(0 … m − 1): (2m, 2m) of −1, 0, 1.
 
-    Rows that add up to 0 cannot all be above 0.  Raises `ValueError` for m < 2, and r ≡ 0 mod m.
+    Rows that add up to 0 cannot all be above 0.  Raises `ValueError` for r ≡ 0 mod m, and for more
+    than the memory holds.
     """
-    m, r = checks.dimension("m", m), checks.step_count("r", r)
-    if m < 2 or r % m == 0:
-        raise InputError(f"m = {m} and r = {r}: give m ≥ 2 and a residue r that is not 0")
+    if r % m == 0:
+        raise InputError(f"r is {r}: give a residue that is not 0 mod m = {m}")
     machine.fits_in_memory(f"the demands mod {m}", 32 * m * m, "take a smaller m")
     a = np.arange(m)
     rows = np.zeros((2, m, 2 * m), dtype=np.int64)
-    for sign, (of_sum, total) in zip((1, -1), enumerate((0, r)), strict=True):
+    for sign, (of_sum, total) in zip((1, -1), enumerate((0, r % m)), strict=True):
         rows[of_sum, a, a] = sign
         rows[of_sum, a, m + (total - a) % m] = sign
     return rows.reshape(2 * m, 2 * m)

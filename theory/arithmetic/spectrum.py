@@ -11,24 +11,31 @@ all of these together, with that probability of a false alarm.
 
 from __future__ import annotations
 
+from typing import Annotated, Any, TypeAlias
+
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import machine
 from theory.arithmetic.fourier import bin_sizes
-from theory.checks import InputError
+from theory.checks import InputError, shown
+from theory.kinds import Count, RealArray, Reals, Seed, Steps, Within, checked
+
+Rows: TypeAlias = Annotated[Any, Reals("p D")]
+"""D features of p numbers, in order, shape (p, D)."""
 
 
-def peak_ratios(E: ArrayLike, first: int) -> np.ndarray:
+@checked
+def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
     """The statistic of every bin, (⌊p/2⌋ + 1,); that of the constant is 0.
 
-    Raises `ValueError` for shapes other than (p,) and (p, D), NaN or infinite entries, a first bin
-    that there is not or is 0, and rows that are all the same.
+    Raises `ValueError` for shapes other than (p,) and (p, D), a first bin that there is not, and
+    rows that are all the same.
     """
-    sizes, first = bin_sizes(E), checks.dimension("first", first)
-    p = len(np.asarray(E))
+    sizes, p = bin_sizes(E), len(E)
     if first >= len(sizes):
-        raise InputError(f"first is {first} and there are bins up to {len(sizes) - 1}: take fewer")
+        raise InputError(
+            f"first is {shown(first)} and there are bins up to {len(sizes) - 1}: take fewer"
+        )
     sizes[0] = 0.0
     if p % 2 == 0:
         sizes[-1] *= np.sqrt(2)
@@ -38,50 +45,39 @@ def peak_ratios(E: ArrayLike, first: int) -> np.ndarray:
     return sizes / middle
 
 
-def permutation_maxima(
-    E: ArrayLike, first: int, trials: int, rng: np.random.Generator
-) -> np.ndarray:
+@checked
+def permutation_maxima(E: RealArray, first: Count, trials: Count, rng: Seed) -> np.ndarray:
     """The largest statistic of bins from `first` on, for each of so many random orders of the rows.
 
-    Raises `ValueError` as `peak_ratios`, for no trials, and for what is no generator.
+    Raises `ValueError` as `peak_ratios`, and for more trials than there is memory.
     """
-    array, trials = checks.real("E", E), checks.dimension("trials", trials)
-    if not isinstance(rng, np.random.Generator):
-        raise InputError(f"rng is {rng!r}: give a generator, numpy.random.default_rng(0)")
-    peak_ratios(array, first)
-    orders = (rng.permutation(len(array)) for _ in range(trials))
-    return np.array([peak_ratios(array[order], first)[first:].max() for order in orders])
+    peak_ratios(E, first)
+    machine.fits_in_memory(f"{shown(trials)} trials", 40 * trials, "take fewer of them")
+    draws = np.random.default_rng(rng)
+    orders = (draws.permutation(len(E)) for _ in range(trials))
+    return np.array([peak_ratios(E[order], first)[first:].max() for order in orders])
 
 
-def without_trend(E: ArrayLike, degree: int) -> np.ndarray:
-    """E (p, D) less its least-squares polynomial of this degree in the number, column by column.
-
-    Raises `ValueError` for another shape, NaN or infinite entries, and a degree below 0 or not
-    below p.
-    """
-    array, degree = checks.vectors("E", E), checks.step_count("degree", degree)
-    if array.ndim != 2 or degree >= len(array):
-        raise InputError(
-            f"E has shape {array.shape} and the degree is {degree}: give (p, D), p > degree"
-        )
-    x = np.linspace(-1, 1, len(array))
+@checked
+def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.ndarray:
+    """E (p, D) less its least-squares polynomial of this degree in the number, column by column."""
+    x = np.linspace(-1, 1, len(E))
     basis, _ = np.linalg.qr(np.polynomial.legendre.legvander(x, degree))
-    return np.asarray(array - basis @ (basis.T @ array))
+    return np.asarray(E - basis @ (basis.T @ E))
 
 
-def without(E: ArrayLike, confound: ArrayLike) -> np.ndarray:
+@checked
+def without(E: Rows, confound: RealArray) -> np.ndarray:
     """E (p, D) less its least-squares regression on columns (p,) or (p, m), and a constant.
 
-    Raises `ValueError` for shapes that do not fit, and NaN or infinite entries.
+    Raises `ValueError` for columns that are not p each.
     """
-    array, columns = checks.vectors("E", E), checks.vectors("confound", confound)
-    columns = columns.reshape(len(columns), -1)
-    if array.ndim != 2 or len(columns) != len(array):
+    if not confound.ndim or len(confound) != len(E):
         raise InputError(
-            f"E has shape {array.shape} and the confound {columns.shape}: give a row each"
+            f"E has shape {E.shape} and confound has shape {confound.shape}: give a row each"
         )
     basis, singular, _ = np.linalg.svd(
-        np.column_stack([np.ones(len(array)), columns]), full_matrices=False
+        np.column_stack([np.ones(len(E)), confound.reshape(len(E), -1)]), full_matrices=False
     )
     basis = basis[:, singular > 1e-12 * singular.max()]
-    return np.asarray(array - basis @ (basis.T @ array))
+    return np.asarray(E - basis @ (basis.T @ E))

@@ -11,6 +11,8 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     boolean_circuits        gates of two earlier wires
     turing         Turing machines, run by definition, and their histories
     parity, first, majority    of words of 0 and 1, and how sure transformers are of them
+    ones           words by their number of ones, means over all words
+    kinds          kinds of parameters: alphabets, triples of integers, edges
 
     languages             automata with accepting states, the least one, where two differ
     regular_expressions   from text, by derivatives
@@ -32,6 +34,7 @@ Parallel machines, whose registers are integer arrays (…, N), processors numbe
 
     pram              programs of reads, writes of the least value, and local work
     components        least labels of a graph
+    edge_lists        all small graphs, and families of larger ones
     list_ranking      how far it is to the end of a list
     prefix_sums       x₁ + … + x_i
     message_passing   rounds in which machines send messages to each other's slots

@@ -110,7 +110,7 @@ def random_circuit(
     if not tables:
         raise InputError("tables are none: give at least one")
     machine.fits_in_memory("so many gates and inputs", 300 * count + n, "give fewer")
-    rng = np.random.default_rng(seed)
+    rng: np.random.Generator = seed
     gates = [
         Gate(tables[int(rng.integers(len(tables)))], *rng.integers(n + g, size=2).tolist())
         for g in range(count)
@@ -136,3 +136,19 @@ def adder(bits: Count) -> Circuit:
         gates += [Gate(OR, first + 2, first + 3)]
         carry = first + 5
     return Circuit(2 * count, tuple(gates), f"adder of {count} bits")
+
+
+def adversarial(n: int, G: int, nand: bool = False) -> Iterator[Circuit]:
+    """Circuits in which something is extreme: chains, equal wires, unused inputs, constants; with
+    `nand` the same wires, and NAND for every table."""
+    last = [max(n + g - 1, 0) for g in range(G)]
+    every, constant = range(G), (0, TABLES - 1)
+    extreme = {
+        "a chain of XOR": [Gate(XOR, last[g], g % n) for g in every],
+        "NAND of equal wires": [Gate(NAND, last[g], last[g]) for g in every],
+        "the first input alone": [Gate(8 + 6 * (g % 2), 0, 0) for g in every],
+        "constant tables": [Gate(constant[g % 2], last[g], 0) for g in every],
+        "the first and the last wire": [Gate(OR, 0, last[g]) for g in every],
+    }
+    for name, gates in extreme.items():
+        yield Circuit(n, tuple(g._replace(table=NAND) if nand else g for g in gates), name)

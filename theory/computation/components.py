@@ -114,9 +114,19 @@ def settled_after(
     )
 
 
+def slowest(edges: np.ndarray, n: int) -> int:
+    """The most steps that one of these graphs (graphs, edges, 2) takes."""
+    right = least_labels(edges, n)
+    program = components(n, edges.shape[1])
+    for after, held in enumerate(program.run(*as_inputs(edges, n))):
+        if (held["p"][:, :n] == right).all():
+            return after
+    return program.repeat + 1
+
+
 @checked
 def shuffled_path(vertices: Count, seed: Seed) -> np.ndarray:
     """The edges (n − 1, 2) of a path through all vertices in random order."""
     machine.fits_in_memory("a path of so many vertices", 40 * vertices, "give fewer")
-    order = 1 + np.random.default_rng(seed).permutation(vertices)
+    order = 1 + seed.permutation(vertices)
     return np.stack([order[:-1], order[1:]], axis=1)

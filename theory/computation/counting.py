@@ -220,7 +220,8 @@ def counting_words(
     """
     T, V = length, letters
     machine.fits_in_memory(f"words of {T} letters", 8 * T * (4 * V + 32), "give shorter ones")
-    generator, turns = np.random.default_rng(seed), np.arange(T) * V // T
+    generator: np.random.Generator = seed
+    turns = np.arange(T) * V // T
     equal = (turns + np.arange(V)[:, None]) % V
     uneven = np.sort(generator.integers(T + 1, size=(8, V - 1)), axis=1)
     near = np.linspace(0, T, V + 1)[1:-1].round() + generator.integers(-2, 3, size=(8, V - 1))
@@ -243,7 +244,7 @@ def random_formula(
     """A formula of this counting depth, drawn at random: at most `size` counts in a sum and parts
     in a Boolean combination."""
     checked_alphabet(alphabet, TRUE)
-    generator = np.random.default_rng(seed)
+    generator: np.random.Generator = seed
 
     def drawn(deep: int) -> Formula:
         """One part of counting depth `deep` and others of at most that."""

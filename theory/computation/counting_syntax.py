@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from theory.checks import InputError
 from theory.computation.counting import (
     FALSE,
@@ -27,6 +29,7 @@ from theory.computation.counting import (
     Not,
     Or,
 )
+from theory.computation.dyck import is_dyck
 from theory.computation.reading import Reader
 
 MOST_CHARACTERS = 10_000
@@ -156,3 +159,18 @@ DYCK_1 = parse("#a = #b & #(#a < #b) = 0")
 """Balanced brackets, a opens and b closes: as many of both, and never more that close."""
 ABC = parse("#a = #b & #b = #c & #(a & #b + #c > 0) = 0 & #(b & #c > 0) = 0")
 """aⁿbⁿcⁿ: as many of each, no a after b or c, and no b after c."""
+
+
+def in_language(name: str, words: np.ndarray) -> np.ndarray:
+    """Which prefixes of words (…, T) are in the language of `MAJORITY`, `DYCK_1` or `ABC`, called
+    majority, dyck-1 and abc: without counting, letter by letter."""
+    if name == "dyck-1":
+        return is_dyck(words, 1)
+    found = np.zeros(words.shape, dtype=bool)
+    for i in range(words.shape[-1]):
+        prefix = words[..., : i + 1]
+        if name == "majority":  # the letter in the middle, without a tie
+            found[..., i] = np.sort(prefix)[..., (i + 1) // 2] == 0
+        elif i % 3 == 2:
+            found[..., i] = (prefix == np.repeat([0, 1, 2], (i + 1) // 3)).all(-1)
+    return found

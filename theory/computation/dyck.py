@@ -60,6 +60,19 @@ def balances(words: Tokens, k: Types) -> np.ndarray:
     return np.where(letters < k, 1, -1).cumsum(-1)
 
 
+def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
+    """At each letter the type of the latest bracket so far that opened and led to a balance one
+    above that now, by going back; 0 if there is none."""
+    found = np.zeros_like(words)
+    for at in np.ndindex(words.shape):
+        *row, i = at
+        for j in range(i, -1, -1):
+            if words[(*row, j)] < k and b[(*row, j)] == b[at] + 1:
+                found[at] = words[(*row, j)]
+                break
+    return found
+
+
 @checked
 def brackets(word: OneSequence, k: Types) -> str:
     """One word as text: `([)]`, and `(0 (1 0) 1)` if k > 4. Raises `ValueError` as `is_dyck`."""
@@ -89,8 +102,8 @@ def random_dyck(batch: Count, length: Count, k: Types, seed: Seed) -> np.ndarray
     With r letters to come and h brackets open, (r − h)(h + 2) of 2r(h + 1) words go on by opening
     one.  Raises `ValueError` for more than the memory holds.
     """
-    T, generator = length, np.random.default_rng(seed)
-    even = T + T % 2
+    generator: np.random.Generator = seed
+    T, even = length, length + length % 2
     machine.fits_in_memory(f"{batch} words of {T} letters", 8 * batch * even, "give fewer")
     words = np.empty((batch, even), dtype=np.int64)
     for row in words:
@@ -124,8 +137,8 @@ def adversarial_words(
 
     For odd T the first T letters of longer ones.
     """
-    T = length
-    generator, even = np.random.default_rng(seed), T + T % 2
+    generator: np.random.Generator = seed
+    T, even = length, length + length % 2
     words = random_dyck(ROWS, even, k, generator)
     types = generator.integers(k, size=(ROWS, even // 2))
     rows, at = np.arange(ROWS), generator.integers(even, size=ROWS)

@@ -56,3 +56,21 @@ def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
             f"the successors of {np.flatnonzero(place)[0] + 1} run in a circle: give lists"
         )
     return rank
+
+
+def all_lists(n: int) -> np.ndarray:
+    """All successors (…, n) of n elements that run in no circle."""
+    rows = np.moveaxis(np.indices((n + 1,) * n), 0, -1).reshape(-1, n)
+    place = np.broadcast_to(np.arange(1, n + 1), rows.shape)
+    following = np.concatenate([np.zeros((len(rows), 1), dtype=int), rows], axis=1)
+    for _ in range(n):
+        place = np.take_along_axis(following, place, axis=1)
+    return rows[(place == 0).all(axis=1)]
+
+
+def random_list(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Successors (n,) of one list of all n elements, in random order."""
+    order = 1 + rng.permutation(n)
+    successors = np.zeros(n, dtype=np.int64)
+    successors[order[:-1] - 1] = order[1:]
+    return successors

@@ -7,8 +7,6 @@ fractions and balls alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import comb
 from typing import Annotated, Any
 
 import numpy as np
@@ -53,6 +51,16 @@ def least_signed_count(q: Any) -> Any:
     return (1 - 2 * q) / (1 + 2 * q)
 
 
+def one_side(r: int) -> dict[int, int]:
+    """q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, m = 1 … r, as coefficients by power: a half of
+    2qE − O, of the positions on one side of k."""
+    found = {1: 1}
+    for m in range(1, r + 1):
+        power, change = (m * m, -1) if m % 2 else (1 + m * m, 2)
+        found[power] = found.get(power, 0) + change
+    return found
+
+
 @checked
 def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> Any:
     """The signed logit of the parity of k ones among n letters, n ≥ 1, of [ChiangCholak2022].
@@ -70,7 +78,11 @@ def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> An
 
 
 @checked
-def by_ones(n: Steps, value: Callable[[int], Any]) -> Any:
-    """Σ_k C(n, k) 2⁻ⁿ value(k): the mean over all 2ⁿ words of n letters of what depends on their
-    number k of ones alone, for fractions and balls (floats up to n = 1000)."""
-    return sum(comb(n, k) * value(k) for k in range(n + 1)) / 2**n
+def mean_logit(n: Count, e: Any) -> Any:
+    """The mean of `bounded_logit` over all words of n letters: with N = n + 1 and e = e^c,
+
+    sinh 2c/(N² cosh² c − [n even] sinh² c)
+    """
+    N, square = n + 1, e * e
+    double, plus, minus = square - 1 / square, (e + 1 / e) ** 2, (e - 1 / e) ** 2
+    return 2 * double / (N * N * plus - (1 - n % 2) * minus)

@@ -135,6 +135,19 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
     return Semiautomaton(rows, " × ".join(A.name for A in automata), start)
 
 
+def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
+    """The maps of the last `window` letters up to each one, (…, T, n), letter by letter."""
+    found = np.empty((*words.shape, A.n_states))
+    for row in np.ndindex(words.shape[:-1]):
+        for i in range(words.shape[-1]):
+            letters = words[(*row, slice(max(0, i + 1 - window), i + 1))].tolist()
+            reached = identity(A.n_states)
+            for letter in letters:
+                reached = then(reached, A.transitions[letter])
+            found[(*row, i)] = reached
+    return found
+
+
 def table_fits(n_states: int, n_letters: int) -> None:
     """Raise `ValueError` unless the memory holds the table of so many states and letters."""
     states, letters = min(n_states, 10**150), min(n_letters, 10**150)
@@ -146,7 +159,7 @@ def table_fits(n_states: int, n_letters: int) -> None:
 def random_semiautomaton(n_states: Count, n_letters: Count, seed: Seed) -> Semiautomaton:
     """Independent uniform maps for the letters."""
     table_fits(n_states, n_letters)
-    rows = np.random.default_rng(seed).integers(n_states, size=(n_letters, n_states)).tolist()
+    rows = seed.integers(n_states, size=(n_letters, n_states)).tolist()
     return Semiautomaton(tuple(map(tuple, rows)), f"random({n_states}, {n_letters})")
 
 

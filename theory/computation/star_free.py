@@ -19,6 +19,8 @@ from theory.computation.cascade import NONE, Cascade, Table, cascade
 from theory.computation.kinds import Letters
 from theory.computation.languages import Language
 from theory.computation.monoids import monoid
+from theory.computation.products import NotSolvable
+from theory.computation.semiautomata import Semiautomaton
 from theory.computation.temporal_logic import TRUE, And, Formula, Letter, Not, Or, Since
 from theory.kinds import Steps, checked
 
@@ -45,8 +47,13 @@ def formula_of(language: Language) -> Formula:
 def from_cascade(of: Cascade, accepted: Iterable[Steps], letters: Letters) -> Formula:
     """That the answer of a cascade of latches is one of those accepted.
 
-    Raises ValueError for a cascade that counts.
+    Raises ValueError for a cascade that counts, and for another number of letters.
     """
+    if len(letters) != of.automaton.n_letters:
+        raise InputError(
+            f"letters are {letters!r}: give one for each of the {of.automaton.n_letters} letters "
+            f"of {of.automaton.name}"
+        )
     if any(stage.kind == "counter" for stage in of.stages):
         raise InputError(
             f"{of.automaton} counts, and no formula of past temporal logic does: give an automaton "
@@ -76,3 +83,11 @@ def from_cascade(of: Cascade, accepted: Iterable[Steps], letters: Letters) -> Fo
         held[stage.first] = Not(Or(tuple(held[v] for v in others)))
         variables.append([held[v] for v in values])
     return among(of.answer, *accepted)
+
+
+def has_latches_only(A: Semiautomaton) -> bool:
+    """Whether there is a cascade, and it does not count."""
+    try:
+        return all(stage.kind != "counter" for stage in cascade(A).stages)
+    except NotSolvable:
+        return False

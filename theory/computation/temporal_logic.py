@@ -369,7 +369,7 @@ def random_formula(
     depth: Annotated[Steps, Within(most=MOST_DRAWN)], letters: Letters, seed: Seed
 ) -> Formula:
     """A formula of temporal depth at most `depth`, of connectives that are drawn uniformly."""
-    rng = np.random.default_rng(seed)
+    rng: np.random.Generator = seed
 
     def drawn(depth: int, size: int) -> Formula:
         kind = rng.integers(6) if size else 0

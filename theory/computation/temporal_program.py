@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.checks import InputError
+from theory.computation.languages import Language, explored
 from theory.computation.temporal_logic import (
     Formula,
     Since,
@@ -116,3 +117,21 @@ def _needed(of: Program) -> Program:
         tuple(Step(s.node, renumbered(s.stop), renumbered(s.held), s.depth) for s in steps),
         renumbered(of.answer),
     )
+
+
+def language_of_program(by: Program, letters: str) -> Language:
+    """The automaton that goes along a word and remembers, for each step, what was held where it
+    last stopped."""
+
+    def step(state: tuple[bool, ...], letter: str) -> tuple[bool, ...]:
+        values = letters.index(letter), *map(int, state[1:])
+
+        def entry(table: TruthTable) -> bool:
+            return bool(table.values[tuple(values[v] for v in table.reads)])
+
+        pairs = zip(by.steps, state[1:], strict=True)
+        after = [entry(s.held) if entry(s.stop) else before for s, before in pairs]
+        return entry(by.answer), *after
+
+    start = (False,) * (len(by.steps) + 1)
+    return explored(start, step, lambda state: state[0], letters, "the row of truth tables")

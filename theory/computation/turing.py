@@ -202,7 +202,7 @@ def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachi
     """Uniform rules; the last state has none for the last symbol, unless it is the only one."""
     n, m = n_states, n_symbols
     machine.fits_in_memory("the rules of so many states and symbols", 500 * n * m, "give fewer")
-    rng = np.random.default_rng(seed)
+    rng: np.random.Generator = seed
     drawn = zip(*(rng.integers(end, size=n * m).tolist() for end in (n, m, 2)), strict=True)
     rules: list[Step | None] = [Step(q, s, RIGHT if right else LEFT) for q, s, right in drawn]
     if len(rules) > 1:

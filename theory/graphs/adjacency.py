@@ -7,32 +7,75 @@ nodes of an even cycle cannot have any length, and "A^k_ij > 0" would not say "d
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from theory import checks, machine
 from theory.checks import InputError
+from theory.kinds import Array, Count, Integers, Within, checked
 
 MOST_LISTED = 6  # nodes: 2^15 graphs of 6, 2^21 of 7
 
 
-def as_adjacency(A: ArrayLike, n: int | None = None) -> np.ndarray:
-    """A (…, n, n) as int64, of n nodes if that is given.
+@dataclass(frozen=True)
+class Adjacency(Array):
+    """Adjacency matrices, of any dtype of numbers.  Read as int64."""
 
-    Raises `ValueError` for another shape, other entries than 0 and 1, an asymmetric matrix, and a
-    node without its loop.
-    """
-    array = checks.array_of("A", A)
-    if array.dtype.kind not in "biuf":
-        array = checks.real("A", array)
-    check_adjacency(array, None if n is None else checks.dimension("n", n))
-    return array.astype(np.int64)
+    entries = "symmetric, of 0 and 1, with ones on the diagonal"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        right, alone = self.example, np.eye(2, dtype=np.int64)
+        asymmetric, half = np.tri(2), 0.5 * alone
+        return (*super().wrong, asymmetric, half, alone * 0, alone * 2, -alone, right * np.nan)
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        if array.dtype.kind not in "biuf":
+            array = checks.real(name, array)
+        check_adjacency(array)
+        return array.astype(np.int64)
+
+    def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.broadcast_to(np.eye(shape[-1], dtype=np.int64), shape)
+
+
+@dataclass(frozen=True)
+class Pairs(Integers):
+    """Pairs of integers (m, 2), none of them too.  Read as int64."""
+
+    shape: str = "m 2"
+    within: Within = Within(least=0)  # noqa: RUF009 it is frozen
+    empty: bool = True
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return tuple(each for each in super().wrong if not isinstance(each, list | tuple) or each)
+
+    def read(self, name: str, value: Any) -> np.ndarray:
+        array = checks.array_of(name, value)
+        none = array.shape in ((0,), (0, 2))
+        return np.zeros((0, 2), dtype=np.int64) if none else super().read(name, array)
+
+
+Graphs: TypeAlias = Annotated[Any, Adjacency("... n n")]
+"""Graphs on n nodes, shape (…, n, n)."""
+OneGraph: TypeAlias = Annotated[Any, Adjacency("n n")]
+"""One graph on n nodes, shape (n, n)."""
+Edges: TypeAlias = Annotated[Any, Pairs(within=Within(least=0, below="n"))]
+"""Pairs u → v of the nodes 0 … n − 1, shape (m, 2), m ≥ 0."""
+
+
+@checked
+def as_adjacency(A: Graphs, n: Count | None = None) -> np.ndarray:
+    """A (…, n, n) as int64, of n nodes if that is given."""
+    return A
 
 
 def check_adjacency(A: Any, n: int | None = None) -> None:
-    """Raise `ValueError` as `as_adjacency`, for an array or a tensor A."""
+    """Raise `ValueError` unless an array or a tensor A is (…, n, n), symmetric, of 0 and 1, with
+    ones on the diagonal."""
     shape = tuple(A.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 1:
         raise InputError(f"A has shape {shape}: give an adjacency matrix (…, n, n)")
@@ -65,49 +108,36 @@ def _first(wrong: Any) -> tuple[int, ...] | None:
     return tuple(np.argwhere(checks.array_of("A", wrong))[0].tolist())
 
 
-def from_edges(edges: ArrayLike, n: int) -> np.ndarray:
+@checked
+def from_edges(edges: Edges, n: Count) -> np.ndarray:
     """A (n, n) of edges (m, 2), pairs of nodes in 0 … n − 1.
 
-    Raises `ValueError` for an n below 1, another shape, and numbers that are no nodes.
+    Raises `ValueError` for more nodes than there is memory.
     """
-    n = checks.dimension("n", n)
     machine.fits_in_memory(f"the adjacency of {n} nodes", 8 * n * n, "give fewer nodes")
-    pairs = checks.array_of("edges", edges)
-    pairs = pairs.reshape(0, 2).astype(int) if pairs.shape in ((0,), (0, 2)) else pairs
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise InputError(f"edges have shape {pairs.shape}: give pairs of nodes (m, 2)")
-    if not np.issubdtype(pairs.dtype, np.integer):
-        raise InputError(f"edges have dtype {pairs.dtype}: give integers from 0 to {n - 1}")
-    bad = pairs[(pairs < 0) | (pairs >= n)]
-    if bad.size:
-        raise InputError(f"an edge has node {bad[0]}: give numbers from 0 to {n - 1}")
     A = np.eye(n, dtype=np.int64)
-    A[pairs[:, 0], pairs[:, 1]] = A[pairs[:, 1], pairs[:, 0]] = 1
+    A[edges[:, 0], edges[:, 1]] = A[edges[:, 1], edges[:, 0]] = 1
     return A
 
 
-def relabelled(A: ArrayLike, order: ArrayLike) -> np.ndarray:
+@checked
+def relabelled(
+    A: Graphs, order: Annotated[Any, Integers("n", Within(least=0, below="n"))]
+) -> np.ndarray:
     """The same graphs (…, n, n) with node `order[i]` in place i: A[order][:, order].
 
-    Raises `ValueError` as `as_adjacency`, and for an order that is no permutation of the nodes.
+    Raises `ValueError` for an order that is no permutation of the nodes.
     """
-    array = as_adjacency(A)
-    places, n = checks.array_of("order", order), array.shape[-1]
-    whole = places.dtype.kind in "iu"
-    if not whole or places.shape != (n,) or sorted(places.tolist()) != list(range(n)):
+    n = len(order)
+    if len(np.unique(order)) < n:
         raise InputError(f"order is no permutation of {n} nodes: give each of 0 … {n - 1} once")
-    return array[..., places[:, None], places]
+    return np.asarray(A[..., order[:, None], order])
 
 
-def all_graphs(n: int) -> np.ndarray:
-    """All graphs on n labelled nodes, (2^(n(n−1)/2), n, n).
-
-    Raises `ValueError` for an n below 1, and above 6, from where on there are millions.
-    """
-    n = checks.dimension("n", n)
+@checked
+def all_graphs(n: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
+    """All graphs on n ≤ 6 labelled nodes, (2^(n(n−1)/2), n, n): of 7 there are millions."""
     pairs = n * (n - 1) // 2
-    if n > MOST_LISTED:
-        raise InputError(f"there are 2^{pairs} graphs on {n} nodes: give at most {MOST_LISTED}")
     bits = (np.arange(2**pairs)[:, None] >> np.arange(pairs)) & 1
     A = np.zeros((2**pairs, n, n), dtype=np.int64)
     i, j = np.triu_indices(n, 1)

@@ -8,25 +8,27 @@ product of 0/1 matrices counts at most n paths, which float32 holds exactly for 
 from __future__ import annotations
 
 from collections import deque
+from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError
-from theory.graphs.adjacency import as_adjacency
+from theory.graphs.adjacency import Graphs, OneGraph
+from theory.kinds import Steps, Within, checked
 
 UNCONNECTED = -1
 MOST_LAYERS = 10_000  # of which 3^L has 4772 digits
 
+Layers: TypeAlias = Annotated[Steps, Within(most=MOST_LAYERS)]
+"""A number of layers, at most 10 000."""
 
-def distances(A: ArrayLike) -> np.ndarray:
+
+@checked
+def distances(A: Graphs) -> np.ndarray:
     """dist(i, j) (…, n, n) as int64, −1 for nodes that are not connected.
 
-    At most as many products of n × n matrices as the largest distance.  Raises `ValueError` as
-    `as_adjacency`.
+    At most as many products of n × n matrices as the largest distance.
     """
-    edges = as_adjacency(A).astype(np.float32)
+    edges = A.astype(np.float32)
     reached = np.broadcast_to(np.eye(edges.shape[-1], dtype=bool), edges.shape)
     found = np.where(reached, 0, UNCONNECTED)
     for k in range(1, edges.shape[-1]):
@@ -38,76 +40,68 @@ def distances(A: ArrayLike) -> np.ndarray:
     return found
 
 
-def distances_by_definition(A: ArrayLike) -> np.ndarray:
+@checked
+def distances_by_definition(A: OneGraph) -> np.ndarray:
     """`distances` of one graph (n, n), by a breadth-first search from every node."""
-    graph = as_adjacency(A)
-    found = np.full(graph.shape, UNCONNECTED)
-    for source in range(len(graph)):
+    found = np.full(A.shape, UNCONNECTED)
+    for source in range(len(A)):
         found[source, source] = 0
         queue = deque([source])
         while queue:
             node = queue.popleft()
-            for neighbour in np.flatnonzero(graph[node]).tolist():
+            for neighbour in np.flatnonzero(A[node]).tolist():
                 if found[source, neighbour] == UNCONNECTED:
                     found[source, neighbour] = found[source, node] + 1
                     queue.append(neighbour)
     return found
 
 
-def connected(A: ArrayLike) -> np.ndarray:
-    """R (…, n, n) of 0 and 1: whether there is a path from i to j, by ⌈log₂(n − 1)⌉ squarings of A.
-
-    Raises `ValueError` as `as_adjacency`.
-    """
-    reached = as_adjacency(A).astype(np.float32)
+@checked
+def connected(A: Graphs) -> np.ndarray:
+    """R (…, n, n) of 0 and 1: whether a path leads from i to j, by ⌈log₂(n − 1)⌉ squarings of A."""
+    reached = A.astype(np.float32)
     for _ in range((reached.shape[-1] - 2).bit_length() if reached.shape[-1] > 2 else 0):
         reached = (reached @ reached > 0).astype(np.float32)
     return reached.astype(np.int64)
 
 
-def components(A: ArrayLike) -> np.ndarray:
-    """The least node of each node's component, (…, n).  Raises `ValueError` as `as_adjacency`."""
+@checked
+def components(A: Graphs) -> np.ndarray:
+    """The least node of each node's component, (…, n)."""
     return np.asarray(connected(A).argmax(-1))
 
 
-def diameter(A: ArrayLike) -> np.ndarray:
-    """The largest distance of connected nodes (…,): the largest diameter of the components.
-
-    Raises `ValueError` as `as_adjacency`.
-    """
+@checked
+def diameter(A: Graphs) -> np.ndarray:
+    """The largest distance of connected nodes (…,): the largest diameter of the components."""
     return np.asarray(distances(A).max(axis=(-1, -2)))
 
 
-def capacity(layers: int) -> int:
-    """3^L: how far apart two nodes may be whose connection L layers can tell.
-
-    Raises `ValueError` for a number of layers that is not an integer from 0 to 10000.
-    """
-    layers = checks.step_count("layers", layers)
-    if layers > MOST_LAYERS:
-        raise InputError(f"layers are more than {MOST_LAYERS}: give fewer")
+@checked
+def capacity(layers: Layers) -> int:
+    """3^L: how far apart two nodes may be whose connection L layers can tell."""
     return int(3**layers)
 
 
-def least_layers(distance: int) -> int:
-    """⌈log₃ distance⌉, the least L with 3^L ≥ distance: 0 for distances 0 and 1.
-
-    Raises `ValueError` for a distance that is not an integer at least 0.
-    """
-    wanted, layers = checks.step_count("distance", distance), 0
-    while 3**layers < wanted:
+@checked
+def least_layers(distance: Steps) -> int:
+    """⌈log₃ distance⌉, the least L with 3^L ≥ distance: 0 for distances 0 and 1."""
+    layers = 0
+    while 3**layers < distance:
         layers += 1
     return layers
 
 
-def beyond(A: ArrayLike, layers: int) -> np.ndarray:
+@checked
+def beyond(A: Graphs, layers: Layers) -> np.ndarray:
     """Which pairs (…, n, n) are connected and farther apart than 3^layers: beyond capacity.
 
-    Pairs that are not connected are not counted.  Raises `ValueError` as `as_adjacency`.
+    Pairs that are not connected are not counted.
     """
     return distances(A) > capacity(layers)
 
 
-def share_beyond(A: ArrayLike, layers: int) -> np.ndarray:
+@checked
+def share_beyond(A: Graphs, layers: Layers) -> np.ndarray:
     """ρ (…,): the share of all n² pairs of nodes that is `beyond` capacity."""
     return np.asarray(beyond(A, layers).mean(axis=(-1, -2)))

@@ -8,23 +8,28 @@
 The last two are 2Chain and 2Clique of [Ye2026].
 """
 
+from __future__ import annotations
+
+from typing import Annotated
+
 import numpy as np
 
 from theory import checks, machine
-from theory.checks import InputError
+from theory.checks import InputError, shown
 from theory.graphs.adjacency import as_adjacency, from_edges
+from theory.kinds import Count, Within, checked
 
 
-def path(n: int) -> np.ndarray:
-    """The path (n, n) through all nodes in order.  Raises `ValueError` for an n below 1."""
-    n = checks.dimension("n", n)
+@checked
+def path(n: Count) -> np.ndarray:
+    """The path (n, n) through all nodes in order."""
     _fits(n)
     return from_edges(np.stack([np.arange(n - 1), np.arange(1, n)], axis=1), n)
 
 
-def clique(n: int) -> np.ndarray:
-    """The complete graph (n, n): all ones.  Raises `ValueError` for an n below 1."""
-    n = checks.dimension("n", n)
+@checked
+def clique(n: Count) -> np.ndarray:
+    """The complete graph (n, n): all ones."""
     _fits(n)
     return np.ones((n, n), dtype=np.int64)
 
@@ -47,22 +52,24 @@ def _cycle(m: int) -> np.ndarray:
     return from_edges(np.stack([nodes, (nodes + 1) % m], axis=1), m)
 
 
-def two_chain(n: int) -> np.ndarray:
-    """Two paths of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n).  Raises `ValueError` for an n below 2."""
-    first, second = _halves(n)
-    return side_by_side(path(first), path(second))
+@checked
+def two_chain(n: Annotated[Count, Within(least=2)]) -> np.ndarray:
+    """Two paths of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
+    _fits(n)
+    return side_by_side(path(n // 2), path(n - n // 2))
 
 
-def two_clique(n: int) -> np.ndarray:
-    """Two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n).  Raises `ValueError` for an n below 2."""
-    first, second = _halves(n)
-    return side_by_side(clique(first), clique(second))
+@checked
+def two_clique(n: Annotated[Count, Within(least=2)]) -> np.ndarray:
+    """Two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
+    _fits(n)
+    return side_by_side(clique(n // 2), clique(n - n // 2))
 
 
 def side_by_side(*graphs: np.ndarray) -> np.ndarray:
     """The graphs (n_k, n_k) as one, with no edge from one to another.
 
-    Raises `ValueError` as `as_adjacency`, for no graph, and for several in one array.
+    Raises `ValueError` for no graph, for several in one array, and for what is no graph.
     """
     each = [as_adjacency(A) for A in graphs]
     if not each or any(A.ndim != 2 for A in each):
@@ -76,13 +83,5 @@ def side_by_side(*graphs: np.ndarray) -> np.ndarray:
     return whole
 
 
-def _halves(n: int) -> tuple[int, int]:
-    n = checks.dimension("n", n)
-    if n < 2:
-        raise InputError(f"n is {n}: two components take at least 2 nodes")
-    _fits(n)
-    return n // 2, n - n // 2
-
-
 def _fits(n: int) -> None:
-    machine.fits_in_memory(f"the adjacency of {n:.4g} nodes", 16 * n * n, "give fewer nodes")
+    machine.fits_in_memory(f"the adjacency of {shown(n)} nodes", 16 * n * n, "give fewer nodes")

@@ -8,15 +8,17 @@ has not, as long as there is one: it finds what can be reached, each node once.
 from __future__ import annotations
 
 from collections import deque
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
-from theory.graphs.adjacency import as_adjacency, from_edges
+from theory.graphs.adjacency import Edges, OneGraph, from_edges
+from theory.kinds import Count, File, Steps, Within, checked
+
+Node: TypeAlias = Annotated[Steps, Within(below="n")]
+"""One of the nodes 0 … n − 1."""
 
 
 class EdgeList(NamedTuple):
@@ -27,30 +29,17 @@ class EdgeList(NamedTuple):
     edges: np.ndarray
 
 
-def as_edges(edges: ArrayLike, n: int) -> np.ndarray:
-    """Edges (m, 2) as int64.  Raises `ValueError` as `from_edges`."""
-    from_edges(edges, n)
-    return checks.array_of("edges", edges).reshape(-1, 2).astype(np.int64)
+@checked
+def both_ways(A: OneGraph) -> np.ndarray:
+    """The edges (m, 2) of a graph (n, n), each in both directions, without loops, row by row."""
+    return np.argwhere(A - np.eye(len(A), dtype=np.int64))
 
 
-def both_ways(A: ArrayLike) -> np.ndarray:
-    """The edges (m, 2) of a graph (n, n), each in both directions, without loops, row by row.
-
-    Raises `ValueError` as `as_adjacency`, and for more than one graph.
-    """
-    graph = as_adjacency(A)
-    if graph.ndim != 2:
-        raise InputError(f"A has shape {graph.shape}: give one graph (n, n)")
-    return np.argwhere(graph - np.eye(len(graph), dtype=np.int64))
-
-
-def search(edges: ArrayLike, n: int, source: int) -> list[int]:
-    """The nodes that can be reached from the source, in the order of the search, which it begins.
-
-    Raises `ValueError` as `from_edges`, and for a source that is no node.
-    """
-    pairs = as_edges(edges, n).tolist()
-    found = dict.fromkeys([checked_node(source, n)])
+@checked
+def search(edges: Edges, n: Count, source: Node) -> list[int]:
+    """The nodes that can be reached from the source, in the order of the search, itself first."""
+    pairs = edges.tolist()
+    found = dict.fromkeys([source])
     while True:
         ahead = next((v for u, v in pairs if u in found and v not in found), None)
         if ahead is None:
@@ -58,38 +47,27 @@ def search(edges: ArrayLike, n: int, source: int) -> list[int]:
         found[ahead] = None
 
 
-def reachable(edges: ArrayLike, n: int, source: int) -> set[int]:
-    """The nodes that can be reached from the source, breadth-first.
-
-    Raises `ValueError` as `search`.
-    """
-    pairs, source = as_edges(edges, n), checked_node(source, n)
+@checked
+def reachable(edges: Edges, n: Count, source: Node) -> set[int]:
+    """The nodes that can be reached from the source, breadth-first."""
     found, queue = {source}, deque([source])
     while queue:
         node = queue.popleft()
-        for ahead in pairs[pairs[:, 0] == node, 1].tolist():
+        for ahead in edges[edges[:, 0] == node, 1].tolist():
             if ahead not in found:
                 found.add(ahead)
                 queue.append(ahead)
     return found
 
 
-def checked_node(node: Any, n: int) -> int:
-    """A node as int; `ValueError` for what is not one of 0 … n − 1."""
-    number = checks.step_count("source", node)
-    if number >= n:
-        raise InputError(f"source is {number}: give a node from 0 to {n - 1}")
-    return number
-
-
-def read_edges(path: Path | str) -> EdgeList:
+@checked
+def read_edges(path: Annotated[Any, File("edges")]) -> EdgeList:
     """A graph from JSON: `{"edges": [[0, 1], [1, 2]], "nodes": 4, "name": "mine"}`, or the edges
     alone; without `nodes` there are as many as the largest number says.
 
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and for what are no
     edges.
     """
-    path = checks.path_of("edges", path)
     fields = checks.table(path, ("edges", "nodes", "name"))
     given = fields["edges"]
     if not isinstance(given, list):
@@ -99,4 +77,6 @@ def read_edges(path: Path | str) -> EdgeList:
     if len(whole) < len(numbers):
         raise InputError(f"an edge in {path} has a node that is no whole number: give 0, 1, …")
     n = checks.dimension("nodes", fields.get("nodes", 1 + max(whole, default=0)))
-    return EdgeList(str(fields.get("name", path.stem)), n, as_edges(given, n))
+    from_edges(given, n)
+    pairs = np.array(given, dtype=np.int64).reshape(-1, 2)
+    return EdgeList(str(fields.get("name", path.stem)), n, pairs)

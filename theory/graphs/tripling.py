@@ -19,46 +19,44 @@ tripled, from I + A² in place of A.
 
 from __future__ import annotations
 
-from numbers import Integral
+from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError
-from theory.graphs.adjacency import as_adjacency
+from theory.graphs.adjacency import Graphs
+from theory.kinds import Integer, Steps, Within, checked
 
-MOST_LAYERS = 7  # 3^7 = 2187 coefficients, of as many digits
 Polynomial = list[int]  # coefficients of 1, x, x², …
+Layers: TypeAlias = Annotated[Steps, Within(most=7)]
+"""Layers L ≤ 7: 3^7 = 2187 coefficients, of as many digits."""
 
 
-def tripling_polynomial(layers: int) -> Polynomial:
-    """p_L.  Raises `ValueError` for layers that are not an integer from 0 to 7."""
-    return _tripled([0, 1], _checked(layers))
+@checked
+def tripling_polynomial(layers: Layers) -> Polynomial:
+    """p_L."""
+    return _tripled([0, 1], layers)
 
 
-def gram_polynomial(layers: int) -> Polynomial:
-    """q_L.  Raises `ValueError` as `tripling_polynomial`."""
-    return _tripled([1, 0, 1], _checked(layers))
+@checked
+def gram_polynomial(layers: Layers) -> Polynomial:
+    """q_L."""
+    return _tripled([1, 0, 1], layers)
 
 
-def disentangled_polynomial(layers: int) -> Polynomial:
-    """s_L.  Raises `ValueError` as `tripling_polynomial`."""
+@checked
+def disentangled_polynomial(layers: Layers) -> Polynomial:
+    """s_L."""
     s, q = [1, 1], [1, 0, 1]
-    for _ in range(_checked(layers)):
+    for _ in range(layers):
         s = _product(s, [1 + q[0], *q[1:]])
         q = _tripled(q, 1)
     return s
 
 
-def of_graph(polynomial: Polynomial, A: ArrayLike) -> np.ndarray:
-    """Σ_k c_k A^k (…, n, n), as an array of Python integers.
-
-    Raises `ValueError` as `as_adjacency`, and for coefficients that are no list of integers.
-    """
-    if not isinstance(polynomial, list) or not all(isinstance(c, Integral) for c in polynomial):
-        raise InputError("the polynomial is no list of integers: give those of 1, x, x², …")
-    graph = as_adjacency(A).astype(object)
+@checked
+def of_graph(polynomial: list[Integer], A: Graphs) -> np.ndarray:
+    """Σ_k c_k A^k (…, n, n), as an array of Python integers, by the coefficients of 1, x, x², …"""
+    graph = A.astype(object)
     eye = np.eye(graph.shape[-1], dtype=np.int64).astype(object)
     total = np.zeros_like(graph)
     for coefficient in reversed(polynomial):
@@ -81,10 +79,3 @@ def _product(p: Polynomial, q: Polynomial) -> Polynomial:
             for j, b in enumerate(q, start=i):
                 product[j] += a * b
     return product
-
-
-def _checked(layers: int) -> int:
-    layers = checks.step_count("layers", layers)
-    if layers > MOST_LAYERS:
-        raise InputError(f"{layers} layers make 3^{layers} powers of A: give at most {MOST_LAYERS}")
-    return layers

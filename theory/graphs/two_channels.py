@@ -19,18 +19,36 @@ n Σ a² on the diagonals, n(n − 1) Σ b² off them, and the rest, which depen
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 from math import factorial
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from theory import checks, machine
-from theory.checks import InputError
+from theory.checks import InputError, shown
+from theory.kinds import Count, Reals, Within, checked
 
 MOST_RELABELLED = 7  # nodes: 5040 relabellings
+
+
+@dataclass(frozen=True)
+class Exactly(Reals):
+    """Finite numbers: integers and fractions are read as Fractions, others as float64."""
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        floats = super()._entries(name, array)
+        if array.dtype.kind == "f":
+            return floats
+        return np.asarray(np.vectorize(Fraction, otypes=[object])(array.astype(object)))
+
+
+Weights: TypeAlias = Annotated[Any, Exactly("rows·n columns·n")]
+"""A matrix of n × n blocks, exact where its entries are."""
+Nodes: TypeAlias = Annotated[Count, Within(least=2)]
+"""n ≥ 2 nodes: a graph of one has one channel, as I = J."""
 
 
 class Channels(NamedTuple):
@@ -53,13 +71,13 @@ class Split(NamedTuple):
         return self.diagonal + self.off_diagonal + self.rest
 
 
-def two_channels(W: ArrayLike, n: int) -> Channels:
+@checked
+def two_channels(W: Weights, n: Nodes) -> Channels:
     """The projection of W (rows·n, columns·n) onto the span of I and J, block by block.
 
-    Exact for whole numbers and fractions, which become `Fraction`s; float64 otherwise.
+    Exact for integers and fractions, which become `Fraction`s; float64 otherwise.
 
-    Raises `ValueError` for an n below 2, where I = J, another shape, and entries that are no finite
-    real numbers.
+    Raises `ValueError` for a W that is not made of n × n blocks.
     """
     diagonal, off_diagonal = _parts(_blocks(W, n))
     return Channels(diagonal - off_diagonal, off_diagonal)
@@ -72,38 +90,38 @@ def _parts(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return trace / n, (X.sum(axis=(-1, -2)) - trace) / (n * (n - 1))
 
 
-def two_channels_by_definition(W: ArrayLike, n: int) -> np.ndarray:
+@checked
+def two_channels_by_definition(
+    W: Weights, n: Annotated[Nodes, Within(most=MOST_RELABELLED)]
+) -> np.ndarray:
     """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! relabellings P, of the shape of W.
 
-    Raises `ValueError` as `two_channels`, and for an n above 7.
+    Raises `ValueError` as `two_channels`.
     """
     X = _blocks(W, n)
-    if n > MOST_RELABELLED:
-        raise InputError(f"{n} nodes have {n}! relabellings: give at most {MOST_RELABELLED} nodes")
     total = sum(X[..., np.array(p)[:, None], np.array(p)] for p in permutations(range(n)))
     return _whole(np.asarray(total) / factorial(n))
 
 
-def kronecker(channels: Channels, n: int) -> np.ndarray:
+@checked
+def kronecker(channels: Channels, n: Count) -> np.ndarray:
     """A ⊗ I + B ⊗ J (rows·n, columns·n).
 
-    Raises `ValueError` for an n below 1, for A and B that are no matrices of one shape or whose
-    entries are no finite real numbers, and for more than there is memory.
+    Raises `ValueError` for A and B that are no matrices of one shape or whose entries are no finite
+    real numbers, and for more than there is memory.
     """
-    n = checks.dimension("n", n)
-    if not isinstance(channels, tuple | list) or len(channels) != 2:
-        raise InputError(f"the channels are a {type(channels).__name__}: give Channels(A, B)")
     A, B = (checks.array_of(name, each) for name, each in zip("AB", channels, strict=True))
     if A.ndim != 2 or A.shape != B.shape:
         raise InputError(f"A and B have shapes {A.shape} and {B.shape}: give two (rows, columns)")
     for name, each in (("A", A), ("B", B)):
         checks.finite(name, bool(np.isfinite(checks.real(name, each)).all()))
-    machine.fits_in_memory(f"weights of {n:.4g} nodes", 32 * n * n * A.size, "give fewer")
+    machine.fits_in_memory(f"weights of {shown(n)} nodes", 32 * n * n * A.size, "give fewer")
     eye, ones = np.eye(n, dtype=np.int64), np.ones((n, n), dtype=np.int64)
     return np.kron(A, eye) + np.kron(B, ones)
 
 
-def orthogonal_split(W: ArrayLike, n: int) -> Split:
+@checked
+def orthogonal_split(W: Weights, n: Nodes) -> Split:
     """‖W‖² as the sum of its diagonal part n Σ a², its off-diagonal part n(n − 1) Σ b², the rest.
 
     Raises `ValueError` as `two_channels`.
@@ -116,22 +134,14 @@ def orthogonal_split(W: ArrayLike, n: int) -> Split:
     return Split(diagonal, off_diagonal, (left * left).sum())
 
 
-def _blocks(W: ArrayLike, n: int) -> np.ndarray:
+def _blocks(W: np.ndarray, n: int) -> np.ndarray:
     """W (rows·n, columns·n) as blocks (rows, columns, n, n)."""
-    n = checks.dimension("n", n)
-    if n < 2:
-        raise InputError("n is 1: a graph of one node has one channel, as I = J; give at least 2")
-    array = checks.array_of("W", W)
-    checks.finite("W", bool(np.isfinite(checks.real("W", array)).all()))
-    if array.ndim != 2 or 0 in array.shape or array.shape[0] % n or array.shape[1] % n:
+    rows, columns = W.shape
+    if rows % n or columns % n:
         raise InputError(
-            f"W has shape {array.shape}: give blocks of {n} × {n}, (rows·{n}, columns·{n})"
+            f"W has shape {W.shape}: give blocks of {n} × {n}, (rows·{n}, columns·{n})"
         )
-    if array.dtype.kind in "biu" or array.dtype.kind == "O":
-        array = np.vectorize(Fraction, otypes=[object])(array.astype(object))
-    else:
-        array = array.astype(np.float64)
-    return array.reshape(array.shape[0] // n, n, array.shape[1] // n, n).swapaxes(1, 2)
+    return W.reshape(rows // n, n, columns // n, n).swapaxes(1, 2)
 
 
 def _whole(X: np.ndarray) -> np.ndarray:

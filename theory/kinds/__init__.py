@@ -24,6 +24,8 @@ defines what they require.
 algorithm that needs it, or here if two topics do; `tests/kinds/test_public_functions.py` tries its
 wrong values on every function that declares it.
 
+*By hand*: `read(Count, "jobs", jobs)` reads what is no parameter, an option of a command line say.
+
 A message is one line, `<name> is <value>: give <what>`.
 """
 
@@ -32,8 +34,8 @@ from __future__ import annotations
 from typing import Annotated, Any, TypeAlias
 
 from theory.checks import InputError
-from theory.kinds.arrays import Array, Integers, Reals, Signs
-from theory.kinds.checked import checked, kind_of, kinds_of
+from theory.kinds.arrays import Array, Integers, Numbers, Reals, Signs
+from theory.kinds.checked import checked, kind_of, kinds_of, read
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Random, RationalNumber, RealNumber, Whole
 from theory.kinds.objects import Choice, Either, File, Function, Instance, Many, Maybe, Truth
@@ -125,6 +127,7 @@ __all__ = [
     "Maybe",
     "NonNegative",
     "NonNegativeArray",
+    "Numbers",
     "OneSequence",
     "OpenUnit",
     "PerPrompt",
@@ -154,4 +157,5 @@ __all__ = [
     "checked",
     "kind_of",
     "kinds_of",
+    "read",
 ]

@@ -93,7 +93,8 @@ class Array(Kind):
         if not self.leading:
             wrong += [right[None], right[None, None]]
         if self.dims:
-            wrong += [right.flat[0], right.flat[0].item(), [], ()]
+            wrong += [right.flat[0], right.flat[0].item()]
+            wrong += [] if self.empty and len(self.dims) == 1 else [[], ()]
             wrong += [] if self.empty else [right[..., :0]]
         if len(self.dims) > 1:
             wrong += [right[0]]
@@ -189,6 +190,18 @@ class Reals(Array):
         if len(shape) > 1 and self.dims[-1] == self.dims[-2]:
             return np.broadcast_to(np.eye(shape[-1]), shape)
         return np.asarray(0.5 + np.arange(math.prod(shape)).reshape(shape) / 4 % 2)
+
+
+@dataclass(frozen=True)
+class Numbers(Reals):
+    """Finite real numbers: integers are read as int64, so that they stay exact, others as
+    float64."""
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        whole = array.dtype.kind in "iu"
+        if whole and not (array.size and int(array.max()) >= 2**63):
+            return array.astype(np.int64, copy=False)
+        return super()._entries(name, array)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections import abc
-from collections.abc import Callable
+import sys
+from collections import ChainMap, abc
+from collections.abc import Callable, Mapping
 from functools import wraps
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -37,15 +38,24 @@ def checked(function: F) -> F:
     `@dataclass` this reads the fields.  `InputError` is raised before the function is entered.
     """
     if isinstance(function, type):
-        function.__init__ = checked(function.__init__)  # type: ignore[misc]
+        made = function.__init__  # type: ignore[misc]
+        modules = (vars(sys.modules[base.__module__]) for base in function.__mro__)
+        names = ChainMap(
+            made.__globals__, *modules
+        )  # fields may be those of another module's class
+        function.__init__ = _checked(made, names)  # type: ignore[misc]
         return function
+    return _checked(function, inspect.unwrap(function).__globals__)
+
+
+def _checked(function: F, names: Mapping[str, Any]) -> F:
     signature: Signature | None = None
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal signature
         if signature is None:
-            signature = Signature(function)
+            signature = Signature(function, names)
         given = [
             value if kind is None else kind.read(name, value)
             for (name, kind), value in zip(signature.positional, args, strict=False)
@@ -59,7 +69,7 @@ def checked(function: F) -> F:
             signature.relate(given, kwargs)
         return function(*given, **kwargs)
 
-    vars(call)["__kinds__"] = lambda: parameter_kinds(function)
+    vars(call)["__kinds__"] = lambda: parameter_kinds(function, names)
     return call  # type: ignore[return-value]
 
 
@@ -73,8 +83,8 @@ def kinds_of(function: Any) -> dict[str, Kind | None] | None:
 class Signature:
     """The kinds of a function's parameters, resolved once."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        kinds = parameter_kinds(function)
+    def __init__(self, function: Callable[..., Any], names: Mapping[str, Any]) -> None:
+        kinds = parameter_kinds(function, names)
         parameters = inspect.signature(function).parameters.values()
         self.positional = tuple(
             (p.name, kinds.get(p.name))
@@ -125,9 +135,11 @@ def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> No
             )
 
 
-def parameter_kinds(function: Callable[..., Any]) -> dict[str, Kind | None]:
-    """Of each parameter that has an annotation, or is no `self`, its kind, or None for no kind."""
-    names = inspect.unwrap(function).__globals__
+def parameter_kinds(
+    function: Callable[..., Any], names: Mapping[str, Any]
+) -> dict[str, Kind | None]:
+    """Of each parameter but self and *args its kind, or None for no kind; `names` are those that
+    annotations mean."""
     kinds: dict[str, Kind | None] = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -136,9 +148,17 @@ def parameter_kinds(function: Callable[..., Any]) -> dict[str, Kind | None]:
         if hint is parameter.empty and parameter.name in ("self", "cls"):
             continue
         if isinstance(hint, str):
-            hint = eval(hint, names)
+            hint = eval(hint, {}, names)
         kinds[parameter.name] = kind_of(hint)
     return kinds
+
+
+def read(hint: Any, name: str, value: Any) -> Any:
+    """A value that is no parameter, such as an option of a command line, as `checked` reads one."""
+    kind = kind_of(hint)
+    if kind is None:
+        raise TypeError(f"{hint} declares no kind")
+    return kind.read(name, value)
 
 
 def kind_of(hint: Any) -> Kind | None:

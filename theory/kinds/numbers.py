@@ -60,7 +60,7 @@ class RealNumber(_Number):
 
     @property
     def what(self) -> str:
-        return f"one finite number{self.within}"
+        return f"a finite number{self.within}"
 
     @property
     def example(self) -> float:

@@ -35,7 +35,6 @@ from theory.language.direct_gradients import (
     mean_signal_bound,
     signals,
 )
-from theory.language.distributions import distribution
 from theory.language.documents import chances_of_seen, fact_strings
 from theory.language.gates import (
     FUNCTIONS,
@@ -168,7 +167,6 @@ __all__ = [
     "cross_entropy",
     "deviation_bound",
     "distance_of_greedy",
-    "distribution",
     "elimination",
     "enough_examples",
     "enough_for_terms",

@@ -21,50 +21,36 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from fractions import Fraction
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, OpenUnit, Positive, Reals, Steps, Within, checked
+from theory.language.distributions import Counted
 
 MOST_DRAWN = 10**5  # positions, at most: the k over which the bound is least
 
 
-def largest_scores(scores: ArrayLike, k: int) -> tuple[int, ...]:
-    """The positions of the k largest of scores (T,), in order; of equal ones the first.
-
-    Raises `ValueError` for scores that are no list of finite numbers, and unless 1 ≤ k ≤ T.
-    """
-    array, k = checks.vectors("scores", scores), checks.dimension("k", k)
-    if array.ndim != 1 or k > array.size:
-        raise InputError(f"k is {k} and scores have shape {array.shape}: give a list of at least k")
-    return tuple(sorted(np.argsort(-array, kind="stable")[:k].tolist()))
+@checked
+def largest_scores(
+    scores: Annotated[Any, Reals("T")], k: Annotated[Count, Within(most="T")]
+) -> tuple[int, ...]:
+    """The positions of the k largest of scores (T,), in order; of equal ones the first."""
+    return tuple(sorted(np.argsort(-scores, kind="stable")[:k].tolist()))
 
 
-def error_between(first: Collection[int], second: Collection[int]) -> Fraction:
-    """How often the ANDs of two sets of uniform bits differ: 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|}.
-
-    Raises `ValueError` for what are no positions, 0, 1, …
-    """
-    A, B = (
-        {checks.step_count(f"a position in {name}", each) for each in checks.listed(name, chosen)}
-        for name, chosen in (("first", first), ("second", second))
-    )
+@checked
+def error_between(first: Collection[Steps], second: Collection[Steps]) -> Fraction:
+    """How often the ANDs of two sets of uniform bits differ: 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|}."""
+    A, B = set(first), set(second)
     a, b, both = len(A), len(B), len(A | B)
     return Fraction(1, 2**a) + Fraction(1, 2**b) - Fraction(2, 2**both)
 
 
-def vote_bound(T: int, margin: float, samples: int, delta: float) -> float:
+@checked
+def vote_bound(T: Counted, margin: Positive, samples: Counted, delta: OpenUnit) -> float:
     """The least, over k ≤ 10^5, of the bound on P(wrong) of a vote of T bits with this margin γ on
-    all m samples.
-
-    Raises `ValueError` for sizes below 1, a margin that is not above 0, and unless 0 < δ < 1.
-    """
-    T, m = checks.dimension("T", T), checks.dimension("samples", samples)
-    gamma, delta = checks.positive_number("margin", margin), checks.positive_number("delta", delta)
-    if delta >= 1:
-        raise InputError(f"delta is {delta:g}: give a number between 0 and 1")
+    all m samples."""
     k = np.arange(1, MOST_DRAWN + 1, dtype=np.float64)
     many = k * math.log(T) + 2 * np.log(k + 2) + np.log(k * (k + 1) / delta)
-    return float((2 * np.exp(-k * gamma**2 / 2) + np.sqrt(many / (2 * m))).min())
+    return float((2 * np.exp(-k * margin**2 / 2) + np.sqrt(many / (2 * samples))).min())

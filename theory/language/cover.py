@@ -25,45 +25,43 @@ one of the cover is within γ/2 of f, so it is above γ/2 on the samples and not
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import softmax
 
-from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import fractions, positive_fraction
+from theory.kinds import Count, Exact, NonNegative, OpenUnit, Positive, Reals, checked
+from theory.language.distributions import Counted, PositiveExact
 
 MOST_ATOMS = 10**6  # of a vector of the cover, times its dimension
 
 
-def head(q: ArrayLike, v: ArrayLike, X: ArrayLike) -> np.ndarray:
-    """f(X), of q and v (d,) and tokens X (…, T, d), (…,).
-
-    Raises `ValueError` for shapes that do not fit, and for numbers that are not finite.
-    """
-    tokens = checks.vectors("X", X)
-    d = tokens.shape[-1]
-    asks, reads = (checks.vectors(name, w, d) for name, w in (("q", q), ("v", v)))
-    if tokens.ndim < 2 or asks.ndim != 1 or reads.ndim != 1:
-        raise InputError(f"X has shape {tokens.shape}: give (…, T, d), and q and v (d,)")
-    return np.asarray((softmax(tokens @ asks, axis=-1) * (tokens @ reads)).sum(axis=-1))
+Vector: TypeAlias = Annotated[Any, Reals("d")]
+"""Finite numbers, shape (d,)."""
 
 
-def nearest_in_cover(q: list[Fraction], A: Fraction, k: int) -> list[Fraction]:
+@checked
+def head(q: Vector, v: Vector, X: Annotated[Any, Reals("... T d")]) -> np.ndarray:
+    """f(X), of q and v (d,) and tokens X (…, T, d), (…,)."""
+    return np.asarray((softmax(X @ q, axis=-1) * (X @ v)).sum(axis=-1))
+
+
+@checked
+def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fraction]:
     """A vector (A/k) Σ a_i of the cover with ‖· − q‖₂² ≤ (A² − ‖q‖₂²)/k, exactly.
 
     The i-th a_i minimises ‖a_1 + … + a_i − i·p‖, p = q/A: were it drawn, the mean of its square
     would grow by 1 − ‖p‖² at most (a_i = 0 has the rest of the mass).  Raises `ValueError` for
-    ‖q‖₁ > A, A ≤ 0, k < 1, numbers that are not exact, no q at all, and more than 10^6 numbers.
+    ‖q‖₁ > A, an empty q, and more than 10^6 numbers.
     """
-    q, A, k = list(fractions("q", q)), positive_fraction("A", A), checks.dimension("k", k)
-    d = checks.dimension("the dimension of q", len(q))
-    if d * k > MOST_ATOMS:
-        raise InputError(f"{k} atoms of dimension {d}: give at most {MOST_ATOMS} in all")
-    if sum(map(abs, q)) > A:
-        raise InputError(f"‖q‖₁ = {float(sum(map(abs, q))):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
+    d = len(q)
+    if not 0 < d * k <= MOST_ATOMS:
+        raise InputError(f"q has {d} entries and k is {k}: give 1 to {MOST_ATOMS} numbers in all")
+    if (norm := sum(map(abs, q))) > A:
+        raise InputError(f"‖q‖₁ = {float(norm):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
     # In whole numbers over one denominator D: of ‖total − i·p ± e_j‖² that with the largest
     # |total − i·p| is least, and less than without ±e_j if this is above ½.
     p = [each / A for each in q]
@@ -80,41 +78,43 @@ def nearest_in_cover(q: list[Fraction], A: Fraction, k: int) -> list[Fraction]:
     return [A * each / k for each in total]
 
 
-def cover_radius(A: float, V: float, B: float, k_q: int, k_v: int) -> float:
-    """VB²A/√k₁ + VB/√k₂.  Raises `ValueError` for sizes that are not above 0."""
-    A, V, B = (checks.positive_number(name, x) for name, x in (("A", A), ("V", V), ("B", B)))
-    k1, k2 = checks.dimension("k_q", k_q), checks.dimension("k_v", k_v)
-    return V * B**2 * A / math.sqrt(k1) + V * B / math.sqrt(k2)
+@checked
+def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Counted) -> float:
+    """VB²A/√k₁ + VB/√k₂."""
+    return V * B**2 * A / math.sqrt(k_q) + V * B / math.sqrt(k_v)
 
 
-def log_cover_size(d: int, k_q: int, k_v: int) -> float:
-    """(k₁ + k₂) ln(2d + 1).  Raises `ValueError` for sizes below 1."""
-    d, k1 = checks.dimension("d", d), checks.dimension("k_q", k_q)
-    return (k1 + checks.dimension("k_v", k_v)) * math.log(2 * d + 1)
+@checked
+def log_cover_size(d: Counted, k_q: Counted, k_v: Counted) -> float:
+    """(k₁ + k₂) ln(2d + 1)."""
+    return _log_size(d, k_q + k_v)
 
 
-def occam(log_size: float, samples: int, delta: float) -> float:
+def _log_size(d: int, atoms: int) -> float:
+    return atoms * math.log(2 * d + 1)
+
+
+@checked
+def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
     """(ln N + ln(1/δ))/m: with probability ≥ 1 − δ none of N rules that errs more often than this
-    is right on m independent samples, as N(1 − ε)^m ≤ δ.  Above 1 it says nothing.
-
-    Raises `ValueError` unless ln N ≥ 0, m ≥ 1 and 0 < δ < 1.
-    """
-    size, m = checks.nonnegative_number("log_size", log_size), checks.dimension("samples", samples)
-    delta = checks.positive_number("delta", delta)
-    if delta >= 1:
-        raise InputError(f"delta is {delta:g}: give a number between 0 and 1")
-    return (size + math.log(1 / delta)) / m
+    is right on m independent samples, as N(1 − ε)^m ≤ δ.  Above 1 it is vacuous."""
+    return (log_size + math.log(1 / delta)) / samples
 
 
+@checked
 def margin_certificate(
-    d: int, A: float, V: float, B: float, margin: float, samples: int, delta: float
+    d: Counted,
+    A: Positive,
+    V: Positive,
+    B: Positive,
+    margin: Positive,
+    samples: Counted,
+    delta: OpenUnit,
 ) -> float:
     """The bound on P(wrong) of a head of these norms with y f > margin on all samples; above 1 it
-    says nothing.  Raises `ValueError` as `occam` and `cover_radius` do."""
-    gamma = checks.positive_number("margin", margin)
-    A, V, B = (checks.positive_number(name, x) for name, x in (("A", A), ("V", V), ("B", B)))
-    ratios = V / gamma * B * B * A, V / gamma * B
+    is vacuous.  Raises `ValueError` for norms that are too large beside the margin."""
+    ratios = V / margin * B * B * A, V / margin * B
     if not max(ratios) < 1e100:
         raise InputError(f"norms over the margin are {max(ratios):g}: rescale, or say nothing")
     k_q, k_v = (math.ceil(16 * each**2) for each in ratios)
-    return occam(log_cover_size(d, k_q, k_v), samples, delta)
+    return occam(_log_size(d, k_q + k_v), samples, delta)

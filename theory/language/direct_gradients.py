@@ -24,69 +24,62 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Integers, Numbers, Steps, Within, checked
 
 MOST = 14  # bits of a cube on which gradients are transformed
 MOST_LETTERS = 10**5  # of which sets are counted
 
 
-def signals(gradients: ArrayLike) -> np.ndarray:
+@checked
+def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarray:
     """4^d ‖E χ_S ∇f‖² for every S, (2^d,), of gradients (2^d, parameters) on all words, in the
     order of `theory.sequences.all_sequences`; in integers if they are.
 
     Raises `ValueError` for a number of words that is no power of two from 2 to 2^14.
     """
-    given = checks.array_of("gradients", gradients)
-    array = given if given.dtype.kind in "iu" else checks.real("gradients", gradients)
-    d = len(array).bit_length() - 1 if array.ndim == 2 else 0
-    if array.ndim != 2 or len(array) != 2**d or not 1 <= d <= MOST:
+    d = len(gradients).bit_length() - 1
+    if len(gradients) != 2**d or not 1 <= d <= MOST:
         raise InputError(
-            f"gradients have shape {array.shape}: give (2^d, parameters), d from 1 to {MOST}"
+            f"gradients have shape {gradients.shape}: give (2^d, parameters), d from 1 to {MOST}"
         )
-    checks.finite("gradients", bool(np.isfinite(array).all()))
-    spectrum = array
+    spectrum = gradients
     for _ in range(d):
         even, odd = spectrum[::2], spectrum[1::2]
         spectrum = np.concatenate([even + odd, even - odd])
     return np.asarray((spectrum**2).sum(axis=1))
 
 
-def mean_signal_bound(d: int, k: int) -> Fraction:
-    """1/C(d, k): what of E‖∇f‖² an average k-parity can have in the gradient, squared.
-
-    Raises `ValueError` unless 0 ≤ k ≤ d, 1 ≤ d ≤ 10^5.
-    """
-    d, k = checks.dimension("d", d, MOST_LETTERS), checks.step_count("k", k)
-    if k > d:
-        raise InputError(f"k is {k} and d is {d}: give k at most d")
+@checked
+def mean_signal_bound(
+    d: Annotated[Count, Within(most=MOST_LETTERS)], k: Annotated[Steps, Within(most="d")]
+) -> Fraction:
+    """1/C(d, k): what of E‖∇f‖² an average k-parity can have in the gradient, squared."""
     return Fraction(1, math.comb(d, k))
 
 
-def least_step_signal(m: int) -> Fraction:
-    """(2 − 4/m)/m²: what of E‖∇φ‖² a step on m tokens has in the gradient at least, squared.
-
-    Raises `ValueError` unless m ≥ 2.
-    """
-    if (m := checks.dimension("m", m)) < 2:
-        raise InputError(f"m is {m}: a node sees its two children at least")
+@checked
+def least_step_signal(m: Annotated[Count, Within(least=2)]) -> Fraction:
+    """(2 − 4/m)/m²: what of E‖∇φ‖² a step on m ≥ 2 tokens has in the gradient at least, squared.
+    A node sees its two children at least."""
     return (2 - Fraction(4, m)) / m**2
 
 
-def letters_by_elimination(words: ArrayLike, parities: ArrayLike) -> list[int] | None:
+@checked
+def letters_by_elimination(
+    words: Annotated[Any, Integers("n d", Within(least=0, most=1))],
+    parities: Annotated[Any, Integers("n", Within(least=0, most=1))],
+) -> list[int] | None:
     """The set S of letters of which `parities` (n,) are those of words (n, d), by elimination over
     GF(2), or None where the examples leave it open.
 
-    Raises `ValueError` for entries other than 0 and 1, and for examples that no S explains.
+    Raises `ValueError` for examples that no S explains.
     """
-    x = checks.tokens("words", words, 2)
-    y = np.array(checks.one_sequence("parities", parities, 2))
-    if x.ndim != 2 or len(x) != len(y):
-        raise InputError(f"words have shape {x.shape} for {len(y)} parities: give (n, d) and (n,)")
+    x, y = words, parities
     d = x.shape[1]
     rows = [_packed([*row, value]) for row, value in zip(x.tolist(), y.tolist(), strict=True)]
     pivots: list[int] = []

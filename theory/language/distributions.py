@@ -3,17 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Exact, Kind, Within
 
-Exact = int | Fraction
+PositiveExact: TypeAlias = Annotated[Exact, Within(above=0)]
+"""An integer or a Fraction > 0."""
+ExactProbability: TypeAlias = Annotated[Exact, Within(least=0, most=1)]
+"""An integer or a Fraction from 0 to 1."""
+Counted: TypeAlias = Annotated[Count, Within(most=10**15)]
+"""An integer from 1 to 10^15, with which float64 counts exactly."""
 
 
-def fractions(name: str, values: Iterable[Exact]) -> tuple[Fraction, ...]:
+@dataclass(frozen=True)
+class Law(Kind):
+    """A distribution on 0, 1, …: exact probabilities.  Read as a tuple of fractions."""
+
+    what = "integers or fractions that are at least 0 and sum to 1"
+    example = (Fraction(1, 4), Fraction(3, 4))
+    wrong: ClassVar[tuple[Any, ...]] = (
+        *(None, object(), 1, "ab", "", [], np.array(1), [0.5, 0.5], [float("nan"), 1], [True, 0]),
+        *([Fraction(1, 2), Fraction(1, 3)], [Fraction(3, 2), Fraction(-1, 2)], [[1]], [None]),
+    )
+
+    def read(self, name: str, value: Any) -> tuple[Fraction, ...]:
+        return distribution(name, value)
+
+
+Distribution: TypeAlias = Annotated[Any, Law()]
+"""A distribution on 0, 1, …: exact probabilities, which the function gets as fractions."""
+
+
+def fractions(name: str, values: Any) -> tuple[Fraction, ...]:
     """Integers and fractions as fractions; `ValueError` for other numbers, which are not exact."""
     given = checks.listed(name, values)
     for value in given:
@@ -24,15 +51,7 @@ def fractions(name: str, values: Iterable[Exact]) -> tuple[Fraction, ...]:
     return tuple(Fraction(value) for value in given)
 
 
-def positive_fraction(name: str, value: Exact) -> Fraction:
-    """One exact number > 0; else `ValueError`."""
-    (found,) = fractions(name, (value,))
-    if found <= 0:
-        raise InputError(f"{name} is {found}: give a fraction greater than 0")
-    return found
-
-
-def distribution(name: str, values: Iterable[Exact]) -> tuple[Fraction, ...]:
+def distribution(name: str, values: Any) -> tuple[Fraction, ...]:
     """Probabilities that are exact, at least 0 and sum to 1; else `ValueError`."""
     p = fractions(name, values)
     if not p:
@@ -44,22 +63,21 @@ def distribution(name: str, values: Iterable[Exact]) -> tuple[Fraction, ...]:
     return p
 
 
-def alike(
-    p: Iterable[Exact], q: Iterable[Exact]
-) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-    """Two distributions on one set; `ValueError` for different numbers of outcomes."""
-    p, q = distribution("p", p), distribution("q", q)
+def check_alike(**laws: Sequence[Fraction]) -> None:
+    """Raise ValueError unless two distributions have as many outcomes."""
+    (first, p), (second, q) = laws.items()
     if len(p) != len(q):
-        raise InputError(f"p has {len(p)} outcomes and q {len(q)}: give them on one set")
-    return p, q
+        raise InputError(
+            f"{first} has {len(p)} outcomes and {second} {len(q)}: give them on one set"
+        )
 
 
 def outcomes(name: str, chosen: Iterable[int], count: int) -> frozenset[int]:
-    """A set of outcomes 0, …, count − 1; else `ValueError`."""
-    found = [checks.integer(name, each) for each in checks.listed(name, chosen)]
-    if wrong := [each for each in found if not 0 <= each < count]:
-        raise InputError(f"{name} contains {wrong[0]}: give numbers from 0 to {count - 1}")
-    return frozenset(found)
+    """A set of outcomes 0, …, count − 1; ValueError for larger ones."""
+    found = frozenset(chosen)
+    if found and max(found) >= count:
+        raise InputError(f"{name} contains {max(found)}: give numbers from 0 to {count - 1}")
+    return found
 
 
 def mass(p: Sequence[Fraction], event: Iterable[int]) -> Fraction:

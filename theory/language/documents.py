@@ -6,15 +6,16 @@ facts among b^{2k} strings.  Given documents, all values of a name that was not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import Exact, distribution
-from theory.language.worlds import MODELS
+from theory.kinds import Count, Seed, Steps, Within, checked
+from theory.language.distributions import Distribution
+from theory.language.worlds import ModelName
 
 MOST = 2**24  # facts
 
@@ -29,33 +30,31 @@ def numbers(strings: np.ndarray, base: int) -> np.ndarray:
     return np.asarray(strings @ base ** np.arange(strings.shape[-1])[::-1])
 
 
-def fact_strings(base: int, count: int, seed: int | np.random.Generator) -> np.ndarray:
+@checked
+def fact_strings(base: Annotated[Count, Within(least=2)], count: Count, seed: Seed) -> np.ndarray:
     """A string of name and value for each name, (base^count, 2·count) int64.
 
-    Raises `ValueError` for a base below 2, a count below 1, and for more than 2^24 facts.
+    Raises `ValueError` for more than 2^24 facts.
     """
-    b, k = checks.dimension("base", base), checks.dimension("count", count)
-    if b < 2:
-        raise InputError("base is 1: give at least 2")
+    b, k = base, count
     if k > 24 or b**k > MOST:
         raise InputError(f"there are {b}^{k} facts: give at most 2^24 of them")
     names = np.arange(b**k)
-    values = checks.generator("seed", seed).integers(b**k, size=b**k)
+    values = np.random.default_rng(seed).integers(b**k, size=b**k)
     return np.concatenate([digits(names, b, k), digits(values, b, k)], axis=1)
 
 
-def chances_of_seen(p: Iterable[Exact], counts: Iterable[int], name: str) -> list[Fraction]:
+@checked
+def chances_of_seen(p: Distribution, counts: Sequence[Steps], name: ModelName) -> list[Fraction]:
     """What a model of `theory.language.worlds` gives to each fact that was seen, in order, exactly:
     facts have the chances p (|F|,), and `counts` (|F|,) of the documents each.  All other strings
     share evenly what is left of 1.
 
-    Raises `ValueError` for what is no distribution or no counts, no documents, and other names.
+    Raises `ValueError` for no documents, and other than one count for each fact.
     """
-    law, listed = distribution("p", p), checks.listed("counts", counts)
-    seen = [checks.step_count("counts", each) for each in listed]
-    checks.one_of("name", name, MODELS)
+    law, seen = p, counts
     if len(seen) != len(law):
-        raise InputError(f"there are {len(law)} facts and {len(seen)} counts: give as many")
+        raise InputError(f"p has {len(law)} facts and there are {len(seen)} counts: give as many")
     if not (n := sum(seen)):
         raise InputError("all counts are 0: give at least one document")
     if name == "calibrated":

@@ -18,17 +18,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Integers, OpenUnit, Seed, Steps, Within, checked
 
 FUNCTIONS = tuple(f for f in range(16) if f not in (0, 3, 5, 10, 12, 15))
 """The ten functions of two bits that depend on both: bit 2a + b of f is the value at (a, b)."""
 
 MOST_PAIRS = 10**5  # pairs of wires that a gate may read
+InputCount: TypeAlias = Annotated[Count, Within(least=2, most=10**9)]
+"""An integer from 2 to 10^9: a gate reads two wires."""
+GateCount: TypeAlias = Annotated[Count, Within(most=10**9)]
+"""An integer from 1 to 10^9."""
 
 
 @dataclass(frozen=True)
@@ -52,67 +58,62 @@ class Circuit:
         return np.stack(wires, axis=1)
 
 
-def circuit(inputs: int, gates: Sequence[Sequence[int]]) -> Circuit:
+@checked
+def circuit(inputs: Count, gates: Sequence[Sequence[Steps]]) -> Circuit:
     """A circuit of these gates.
 
     Raises `ValueError` for a gate that is not two earlier wires, the first before the second, and
     one of `FUNCTIONS`.
     """
-    n = checks.dimension("inputs", inputs)
     made = []
-    for number, given in enumerate(checks.listed("gates", gates)):
-        if len(gate := checks.listed("a gate", given)) != 3:
-            raise InputError(f"gate {gate}: give two wires and a function")
-        a, b, function = (checks.step_count("an entry of a gate", each) for each in gate)
-        if not a < b < n + number:
+    for number, gate in enumerate(gates):
+        if len(gate) != 3:
+            raise InputError(f"gate {number} is {gate}: give two wires and a function")
+        a, b, function = gate
+        if not a < b < inputs + number:
             raise InputError(
-                f"gate {number} reads wires {a} and {b}: give two of 0 … {n + number - 1}, "
+                f"gate {number} reads wires {a} and {b}: give two of 0 … {inputs + number - 1}, "
                 "the smaller one first"
             )
         if function not in FUNCTIONS:
             raise InputError(f"gate {number} is function {function}: give one of {FUNCTIONS}")
         made.append((a, b, function))
-    return Circuit(n, tuple(made))
+    return Circuit(inputs, tuple(made))
 
 
-def random_circuit(inputs: int, gates: int, rng: np.random.Generator) -> Circuit:
+@checked
+def random_circuit(inputs: InputCount, gates: GateCount, rng: Seed) -> Circuit:
     """Gates of two wires and a function, drawn uniformly.
 
-    Raises `ValueError` for fewer than two inputs, no gate, and more than 10^5 wires.
+    Raises `ValueError` for more than 10^5 wires.
     """
-    checks.dimension("inputs + gates", _two(inputs) + checks.dimension("gates", gates), MOST_PAIRS)
-    rng, made = checks.generator("rng", rng), []
+    if inputs + gates > MOST_PAIRS:
+        raise InputError(
+            f"inputs is {inputs} and gates is {gates}: give at most {MOST_PAIRS} wires"
+        )
+    made = []
     for number in range(gates):
         a, b = sorted(rng.choice(inputs + number, 2, replace=False).tolist())
         made.append((a, b, int(rng.choice(FUNCTIONS))))
     return circuit(inputs, made)
 
 
-def _two(inputs: int) -> int:
-    if checks.dimension("inputs", inputs) < 2:
-        raise InputError("inputs is 1: give at least two, as a gate reads two wires")
-    return inputs
-
-
+@checked
 class GateLearner:
     """Keeps, of each gate, the hypotheses that agree with examples (N, inputs + G).
 
-    Raises `ValueError` for wires that are not 0 and 1, for gates without two wires to read, and for
-    more pairs of wires than 10^5.
+    Raises `ValueError` for more pairs of wires than 10^5.
     """
 
-    def __init__(self, inputs: int, wires: ArrayLike) -> None:
-        array = checks.tokens("wires", wires, 2)
-        self.inputs = checks.dimension("inputs", inputs)
-        if array.ndim != 2 or array.shape[1] < self.inputs or self.inputs < 2:
-            raise InputError(
-                f"wires have shape {array.shape}: give (N, inputs + gates), at least 2 inputs"
-            )
-        if math.comb(array.shape[1], 2) > MOST_PAIRS:
-            raise InputError(
-                f"{array.shape[1]} wires have more than {MOST_PAIRS} pairs: give fewer"
-            )
-        self.kept = [_kept(array, gate) for gate in range(self.inputs, array.shape[1])]
+    def __init__(
+        self,
+        inputs: Annotated[InputCount, Within(most="w")],
+        wires: Annotated[Any, Integers("N w", Within(least=0, most=1), empty=True)],
+    ) -> None:
+        self.inputs, count = inputs, wires.shape[1]
+        if math.comb(count, 2) > MOST_PAIRS:
+            raise InputError(f"{count} wires have more than {MOST_PAIRS} pairs: give fewer")
+        self.kept = [_kept(wires, gate) for gate in range(inputs, count)]
 
     def __call__(self, inputs: ArrayLike) -> np.ndarray:
         """All wires (N, inputs + G), −1 where they are not decided.
@@ -156,32 +157,21 @@ def _kept(wires: np.ndarray, gate: int) -> tuple[np.ndarray, np.ndarray, np.ndar
     return first[pair], second[pair], functions[which]
 
 
-def hypotheses(inputs: int, gates: int) -> int:
-    """|H| of the last gate, which has the most: ten functions of any two earlier wires.
-
-    Raises `ValueError` for fewer than two inputs, and no gate.
-    """
-    _two(inputs)
-    checks.dimension("gates", gates)
+@checked
+def hypotheses(inputs: InputCount, gates: GateCount) -> int:
+    """|H| of the last gate, which has the most: ten functions of any two earlier wires."""
     return len(FUNCTIONS) * math.comb(inputs + gates - 1, 2)
 
 
-def enough_examples(inputs: int, gates: int, epsilon: float, delta: float) -> int:
+@checked
+def enough_examples(
+    inputs: InputCount, gates: GateCount, epsilon: OpenUnit, delta: OpenUnit
+) -> int:
     """N ≥ (G|H|/ε) ln(G|H|/δ), after which at most a share ε of inputs is left open.
 
-    Raises `ValueError` unless 0 < ε, δ < 1, and for fewer than two inputs or no gate.
+    Raises `ValueError` for more than 10^300 examples.
     """
-    n, G = checks.dimension("inputs", inputs), checks.dimension("gates", gates)
-    epsilon, delta = (
-        checks.positive_number("epsilon", epsilon),
-        checks.positive_number("delta", delta),
-    )
-    if n < 2 or max(epsilon, delta) >= 1:
-        raise InputError(
-            f"{n} inputs, epsilon {epsilon:g} and delta {delta:g}: give at least two inputs, and "
-            "numbers between 0 and 1"
-        )
-    total = G * hypotheses(n, G)
+    total = gates * hypotheses(inputs, gates)
     if not total / epsilon < 1e300:
         raise InputError(f"epsilon is {epsilon:g}: no computer counts as many examples; give more")
     return math.ceil(total / epsilon * math.log(total / delta))

@@ -19,50 +19,55 @@ As p(1 − p)^n ≤ (n/(n + 1))^n/(n + 1) and s²(1 − s)^{n−2} ≤ (4/n²)(1
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import log as ln
 from math import prod, sqrt
+from typing import Annotated, TypeAlias
 
-from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import Exact, distribution
+from theory.kinds import Count, OpenUnit, Steps, Within, checked
+from theory.language.distributions import Counted, Distribution
 
 MOST = 10**6  # corpora that are gone through
-MOST_EXACT = 50_000  # documents of the bound, a fraction of n·log₂ n bits
+FewDocuments: TypeAlias = Annotated[Count, Within(most=50_000)]
+"""An integer from 1 to 50 000: documents of a bound that is a fraction of n·log₂ n bits."""
 MOST_BITS = 10**6, 10**8  # of one power of a chance, and of all that are summed
 
 
-def seen_once(counts: Iterable[int], documents: int) -> Fraction:
+@checked
+def seen_once(counts: Sequence[Steps], documents: Count) -> Fraction:
     """MF, from how often each outcome was seen.
 
-    Raises `ValueError` for what are no counts, and for more of them than documents.
+    Raises `ValueError` for more counts than documents.
     """
-    n = checks.dimension("documents", documents)
-    seen = [checks.step_count("counts", each) for each in checks.listed("counts", counts)]
-    if sum(seen) > n:
-        raise InputError(f"counts sum to {sum(seen)} and there are {n} documents: give all of them")
-    return Fraction(seen.count(1), n)
+    if sum(counts) > documents:
+        raise InputError(
+            f"counts sum to {sum(counts)} and there are {documents} documents: give all of them"
+        )
+    return Fraction(counts.count(1), documents)
 
 
-def mean_difference(p: Iterable[Exact], documents: int) -> Fraction:
-    """E MF − E M ≥ 0; `ValueError` for what is no distribution, no documents, or fractions of too
-    many digits, as below."""
-    n, law = checks.dimension("documents", documents), distribution("p", p)
+@checked
+def mean_difference(p: Distribution, documents: Counted) -> Fraction:
+    """E MF − E M ≥ 0; `ValueError` for fractions of too many digits, as below."""
+    n, law = documents, p
     _sized(law, n, len(law))
     return sum((a**2 * (1 - a) ** (n - 1) for a in law), start=Fraction(0))
 
 
-def most_mean_difference(documents: int) -> Fraction:
-    """(1/n)(1 − 1/n)^{n−1}; `ValueError` for more than 50 000 documents, as below."""
-    n = checks.dimension("documents", documents, MOST_EXACT)
+@checked
+def most_mean_difference(documents: FewDocuments) -> Fraction:
+    """(1/n)(1 − 1/n)^{n−1}."""
+    n = documents
     return Fraction(1, n) * (1 - Fraction(1, n)) ** (n - 1)
 
 
-def mean_square(p: Iterable[Exact], documents: int) -> Fraction:
+@checked
+def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)]) -> Fraction:
     """E(MF − M)², for n ≥ 2 documents."""
-    n, law = _at_least_two(documents), distribution("p", p)
+    n, law = documents, p
     _sized(law, n, len(law) ** 2)
     alone = (a * (1 - a) ** (n - 1) / n + a**2 * (1 - a) ** n for a in law)
     pairs = (
@@ -74,59 +79,45 @@ def mean_square(p: Iterable[Exact], documents: int) -> Fraction:
     return sum(alone, start=Fraction(0)) + sum(pairs, start=Fraction(0))
 
 
-def even_mean_square(facts: int, documents: int) -> float:
-    """The same of so many equal facts, in float64; `ValueError` for no facts."""
-    F, n = checks.dimension("facts", facts), _at_least_two(documents)
+@checked
+def even_mean_square(facts: Counted, documents: Annotated[Counted, Within(least=2)]) -> float:
+    """The same of so many equal facts, in float64."""
+    F, n = facts, documents
     alone = (1 - 1 / F) ** (n - 1) / n + (1 - 1 / F) ** n / F
     return float(alone + (1 - 1 / F) * (1 - 2 / F) ** (n - 2) * (4 / F**2 - 1 / n))
 
 
-def most_mean_square(documents: int) -> Fraction:
+@checked
+def most_mean_square(documents: Annotated[FewDocuments, Within(least=2)]) -> Fraction:
     """The bound above, for n ≥ 2 documents and every p."""
-    n = checks.dimension("documents", _at_least_two(documents), MOST_EXACT)
+    n = documents
     alone = Fraction(1, n) + Fraction(n, n + 1) ** n / (n + 1)
     return alone + Fraction(4, n**2) * (1 - Fraction(2, n)) ** (n - 2)
 
 
-def moments_by_definition(p: Iterable[Exact], documents: int) -> tuple[Fraction, Fraction]:
+@checked
+def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, Fraction]:
     """E(MF − M) and E(MF − M)², from all corpora one by one.
 
     Raises `ValueError` for more than a million of them.
     """
-    n, law = checks.dimension("documents", documents), distribution("p", p)
+    n, law = documents, p
     if n > 20 or len(law) ** n > MOST:
         raise InputError(f"there are {len(law)}^{n} corpora: give at most {MOST} in all")
     first = second = Fraction(0)
     for corpus in product(range(len(law)), repeat=n):
         counts = Counter(corpus)
         unseen = 1 - sum(law[each] for each in counts)
-        apart = seen_once(counts.values(), n) - unseen
+        apart = seen_once([*counts.values()], n) - unseen
         chance = prod((law[each] for each in corpus), start=Fraction(1))
         first, second = first + chance * apart, second + chance * apart**2
     return first, second
 
 
-def deviation_bound(documents: int, gamma: float) -> float:
-    """1/n + 2.42·√(ln(4/γ)/n): |MF − M| is at most that with probability ≥ 1 − γ [KNVZ2025].
-
-    Raises `ValueError` unless 0 < γ < 1.
-    """
-    n = checks.dimension("documents", documents)
-    return 1 / n + 2.42 * sqrt(ln(4 / chance("gamma", gamma)) / n)
-
-
-def chance(name: str, value: float) -> float:
-    """A number inside (0, 1); else `ValueError`."""
-    found = checks.finite_number(name, value)
-    if not 0 < found < 1:
-        raise InputError(f"{name} is {found:g}: give a probability inside (0, 1)")
-    return found
-
-
-def _at_least_two(documents: int) -> int:
-    if (n := checks.dimension("documents", documents)) < 2:
-        raise InputError("documents is 1: give at least two")
-    return n
+@checked
+def deviation_bound(documents: Counted, gamma: OpenUnit) -> float:
+    """1/n + 2.42·√(ln(4/γ)/n): |MF − M| is at most that with probability ≥ 1 − γ [KNVZ2025]."""
+    return 1 / documents + 2.42 * sqrt(ln(4 / gamma) / documents)
 
 
 def _sized(law: tuple[Fraction, ...], n: int, terms: int) -> None:

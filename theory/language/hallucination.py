@@ -44,14 +44,39 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import Exact, alike, outcomes
-from theory.language.good_turing import chance
+from theory.kinds import (
+    Count,
+    Either,
+    NonNegative,
+    OpenUnit,
+    RationalNumber,
+    RealNumber,
+    Steps,
+    Within,
+    checked,
+)
+from theory.language.distributions import Counted, Distribution, check_alike, outcomes
+
+ROUNDING = 1e-9  # what sums of millions of chances in float64 may be off by
+Threshold: TypeAlias = Annotated[
+    Any, Either((RationalNumber(Within(least=0)), RealNumber(Within(least=0))))
+]
+"""A number ≥ 0, exact if it is given as an integer or a Fraction."""
+Share: TypeAlias = Annotated[
+    Any,
+    Either(
+        (
+            RationalNumber(Within(least=0, most=1)),
+            RealNumber(Within(least=-ROUNDING, most=1 + ROUNDING)),
+        )
+    ),
+]
+"""A probability, exact if it is given as an integer or a Fraction."""
 
 
 @dataclass(frozen=True)
@@ -90,15 +115,15 @@ class Levels:
         """|F|: the number of facts, or the mean number of valid responses."""
         return (self.weight * self.facts).sum()
 
-    def over_confidence(self, tau: Any) -> Any:
-        """δ⁺ at the threshold τ ≥ 0; `ValueError` for others, here and below."""
-        tau = threshold(tau)
+    @checked
+    def over_confidence(self, tau: Threshold) -> Any:
+        """δ⁺ at the threshold τ ≥ 0."""
         above = self.g > tau
         return max(self.mass[above].sum() - self.p[above].sum(), 0 * tau)
 
-    def sure_bound(self, tau: Any) -> Any:
+    @checked
+    def sure_bound(self, tau: Threshold) -> Any:
         """p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A) ≤ g(H)."""
-        tau = threshold(tau)
         above = self.g > tau
         strings = (self.weight * self.strings)[above].sum()
         seen_above = self.p[above & self.unseen].sum()
@@ -114,28 +139,28 @@ class Levels:
             apart[level] += part
         return sum(map(abs, apart)) / 2
 
-    def miscalibration_in(self, bins: int) -> float:
+    @checked
+    def miscalibration_in(self, bins: Count) -> float:
         """½ Σ |g(B) − p(B)| over at most so many sets B of whole levels, as nearly alike in g(B) as
         these allow: less than `miscalibration`, and known where every string is a level."""
-        count = checks.dimension("bins", bins)
         g, mass = self.g.astype(np.float64), self.mass.astype(np.float64)
         order = np.argsort(g)
         upto = mass[order].cumsum()
-        cuts = np.searchsorted(upto, upto[-1] * np.arange(1, count) / count)
+        cuts = np.searchsorted(upto, upto[-1] * np.arange(1, bins) / bins)
         which = np.searchsorted(g[order[cuts]], g)
         apart = np.bincount(which, mass - self.p.astype(np.float64))
         return float(abs(apart).sum() / 2)
 
 
+@checked
 def levels(
-    p: Iterable[Exact], g: Iterable[Exact], facts: Iterable[int], unseen: Iterable[int]
+    p: Distribution, g: Distribution, facts: Iterable[Steps], unseen: Iterable[Steps]
 ) -> Levels:
     """Each string its own group, exactly; facts and unseen are sets of strings 0, …, |Y| − 1.
 
-    Raises `ValueError` for what is no distribution on one set, and unless p lives on the facts and
-    what was not seen has its mass there.
+    Raises `ValueError` for distributions on different sets, and unless p lives on the facts.
     """
-    p, g = alike(p, g)
+    check_alike(p=p, g=g)
     true, new = outcomes("facts", facts, len(p)), outcomes("unseen", unseen, len(p))
     if any(a and y not in true for y, a in enumerate(p)):
         raise InputError("p gives mass to a string that is no fact: documents are true here")
@@ -150,106 +175,64 @@ def levels(
     )
 
 
-ROUNDING = 1e-9  # what sums of millions of chances in float64 may be off by
-Number: TypeAlias = float | Fraction
-"""Bounds are exact of whole numbers and fractions."""
-
-
-def expected_bound(seen_once: Number, over: Number, facts: int, unseen: int, documents: int) -> Any:
-    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular: of means, not of what one
-    corpus has; |U| is then the least that it may be, and |H| is no more.
-
-    Raises `ValueError` for shares that are no probabilities, and counts below 1.
-    """
-    F, U, n = _counts(facts=facts, unseen=unseen, documents=documents)
-    return _share("seen_once", seen_once) - _share("over", over) - Fraction(F, U) - Fraction(1, n)
-
-
-def bound_given_corpus(
-    unseen_mass: Number, over: Number, facts: int, unseen: int, gamma: float
+@checked
+def expected_bound(
+    seen_once: Share, over: Share, facts: Counted, unseen: Counted, documents: Counted
 ) -> Any:
-    """p(U) − δ⁺ − |F|/(γ|U|), below g(H) with probability ≥ 1 − γ; δ⁺ is that at 1/(γ|U|).
-
-    Raises `ValueError` as `expected_bound`, and unless 0 < γ < 1.
-    """
-    F, U = _counts(facts=facts, unseen=unseen)
-    least = F / (chance("gamma", gamma) * U)
-    return _share("unseen_mass", unseen_mass) - _share("over", over) - least
+    """E MF − E δ⁺ − |F|/|U| − 1/n, below E g(H) where facts are regular: of means, not of what one
+    corpus has; |U| is then the least that it may be, and |H| is no more."""
+    return seen_once - over - Fraction(facts, unseen) - Fraction(1, documents)
 
 
-def expected_prompted_bound(once: Number, over: Number, answers: int, documents: int) -> Any:
-    """E sr − E δ⁺ − 2/m − 1/N, below E err: of means, as above; `ValueError` as there."""
-    m, N = _counts(answers=answers, documents=documents)
-    return _share("once", once) - _share("over", over) - Fraction(2, m) - Fraction(1, N)
+@checked
+def bound_given_corpus(
+    unseen_mass: Share, over: Share, facts: Counted, unseen: Counted, gamma: OpenUnit
+) -> Any:
+    """p(U) − δ⁺ − |F|/(γ|U|), below g(H) with probability ≥ 1 − γ; δ⁺ is that at 1/(γ|U|)."""
+    return unseen_mass - over - facts / (gamma * unseen)
 
 
+@checked
+def expected_prompted_bound(once: Share, over: Share, answers: Counted, documents: Counted) -> Any:
+    """E sr − E δ⁺ − 2/m − 1/N, below E err: of means, as above."""
+    return once - over - Fraction(2, answers) - Fraction(1, documents)
+
+
+@checked
 def prompted_bound_given_data(
-    missing: Number, over: Number, answers: int, gamma: float, squares: float
+    missing: Share, over: Share, answers: Counted, gamma: OpenUnit, squares: NonNegative
 ) -> float:
-    """MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares), squares = Σ μ_c²α_c² over prompts never answered.
-
-    Raises `ValueError` as `bound_given_corpus`, and for squares below 0.
-    """
-    (m,) = _counts(answers=answers)
-    spread = checks.nonnegative_number("squares", squares)
-    chosen = chance("gamma", gamma)
-    left = float(_share("missing", missing)) - float(_share("over", over))
-    return left - 2 / m - sqrt(0.5 * log(1 / chosen) * spread)
+    """MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares), squares = Σ μ_c²α_c² over prompts never answered."""
+    left = float(missing) - float(over)
+    return left - 2 / answers - sqrt(0.5 * log(1 / gamma) * squares)
 
 
+@checked
 def printed_bound(
-    seen_once: float, miscalibration: float, facts: int, others: int, documents: int, delta: float
+    seen_once: Share,
+    miscalibration: Share,
+    facts: Counted,
+    others: Counted,
+    documents: Counted,
+    delta: OpenUnit,
 ) -> float:
     """MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n) with e^{−s} = |F|/|H|, of regular facts, below g(H)
     with probability ≥ 1 − δ: so [KalaiVempala2024, Corollary 1] is quoted; the paper itself was not
-    read here.  Mis is that of bins of theirs there.
-
-    Raises `ValueError` as `expected_bound`, and unless 0 < δ < 1.
-    """
-    shown = _share("seen_once", seen_once) - _share("miscalibration", miscalibration)
-    return float(shown) - printed_slack(facts, others, documents, delta)
+    read here.  Mis is that of bins of theirs there."""
+    slack = printed_slack(facts, others, documents, delta)
+    return float(seen_once - miscalibration) - slack
 
 
-def printed_slack(facts: int, others: int, documents: int, delta: float) -> float:
-    """3e^{−s}/δ + √(6 ln(6/δ)/n): where MF is no more, the printed bound says nothing of any
-    model.  Raises `ValueError` for counts below 1, and unless 0 < δ < 1."""
-    F, H, n = _counts(facts=facts, others=others, documents=documents)
-    chosen = chance("delta", delta)
-    return 3 * F / H / chosen + sqrt(6 * log(6 / chosen) / n)
+@checked
+def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: OpenUnit) -> float:
+    """3e^{−s}/δ + √(6 ln(6/δ)/n): where MF is no more, the printed bound is vacuous for every
+    model."""
+    return 3 * facts / others / delta + sqrt(6 * log(6 / delta) / documents)
 
 
-def printed_prompted_bound(once: float, over: float, wrong: int, documents: int) -> float:
+@checked
+def printed_prompted_bound(once: Share, over: Share, wrong: Counted, documents: Counted) -> float:
     """sr − 2/min|E_c| − (35 + 6 ln N)/√N − δ, below err with probability ≥ .99 [KNVZ2025, Theorem
-    2]; |E_c| is the number of wrong responses to a prompt.
-
-    Raises `ValueError` as `expected_bound`.
-    """
-    E, N = _counts(wrong=wrong, documents=documents)
-    shown = float(_share("once", once)) - float(_share("over", over))
-    return shown - 2 / E - (35 + 6 * log(N)) / sqrt(N)
-
-
-def _number(name: str, value: Any) -> Any:
-    """A finite number, exact if it was given so."""
-    exact = isinstance(value, int | Fraction) and not isinstance(value, bool)
-    return value if exact else checks.finite_number(name, value)
-
-
-def threshold(tau: Any) -> Any:
-    """τ, exact if it was given so; `ValueError` unless it is a number that is at least 0."""
-    found = _number("tau", tau)
-    if found < 0:
-        raise InputError(f"tau is {found}: give a threshold that is at least 0")
-    return found
-
-
-def _share(name: str, value: Any) -> Any:
-    """A probability, but for what sums in float64 are off by; else `ValueError`."""
-    found = _number(name, value)
-    if not -ROUNDING <= found <= 1 + ROUNDING:
-        raise InputError(f"{name} is {float(found):g}: give a probability, from 0 to 1")
-    return found
-
-
-def _counts(**counts: int) -> list[int]:
-    return [checks.dimension(name, value) for name, value in counts.items()]
+    2]; |E_c| is the number of wrong responses to a prompt."""
+    N = documents
+    return float(once) - float(over) - 2 / wrong - (35 + 6 * log(N)) / sqrt(N)

@@ -23,14 +23,14 @@ and the least err_iiv is no more than the mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import Exact, alike, distribution, fractions, outcomes
+from theory.kinds import Exact, Steps, checked
+from theory.language.distributions import Distribution, check_alike, outcomes
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class IsItValid:
         """Where err_iiv may change, from 0 to 1: all values of g."""
         return sorted({Fraction(0), Fraction(1), *(x for row in self.g for x in row)})
 
-    def misclassified(self, t: Fraction) -> Fraction:
-        """err_iiv(t).  Raises `ValueError` for a t that is not exact, as `over_confidence`."""
-        (t,) = fractions("t", (t,))
+    @checked
+    def misclassified(self, t: Exact) -> Fraction:
+        """err_iiv(t)."""
         total = Fraction(0)
         for mu, law, chance, true, wrong in self._responses():
             if true and chance <= t:
@@ -71,9 +71,9 @@ class IsItValid:
                 total += mu / wrong
         return total / 2
 
-    def over_confidence(self, t: Fraction) -> Fraction:
+    @checked
+    def over_confidence(self, t: Exact) -> Fraction:
         """δ⁺ at t."""
-        (t,) = fractions("t", (t,))
         above = (mu * (x - law) for mu, law, x, _, _ in self._responses() if x > t)
         return max(sum(above, start=Fraction(0)), Fraction(0))
 
@@ -114,33 +114,30 @@ class IsItValid:
                 yield mu, law, chance, r in true, len(p) - len(true)
 
 
+@checked
 def is_it_valid(
-    weights: Iterable[Exact],
-    p: Iterable[Iterable[Exact]],
-    g: Iterable[Iterable[Exact]],
-    valid: Iterable[Iterable[int]],
+    weights: Distribution,
+    p: Sequence[Distribution],
+    g: Sequence[Distribution],
+    valid: Sequence[Collection[Steps]],
 ) -> IsItValid:
     """Exact numbers; `valid` has the numbers of the valid responses to each prompt.
 
-    Raises `ValueError` for what is no distribution, for other numbers of prompts, unless p lives on
-    valid responses, and for a prompt without a wrong one.
+    Raises `ValueError` for other numbers of prompts or responses, unless p lives on valid
+    responses, and for a prompt without a wrong one.
     """
-    mu = distribution("weights", weights)
-    laws, said, true = (checks.listed(*each) for each in (("p", p), ("g", g), ("valid", valid)))
-    if not len(mu) == len(laws) == len(said) == len(true):
+    if not len(weights) == len(p) == len(g) == len(valid):
         raise InputError(
-            f"{len(mu)} weights, {len(laws)} laws, {len(said)} models and {len(true)} sets of "
+            f"{len(weights)} weights, {len(p)} laws p, {len(g)} models g and {len(valid)} sets of "
             "valid responses: give one of each for every prompt"
         )
-    pairs = [alike(law, model) for law, model in zip(laws, said, strict=True)]
     sets = []
-    for (law, _), each in zip(pairs, true, strict=True):
-        right = outcomes("a set of valid responses", each, len(law))
+    for law, model, each in zip(p, g, valid, strict=True):
+        check_alike(p=law, g=model)
+        right = outcomes("valid", each, len(law))
         if any(x and r not in right for r, x in enumerate(law)):
             raise InputError("p gives mass to a wrong response: documents are true here")
         if len(right) == len(law):
             raise InputError("all responses to a prompt are valid: give each a wrong one")
         sets.append(right)
-    return IsItValid(
-        mu, tuple(law for law, _ in pairs), tuple(model for _, model in pairs), tuple(sets)
-    )
+    return IsItValid(weights, tuple(p), tuple(g), tuple(sets))

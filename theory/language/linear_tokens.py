@@ -15,34 +15,37 @@ thresholds as well, from more of them (`tokens_by_regression`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
-from theory.language.sparse_and import logistic
+from theory.kinds import Integers, Within, checked
+from theory.language.parity_tree import Letters
+from theory.language.sparse_and import BitWords, logistic
+
+BitTokens: TypeAlias = Annotated[Any, Integers("n T", Within(least=0, most=1))]
+"""0 and 1, shape (n, T)."""
 
 
-def count_of(d: int, letters: Sequence[int]) -> np.ndarray:
-    """1 at the letters, (d,).  Raises `ValueError` unless they are different ones of 0 … d − 1."""
-    d = checks.dimension("d", d)
-    chosen = checks.one_sequence("letters", checks.listed("letters", letters), d)
-    if len(set(chosen)) < len(chosen):
-        raise InputError(f"letters are {chosen}: give different ones")
-    return np.bincount(chosen, minlength=d)
+def count_of(d: int, letters: np.ndarray) -> np.ndarray:
+    """1 at the letters, (d,).  Raises `ValueError` unless they are different."""
+    if len(np.unique(letters)) < len(letters):
+        raise InputError(f"letters are {letters.tolist()}: give different ones")
+    return np.bincount(letters, minlength=d)
 
 
-def linear_tokens(words: ArrayLike, letters: Sequence[int]) -> np.ndarray:
+@checked
+def linear_tokens(
+    words: Annotated[Any, Integers("... d", Within(least=0, most=1))], letters: Letters
+) -> np.ndarray:
     """The digits of the number of ones among the letters of words (…, d) of 0 and 1, highest first,
     each by its threshold, (…, ⌊log₂ k⌋ + 1).
 
-    Raises `ValueError` as `count_of` does, and for words of other letters than 0 and 1.
+    Raises `ValueError` unless the letters are different.
     """
-    array = checks.tokens("words", words, 2)
-    left = array @ count_of(array.shape[-1], letters)
+    left = words @ count_of(words.shape[-1], letters)
     tokens = []
     for j in reversed(range(len(letters).bit_length())):
         digit = (left >= 2**j).astype(np.int64)
@@ -51,16 +54,16 @@ def linear_tokens(words: ArrayLike, letters: Sequence[int]) -> np.ndarray:
     return np.stack(tokens, axis=-1)
 
 
-def letters_by_solving(words: ArrayLike, tokens: ArrayLike) -> list[Fraction] | None:
+@checked
+def letters_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction] | None:
     """The coefficients of the words' letters in z_0 = Σ a_i x_i + Σ b_j z_j, over the rationals,
     (d,), or None where the examples (n, d), (n, ⌊log₂ k⌋ + 1) leave one of them open.
 
-    Raises `ValueError` for entries other than 0 and 1, for other than one row for each example, and
-    for tokens that no such form gives.
+    Raises `ValueError` for tokens that no such form gives.
     """
     from flint import fmpq_mat, fmpz_mat
 
-    x, z = _examples(words, tokens)
+    x, z = words, tokens
     system = np.hstack([x, z])
     matrix, rank = fmpq_mat(fmpz_mat(system.tolist())).rref()
     reduced = np.array(matrix.tolist()[:rank], dtype=object)
@@ -76,24 +79,18 @@ def letters_by_solving(words: ArrayLike, tokens: ArrayLike) -> list[Fraction] | 
     return [Fraction(int(settled[i].p), int(settled[i].q)) for i in range(x.shape[1])]
 
 
-def tokens_by_regression(words: ArrayLike, tokens: ArrayLike, asked: ArrayLike) -> np.ndarray:
+@checked
+def tokens_by_regression(
+    words: BitWords,
+    tokens: BitTokens,
+    asked: Annotated[Any, Integers("m d", Within(least=0, most=1))],
+) -> np.ndarray:
     """The tokens (m, T) of other words (m, d), each by logistic regression on the word and the
-    tokens before, learned from examples (n, d) and (n, T) and decoded from its own tokens.
-
-    Raises `ValueError` as `letters_by_solving` does, and for words of another length.
-    """
-    x, z = _examples(words, tokens)
-    seen, said = x, checks.tokens("asked", asked, 2)
+    tokens before, learned from examples (n, d) and (n, T) and decoded from its own tokens."""
+    x, z = words, tokens
+    seen, said = x, asked
     for token in z.T:
         scores = logistic(seen, token)(said)
         said = np.column_stack([said, scores > 0])
         seen = np.column_stack([seen, token])
     return said[:, x.shape[1] :]
-
-
-def _examples(words: ArrayLike, tokens: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Words (n, d) and tokens (n, T) of 0 and 1; `ValueError` for others."""
-    x, z = checks.tokens("words", words, 2), checks.tokens("tokens", tokens, 2)
-    if x.ndim != 2 or z.ndim != 2 or len(x) != len(z):
-        raise InputError(f"words have shape {x.shape} and tokens {z.shape}: give (n, d) and (n, T)")
-    return x, z

@@ -14,16 +14,17 @@ Features are integers and e^θ rational, so that everything but the maximiser is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
+from typing import Annotated, Any
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import Exact, distribution, fractions
+from theory.kinds import Integers, checked
+from theory.language.distributions import Distribution, PositiveExact
 from theory.language.logs import Log, log
 
 STEPS = 200
@@ -43,42 +44,42 @@ class LogLinear:
         """The number of features."""
         return len(self.features[0])
 
-    def weights(self, x: Iterable[Exact]) -> list[Fraction]:
+    @checked
+    def weights(self, x: Sequence[PositiveExact]) -> list[Fraction]:
         """q₀ e^{θ·f} at each outcome, not normalised, x = e^θ (k,) rational and > 0."""
-        given = fractions("x", x)
-        if len(given) != self.k or min(given, default=1) <= 0:
-            raise InputError(f"x is e^θ: give {self.k} fractions greater than 0")
+        if len(x) != self.k:
+            raise InputError(f"x has {len(x)} entries: give {self.k} fractions e^θ")
         return [
-            q * prod(each**power for each, power in zip(given, f, strict=True))
+            q * prod(each**power for each, power in zip(x, f, strict=True))
             for q, f in zip(self.base, self.features, strict=True)
         ]
 
-    def at(self, x: Iterable[Exact]) -> tuple[Fraction, ...]:
+    def at(self, x: Sequence[PositiveExact]) -> tuple[Fraction, ...]:
         """p_θ (m,) at e^θ = x."""
         weights = self.weights(x)
         return tuple(each / sum(weights) for each in weights)
 
-    def log_partition(self, x: Iterable[Exact]) -> Log:
+    def log_partition(self, x: Sequence[PositiveExact]) -> Log:
         """ln Σ q₀ e^{θ·f}."""
         return log(sum(self.weights(x), start=Fraction(0)))
 
-    def mean(self, p: Iterable[Exact]) -> tuple[Fraction, ...]:
+    @checked
+    def mean(self, p: Distribution) -> tuple[Fraction, ...]:
         """E_p f (k,)."""
-        given = distribution("p", p)
-        if len(given) != len(self.base):
-            raise InputError(f"p has {len(given)} outcomes: the family has {len(self.base)}")
+        if len(p) != len(self.base):
+            raise InputError(f"p has {len(p)} outcomes: the family has {len(self.base)}")
         columns = zip(*self.features, strict=True)
-        return tuple(sum(a * f for a, f in zip(given, column, strict=True)) for column in columns)
+        return tuple(sum(a * f for a, f in zip(p, column, strict=True)) for column in columns)
 
-    def covariance(self, p: Iterable[Exact]) -> list[list[Fraction]]:
+    @checked
+    def covariance(self, p: Distribution) -> list[list[Fraction]]:
         """Cov_p f (k, k), by its definition E (f − E f)(f − E f)ᵀ."""
-        given = tuple(p)
-        centre = self.mean(given)
+        centre = self.mean(p)
         apart = [[f - c for f, c in zip(row, centre, strict=True)] for row in self.features]
         return [
             [
                 sum(
-                    (a * row[i] * row[j] for a, row in zip(given, apart, strict=True)),
+                    (a * row[i] * row[j] for a, row in zip(p, apart, strict=True)),
                     start=Fraction(0),
                 )
                 for j in range(self.k)
@@ -86,38 +87,35 @@ class LogLinear:
             for i in range(self.k)
         ]
 
-    def gradient(self, x: Iterable[Exact], p: Iterable[Exact]) -> tuple[Fraction, ...]:
+    def gradient(self, x: Sequence[PositiveExact], p: Distribution) -> tuple[Fraction, ...]:
         """∇_θ (−E_p ln p_θ) = E_θ f − E_p f (k,)."""
         here, there = self.mean(self.at(x)), self.mean(p)
         return tuple(a - b for a, b in zip(here, there, strict=True))
 
 
-def log_linear(base: Iterable[Exact], features: Sequence[Sequence[int]]) -> LogLinear:
+@checked
+def log_linear(base: Distribution, features: Annotated[Any, Integers("m k")]) -> LogLinear:
     """The family of a base distribution q₀ (m,) and integer features (m, k).
 
-    Raises `ValueError` for a base that is no distribution, and for features of another shape or
-    that are not integers.
+    Raises `ValueError` unless there is a row of features for each outcome.
     """
-    q = distribution("base", base)
-    array = checks.array_of("features", features)
-    if array.ndim != 2 or len(array) != len(q) or not array.size:
+    if len(features) != len(base):
         raise InputError(
-            f"features have shape {array.shape}: give a row for each of {len(q)} outcomes"
+            f"features have shape {features.shape}: give a row for each of {len(base)} outcomes"
         )
-    if array.dtype.kind not in "iu":
-        raise InputError(f"features have dtype {array.dtype}: give integers")
-    return LogLinear(q, tuple(tuple(row) for row in array.tolist()))
+    return LogLinear(base, tuple(tuple(row) for row in features.tolist()))
 
 
-def separating_direction(family: LogLinear, p: Iterable[Exact]) -> tuple[int, ...] | None:
+@checked
+def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] | None:
     """Integers w (k,) with w·f ≥ w·E_p f on the support of q₀, and not always with equality: then
     no member fits p.  None if a linear program finds none; what it finds is checked exactly.
 
-    Raises `ValueError` for what is no family, and no distribution on its outcomes.
+    Raises `ValueError` for a distribution on other outcomes.
     """
     from scipy.optimize import linprog
 
-    moments = _family(family).mean(p)
+    moments = family.mean(p)
     rows = [f for q, f in zip(family.base, family.features, strict=True) if q]
     apart = [[a - b for a, b in zip(row, moments, strict=True)] for row in rows]
     A = np.array(apart, dtype=np.float64)
@@ -130,17 +128,17 @@ def separating_direction(family: LogLinear, p: Iterable[Exact]) -> tuple[int, ..
     return direction if min(values) >= 0 and max(values) > 0 else None
 
 
-def projection(family: LogLinear, p: Iterable[Exact]) -> tuple[np.ndarray, np.ndarray]:
+@checked
+def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarray]:
     """θ (k,) and p_θ (m,) with E_θ f = E_p f to 1e-10 of the features, by Newton's method.
 
     Raises `ValueError` if there is no such member, with the direction that shows it, and if p lives
     where q₀ is 0.
     """
-    given = distribution("p", p)
-    moments = np.array([float(each) for each in _family(family).mean(given)])
-    if any(a > 0 == q for a, q in zip(given, family.base, strict=True)):
+    moments = np.array([float(each) for each in family.mean(p)])
+    if any(a > 0 == q for a, q in zip(p, family.base, strict=True)):
         raise InputError("p lives where the base is 0: no member of the family has its support")
-    if (w := separating_direction(family, given)) is not None:
+    if (w := separating_direction(family, p)) is not None:
         raise InputError(
             f"no member of the family has these moments: {_shown(w)} is never below its mean "
             "(separable data), so that θ would grow for ever; stop early, or add a penalty"
@@ -174,10 +172,6 @@ def projection(family: LogLinear, p: Iterable[Exact]) -> tuple[np.ndarray, np.nd
         f"the member of these moments was not found in {STEPS} steps: they may lie too near to the "
         "border of what the features can have"
     )
-
-
-def _family(family: LogLinear) -> LogLinear:
-    return checks.instance("family", family, LogLinear, "one that `log_linear` makes")
 
 
 def _shown(w: Sequence[int]) -> str:

@@ -10,14 +10,21 @@ of rational probabilities is such a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache, total_ordering
 from typing import TYPE_CHECKING
 
 from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import Exact, alike, distribution, fractions, positive_fraction
+from theory.kinds import Exact, checked
+from theory.language.distributions import (
+    Distribution,
+    ExactProbability,
+    PositiveExact,
+    check_alike,
+    fractions,
+)
 
 if TYPE_CHECKING:
     from flint import arb
@@ -58,9 +65,9 @@ class Log:
 
     __radd__ = __add__
 
+    @checked
     def __mul__(self, factor: Exact) -> Log:
-        (by,) = fractions("a factor", (factor,))
-        return Log({prime: by * c for prime, c in self.coefficients.items()})
+        return Log({prime: factor * c for prime, c in self.coefficients.items()})
 
     __rmul__ = __mul__
 
@@ -115,16 +122,13 @@ class Log:
         return text or "0"
 
 
-def at_most_rational(value: Log, bound: Fraction) -> bool:
+@checked
+def at_most_rational(value: Log, bound: Exact) -> bool:
     """value ≤ bound, decided by balls, which some precision does: e to a multiple of the value is
-    rational, so that the value is not (Lindemann), unless it is 0.
-
-    Raises `ValueError` for what is no `Log`, and for a bound that is not exact.
-    """
+    rational, so that the value is not (Lindemann), unless it is 0."""
     from flint import arb, ctx, fmpq
 
-    (bound,) = fractions("bound", (bound,))
-    if checks.instance("value", value, Log, "one of `log`, `entropy` or `kl`") == 0:
+    if value == 0:
         return bound >= 0
     bits = BITS
     while True:
@@ -135,18 +139,18 @@ def at_most_rational(value: Log, bound: Fraction) -> bool:
         bits *= 2
 
 
-def log(value: Exact) -> Log:
+@checked
+def log(value: PositiveExact) -> Log:
     """ln of a rational number > 0.
 
-    Raises `ValueError` for others, and for a numerator or denominator above 2^64.
+    Raises `ValueError` for a numerator or denominator above 2^64.
     """
-    x = positive_fraction("the number", value)
-    if (large := max(x.numerator, x.denominator)) > LARGEST:
+    if (large := max(value.numerator, value.denominator)) > LARGEST:
         raise InputError(
-            f"a number of {large.bit_length()} bits would have to be factored: give smaller "
+            f"value has {large.bit_length()} bits, which would have to be factored: give smaller "
             "numerators and denominators, of at most 64"
         )
-    return Log(_factors(x.numerator)) - Log(_factors(x.denominator))
+    return Log(_factors(value.numerator)) - Log(_factors(value.denominator))
 
 
 @cache
@@ -163,26 +167,29 @@ def _factors(value: int) -> dict[int, Fraction]:
     return {int(prime): Fraction(int(power)) for prime, power in fmpz(value).factor()}
 
 
-def entropy(p: Iterable[Exact]) -> Log:
-    """H(p) = −Σ p ln p, with 0 ln 0 = 0; `ValueError` for what is no distribution, as below."""
-    return -sum((each * log(each) for each in distribution("p", p) if each), start=Log())
+@checked
+def entropy(p: Distribution) -> Log:
+    """H(p) = −Σ p ln p, with 0 ln 0 = 0."""
+    return -sum((each * log(each) for each in p if each), start=Log())
 
 
-def cross_entropy(p: Iterable[Exact], q: Iterable[Exact]) -> Log:
+@checked
+def cross_entropy(p: Distribution, q: Distribution) -> Log:
     """−Σ p ln q; `ValueError` where p > 0 = q, as it is infinite then."""
-    p, q = alike(p, q)
+    check_alike(p=p, q=q)
     if any(a > 0 == b for a, b in zip(p, q, strict=True)):
         raise InputError("q is 0 where p is not: their divergence is infinite")
     return -sum((a * log(b) for a, b in zip(p, q, strict=True) if a), start=Log())
 
 
-def kl(p: Iterable[Exact], q: Iterable[Exact]) -> Log:
+@checked
+def kl(p: Distribution, q: Distribution) -> Log:
     """KL(p‖q) = Σ p ln(p/q) ≥ 0; `ValueError` where it is infinite."""
-    p, q = alike(p, q)
     return cross_entropy(p, q) - entropy(p)
 
 
-def binary_kl(a: Fraction, b: Fraction) -> Log:
-    """kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), of two coins."""
-    a, b = fractions("a and b", (a, b))
+@checked
+def binary_kl(a: ExactProbability, b: ExactProbability) -> Log:
+    """kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), of two coins; `ValueError` where it is
+    infinite."""
     return kl((a, 1 - a), (b, 1 - b))

@@ -32,33 +32,33 @@ import math
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import fractions
-from theory.language.parity_tree import ParityTree, as_tree, leaves, with_steps
+from theory.kinds import Exact, OpenUnit, Reals, SignRows, Signs, Steps, Within, checked
+from theory.language.parity_tree import ParityTree, leaves, with_steps
 
 MOST = 2**24  # words of a cube times tokens, as integers
 MOST_TOKENS = 256  # whose sums are counted for all nodes: a minute
 
 
-def link(z: ArrayLike) -> np.ndarray:
-    """φ of the paper, of numbers in [−1, 1].  Raises `ValueError` for others."""
-    size = abs(_within_one(z))
+Correlations: TypeAlias = Annotated[Any, Reals("...", Within(least=-1, most=1))]
+"""Numbers from −1 to 1, of any shape."""
+NodeSigns: TypeAlias = Annotated[Any, Signs("n nodes")]
+"""−1 and +1, shape (n, k − 1)."""
+
+
+@checked
+def link(z: Correlations) -> np.ndarray:
+    """φ of the paper, of numbers in [−1, 1]."""
+    size = abs(z)
     return np.where(size < 0.5, 4 * size**2 - 1, -4 * size**2 + 8 * size - 3)
 
 
-def _within_one(z: ArrayLike) -> np.ndarray:
-    array = checks.real("z", z)
-    if not (abs(array) <= 1).all():
-        raise InputError(f"z contains {array[~(abs(array) <= 1)].flat[0]}: give numbers in [−1, 1]")
-    return array
-
-
-def relations(tree: ParityTree, node: int) -> tuple[np.ndarray, int]:
+@checked
+def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
     """r_j of each of the m tokens before the node (m,), and R, by all pairs of tokens.
 
     Raises `ValueError` for a token that is no node.
@@ -74,7 +74,8 @@ def relations(tree: ParityTree, node: int) -> tuple[np.ndarray, int]:
     return found // 3, int(found.sum()) // 12
 
 
-def gradient_in_closed_form(tree: ParityTree, node: int) -> list[Fraction]:
+@checked
+def gradient_in_closed_form(tree: ParityTree, node: Steps) -> list[Fraction]:
     """u_j for φ = 4z² − 1, (m,).  Raises `ValueError` for a token that is no node."""
     m = _seen(tree, node)
     r, R = relations(tree, node)
@@ -86,17 +87,18 @@ def gradient_in_closed_form(tree: ParityTree, node: int) -> list[Fraction]:
     ]
 
 
+@checked
 def gradient(
-    tree: ParityTree, node: int, bits: ArrayLike, *, printed: bool = True
+    tree: ParityTree, node: Steps, bits: SignRows, *, printed: bool = True
 ) -> list[Fraction]:
     """u_j from these words (n, d) of bits as the batch, exactly, (m,): with the φ of the paper, or
     with 4z² − 1.
 
     Raises `ValueError` for a token that is no node, no words, and as `with_steps` does.
     """
-    m, printed = _seen(tree, node), checks.truth("printed", printed)
-    if (size := np.size(bits) // tree.d * m) > MOST:
-        raise InputError(f"{size:.3g} numbers are more than {MOST:.3g}: give fewer words")
+    m = _seen(tree, node)
+    if (size := bits.size // tree.d * m) > MOST:
+        raise InputError(f"bits make {size:.3g} numbers: give fewer words, of at most {MOST:.3g}")
     x = _words(tree, bits)
     total, y = x[:, :m].sum(axis=1), x[:, node]
     weights = _slope(total, y, m, printed)
@@ -105,11 +107,11 @@ def gradient(
     return [Fraction(int(each), len(x) * m**3) for each in summed]
 
 
-def _words(tree: ParityTree, bits: ArrayLike) -> np.ndarray:
+def _words(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
     """Words with their nodes, (n, d + k − 1), n ≥ 1."""
     found = with_steps(tree, bits)
     if not found.size:
-        raise InputError(f"bits have shape {np.shape(bits)}: give at least one word")
+        raise InputError(f"bits have shape {bits.shape}: give at least one word")
     return found.reshape(-1, found.shape[-1])
 
 
@@ -124,7 +126,8 @@ def _slope(total: np.ndarray, y: np.ndarray, m: int, printed: bool) -> np.ndarra
     return np.asarray((y * m**2 - phi) * slope)
 
 
-def one_step(tree: ParityTree, bits: ArrayLike, labels: ArrayLike | None = None) -> np.ndarray:
+@checked
+def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) -> np.ndarray:
     """The scores after one step from 0, of m²/8 at the node that sees m tokens, in float64:
     (k − 1, d + k − 2), 0 at tokens that a node does not see.  The φ is that of the paper; `labels`
     (n, k − 1) are what the nodes should be, their own values if none are given.
@@ -133,7 +136,7 @@ def one_step(tree: ParityTree, bits: ArrayLike, labels: ArrayLike | None = None)
     each node.
     """
     x = _words(tree, bits)
-    told = x[:, tree.d :] if labels is None else checks.signs("labels", labels)
+    told = x[:, tree.d :] if labels is None else labels
     if told.shape != (len(x), tree.k - 1):
         raise InputError(f"labels have shape {told.shape}: give {(len(x), tree.k - 1)}")
     found = np.zeros(tree.scores.shape)
@@ -146,7 +149,8 @@ def one_step(tree: ParityTree, bits: ArrayLike, labels: ArrayLike | None = None)
     return found
 
 
-def gradient_by_counting(tree: ParityTree, node: int) -> list[Fraction]:
+@checked
+def gradient_by_counting(tree: ParityTree, node: Steps) -> list[Fraction]:
     """`gradient` of the whole cube with the φ of the paper, for any d and k, (m,).
 
     The tokens that are seen form subtrees over different bits, so the number of words with
@@ -236,13 +240,14 @@ def _below(tree: ParityTree, j: int) -> list[int]:
     return [j, *_below(tree, a), *_below(tree, b)]
 
 
+@checked
 def room_for_noise(tree: ParityTree) -> Fraction:
     """½ − max |u_j − [j a child]| over all nodes, φ that of the paper: by how much the scores of a
     step on all words may be off and still be rounded to the tree, if it is above 0.
 
     Raises `ValueError` for d + k above 256.
     """
-    if (size := as_tree(tree).d + tree.k) > MOST_TOKENS:
+    if (size := tree.d + tree.k) > MOST_TOKENS:
         raise InputError(
             f"d + k is {size}, and words of all nodes are counted: give at most {MOST_TOKENS}"
         )
@@ -254,18 +259,16 @@ def room_for_noise(tree: ParityTree) -> Fraction:
     return min(room)
 
 
-def enough_samples(tree: ParityTree, delta: float, room: Fraction | None = None) -> int:
+@checked
+def enough_samples(tree: ParityTree, delta: OpenUnit, room: Exact | None = None) -> int:
     """n ≥ 8.7(d + k) t⁻² ln(2(k − 1)(d + k)/δ), t the room for noise (that of the tree if none is
     given): from n random words, one step and rounding give the tree with probability ≥ 1 − δ.
 
     Bernstein: 2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤ ½ and m ≤ d + k − 2.
-    Raises `ValueError` unless 0 < δ < 1, for no room, and as `room_for_noise`.
+    Raises `ValueError` for no room, and as `room_for_noise`.
     """
-    delta = checks.positive_number("delta", delta)
-    if delta >= 1:
-        raise InputError(f"delta is {delta:g}: give a number between 0 and 1")
-    (given,) = fractions("room", (room_for_noise(tree) if room is None else room,))
-    if not 1e-6 < (t := float(given)) <= 0.5:
+    t = float(room_for_noise(tree) if room is None else room)
+    if not 1e-6 < t <= 0.5:
         why = "there is never more than ½" if t > 0.5 else "d + k is too small for a bound"
         raise InputError(f"the room for noise is {t:.3g}: {why}")
     size = tree.d + tree.k
@@ -274,8 +277,6 @@ def enough_samples(tree: ParityTree, delta: float, room: Fraction | None = None)
 
 def _seen(tree: ParityTree, node: int) -> int:
     """How many tokens the node sees."""
-    as_tree(tree)
-    node = checks.step_count("node", node)
     if not tree.d <= node < tree.d + tree.k - 1:
-        raise InputError(f"node {node}: give one from {tree.d} to {tree.d + tree.k - 2}")
+        raise InputError(f"node is {node}: give one from {tree.d} to {tree.d + tree.k - 2}")
     return node

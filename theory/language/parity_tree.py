@@ -7,16 +7,17 @@ one after the other behind the bits, every node sees its children: the tokens j 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Integers, SignRows, Within, checked
 
-MOST = 10**8  # letters
+Letters: TypeAlias = Annotated[Any, Integers("k", Within(least=0, below="d"))]
+"""Positions below d, shape (k,)."""
+PowerOfTwo: TypeAlias = Annotated[Count, Within(least=2, most="d")]
+"""A power of two from 2 to d."""
 
 
 class ParityTree(NamedTuple):
@@ -40,29 +41,23 @@ class ParityTree(NamedTuple):
         return found
 
 
-def as_tree(tree: ParityTree) -> ParityTree:
-    """What was given; `ValueError` for what is no tree."""
-    return checks.instance("tree", tree, ParityTree, "one that `parity_tree` makes")
-
-
-def tree_sizes(d: int, k: int) -> tuple[int, int]:
-    """d and k.  Raises `ValueError` unless k is a power of two from 2 to d."""
-    d, k = checks.dimension("d", d), checks.dimension("k", k)
-    if k < 2 or k & (k - 1) or k > d:
+@checked
+def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
+    """d and k.  Raises `ValueError` unless k is a power of two."""
+    if k & (k - 1):
         raise InputError(f"k is {k} and d is {d}: give a power of two from 2 to d")
     return d, k
 
 
-def parity_tree(d: int, letters: Sequence[int]) -> ParityTree:
+@checked
+def parity_tree(d: Annotated[Count, Within(most=10**8)], letters: Letters) -> ParityTree:
     """The tree over these letters, in this order.
 
-    Raises `ValueError` unless they are 2, 4, 8, … different ones of 0, …, d − 1, d ≤ 10^8.
+    Raises `ValueError` unless they are 2, 4, 8, … different ones.
     """
-    d = checks.dimension("d", d, MOST)
-    order = checks.one_sequence("letters", checks.listed("letters", letters), d)
-    k = len(order)
+    order, k = letters.tolist(), len(letters)
     if k < 2 or k & (k - 1):
-        raise InputError(f"{k} letters: give a power of two of them, at least 2")
+        raise InputError(f"there are {k} letters: give a power of two of them, at least 2")
     if len(set(order)) < k:
         raise InputError(f"letters are {order}: give different ones")
     level, children, following = order, list[tuple[int, int]](), d
@@ -74,17 +69,16 @@ def parity_tree(d: int, letters: Sequence[int]) -> ParityTree:
     return ParityTree(d, tuple(order), np.array(children))
 
 
-def with_steps(tree: ParityTree, bits: ArrayLike) -> np.ndarray:
+@checked
+def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
     """Bits (…, d) of −1 and +1 with all nodes behind them, (…, d + k − 1).
 
-    Raises `ValueError` for other numbers, another number of bits, and what is no tree.
+    Raises `ValueError` for another number of bits.
     """
-    as_tree(tree)
-    array = checks.signs("bits", bits)
-    if array.shape[-1] != tree.d:
-        raise InputError(f"bits have shape {array.shape}: give (…, {tree.d})")
-    x = np.empty((*array.shape[:-1], tree.d + tree.k - 1), dtype=np.int64)
-    x[..., : tree.d] = array
+    if bits.shape[-1] != tree.d:
+        raise InputError(f"bits have shape {bits.shape}: give (…, {tree.d})")
+    x = np.empty((*bits.shape[:-1], tree.d + tree.k - 1), dtype=np.int64)
+    x[..., : tree.d] = bits
     for m, (a, b) in enumerate(tree.children, start=tree.d):
         x[..., m] = x[..., a] * x[..., b]
     return x

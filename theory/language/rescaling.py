@@ -13,42 +13,42 @@ convex in t = ln s, with slope δ at 0 and curvature Σ μ·g(1 − g) ≤ ¼, s
 
 So whoever is within ε nats of its best rescaling has δ ≤ √(ε/2), if p is the population.
 
-All raise `ValueError` for what is no exact distribution, for two on other sets, and for sets A of
-what are no outcomes.
+All raise `ValueError` for distributions on different sets, and for sets A of what are no outcomes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Annotated
 
 from theory.checks import InputError
+from theory.kinds import Exact, Steps, Within, checked
 from theory.language.distributions import (
-    Exact,
-    alike,
-    distribution,
-    fractions,
+    Distribution,
+    PositiveExact,
+    check_alike,
     mass,
     outcomes,
-    positive_fraction,
 )
 from theory.language.logs import Log, binary_kl, kl
 
 
-def rescaled(g: Iterable[Exact], A: Iterable[int], s: Exact) -> tuple[Fraction, ...]:
+@checked
+def rescaled(g: Distribution, A: Iterable[Steps], s: PositiveExact) -> tuple[Fraction, ...]:
     """g_s, s > 0, of a distribution g, a set A of its outcomes 0, 1, …, and an exact number s."""
-    q, factor = distribution("g", g), positive_fraction("s", s)
-    chosen = outcomes("A", A, len(q))
-    weights = [each * (factor if y in chosen else 1) for y, each in enumerate(q)]
+    chosen = outcomes("A", A, len(g))
+    weights = [each * (s if y in chosen else 1) for y, each in enumerate(g)]
     return tuple(each / sum(weights) for each in weights)
 
 
-def best_scale(p: Iterable[Exact], g: Iterable[Exact], A: Iterable[int]) -> Fraction:
+@checked
+def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction:
     """The s of least CE(p, g_s): p(A)(1 − g(A))/((1 − p(A))g(A)).
 
     Raises `ValueError` unless 0 < p(A), g(A) < 1, where there is none.
     """
-    p, g = alike(p, g)
+    check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
     a, b = mass(p, chosen), mass(g, chosen)
     if not (0 < a < 1 and 0 < b < 1):
@@ -56,70 +56,70 @@ def best_scale(p: Iterable[Exact], g: Iterable[Exact], A: Iterable[int]) -> Frac
     return a * (1 - b) / ((1 - a) * b)
 
 
-def rescaling_gain(p: Iterable[Exact], g: Iterable[Exact], A: Iterable[int]) -> Log:
+@checked
+def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
     """kl(p(A)‖g(A)): what the best s gains; `ValueError` as `best_scale` where it is infinite."""
-    p, g = alike(p, g)
+    check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
     return binary_kl(mass(p, chosen), mass(g, chosen))
 
 
+@checked
 def over_confidence(
-    p: Iterable[Exact], g: Iterable[Exact], threshold: Exact
+    p: Distribution, g: Distribution, threshold: Exact
 ) -> tuple[frozenset[int], Fraction]:
     """A = {g > τ} and δ⁺ = (g(A) − p(A))⁺."""
-    p, g = alike(p, g)
-    (tau,) = fractions("the threshold", (threshold,))
-    above = frozenset(y for y, each in enumerate(g) if each > tau)
+    check_alike(p=p, g=g)
+    above = frozenset(y for y, each in enumerate(g) if each > threshold)
     return above, max(Fraction(0), mass(g, above) - mass(p, above))
 
 
-def level_sets(g: Sequence[Exact]) -> list[list[int]]:
+@checked
+def level_sets(g: Distribution) -> list[list[int]]:
     """The sets on which g is constant, by falling value."""
-    q = distribution("g", g)
-    return [[y for y, each in enumerate(q) if each == v] for v in sorted(set(q), reverse=True)]
+    return [[y for y, each in enumerate(g) if each == v] for v in sorted(set(g), reverse=True)]
 
 
-def miscalibration(p: Iterable[Exact], g: Iterable[Exact]) -> Fraction:
+@checked
+def miscalibration(p: Distribution, g: Distribution) -> Fraction:
     """Mis = ½ Σ_B |g(B) − p(B)| over the level sets B of g."""
-    p, g = alike(p, g)
+    check_alike(p=p, g=g)
     apart = (abs(mass(g, B) - mass(p, B)) for B in level_sets(g))
     return sum(apart, start=Fraction(0)) / 2
 
 
-def calibration_gain(p: Iterable[Exact], g: Iterable[Exact]) -> Log:
+@checked
+def calibration_gain(p: Distribution, g: Distribution) -> Log:
     """KL of p and g on the level sets of g: what rescaling each of them at best gains."""
-    p, g = alike(p, g)
+    check_alike(p=p, g=g)
     sets = level_sets(g)
     return kl([mass(p, B) for B in sets], [mass(g, B) for B in sets])
 
 
+@checked
 def common_scale_loss(
-    weights: Iterable[Exact], p: Sequence[Exact], g: Sequence[Exact], s: Exact
+    weights: Distribution,
+    p: Sequence[Annotated[Exact, Within(above=0, below=1)]],
+    g: Sequence[Annotated[Exact, Within(above=0, below=1)]],
+    s: PositiveExact,
 ) -> Log:
     """Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)): what one s for all prompts adds to the loss.
 
     p, g: the chances p(A|c), g(A|c) of each prompt; only they matter, as g_s is g within A and
-    outside of it.  Raises `ValueError` for chances that are not inside (0, 1).
+    outside of it.  Raises `ValueError` for other than one of each for every prompt.
     """
-    mu, factor = distribution("weights", weights), positive_fraction("s", s)
-    a, b = fractions("p", p), fractions("g", g)
-    if not len(mu) == len(a) == len(b):
-        raise InputError(f"{len(mu)} weights, {len(a)} and {len(b)} chances: give as many")
-    if not all(0 < each < 1 for each in (*a, *b)):
-        raise InputError("p or g has a chance of 0 or 1: give chances inside (0, 1)")
-    moved = [factor * each / (1 + (factor - 1) * each) for each in b]
-    changes = (binary_kl(x, z) - binary_kl(x, y) for x, y, z in zip(a, b, moved, strict=True))
-    return sum((m * change for m, change in zip(mu, changes, strict=True)), start=Log())
+    if not len(weights) == len(p) == len(g):
+        raise InputError(
+            f"there are {len(weights)} weights, {len(p)} p and {len(g)} g: give as many"
+        )
+    moved = [s * each / (1 + (s - 1) * each) for each in g]
+    changes = (binary_kl(x, z) - binary_kl(x, y) for x, y, z in zip(p, g, moved, strict=True))
+    return sum((m * change for m, change in zip(weights, changes, strict=True)), start=Log())
 
 
-def closest_common_scale(delta: Exact) -> Fraction:
-    """A rational s near e^{−4δ}, where the proof's step goes, δ = Σ μ (g(A|c) − p(A|c)).
-
-    Raises `ValueError` unless −1 ≤ δ ≤ 1.
-    """
+@checked
+def closest_common_scale(delta: Annotated[Exact, Within(least=-1, most=1)]) -> Fraction:
+    """A rational s near e^{−4δ}, where the proof's step goes, δ = Σ μ (g(A|c) − p(A|c))."""
     from math import exp
 
-    (apart,) = fractions("delta", (delta,))
-    if abs(apart) > 1:
-        raise InputError(f"delta is {float(apart):g}: give a difference of chances, from −1 to 1")
-    return Fraction(exp(-4 * apart)).limit_denominator(1000)
+    return Fraction(exp(-4 * delta)).limit_denominator(1000)

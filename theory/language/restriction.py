@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
 from theory import checks, machine
 from theory.checks import InputError
+from theory.kinds import Count, Integers, OpenUnit, Seed, Steps, Within, checked
+from theory.language.distributions import Counted
 
 Tree: TypeAlias = int | tuple[Any, ...] | None
 """A leaf 0 or 1; (variable, its subtree at 0, at 1); or None where it is not known."""
@@ -38,18 +40,23 @@ Term = frozenset[tuple[int, int]]
 FREE = -1
 MOST_SAMPLES = 10**12
 MOST_GROWN = 10**6  # leaves times variables of a random tree
+Restriction: TypeAlias = Annotated[Any, Integers("d", Within(least=FREE, most=1))]
+"""Of each variable 0, 1, or −1 where it is free, shape (d,)."""
+Word: TypeAlias = Annotated[Any, Integers("d", Within(least=0, most=1))]
+"""0 and 1, shape (d,)."""
 
 
-def random_tree(d: int, n_leaves: int, rng: np.random.Generator) -> Tree:
+@checked
+def random_tree(d: Count, n_leaves: Annotated[Count, Within(least=2)], rng: Seed) -> Tree:
     """Leaves are shared out at random below variables that are not above; sibling leaves differ.
 
-    Raises `ValueError` unless 2 ≤ n_leaves ≤ d + 1 and d·n_leaves ≤ 10^6.
+    Raises `ValueError` unless n_leaves ≤ d + 1 and d·n_leaves ≤ 10^6.
     """
-    d, s = checks.dimension("d", d), checks.dimension("n_leaves", n_leaves)
-    rng = checks.generator("rng", rng)
-    checks.dimension("d times n_leaves", d * s, MOST_GROWN)
-    if not 2 <= s <= d + 1:
-        raise InputError(f"{s} leaves over {d} variables: give from 2 to {d + 1}")
+    if n_leaves > d + 1 or d * n_leaves > MOST_GROWN:
+        raise InputError(
+            f"n_leaves is {n_leaves} and d is {d}: give at most d + 1 leaves, and d times n_leaves "
+            f"of at most {MOST_GROWN}"
+        )
 
     def grown(leaves: int, left: list[int]) -> Tree:
         variable = int(rng.choice(left))
@@ -60,28 +67,30 @@ def random_tree(d: int, n_leaves: int, rng: np.random.Generator) -> Tree:
         below = [bit ^ side if size == 1 else grown(size, rest) for side, size in enumerate(sizes)]
         return variable, below[0], below[1]
 
-    return grown(s, list(range(d)))
+    return grown(n_leaves, list(range(d)))
 
 
-def restrictions(d: int, mu: float, count: int, rng: np.random.Generator) -> np.ndarray:
+@checked
+def restrictions(
+    d: Counted, mu: OpenUnit, count: Annotated[Steps, Within(most=10**15)], rng: Seed
+) -> np.ndarray:
     """Random restrictions (count, d): −1 where a variable is free, else its bit.
 
-    Raises `ValueError` unless 0 < μ < 1, and for more than the memory holds.
+    Raises `ValueError` for more than the memory holds.
     """
-    share, rng = _share(mu), checks.generator("rng", rng)
-    d, count = checks.dimension("d", d), checks.step_count("count", count)
     machine.fits_in_memory(
         f"{count:.3g} restrictions of {d:.3g} variables", 25 * d * count, "give fewer"
     )
-    return np.where(rng.random((count, d)) < share, FREE, rng.integers(2, size=(count, d)))
+    return np.where(rng.random((count, d)) < mu, FREE, rng.integers(2, size=(count, d)))
 
 
-def restricted(tree: Tree, restriction: np.ndarray) -> Tree:
+@checked
+def restricted(tree: Tree, restriction: Restriction) -> Tree:
     """What is left of the tree under a restriction (d,): tests of set variables are contracted.
 
-    Raises `ValueError` for what is no restriction, and no tree over its variables.
+    Raises `ValueError` for what is no tree over its variables.
     """
-    given = _values("restriction", restriction, FREE)
+    given = restriction.tolist()
 
     def left(tree: Tree) -> Tree:
         if not isinstance(tree, tuple):
@@ -92,19 +101,6 @@ def restricted(tree: Tree, restriction: np.ndarray) -> Tree:
         return left(high if given[variable] else low)
 
     return left(tree)
-
-
-def _values(name: str, word: np.ndarray, least: int) -> list[int]:
-    """One bit for each variable, or FREE where that is the least."""
-    array = checks.array_of(name, word)
-    if (
-        array.ndim != 1
-        or array.dtype.kind not in "iu"
-        or not ((array >= least) & (array <= 1)).all()
-    ):
-        known = "0, 1 or −1 where it is free" if least else "0 or 1"
-        raise InputError(f"{name} has shape {array.shape}: give for each variable {known}")
-    return list(map(int, array))
 
 
 def _test(tree: tuple[Any, ...], values: list[int]) -> tuple[Any, ...]:
@@ -122,25 +118,22 @@ def _leaf(tree: Tree) -> int | None:
     return tree
 
 
-def tree_by_restriction(d: int, samples: Iterable[tuple[np.ndarray, Tree]]) -> Tree:
+@checked
+def tree_by_restriction(
+    d: Annotated[Count, Within(most=MOST_GROWN)], samples: Iterable[tuple[np.ndarray, Tree]]
+) -> Tree:
     """The tree that these restrictions (d,) and what is left under them are of, None in place of
     every subtree that they leave open.
 
     Raises `ValueError` for what are no such pairs, and samples that no tree of this kind has.
     """
-    d, found = checks.dimension("d", d), list[tuple[np.ndarray, Tree]]()
-    for sample in checks.listed("samples", samples):
-        restriction, left = _pair(checks.listed("a sample", sample))
-        if len(_values("restriction", restriction, FREE)) != d:
-            raise InputError(f"a restriction has shape {np.shape(restriction)}: give ({d},)")
-        found.append((restriction, left))
+    kind = Integers(str(d), Within(least=FREE, most=1))
+    found = list[tuple[np.ndarray, Tree]]()
+    for i, sample in enumerate(samples):
+        if len(sample) != 2:
+            raise InputError(f"samples[{i}] has {len(sample)} parts: give a restriction and a tree")
+        found.append((kind.read(f"the restriction of samples[{i}]", sample[0]), sample[1]))
     return _learned(set(range(d)), found)
-
-
-def _pair(sample: list[Any]) -> list[Any]:
-    if len(sample) != 2:
-        raise InputError(f"a sample has {len(sample)} parts: give a restriction and a tree")
-    return sample
 
 
 def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tree:
@@ -174,43 +167,50 @@ def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tre
     return root, below[0], below[1]
 
 
-def says(tree: Tree, word: np.ndarray) -> int | None:
+@checked
+def says(tree: Tree, word: Word) -> int | None:
     """The answer of a tree that may be unknown in parts, to a word (d,) of 0 and 1; None there.
 
-    Raises `ValueError` for what is no word, and no tree over its variables.
+    Raises `ValueError` for what is no tree over its variables.
     """
-    bits = _values("word", word, 0)
+    bits = word.tolist()
     while isinstance(tree, tuple):
         tree = _test(tree, bits)[1 + bits[tree[0]]]
     return _leaf(tree)
 
 
-def enough_restrictions(d: int, n_leaves: int, depth: int, mu: float, delta: float) -> int:
+@checked
+def enough_restrictions(
+    d: Counted,
+    n_leaves: Counted,
+    depth: Annotated[Steps, Within(most=10**9)],
+    mu: OpenUnit,
+    delta: OpenUnit,
+) -> int:
     """n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ): a tree of s leaves and this depth is learned whole
     with probability ≥ 1 − δ.
 
     A wrong variable survives at a node only if no sample that reaches it leaves it and the root
-    free; fewer than 2s nodes have fewer than d wrong variables each.  Raises `ValueError` unless
-    0 < μ, δ < 1, and for more than 10^12 samples.
+    free; fewer than 2s nodes have fewer than d wrong variables each.  Raises `ValueError` for more
+    than 10^12 samples.
     """
-    share, delta = _share(mu), _share(delta, "delta")
-    d, s = checks.dimension("d", d), checks.dimension("n_leaves", n_leaves)
-    reached = ((1 + share) / 2) ** checks.step_count("depth", depth) * share**2
-    wanted = math.log(2 * s * d / delta)
+    reached = ((1 + mu) / 2) ** depth * mu**2
+    wanted = math.log(2 * n_leaves * d / delta)
     if wanted > MOST_SAMPLES * reached:
         raise InputError(
-            f"trees of depth {depth} take more than {MOST_SAMPLES:g} samples at mu = {share:g}: "
+            f"trees of depth {depth} take more than {MOST_SAMPLES:g} samples at mu = {mu:g}: "
             "give a smaller depth or a larger mu"
         )
     return math.ceil(wanted / reached)
 
 
-def restricted_terms(terms: Iterable[Term], restriction: np.ndarray) -> set[Term]:
+@checked
+def restricted_terms(terms: Iterable[Term], restriction: Restriction) -> set[Term]:
     """What is left of a DNF: terms that are not falsified, without the literals that are set.
 
-    Raises `ValueError` for what is no restriction, and no terms of its variables.
+    Raises `ValueError` for what are no terms of its variables.
     """
-    given, formula = _values("restriction", restriction, FREE), _terms(terms)
+    given, formula = restriction.tolist(), _terms(terms)
     if any(v >= len(given) for term in formula for v, _ in term):
         raise InputError(f"terms have variables above {len(given) - 1}: restrict all of them")
     return {
@@ -222,39 +222,33 @@ def restricted_terms(terms: Iterable[Term], restriction: np.ndarray) -> set[Term
 
 def _terms(terms: Iterable[Term]) -> list[Term]:
     """Sets of pairs (variable, 0 or 1)."""
-    found = checks.listed("terms", terms)
+    found = list(terms)
     for term in found:
-        for literal in checks.instance("a term", term, frozenset, "a frozenset of literals"):
-            known = isinstance(literal, tuple) and len(literal) == 2 and literal[1] in (0, 1)
+        for literal in term:
+            known = len(literal) == 2 and literal[1] in (0, 1)
             if not known or checks.step_count("a variable", literal[0]) < 0:
                 raise InputError(f"a literal is {literal!r}: give (variable, 0 or 1)")
     return found
 
 
+@checked
 def terms_by_restriction(samples: Iterable[set[Term]]) -> set[Term]:
     """The observed terms that are inside no other; `ValueError` for what are no sets of terms."""
-    observed = set().union(*map(_terms, checks.listed("samples", samples)))
+    observed = set[Term]().union(*map(_terms, samples))
     return {term for term in observed if not any(term < other for other in observed)}
 
 
-def enough_for_terms(width: int, n_terms: int, mu: float, delta: float) -> int:
+@checked
+def enough_for_terms(width: Counted, n_terms: Counted, mu: OpenUnit, delta: OpenUnit) -> int:
     """n ≥ μ^{−w} ln(s/δ): each of s terms of at most w literals is seen whole with probability
     ≥ 1 − δ, as (1 − μ^w)^n ≤ δ/s.
 
-    Raises `ValueError` unless 0 < μ, δ < 1, and for more than 10^12 samples.
+    Raises `ValueError` for more than 10^12 samples.
     """
-    share, delta = _share(mu), _share(delta, "delta")
-    w, s = checks.dimension("width", width), checks.dimension("n_terms", n_terms)
-    if w * math.log(share) + math.log(MOST_SAMPLES) < math.log(math.log(s / delta)):
+    wanted = math.log(n_terms / delta)
+    if width * math.log(mu) + math.log(MOST_SAMPLES) < math.log(wanted):
         raise InputError(
-            f"terms of {w} literals take more than {MOST_SAMPLES:g} samples at mu = {share:g}: "
+            f"terms of width {width} take more than {MOST_SAMPLES:g} samples at mu = {mu:g}: "
             "give shorter terms or a larger mu"
         )
-    return math.ceil(share**-w * math.log(s / delta))
-
-
-def _share(value: float, name: str = "mu") -> float:
-    share = checks.positive_number(name, value)
-    if share >= 1:
-        raise InputError(f"{name} is {share:g}: give a number between 0 and 1")
-    return share
+    return math.ceil(mu**-width * wanted)

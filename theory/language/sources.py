@@ -13,16 +13,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated, TypeAlias
 
-import numpy as np
-
-from theory import checks
 from theory.checks import InputError
-from theory.language.distributions import Exact, distribution
+from theory.kinds import Count, Exact, Steps, Within, checked
+from theory.language.distributions import Distribution, distribution
 from theory.language.logs import Log, entropy
 
 MOST = 10**5  # words that all are enumerated
-LONGEST, BELIEFS = 200, 10**4  # symbols, and laws of the state that they lead to
+BELIEFS = 10**4  # laws of the state that words lead to
+Time: TypeAlias = Annotated[Count, Within(most=200)]
+"""An integer from 1 to 200: the place of a symbol."""
+Window: TypeAlias = Annotated[Steps, Within(below="t")]
+"""An integer from 0, below t."""
 
 
 @dataclass(frozen=True)
@@ -44,36 +47,32 @@ class Source:
         after = [self.moved(self.start, v) for v in range(len(self.steps))]
         return tuple(map(sum, zip(*after, strict=True))) == self.start
 
-    def chance(self, word: Iterable[int]) -> Fraction:
-        """P(X_1 … X_t = word); `ValueError` for what are no symbols 0, 1, …"""
+    @checked
+    def chance(self, word: Iterable[Steps]) -> Fraction:
+        """P(X_1 … X_t = word); `ValueError` for what are no symbols of the source."""
         law, known = self.start, len(self.steps)
-        for symbol in checks.listed("word", word):
-            if checks.step_count("a symbol", symbol) >= known:
-                raise InputError(f"a symbol is {symbol}: give numbers from 0 to {known - 1}")
+        for symbol in word:
+            if symbol >= known:
+                raise InputError(f"word contains {symbol}: give symbols from 0 to {known - 1}")
             law = self.moved(law, symbol)
         return sum(law, start=Fraction(0))
 
 
-def source(start: Iterable[Exact], steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
+@checked
+def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
     """A source from the law of its first state (S,) and chances (symbols, S, S).
 
-    Raises `ValueError` unless start is a distribution and so is, from each state, what follows.
+    Raises `ValueError` unless what follows each state is a distribution.
     """
-    first = distribution("start", start)
-    S, tables = len(first), checks.listed("steps", steps)
-    rows = [checks.listed("steps", T) for T in tables]
-    if not rows or any(len(T) != S or any(np.shape(row) != (S,) for row in T) for T in rows):
+    S = len(start)
+    if not steps or any(len(T) != S or any(len(row) != S for row in T) for T in steps):
         raise InputError(f"steps need a {S} by {S} table of chances for each symbol")
     for state in range(S):
         distribution(f"what follows state {state}", [c for T in steps for c in T[state]])
-    return Source(first, tuple(tuple(tuple(map(Fraction, row)) for row in T) for T in steps))
+    return Source(start, tuple(tuple(tuple(map(Fraction, row)) for row in T) for T in steps))
 
 
-def as_source(of: Source) -> Source:
-    """What was given; `ValueError` for what is no source."""
-    return checks.instance("of", of, Source, "a source, such as even_process()")
-
-
+@checked
 def even_process() -> Source:
     """From A: 0 and stay, or 1 and go to B, ½ each; from B: 1, and back to A.  Runs of 1s between
     0s have even length: infinitely many pasts have to be told apart.  Stationary: ⅔ and ⅓."""
@@ -82,13 +81,13 @@ def even_process() -> Source:
     return source((Fraction(2, 3), Fraction(1, 3)), (zero, one))
 
 
-def conditional_entropy(of: Source, t: int) -> Log:
+@checked
+def conditional_entropy(of: Source, t: Time) -> Log:
     """h_t = H(X_t|X_1 … X_{t−1}), t ≥ 1, by the beliefs that words of t − 1 symbols lead to.
 
-    Raises `ValueError` for what is no source, t above 200, and more than 10^4 beliefs.
+    Raises `ValueError` for more than 10^4 beliefs.
     """
-    t = checks.dimension("t", t, LONGEST)
-    laws = {as_source(of).start: Fraction(1)}  # belief → how likely
+    laws = {of.start: Fraction(1)}  # belief → how likely
     for _ in range(t - 1):
         after = defaultdict[tuple[Fraction, ...], Fraction](Fraction)
         for law, weight in laws.items():
@@ -109,31 +108,28 @@ def conditional_entropy(of: Source, t: int) -> Log:
     )
 
 
-def window_cost(of: Source, t: int, window: int) -> Log:
+@checked
+def window_cost(of: Source, t: Time, window: Window) -> Log:
     """H(X_t|last `window`) − H(X_t|all t − 1 before): what forgetting the rest costs at t.
 
-    Raises `ValueError` for a source that is not stationary, and for a window of t or more.
+    Raises `ValueError` for a source that is not stationary.
     """
-    t, window = checks.dimension("t", t), checks.step_count("window", window)
-    if not as_source(of).is_stationary:
+    if not of.is_stationary:
         raise InputError("the source is not stationary: begin in its stationary law")
-    if window >= t:
-        raise InputError(f"the window is {window} and t is {t}: give one below t")
     return conditional_entropy(of, window + 1) - conditional_entropy(of, t)
 
 
-def window_entropy_by_definition(of: Source, t: int, window: int) -> Log:
+@checked
+def window_entropy_by_definition(of: Source, t: Count, window: Window) -> Log:
     """H(X_t|X_{t−window} … X_{t−1}), from the chances of all words of t symbols.
 
-    Raises `ValueError` for a window of t or more, and for more than 10^5 words.
+    Raises `ValueError` for more than 10^5 words.
     """
     from itertools import product
 
-    V, t = len(as_source(of).steps), checks.dimension("t", t)
+    V = len(of.steps)
     if t > 20 or V**t > MOST:
-        raise InputError(f"there are {V}^{t} words, all gone through: give at most {MOST}")
-    if checks.step_count("window", window) >= t:
-        raise InputError(f"the window is {window} and t is {t}: give one below t")
+        raise InputError(f"t is {t}, of {V}^{t} words, all gone through: give at most {MOST}")
     seen = defaultdict[tuple[int, ...], Fraction](Fraction)
     for word in product(range(V), repeat=t):
         seen[word[t - 1 - window :]] += of.chance(word)
@@ -143,6 +139,7 @@ def window_entropy_by_definition(of: Source, t: int, window: int) -> Log:
     return entropy(seen.values()) - entropy(contexts.values())
 
 
+@checked
 def entropy_rate(of: Source) -> Log:
     """lim h_t of a stationary source whose symbols tell the next state: Σ_i π_i H(symbol|state i).
 
@@ -150,7 +147,7 @@ def entropy_rate(of: Source) -> Log:
     in all.  Raises `ValueError` for a source in which a state and a symbol leave the next state
     open, and for one that is not stationary.
     """
-    if any(sum(map(bool, row)) > 1 for T in as_source(of).steps for row in T):
+    if any(sum(map(bool, row)) > 1 for T in of.steps for row in T):
         raise InputError("a state and a symbol leave the next state open: there is no such formula")
     if not of.is_stationary:
         raise InputError("the source is not stationary: begin in its stationary law")

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
@@ -29,10 +29,28 @@ from scipy.special import expit, log_expit, softmax
 
 from theory import checks
 from theory.checks import InputError
+from theory.kinds import (
+    Count,
+    Integers,
+    NonNegative,
+    Probability,
+    Reals,
+    Seed,
+    Steps,
+    Within,
+    checked,
+)
+from theory.language.distributions import Counted
 
 Scores = Callable[[np.ndarray], np.ndarray]
+BitWords: TypeAlias = Annotated[Any, Integers("n d", Within(least=0, most=1))]
+"""0 and 1, shape (n, d)."""
+BitLabels: TypeAlias = Annotated[Any, Integers("n", Within(least=0, most=1))]
+"""0 and 1, shape (n,)."""
+Chosen: TypeAlias = Annotated[Count, Within(most="T")]
+"""An integer from 1 to T."""
 
-MOST_BITS, MOST_CHOSEN = 10**8, 10**4  # of a word; of a set that is counted exactly
+MOST_CHOSEN = 10**4  # of a set that is counted exactly
 
 STEPS, RATE, RATE_OUT = 700, 0.05, 0.2  # of Adam, for scores and for a and b
 SCALE, BIAS = 20.0, -16.0  # a and b to begin with: 20·z − 16 > 0 from z = 0.8 on
@@ -54,41 +72,24 @@ class Conjunction(NamedTuple):
         return np.asarray(array[..., list(self.positions)].min(axis=-1))
 
 
-def random_conjunction(T: int, k: int, rng: np.random.Generator) -> Conjunction:
-    """k of T ≤ 10^8 positions.  Raises `ValueError` unless 1 ≤ k ≤ T."""
-    T, k = _sizes(checks.dimension("T", T, MOST_BITS), k)
-    rng = checks.generator("rng", rng)
+@checked
+def random_conjunction(
+    T: Annotated[Count, Within(most=10**8)], k: Chosen, rng: Seed
+) -> Conjunction:
+    """k of T positions."""
     return Conjunction(T, tuple(sorted(rng.permutation(T)[:k].tolist())))
 
 
-def _sizes(T: int, k: int) -> tuple[int, int]:
-    T, k = checks.dimension("T", T), checks.dimension("k", k)
-    if k > T:
-        raise InputError(f"k is {k} and T is {T}: give k at most T")
-    return T, k
+@checked
+def balanced_accuracy(scores: Annotated[Any, Reals("n")], labels: BitLabels) -> float:
+    """The mean of the shares of labels 1 and 0 that have scores on their side, each (n,).
 
-
-def balanced_accuracy(scores: np.ndarray, labels: np.ndarray) -> float:
-    """The mean of the shares of labels 1 and 0 that have scores on their side, each (m,).
-
-    Raises `ValueError` for scores that are not finite, other labels, other shapes, and where one of
-    the labels does not occur.
+    Raises `ValueError` where one of the labels does not occur.
     """
-    said, true = checks.vectors("scores", scores), checks.tokens("labels", labels, 2)
-    if said.ndim != 1 or said.shape != true.shape:
-        raise InputError(f"scores have shape {said.shape} and labels {true.shape}: give (m,)")
-    if true.min() == true.max():
-        raise InputError(f"all labels are {true.max()}: give words of both kinds")
-    right = (said > 0) == (true == 1)
-    return float((right[true == 1].mean() + right[true == 0].mean()) / 2)
-
-
-def _samples(words: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Words (m, T) and labels (m,) of 0 and 1, m ≥ 1; `ValueError` for others."""
-    x, y = checks.tokens("words", words, 2), checks.tokens("labels", labels, 2)
-    if x.ndim != 2 or y.shape != (len(x),):
-        raise InputError(f"words have shape {x.shape} and labels {y.shape}: give (m, T) and (m,)")
-    return x, y
+    if labels.min() == labels.max():
+        raise InputError(f"all labels are {labels.max()}: give words of both kinds")
+    right = (scores > 0) == (labels == 1)
+    return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
 
 
 def _asked(words: np.ndarray, T: int) -> np.ndarray:
@@ -101,34 +102,30 @@ def _asked(words: np.ndarray, T: int) -> np.ndarray:
     return x
 
 
-def elimination(words: np.ndarray, labels: np.ndarray) -> Scores:
+@checked
+def elimination(words: BitWords, labels: BitLabels) -> Scores:
     """The AND of the bits that are 1 in all positive examples; of none, all words are positive."""
-    x, y = _samples(words, labels)
-    kept = x[y == 1].min(axis=0, initial=1) == 1
+    kept = words[labels == 1].min(axis=0, initial=1) == 1
     return lambda asked: _asked(asked, len(kept))[:, kept].min(axis=1, initial=1) - 0.5
 
 
-def false_bits(T: int, k: int, samples: int) -> float:
-    """(T − k)(1 − 2^{−k−1})^m, the mean number that elimination leaves.
-
-    Raises `ValueError` unless 1 ≤ k ≤ T, and for fewer than no samples.
-    """
-    T, k = _sizes(T, k)
-    return (T - k) * (1 - 2.0 ** -(k + 1)) ** checks.step_count("samples", samples)
+@checked
+def false_bits(T: Counted, k: Chosen, samples: Annotated[Steps, Within(most=10**15)]) -> float:
+    """(T − k)(1 − 2^{−k−1})^m, the mean number that elimination leaves."""
+    return (T - k) * (1 - 2.0 ** -(k + 1)) ** samples
 
 
-def logistic(words: np.ndarray, labels: np.ndarray) -> Scores:
+@checked
+def logistic(words: BitWords, labels: BitLabels) -> Scores:
     """The class-balanced logistic loss without a penalty, by L-BFGS from 0."""
-    words, labels = _samples(words, labels)
     x = 2.0 * words - 1
     found = minimize(_loss, np.zeros(x.shape[1] + 1), (x, labels), "L-BFGS-B", jac=True).x
     return _linear(found)
 
 
-def l1_logistic(words: np.ndarray, labels: np.ndarray, penalty: float) -> Scores:
-    """The same with λ Σ|w|, w = w⁺ − w⁻ in two parts that are ≥ 0; `ValueError` for λ < 0."""
-    words, labels = _samples(words, labels)
-    penalty = checks.nonnegative_number("penalty", penalty)
+@checked
+def l1_logistic(words: BitWords, labels: BitLabels, penalty: NonNegative) -> Scores:
+    """The same with λ Σ|w|, w = w⁺ − w⁻ in two parts that are ≥ 0."""
     x = 2.0 * words - 1
     T = x.shape[1]
 
@@ -160,15 +157,16 @@ def _linear(form: np.ndarray) -> Scores:
     return lambda asked: (2.0 * _asked(asked, len(form) - 1) - 1) @ form[:-1] + form[-1]
 
 
-def attention(words: np.ndarray, labels: np.ndarray) -> Scores:
+@checked
+def attention(words: BitWords, labels: BitLabels) -> Scores:
     """One head with free scores of positions, by Adam on the class-balanced logistic loss."""
     s, a, b = attention_parameters(words, labels)
     return lambda asked: a * (_asked(asked, len(s)) @ softmax(s)) + b
 
 
-def attention_parameters(words: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float, float]:
+@checked
+def attention_parameters(words: BitWords, labels: BitLabels) -> tuple[np.ndarray, float, float]:
     """The scores s (T,), a and b of `attention`."""
-    words, labels = _samples(words, labels)
     x, y, share = words.astype(np.float64), labels.astype(np.float64), _balanced(labels)
     T = x.shape[1]
     theta = np.concatenate([np.zeros(T), [SCALE, BIAS]])
@@ -195,27 +193,26 @@ def _balanced(labels: np.ndarray) -> np.ndarray:
     return np.where(labels == 1, 0.5 / ones, 0.5 / (len(labels) - ones))
 
 
-def binary_entropy(p: float) -> float:
-    """h(p) = −p ln p − (1 − p) ln(1 − p), 0 at 0 and 1.  Raises `ValueError` outside [0, 1]."""
-    p = checks.finite_number("p", p)
-    if not 0 <= p <= 1:
-        raise InputError(f"p is {p:g}: give a number from 0 to 1")
+@checked
+def binary_entropy(p: Probability) -> float:
+    """h(p) = −p ln p − (1 − p) ln(1 − p), 0 at 0 and 1."""
     return -sum(x * math.log(x) for x in (p, 1 - p) if x)
 
 
-def log_choices(T: int, k: int) -> float:
-    """ln C(T, k).  Raises `ValueError` unless 1 ≤ k ≤ T, and k or T − k is at most 10^4."""
-    T, k = _sizes(T, k)
+@checked
+def log_choices(T: Counted, k: Chosen) -> float:
+    """ln C(T, k).  Raises `ValueError` unless k or T − k is at most 10^4."""
     if min(k, T - k) > MOST_CHOSEN:
         raise InputError(f"k is {k} and T is {T}: give k or T − k of at most {MOST_CHOSEN}")
     return math.log(math.comb(T, k))
 
 
-def least_samples(T: int, k: int, probability: float = 1.0) -> int:
+@checked
+def least_samples(
+    T: Counted, k: Annotated[Count, Within(most=1000)], probability: Probability = 1.0
+) -> int:
     """m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), below which no learner finds a random conjunction with
-    probability p.  Raises `ValueError` for a probability outside [0, 1], and unless
-    1 ≤ k ≤ T, k ≤ 1000."""
-    T, k = _sizes(T, checks.dimension("k", k, 1000))
-    p = checks.finite_number("probability", probability)
+    probability p.  Raises `ValueError` for k above T."""
+    p = probability
     shared = p * log_choices(T, k) - binary_entropy(p)
     return max(0, math.ceil(shared / binary_entropy(2.0**-k)))

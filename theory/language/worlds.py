@@ -11,17 +11,20 @@ can tell a fact that was not seen from a string that is none.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Positive, Seed, Within, checked
+from theory.language.distributions import Counted
 from theory.language.hallucination import Levels
 
-LAWS = "zipf", "uniform"
-MODELS = "calibrated", "good-turing", "memoriser"
-MOST = 10**8  # facts, documents or prompts that memory and patience hold
-MOST_STRINGS = 2**53  # which float64 counts
+LawName: TypeAlias = Literal["zipf", "uniform"]
+ModelName: TypeAlias = Literal["calibrated", "good-turing", "memoriser"]
+MODELS: tuple[ModelName, ...] = get_args(ModelName)
+Many: TypeAlias = Annotated[Count, Within(most=10**8)]
+"""An integer from 1 to 10^8: facts, documents or prompts that memory and patience hold."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,9 @@ class World:
         """p(U)."""
         return float(self.p[self.counts == 0].sum())
 
-    def model(self, name: str) -> Levels:
+    @checked
+    def model(self, name: ModelName) -> Levels:
         """One of the `MODELS`: a group for each fact that was seen, and one of all the rest."""
-        checks.one_of("name", name, MODELS)
         seen = self.counts > 0
         shares = self.counts[seen] / self.documents
         if name == "calibrated":
@@ -83,28 +86,24 @@ class World:
         )
 
 
+@checked
 def world(
-    facts: int, others: int, documents: int, law: str, seed: int | np.random.Generator
+    facts: Many,
+    others: Annotated[Count, Within(most=2**53)],
+    documents: Many,
+    law: LawName,
+    seed: Seed,
 ) -> World:
     """A world and its documents, drawn from chances ∝ 1/rank ("zipf") or all equal ("uniform").
 
-    Raises `ValueError` for numbers below 1 or too large, fewer other strings than facts,
-    another law, and a seed that is none.
+    Raises `ValueError` for fewer other strings than facts.
     """
-    F, H = checks.dimension("facts", facts), checks.dimension("others", others)
-    n = checks.dimension("documents", documents)
-    checks.one_of("law", law, LAWS)
-    if max(F, n) > MOST or H > MOST_STRINGS:
-        raise InputError(
-            f"{F:.3g} facts, {n:.3g} documents and {H:.3g} other strings: give at most {MOST:.0e} "
-            "of the first two and 2^53 of the last"
-        )
+    F, H, n = facts, others, documents
     if H < F:
-        raise InputError(f"there are {H} other strings for {F} facts: give at least as many")
-    rng = checks.generator("seed", seed)
+        raise InputError(f"others is {H} and facts is {F}: give at least as many other strings")
     weights = 1 / np.arange(1, F + 1) if law == "zipf" else np.ones(F)
     p = weights / weights.sum()
-    drawn = rng.choice(F, size=n, p=p)
+    drawn = np.random.default_rng(seed).choice(F, size=n, p=p)
     return World(p, np.bincount(drawn, minlength=F), H)
 
 
@@ -172,19 +171,15 @@ class Prompted:
         return sampled, most
 
 
+@checked
 def prompted(
-    prompts: int, answers: int, documents: int, alpha: float, seed: int | np.random.Generator
+    prompts: Many,
+    answers: Counted,
+    documents: Many,
+    alpha: Annotated[Positive, Within(most=1)],
+    seed: Seed,
 ) -> Prompted:
-    """Documents that take a uniform prompt each and answer it with chance α, 0 < α ≤ 1.
-
-    Raises `ValueError` for numbers below 1 or too large, another α, and a seed that is none.
-    """
-    C, m = checks.dimension("prompts", prompts), checks.dimension("answers", answers)
-    N, a = checks.dimension("documents", documents), checks.positive_number("alpha", alpha)
-    if a > 1:
-        raise InputError(f"alpha is {a:g}: give a chance above 0 and at most 1")
-    if max(C, N) > MOST:
-        raise InputError(f"{C:.3g} prompts and {N:.3g} documents: give at most {MOST:.0e} of each")
-    rng = checks.generator("seed", seed)
-    asked = rng.integers(C, size=int(rng.binomial(N, a)))
-    return Prompted(np.bincount(asked, minlength=C), N, m, a)
+    """Documents that take a uniform prompt each and answer it with probability α, 0 < α ≤ 1."""
+    rng = np.random.default_rng(seed)
+    asked = rng.integers(prompts, size=int(rng.binomial(documents, alpha)))
+    return Prompted(np.bincount(asked, minlength=prompts), documents, answers, alpha)

@@ -8,6 +8,7 @@ Patterns and states are rows. `…_by_definition` does what the formula says and
     capacity          how many patterns they hold: the theorems' thresholds
     capacity_curve    the same, measured, with confidence intervals
     modern_hopfield   modern networks: energy, update, separation, Jacobian
+    hopfield_balls    modern networks in balls: energy, slopes, fixed points
     retrieval_bounds  how well those retrieve and how many they store: the theorems
     sphere            self-attention as a flow of tokens on the sphere
     orthogonal_start  tokens that start orthogonal: one number

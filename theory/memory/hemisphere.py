@@ -23,10 +23,12 @@ Scores of absolute value at most β‖QᵀK‖ have n·A_ij ≥ e^{−2β‖Qᵀ
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations, product
 from math import comb
 from typing import Annotated
 
 import numpy as np
+from flint import fmpz_mat
 from scipy.optimize import linprog
 
 from theory.checks import InputError
@@ -45,6 +47,29 @@ def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -
     of R^d that are almost surely in general position [Wendel1962].
     """
     return Fraction(sum(comb(n - 1, k) for k in range(min(d, n))), 2 ** (n - 1))
+
+
+def patterns_in_a_hemisphere(x: np.ndarray) -> int:
+    """For how many of the 2^n signs ε are all ε_i x_i in an open hemisphere; integers x (n, d).
+
+    x in general position, n ≥ d.  The cone of such points has a facet through d − 1 of them, with
+    all others strictly on one side; and if there are d − 1 such points, tilting the plane a little
+    puts them on that side too.  So the signs on a facet are free, and those of the others are given
+    by its normal, which is a vector of minors: whole numbers decide.
+    """
+    n, d = x.shape
+    found = set()
+    for facet in combinations(range(n), d - 1):
+        others = [i for i in range(n) if i not in facet]
+        sides = [int(fmpz_mat(x[[*facet, i]].tolist()).det()) for i in others]
+        if 0 in sides:
+            raise ValueError(f"points {facet} and another lie in one plane through 0")
+        for side, *free in product((1, -1), repeat=d):
+            signs = np.empty(n, dtype=int)
+            signs[others] = [side if value > 0 else -side for value in sides]
+            signs[list(facet)] = free
+            found.add(tuple(signs))
+    return len(found)
 
 
 @checked

@@ -15,6 +15,7 @@ from theory.regression.filters import (
     unfiltered,
 )
 from theory.regression.gradient_descent import gradient_descent, gradient_descent_iterates
+from theory.regression.growth import growth_of, matching_steps
 from theory.regression.hyperpower import hyperpower, hyperpower_inverses
 from theory.regression.least_errors import best_step_size, descent_error, polynomial_errors
 from theory.regression.newton import Start, newton, newton_inverses
@@ -96,6 +97,7 @@ __all__ = [
     "gradient_descent_iterates",
     "gradient_descent_residual",
     "gradient_descent_steps",
+    "growth_of",
     "hyperpower",
     "hyperpower_fitted",
     "hyperpower_inverses",
@@ -103,6 +105,7 @@ __all__ = [
     "hyperpower_steps",
     "ill_conditioned_prompts",
     "induced_weights",
+    "matching_steps",
     "newton",
     "newton_degree",
     "newton_digits",

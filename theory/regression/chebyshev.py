@@ -1,21 +1,19 @@
 """The Chebyshev semi-iteration on the least-squares loss, from w₀ = 0."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError, Real
+from theory.kinds import InputError, Inputs, Labels, PerPrompt, checked
+from theory.regression.iterates import Iterations, after
 from theory.regression.normal_equations import normal_equations
 
 
-def ordered_bounds(smallest: Real, largest: Real) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds as arrays of one shape with 0 < smallest ≤ largest < ∞; else `ValueError`."""
-    low, high = np.broadcast_arrays(
-        checks.positive("smallest", smallest), checks.positive("largest", largest)
-    )
+def ordered_bounds(smallest: np.ndarray, largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds as arrays of one shape with smallest ≤ largest; else `ValueError`."""
+    low, high = np.broadcast_arrays(smallest, largest)
     if (low > high).any():
         raise InputError(
             f"smallest = {low[low > high].flat[0]} exceeds largest = {high[low > high].flat[0]}: "
@@ -24,8 +22,9 @@ def ordered_bounds(smallest: Real, largest: Real) -> tuple[np.ndarray, np.ndarra
     return low, high
 
 
+@checked
 def chebyshev_iterates(
-    x: ArrayLike, y: ArrayLike, smallest: Real, largest: Real
+    x: Inputs, y: Labels, smallest: PerPrompt, largest: PerPrompt
 ) -> Iterator[np.ndarray]:
     """Yield w₀ = 0, w₁, w₂, … (each (…, d)) of the Chebyshev semi-iteration, for ever.
 
@@ -36,14 +35,10 @@ def chebyshev_iterates(
     For a = c the iteration is gradient descent with step 1/a. An eigenvalue above a + c makes it
     diverge, which is computed, not refused.
 
-    Raises `ValueError` for shapes that do not match, for NaN or infinite entries, and for bounds
-    that are not finite, positive and in order.
+    Raises `ValueError` for smallest > largest, and as `normal_equations` does.
     """
     S, b = normal_equations(x, y)
-    low, high = ordered_bounds(
-        checks.per_prompt("smallest", smallest, b.shape[:-1]),
-        checks.per_prompt("largest", largest, b.shape[:-1]),
-    )
+    low, high = ordered_bounds(smallest, largest)
     centre, radius = ((high + low) / 2)[..., None], ((high - low) / 2)[..., None]
 
     def recursion() -> Iterator[np.ndarray]:
@@ -63,7 +58,9 @@ def chebyshev_iterates(
     return recursion()
 
 
-def chebyshev(x: ArrayLike, y: ArrayLike, k: int, smallest: Real, largest: Real) -> np.ndarray:
+@checked
+def chebyshev(
+    x: Inputs, y: Labels, k: Iterations, smallest: PerPrompt, largest: PerPrompt
+) -> np.ndarray:
     """w_k (…, d), the weights after `k` ≥ 0 steps of `chebyshev_iterates`."""
-    k = checks.step_count("k", k)
-    return next(islice(chebyshev_iterates(x, y, smallest, largest), k, None))
+    return after(k, chebyshev_iterates(x, y, smallest, largest))

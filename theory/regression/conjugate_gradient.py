@@ -1,15 +1,17 @@
 """Conjugate gradients on the normal equations, from w₀ = 0."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
+from theory.kinds import Inputs, Labels, checked
+from theory.regression.iterates import Iterations, after
 
 
-def conjugate_gradient_iterates(x: ArrayLike, y: ArrayLike) -> Iterator[np.ndarray]:
+@checked
+def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
     """Yield w₀ = 0, w₁, w₂, … (each (…, d)): w_k minimises ‖Xw − y‖² over span{b, Sb, …, S^(k−1)b}.
 
     x (…, n, d), y (…, n). In exact arithmetic w_k is the minimum-norm least-squares solution once k
@@ -21,10 +23,7 @@ def conjugate_gradient_iterates(x: ArrayLike, y: ArrayLike) -> Iterator[np.ndarr
     computing it), is solved and stands still: a further step would divide noise by noise.
 
     x and y of any length: they are divided by powers of two, which rounds nothing.
-
-    Raises `ValueError` for shapes that do not match and for NaN or infinite entries.
     """
-    x, y = checks.examples(x, y)
     x, x_power = _near_one(x, (-2, -1))
     y, y_power = _near_one(y, (-1,))
     power = y_power - x_power[..., 0]
@@ -65,7 +64,7 @@ def _near_one(array: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.
     return np.ldexp(array, -power), power
 
 
-def conjugate_gradient(x: ArrayLike, y: ArrayLike, k: int) -> np.ndarray:
+@checked
+def conjugate_gradient(x: Inputs, y: Labels, k: Iterations) -> np.ndarray:
     """w_k (…, d), the weights after `k` ≥ 0 steps of `conjugate_gradient_iterates`."""
-    k = checks.step_count("k", k)
-    return next(islice(conjugate_gradient_iterates(x, y), k, None))
+    return after(k, conjugate_gradient_iterates(x, y))

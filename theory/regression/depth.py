@@ -7,34 +7,43 @@ M₀ = αS and 2^{k+1} + 1 from M₀ = αI.  On an open set where the output is 
 must agree.
 """
 
-from theory import checks
-from theory.regression.newton import STARTS
+from __future__ import annotations
+
+from math import log
+from typing import Annotated, TypeAlias
+
+from theory.kinds import Count, Steps, Within, checked
+from theory.regression.newton import Start
+
+FewSteps: TypeAlias = Annotated[Steps, Within(most=10**6)]
+"""An integer k ≥ 0 for which 2^k is computed."""
 
 
-def ceil_log3(value: int) -> int:
+@checked
+def ceil_log3(value: Count) -> int:
     """⌈log₃ value⌉ for a whole number value ≥ 1, in whole numbers: the smallest L with 3^L ≥ value.
 
     (k·log₃2 is irrational for k ≥ 1, but its float64 value may still round to the wrong side.)
-    Raises `ValueError` for a value below 1.
     """
-    checks.dimension("value", value)
-    layers, power = 0, 1
+    # log₃ value ≥ log₃2·(bits − 1), of which float64 is not off by 1.
+    layers = max(0, int(log(2, 3) * (value.bit_length() - 1)) - 1)
+    power = 3**layers
     while power < value:
         layers, power = layers + 1, 3 * power
     return layers
 
 
-def newton_degree(k: int, start: str = "gram") -> int:
+@checked
+def newton_degree(k: FewSteps, start: Start = "gram") -> int:
     """Degree of the k-step prediction in the prompt: 2^{k+2} + 1 from αS, 2^{k+1} + 1 from αI.
 
     M_k is a polynomial of degree 2^{k+1} − 1 in S (2^k − 1 from αI), S has degree 2 in X, and x_q,
-    X and y add one each.  Raises `ValueError` for a k that is not an integer ≥ 0 or another start.
+    X and y add one each.
     """
-    k = checks.step_count("k", k)
-    checks.one_of("start", start, STARTS)
     return 2 ** (k + (2 if start == "gram" else 1)) + 1
 
 
-def newton_lower_bound(k: int, start: str = "gram") -> int:
+@checked
+def newton_lower_bound(k: FewSteps, start: Start = "gram") -> int:
     """⌈log₃(degree)⌉ layers are necessary with linear or ReLU attention and ReLU MLPs."""
     return ceil_log3(newton_degree(k, start))

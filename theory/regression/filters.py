@@ -18,11 +18,20 @@ no R(z) at all; of a function of S that depends on more than λ/λmax it says no
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import Count, InputError, Positive, Reals, Within, checked
+
+Errors: TypeAlias = Annotated[Any, Reals("N")]
+"""Errors of predictions, shape (N,)."""
+Shares: TypeAlias = Annotated[Any, Reals("N d")]
+"""The share of each eigendirection in them, shape (N, d)."""
+Ratios: TypeAlias = Annotated[Any, Reals("N d", Within(above=0, most=1))]
+"""z = λ/λmax of each, in (0, 1], shape (N, d)."""
+Knots: TypeAlias = Annotated[Count, Within(most=1000)]
+"""So many knots are placed in two ways."""
 
 POWERS = 2.0 ** np.arange(-2, 2.5, 0.5)
 STEPS = 2.0 ** np.arange(-1, 20, 1.5)
@@ -37,23 +46,26 @@ class Filter(NamedTuple):
     unexplained: float
 
 
-def filter_residual(z: np.ndarray, power: float, steps: float) -> np.ndarray:
+@checked
+def filter_residual(
+    z: Annotated[Any, Reals("...", Within(least=0, most=1))], power: Positive, steps: Positive
+) -> np.ndarray:
     """R(z) = (1 − z^p)^m for 0 ≤ z ≤ 1, p and m > 0."""
-    inside, _, log = _logarithms(z, power)
-    return np.where(inside, np.exp(steps * log), 0.0)
+    return _residual(z, power, steps)
 
 
+@checked
 def fitted_filter(
-    errors: np.ndarray, shares: np.ndarray, z: np.ndarray, power: float | None = None
+    errors: Errors, shares: Shares, z: Ratios, power: Positive | None = None
 ) -> Filter:
     """The filter nearest to errors (N,), from shares and z = λ/λmax (N, d), by least squares.
 
-    With `power` only the steps are fitted.  Raises `ValueError` for shapes that do not match, for
-    fewer than 8 errors, for z outside (0, 1], and where all errors are 0.
+    With `power` only the steps are fitted.  Raises `ValueError` for fewer than 8 errors, and where
+    all of them are 0.
     """
     from scipy.optimize import least_squares
 
-    total = _checked(errors, shares, z)
+    total = _total(errors)
 
     def guessed() -> tuple[float, float]:
         few = (errors[::EVERY], shares[::EVERY], z[::EVERY])
@@ -80,12 +92,13 @@ def fitted_filter(
     return Filter(*at(found.x), float(2 * found.cost / total))
 
 
-def fitted_ridge(errors: np.ndarray, shares: np.ndarray, z: np.ndarray) -> tuple[float, float]:
+@checked
+def fitted_ridge(errors: Errors, shares: Shares, z: Ratios) -> tuple[float, float]:
     """μ of the filter μ/(z + μ) nearest to errors, and the share of the squared error that it
     leaves.  Raises `ValueError` as `fitted_filter`."""
     from scipy.optimize import minimize_scalar
 
-    total = _checked(errors, shares, z)
+    total = _total(errors)
 
     def left(log: float) -> float:
         mu = np.exp(log)
@@ -95,13 +108,14 @@ def fitted_ridge(errors: np.ndarray, shares: np.ndarray, z: np.ndarray) -> tuple
     return float(np.exp(found.x)), float(found.fun)
 
 
-def unfiltered(errors: np.ndarray, shares: np.ndarray, z: np.ndarray, knots: int = 24) -> float:
+@checked
+def unfiltered(errors: Errors, shares: Shares, z: Ratios, knots: Knots = 24) -> float:
     """The share of the squared error that no function R(z) explains.
 
     R is piecewise linear in log z, with `knots` at quantiles and as many spread evenly.  Raises
     `ValueError` as `fitted_filter`.
     """
-    total, place = _checked(errors, shares, z), np.log(z)
+    total, place = _total(errors), np.log(z)
     even, quantiles = np.linspace(place.min(), 0, knots), np.linspace(0, 1, knots)
     at = np.unique([*even, *np.quantile(place, quantiles)])
     columns = [(np.interp(place, at, unit) * shares).sum(-1) for unit in np.eye(len(at))]
@@ -113,7 +127,12 @@ def unfiltered(errors: np.ndarray, shares: np.ndarray, z: np.ndarray, knots: int
 def _left(
     errors: np.ndarray, shares: np.ndarray, z: np.ndarray, power: float, steps: float
 ) -> np.ndarray:
-    return np.asarray(errors - (filter_residual(z, power, steps) * shares).sum(-1))
+    return np.asarray(errors - (_residual(z, power, steps) * shares).sum(-1))
+
+
+def _residual(z: np.ndarray, power: float, steps: float) -> np.ndarray:
+    inside, _, log = _logarithms(z, power)
+    return np.where(inside, np.exp(steps * log), 0.0)
 
 
 def _with_slopes(
@@ -133,18 +152,11 @@ def _logarithms(z: np.ndarray, power: float) -> tuple[np.ndarray, np.ndarray, np
     return inside, raised, np.log1p(-raised)
 
 
-def _checked(errors: np.ndarray, shares: np.ndarray, z: np.ndarray) -> float:
-    """The sum of squares."""
-    if errors.ndim != 1 or shares.shape != z.shape or shares.shape[:-1] != errors.shape:
-        raise InputError(
-            f"errors have shape {errors.shape}, shares {shares.shape} and z {z.shape}: give (N,) "
-            "and twice (N, d)"
-        )
+def _total(errors: np.ndarray) -> float:
+    """The sum of squares; ValueError where there is nothing to fit."""
     if len(errors) < EVERY:
         raise InputError(f"{len(errors)} errors are too few: give at least {EVERY}")
-    if not ((z > 0) & (z <= 1)).all():
-        raise InputError("z is not in (0, 1]: give eigenvalues over the largest, none of them 0")
     total = float((errors**2).sum())
-    if not (np.isfinite(total) and np.isfinite(shares).all() and total > 0):
-        raise InputError("errors are all 0, or not finite: there is nothing to fit")
+    if not 0 < total < np.inf:
+        raise InputError(f"errors have the sum of squares {total}: there is nothing to fit")
     return total

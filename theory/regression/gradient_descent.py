@@ -1,17 +1,18 @@
 """Gradient descent on the least-squares loss, from w₀ = 0."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import Real
+from theory.kinds import Inputs, Labels, PerPrompt, checked
+from theory.regression.iterates import Iterations, after
 from theory.regression.normal_equations import normal_equations
 
 
-def gradient_descent_iterates(x: ArrayLike, y: ArrayLike, step_size: Real) -> Iterator[np.ndarray]:
+@checked
+def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Iterator[np.ndarray]:
     """Yield w₀ = 0, w₁, w₂, … (each (…, d)) of w ← w − η (S w − b), for ever.
 
     x (…, n, d), y (…, n), η = `step_size` > 0, one number or one per prompt. The iterates converge
@@ -19,11 +20,10 @@ def gradient_descent_iterates(x: ArrayLike, y: ArrayLike, step_size: Real) -> It
     diverge, which is computed, not refused. See `gradient_descent_residual` for the exact residual.
     [vonOswald2023, Proposition 1] makes each step one head of linear attention.
 
-    Raises `ValueError` for shapes that do not match, for NaN or infinite entries, and for a step
-    size that is not finite and positive.
+    Raises `ValueError` as `normal_equations` does.
     """
     S, b = normal_equations(x, y)
-    step_size = checks.per_prompt("step_size", step_size, b.shape[:-1])[..., None]
+    step_size = step_size[..., None]
 
     def recursion() -> Iterator[np.ndarray]:
         w = np.zeros_like(b)
@@ -36,7 +36,7 @@ def gradient_descent_iterates(x: ArrayLike, y: ArrayLike, step_size: Real) -> It
     return recursion()
 
 
-def gradient_descent(x: ArrayLike, y: ArrayLike, k: int, step_size: Real) -> np.ndarray:
+@checked
+def gradient_descent(x: Inputs, y: Labels, k: Iterations, step_size: PerPrompt) -> np.ndarray:
     """w_k (…, d), the weights after `k` ≥ 0 steps of `gradient_descent_iterates`."""
-    k = checks.step_count("k", k)
-    return next(islice(gradient_descent_iterates(x, y, step_size), k, None))
+    return after(k, gradient_descent_iterates(x, y, step_size))

@@ -1,37 +1,31 @@
 """The hyperpower iteration of order p: approximate inverses whose residual is raised to the p."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from itertools import islice
+from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError, Real
-from theory.regression.newton import starting_inverse
+from theory.kinds import Count, Inputs, Labels, PerPrompt, SquareMatrices, Within, checked
+from theory.regression.iterates import Iterations, after
+from theory.regression.newton import Start, starting_inverse
 from theory.regression.normal_equations import normal_equations
 
-
-def order_at_least_two(order: int) -> int:
-    """`order` as an int, which must be an integer ≥ 2; else `ValueError`."""
-    if checks.dimension("order", order) < 2:
-        raise InputError(f"order is {order}: give an integer that is at least 2 (2 is Newton)")
-    return int(order)
+Order: TypeAlias = Annotated[Count, Within(least=2, most=10**9)]
+"""The power p to which a step raises the residual; 2 is Newton."""
 
 
+@checked
 def hyperpower_inverses(
-    S: ArrayLike, order: int, alpha: Real, start: str = "gram"
+    S: SquareMatrices, order: Order, alpha: PerPrompt, start: Start = "gram"
 ) -> Iterator[np.ndarray]:
     """Yield M₀, M₁, M₂, … (each (…, d, d)) of M ← M (I + E + … + E^(p−1)), E = I − S M, for ever.
 
     S (…, d, d) symmetric positive semidefinite, p = `order` ≥ 2. The residual obeys
     I − S M_{j+1} = (I − S M_j)^p, so I − S M_k = (I − S M₀)^(p^k); p = 2 is Newton
     [BenIsrael1965]. M₀ = αS or αI, and the condition for convergence, as in `newton_inverses`.
-
-    Raises `ValueError` as `starting_inverse` does, and for an order that is not an integer ≥ 2.
     """
-    order = order_at_least_two(order)
-    S = checks.real("S", S)
     first = starting_inverse(S, alpha, start)
     identity = np.eye(S.shape[-1])
 
@@ -48,19 +42,22 @@ def hyperpower_inverses(
     return recursion(first)
 
 
+@checked
 def hyperpower(
-    x: ArrayLike, y: ArrayLike, k: int, order: int, alpha: Real, start: str = "gram"
+    x: Inputs,
+    y: Labels,
+    k: Iterations,
+    order: Order,
+    alpha: PerPrompt,
+    start: Start = "gram",
 ) -> np.ndarray:
     """w_k = M_k b (…, d) after `k` ≥ 0 steps of `hyperpower_inverses` on S = XᵀX, b = Xᵀy.
 
     x (…, n, d), y (…, n); `alpha` > 0, one number or one per prompt.
 
-    Raises `ValueError` for shapes that do not match, for NaN or infinite entries, for an alpha that
-    is not finite and positive, for another start, for an order that is not an integer ≥ 2, and for
-    a k that is not an integer ≥ 0.
+    Raises `ValueError` as `normal_equations` does.
     """
-    k = checks.step_count("k", k)
     S, b = normal_equations(x, y)
-    M = next(islice(hyperpower_inverses(S, order, alpha, start), k, None))
+    M = after(k, hyperpower_inverses(S, order, alpha, start))
     with np.errstate(over="ignore", invalid="ignore"):
         return np.matvec(M, b)

@@ -15,17 +15,22 @@ above it: q grows as λ^t, and the mean over all prompts hangs on the rarest.
 from __future__ import annotations
 
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from theory import checks
-from theory.checks import InputError
-from theory.regression.wishart import BITS, wishart_moments
+from theory.kinds import InputError, Positive, Steps, Within, checked
+from theory.regression.wishart import BITS, Size, wishart_moments
 
 if TYPE_CHECKING:
     from flint import arb
 
+Terms: TypeAlias = Annotated[Size, Within(most=2000)]
+"""An integer from 1 to 2000, of terms or steps."""
+FewSteps: TypeAlias = Annotated[Steps, Within(most=2000)]
+"""An integer from 0 to 2000."""
 
-def polynomial_errors(n: int, d: int, terms: int, largest: float | None = None) -> list[arb]:
+
+@checked
+def polynomial_errors(n: Size, d: Size, terms: Terms, largest: Positive | None = None) -> list[arb]:
     """min over p of t coefficients of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)², for t = 1, …, `terms`.
 
     For d = 1 and all prompts they are 1/binom(t + n/2, t).
@@ -34,7 +39,6 @@ def polynomial_errors(n: int, d: int, terms: int, largest: float | None = None) 
     """
     from flint import ctx
 
-    checks.dimension("terms", terms)
     moments = wishart_moments(n, d, 2 * terms + 1, largest)
     # The quadratic form E tr q(S)² in the coefficients of λ, λ², …, and last of 1, which is given:
     # what elimination leaves there is the least error.
@@ -54,28 +58,28 @@ def polynomial_errors(n: int, d: int, terms: int, largest: float | None = None) 
     return found
 
 
-def descent_error(n: int, d: int, k: int, step_size: float, largest: float | None = None) -> arb:
+@checked
+def descent_error(
+    n: Size, d: Size, k: FewSteps, step_size: Positive, largest: Positive | None = None
+) -> arb:
     """E tr (I − ηS)^{2k}: the mean squared error of k steps of gradient descent of size η from 0.
 
-    Raises `ValueError` for a k that is not an integer ≥ 0 or more than the precision serves, for a
-    step size that is not above 0, and as `wishart_moments`.
+    Raises `ValueError` for a k that is more than the precision serves, and as `wishart_moments`.
     """
-    k = checks.step_count("k", k)
-    checks.positive("step_size", step_size)
     found = _power(wishart_moments(n, d, 2 * k + 1, largest), 2 * k, step_size)
     if found.rel_accuracy_bits() < 53:
         raise _too_many("k", k)
     return found
 
 
-def best_step_size(n: int, d: int, k: int, largest: float | None = None) -> float:
+@checked
+def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) -> float:
     """The η of least `descent_error`, to the precision of a float.
 
     The error is convex in η; where its derivative, −2k E tr S(I − ηS)^{2k−1}, is 0 is found by
-    bisection.  Raises `ValueError` for a k below 1 or more than the precision serves, and as
+    bisection.  Raises `ValueError` for a k that is more than the precision serves, and as
     `wishart_moments`.
     """
-    k = checks.dimension("k", k)
     moments = wishart_moments(n, d, 2 * k + 1, largest)[1:]
 
     def slope(step_size: float) -> arb:

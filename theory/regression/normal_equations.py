@@ -1,21 +1,21 @@
 """The normal equations S w = b of a least-squares problem: S = XᵀX, b = Xᵀy."""
 
-import numpy as np
-from numpy.typing import ArrayLike
+from __future__ import annotations
 
-from theory import checks
-from theory.checks import InputError
+import numpy as np
+
+from theory.kinds import InputError, Inputs, Labels, checked
 
 TINY = np.finfo(np.float64).tiny
 
 
-def normal_equations(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+@checked
+def normal_equations(x: Inputs, y: Labels) -> tuple[np.ndarray, np.ndarray]:
     """S = XᵀX (…, d, d) and b = Xᵀy (…, d) of the examples x (…, n, d), y (…, n).
 
-    Raises `ValueError` for shapes that do not match, for NaN or infinite entries, and for x and y
-    so long or so short that the products overflow, or are lost below the least normal number.
+    Raises `ValueError` for x and y so long or so short that the products overflow, or are lost
+    below the least normal number.
     """
-    x, y = checks.examples(x, y)
     transpose = x.swapaxes(-1, -2)
     with np.errstate(over="ignore", invalid="ignore"):
         S, b = transpose @ x, np.matvec(transpose, y)

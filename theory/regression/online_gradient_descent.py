@@ -1,27 +1,24 @@
 """Online gradient descent: one pass over the examples, in order, one step for each."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import Real
+from theory.kinds import Inputs, Labels, PerPrompt, checked
 
 
+@checked
 def online_gradient_descent_iterates(
-    x: ArrayLike, y: ArrayLike, step_size: Real | None = None
+    x: Inputs, y: Labels, step_size: PerPrompt | None = None
 ) -> Iterator[np.ndarray]:
     """Yield w₀ = 0, w₁, …, w_n (each (…, d)) of w_i = w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i.
 
     x (…, n, d), y (…, n). By default η_i = 1/‖x_i‖², with which w_i fits example i exactly: the
     projection method of [Kaczmarz1937], the online learner of [Fu2024]. A zero row makes no step.
     With `step_size`, η_i is that number, or that number per prompt.
-
-    Raises `ValueError` for shapes that do not match, for NaN or infinite entries, and for a step
-    size that is not finite and positive.
     """
-    x, y = checks.examples(x, y)
     if step_size is None:
         # η x = (x/s) / (s ‖x/s‖²) with s the largest |entry|: ‖x‖² itself may underflow.
         scale = np.abs(x).max(axis=-1, keepdims=True)
@@ -34,7 +31,7 @@ def online_gradient_descent_iterates(
                 where=scale > 0,
             )
     else:
-        gain = checks.per_prompt("step_size", step_size, x.shape[:-2])[..., None, None] * x
+        gain = step_size[..., None, None] * x
 
     def recursion() -> Iterator[np.ndarray]:
         w = np.zeros_like(x[..., 0, :])
@@ -48,9 +45,8 @@ def online_gradient_descent_iterates(
     return recursion()
 
 
-def online_gradient_descent(
-    x: ArrayLike, y: ArrayLike, step_size: Real | None = None
-) -> np.ndarray:
+@checked
+def online_gradient_descent(x: Inputs, y: Labels, step_size: PerPrompt | None = None) -> np.ndarray:
     """w_n (…, d), the weights after the pass of `online_gradient_descent_iterates`."""
     *_, w = online_gradient_descent_iterates(x, y, step_size)
     return w

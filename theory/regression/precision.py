@@ -1,28 +1,41 @@
 """Newton in multiprecision arithmetic: the doubling of digits, seen over thousands of them."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
 
 import mpmath
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError
-from theory.regression.newton import STARTS
+from theory.kinds import Count, Exact, InputError, Positive, Reals, Within, checked
+from theory.regression.newton import Start
 
 GUARD_DIGITS = 20
 
 
-def _exact_gram(x: ArrayLike | Sequence[Sequence[Fraction]]) -> list[list[Fraction]]:
-    """S = XᵀX in rational arithmetic; every float is read as the rational number it is."""
-    checks.real("x", x)
-    entries = np.asarray(x, dtype=object)
-    if entries.ndim != 2 or 0 in entries.shape:
-        raise InputError(f"x has shape {entries.shape}: give the examples of one prompt (n, d)")
-    checks.finite("x", all(-math.inf < entry < math.inf for entry in entries.flat))
-    columns = [[Fraction(entry) for entry in column] for column in entries.T.tolist()]
+@dataclass(frozen=True)
+class Rationals(Reals):
+    """Finite real numbers, read exactly: floats as the fractions that they are."""
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        super()._entries(name, array)
+        return np.frompyfunc(Fraction, 1, 1)(array.astype(object))
+
+
+Examples: TypeAlias = Annotated[Any, Rationals("n d")]
+"""The examples of one prompt, fractions or floats, shape (n, d)."""
+Rate: TypeAlias = Annotated[Exact, Within(above=0)] | Positive
+"""A number > 0, read exactly if it is an integer or a fraction."""
+Digits: TypeAlias = Annotated[Count, Within(most=10**6)]
+"""A number of decimal digits."""
+
+
+def _exact_gram(x: np.ndarray) -> list[list[Fraction]]:
+    """S = XᵀX in rational arithmetic."""
+    columns = x.T.tolist()
     return [[sum(map(Fraction.__mul__, u, v), Fraction(0)) for v in columns] for u in columns]
 
 
@@ -35,11 +48,9 @@ def _matrix(rows: list[list[Fraction]]) -> mpmath.matrix:
     return mpmath.matrix([[_rounded(entry) for entry in row] for row in rows])
 
 
+@checked
 def newton_digits(
-    x: ArrayLike | Sequence[Sequence[Fraction]],
-    alpha: Fraction | int | float,
-    start: str = "gram",
-    digits: int = 5000,
+    x: Examples, alpha: Rate, start: Start = "gram", digits: Digits = 5000
 ) -> list[float]:
     """The exponents −log₁₀‖I − S M_j‖_F, j = 0, 1, …, of Newton up to the first that is ≥ `digits`.
 
@@ -52,14 +63,9 @@ def newton_digits(
     S, because a residual formed from M carries the rounding error of M enlarged by at most
     ‖S‖‖S⁻¹‖ [Soderstrom1974]. Precision is set inside, and nothing global changes.
 
-    Raises `ValueError` for a shape other than (n, d), for NaN or infinite entries, for an alpha
-    that is not finite and positive, for another start, for digits < 1, and where Newton does not
-    converge to the inverse: S singular (a condition number above 10⁵⁰ counts), or
-    alpha ≥ 2/λmax² (αS), resp. 2/λmax (αI).
+    Raises `ValueError` where Newton does not converge to the inverse: S singular (a condition
+    number above 10⁵⁰ counts), or alpha ≥ 2/λmax² (αS), resp. 2/λmax (αI).
     """
-    digits = checks.dimension("digits", digits)
-    checks.positive("alpha", float(alpha))
-    checks.one_of("start", start, STARTS)
     gram = _exact_gram(x)
     d = len(gram)
 

@@ -3,13 +3,21 @@
 Shape glossary: `…` = (batch,), `n` examples, `d` features; w ~ N(0, I), y = Xw + noise.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError
+from theory.checks import shown
+from theory.kinds import Count, InputError, NonNegative, Reals, Seed, Within, checked
+from theory.machine import fits_in_memory
+
+Dimension: TypeAlias = Annotated[Count, Within(least=2)]
+"""An integer ≥ 2."""
+SquareMatrix: TypeAlias = Annotated[Any, Reals("d d")]
+"""Finite numbers, shape (d, d)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,43 +38,44 @@ class Prompts:
 
 def _labelled(rows: np.ndarray, noise: float, generator: np.random.Generator) -> Prompts:
     """Draw w and the labels of the rows (…, n + 1, d), the last of which is the query."""
-    if not 0 <= noise < np.inf:
-        raise InputError(f"noise is {noise}: give a finite standard deviation that is at least 0")
     w = generator.standard_normal(rows.shape[:-2] + rows.shape[-1:])
     labels = np.matvec(rows, w) + noise * generator.standard_normal(rows.shape[:-1])
     return Prompts(rows[..., :-1, :], labels[..., :-1], rows[..., -1, :], labels[..., -1], w)
 
 
+def _drawable(batch: int, n: int, d: int) -> None:
+    """ValueError if rows (batch, n + 1, d), a factor of them and covariances do not fit."""
+    fits_in_memory(
+        f"{shown(batch)} prompts of {shown(n)} examples of dimension {shown(d)}",
+        8 * batch * d * (2 * (n + 1) + 3 * d),
+        "draw fewer at a time",
+    )
+
+
+@checked
 def gaussian_prompts(
-    batch: int, n: int, d: int, *, noise: float = 0.0, seed: int | np.random.Generator
+    batch: Count, n: Count, d: Count, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
     """`batch` prompts with rows x_i ~ N(0, I_d), w ~ N(0, I_d), y_i = ⟨w, x_i⟩ + noise·N(0, 1).
 
-    The task of [Garg2022]. The query and its label are drawn like the examples. Raises `ValueError`
-    unless batch, n, d ≥ 1 and noise ≥ 0.
+    The task of [Garg2022]. The query and its label are drawn like the examples.
     """
-    batch, n, d = (
-        checks.dimension(name, value) for name, value in (("batch", batch), ("n", n), ("d", d))
-    )
+    _drawable(batch, n, d)
     generator = np.random.default_rng(seed)
     return _labelled(generator.standard_normal((batch, n + 1, d)), noise, generator)
 
 
+@checked
 def ill_conditioned_prompts(
-    batch: int, n: int, d: int, *, noise: float = 0.0, seed: int | np.random.Generator
+    batch: Count, n: Count, d: Dimension, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
     """`batch` prompts with rows x_i ~ N(0, Σ), Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
 
     Half of the d eigenvalues, ⌊d/2⌋, are 100, the others are 1, and the eigenbasis Q is
     Haar-distributed, drawn afresh for every prompt [Fu2024]. The query is drawn from its prompt's
-    own Σ. The law of w and the noise are those of `gaussian_prompts`. Raises `ValueError` unless
-    batch, n ≥ 1, d ≥ 2 and noise ≥ 0.
+    own Σ. The law of w and the noise are those of `gaussian_prompts`.
     """
-    batch, n, d = (
-        checks.dimension(name, value) for name, value in (("batch", batch), ("n", n), ("d", d))
-    )
-    if d < 2:
-        raise InputError(f"d is {d}: half of the eigenvalues are large, so give at least 2")
+    _drawable(batch, n, d)
     generator = np.random.default_rng(seed)
     # Q of a Gaussian matrix is Haar-distributed once the signs of R's diagonal are made positive.
     Q, R = np.linalg.qr(generator.standard_normal((batch, d, d)))
@@ -76,26 +85,22 @@ def ill_conditioned_prompts(
     return _labelled(rows, noise, generator)
 
 
+@checked
 def covariance_prompts(
-    batch: int,
-    n: int,
-    covariance: ArrayLike,
+    batch: Count,
+    n: Count,
+    covariance: SquareMatrix,
     *,
-    noise: float = 0.0,
-    seed: int | np.random.Generator,
+    noise: NonNegative = 0.0,
+    seed: Seed,
 ) -> Prompts:
     """`batch` prompts with rows x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
 
     Σ must be symmetric and positive semidefinite, up to d·eps·‖Σ‖; it may be singular. The law of w
-    and the noise are those of `gaussian_prompts`. Raises `ValueError` otherwise, and unless
-    batch, n ≥ 1 and noise ≥ 0.
+    and the noise are those of `gaussian_prompts`. Raises `ValueError` otherwise.
     """
-    batch, n = checks.dimension("batch", batch), checks.dimension("n", n)
-    covariance = checks.real("covariance", covariance)
-    if covariance.ndim != 2 or len(covariance) != covariance.shape[1] or len(covariance) < 1:
-        raise InputError(f"covariance has shape {covariance.shape}: give one square matrix (d, d)")
-    checks.finite("covariance", bool(np.isfinite(covariance).all()))
     d = len(covariance)
+    _drawable(batch, n, d)
     rounding = d * np.finfo(np.float64).eps * np.abs(covariance).sum(axis=1).max()
     asymmetry = np.abs(covariance - covariance.T).max()
     if asymmetry > rounding:

@@ -7,29 +7,22 @@ R being the residual factor of `theory.regression.residuals`, so that
 an asymptotic statement: that many steps suffice for every S of condition number κ.
 
 Counts are rounded upwards from values enlarged by 2⁻⁴⁸, which covers the rounding of evaluating the
-formula: a count may be one too many, never one too few. Every function raises `ValueError` for a
-condition number that is not finite and ≥ 1, and for an ε outside (0, 1).
+formula: a count may be one too many, never one too few.
 """
 
-import math
+from __future__ import annotations
 
-from theory import checks
-from theory.checks import InputError
-from theory.regression.hyperpower import order_at_least_two
-from theory.regression.newton import STARTS
+import math
+from typing import Annotated, TypeAlias
+
+from theory.kinds import Finite, InputError, OpenUnit, Within, checked
+from theory.regression.hyperpower import Order
+from theory.regression.newton import Start
+
+Condition: TypeAlias = Annotated[Finite, Within(least=1)]
+"""A condition number, finite and ≥ 1."""
 
 ROUNDING = 1 + 2.0**-48
-
-
-def _checked(condition: float | int, epsilon: float | int) -> tuple[float, float]:
-    for name, value in (("condition", condition), ("epsilon", epsilon)):
-        if checks.real(name, value).ndim:
-            raise InputError(f"{name} is an array: give one number")
-    if not 1 <= condition < math.inf:
-        raise InputError(f"condition is {condition}: a condition number is finite and at least 1")
-    if not 0 < epsilon < 1:
-        raise InputError(f"epsilon is {epsilon}: give a relative error between 0 and 1")
-    return float(condition), float(epsilon)
 
 
 def _decay(gap: float, above: float) -> float:
@@ -42,38 +35,39 @@ def _linear_steps(target: float, decay: float) -> int:
     return max(1, math.ceil(target / decay * ROUNDING))
 
 
-def gradient_descent_steps(condition: float | int, epsilon: float | int) -> int:
+@checked
+def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """Steps of gradient descent with η = 1/λmax: the least k ≥ 1 with (1 − 1/κ)^k ≤ ε.
 
     |1 − ηλ| ≤ 1 − 1/κ on [λmin, λmax], so k = ⌈ln(1/ε)/(−ln(1 − 1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉.
     """
-    condition, epsilon = _checked(condition, epsilon)
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 1))
 
 
-def optimal_gradient_descent_steps(condition: float | int, epsilon: float | int) -> int:
+@checked
+def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """Steps of gradient descent with η = 2/(λmax + λmin): the least k ≥ 1 with ρ^k ≤ ε.
 
     ρ = (κ − 1)/(κ + 1) is the least value of max |1 − ηλ| over [λmin, λmax] for any η; about half
     the steps of η = 1/λmax [Saad2003, Section 4.2.1].
     """
-    condition, epsilon = _checked(condition, epsilon)
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 2))
 
 
-def chebyshev_steps(condition: float | int, epsilon: float | int) -> int:
+@checked
+def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """Steps of the Chebyshev semi-iteration on [λmin, λmax]: the least k with 2ρ^k ≤ ε.
 
     ρ = (√κ − 1)/(√κ + 1), and |R| ≤ 1/T_k((κ + 1)/(κ − 1)) = 2/(ρ^k + ρ^−k) ≤ 2ρ^k
     [Saad2003, Section 6.11].
     """
-    condition, epsilon = _checked(condition, epsilon)
     root = math.sqrt(condition)
     # √κ − 1 = (κ − 1)/(√κ + 1) without cancellation.
     return _linear_steps(math.log(2) - math.log(epsilon), _decay((condition - 1) / (root + 1), 2))
 
 
-def conjugate_gradient_steps(condition: float | int, epsilon: float | int) -> int:
+@checked
+def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """Steps of conjugate gradients to relative error ε in the energy norm ‖e‖_S = √(eᵀSe).
 
     The count of `chebyshev_steps`: in the energy norm CG is at least as good as every polynomial
@@ -83,19 +77,17 @@ def conjugate_gradient_steps(condition: float | int, epsilon: float | int) -> in
     return chebyshev_steps(condition, epsilon)
 
 
+@checked
 def hyperpower_steps(
-    condition: float | int, epsilon: float | int, order: int, start: str = "gram"
+    condition: Condition, epsilon: OpenUnit, order: Order, start: Start = "gram"
 ) -> int:
     """Steps of hyperpower of order p: the least k ≥ 0 with ρ^(p^k) ≤ ε.
 
     ρ = 1 − 1/κ² from M₀ = αS with α = 1/λmax², ρ = 1 − 1/κ from M₀ = αI with α = 1/λmax; 0 ≤ R ≤
     ρ^(p^k) on [λmin, λmax]. So k = ⌈log_p(ln(1/ε)/(−ln ρ))⌉ [BenIsrael1965].
 
-    Also raises `ValueError` for an order that is not an integer ≥ 2 and for another start.
+    Raises `ValueError` for a κ whose square overflows from M₀ = αS.
     """
-    condition, epsilon = _checked(condition, epsilon)
-    order = order_at_least_two(order)
-    checks.one_of("start", start, STARTS)
     gap = (condition - 1) * (condition + 1) if start == "gram" else condition - 1
     if math.isinf(gap):
         raise InputError(f"condition is {condition:g}: from αS its square has to be below 1.8e308")
@@ -106,22 +98,18 @@ def hyperpower_steps(
     return k
 
 
-def newton_steps(condition: float | int, epsilon: float | int, start: str = "gram") -> int:
+@checked
+def newton_steps(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> int:
     """Steps of Newton: `hyperpower_steps` of order 2, k = ⌈log₂(ln(1/ε)/(−ln ρ))⌉, at least 0."""
     return hyperpower_steps(condition, epsilon, 2, start)
 
 
-def newton_steps_estimate(
-    condition: float | int, epsilon: float | int, start: str = "gram"
-) -> float:
+@checked
+def newton_steps_estimate(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> float:
     """2 log₂κ + log₂ ln(1/ε) from αS, log₂κ + log₂ ln(1/ε) from αI: a bound in closed form.
 
     Rounded up to an integer ≥ 0 it is a sufficient number of steps, because −ln(1 − t) ≥ t; its
     form is that of [Fu2024]. Negative where ε is so large that no step is needed.
-
-    Also raises `ValueError` for another start.
     """
-    condition, epsilon = _checked(condition, epsilon)
-    checks.one_of("start", start, STARTS)
     power = 2 if start == "gram" else 1
     return power * math.log2(condition) + math.log2(-math.log(epsilon))

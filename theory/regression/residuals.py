@@ -5,18 +5,17 @@ eigenvalue λ > 0 the error of w is R(λ) times the initial error. `<method>_res
 `<method>_fitted` is 1 − R, computed without the cancellation that `1 - R` suffers for small λ.
 At λ = 0, R = 1: nothing is learnt there.
 
-All arguments broadcast against each other. Overflow of a divergent R gives ±inf. Every function
-raises `ValueError` for a negative or non-finite eigenvalue, for a k that is not an integer ≥ 0, and
-for parameters that are not finite and positive.
+All arguments broadcast against each other. Overflow of a divergent R gives ±inf.
 """
+
+from __future__ import annotations
 
 import numpy as np
 
-from theory import checks
-from theory.checks import Real
+from theory.kinds import NonNegativeArray, PositiveArray, StepsArray, checked
 from theory.regression.chebyshev import ordered_bounds
-from theory.regression.hyperpower import order_at_least_two
-from theory.regression.newton import STARTS
+from theory.regression.hyperpower import Order
+from theory.regression.newton import Start
 
 LARGEST_FLOAT = np.finfo(np.float64).max
 
@@ -47,66 +46,80 @@ def _power_fitted(z: np.ndarray, exponent: np.ndarray, odd: np.ndarray) -> np.nd
 
 
 def _descent_power(
-    eigenvalue: Real, k: Real, step_size: Real
+    eigenvalue: np.ndarray, k: np.ndarray, step_size: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """z, exponent and "is the exponent odd?" of gradient descent: R = (1 − ηλ)^k."""
-    eigenvalue = checks.nonnegative("eigenvalue", eigenvalue)
-    k = checks.step_counts("k", k)
-    step_size = checks.positive("step_size", step_size)
     return np.asarray(step_size * eigenvalue), k.astype(np.float64), np.asarray(k % 2 == 1)
 
 
 def _hyperpower_power(
-    eigenvalue: Real, k: Real, order: int, alpha: Real, start: str
+    eigenvalue: np.ndarray, k: np.ndarray, order: int, alpha: np.ndarray, start: Start
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """z, exponent and "is the exponent odd?" of hyperpower: R = (1 − λ·M₀(λ))^(p^k)."""
-    eigenvalue = checks.nonnegative("eigenvalue", eigenvalue)
-    k = checks.step_counts("k", k)
-    order = order_at_least_two(order)
-    alpha = checks.positive("alpha", alpha)
-    checks.one_of("start", start, STARTS)
     with np.errstate(over="ignore"):
         z = alpha * eigenvalue * (eigenvalue if start == "gram" else 1)
         exponent = np.power(float(order), k)
     return np.asarray(z), np.asarray(exponent), np.asarray((order % 2 == 1) | (k == 0))
 
 
-def gradient_descent_residual(eigenvalue: Real, k: Real, step_size: Real) -> np.ndarray:
+@checked
+def gradient_descent_residual(
+    eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
+) -> np.ndarray:
     """R(λ) = (1 − ηλ)^k, the residual factor of k steps of gradient descent."""
     return _power_residual(*_descent_power(eigenvalue, k, step_size))
 
 
-def gradient_descent_fitted(eigenvalue: Real, k: Real, step_size: Real) -> np.ndarray:
+@checked
+def gradient_descent_fitted(
+    eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
+) -> np.ndarray:
     """1 − (1 − ηλ)^k, the fraction that k steps of gradient descent have fitted."""
     return _power_fitted(*_descent_power(eigenvalue, k, step_size))
 
 
-def newton_residual(eigenvalue: Real, k: Real, alpha: Real, start: str = "gram") -> np.ndarray:
+@checked
+def newton_residual(
+    eigenvalue: NonNegativeArray, k: StepsArray, alpha: PositiveArray, start: Start = "gram"
+) -> np.ndarray:
     """R(λ) = (1 − αλ²)^(2^k) from M₀ = αS ("gram"), (1 − αλ)^(2^k) from αI ("identity")."""
     return _power_residual(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
 
-def newton_fitted(eigenvalue: Real, k: Real, alpha: Real, start: str = "gram") -> np.ndarray:
+@checked
+def newton_fitted(
+    eigenvalue: NonNegativeArray, k: StepsArray, alpha: PositiveArray, start: Start = "gram"
+) -> np.ndarray:
     """1 − R(λ), the fraction that k steps of Newton have fitted; R as in `newton_residual`."""
     return _power_fitted(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
 
+@checked
 def hyperpower_residual(
-    eigenvalue: Real, k: Real, order: int, alpha: Real, start: str = "gram"
+    eigenvalue: NonNegativeArray,
+    k: StepsArray,
+    order: Order,
+    alpha: PositiveArray,
+    start: Start = "gram",
 ) -> np.ndarray:
     """R(λ) = (1 − αλ²)^(p^k) from M₀ = αS ("gram"), (1 − αλ)^(p^k) from αI ("identity")."""
     return _power_residual(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
 
+@checked
 def hyperpower_fitted(
-    eigenvalue: Real, k: Real, order: int, alpha: Real, start: str = "gram"
+    eigenvalue: NonNegativeArray,
+    k: StepsArray,
+    order: Order,
+    alpha: PositiveArray,
+    start: Start = "gram",
 ) -> np.ndarray:
     """1 − R(λ), the fraction that k hyperpower steps have fitted; R as in `hyperpower_residual`."""
     return _power_fitted(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
 
 def _chebyshev(
-    eigenvalue: Real, k: Real, smallest: Real, largest: Real
+    eigenvalue: np.ndarray, k: np.ndarray, smallest: np.ndarray, largest: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """R(λ) and 1 − R(λ) of the Chebyshev semi-iteration.
 
@@ -118,8 +131,6 @@ def _chebyshev(
         cosh P − cos Q = 2 sinh²(P/2) + 2 sin²(Q/2),
     so that nothing cancels as λ → 0.
     """
-    eigenvalue = checks.nonnegative("eigenvalue", eigenvalue)
-    k = checks.step_counts("k", k)
     a, bound = ordered_bounds(smallest, largest)
     single = a == bound
     c = np.where(single, 2 * a, bound)  # a = c is gradient descent, put in at the end
@@ -150,7 +161,10 @@ def _chebyshev(
     )
 
 
-def chebyshev_residual(eigenvalue: Real, k: Real, smallest: Real, largest: Real) -> np.ndarray:
+@checked
+def chebyshev_residual(
+    eigenvalue: NonNegativeArray, k: StepsArray, smallest: PositiveArray, largest: PositiveArray
+) -> np.ndarray:
     """R(λ) = T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), a = smallest, c = largest.
 
     For a = c it is the limit (1 − λ/a)^k. Outside [a, c] T_k is a hyperbolic cosine, and R grows
@@ -159,20 +173,21 @@ def chebyshev_residual(eigenvalue: Real, k: Real, smallest: Real, largest: Real)
     return _chebyshev(eigenvalue, k, smallest, largest)[0]
 
 
-def chebyshev_fitted(eigenvalue: Real, k: Real, smallest: Real, largest: Real) -> np.ndarray:
+@checked
+def chebyshev_fitted(
+    eigenvalue: NonNegativeArray, k: StepsArray, smallest: PositiveArray, largest: PositiveArray
+) -> np.ndarray:
     """1 − R(λ), what k Chebyshev steps have fitted; R as in `chebyshev_residual`."""
     return _chebyshev(eigenvalue, k, smallest, largest)[1]
 
 
-def ridge_residual(eigenvalue: Real, penalty: Real) -> np.ndarray:
+@checked
+def ridge_residual(eigenvalue: NonNegativeArray, penalty: PositiveArray) -> np.ndarray:
     """R(λ) = penalty/(λ + penalty), the residual factor of ridge regression."""
-    eigenvalue = checks.nonnegative("eigenvalue", eigenvalue)
-    penalty = checks.positive("penalty", penalty)
     return np.asarray(penalty / (eigenvalue + penalty))
 
 
-def ridge_fitted(eigenvalue: Real, penalty: Real) -> np.ndarray:
+@checked
+def ridge_fitted(eigenvalue: NonNegativeArray, penalty: PositiveArray) -> np.ndarray:
     """1 − R(λ) = λ/(λ + penalty), the fraction that ridge regression has fitted."""
-    eigenvalue = checks.nonnegative("eigenvalue", eigenvalue)
-    penalty = checks.positive("penalty", penalty)
     return np.asarray(eigenvalue / (eigenvalue + penalty))

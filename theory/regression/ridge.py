@@ -1,24 +1,20 @@
 """Ridge regression."""
 
+from __future__ import annotations
+
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import Real
+from theory.kinds import Inputs, Labels, PerPrompt, checked
 
 
-def ridge(x: ArrayLike, y: ArrayLike, penalty: Real) -> np.ndarray:
+@checked
+def ridge(x: Inputs, y: Labels, penalty: PerPrompt) -> np.ndarray:
     """w = (S + penalty·I)⁻¹ b (…, d), the minimiser of ‖Xw − y‖² + penalty·‖w‖².
 
     x (…, n, d), y (…, n); `penalty` > 0, one number or one per prompt. Computed as
     V diag(σ/(σ² + penalty)) Uᵀ y from the singular value decomposition X = U diag(σ) Vᵀ, which
     stays accurate for penalties far below the rounding error of S.
-
-    Raises `ValueError` for shapes that do not match, for NaN or infinite entries, and for a
-    penalty that is not finite and positive.
     """
-    x, y = checks.examples(x, y)
-    penalty = checks.per_prompt("penalty", penalty, x.shape[:-2])
     U, sigma, Vt = np.linalg.svd(x, full_matrices=False)
     shrunk = np.vecmat(y, U) * sigma / (sigma**2 + penalty[..., None])
     return np.vecmat(shrunk, Vt)

@@ -11,19 +11,22 @@ gradient descent are not of this form.
 Shape glossary: `…` leading dimensions, `n` examples, `d` features, prefixes t = 0, …, n.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError, Real
+from theory.kinds import InputError, Inputs, Labels, PositiveArray, Query, Steps, checked
 from theory.regression import residuals
+from theory.regression.hyperpower import Order
+from theory.regression.newton import Start
 
 BLOCK = 2**16
 """Numbers in one block of work: half a MiB of float64, which stays in the cache."""
 
 
+@checked
 class PrefixSpectrum:
     """The spectra of all prefixes of prompts, and the predictions that follow from them.
 
@@ -41,15 +44,10 @@ class PrefixSpectrum:
     contribute exactly 0.
 
     Memory is O(n·d) for each prompt. A divergent method overflows to ±inf (NaN where +inf and −inf
-    meet). Raises `ValueError` for shapes that do not match, NaN or infinite entries, and examples
-    so large that S or a prediction overflows.
+    meet). Raises `ValueError` for examples so large that S or a prediction overflows.
     """
 
-    def __init__(self, x: ArrayLike, y: ArrayLike, x_query: ArrayLike) -> None:
-        x, y = checks.examples(x, y)
-        x_query = checks.real("x_query", x_query)
-        checks.example_shapes(x.shape, y.shape, x_query.shape)
-        checks.finite("x_query", bool(np.isfinite(x_query).all()))
+    def __init__(self, x: Inputs, y: Labels, x_query: Query) -> None:
         leading = np.broadcast_shapes(x.shape[:-2], x_query.shape[:-1])
         n, d = x.shape[-2:]
         with np.errstate(over="ignore"):
@@ -140,12 +138,13 @@ class PrefixSpectrum:
         """Predictions (…, n + 1) of the minimum-norm least-squares solution."""
         return self.shares.sum(axis=-1)
 
-    def ridge(self, penalties: ArrayLike) -> np.ndarray:
+    @checked
+    def ridge(self, penalties: PositiveArray) -> np.ndarray:
         """Predictions (penalties, …, n + 1) of ridge regression, penalties (penalties,) > 0."""
-        penalties = np.atleast_1d(checks.positive("penalties", penalties))
-        return self._predict(residuals.ridge_fitted, penalties)
+        return self._predict(residuals.ridge_fitted, np.atleast_1d(penalties))
 
-    def gradient_descent(self, steps: Iterable[int], step_size: Real) -> np.ndarray:
+    @checked
+    def gradient_descent(self, steps: Iterable[Steps], step_size: PositiveArray) -> np.ndarray:
         """Predictions (steps, …, n + 1) after each of `steps` of gradient descent."""
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, step_size: np.ndarray) -> np.ndarray:
@@ -153,7 +152,10 @@ class PrefixSpectrum:
 
         return self._predict(fitted, _counts(steps), self._parameter("step_size", step_size))
 
-    def newton(self, steps: Iterable[int], alpha: Real, start: str = "gram") -> np.ndarray:
+    @checked
+    def newton(
+        self, steps: Iterable[Steps], alpha: PositiveArray, start: Start = "gram"
+    ) -> np.ndarray:
         """Predictions (steps, …, n + 1) after each of `steps` of Newton from αS or αI."""
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -161,8 +163,9 @@ class PrefixSpectrum:
 
         return self._predict(fitted, _counts(steps), self._parameter("alpha", alpha))
 
+    @checked
     def hyperpower(
-        self, steps: Iterable[int], order: int, alpha: Real, start: str = "gram"
+        self, steps: Iterable[Steps], order: Order, alpha: PositiveArray, start: Start = "gram"
     ) -> np.ndarray:
         """Predictions (steps, …, n + 1) after each of `steps` hyperpower steps of that order."""
 
@@ -171,7 +174,10 @@ class PrefixSpectrum:
 
         return self._predict(fitted, _counts(steps), self._parameter("alpha", alpha))
 
-    def chebyshev(self, steps: Iterable[int], smallest: Real, largest: Real) -> np.ndarray:
+    @checked
+    def chebyshev(
+        self, steps: Iterable[Steps], smallest: PositiveArray, largest: PositiveArray
+    ) -> np.ndarray:
         """Predictions (steps, …, n + 1) after each of `steps` of the Chebyshev semi-iteration."""
         return self._predict(
             residuals.chebyshev_fitted,
@@ -180,10 +186,16 @@ class PrefixSpectrum:
             self._parameter("largest", largest),
         )
 
-    def _parameter(self, name: str, value: Real) -> np.ndarray:
-        """`value` checked, with one row (…·(n + 1), 1) for each prefix of each prompt."""
+    def _parameter(self, name: str, value: np.ndarray) -> np.ndarray:
+        """One row (…·(n + 1), 1) for each prefix of each prompt; ValueError if there are others."""
         prefixes = self.eigenvalues.shape[:-1]
-        return np.broadcast_to(checks.per_prompt(name, value, prefixes), prefixes).reshape(-1, 1)
+        try:
+            return np.broadcast_to(value, prefixes).reshape(-1, 1)
+        except ValueError:
+            raise InputError(
+                f"{name} has shape {value.shape} and the prefixes have {prefixes}: give one "
+                "number, or one for each"
+            ) from None
 
     def _predict(
         self, fitted: Callable[..., np.ndarray], steps: np.ndarray, *parameters: np.ndarray
@@ -209,7 +221,7 @@ class PrefixSpectrum:
 
 def _counts(steps: Iterable[int]) -> np.ndarray:
     """`steps` as a one-dimensional int64 array of at least one step count."""
-    counts = [checks.step_count("steps", k) for k in steps]
+    counts = list(steps)
     if not counts:
         raise InputError("steps is empty: give at least one step count")
     return np.array(counts, dtype=np.int64)

@@ -22,32 +22,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import factorial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, InputError, Positive, Within, checked
 
 if TYPE_CHECKING:
     from flint import arb
 
 BITS = 4096  # of precision; moments and what is made of them are enclosed in balls
 
+Size: TypeAlias = Annotated[Count, Within(most=10**4)]
+"""An integer from 1 to 10⁴: beyond, the integrals take too long."""
 
-def wishart_moments(n: int, d: int, count: int, largest: float | None = None) -> list[arb]:
+
+@checked
+def wishart_moments(n: Size, d: Size, count: Size, largest: Positive | None = None) -> list[arb]:
     """E tr S^k for k = 0, …, count − 1 and S = XᵀX, X (n, d) standard normal, n > d, in balls.
 
     With `largest`, the mean over the S whose eigenvalues are all at most that.
 
-    Raises `ValueError` for d or count below 1, for a `largest` that is not above 0 or so small that
-    the precision does not serve, for n < d, and for n − d even, where the integrals are no finite
-    sums.
+    Raises `ValueError` for a `largest` so small that the precision does not serve, for n < d, and
+    for n − d even, where the integrals are no finite sums.
     """
-    for name, value in (("n", n), ("d", d), ("count", count)):
-        checks.dimension(name, value)
     if n < d or (n - d) % 2 == 0:
         raise InputError(f"n is {n} and d is {d}: give an n that is larger by an odd number")
-    if largest is not None:
-        checks.positive("largest", largest)
     from flint import arb, arb_mat, ctx  # 70 ms
 
     size, powers = d + d % 2, range((n - d - 1) // 2, (n + d - 1) // 2)

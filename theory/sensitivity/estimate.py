@@ -28,41 +28,46 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from inspect import signature
 from math import log, sqrt
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Positive, Random, RealNumber, Reals, Within, checked
+from theory.sensitivity.tokens import Symbols
 
 STREAM = 0x5E25  # beside the seed, which may have drawn the inputs
-LEAST_ETA = 1e-300  # 2/η is a number of float64
 
 Change = Callable[[np.ndarray, np.random.Generator], Iterator[np.ndarray]]
 """Inputs (N, …) → for each place in turn, the inputs with this place changed."""
 
 
 @dataclass(frozen=True)
+class _Stream(Random):
+    """A seed, or a Generator, as it is given."""
+
+    def read(self, name: str, value: Any) -> Any:
+        super().read(name, value)
+        return value
+
+
+Eta: TypeAlias = Annotated[float, RealNumber(Within(least=1e-300, below=1))]
+"""η of the confidence 1 − η, of which 2/η is a number of float64."""
+StreamSeed: TypeAlias = Annotated[int | np.random.Generator, _Stream()]
+"""A seed, of which a stream apart is made, or a Generator that is gone on with."""
+
+
+@checked
+@dataclass(frozen=True)
 class Estimate:
-    """Shares of changed predictions by place (places,), of `count` inputs each, at confidence
-    1 − `eta`; as text with its interval: "0.310 ± 0.043".
+    """Fractions of changed predictions by place (places,), of `count` inputs each, at confidence
+    1 − `eta`; as text with its interval: "0.310 ± 0.043"."""
 
-    Raises `ValueError` for what are no shares from 0 to 1, a count below 1, and an η outside (0, 1)
-    or below 1e−300.
-    """
-
-    by_place: np.ndarray
-    count: int
-    eta: float
-
-    def __post_init__(self) -> None:
-        shares = checks.real("by_place", self.by_place)
-        if shares.ndim != 1 or not shares.size or not ((shares >= 0) & (shares <= 1)).all():
-            raise InputError("by_place are no shares (places,): give a number from 0 to 1 for each")
-        object.__setattr__(self, "by_place", shares)
-        checks.dimension("count", self.count)
-        _confidence(self.eta)
+    by_place: Annotated[Any, Reals("places", Within(least=0, most=1))]
+    count: Count
+    eta: Eta
 
     @property
     def value(self) -> float:
@@ -83,13 +88,14 @@ class Estimate:
         return f"{self.value:.3f} ± {self.radius:.3f}"
 
 
+@checked
 def sensitivity(
     model: Callable[[Any], Any],
     inputs: ArrayLike,
     change: Change,
     *,
-    eta: float = 0.05,
-    seed: int | np.random.Generator = 0,
+    eta: Eta = 0.05,
+    seed: StreamSeed = 0,
 ) -> Estimate:
     """The share of `inputs` (N, …) whose prediction changes with one place, place by place.
 
@@ -97,17 +103,13 @@ def sensitivity(
     each input; those of a torch module are `constructions.sensitivity.predictions(module)`.  A
     generator as `seed` is gone on with.
 
-    Raises `ValueError` for η outside (0, 1) or below 1e−300, a seed below 0, no inputs, predictions
-    that are no labels (floats), not one for each input or not as many for the changed inputs, a
-    change without places or that yields inputs of another shape, and for what is no model or no
-    change.
+    Raises `ValueError` for no inputs, for predictions that are no labels (floats), not one for each
+    input or not as many for the changed inputs, for a change without places or that yields inputs
+    of another shape, and for a change that cannot be called with inputs and a Generator.
     """
-    eta = _confidence(eta)
-    if not callable(model):
-        raise InputError(f"the model is a {type(model).__name__}: give a function of inputs")
-    if change in (forced, redrawn, noisy_patches) or not callable(change):
+    if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
-        raise InputError(f"the change is {shown}: give forced(V), redrawn(V) or the like")
+        raise InputError(f"the change is {shown}: give {shown}(…), called with its parameters")
     array = checks.array_of("inputs", inputs)
     if array.ndim < 2 or not array.size:
         raise InputError(f"inputs have shape {array.shape}: give at least one, (N, …)")
@@ -131,22 +133,10 @@ def sensitivity(
     return Estimate(np.array(shares), len(array), eta)
 
 
-def _confidence(eta: float) -> float:
-    """η, if it is one; else `ValueError`."""
-    eta = checks.positive_number("eta", eta)
-    if not LEAST_ETA <= eta < 1:
-        raise InputError(
-            f"eta is {eta:g}: give a number between 0 and 1, for confidence 1 − eta, that is at "
-            f"least {LEAST_ETA:g}"
-        )
-    return eta
-
-
 def _stream(seed: int | np.random.Generator) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
-    entropy = [checks.step_count("seed", seed), STREAM]
-    return np.random.default_rng(np.random.SeedSequence(entropy))
+    return np.random.default_rng(np.random.SeedSequence([int(seed), STREAM]))
 
 
 def _share(
@@ -189,10 +179,11 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
     return labels.reshape(len(labels), -1)
 
 
-def redrawn(vocabulary_size: int) -> Change:
-    """A token of (N, T) becomes a uniform one of V symbols, itself allowed; `ValueError` for
-    V < 2, and for inputs that are no such tokens."""
-    V = _at_least_two(vocabulary_size)
+@checked
+def redrawn(vocabulary_size: Symbols) -> Change:
+    """A token of (N, T) becomes a uniform one of V symbols, itself allowed; the change raises
+    `ValueError` for inputs that are no such tokens."""
+    V = vocabulary_size
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
         tokens = _tokens(inputs, V)
@@ -202,10 +193,11 @@ def redrawn(vocabulary_size: int) -> Change:
     return change
 
 
-def forced(vocabulary_size: int) -> Change:
+@checked
+def forced(vocabulary_size: Symbols) -> Change:
     """A token of (N, T) becomes a uniform one of the V − 1 other symbols, as `redrawn`; for V = 2
     it is flipped."""
-    V = _at_least_two(vocabulary_size)
+    V = vocabulary_size
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
         tokens = _tokens(inputs, V)
@@ -216,14 +208,14 @@ def forced(vocabulary_size: int) -> Change:
     return change
 
 
-def noisy_patches(size: int, sigma: float) -> Change:
+@checked
+def noisy_patches(size: Count, sigma: Positive) -> Change:
     """N(0, σ²) is added to every number in a patch of size × size pixels, of images
     (N, …, height, width), row by row of patches.
 
-    Raises `ValueError` for σ ≤ 0, a size below 1, and images that are not made of such patches or
-    contain NaN or infinite numbers.
+    The change raises `ValueError` for images that are not made of such patches or contain NaN or
+    infinite numbers.
     """
-    size, sigma = checks.dimension("size", size), checks.positive_number("sigma", sigma)
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
         images = checks.real("inputs", inputs)
@@ -241,12 +233,6 @@ def noisy_patches(size: int, sigma: float) -> Change:
                 yield noisy
 
     return change
-
-
-def _at_least_two(vocabulary_size: int) -> int:
-    if checks.dimension("vocabulary_size", vocabulary_size) < 2:
-        raise InputError("vocabulary_size is 1: a token has nothing to change to; give at least 2")
-    return vocabulary_size
 
 
 def _tokens(inputs: np.ndarray, V: int) -> np.ndarray:

@@ -12,103 +12,133 @@ differ, ½.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from theory import checks
 from theory.checks import InputError
+from theory.kinds import Array, Bits, Count, Integers, Within, checked
 from theory.sensitivity.walsh_hadamard import MOST
 from theory.sequences import all_sequences
 
 LARGEST = 100_000  # letters of a majority whose influence is a fraction
 
 
-def distinct_positions(d: int, positions: Sequence[int]) -> tuple[int, ...]:
-    """The positions as integers from 0 to d − 1, all different, at least one; else `ValueError`."""
-    d = checks.dimension("d", d)
-    array = checks.array_of("positions", positions)
-    if array.ndim != 1 or not array.size or array.dtype.kind not in "iu":
-        raise InputError(f"positions are {array.tolist()}: give a list of at least one integer")
-    if array.min() < 0 or array.max() >= d:
-        astray = array.min() if array.min() < 0 else array.max()
-        raise InputError(f"positions contain {astray}: give numbers from 0 to {d - 1}")
-    if len(np.unique(array)) != len(array):
-        raise InputError(f"positions are {array.tolist()}: give each of them once")
-    return tuple(array.tolist())
+@dataclass(frozen=True)
+class ZeroOne(Array):
+    """0 and 1, of any dtype of numbers, bool too.  Read as int64."""
+
+    entries = "0 and 1"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        right = self.example
+        return (*super().wrong, 2 - right, right - 1, 0.5 * right, right * np.nan)
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        numbers = checks.real(name, array)
+        bad = numbers[~np.isin(numbers, (0, 1))]
+        if bad.size:
+            raise self.contains(name, bad[0])
+        return array.astype(np.int64)
+
+    def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.asarray(np.arange(shape[0]) % 2)
 
 
-def _read(words: ArrayLike, positions: Sequence[int]) -> np.ndarray:
-    array = checks.tokens("words", words, 2)
-    return array[..., list(distinct_positions(array.shape[-1], positions))]
+Positions: TypeAlias = Annotated[Any, Integers("k", Within(least=0, below="d"))]
+"""Places 0 … d − 1 of words of d letters, at least one, shape (k,)."""
+InWords: TypeAlias = Annotated[Any, Integers("k", Within(least=0, below="T"))]
+"""Places 0 … T − 1 of words (…, T), at least one, shape (k,)."""
+Entries: TypeAlias = Annotated[Any, ZeroOne("2^k")]
+"""A table of 0 and 1, shape (2^k,)."""
 
 
-def subset_parity(words: ArrayLike, positions: Sequence[int]) -> np.ndarray:
+@checked
+def distinct_positions(d: Count, positions: Positions) -> tuple[int, ...]:
+    """The positions as integers from 0 to d − 1.
+
+    Raises `ValueError` unless they are all different.
+    """
+    return _distinct(positions)
+
+
+def _distinct(positions: np.ndarray) -> tuple[int, ...]:
+    if len(np.unique(positions)) < len(positions):
+        raise InputError(f"positions are {positions.tolist()}: give each of them once")
+    return tuple(positions.tolist())
+
+
+def _read(words: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    return np.asarray(words[..., list(_distinct(positions))])
+
+
+@checked
+def subset_parity(words: Bits, positions: InWords) -> np.ndarray:
     """Σ_{i ∈ positions} x_i mod 2: χ_S, as 0 and 1.
 
-    Raises `ValueError` for letters other than 0 and 1 and for positions that are not distinct
-    places of a word, as all functions here do.
+    Raises `ValueError` for positions that are not distinct, as all functions here do.
     """
     return np.asarray(_read(words, positions).sum(axis=-1) % 2)
 
 
-def conjunction(words: ArrayLike, positions: Sequence[int]) -> np.ndarray:
+@checked
+def conjunction(words: Bits, positions: InWords) -> np.ndarray:
     """[x_i = 1 for all i ∈ positions]."""
     return np.asarray(_read(words, positions).min(axis=-1))
 
 
-def junta(words: ArrayLike, positions: Sequence[int], table: ArrayLike) -> np.ndarray:
+@checked
+def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
     """table[the letters at positions, as a binary number, the first of them the highest].
 
-    table (2^k,) of 0 and 1, for k positions; `ValueError` for another length or other values.
+    table (2^k,) of 0 and 1, for k positions; `ValueError` for another length.
     """
     read = _read(words, positions)
     entries = junta_table(read.shape[-1], table)
     return np.asarray(entries[read @ (1 << np.arange(read.shape[-1])[::-1])])
 
 
-def junta_table(k: int, table: ArrayLike) -> np.ndarray:
-    """`table` as int64 (2^k,) of 0 and 1; else `ValueError`."""
-    if checks.dimension("k", k) > MOST:
-        raise InputError(f"a table for {k} positions has 2^{k} entries: give at most {MOST}")
-    entries = checks.array_of("table", table)
-    if entries.shape != (2**k,):
+@checked
+def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.ndarray:
+    """`table` as int64 (2^k,) of 0 and 1; `ValueError` for another length."""
+    if table.shape != (2**k,):
         raise InputError(
-            f"table has shape {entries.shape}: give an entry for each of the 2^{k} = {2**k} words "
+            f"table has shape {table.shape}: give an entry for each of the 2^{k} = {2**k} words "
             f"at {k} positions"
         )
-    if not np.isin(checks.real("table", entries), (0, 1)).all():
-        raise InputError("table contains other values than 0 and 1: give these alone")
-    return entries.astype(np.int64)
+    return table
 
 
-def multiplexer(words: ArrayLike, address: int) -> np.ndarray:
+@checked
+def multiplexer(words: Bits, address: Count) -> np.ndarray:
     """x_{a + n}, of words of a + 2^a letters, n the binary number of the first a = `address`.
 
-    Raises `ValueError` for words of another length, and unless a ≥ 1.
+    Raises `ValueError` for words of another length.
     """
-    a, array = checks.dimension("address", address), checks.tokens("words", words, 2)
-    if array.shape[-1] != a + 2 ** min(a, MOST):
+    a = address
+    if words.shape[-1] != a + 2 ** min(a, MOST):
         raise InputError(
-            f"words have {array.shape[-1]} letters: with {a} of address give {a} + 2^{a}"
+            f"words have {words.shape[-1]} letters: with {a} of address give {a} + 2^{a}"
         )
-    chosen = np.asarray(a + array[..., :a] @ (1 << np.arange(a)[::-1]))
-    return np.asarray(np.take_along_axis(array, chosen[..., None], axis=-1)[..., 0])
+    chosen = np.asarray(a + words[..., :a] @ (1 << np.arange(a)[::-1]))
+    return np.asarray(np.take_along_axis(words, chosen[..., None], axis=-1)[..., 0])
 
 
-def tabulated(function: Callable[[np.ndarray], np.ndarray], d: int) -> np.ndarray:
+@checked
+def tabulated(
+    function: Callable[[np.ndarray], np.ndarray], d: Annotated[Count, Within(most=MOST)]
+) -> np.ndarray:
     """The values −1 (of 1) and +1 (of 0) of a function of words (…, d) on all of them, (2^d,).
 
-    Raises `ValueError` unless 1 ≤ d ≤ 24, for what is no function, and for one whose answers (…,)
-    are not each 0 or 1: those that are −1 and +1 are a table already, and probabilities are none.
+    Raises `ValueError` for a function whose answers (…,) are not each 0 or 1: those that are −1
+    and +1 are a table already, and probabilities are none.
     """
-    if not callable(function):
-        raise InputError(f"the function is a {type(function).__name__}: give one of words (…, d)")
-    if checks.dimension("d", d) > MOST:
-        raise InputError(f"d is {d}: a table has 2^d values; give at most {MOST}")
     answers = checks.array_of("the function's answers", function(all_sequences(d, 2)))
     if answers.shape != (2**d,):
         raise InputError(
@@ -121,13 +151,12 @@ def tabulated(function: Callable[[np.ndarray], np.ndarray], d: int) -> np.ndarra
     return 1 - 2 * answers.astype(np.int64)
 
 
-def majority_mean_influence(d: int) -> Fraction:
+@checked
+def majority_mean_influence(d: Annotated[Count, Within(most=LARGEST)]) -> Fraction:
     """C(d − 1, (d − 1)/2)/2^{d−1} ~ √(2/(πd)), d odd: a letter counts where the others tie.
 
     Raises `ValueError` for an even d.
     """
-    if checks.dimension("d", d) % 2 == 0:
+    if d % 2 == 0:
         raise InputError(f"d is {d}: the majority of an even number of letters may be none")
-    if d > LARGEST:
-        raise InputError(f"d is {d}: the fraction has d binary places; give at most {LARGEST}")
     return Fraction(comb(d - 1, (d - 1) // 2), 2 ** (d - 1))

@@ -17,33 +17,32 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory.sensitivity.walsh_hadamard import letters, truth_table, walsh_hadamard
+from theory.kinds import checked
+from theory.sensitivity.walsh_hadamard import Values, letters, walsh_hadamard
 
 
-def sensitive_letters(values: ArrayLike) -> np.ndarray:
-    """#{ i : f(x) ≠ f(x^{⊕i}) } for all words x, (2^d,) int64.
-
-    Raises `ValueError` as `truth_table` does, as all functions here do.
-    """
+@checked
+def sensitive_letters(values: Values) -> np.ndarray:
+    """#{ i : f(x) ≠ f(x^{⊕i}) } for all words x, (2^d,) int64."""
     return _flips(values).sum(axis=0)
 
 
-def _flips(values: ArrayLike) -> np.ndarray:
+def _flips(table: np.ndarray) -> np.ndarray:
     """Whether f(x) ≠ f(x^{⊕i}), (d, 2^d)."""
-    table = truth_table(values)
     d, words = letters(table), np.arange(table.size)
     return np.array([table != table[words ^ 1 << d - 1 - i] for i in range(d)])
 
 
-def influences(values: ArrayLike) -> list[Fraction]:
+@checked
+def influences(values: Values) -> list[Fraction]:
     """Inf_1, …, Inf_d, by counting the words at which a flipped letter changes f."""
     flips = _flips(values)
     return [Fraction(count, flips.shape[1]) for count in flips.sum(axis=1).tolist()]
 
 
-def influences_by_spectrum(values: ArrayLike) -> list[Fraction]:
+@checked
+def influences_by_spectrum(values: Values) -> list[Fraction]:
     """Inf_1, …, Inf_d, as Σ_{S ∋ i} f̂(S)²."""
     spectrum = walsh_hadamard(values)
     d, sets, squares = letters(spectrum), np.arange(spectrum.size), spectrum**2
@@ -51,23 +50,26 @@ def influences_by_spectrum(values: ArrayLike) -> list[Fraction]:
     return [Fraction(int(total), 4**d) for total in sums]
 
 
-def total_influence(values: ArrayLike) -> Fraction:
+@checked
+def total_influence(values: Values) -> Fraction:
     """I(f), the mean number of letters to which f is sensitive."""
     return sum(influences(values), start=Fraction(0))
 
 
-def mean_influence(values: ArrayLike) -> Fraction:
+@checked
+def mean_influence(values: Values) -> Fraction:
     """Sens(f) = I(f)/d: the chance that a random flip changes f [Vasudeva2024]."""
     each = influences(values)
     return sum(each, start=Fraction(0)) / len(each)
 
 
-def max_sensitivity(values: ArrayLike) -> int:
+@checked
+def max_sensitivity(values: Values) -> int:
     """s(f)."""
     return int(sensitive_letters(values).max())
 
 
-def variance(values: ArrayLike) -> Fraction:
+@checked
+def variance(values: Values) -> Fraction:
     """1 − (E f)²."""
-    table = truth_table(values)
-    return 1 - Fraction(int(table.sum()), table.size) ** 2
+    return 1 - Fraction(int(values.sum()), values.size) ** 2

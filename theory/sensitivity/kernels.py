@@ -29,61 +29,60 @@ Everything here is exact for coefficients that are fractions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
-from math import comb, isfinite
-from numbers import Rational
-from typing import Any
+from math import comb
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, Exact, Finite, Steps, Within, checked
 from theory.sequences import all_sequences
 
 MOST_EXACT = 300  # letters of a kernel whose eigenvalues are multiplied out
 MOST = 16  # letters of a cube that is gone through word by word
+MOST_STEPS = 1000  # of a walk
+
+Letters: TypeAlias = Annotated[Count, Within(most=MOST_EXACT)]
+"""Letters d ≤ 300 of a cube: fractions have d binary places."""
+Exponent: TypeAlias = Annotated[Steps, Within(most=MOST_EXACT)]
+"""An exponent, at most 300."""
+Coefficients: TypeAlias = Iterable[Exact | Finite]
+"""c_0, c_1, …; floats are taken as the fractions that they are."""
 
 
-def by_minus_ones(d: int, k: int) -> list[int]:
+@checked
+def by_minus_ones(d: Letters, k: Annotated[Steps, Within(most="d")]) -> list[int]:
     """Σ χ_S(x) over the words with j letters −1, j = 0 … d, |S| = k: Σ_i (−1)^i C(k, i)·
-    C(d − k, j − i).  Raises `ValueError` unless d ≥ 1 and 0 ≤ k ≤ d."""
-    d, k = _sizes(d, k)
+    C(d − k, j − i)."""
     return [
         sum((-1) ** i * comb(k, i) * comb(d - k, j - i) for i in range(min(j, k) + 1))
         for j in range(d + 1)
     ]
 
 
-def shift_polynomial(minus: int, plus: int) -> list[int]:
-    """The coefficients of (1 − z)^minus (1 + z)^plus, multiplied out, from that of 1 on.
-
-    Raises `ValueError` for exponents below 0.
-    """
+@checked
+def shift_polynomial(minus: Exponent, plus: Exponent) -> list[int]:
+    """The coefficients of (1 − z)^minus (1 + z)^plus, multiplied out, from that of 1 on."""
     coefficients = [1]
-    signs = [-1] * checks.step_count("minus", minus) + [1] * checks.step_count("plus", plus)
-    for sign in signs:
+    for sign in [-1] * minus + [1] * plus:
         shifted = [0, *coefficients]
         coefficients = [a + sign * b for a, b in zip([*coefficients, 0], shifted, strict=True)]
     return coefficients
 
 
-def power_series(coefficients: Sequence[Fraction], t: Fraction) -> Fraction:
-    """Φ(t) = Σ_m c_m t^m.
-
-    Floats are taken as the fractions that they are.  Raises `ValueError`, as all functions of
-    coefficients here do, unless all are finite real numbers.
-    """
-    total, t = Fraction(0), _exact("t", t)
-    for c in reversed(_all_exact(coefficients)):
-        total = total * t + c
+@checked
+def power_series(coefficients: Coefficients, t: Exact | Finite) -> Fraction:
+    """Φ(t) = Σ_m c_m t^m; floats are taken as the fractions that they are."""
+    total, at = Fraction(0), Fraction(t)
+    for c in reversed(list(coefficients)):
+        total = total * at + Fraction(c)
     return total
 
 
-def eigenvalues(coefficients: Sequence[Fraction], d: int) -> list[Fraction]:
-    """μ_0, …, μ_d of Φ with these coefficients, by (1).  Raises `ValueError` unless d ≥ 1."""
-    if checks.dimension("d", d) > MOST_EXACT:
-        raise InputError(f"d is {d}: fractions of d binary places; give at most {MOST_EXACT}")
+@checked
+def eigenvalues(coefficients: Coefficients, d: Letters) -> list[Fraction]:
+    """μ_0, …, μ_d of Φ with these coefficients, by (1)."""
     values = [power_series(coefficients, Fraction(d - 2 * j, d)) for j in range(d + 1)]
     return [
         sum((a * v for a, v in zip(shift_polynomial(k, d - k), values, strict=True)), Fraction(0))
@@ -92,10 +91,11 @@ def eigenvalues(coefficients: Sequence[Fraction], d: int) -> list[Fraction]:
     ]
 
 
-def eigenvalues_by_definition(coefficients: Sequence[Fraction], d: int) -> list[Fraction]:
-    """μ_0, …, μ_d, as means over all words.  Raises `ValueError` unless 1 ≤ d ≤ 16."""
-    if checks.dimension("d", d) > MOST:
-        raise InputError(f"d is {d}: all 2^d words are gone through; give at most {MOST}")
+@checked
+def eigenvalues_by_definition(
+    coefficients: Coefficients, d: Annotated[Count, Within(most=MOST)]
+) -> list[Fraction]:
+    """μ_0, …, μ_d, as means over all 2^d words, d ≤ 16."""
     cube = 1 - 2 * all_sequences(d, 2)
     kernel = [power_series(coefficients, Fraction(total, d)) for total in cube.sum(1).tolist()]
     found = []
@@ -105,45 +105,24 @@ def eigenvalues_by_definition(coefficients: Sequence[Fraction], d: int) -> list[
     return found
 
 
-def walks(d: int, steps: int) -> list[int]:
+@checked
+def walks(d: Letters, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[int]:
     """Walks of so many steps on the cube of d letters from ∅ to a given set of k, k = 0 … d.
 
     The last step adds one of the k letters, or removes one of the others:
-    a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1).  Raises `ValueError` unless d ≥ 1 and
-    steps ≥ 0.
+    a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1).
     """
-    d = checks.dimension("d", d)
     counts = [1] + [0] * d
-    for _ in range(checks.step_count("steps", steps)):
+    for _ in range(steps):
         padded = [0, *counts, 0]
         counts = [k * padded[k] + (d - k) * padded[k + 2] for k in range(d + 1)]
     return counts
 
 
-def on_two_letters_less(coefficients: Sequence[Fraction], d: int) -> list[Fraction]:
-    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d).  Raises `ValueError` unless d ≥ 3."""
-    if checks.dimension("d", d) < 3:
-        raise InputError(f"d is {d}: give at least 3, so that a cube is left")
+@checked
+def on_two_letters_less(
+    coefficients: Coefficients, d: Annotated[Count, Within(least=3)]
+) -> list[Fraction]:
+    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), for a cube of d − 2 ≥ 1 letters."""
     shrunk = Fraction(d - 2, d)
-    return [c * shrunk**m for m, c in enumerate(_all_exact(coefficients))]
-
-
-def _all_exact(coefficients: Sequence[Fraction]) -> list[Fraction]:
-    if isinstance(coefficients, str) or not isinstance(coefficients, Iterable):
-        raise InputError(f"coefficients are {coefficients!r}: give a list of numbers")
-    return [_exact("a coefficient", c) for c in coefficients]
-
-
-def _exact(name: str, value: Any) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, bool) or not isinstance(value, Rational | float) or not isfinite(value):
-        raise InputError(f"{name} is {value!r}: give a fraction, or another finite real number")
-    return Fraction(value)
-
-
-def _sizes(d: int, k: int) -> tuple[int, int]:
-    d, k = checks.dimension("d", d), checks.step_count("k", k)
-    if k > d:
-        raise InputError(f"k is {k} and d is {d}: a set has at most d letters")
-    return d, k
+    return [Fraction(c) * shrunk**m for m, c in enumerate(coefficients)]

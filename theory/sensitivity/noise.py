@@ -14,55 +14,47 @@ which for δ ≤ ½ is Bernoulli's, for k ≤ 1 an equality, and for δ ≥ ½, 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Exact, Finite, Probability, Within, checked
 from theory.sensitivity.walsh_hadamard import (
-    few_letters,
+    FewValues,
+    Values,
     fourier_weights,
     letters,
     set_sizes,
-    truth_table,
 )
 
+Chance: TypeAlias = Annotated[Exact, Within(least=0, most=1)] | Probability
+"""A number from 0 to 1: a Fraction where it is exact, else a float."""
+Correlation: TypeAlias = (
+    Annotated[Exact, Within(least=-1, most=1)] | Annotated[Finite, Within(least=-1, most=1)]
+)
+"""A number from −1 to 1: a Fraction where it is exact, else a float."""
 
-def probability(name: str, value: Any) -> Any:
-    """`value`, a number from 0 to 1 and no bool; else `ValueError`."""
-    array = checks.real(name, value)
-    if array.ndim or isinstance(value, (bool, np.bool_)) or not 0 <= array <= 1:
-        raise InputError(f"{name} is {value}: give a number from 0 to 1")
-    return value
 
-
-def noise_stability(values: ArrayLike, rho: Any) -> Any:
-    """Stab_ρ(f), the correlation E f(x) f(y) for ρ in [−1, 1].
-
-    Raises `ValueError` as `truth_table` does, and for a ρ outside [−1, 1] or that is a bool.
-    """
-    array = checks.real("rho", rho)
-    if array.ndim or isinstance(rho, (bool, np.bool_)) or not -1 <= array <= 1:
-        raise InputError(f"rho is {rho}: give a number from −1 to 1")
+@checked
+def noise_stability(values: Values, rho: Correlation) -> Any:
+    """Stab_ρ(f), the correlation E f(x) f(y) for ρ in [−1, 1]."""
     return sum(rho**k * weight for k, weight in enumerate(fourier_weights(values)))
 
 
-def noise_sensitivity(values: ArrayLike, delta: Any) -> Any:
-    """NS_δ(f).  Raises `ValueError` as `truth_table` does, and for a δ outside [0, 1]."""
-    delta = probability("delta", delta)
+@checked
+def noise_sensitivity(values: Values, delta: Chance) -> Any:
+    """NS_δ(f)."""
     return (1 - noise_stability(values, 1 - 2 * delta)) / 2
 
 
-def noise_sensitivity_by_definition(values: ArrayLike, delta: Any) -> Any:
+@checked
+def noise_sensitivity_by_definition(values: FewValues, delta: Chance) -> Any:
     """`noise_sensitivity`, summed over all pairs of words, in 4^d steps; so d is at most 14."""
-    delta, table = probability("delta", delta), few_letters(truth_table(values))
-    d, words = letters(table), np.arange(table.size)
+    d, words = letters(values), np.arange(values.size)
     apart, total = set_sizes(d), 0 * delta
     by_distance = np.zeros(d + 1, dtype=np.int64)
     for x in words:
-        np.add.at(by_distance, apart[words ^ x], table[x] != table)
+        np.add.at(by_distance, apart[words ^ x], values[x] != values)
     for m, pairs in enumerate(by_distance.tolist()):
-        total += Fraction(pairs, table.size) * delta**m * (1 - delta) ** (d - m)
+        total += Fraction(pairs, values.size) * delta**m * (1 - delta) ** (d - m)
     return total

@@ -24,52 +24,60 @@ is one of a hybrid argument: tokens must be independent, and replacements of the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import comb
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
-from theory.sensitivity.noise import probability
+from theory.kinds import Count, Integers, Within, checked
+from theory.sensitivity.noise import Chance
 
 WORK = 2**27  # numbers that are gone through: of all sequences for all sets, or all pairs
 
 
-def answer_table(answers: ArrayLike, vocabulary_size: int) -> np.ndarray:
-    """Answers (V^T,), whole numbers, as an array of T axes of V entries, numbered from 0.
+@dataclass(frozen=True)
+class _Answers(Integers):
+    """Integers, or truth values.  Read as int64."""
 
-    Raises `ValueError` unless V ≥ 2 and there are V^T answers, T ≥ 1, that are integers.
-    """
-    V, array = (
-        checks.dimension("vocabulary_size", vocabulary_size),
-        checks.array_of("answers", answers),
-    )
-    if V < 2:
-        raise InputError("vocabulary_size is 1: a token has nothing to change to; give at least 2")
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        wrong = super().wrong
+        return tuple(each for each in wrong if getattr(each, "dtype", None) != np.dtype(bool))
+
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        return super()._entries(name, array.astype(np.int64) if array.dtype == bool else array)
+
+
+Answers: TypeAlias = Annotated[Any, _Answers("V^T")]
+"""Answers on all sequences, integers or truth values, shape (V^T,)."""
+Symbols: TypeAlias = Annotated[Count, Within(least=2)]
+"""V ≥ 2 symbols, so that a token has another one to change to."""
+
+
+def _table(answers: np.ndarray, V: int) -> np.ndarray:
+    """Answers (V^T,) as an array of T axes of V entries, numbered from 0."""
     T = 0
-    while array.size > V**T:
+    while answers.size > V**T:
         T += 1
-    if array.ndim != 1 or T < 1 or array.size != V**T:
+    if T < 1 or answers.size != V**T:
         raise InputError(
-            f"answers have shape {array.shape}: give those on all {V}^T sequences, T ≥ 1"
+            f"answers have shape {answers.shape}: give those on all {V}^T sequences, T ≥ 1"
         )
-    if array.dtype.kind not in "biu":
-        raise InputError(f"answers are of type {array.dtype}: give whole numbers")
-    _, numbered = np.unique(array, return_inverse=True)
+    _, numbered = np.unique(answers, return_inverse=True)
     return numbered.reshape((V,) * T)
 
 
-def redrawn_profile(answers: ArrayLike, vocabulary_size: int) -> list[Fraction]:
+@checked
+def redrawn_profile(answers: Answers, vocabulary_size: Symbols) -> list[Fraction]:
     """P(f(x) ≠ f(x^{i→u})) for each position, by counting all pairs of sequences that differ in i.
 
-    Raises `ValueError` as `answer_table` does, as all functions here do.
+    Raises `ValueError` unless there are V^T answers, T ≥ 1, as all functions here do.
     """
-    table = answer_table(answers, vocabulary_size)
-    V = table.shape[0]
+    V, table = vocabulary_size, _table(answers, vocabulary_size)
     profile = []
     for axis in range(table.ndim):
         lines = np.moveaxis(table, axis, 0)
@@ -78,19 +86,21 @@ def redrawn_profile(answers: ArrayLike, vocabulary_size: int) -> list[Fraction]:
     return profile
 
 
-def forced_profile(answers: ArrayLike, vocabulary_size: int) -> list[Fraction]:
+@checked
+def forced_profile(answers: Answers, vocabulary_size: Symbols) -> list[Fraction]:
     """P(f(x) ≠ f(x^{i→u}) | u ≠ x_i) for each position."""
     V = vocabulary_size
     return [Fraction(V, V - 1) * each for each in redrawn_profile(answers, V)]
 
 
-def efron_stein_weights(answers: ArrayLike, vocabulary_size: int) -> list[Fraction]:
+@checked
+def efron_stein_weights(answers: Answers, vocabulary_size: Symbols) -> list[Fraction]:
     """Σ_{|S| = k} ‖e^{=S}‖², k = 0 … T; together 1.
 
     E‖E[e_f | x_J]‖² = Σ_{S ⊆ J} ‖e^{=S}‖², so that with M_j their sum over |J| = j it is
     Σ_j (−1)^{k−j} C(T − j, k − j) M_j.
     """
-    table = answer_table(answers, vocabulary_size)
+    table = _table(answers, vocabulary_size)
     V, T, n_answers = table.shape[0], table.ndim, int(table.max()) + 1
     if n_answers * table.size * 2**T > WORK:
         raise InputError(
@@ -117,17 +127,19 @@ def _sums(one_hot: np.ndarray, T: int) -> Iterator[tuple[int, np.ndarray]]:
         yield sum(kept), one_hot.sum(axis=others)
 
 
-def change_when_redrawn(answers: ArrayLike, vocabulary_size: int, delta: Any) -> Any:
-    """P(f changes when each token is redrawn with probability δ); also `ValueError` for a δ outside
-    [0, 1]."""
-    delta = probability("delta", delta)
+@checked
+def change_when_redrawn(answers: Answers, vocabulary_size: Symbols, delta: Chance) -> Any:
+    """P(f changes when each token is redrawn with probability δ)."""
     weights = efron_stein_weights(answers, vocabulary_size)
     return 1 - sum((1 - delta) ** k * weight for k, weight in enumerate(weights))
 
 
-def change_when_redrawn_by_definition(answers: ArrayLike, vocabulary_size: int, delta: Any) -> Any:
+@checked
+def change_when_redrawn_by_definition(
+    answers: Answers, vocabulary_size: Symbols, delta: Chance
+) -> Any:
     """`change_when_redrawn`, summed over all pairs of sequences."""
-    delta, table = probability("delta", delta), answer_table(answers, vocabulary_size)
+    table = _table(answers, vocabulary_size)
     V, T = table.shape[0], table.ndim
     if table.size**2 > WORK:
         raise InputError(f"{V}^{T} sequences have more than {WORK} pairs: give fewer tokens")
@@ -142,7 +154,7 @@ def change_when_redrawn_by_definition(answers: ArrayLike, vocabulary_size: int, 
     )
 
 
-def hybrid_bound(answers: ArrayLike, vocabulary_size: int, delta: Any) -> Any:
-    """δ·T·Sens, redrawn; also `ValueError` for a δ outside [0, 1]."""
-    profile = redrawn_profile(answers, vocabulary_size)
-    return probability("delta", delta) * sum(profile, start=Fraction(0))
+@checked
+def hybrid_bound(answers: Answers, vocabulary_size: Symbols, delta: Chance) -> Any:
+    """δ·T·Sens, redrawn."""
+    return delta * sum(redrawn_profile(answers, vocabulary_size), start=Fraction(0))

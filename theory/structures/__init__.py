@@ -28,8 +28,6 @@ from theory.structures.bucket_table import (
     table_of,
 )
 from theory.structures.clouds import (
-    as_cloud,
-    beside_cloud,
     hard_cloud,
     nearest_in_cloud,
     sphere_cloud,
@@ -63,13 +61,7 @@ from theory.structures.interpolation_search import interpolated, interpolation_s
 from theory.structures.kd_tree import in_order, kd_order, kd_search
 from theory.structures.lookup import Strategy, accuracy_by_lookup, found, looked_at
 from theory.structures.one_cell import cell_bits, packed, unpacked
-from theory.structures.points import (
-    as_points,
-    as_queries,
-    hard_points,
-    nearest,
-    uniform_points,
-)
+from theory.structures.points import hard_points, nearest, uniform_points
 from theory.structures.rows import band_order, found_at_once, row_order
 from theory.structures.sketch_law import count_min_error
 from theory.structures.sketches import (
@@ -88,12 +80,8 @@ from theory.structures.treap import found_by_depth, most_by_weight, treap_depths
 __all__ = [
     "Strategy",
     "accuracy_by_lookup",
-    "as_cloud",
-    "as_points",
-    "as_queries",
     "balanced_hashes",
     "band_order",
-    "beside_cloud",
     "best_answers",
     "best_fixed",
     "best_trees",

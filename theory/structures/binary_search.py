@@ -14,18 +14,23 @@ nearest neighbour with probability 1/(N + 1), half of the two spacings beside it
 both ends.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from theory import checks
-from theory.checks import InputError
-from theory.structures.lookup import MOST_LOOKUPS, Lookups
+from theory.kinds import Count, Within, checked
+from theory.structures.lookup import LookupCount, Lookups
+from theory.structures.points import NumberArray, Size
 
-MOST_LISTED = 10**6
+CellCount: TypeAlias = Annotated[Count, Within(most=10**6)]
+"""An integer from 1 to 10^6."""
 
 
-def binary_search(q: np.ndarray, N: int) -> Lookups:
+@checked
+def binary_search(q: NumberArray, N: Size) -> Lookups:
     """The strategy: cells (…,) for queries (…,) in N cells, see `lookup.py`."""
     lo, hi = np.full(q.shape, -1), np.full(q.shape, N)
     while True:
@@ -34,13 +39,9 @@ def binary_search(q: np.ndarray, N: int) -> Lookups:
         lo, hi = np.where(right, np.maximum(cell, lo), lo), np.where(right, hi, cell)
 
 
-def depths(N: int) -> np.ndarray:
-    """The lookup, from 1, at which each of N cells is looked at when it is on the way, (N,).
-
-    Raises ValueError for N < 1 or above a million.
-    """
-    if checks.dimension("N", N) > MOST_LISTED:
-        raise InputError(f"N is {N}: give at most {MOST_LISTED} cells")
+@checked
+def depths(N: CellCount) -> np.ndarray:
+    """The lookup, from 1, at which each of N cells is looked at when it is on the way, (N,)."""
     at, brackets, depth = np.zeros(N, dtype=np.int64), [(-1, N)], 0
     while brackets:
         depth, deeper = depth + 1, []
@@ -53,14 +54,12 @@ def depths(N: int) -> np.ndarray:
     return at
 
 
-def binary_accuracy(N: int, lookups: int) -> list[Fraction]:
-    """Its accuracy by lookup on N uniform points and a uniform query, exactly.
-
-    Raises ValueError for counts below 1, N above a million, and more than 10^5 lookups.
-    """
-    depth, M = depths(N), checks.dimension("lookups", lookups, MOST_LOOKUPS)
+@checked
+def binary_accuracy(N: CellCount, lookups: LookupCount) -> list[Fraction]:
+    """Its accuracy by lookup on N uniform points and a uniform query, exactly."""
+    depth = depths(N)
     ends = np.ones(N, dtype=np.int64)
     ends[0] += 1
     ends[-1] += 1  # twice, where there is one point
-    shares = [Fraction(int((1 + ends)[depth <= i].sum()), 2 * (N + 1)) for i in range(1, M + 1)]
-    return shares
+    places = np.bincount(depth, weights=1 + ends, minlength=lookups + 1).cumsum()
+    return [Fraction(int(places[i]), 2 * (N + 1)) for i in range(1, lookups + 1)]

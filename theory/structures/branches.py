@@ -10,24 +10,29 @@ The most targets that strategies reach are found by trying all of them: from the
 that are left, a lookup at c finds c if it is one, and parts the others by what it says.
 """
 
+from __future__ import annotations
+
 from functools import cache
+from typing import Annotated
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Steps, Within, checked
 
-MOST = 4  # levels
+MOST = 4  # levels of which all strategies are tried
 
 
-def parting(cell: int, target: int, levels: int) -> tuple[int, int]:
+@checked
+def parting(
+    cell: Steps, target: Steps, levels: Annotated[Count, Within(most=60)]
+) -> tuple[int, int]:
     """The side, −1 or 1, on which the target is, and the depth of the lowest common ancestor of two
     cells of 2^levels − 1; (0, depth of the cell) where they are one.
 
-    Raises ValueError for levels < 1 or above 60 and for what are no cells.
+    Raises ValueError for what are no cells.
     """
-    N = 2 ** checks.dimension("levels", levels, 60) - 1
-    c, t = checks.step_count("cell", cell), checks.step_count("target", target)
+    N, c, t = 2**levels - 1, cell, target
     if max(c, t) >= N:
-        raise InputError(f"cells {c} and {t}: give numbers from 0 to {N - 1}")
+        raise InputError(f"cell is {c} and target is {t}: give cells from 0 to {N - 1}")
     lo, hi, depth = -1, N, 0
     while True:
         middle = (lo + hi) // 2
@@ -36,16 +41,12 @@ def parting(cell: int, target: int, levels: int) -> tuple[int, int]:
         lo, hi, depth = (middle, hi, depth + 1) if c > middle else (lo, middle, depth + 1)
 
 
-def most_by_branches(levels: int, lookups: int) -> int:
+@checked
+def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps) -> int:
     """The most of 2^levels − 1 targets that `lookups` lookups find that learn where branches part,
     by trying all strategies.
-
-    Raises ValueError for more than 4 levels, and counts below 1 or 0.
     """
-    L, M = checks.dimension("levels", levels), min(checks.step_count("lookups", lookups), 2**MOST)
-    if L > MOST:
-        raise InputError(f"levels is {L}: give at most {MOST}, as all strategies are tried")
-    cells = range(2**L - 1)
+    cells = range(2**levels - 1)
 
     @cache
     def most(left: frozenset[int], more: int) -> int:
@@ -58,7 +59,7 @@ def most_by_branches(levels: int, lookups: int) -> int:
     def parts(left: frozenset[int], c: int) -> list[frozenset[int]]:
         told = dict[tuple[int, int], set[int]]()
         for t in left - {c}:
-            told.setdefault(parting(c, t, L), set()).add(t)
+            told.setdefault(parting(c, t, levels), set()).add(t)
         return [frozenset(part) for part in told.values()]
 
-    return most(frozenset(cells), M)
+    return most(frozenset(cells), min(lookups, 2**MOST))

@@ -14,82 +14,77 @@ piece give the integral up to rounding.
 For T → ∞ at fixed N the share tends to 1.
 """
 
+from __future__ import annotations
+
 from functools import cache
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.structures.points import as_points, as_queries
+from theory.kinds import Count, Reals, Within, checked
+from theory.structures.points import End, NumberArray, Points, Queries, Size, check_range
 
 GRID = 2**10  # middles of queries, in all buckets together, at least
-MOST = 1024  # points
-MOST_CELLS = 10**9  # of which float64 knows the bucket
+Integrated: TypeAlias = Annotated[Count, Within(most=1024)]
+"""An integer from 1 to 1024: points, or cells, over which is integrated."""
+Places: TypeAlias = Annotated[Any, Reals("...", Within(least=0, most=1))]
+"""Numbers from 0 to 1, of any shape."""
 
 
-def bucket_of(queries: ArrayLike, cells: int, low: float, high: float) -> np.ndarray:
-    """⌊T(q − low)/(high − low)⌋ of queries (…,), and T − 1 of q = high.
+@checked
+def bucket_of(queries: NumberArray, cells: Size, low: End, high: End) -> np.ndarray:
+    """⌊T(q − low)/(high − low)⌋ of queries (…,), T = `cells`, and T − 1 of q = high.
 
-    Raises ValueError for cells < 1 or above 10^9, unless low < high, and for a query outside of the
-    range.
+    Raises ValueError unless low < high, and for a query outside of the range.
     """
-    T, q = checks.dimension("cells", cells, MOST_CELLS), checks.real("queries", queries)
-    low, high = checks.finite_number("low", low), checks.finite_number("high", high)
-    if not low < high:
-        raise InputError(f"the range is from {low:g} to {high:g}: give low < high")
-    if not ((q >= low) & (q <= high)).all():
+    check_range(low, high)
+    if not ((queries >= low) & (queries <= high)).all():
         raise InputError(f"queries are not all from {low:g} to {high:g}: give the range of them")
-    return np.minimum(np.floor(T * (q - low) / (high - low)), T - 1).astype(np.int64)
+    bucket = np.floor(cells * (queries - low) / (high - low))
+    return np.asarray(np.minimum(bucket, cells - 1), dtype=np.int64)
 
 
-def table_of(points: ArrayLike, cells: int, low: float, high: float) -> np.ndarray:
-    """The cell that each of T extra cells names, for ascending points (…, N), (…, T): of two points
-    as near to the middle, the first.
+@checked
+def table_of(points: Points, cells: Size, low: End, high: End) -> np.ndarray:
+    """The cell that each of T = `cells` extra cells names, for ascending points (…, N), (…, T): of
+    two points as near to the middle, the first.
 
-    Raises ValueError for cells < 1, unless low < high, for what no memory holds, and as
-    `as_points`.
+    Raises ValueError unless low < high, and for what no memory holds.
     """
-    x, T = as_points(points), checks.dimension("cells", cells, MOST_CELLS)
+    x, T = points, cells
     machine.fits_in_memory(
         f"{T:.3g} cells beside {x.size} points", 24 * T * x.size, "take fewer cells"
     )
-    ends = checks.finite_number("low", low), checks.finite_number("high", high)
-    if not ends[0] < ends[1]:
-        raise InputError(f"the range is from {low:g} to {high:g}: give low < high")
+    check_range(low, high)
     middle = _middles(np.arange(T), T, low, high)
     return abs(2 * T * x[..., None, :] - middle[:, None]).argmin(-1)
 
 
-def _middles(bucket: np.ndarray, T: int, low: float, high: float) -> np.ndarray:
+def _middles(bucket: np.ndarray, T: int, low: Any, high: Any) -> np.ndarray:
     """2T times the middles of buckets, so that whole numbers are compared exactly."""
     return np.asarray(2 * T * low + (2 * bucket + 1) * (high - low))
 
 
-def table_lookup(
-    points: ArrayLike, queries: ArrayLike, cells: int, low: float, high: float
-) -> np.ndarray:
+@checked
+def table_lookup(points: Points, queries: Queries, cells: Size, low: End, high: End) -> np.ndarray:
     """The cell (…, m) at which the second lookup is, for ascending points (…, N) and queries
     (…, m).
 
-    Raises ValueError as `bucket_of` and `table_of`.
+    Raises ValueError as `bucket_of`.
     """
-    x = as_points(points)
-    q = as_queries(queries, x)
-    middle = _middles(bucket_of(q, cells, low, high), cells, low, high)
-    return abs(2 * cells * x[..., None, :] - middle[..., None]).argmin(-1)
+    middle = _middles(bucket_of(queries, cells, low, high), cells, low, high)
+    return abs(2 * cells * points[..., None, :] - middle[..., None]).argmin(-1)
 
 
-def table_accuracy(N: int, cells: int) -> float:
+@checked
+def table_accuracy(N: Integrated, cells: Integrated) -> float:
     """The share of uniform queries whose nearest of N uniform points T = `cells` extra cells name.
 
-    The mean over the query is that over the middles of at least `GRID` places.  Raises ValueError
-    for counts below 1, and N or T above 1024.
+    The mean over the query is that over the middles of at least `GRID` places.
     """
-    n, T = checks.dimension("N", N), checks.dimension("cells", cells)
-    if max(n, T) > MOST:
-        raise InputError(f"N is {n} and cells are {T}: give at most {MOST}")
-    return _accuracy(n, T)
+    return _accuracy(N, cells)
 
 
 @cache
@@ -100,16 +95,15 @@ def _accuracy(n: int, T: int) -> float:
     return float(share_a_neighbour(n, np.minimum(q, middle), np.maximum(q, middle)).mean())
 
 
-def share_a_neighbour(N: int, u: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """P(u and v have one nearest neighbour) among N uniform points on (0, 1), (…,), 0 ≤ u ≤ v ≤ 1.
+@checked
+def share_a_neighbour(N: Integrated, u: Places, v: Places) -> np.ndarray:
+    """P(u and v have one nearest neighbour) among N uniform points on (0, 1), (…,), u ≤ v.
 
-    Raises ValueError for N < 1 or above 1024, and for other u and v.
+    Raises ValueError for other u and v.
     """
-    if checks.dimension("N", N) > MOST:
-        raise InputError(f"N is {N}: give at most {MOST} points")
-    a, b = checks.real("u", u), checks.real("v", v)
-    if a.shape != b.shape or not ((a >= 0) & (a <= b) & (b <= 1)).all():
-        raise InputError("u and v are not 0 ≤ u ≤ v ≤ 1: give them in ascending order")
+    a, b = u, v
+    if (a > b).any():
+        raise InputError("u and v are not u ≤ v everywhere: give them in ascending order")
     nodes, weights = np.polynomial.legendre.leggauss((N + 1) // 2)
     zero = np.zeros_like(a)
     breaks = np.stack([zero, a, b, zero + 1, 2 * a, 2 * b - 1], axis=-1)

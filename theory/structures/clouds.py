@@ -13,97 +13,79 @@ near the first.  Distributions:
 The hard line is that of `points.py`; [Salemohamed2025] has a hard plane, and ours need not be it.
 """
 
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
-from theory.checks import InputError
-from theory.structures.points import as_numbers, drawn_by, hard_points
+from theory import machine
+from theory.kinds import Finite, Numbers, Seed, Within, checked
+from theory.structures.points import Levels, Size, check_memory, hard_points
 
-
-def as_cloud(points: ArrayLike) -> np.ndarray:
-    """`points` (…, N, d) as they are, whole numbers or float64.
-
-    Raises ValueError for what are no finite numbers, no points at all, and for d < 1.
-    """
-    array = as_numbers("points", points)
-    if array.ndim < 2 or 0 in array.shape[-2:]:
-        raise InputError(
-            f"points have shape {array.shape}: give rows (…, N, d) of at least one point"
-        )
-    return array
+Cloud: TypeAlias = Annotated[Any, Numbers("... N d")]
+"""Points in d dimensions, shape (…, N, d)."""
+CloudQueries: TypeAlias = Annotated[Any, Numbers("... m d", empty=True)]
+"""Queries of points in d dimensions, shape (…, m, d)."""
 
 
-def beside_cloud(queries: ArrayLike, points: np.ndarray) -> np.ndarray:
-    """`queries` (…, m, d) beside points (…, N, d), whose leading dimensions and d they have.
-
-    Raises ValueError for what are no finite numbers, and for other shapes.
-    """
-    array = as_numbers("queries", queries)
-    alike = array.ndim >= 2 and array.shape[:-2] == points.shape[:-2]
-    if not alike or array.shape[-1] != points.shape[-1]:
-        raise InputError(
-            f"queries have shape {array.shape} and points {points.shape}: give as many rows "
-            "(…, m, d) of the same dimension"
-        )
-    return array
-
-
-def nearest_in_cloud(points: ArrayLike, queries: ArrayLike) -> np.ndarray:
+@checked
+def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
     """argmin_a ‖x_a − q‖ for points (…, N, d) and queries (…, m, d), (…, m): by definition.
 
-    Raises ValueError as `as_cloud` and `beside_cloud`.
+    Raises ValueError for what no memory holds.
     """
-    x = as_cloud(points)
-    q = beside_cloud(queries, x)
     machine.fits_in_memory(
-        f"the distances of {x.shape} points and {q.shape} queries",
-        16 * q.size * x.shape[-2],
+        f"the distances of {points.shape} points and {queries.shape} queries",
+        16 * queries.size * points.shape[-2],
         "take fewer queries",
     )
-    return ((x[..., None, :, :] - q[..., :, None, :]) ** 2).sum(-1).argmin(-1)
+    return ((points[..., None, :, :] - queries[..., :, None, :]) ** 2).sum(-1).argmin(-1)
 
 
+@checked
 def uniform_cloud(
-    sets: int, N: int, d: int, m: int, rng: np.random.Generator
+    sets: Size, N: Size, d: Size, m: Size, rng: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (sets, N, d) and queries (sets, m, d).  Raises ValueError for counts below 1, and for
-    what no memory holds."""
-    rng = drawn_by(rng, sets, N, m, d)
-    count, d = checks.dimension("sets", sets), checks.dimension("d", d)
-    x = rng.uniform(size=(count, checks.dimension("N", N), d))
-    return x, rng.uniform(size=(count, checks.dimension("m", m), d))
+    """Points (sets, N, d) and queries (sets, m, d).  Raises ValueError for what no memory holds."""
+    check_memory(sets, N, m, d)
+    x = rng.uniform(size=(sets, N, d))
+    return x, rng.uniform(size=(sets, m, d))
 
 
+@checked
 def hard_cloud(
-    sets: int, levels: int, d: int, m: int, rng: np.random.Generator
+    sets: Size, levels: Levels, d: Size, m: Size, rng: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (sets, 2^levels − 1, d) and queries (sets, m, d).
 
-    Raises ValueError for counts below 1 and as `hard_points`.
+    Raises ValueError for what no memory holds.
     """
-    rng = checks.generator("rng", rng)
-    axes = [hard_points(sets, levels, 1, rng)[0] for _ in range(checks.dimension("d", d))]
+    check_memory(sets, 2**levels, m, d)
+    axes = [hard_points(sets, levels, 1, rng)[0] for _ in range(d)]
     x = np.stack([rng.permuted(axis, axis=-1) for axis in axes], axis=-1)
-    which = rng.integers(x.shape[1], size=(len(x), checks.dimension("m", m)))
+    which = rng.integers(x.shape[1], size=(sets, m))
     q = np.take_along_axis(x, which[..., None], axis=1)
     return x, q + rng.normal(size=q.shape)
 
 
+@checked
 def sphere_cloud(
-    sets: int, N: int, d: int, m: int, rng: np.random.Generator, rho: float = 0.8
+    sets: Size,
+    N: Size,
+    d: Annotated[Size, Within(least=2)],
+    m: Size,
+    rng: Seed,
+    rho: Annotated[Finite, Within(least=-1, most=1)] = 0.8,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (sets, N, d) and queries (sets, m, d), all of length 1.
+    """Points (sets, N, d) and queries (sets, m, d), all of length 1; d ≥ 2, as the sphere in one
+    dimension is two points.
 
-    Raises ValueError for counts below 1, d < 2, and ρ that is not from −1 to 1.
+    Raises ValueError for what no memory holds.
     """
-    if checks.dimension("d", d) < 2:
-        raise InputError("d is 1: give at least 2, as a sphere in one dimension is two points")
-    if not -1 <= checks.finite_number("rho", rho) <= 1:
-        raise InputError(f"rho is {rho:g}: give an inner product from −1 to 1")
-    rng = drawn_by(rng, sets, N, m, d)
-    x = _directions(rng.normal(size=(checks.dimension("sets", sets), checks.dimension("N", N), d)))
-    which = rng.integers(N, size=(sets, checks.dimension("m", m), 1))
+    check_memory(sets, N, m, d)
+    x = _directions(rng.normal(size=(sets, N, d)))
+    which = rng.integers(N, size=(sets, m, 1))
     near = np.take_along_axis(x, which, axis=1)
     away = rng.normal(size=near.shape)
     away = _directions(away - (away * near).sum(-1, keepdims=True) * near)

@@ -17,47 +17,55 @@ Lookups that are chosen at once, without what the others said, find at most M of
 uniform given the query.
 """
 
+from __future__ import annotations
+
 from functools import cache
 from math import comb
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import Count, Steps, StepsArray, Within, checked
+from theory.structures.points import Size
 
-MOST = 200  # cells of which recursions are run
-DEEPEST = 64  # lookups: below that, every cell is found
+Recursed: TypeAlias = Annotated[Steps, Within(most=200)]
+"""An integer from 0 to 200: cells, or lookups, of which recursions are run."""
+Depth: TypeAlias = Annotated[Count, Within(most=64)]
+"""An integer from 1 to 64: lookups; below that, every cell is found."""
 MOST_DIGITS = 10**5  # of nodes, or of cells that are none, of which sets are counted
 
 
-def most_found(N: int, lookups: int) -> int:
-    """min(N, 2^M − 1).  Raises ValueError for N < 1 or lookups < 0."""
-    n, M = checks.dimension("N", N), checks.step_count("lookups", lookups)
-    return min(n, 2 ** min(M, n.bit_length()) - 1)
+@checked
+def most_found(N: Count, lookups: Steps) -> int:
+    """min(N, 2^M − 1) for M = `lookups`."""
+    return min(N, 2 ** min(lookups, N.bit_length()) - 1)
 
 
-def best_trees(N: int, lookups: int) -> int:
+@checked
+def best_trees(N: Count, lookups: Depth) -> int:
     """C(N, 2^M − 1), the number of trees that find 2^M − 1 of N ≥ 2^M − 1 targets.
 
     Raises ValueError for N < 2^M − 1, where what a tree does once a target is found decides how one
-    counts, counts below 1, and numbers of more than a million digits.
+    counts, and numbers of more than a million digits.
     """
-    nodes = 2 ** checks.dimension("lookups", lookups, DEEPEST) - 1
-    if checks.dimension("N", N) < nodes:
+    nodes = 2**lookups - 1
+    if nodes > N:
         raise InputError(f"N is {N}: give at least 2^{lookups} − 1 = {nodes} cells")
     if min(nodes, N - nodes) > MOST_DIGITS:
         raise InputError(f"sets of {nodes} of {N} cells are counted: give fewer than {MOST_DIGITS}")
     return comb(N, nodes)
 
 
-def decision_trees(N: int, lookups: int) -> np.ndarray:
+@checked
+def decision_trees(N: Annotated[Count, Within(most=127)], lookups: Depth) -> np.ndarray:
     """All trees of M levels over N cells, (N^(2^M − 1), 2^M − 1): the children of node i, for < and
     for >, are 2i + 1 and 2i + 2.
 
-    Raises ValueError for counts below 1, N above 127, and for more trees than the memory holds.
+    Raises ValueError for more trees than the memory holds.
     """
-    nodes = 2 ** checks.dimension("lookups", lookups, DEEPEST) - 1
-    checks.dimension("N", N, 127)
+    nodes = 2**lookups - 1
     machine.fits_in_memory(
         f"all decision trees of {nodes} nodes over {N} cells",
         8 * nodes * N ** min(nodes, 64),
@@ -67,16 +75,17 @@ def decision_trees(N: int, lookups: int) -> np.ndarray:
     return (numbers[:, None] // N ** np.arange(nodes) % N).astype(np.int8)
 
 
-def found_at(trees: np.ndarray, N: int) -> np.ndarray:
+@checked
+def found_at(trees: StepsArray, N: Size) -> np.ndarray:
     """The lookup, from 1, at which each of N targets is found by trees (…, 2^M − 1), and 0 where it
     is not, (…, N): by running them.
 
     Raises ValueError for trees of another number of nodes, of what are no cells, and for more
     targets than the memory holds.
     """
-    given = checks.step_counts("trees", trees)
+    given = trees
     nodes = given.shape[-1] if given.ndim else 0
-    if nodes & (nodes + 1) or not nodes or given.max() >= checks.dimension("N", N):
+    if nodes & (nodes + 1) or not nodes or given.max() >= N:
         raise InputError(f"trees have shape {given.shape}: give (…, 2^M − 1) cells from 0 to N − 1")
     machine.fits_in_memory(f"{N:.3g} targets", 40 * N * (given.size // nodes), "take fewer")
     at = np.zeros((*given.shape[:-1], N), dtype=np.int64)
@@ -88,10 +97,10 @@ def found_at(trees: np.ndarray, N: int) -> np.ndarray:
     return at
 
 
-def perfect_trees(N: int, lookups: int) -> int:
-    """f(N, M), by the recursion over roots.  Raises ValueError for N above 200 or counts below
-    0."""
-    return _perfect(checks.step_count("N", N, MOST), checks.step_count("lookups", lookups, MOST))
+@checked
+def perfect_trees(N: Recursed, lookups: Recursed) -> int:
+    """f(N, M), by the recursion over roots."""
+    return _perfect(N, lookups)
 
 
 @cache
@@ -101,10 +110,10 @@ def _perfect(n: int, M: int) -> int:
     return sum(_perfect(c, M - 1) * _perfect(n - 1 - c, M - 1) for c in range(n))
 
 
-def most_by_roots(N: int, lookups: int) -> int:
-    """The most targets that a tree finds among N in a row, by the recursion over roots; as
-    `perfect_trees`."""
-    return _by_roots(checks.step_count("N", N, MOST), checks.step_count("lookups", lookups, MOST))
+@checked
+def most_by_roots(N: Recursed, lookups: Recursed) -> int:
+    """The most targets that a tree finds among N in a row, by the recursion over roots."""
+    return _by_roots(N, lookups)
 
 
 @cache

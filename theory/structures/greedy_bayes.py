@@ -15,34 +15,33 @@ greedy_bayes    the strategy that looks at the likeliest cell inside the bracket
                 the query's place between them is rounded to one of `GRID` places
 """
 
+from __future__ import annotations
+
 from functools import cache
 from itertools import product
+from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import comb
 
-from theory import checks
 from theory.checks import InputError
-from theory.structures.lookup import MOST_LOOKUPS, Lookups, Strategy
+from theory.kinds import Count, Within, checked
+from theory.structures.bucket_table import Places
+from theory.structures.lookup import LookupCount, Lookups, Strategy
+from theory.structures.points import End, check_range
 
 GRID = 2**11
-MOST = 128  # points
+PointCount: TypeAlias = Annotated[Count, Within(most=128)]
+"""An integer from 1 to 128."""
 
 
-def nearest_chances(n: int, u: ArrayLike, *, left: bool = False, right: bool = False) -> np.ndarray:
-    """p_1 … p_n (…, n) at places u (…,) of [0, 1]; `left` and `right` say whether 0 and 1 are
-    points themselves.
-
-    Raises ValueError for n < 1 or above 128, and places that are not in [0, 1].
-    """
-    if checks.dimension("n", n) > MOST:
-        raise InputError(f"n is {n}: give at most {MOST} points")
-    at = checks.real("u", u)
-    if not ((at >= 0) & (at <= 1)).all():
-        raise InputError("u has places that are not from 0 to 1: rescale the bracket")
-    ends = checks.truth("left", left), checks.truth("right", right)
-    return _with_ends(_between_points(n, at), at, *ends)
+@checked
+def nearest_chances(
+    n: PointCount, u: Places, *, left: bool = False, right: bool = False
+) -> np.ndarray:
+    """p_1 … p_n (…, n) at places u (…,) of [0, 1]; `left` and `right` are whether 0 and 1 are
+    points themselves."""
+    return _with_ends(_between_points(n, u), u, left, right)
 
 
 def _between_points(n: int, u: np.ndarray) -> np.ndarray:
@@ -65,38 +64,34 @@ def _with_ends(chances: np.ndarray, u: np.ndarray, left: bool, right: bool) -> n
     return added
 
 
-def best_fixed(N: int, lookups: int) -> np.ndarray:
+@checked
+def best_fixed(N: PointCount, lookups: LookupCount) -> np.ndarray:
     """The accuracy of the i likeliest ranks given q, i = 1 … M, for N uniform points, (M,).
 
-    The mean over q is that over the middles of `GRID` places.  Raises ValueError for counts below
-    1, N above 128, and more than 10^5 lookups.
+    The mean over q is that over the middles of `GRID` places.
     """
-    M = checks.dimension("lookups", lookups, MOST_LOOKUPS)
     chances = np.sort(nearest_chances(N, _middles()), axis=-1)[:, ::-1]
     return np.minimum(1.0, np.cumsum(chances, axis=-1).mean(axis=0))[
-        np.minimum(np.arange(M), N - 1)
+        np.minimum(np.arange(lookups), N - 1)
     ]
 
 
-def first_interpolated(N: int) -> float:
-    """The accuracy of interpolation's first lookup on N uniform points, as in `best_fixed`.
-
-    Raises ValueError for N < 1 or above 128.
-    """
+@checked
+def first_interpolated(N: PointCount) -> float:
+    """The accuracy of interpolation's first lookup on N uniform points, as in `best_fixed`."""
     u = _middles()
     rank = np.clip(np.floor((N + 1) * u + 0.5), 1, N).astype(np.int64) - 1
     return float(np.take_along_axis(nearest_chances(N, u), rank[:, None], axis=-1).mean())
 
 
-def greedy_bayes(low: float, high: float) -> Strategy:
+@checked
+def greedy_bayes(low: End, high: End) -> Strategy:
     """The strategy for points uniform between low and high.
 
-    Raises ValueError unless low < high are finite, and, when run, for more than 128 cells or a
-    query outside of the range.
+    Raises ValueError unless low < high, and, when run, for more than 128 cells or a query outside
+    of the range.
     """
-    ends = checks.finite_number("low", low), checks.finite_number("high", high)
-    if not ends[0] < ends[1]:
-        raise InputError(f"the range is from {low:g} to {high:g}: give low < high")
+    check_range(low, high)
 
     def strategy(q: np.ndarray, N: int) -> Lookups:
         if q.size and not low <= q.min() <= q.max() <= high:
@@ -106,7 +101,7 @@ def greedy_bayes(low: float, high: float) -> Strategy:
             )
         table = likeliest(N)
         lo, hi = np.full(q.shape, -1), np.full(q.shape, N)
-        v_lo, v_hi = np.full(q.shape, ends[0]), np.full(q.shape, ends[1])
+        v_lo, v_hi = np.full(q.shape, float(low)), np.full(q.shape, float(high))
         while True:
             place = np.minimum((GRID * (q - v_lo) / (v_hi - v_lo)).astype(np.int64), GRID - 1)
             inside = table[hi - lo - 1, (lo >= 0).astype(int), (hi < N).astype(int), place]
@@ -119,14 +114,10 @@ def greedy_bayes(low: float, high: float) -> Strategy:
     return strategy
 
 
-def likeliest(N: int) -> np.ndarray:
+@checked
+def likeliest(N: PointCount) -> np.ndarray:
     """The j, from 1, that is likeliest among n ≤ N points in the bracket, (N + 1, 2, 2, GRID): by
-    n, whether the ends are points, and the place of the query; 0 where none are left.
-
-    Raises ValueError for N < 1 or above 128.
-    """
-    if checks.dimension("N", N) > MOST:
-        raise InputError(f"N is {N}: give at most {MOST} cells")
+    n, whether the ends are points, and the place of the query; 0 where none are left."""
     return _likeliest(N)
 
 

@@ -18,22 +18,28 @@ The first lookup, at the whole number nearest to (N + 1)(q − low)/(high − lo
 possible on uniform points (`greedy_bayes.py`).
 """
 
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Numbers, checked
 from theory.structures.lookup import Lookups, Strategy
+from theory.structures.points import End, check_range
+
+Broadcast: TypeAlias = Annotated[Any, Numbers("+...")]
+"""Finite numbers that broadcast with the others of the call."""
 
 
-def interpolation_search(low: float, high: float) -> Strategy:
+@checked
+def interpolation_search(low: End, high: End) -> Strategy:
     """The strategy for points between low and high; whole numbers are searched exactly.
 
-    Raises ValueError unless low < high are finite, and, when run, for a query outside of them.
+    Raises ValueError unless low < high, and, when run, for a query outside of them.
     """
-    ends = checks.finite_number("low", low), checks.finite_number("high", high)
-    if not ends[0] < ends[1]:
-        raise InputError(f"the range is from {low:g} to {high:g}: give low < high")
+    check_range(low, high)
 
     def strategy(q: np.ndarray, N: int) -> Lookups:
         if q.size and not low <= q.min() <= q.max() <= high:
@@ -53,26 +59,17 @@ def interpolation_search(low: float, high: float) -> Strategy:
     return strategy
 
 
+@checked
 def interpolated(
-    q: ArrayLike, lo: ArrayLike, hi: ArrayLike, v_lo: ArrayLike, v_hi: ArrayLike
+    q: Broadcast, lo: Broadcast, hi: Broadcast, v_lo: Broadcast, v_hi: Broadcast
 ) -> np.ndarray:
     """The whole number nearest to T/W; arrays (…,) that broadcast, v_lo < v_hi.
 
-    Raises ValueError for what are no finite numbers, and where the values at the ends do not rise.
+    Raises ValueError where the values at the ends do not rise.
     """
-    names = "q", "lo", "hi", "v_lo", "v_hi"
-    arrays = [checks.array_of(n, v) for n, v in zip(names, (q, lo, hi, v_lo, v_hi), strict=True)]
-    for name, each in zip(names, arrays, strict=True):
-        checks.finite(name, bool(np.isfinite(checks.real(name, each)).all()))
-    at, first, last, below, above = arrays
-    try:
-        np.broadcast_shapes(*(np.shape(each) for each in arrays))
-    except ValueError:
-        shapes = ", ".join(f"{n} {np.shape(v)}" for n, v in zip(names, arrays, strict=True))
-        raise InputError(f"shapes are {shapes}: give ones that broadcast") from None
-    if not (above > below).all():
+    if not (v_hi > v_lo).all():
         raise InputError("v_lo is not below v_hi: give a bracket of the query")
-    return _interpolated(at, first, last, below, above)
+    return _interpolated(q, lo, hi, v_lo, v_hi)
 
 
 def _interpolated(

@@ -11,22 +11,24 @@ nearer than.  Below a leaf the search goes on in the pending side whose plane is
 two the one that was left first.  When nothing is pending, the last cell is looked at again.
 """
 
+from __future__ import annotations
+
+from typing import Annotated, Any
+
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
-from theory.structures.clouds import as_cloud, beside_cloud
-from theory.structures.lookup import MOST_LOOKUPS
+from theory import machine
+from theory.checks import InputError
+from theory.kinds import Integers, Within, checked
+from theory.structures.clouds import Cloud, CloudQueries
+from theory.structures.lookup import LookupCount
 
 
-def kd_order(points: ArrayLike) -> np.ndarray:
-    """Which of the points (…, N, d) stands in each cell, (…, N).
-
-    Raises ValueError as `as_cloud`.
-    """
-    x = as_cloud(points)
-    N, d = x.shape[-2:]
-    flat = x.reshape(-1, N, d)
+@checked
+def kd_order(points: Cloud) -> np.ndarray:
+    """Which of the points (…, N, d) stands in each cell, (…, N)."""
+    N, d = points.shape[-2:]
+    flat = points.reshape(-1, N, d)
     order, brackets, axis = np.tile(np.arange(N), (len(flat), 1)), [(0, N)], 0
     while brackets:
         deeper = []
@@ -37,29 +39,33 @@ def kd_order(points: ArrayLike) -> np.ndarray:
             middle = (lo + hi) // 2
             deeper += [(a, b) for a, b in ((lo, middle), (middle + 1, hi)) if b - a > 1]
         brackets, axis = deeper, (axis + 1) % d
-    return order.reshape(x.shape[:-1])
+    return order.reshape(points.shape[:-1])
 
 
-def in_order(points: ArrayLike, order: ArrayLike) -> np.ndarray:
-    """The points (…, N, d) in the cells of an order (…, N).  Raises ValueError as `as_cloud`."""
-    x, cells = as_cloud(points), checks.step_counts("order", order)
-    if cells.shape != x.shape[:-1] or (np.sort(cells) != np.arange(x.shape[-2])).any():
-        raise checks.InputError(
-            f"order has shape {cells.shape} and points {x.shape}: give for each row the numbers "
-            f"from 0 to {x.shape[-2] - 1}, each once"
+@checked
+def in_order(
+    points: Cloud, order: Annotated[Any, Integers("... N", Within(least=0, below="N"))]
+) -> np.ndarray:
+    """The points (…, N, d) in the cells of an order (…, N).
+
+    Raises ValueError unless each row of the order has every number below N once.
+    """
+    if (np.sort(order) != np.arange(order.shape[-1])).any():
+        raise InputError(
+            f"order has a number twice: give for each row those from 0 to {order.shape[-1] - 1}, "
+            "each once"
         )
-    return np.take_along_axis(x, cells[..., None], axis=-2)
+    return np.take_along_axis(points, order[..., None], axis=-2)
 
 
-def kd_search(points: ArrayLike, queries: ArrayLike, lookups: int) -> np.ndarray:
+@checked
+def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.ndarray:
     """The cells (…, m, M) of M = `lookups` lookups for queries (…, m, d) in points (…, N, d) that
     are laid out.
 
-    Raises ValueError for lookups < 1 or above 10^5, for what no memory holds, and as `as_cloud` and
-    `beside_cloud`.
+    Raises ValueError for what no memory holds.
     """
-    x = as_cloud(points)
-    q, M = beside_cloud(queries, x), checks.dimension("lookups", lookups, MOST_LOOKUPS)
+    x, q, M = points, queries, lookups
     asks = q.size // q.shape[-1]
     machine.fits_in_memory(f"{M} lookups of {asks} queries", 48 * M * asks, "take fewer")
     N, d = x.shape[-2:]

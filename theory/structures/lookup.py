@@ -10,34 +10,40 @@ names one cell for each query, and is sent the values of these cells before it n
 "Found" means the cell, not an equal number: a copy elsewhere does not count.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from theory import checks, machine
 from theory.checks import InputError
-from theory.structures.points import as_points, as_queries
+from theory.kinds import Count, Integers, Within, checked
+from theory.structures.points import Points, Queries
 
 MOST_LOOKUPS = 10**5
 Lookups = Generator[np.ndarray, np.ndarray, None]
 Strategy = Callable[[np.ndarray, int], Lookups]
+LookupCount: TypeAlias = Annotated[Count, Within(most=MOST_LOOKUPS)]
+"""An integer from 1 to 10^5."""
+LookedAt: TypeAlias = Annotated[Any, Integers("... m M", Within(least=0))]
+"""The cells at which M lookups of each query are, shape (…, m, M)."""
+Nearest: TypeAlias = Annotated[Any, Integers("... m", Within(least=0))]
+"""The cell of the nearest neighbour of each query, shape (…, m)."""
 
 
+@checked
 def looked_at(
-    strategy: Strategy, points: ArrayLike, queries: ArrayLike, lookups: int
+    strategy: Strategy, points: Points, queries: Queries, lookups: LookupCount
 ) -> np.ndarray:
     """The cells (…, m, M) of M = `lookups` lookups for queries (…, m) in points (…, N).
 
-    Raises ValueError for lookups < 1 or above 10^5, for a strategy that names what is no cell or
-    ends before, and as `as_points` and `as_queries`.
+    Raises ValueError for a strategy that names what is no cell or ends before, and for what no
+    memory holds.
     """
-    x = as_points(points)
-    q, M = as_queries(queries, x), checks.dimension("lookups", lookups, MOST_LOOKUPS)
+    x, q, M = points, queries, lookups
     machine.fits_in_memory(f"{M} lookups of {q.size} queries", 16 * M * q.size, "take fewer")
-    if not callable(strategy):
-        raise InputError(f"strategy is {strategy!r}: give one, such as binary_search")
     N, search = x.shape[-1], strategy(q, x.shape[-1])
     # Where the row of each query begins in all points, one row behind the other.
     begins = np.arange(0, x.size, N).reshape(*x.shape[:-1], 1)
@@ -62,22 +68,15 @@ def _cells(named: Any, shape: tuple[int, ...], N: int) -> np.ndarray:
     return named
 
 
-def found(cells: ArrayLike, nearest: ArrayLike) -> np.ndarray:
-    """Whether the nearest neighbour (…, m) is among the first i cells of (…, m, M), for i = 1 … M.
-
-    Raises ValueError for what are no cells, or shapes that do not belong together.
-    """
-    looked, wanted = checks.step_counts("cells", cells), checks.step_counts("nearest", nearest)
-    if looked.shape[:-1] != wanted.shape or looked.ndim < 1:
-        raise InputError(
-            f"cells have shape {looked.shape} and nearest neighbours {wanted.shape}: "
-            "give (…, m, M) and (…, m)"
-        )
-    return np.logical_or.accumulate(looked == wanted[..., None], axis=-1)
+@checked
+def found(cells: LookedAt, nearest: Nearest) -> np.ndarray:
+    """Whether the nearest neighbour (…, m) is among the first i cells of (…, m, M), for i = 1 …
+    M."""
+    return np.logical_or.accumulate(cells == nearest[..., None], axis=-1)
 
 
-def accuracy_by_lookup(cells: ArrayLike, nearest: ArrayLike) -> np.ndarray:
-    """The share of queries whose nearest neighbour is among the first i cells, (M,).  Raises
-    ValueError as `found`."""
+@checked
+def accuracy_by_lookup(cells: LookedAt, nearest: Nearest) -> np.ndarray:
+    """The share of queries whose nearest neighbour is among the first i cells, (M,)."""
     right = found(cells, nearest)
     return np.asarray(right.reshape(-1, right.shape[-1]).mean(axis=0))

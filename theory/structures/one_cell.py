@@ -10,59 +10,52 @@ each item adds a power of its own, (n + 1)^item, counts n items without an error
 the same in the digits of c/B^N.
 """
 
-import numpy as np
-from numpy.typing import ArrayLike
+from __future__ import annotations
 
-from theory import checks
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+
 from theory.checks import InputError
+from theory.kinds import Count, Integers, Steps, Within, checked
 
 MOST_BITS = 10**6  # of a cell that is computed with
 
 
-def packed(numbers: ArrayLike, base: int) -> int:
-    """Σ_a x_a·B^a for numbers (N,) and B = `base`, exactly.
-
-    Raises ValueError for B < 2, and numbers that are not whole and from 0 to B − 1.
-    """
-    digits, B = checks.step_counts("numbers", numbers), _base(base)
-    if digits.ndim != 1 or digits.max() >= B:
-        raise InputError(
-            f"numbers have shape {digits.shape} and end at {digits.max()}: give a row (N,) of "
-            f"numbers from 0 to {B - 1}"
-        )
-    return sum(int(x) * B**a for a, x in enumerate(digits))
+Base: TypeAlias = Annotated[Count, Within(least=2)]
+"""An integer ≥ 2: a digit has to distinguish numbers."""
 
 
-def unpacked(cell: int, N: int, base: int) -> np.ndarray:
+@checked
+def packed(
+    numbers: Annotated[Any, Integers("N", Within(least=0, below="base"))], base: Base
+) -> int:
+    """Σ_a x_a·B^a for numbers (N,) and B = `base`, exactly."""
+    return sum(int(x) * base**a for a, x in enumerate(numbers))
+
+
+@checked
+def unpacked(cell: Steps, N: Count, base: Annotated[Base, Within(most=2**63)]) -> np.ndarray:
     """The N digits of a cell, (N,).
 
-    Raises ValueError for counts below 1, B < 2 or above 2^63, cells of more than 10^6 bits, and a
-    cell that is not from 0 to B^N − 1.
+    Raises ValueError for cells of more than 10^6 bits, and a cell that is not below B^N.
     """
-    c, count, B = checks.step_count("cell", cell), checks.dimension("N", N), _base(base)
-    checks.dimension("base", B, 2**63)
-    _held(count, B)
-    if c >= B**count:
-        raise InputError(f"the cell has more than {count} digits of base {B}: give a larger N")
-    return np.array([c // B**a % B for a in range(count)], dtype=np.int64)
+    _held(N, base)
+    if cell >= base**N:
+        raise InputError(f"cell has more than {N} digits of base {base}: give a larger N")
+    return np.array([cell // base**a % base for a in range(N)], dtype=np.int64)
 
 
-def cell_bits(N: int, base: int) -> int:
+@checked
+def cell_bits(N: Count, base: Base) -> int:
     """⌈log₂B^N⌉, the bits that a cell of N digits needs.
 
-    Raises ValueError for N < 1, B < 2, and more than 10^6 bits.
+    Raises ValueError for more than 10^6 bits.
     """
-    B, count = _base(base), checks.dimension("N", N)
-    _held(count, B)
-    return (B**count - 1).bit_length()
+    _held(N, base)
+    return (base**N - 1).bit_length()
 
 
 def _held(N: int, B: int) -> None:
     if N * B.bit_length() > MOST_BITS:
-        raise InputError(f"{N} digits of base {B} are more than {MOST_BITS:.0e} bits: give fewer")
-
-
-def _base(base: int) -> int:
-    if checks.dimension("base", base) < 2:
-        raise InputError("base is 1: give at least 2, as a digit has to tell numbers apart")
-    return base
+        raise InputError(f"N is {N} and base is {B}: give digits of at most {MOST_BITS:.0e} bits")

@@ -12,113 +12,104 @@ The exponent is read so that all powers from a^L to a occur.  The points of the 
 the order of the tree are not always ascending, so they are sorted.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import Count, Finite, Numbers, Seed, Within, checked
 
 
-def as_points(points: ArrayLike) -> np.ndarray:
-    """`points` (…, N) as they are, whole numbers or float64.
+@dataclass(frozen=True)
+class Ascending(Numbers):
+    """`Numbers` in rows that ascend strictly: with a point twice, a cell has no rank of its own."""
 
-    Raises ValueError for what are no finite numbers, no points at all, and a row that is not in
-    strictly ascending order: with a point twice, a cell would have no rank of its own.
-    """
-    array = as_numbers("points", points)
-    if array.ndim < 1 or array.shape[-1] < 1:
-        raise InputError(f"points have shape {array.shape}: give rows (…, N) of at least one")
-    steps = np.diff(array, axis=-1)
-    if (steps <= 0).any():
-        at = tuple(map(int, np.argwhere(steps <= 0)[0]))
-        pair = array[at], array[(*at[:-1], at[-1] + 1)]
-        raise InputError(
-            f"points have {pair[0]:g} in front of {pair[1]:g}: give each row in ascending order, "
-            "without duplicates"
-        )
-    return array
+    entries = "finite numbers in strictly ascending rows"
 
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        right = self.example
+        return (*super().wrong, right[..., ::-1], right * 0)
 
-def as_queries(queries: ArrayLike, points: np.ndarray) -> np.ndarray:
-    """`queries` (…, m) beside points (…, N), whose leading dimensions they have.
-
-    Raises ValueError for what are no finite numbers, and for other leading dimensions.
-    """
-    array = as_numbers("queries", queries)
-    if array.ndim < 1 or array.shape[:-1] != points.shape[:-1]:
-        raise InputError(
-            f"queries have shape {array.shape} and points {points.shape}: give as many rows (…, m)"
-        )
-    return array
+    def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        array = super()._entries(name, array)
+        falls = np.diff(array, axis=-1) <= 0
+        if falls.any():
+            *row, at = map(int, np.argwhere(falls)[0])
+            before, after = array[(*row, at)], array[(*row, at + 1)]
+            raise InputError(f"{name} has {before:g} before {after:g}: give {self.what}")
+        return array
 
 
-def as_numbers(name: str, value: ArrayLike) -> np.ndarray:
-    """Whole numbers as they are, and others in float64.  Raises ValueError for what are no finite
-    numbers."""
-    array = checks.array_of(name, value)
-    if array.dtype.kind not in "iu" or array.dtype.itemsize > 8:
-        array = checks.real(name, array)
-    checks.finite(name, bool(np.isfinite(array).all()))
-    return array
+Points: TypeAlias = Annotated[Any, Ascending("... N")]
+"""Points in ascending order, none twice, shape (…, N)."""
+Queries: TypeAlias = Annotated[Any, Numbers("... m", empty=True)]
+"""Finite numbers, shape (…, m)."""
+NumberArray: TypeAlias = Annotated[Any, Numbers("...", empty=True)]
+"""Finite numbers, of any shape."""
+End: TypeAlias = Annotated[Any, Numbers("")]
+"""One finite number, at which a range ends."""
+Size: TypeAlias = Annotated[Count, Within(most=10**9)]
+"""An integer from 1 to 10^9."""
+Levels: TypeAlias = Annotated[Count, Within(most=20)]
+"""An integer from 1 to 20: levels of a tree of at most a million points."""
 
 
-def nearest(points: ArrayLike, queries: ArrayLike) -> np.ndarray:
-    """argmin_a |x_a − q| for points (…, N) and queries (…, m), (…, m): by definition.
-
-    Raises ValueError as `as_points` and `as_queries`.
-    """
-    x = as_points(points)
-    q = as_queries(queries, x)
-    return abs(x[..., None, :] - q[..., :, None]).argmin(-1)
+@checked
+def nearest(points: Points, queries: Queries) -> np.ndarray:
+    """argmin_a |x_a − q| for points (…, N) and queries (…, m), (…, m): by definition."""
+    return abs(points[..., None, :] - queries[..., :, None]).argmin(-1)
 
 
+@checked
 def uniform_points(
-    sets: int, N: int, m: int, rng: np.random.Generator, low: float = -1.0, high: float = 1.0
+    sets: Size, N: Size, m: Size, rng: Seed, low: Finite = -1.0, high: Finite = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (sets, N), ascending, and queries (sets, m), all independent U(low, high).
 
-    Raises ValueError for counts below 1, unless low < high, and for what no memory holds.
+    Raises ValueError unless low < high, and for what no memory holds.
     """
-    rng = drawn_by(rng, sets, N, m)
-    shape = checks.dimension("sets", sets), checks.dimension("N", N)
-    low, high = checks.finite_number("low", low), checks.finite_number("high", high)
+    check_memory(sets, N, m)
+    check_range(low, high)
+    x = np.sort(rng.uniform(low, high, (sets, N)), axis=-1)
+    return x, rng.uniform(low, high, (sets, m))
+
+
+def check_range(low: Any, high: Any) -> None:
+    """Raise ValueError unless low < high."""
     if not low < high:
-        raise InputError(f"points between {low:g} and {high:g}: give low < high")
-    x = np.sort(rng.uniform(low, high, shape), axis=-1)
-    return x, rng.uniform(low, high, (shape[0], checks.dimension("m", m)))
+        raise InputError(f"low is {low:g} and high is {high:g}: give low < high")
 
 
-def drawn_by(rng: np.random.Generator, *counts: int) -> np.random.Generator:
-    """What draws so many numbers in sets: `counts` are those of sets, of points and of queries, and
-    of coordinates if any.  Raises ValueError for counts below 1, and for what no memory holds."""
-    sets, N, m, d = [checks.dimension("a count", each) for each in (*counts, 1)[:4]]
+def check_memory(sets: int, N: int, m: int, d: int = 1) -> None:
+    """Raise ValueError where no memory holds sets of N points and m queries in d dimensions."""
     machine.fits_in_memory(
         f"{sets:.3g} sets of {N:.3g} points and {m:.3g} queries",
         32 * sets * d * (N + m),
         "draw fewer",
     )
-    return checks.generator("rng", rng)
 
 
+@checked
 def hard_points(
-    sets: int, levels: int, m: int, rng: np.random.Generator, a: float = 7.0
+    sets: Size, levels: Levels, m: Size, rng: Seed, a: Annotated[Finite, Within(above=1)] = 7.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (sets, 2^levels − 1), ascending, and queries (sets, m), of the hard distribution.
 
-    Raises ValueError for counts below 1 or above 20 levels, a ≤ 1 or such that a^levels leaves
-    float64, and for what no memory holds.
+    Raises ValueError for a such that a^levels leaves float64, and for what no memory holds.
     """
-    count, L = checks.dimension("sets", sets), checks.dimension("levels", levels)
-    if L > 20:
-        raise InputError(f"levels is {L}: give at most 20, a million points")
-    most = 1e300 ** (1 / L)
-    if not 1 < checks.positive_number("a", a) < most:
+    most = 1e300 ** (1 / levels)
+    if a >= most:
         raise InputError(f"a is {a:g}: give a number above 1 and below {most:.3g}")
-    rng = drawn_by(rng, count, 2**L, m)
-    depth = [rng.uniform(0, a**L, (count, 1))]
-    for k in range(1, L):
-        step = rng.uniform(0, a ** (L - k), (count, 2**k))
+    check_memory(sets, 2**levels, m)
+    depth = [rng.uniform(0, a**levels, (sets, 1))]
+    for k in range(1, levels):
+        step = rng.uniform(0, a ** (levels - k), (sets, 2**k))
         depth.append(np.repeat(depth[-1], 2, axis=1) + step * np.tile([-1.0, 1.0], 2 ** (k - 1)))
     x = np.sort(np.concatenate(depth, axis=1), axis=-1)
-    which = rng.integers(x.shape[1], size=(count, checks.dimension("m", m)))
+    which = rng.integers(x.shape[1], size=(sets, m))
     return x, np.take_along_axis(x, which, axis=-1) + rng.normal(size=which.shape)

@@ -11,34 +11,37 @@ this strategy finds, and no less than the best can do but for the grid and the c
 know the law of the points, of which a kd-tree asks nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks
+from theory import checks, machine
 from theory.checks import InputError
-from theory.structures.clouds import as_cloud, nearest_in_cloud, uniform_cloud
+from theory.kinds import Count, Reals, Seed, Within, checked
+from theory.structures.clouds import nearest_in_cloud, uniform_cloud
+from theory.structures.points import Size
 
 SETS, MOST_SETS = 10_000, 10**7  # drawn at once, and in all
 Order = Callable[[np.ndarray], np.ndarray]
+InSquare: TypeAlias = Annotated[Any, Reals("... N 2", Within(least=0, most=1))]
+"""Points of the unit square, shape (…, N, 2)."""
 
 
-def band_order(points: ArrayLike, rows: int) -> np.ndarray:
-    """Which of the points (…, N, 2) of the unit square stands in each cell, by bands, (…, N).
-
-    Raises ValueError for rows < 1, points that are not in the unit square, and as `as_cloud`.
-    """
-    x = _in_the_square(points)
-    bands = checks.dimension("rows", rows)
-    return _back_and_forth(x, np.minimum((bands * x[..., 1]).astype(np.int64), bands - 1))
+@checked
+def band_order(points: InSquare, rows: Size) -> np.ndarray:
+    """Which of the points (…, N, 2) of the unit square stands in each cell, by bands, (…, N)."""
+    band = np.minimum((rows * points[..., 1]).astype(np.int64), rows - 1)
+    return _back_and_forth(points, band)
 
 
-def row_order(points: ArrayLike, rows: int) -> np.ndarray:
-    """The same, by rows of as many points each, or one more.  Raises ValueError as `band_order`."""
-    x = _in_the_square(points)
-    by_height = x[..., 1].argsort(axis=-1, kind="stable").argsort(axis=-1)
-    return _back_and_forth(x, by_height * checks.dimension("rows", rows) // x.shape[-2])
+@checked
+def row_order(points: InSquare, rows: Size) -> np.ndarray:
+    """The same, by rows of as many points each, or one more."""
+    by_height = points[..., 1].argsort(axis=-1, kind="stable").argsort(axis=-1)
+    return _back_and_forth(points, by_height * rows // points.shape[-2])
 
 
 def _back_and_forth(x: np.ndarray, row: np.ndarray) -> np.ndarray:
@@ -46,34 +49,28 @@ def _back_and_forth(x: np.ndarray, row: np.ndarray) -> np.ndarray:
     return np.lexsort((along, row), axis=-1)
 
 
-def _in_the_square(points: ArrayLike) -> np.ndarray:
-    x = as_cloud(points)
-    if x.shape[-1] != 2 or x.min() < 0 or x.max() > 1:
-        raise InputError(
-            f"points have shape {x.shape} and are from {x.min():g} to {x.max():g}: give points "
-            "(…, N, 2) of the unit square"
-        )
-    return x
-
-
+@checked
 def found_at_once(
-    order: Order, N: int, lookups: int, sets: int, rng: np.random.Generator, grid: int = 16
+    order: Order,
+    N: Size,
+    lookups: Count,
+    sets: Annotated[Count, Within(most=MOST_SETS)],
+    rng: Seed,
+    grid: Size = 16,
 ) -> np.ndarray:
     """Whether the i likeliest places given the query hold the nearest of N uniform points of the
     square, (sets, M), a query to a set.
 
-    `order` says which point stands in each cell; places are counted on twenty times as many sets.
-    Raises ValueError for counts below 1, more than 10^7 sets, and an order that is none.
+    `order` returns which point stands in each cell; places are counted on twenty times as many
+    sets.  Raises ValueError for an order that is none, and for what no memory holds.
     """
-    M, count = checks.dimension("lookups", lookups), checks.dimension("sets", sets, MOST_SETS)
-    rng = checks.generator("rng", rng)
-    squares = checks.dimension("grid", grid)
-    seen = np.zeros((squares * squares, checks.dimension("N", N)))
-    for start in range(0, 20 * count, SETS):
-        at, place = _places(order, N, min(SETS, 20 * count - start), squares, rng)
+    machine.fits_in_memory(f"{N:.3g} places of {grid:.3g}² squares", 32 * grid**2 * N, "take fewer")
+    seen = np.zeros((grid * grid, N))
+    for start in range(0, 20 * sets, SETS):
+        at, place = _places(order, N, min(SETS, 20 * sets - start), grid, rng)
         np.add.at(seen, (at, place), 1)
-    likeliest = np.argsort(-seen, axis=1, kind="stable")[:, :M]
-    parts = [_places(order, N, min(SETS, count - a), squares, rng) for a in range(0, count, SETS)]
+    likeliest = np.argsort(-seen, axis=1, kind="stable")[:, :lookups]
+    parts = [_places(order, N, min(SETS, sets - a), grid, rng) for a in range(0, sets, SETS)]
     at, place = (np.concatenate(each) for each in zip(*parts, strict=True))
     return np.logical_or.accumulate(likeliest[at] == place[:, None], axis=1)
 
@@ -83,8 +80,6 @@ def _places(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The square of each query and the place of its nearest neighbour in the order, (sets,)."""
     x, q = uniform_cloud(sets, N, 2, 1, rng)
-    if not callable(order):
-        raise InputError(f"order is {order!r}: give a function, such as row_order of so many rows")
     cells = checks.step_counts("the order", order(x))
     if cells.shape != x.shape[:-1] or (np.sort(cells) != np.arange(N)).any():
         raise InputError(

@@ -13,27 +13,33 @@ independent ones,
 For d = 1 it is s·Σ_{j≠i} c_j, which `sketches.py` has on average over streams too.
 """
 
+from __future__ import annotations
+
+from typing import Annotated, Any
+
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.signal import lfilter
 
-from theory import checks
-from theory.checks import InputError
+from theory import machine
+from theory.kinds import Integers, Reals, Within, checked
+from theory.structures.points import Size
 
 
-def count_min_error(counts: ArrayLike, weights: ArrayLike, d: int, w: int) -> float:
-    """Σ_i p_i·E min for counts c (V,) of items that are asked for with weights p (V,), d rows of w
-    random cells.
+@checked
+def count_min_error(
+    counts: Annotated[Any, Integers("V", Within(least=0))],
+    weights: Annotated[Any, Reals("V", Within(least=0))],
+    d: Size,
+    w: Annotated[Size, Within(least=2)],
+) -> float:
+    """Σ_i p_i·E min for counts c (V,) of items that are asked for with weights p (V,), d rows of
+    w ≥ 2 random cells: in one cell all items are added.
 
-    Raises ValueError for counts that are not whole and at least 0, weights below 0, shapes that
-    differ, d < 1 and w < 2.
+    Raises ValueError for counts whose sums no memory holds.
     """
-    c, p = checks.step_counts("counts", counts), checks.nonnegative("weights", weights)
-    if c.ndim != 1 or c.shape != p.shape:
-        raise InputError(f"counts have shape {c.shape} and weights {p.shape}: give (V,) of both")
-    rows = checks.dimension("d", d)
-    if checks.dimension("w", w) < 2:
-        raise InputError("w is 1: give at least 2 cells, as in one all items are added")
+    c, p, rows = counts, weights, d
+    items = c.sum(dtype=np.float64)
+    machine.fits_in_memory(f"{items:.3g} counted items", 64 * int(items), "give smaller counts")
     s = 1 / w
     chances = np.zeros(c.sum() + 1)
     chances[0] = 1.0

@@ -23,86 +23,110 @@ has the same cell, so
 v_c the items of cell c, whatever the order of the probabilities.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
+from theory.kinds import (
+    Count,
+    Integers,
+    NonNegative,
+    Reals,
+    Seed,
+    Signs,
+    Within,
+    checked,
+)
+from theory.structures.points import Size
 
-MOST = 10**8  # items, or cells
+Listed: TypeAlias = Annotated[Count, Within(most=10**8)]
+"""An integer from 1 to 10^8: items, or cells."""
+Streams: TypeAlias = Annotated[Any, Integers("... n", Within(least=0, below="V"))]
+"""Items below V, shape (…, n)."""
+Counts: TypeAlias = Annotated[Any, Integers("... V", Within(least=0))]
+"""Integers ≥ 0, one for each item, shape (…, V)."""
+CountArray: TypeAlias = Annotated[Any, Integers("...", Within(least=0))]
+"""Integers ≥ 0, of the shape of the other arrays."""
+WeightArray: TypeAlias = Annotated[Any, Reals("...", Within(least=0))]
+"""Finite numbers ≥ 0, of the shape of the other arrays."""
+Hashes: TypeAlias = Annotated[Any, Integers("... d V", Within(least=0, below="w"))]
+"""The cell, below w, of each item in each of d rows, shape (…, d, V)."""
 
 
-def zipf(V: int, exponent: float) -> np.ndarray:
-    """p_i ∝ (i + 1)^−exponent, (V,).  Raises ValueError for V < 1 or above 10^8, and an
-    exponent below 0."""
-    power = checks.nonnegative_number("exponent", exponent)
-    p = np.arange(1, checks.dimension("V", V, MOST) + 1) ** -power
+@checked
+def zipf(V: Listed, exponent: NonNegative) -> np.ndarray:
+    """p_i ∝ (i + 1)^−exponent, (V,)."""
+    machine.fits_in_memory(f"{V:.3g} items", 24 * V, "take fewer")
+    p = np.arange(1, V + 1) ** -exponent
     return np.asarray(p / p.sum())
 
 
-def random_hashes(sets: int, d: int, V: int, w: int, rng: np.random.Generator) -> np.ndarray:
-    """d independent cells of each item, (sets, d, V).  Raises ValueError for counts below 1."""
-    shape = tuple(checks.dimension(n, v) for n, v in (("sets", sets), ("d", d), ("V", V)))
+@checked
+def random_hashes(sets: Size, d: Size, V: Size, w: Listed, rng: Seed) -> np.ndarray:
+    """d independent cells of each item, (sets, d, V).  Raises ValueError for what no memory
+    holds."""
     _fits(sets * d * V)
-    return checks.generator("rng", rng).integers(checks.dimension("w", w, MOST), size=shape)
+    return rng.integers(w, size=(sets, d, V))
 
 
-def balanced_hashes(sets: int, V: int, k: int, rng: np.random.Generator) -> np.ndarray:
+@checked
+def balanced_hashes(sets: Size, V: Size, k: Size, rng: Seed) -> np.ndarray:
     """Cells that hold as many items each, or one more, (sets, 1, V).
 
-    Raises ValueError for counts below 1.
+    Raises ValueError for what no memory holds.
     """
-    cells = np.arange(checks.dimension("V", V)) % checks.dimension("k", k)
-    _fits(checks.dimension("sets", sets) * V)
-    return checks.generator("rng", rng).permuted(np.tile(cells, (sets, 1, 1)), axis=-1)
+    _fits(sets * V)
+    return rng.permuted(np.tile(np.arange(V) % k, (sets, 1, 1)), axis=-1)
 
 
-def counts_of(streams: ArrayLike, V: int) -> np.ndarray:
+@checked
+def counts_of(streams: Streams, V: Size) -> np.ndarray:
     """How often each of V items is in streams (…, n), (…, V).
 
-    Raises ValueError for what are no items.
+    Raises ValueError for what no memory holds.
     """
-    items = checks.tokens("streams", streams, checks.dimension("V", V))
-    flat = items.reshape(-1, items.shape[-1])
+    flat = streams.reshape(-1, streams.shape[-1])
     _fits(len(flat) * V)
     counts = np.zeros((len(flat), V), dtype=np.int64)
     np.add.at(counts, (np.arange(len(flat))[:, None], flat), 1)
-    return counts.reshape(*items.shape[:-1], V)
+    return counts.reshape(*streams.shape[:-1], V)
 
 
-def count_min(counts: ArrayLike, hashes: ArrayLike, w: int) -> np.ndarray:
+@checked
+def count_min(counts: Counts, hashes: Hashes, w: Size) -> np.ndarray:
     """min_r T_r[h_r(i)] of all items, for counts (…, V) and cells h (…, d, V), (…, V).
 
-    Raises ValueError for counts that are not whole and at least 0, for what are no cells from 0 to
-    w − 1, and shapes that do not belong together.
+    Raises ValueError for what no memory holds.
     """
-    c, h = _together(counts, hashes, w)
+    c, h = counts, hashes
     return np.asarray(_read(_added(np.broadcast_to(c[..., None, :], h.shape), h, w), h).min(-2))
 
 
-def count_sketch(counts: ArrayLike, hashes: ArrayLike, signs: ArrayLike, w: int) -> np.ndarray:
+@checked
+def count_sketch(
+    counts: Counts, hashes: Hashes, signs: Annotated[Any, Signs("... d V")], w: Size
+) -> np.ndarray:
     """median_r s_r(i)·T_r[h_r(i)], with signs s (…, d, V), (…, V): the mean of the two in the
     middle for an even d.
 
-    Raises ValueError as `count_min`, and for what are no signs.
+    Raises ValueError for what no memory holds.
     """
-    c, h = _together(counts, hashes, w)
-    s = checks.signs("signs", signs)
-    if s.shape != h.shape:
-        raise InputError(f"signs have shape {s.shape} and hashes {h.shape}: give as many")
+    c, h, s = counts, hashes, signs
     return np.asarray(np.median(s * _read(_added(s * c[..., None, :], h, w), h), axis=-2))
 
 
-def conservative(streams: ArrayLike, hashes: ArrayLike, w: int) -> np.ndarray:
+@checked
+def conservative(streams: Streams, hashes: Hashes, w: Size) -> np.ndarray:
     """min_r T_r[h_r(i)] after conservative updates by streams (…, n), item by item, (…, V).
 
-    Raises ValueError for what are no items, and as `count_min`.
+    Raises ValueError for what no memory holds.
     """
-    h = checks.step_counts("hashes", hashes)
-    items = checks.tokens("streams", streams, h.shape[-1] if h.ndim > 1 else None)
-    _, h = _together(counts_of(items, h.shape[-1]), h, w)
+    h, items = hashes, streams
     d, V = h.shape[-2:]
     _fits(h.size // V * w)
     own, flat = h.reshape(-1, d, V), items.reshape(-1, items.shape[-1])
@@ -115,52 +139,40 @@ def conservative(streams: ArrayLike, hashes: ArrayLike, w: int) -> np.ndarray:
     return np.asarray(_read(table.reshape(*h.shape[:-1], w), h).min(-2))
 
 
-def one_row_error(p: ArrayLike, n: int, k: int, *, balanced: bool = False) -> float:
+@checked
+def one_row_error(
+    p: Annotated[Any, Reals("V", Within(least=0))], n: Size, k: Listed, *, balanced: bool = False
+) -> float:
     """n·s·Σ_i p_i(1 − p_i), the mean error of one row of k cells after n items of law p (V,).
 
-    Raises ValueError for counts below 1, and what are no probabilities.
+    Raises ValueError for what are no probabilities.
     """
-    law, cells = checks.nonnegative("p", p), checks.dimension("k", k, MOST)
-    if law.ndim != 1 or abs(law.sum() - 1) > 1e-9:
-        raise InputError(f"p has shape {law.shape} and the sum {law.sum():g}: give probabilities")
-    share = Fraction(1, cells)
-    if checks.truth("balanced", balanced):
-        V = len(law)
-        least, more = divmod(V, cells)
-        pairs = more * (least + 1) * least + (cells - more) * least * (least - 1)
+    if abs(p.sum() - 1) > 1e-9:
+        raise InputError(f"p has the sum {p.sum():g}: give probabilities")
+    share = Fraction(1, k)
+    if balanced:
+        V = len(p)
+        least, more = divmod(V, k)
+        pairs = more * (least + 1) * least + (k - more) * least * (least - 1)
         share = Fraction(pairs, max(1, V * (V - 1)))
-    return checks.dimension("n", n) * float(share) * float((law * (1 - law)).sum())
+    return n * float(share) * float((p * (1 - p)).sum())
 
 
-def best_answers(estimates: ArrayLike, counts: ArrayLike, weights: ArrayLike) -> np.ndarray:
+@checked
+def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray) -> np.ndarray:
     """The function f of an estimate with the least weighted mean of |f(estimate) − count|: for each
     estimate from 0 to the largest the weighted median of the counts, (largest + 1,); what has no
     weight is answered with itself.
 
-    Raises ValueError for estimates and counts that are not whole and at least 0, negative weights,
-    and shapes that differ.
+    Raises ValueError for what no memory holds.
     """
-    said, c = checks.step_counts("estimates", estimates), checks.step_counts("counts", counts)
-    w = checks.nonnegative("weights", weights)
-    if not said.shape == c.shape == w.shape:
-        raise InputError(f"shapes {said.shape}, {c.shape}, {w.shape}: give one for each")
+    said, c, w = estimates, counts, weights
     _fits((int(said.max()) + 1) * (int(c.max()) + 1))
     total = np.zeros((said.max() + 1, c.max() + 1))
     np.add.at(total, (said.ravel(), c.ravel()), w.ravel())
     share = total.cumsum(1)
     median = (2 * share >= share[:, -1:]).argmax(1)
     return np.where(share[:, -1] > 0, median, np.arange(len(median)))
-
-
-def _together(counts: ArrayLike, hashes: ArrayLike, w: int) -> tuple[np.ndarray, np.ndarray]:
-    c, h = checks.step_counts("counts", counts), checks.step_counts("hashes", hashes)
-    if h.ndim < 2 or c.shape != (*h.shape[:-2], h.shape[-1]):
-        raise InputError(
-            f"counts have shape {c.shape} and hashes {h.shape}: give (…, V) and (…, d, V)"
-        )
-    if h.max() >= checks.dimension("w", w):
-        raise InputError(f"hashes contain {h.max()}: give cells from 0 to {w - 1}")
-    return c, h
 
 
 def _added(values: np.ndarray, h: np.ndarray, w: int) -> np.ndarray:

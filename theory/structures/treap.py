@@ -20,22 +20,25 @@ level l, B_r(l), begins with one at level 1, and each that is taken makes two of
     E[weight at levels up to i] = Σ_r w_(r) Σ_{l ≤ i} B_r(l)/r,        w_(1) > w_(2) > …
 """
 
-import numpy as np
-from numpy.typing import ArrayLike
+from __future__ import annotations
 
-from theory import checks
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+
 from theory.checks import InputError
-from theory.structures.lookup import MOST_LOOKUPS
+from theory.kinds import Count, Integers, Reals, Within, checked
+from theory.structures.lookup import LookupCount
 
 MOST = 256  # cells of which the best tree is found
+Weights: TypeAlias = Annotated[Any, Reals("N", Within(least=0))]
+"""Numbers ≥ 0, one for each cell, shape (N,)."""
 
 
-def treap_depths(weights: ArrayLike) -> np.ndarray:
-    """The level, from 1, of each cell in the treap of weights (N,), (N,).
-
-    Raises ValueError for what is no row of numbers that are at least 0.
-    """
-    w = _row(weights)
+@checked
+def treap_depths(weights: Weights) -> np.ndarray:
+    """The level, from 1, of each cell in the treap of weights (N,), (N,)."""
+    w = weights
     depth, brackets = np.zeros(len(w), dtype=np.int64), [(0, len(w), 1)]
     while brackets:
         lo, hi, level = brackets.pop()
@@ -46,24 +49,21 @@ def treap_depths(weights: ArrayLike) -> np.ndarray:
     return depth
 
 
-def found_by_depth(depths: ArrayLike, weights: ArrayLike, lookups: int) -> np.ndarray:
-    """The weight of the cells at levels up to i, i = 1 … M, (M,).
-
-    Raises ValueError for lookups < 1 or above 10^5, and as many levels as there are no weights.
-    """
-    level, w = checks.step_counts("depths", depths), _row(weights)
-    if level.shape != w.shape:
-        raise InputError(f"depths have shape {level.shape} and weights {w.shape}: give as many")
-    M = checks.dimension("lookups", lookups, MOST_LOOKUPS)
-    return np.array([w[level <= i].sum() for i in range(1, M + 1)])
+@checked
+def found_by_depth(
+    depths: Annotated[Any, Integers("N", Within(least=0))], weights: Weights, lookups: LookupCount
+) -> np.ndarray:
+    """The weight of the cells at levels up to i, i = 1 … M, (M,)."""
+    return np.array([weights[depths <= i].sum() for i in range(1, lookups + 1)])
 
 
-def most_by_weight(weights: ArrayLike, lookups: int) -> np.ndarray:
+@checked
+def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)]) -> np.ndarray:
     """f(0, N, i), the most weight that a tree of i levels finds, i = 1 … M, (M,).
 
-    Raises ValueError for lookups < 1 or above 256, more than 256 weights, and as `treap_depths`.
+    Raises ValueError for more than 256 weights.
     """
-    w, M = _row(weights), checks.dimension("lookups", lookups, MOST)
+    w, M = weights, lookups
     N = len(w)
     if N > MOST:
         raise InputError(f"there are {N} weights: give at most {MOST}, as all roots are tried")
@@ -80,13 +80,14 @@ def most_by_weight(weights: ArrayLike, lookups: int) -> np.ndarray:
     return np.array(found)
 
 
-def treap_found(weights: ArrayLike, lookups: int) -> np.ndarray:
+@checked
+def treap_found(weights: Weights, lookups: LookupCount) -> np.ndarray:
     """The expected weight of the cells at levels up to i in the treap, i = 1 … M, (M,), if all
     orders of the weights (N,) are equally likely.
 
-    Raises ValueError for lookups < 1, weights that are equal, and as `treap_depths`.
+    Raises ValueError for weights that are equal.
     """
-    w, M = np.sort(_row(weights))[::-1], checks.dimension("lookups", lookups)
+    w, M = np.sort(weights)[::-1], lookups
     if (w[1:] == w[:-1]).any():
         raise InputError("weights are equal: give different ones, as ties have an order of places")
     open_, found = np.zeros(M), np.zeros(M)
@@ -95,10 +96,3 @@ def treap_found(weights: ArrayLike, lookups: int) -> np.ndarray:
         found += each * open_.cumsum() / r
         open_ += (np.append(0, 2 * open_[:-1]) - open_) / r
     return found
-
-
-def _row(weights: ArrayLike) -> np.ndarray:
-    w = checks.nonnegative("weights", weights)
-    if w.ndim != 1 or not len(w):
-        raise InputError(f"weights have shape {w.shape}: give a row (N,) of at least one")
-    return w

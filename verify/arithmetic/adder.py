@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from flint import arb, fmpq
 
+from constructions import adder as construction
+from constructions import linear_adder
+from constructions.exactness import exact_in
+from constructions.transformer import Transformer
 from theory.arithmetic.adder import (
     candidates,
     coarse,
@@ -39,9 +43,6 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, equal, labelled, same, within
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 FLOAT64_BITS = 53
 COARSER = 6, 7  # steps at which sizes are not known well enough
 REGISTERS = {"sum2": 5, "sum2_5": 4, "sum5": 2, "sum10": 1}  # frequencies f of 2πfs/10
@@ -49,7 +50,7 @@ REGISTERS = {"sum2": 5, "sum2_5": 4, "sum5": 2, "sum10": 1}  # frequencies f of 
 
 @claim(
     source="after [Zhou2024]; proved in theory/arithmetic/adder.py",
-    draws=True,
+    picture="verify.arithmetic.pictures:draw_adder",
     faults_seen=[{"largest": 10, "alpha": 4.0}],
 )
 def adder(
@@ -75,16 +76,11 @@ def adder(
     yield tolerance(candidates(L), alpha)
     yield coarser(run, L, alpha, bits)
     yield from labelled("linear", linear(run, L))
-    if run.plot:
-        from verify.arithmetic.pictures import draw_adder
-
-        draw_adder(run.plot, model, (min(15, L), min(93, L)))
+    run.draw(model, (min(15, L), min(93, L)))
 
 
 def built(run: Run, largest: int, step: int, alpha: float, bits: int | None) -> Transformer:
     """The model, with the planted fault if any."""
-    from constructions import adder as construction
-
     return run.build(construction, largest, step, alpha, bits)
 
 
@@ -95,8 +91,6 @@ def grain(model: Transformer) -> int:
 
 def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> Iterator[Finding]:
     """Sizes, exactness, all pairs, and their logits beside whole numbers."""
-    from constructions.exactness import exact_in
-
     yield size(model, "adder", L=L)
     tables = Tables(candidates(L), L, step, alpha, bits)
     wrong, longest = list[str](), [0.0]
@@ -253,8 +247,6 @@ def not_as_said(run: Run, L: int, step: int, alpha: float, bits: int | None) -> 
 
 def linear(run: Run, L: int) -> Iterator[Finding]:
     """2cs − c² on all pairs, and its tolerance."""
-    from constructions import linear_adder
-
     model = run.build(linear_adder, L)
     yield size(model, "linear-adder", L=L)
     wrong = list[str]()

@@ -10,8 +10,9 @@ from typing import Annotated
 import numpy as np
 from flint import arb, fmpq
 
-from theory.arithmetic.adder import checked_p, largest_alpha
+from theory.arithmetic.adder import largest_alpha
 from theory.arithmetic.comb import ZHOU, comb, comb_gap, halvings, period
+from theory.arithmetic.congruence import number_of_candidates
 from theory.arithmetic.golden import Golden, cosine
 from theory.arithmetic.residues import demands
 from verify.arithmetic.limits import alpha_limit, logits
@@ -47,7 +48,7 @@ def comb_claim(
     of 10.  Residues are not added by any sums u_c(a) + v_c(b): one layer of linear or uniform
     attention without an MLP has no others at a token that asks the same whatever a and b are.
     """
-    p = checked_p(p)
+    number_of_candidates(p)
     yield cosines()
     yield from table()
     yield closure()

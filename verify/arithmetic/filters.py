@@ -7,20 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from constructions import adder
+from constructions.transformer import Transformer
 from theory.arithmetic.adder import candidates, coarse, usual_alpha
 from theory.arithmetic.filters import kept_stream, leakage
 from theory.arithmetic.fourier import fourier_bins, fourier_matrix
 from verify.arithmetic.pairs import Alpha, Largest, Step, of_size, rounds_nothing, rows_of_pairs
 from verify.claim import Run, claim
 from verify.finding import Evidence, Finding, at_most, each_at_most, equal, same, within
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 HIGH, LOW = ("sum2", "sum2_5", "sum5", "sum10"), ("low",)
 KEPT = {
@@ -40,7 +38,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @claim(
     source="filters after [Zhou2024]; proved in theory/arithmetic/filters.py",
-    draws=True,
+    picture="verify.arithmetic.pictures:draw_filters",
     faults_seen=[{"largest": 10, "alpha": 4.0}],
 )
 def fourier_filters(
@@ -53,8 +51,6 @@ def fourier_filters(
     adder, where it removes registers up to rounding; for other read-outs it changes what it is to
     keep.
     """
-    from constructions import adder
-
     L = of_size(run, largest)
     alpha = usual_alpha(candidates(L)) if alpha is None else alpha
     model = run.build(adder, L, step, alpha)
@@ -64,10 +60,7 @@ def fourier_filters(
     table = filtered(model)
     yield from effects(model, table, L, step)
     yield beside_published(table)
-    if run.plot:
-        from verify.arithmetic.pictures import draw_filters
-
-        draw_filters(run.plot, model, (min(15, L), min(93, L)), KEPT)
+    run.draw(model, (min(15, L), min(93, L)), KEPT)
 
 
 def masks(run: Run) -> Iterator[Finding]:

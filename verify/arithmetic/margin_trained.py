@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb
 
+from constructions.trained import configuration_of, untrained
+from constructions.transformer import Transformer
 from theory.arithmetic.modular_margin import (
     Neurons,
     cubes,
@@ -20,9 +22,6 @@ from verify.domains import Ball
 from verify.evidence.checkpoints import models_of
 from verify.evidence.enclosure import BITS, below, interval
 from verify.finding import Finding, Verdict, at_least, at_most, labelled, within
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 KIND = "a quadratic network trained on modular"
 NEAR = 0.99  # of γ*: at least, trained
@@ -55,8 +54,6 @@ def margin_trained(run: Run) -> Iterator[Finding]:
                  Random neurons have that, too, so it says something only beside `single`; networks
                  of few frequencies, which add as well, have it not.
     """
-    from constructions.trained import configuration_of, untrained
-
     for p in MODULI[:QUICK] if run.quick else MODULI:
         found = models_of(f"modular-p{p}", KIND)
         for name, model, _ in found:

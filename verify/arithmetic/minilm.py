@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from safetensors.numpy import load
 
 from theory.arithmetic.fourier import fourier_bins, fourier_matrix
 from theory.checks import InputError
@@ -41,8 +42,6 @@ def number_tokens(place: Path) -> NumberTokens:
 
     Raises ValueError for a file that is missing or of another hash.
     """
-    from safetensors.numpy import load
-
     weights, words = (_checked(place / name, wanted) for name, wanted in SHA256.items())
     places = {word: rank for rank, word in enumerate(words.decode().splitlines())}
     ranks = np.array([places[str(n)] for n in range(NUMBERS)])

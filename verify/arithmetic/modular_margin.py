@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from flint import arb
 
+from constructions import modular_addition
+from constructions.transformer import Transformer
+from theory.arithmetic.congruence import odd_modulus
 from theory.arithmetic.modular_margin import (
-    checked_modulus,
     few_frequencies_margin,
     largest_margin_squared,
     mean_over_cubes,
+    modular_neurons,
 )
 from theory.checks import InputError
 from verify.arithmetic.pairs import Enumerated, enumerated
@@ -23,9 +26,6 @@ from verify.domains import Ball, outputs, random_prime
 from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, at_most, each_at_most, equal, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 ODD, FEW = (3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25), (3, 5, 9)
 # How near the margin of float64 tensors is stated to be to γ*.  Cosines are off by up to 20·2^−53,
@@ -48,7 +48,7 @@ def modular_margin(
 
     4(p − 1) neurons attain it, for every odd p: those of one frequency each, all frequencies alike.
     """
-    if checked_modulus(p) > MOST:
+    if odd_modulus(p) > MOST:
         raise InputError(f"p is {p}: all pairs of logits are enclosed up to {MOST}")
     moduli = [q for q in (FEW if run.quick else ODD) if q <= p] or [p]
     moduli = [*dict.fromkeys([*moduli, p])]
@@ -61,8 +61,6 @@ def modular_margin(
 
 def built(run: Run, p: int) -> Transformer:
     """The model, with the planted fault if any."""
-    from constructions import modular_addition
-
     return run.build(modular_addition, p)
 
 
@@ -287,8 +285,6 @@ def exact_margin(p: int) -> str:
 
 def random_networks(run: Run, moduli: list[int]) -> Finding:
     """Means of random neurons, and of those near the best, over γ*‖θ‖³: no neuron exceeds 1."""
-    from theory.arithmetic.modular_margin import modular_neurons
-
     most, count = 0.0, 0
     for p in moduli:
         best = np.stack(modular_neurons(p))

@@ -28,7 +28,11 @@ READ, NOT_READ = (2, 5, 10), (3, 7)  # moduli of the residues that a linear prob
 SHAPE = minilm.NUMBERS, minilm.FEATURES
 
 
-@claim(source="[Zhou2024], for other models", draws=True, faults_seen=[{"embeddings": "planted"}])
+@claim(
+    source="[Zhou2024], for other models",
+    picture="verify.arithmetic.pictures:draw_spectrum",
+    faults_seen=[{"embeddings": "planted"}],
+)
 def number_embeddings(
     run: Run,
     *,
@@ -67,11 +71,8 @@ def number_embeddings(
     yield from confound(run, numbers, trials)
     yield share(E)
     yield from probes(run, E, trials)
-    if run.plot:
-        from verify.arithmetic.pictures import draw_spectrum
-
-        of = "planted noise" if embeddings == "planted" else "embeddings"
-        draw_spectrum(run.plot, ratios, bound, FIRST, {**PEAKS, **THIRD}, of)
+    of = "planted noise" if embeddings == "planted" else "embeddings"
+    run.draw(ratios, bound, FIRST, {**PEAKS, **THIRD}, of)
 
 
 def absent() -> Finding:

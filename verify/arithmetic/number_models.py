@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
+from constructions.trained import configuration_of, untrained
 from theory.arithmetic.filters import kept_stream
 from theory.arithmetic.fourier import bin_of, bin_sizes, fourier_bins, fourier_matrix
 from theory.arithmetic.spectrum import peak_ratios
@@ -90,8 +92,6 @@ def adders(rows: str) -> list[Adder]:
 
 def before_training(name: str, pairs: np.ndarray) -> Adder:
     """The model of a checkpoint before it was trained."""
-    from constructions.trained import configuration_of, untrained
-
     model = untrained(configuration_of(name)).requires_grad_(False).double()
     return Adder(f"untrained {name}", model, pairs)
 
@@ -245,8 +245,6 @@ def filtered_at_random(
 
 
 def _projected(adder: Adder, modules: tuple[str, ...], P: np.ndarray) -> float:
-    import torch
-
     kept = torch.from_numpy(P)
 
     def change(module: str, added: Any) -> Any:

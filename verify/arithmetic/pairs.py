@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from verify.claim import Run, option
 from verify.evidence.sequences import exact_evidence
 from verify.finding import Evidence, Finding, Verdict
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 MOST = 4 * 10**9  # logits, which take minutes
 SMALL = 60  # the largest number of quick runs

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.arithmetic.fourier import bin_of, bin_sizes
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 COMB = ("sum2", "sum2_5", "sum5", "sum10")
 PARTS = {"comb, periods 2, 2.5, 5, 10": COMB, "bump of the size": ("low",)}
@@ -30,12 +26,12 @@ def parts_of_logits(
     return np.asarray(sum(held[model.stream[name]] @ W[model.stream[name]] for name in registers))
 
 
-def draw_adder(path: Path, model: Transformer, pair: tuple[int, int]) -> None:
-    """Three panels, saved to path: the comb, the bump, and their sum, the logits; candidates around
+def draw_adder(model: Transformer, pair: tuple[int, int]) -> Figure:
+    """Three panels: the comb, the bump, and their sum, the logits; candidates around
     the sum of the pair."""
     total, p = sum(pair), model.interface.n_answers
     shown = np.arange(max(0, total - AROUND), min(p, total + AROUND + 1))
-    figure = Figure(figsize=(9, 7), layout="constrained")
+    figure = Figure(figsize=(9, 7))
     panels = figure.subplots(3, 1, sharex=True)
     added = {name: parts_of_logits(model, pair, held) for name, held in PARTS.items()}
     added["logits: comb + bump"] = sum(added.values(), start=np.zeros(p))
@@ -53,17 +49,17 @@ def draw_adder(path: Path, model: Transformer, pair: tuple[int, int]) -> None:
         panel.grid(alpha=0.25)
     panels[-1].set_xlabel(f"candidate c for {pair[0]} + {pair[1]}")
     figure.suptitle(f"{model.name}: {pair[0]} + {pair[1]} = {total}", fontsize=11)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def draw_filters(
-    path: Path, model: Transformer, pair: tuple[int, int], kept: Mapping[str, Sequence[str]]
-) -> None:
-    """A row for each of three filters, saved to path: the spectrum of the logits by period, and the
+    model: Transformer, pair: tuple[int, int], kept: Mapping[str, Sequence[str]]
+) -> Figure:
+    """A row for each of three filters: the spectrum of the logits by period, and the
     logits themselves."""
     total, p = sum(pair), model.interface.n_answers
     names = ("none removed", "low removed", "high removed")
-    figure = Figure(figsize=(11, 7), layout="constrained")
+    figure = Figure(figsize=(11, 7))
     panels = figure.subplots(3, 2, width_ratios=(1, 1.4))
     shown = np.arange(max(0, total - AROUND), min(p, total + AROUND + 1))
     bins = np.arange(1, p // 2 + 1)
@@ -82,7 +78,7 @@ def draw_filters(
         for tick, side in zip(row[0].get_xticklabels(), ("right", "left"), strict=False):
             tick.set_horizontalalignment(side)  # 2 and 2.5 are close
         row[0].minorticks_off()
-        row[0].legend(fontsize=8, loc="upper center", frameon=False)
+        row[0].legend(loc="upper center")
         row[0].set_ylabel("size of the coefficient")
         row[0].set_title(name, fontsize=10, loc="left")
         best = shown[logits[shown] >= logits[shown].max() - 1e-9]
@@ -96,21 +92,20 @@ def draw_filters(
     panels[-1, 0].set_xlabel("period")
     panels[-1, 1].set_xlabel(f"candidate c for {pair[0]} + {pair[1]}")
     figure.suptitle(f"{model.name}: {pair[0]} + {pair[1]}, before and after filters", fontsize=11)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def draw_spectrum(
-    path: Path,
     ratios: np.ndarray,
     bound: float,
     first: int,
     marked: Mapping[str, Fraction],
     of: str,
-) -> None:
+) -> Figure:
     """The size of every bin over the median, the bound of random orders as a band, and the marked
-    periods, saved to path; `of` says what the rows are."""
+    periods; `of` says what the rows are."""
     p = 2 * (len(ratios) - 1)
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    figure = Figure(figsize=(10, 4.2))
     panel = figure.subplots()
     bins = np.arange(1, len(ratios))
     panel.axhspan(0, bound, color=BROWN, alpha=0.15, label="99 % of random orders, all bins below")
@@ -132,6 +127,6 @@ def draw_spectrum(
     top = 1.25 * max(ratios[first:].max(), bound)
     panel.set(xlim=(0, p // 2 + 1), ylim=(0, top), xlabel=f"bin k, period {p}/k")
     panel.set_ylabel("size over the median")
-    panel.legend(loc="upper left", frameon=False, fontsize=8, bbox_to_anchor=(0.2, 1.0))
-    panel.set_title(f"{of} of the numbers 0 … {p - 1}: spectrum over their order", fontsize=10)
-    figure.savefig(path, dpi=150)
+    panel.legend(loc="upper left", bbox_to_anchor=(0.2, 1.0))
+    panel.set_title(f"{of} of the numbers 0 … {p - 1}: spectrum over their order")
+    return figure

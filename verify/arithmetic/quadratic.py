@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from flint import arb, arb_mat, fmpq
 
-from verify.evidence.enclosure import exactly
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
+from constructions.transformer import Transformer
+from theory.balls import exactly
 
 
 def no_network(model: Transformer) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from constructions.trained import preset, untrained
 from verify.arithmetic.number_models import (
     HEADS,
     MLPS,
@@ -44,7 +45,10 @@ KIND = {"heads": HEADS, "MLPs": MLPS}
 Share = Callable[[np.ndarray], float]
 
 
-@claim(source="[Zhou2024], for other models; the models: constructions/trained", draws=True)
+@claim(
+    source="[Zhou2024], for other models; the models: constructions/trained",
+    picture="verify.arithmetic.transplant_picture:draw",
+)
 def transplant(run: Run) -> Iterator[Finding]:
     """With number embeddings of a language model a small transformer adds digit by digit.
 
@@ -90,10 +94,7 @@ def transplant(run: Run) -> Iterator[Finding]:
     for each in learned:
         yield from labelled(each.name, from_scratch(each, given))
     yield from controls(given[0])
-    if run.plot:
-        from verify.arithmetic.transplant_picture import draw
-
-        draw(run.plot, models)
+    run.draw(models)
 
 
 def with_rows(adder: Adder, learned: list[Adder]) -> Iterator[Finding]:
@@ -233,8 +234,6 @@ def below_random(id: str, name: str, found: float, control: list[float]) -> Find
 
 def controls(given: Adder) -> Iterator[Finding]:
     """The rows by themselves, and in random order; and no training."""
-    from constructions.trained import preset, untrained
-
     shuffled = untrained(preset("addition", "shuffled")).requires_grad_(False)
     name = "peaks in the spectrum of the rows"
     yield all_peaks("minilm/rows", name, peaks(given_rows(given.model)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -29,11 +28,11 @@ OF_MODULES = {"heads 1": "#9dc3e6", "mlp 1": "#a9d18e", "heads 2": "#1f5fa8", "m
 AROUND = 12  # errors on either side
 
 
-def draw(path: Path, models: Mapping[str, Sequence[Adder]]) -> None:
-    """Saved to path: every seed's test pairs by rows; of the first seeds the spectra of the rows,
+def draw(models: Mapping[str, Sequence[Adder]]) -> Figure:
+    """Every seed's test pairs by rows; of the first seeds the spectra of the rows,
     of the logits and of what modules add to them, and the errors; and what is right by layer and
     without bins of heads and MLPs, of every seed with given rows."""
-    figure = Figure(figsize=(15, 8.5), layout="constrained")
+    figure = Figure(figsize=(15, 8.5))
     panels = figure.subplots(2, 3)
     given, learned = models["minilm"][0], models["scratch"][0]
     before = before_training(given.name, given.pairs)
@@ -45,7 +44,7 @@ def draw(path: Path, models: Mapping[str, Sequence[Adder]]) -> None:
     _modules(panels[1, 0], given)
     _errors(panels[1, 1], models)
     _parts(panels[1, 2], models["minilm"])
-    figure.savefig(path, dpi=130)
+    return figure
 
 
 def _answers(panel: Axes, models: Mapping[str, Sequence[Adder]]) -> None:
@@ -55,8 +54,8 @@ def _answers(panel: Axes, models: Mapping[str, Sequence[Adder]]) -> None:
         panel.plot(places, shares, "o", color=COLOURS.get(rows, "0.4"))
     panel.set_xticks(range(len(models)), [*models])
     panel.set(ylim=(-0.03, 1.03), ylabel="test pairs right")
-    panel.set_title("by rows of the embedding, every seed", fontsize=10)
-    panel.grid(alpha=0.3, axis="y")
+    panel.set_title("by rows of the embedding, every seed")
+    panel.grid(axis="y")
 
 
 def _spectra(panel: Axes, shown: Mapping[str, np.ndarray], what: str) -> None:
@@ -84,8 +83,8 @@ def _periods(panel: Axes, what: str) -> None:
         place = p / float(period), panel.get_ylim()[1]
         panel.text(*place, f"{name} ", fontsize=8, va="top", ha="right")
     panel.set_xlabel(f"bin k, period {p}/k")
-    panel.set_title(f"spectrum of {what}, seed 0", fontsize=10)
-    panel.legend(frameon=False, fontsize=8, loc="upper center")
+    panel.set_title(f"spectrum of {what}, seed 0")
+    panel.legend(loc="upper center")
 
 
 def _errors(panel: Axes, models: Mapping[str, Sequence[Adder]]) -> None:
@@ -96,8 +95,8 @@ def _errors(panel: Axes, models: Mapping[str, Sequence[Adder]]) -> None:
         label = f"{rows}, {len(errors)} errors"
         panel.bar(sizes + shift, shares, width=0.4, color=COLOURS[rows], label=label)
     panel.set(xlabel="answer less sum", ylabel="share of the errors")
-    panel.set_title("errors, seed 0", fontsize=10)
-    panel.legend(frameon=False, fontsize=8)
+    panel.set_title("errors, seed 0")
+    panel.legend()
 
 
 def _parts(panel: Axes, seeds: Sequence[Adder]) -> None:
@@ -109,5 +108,5 @@ def _parts(panel: Axes, seeds: Sequence[Adder]) -> None:
     panel.set_yticks(range(len(names)), names, fontsize=9)
     panel.invert_yaxis()
     panel.set(xlim=(-0.03, 1.03), xlabel="test pairs right")
-    panel.set_title("minilm, read after a layer or without bins of modules", fontsize=10)
-    panel.grid(alpha=0.3, axis="x")
+    panel.set_title("minilm, read after a layer or without bins of modules")
+    panel.grid(axis="x")

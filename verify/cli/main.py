@@ -17,8 +17,8 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, read
 from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
 from verify.cli.options import (
     EXIT,
@@ -263,7 +263,7 @@ def check_all(
 ) -> int:
     """Check every claim, with the options that the ledger names; not those that need one."""
     outcomes, documents = list[tuple[str, Verdict, list[str]]](), list[str]()
-    jobs = checks.dimension("jobs", jobs)
+    jobs = read(Count, "jobs", jobs)
     output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
     claims = {name: among_others(point) for name, point in installed().items()}
     tasks = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations_with_replacement, product
 
-from theory.computation import ZOO, NotSolvable, Semiautomaton, cascade, monoid, named
+from theory.computation import ZOO, Semiautomaton, monoid, named
+from theory.computation.star_free import has_latches_only
 from verify.finding import Finding, Verdict
 
 SLOW = "all-maps-4"  # whose cascade takes a quarter of a minute
@@ -36,11 +37,3 @@ def aperiodic_iff_latches(states: int) -> Finding:
 def is_aperiodic(A: Semiautomaton) -> bool:
     """x^n = x^{n+1} for some n, for the maps x of all words."""
     return monoid(A).is_aperiodic
-
-
-def has_latches_only(A: Semiautomaton) -> bool:
-    """Whether there is a cascade, and it does not count."""
-    try:
-        return all(stage.kind != "counter" for stage in cascade(A).stages)
-    except NotSolvable:
-        return False

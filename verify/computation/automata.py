@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.computation import semiautomaton
+from constructions.computation.semiautomaton import Form
+from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
-from theory.computation.semiautomata import identity, then
+from theory.computation.semiautomata import windows
 from theory.sequences import random_sequences
 from verify.claim import Run, claim
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
@@ -26,10 +29,6 @@ from verify.evidence.sequences import agreement
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
-
-if TYPE_CHECKING:
-    from constructions.computation.semiautomaton import Form
-    from constructions.transformer import Transformer
 
 NAMES = "S3", "A5"
 QUICK = 40  # letters of a quick run
@@ -82,7 +81,6 @@ def _states_said(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]:
 
 def simulates(run: Run, A: Semiautomaton, form: Form) -> OverTokens:
     """The construction of this form beside the automaton's own run."""
-    from constructions.computation import semiautomaton
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
         return {stage.holds: windows(A, words, stage.holds[1]) for stage in model.stages}
@@ -94,19 +92,6 @@ def simulates(run: Run, A: Semiautomaton, form: Form) -> OverTokens:
         holds,
         symbols=A.n_letters,
     )
-
-
-def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
-    """The maps of the last `window` letters up to each one, (…, T, n), letter by letter."""
-    found = np.empty((*words.shape, A.n_states))
-    for row in np.ndindex(words.shape[:-1]):
-        for i in range(words.shape[-1]):
-            letters = words[(*row, slice(max(0, i + 1 - window), i + 1))].tolist()
-            reached = identity(A.n_states)
-            for letter in letters:
-                reached = then(reached, A.transitions[letter])
-            found[(*row, i)] = reached
-    return found
 
 
 def _units(model: Transformer, n: int, form: Form) -> Finding:
@@ -162,8 +147,6 @@ def composes(model: Transformer, n: int) -> Finding:
 
 def robust(run: Run, A: Semiautomaton, length: int) -> Iterator[Finding]:
     """Softmax errors leave no trace: on all maps and numbers, by length, and in balls."""
-    from constructions.computation import semiautomaton
-
     n = A.n_states
     yield sharpness_at_two_lengths(
         "softmax/sharpness",

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from constructions.blocks import plural
+from constructions.transformer import Transformer
 from theory.computation.cascade import Cascade
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
-LETTERS = 32  # of the word that is drawn
 COLOURS = colormaps["Pastel1"].colors  # type: ignore[attr-defined]
 SIZE = 8.0  # points
 
 
-def draw_cascade(path: Path, model: Transformer, of: Cascade, word: np.ndarray) -> None:
-    """A row for the letters of a word, one for each stage and one for the states, saved to path.
+def draw_cascade(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
+    """A row for the letters of a word, one for each stage and one for the states.
 
     Stages stand in the order of the layers after which the model holds them, and show what is read
     from its registers, not what the cascade says.
@@ -41,7 +35,7 @@ def draw_cascade(path: Path, model: Transformer, of: Cascade, word: np.ndarray) 
             name = f"{letter[i]}{kind}, after layer {line.after}: of {reads}"
         rows.append((name, [str(v) for v in values], values))
     width = 0.24 * len(word) + 0.062 * max(len(name) for name, *_ in rows) + 0.3
-    figure = Figure(figsize=(max(width, 6.0), 0.34 * len(rows) + 0.9), layout="constrained")
+    figure = Figure(figsize=(max(width, 6.0), 0.34 * len(rows) + 0.9))
     panel = figure.subplots()
     shades = np.array([*COLOURS, (1.0, 1.0, 1.0)])
     white = np.full(len(word), len(COLOURS))
@@ -60,4 +54,4 @@ def draw_cascade(path: Path, model: Transformer, of: Cascade, word: np.ndarray) 
     layers = plural(model.n_layers, "layer")
     title = f"{model.name}: {layers}\nStages hold what is true before the letter"
     figure.suptitle(title, x=0.02, ha="left", fontsize=SIZE + 1, parse_math=False)
-    figure.savefig(path, dpi=150)
+    return figure

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 MOST = 200  # vertices that can be told apart
 WRITTEN = 40  # of which so many have their labels written
 
 
-def draw(path: Path, model: Transformer, edges: np.ndarray) -> None:
-    """Saved to path: a row for each layer, a column for each vertex in the order of a shuffled path
+def draw(model: Transformer, edges: np.ndarray) -> Figure:
+    """A row for each layer, a column for each vertex in the order of a shuffled path
     (n − 1, 2), and its label as colour, and as a number where there is room.
 
     Raises ValueError for more than 200 vertices.
@@ -29,7 +24,7 @@ def draw(path: Path, model: Transformer, edges: np.ndarray) -> None:
     register = model.stream["p"]
     labels = np.array([H[order, register][:, 0].numpy() for H in model.streams(edges)])
     layers, n = labels.shape
-    figure = Figure(figsize=(max(5.0, 0.24 * n + 1.6), 0.3 * layers + 1.6), layout="constrained")
+    figure = Figure(figsize=(max(5.0, 0.24 * n + 1.6), 0.3 * layers + 1.6))
     panel = figure.subplots()
     shown = panel.imshow(labels, cmap="viridis", vmin=1, vmax=n, aspect="auto")
     if n <= WRITTEN:
@@ -45,4 +40,4 @@ def draw(path: Path, model: Transformer, edges: np.ndarray) -> None:
     panel.set_xlabel(f"the {n} vertices along a path in shuffled order")
     panel.set_title(f"{model.name}: labels", fontsize=9)
     figure.colorbar(shown, label="label")
-    figure.savefig(path, dpi=150)
+    return figure

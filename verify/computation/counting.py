@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.computation.counting import from_counting
+from constructions.transformer import Transformer
 from theory.computation.counting import (
     Count,
     Formula,
@@ -18,8 +20,8 @@ from theory.computation.counting import (
 )
 from theory.computation.counting import checked_alphabet as checked
 from theory.computation.counting import holds as by_definition
-from theory.computation.counting_syntax import ABC, DYCK_1, MAJORITY, parse
-from theory.computation.dyck import adversarial_words, is_dyck
+from theory.computation.counting_syntax import ABC, DYCK_1, MAJORITY, in_language, parse
+from theory.computation.dyck import adversarial_words
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
@@ -35,9 +37,6 @@ from verify.evidence.sequences import (
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, at_least, at_most, equal, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 ALL = {1: 9, 2: 9, 3: 7, 4: 5}  # letters of all words, by the size of the alphabet
 
@@ -111,7 +110,6 @@ def _chosen(
 
 def says(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
     """The construction beside the formula's definition."""
-    from constructions.computation.counting import from_counting
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
         N = np.arange(2, words.shape[-1] + 2)  # BOS is one of those seen
@@ -164,20 +162,6 @@ def _language(name: str, V: int, quick: bool) -> Finding:
         f"on {words[wrong.argmax()].tolist()}" if wrong.any() else None,
         words=f"equal at all prefixes of {len(words)} words",
     )
-
-
-def in_language(name: str, words: np.ndarray) -> np.ndarray:
-    """Which prefixes of words (…, T) are in the language: without counting, letter by letter."""
-    if name == "dyck-1":
-        return is_dyck(words, 1)
-    found = np.zeros(words.shape, dtype=bool)
-    for i in range(words.shape[-1]):
-        prefix = words[..., : i + 1]
-        if name == "majority":  # the letter in the middle, without a tie
-            found[..., i] = np.sort(prefix)[..., (i + 1) // 2] == 0
-        elif i % 3 == 2:
-            found[..., i] = (prefix == np.repeat([0, 1, 2], (i + 1) // 3)).all(-1)
-    return found
 
 
 def _agreement(

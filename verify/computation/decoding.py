@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.transformer import Transformer
 from verify.evidence.sequences import exact_evidence
 from verify.evidence.softmax import enclosed
 from verify.finding import Finding, equal
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 CHUNK = 2**14  # prompts that are decoded at once
 Runs = tuple["Transformer", np.ndarray, np.ndarray]

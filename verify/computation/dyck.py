@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from theory import checks
-from theory.computation.dyck import adversarial_words, balances, brackets, is_dyck, random_dyck
+from constructions.computation import dyck as construction
+from constructions.transformer import Transformer
+from theory.computation.dyck import (
+    adversarial_words,
+    balances,
+    brackets,
+    is_dyck,
+    match_types,
+    random_dyck,
+)
+from theory.kinds import Count, read
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
 from verify.evidence.gaps import States, averaging, gap_finding, looking_up
@@ -24,9 +33,6 @@ from verify.evidence.size import bits, size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 CASES = (1, None), (2, None), (3, None), (1, 3), (2, 3)  # types and depth
 QUICK = 30  # letters of a quick run
 LEAST = 2.0**-20  # the least sharpness that is tried
@@ -34,7 +40,7 @@ LEAST = 2.0**-20  # the least sharpness that is tried
 
 @claim(
     source="proved in constructions/computation/dyck.py; bounded depth as in [Yao2021]",
-    draws=True,
+    picture="verify.computation.dyck_picture:draw",
     faults_seen=[
         {"types": 1, "length": 6, "samples": 4},
         {"types": 1, "depth": 1, "length": 6, "samples": 4},
@@ -58,7 +64,7 @@ def dyck(
     layer whatever k.  One type takes two layers of width 4, without positions.  Softmax leaves no
     trace from a sharpness that the length does not change.
     """
-    asked = checks.dimension("types", 2 if types is None else types), depth
+    asked = read(Count, "types", 2 if types is None else types), depth
     several = CASES[::2] if run.quick else CASES
     length = min(length, QUICK) if run.quick else length
     for k, most in several if types is depth is None else (asked,):
@@ -74,18 +80,15 @@ def dyck(
             yield gap_finding(statement.label, model, states)
         yield from labelled(statement.label, softmax(run, statement, k, most, length))
     if run.plot:
-        from verify.computation.dyck_picture import draw
-
         k, most = asked
         word = random_dyck(1, min(length, 24), k, run.rng)[0]
         at = 2 * len(word) // 3
         word[at] = k + (word[at] + 1) % k  # closes, most often what it should not
-        draw(run.plot, judges(run, k, most).build(2 * k, len(word)), word, k)
+        run.draw(judges(run, k, most).build(2 * k, len(word)), word, k)
 
 
 def judges(run: Run, k: int, depth: int | None) -> OverTokens:
     """The construction beside the stack."""
-    from constructions.computation import dyck as construction
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
         b = balances(words, k)
@@ -114,19 +117,6 @@ def judges(run: Run, k: int, depth: int | None) -> OverTokens:
         symbols=2 * k,
         shown=lambda word: brackets(word, k),
     )
-
-
-def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
-    """At each letter the type of the latest bracket so far that opened and led to a balance one
-    above that now, by going back; 0 if there is none."""
-    found = np.zeros_like(words)
-    for at in np.ndindex(words.shape):
-        *row, i = at
-        for j in range(i, -1, -1):
-            if words[(*row, j)] < k and b[(*row, j)] == b[at] + 1:
-                found[at] = words[(*row, j)]
-                break
-    return found
 
 
 def _words(

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.computation.dyck import balances, brackets
 from verify.retrieval.pictures import WEIGHTS
 from verify.retrieval.snapshots import snapshots
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 DEPTH, ERROR, WORD = "#1f5fa8", "#b5651d", "#2e8b57"
 
 
-def draw(path: Path, model: Transformer, word: np.ndarray, k: int) -> None:
+def draw(model: Transformer, word: np.ndarray, k: int) -> Figure:
     """Above, how many brackets are open after each letter, where errors are found, and which
     prefixes are words; below, for types that differ, the attention of the head that matches."""
     T, taken = len(word), list(snapshots(model, word))
@@ -28,7 +23,7 @@ def draw(path: Path, model: Transformer, word: np.ndarray, k: int) -> None:
     labels = signs.split() if " " in signs else list(signs)
     typed = model.n_layers > 3
     height = 2.4 + (0.2 * T + 0.6) * typed
-    figure = Figure(figsize=(max(5.0, 0.3 * T + 1.2), height), layout="constrained")
+    figure = Figure(figsize=(max(5.0, 0.3 * T + 1.2), height))
     ratios = [2.4, 0.2 * T + 0.6] if typed else [1]
     panels = figure.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios)[:, 0]
     depth, top = balances(word, k), panels[0]
@@ -38,7 +33,7 @@ def draw(path: Path, model: Transformer, word: np.ndarray, k: int) -> None:
     top.plot(wrong, depth[wrong], "x", color=ERROR, ms=8, mew=2, label="error")
     top.plot(right, depth[right], "o", color=WORD, ms=6, label="the prefix is a word")
     top.set_title("brackets open after each letter", fontsize=9, loc="left")
-    top.legend(fontsize=8, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
+    top.legend(ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     top.yaxis.get_major_locator().set_params(integer=True)
     top.set_xlim(-1.5 if typed else -0.5, T - 0.5)
     top.set_xticks(here, labels)
@@ -51,4 +46,4 @@ def draw(path: Path, model: Transformer, word: np.ndarray, k: int) -> None:
         below.set_title("which bracket each closing one looks at", fontsize=9, loc="left")
         below.set_xticks(np.arange(-1, T), ["BOS", *labels], fontsize=8)
         below.set_yticks(here, labels, fontsize=8)
-    figure.savefig(path, dpi=150)
+    return figure

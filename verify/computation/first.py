@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 
+from constructions.computation import first_letter, first_letter_bounded
+from constructions.computation import first_letter as construction
+from constructions.transformer import Transformer
+from theory.balls import exactly
 from theory.computation.first import bounded_first_logit, least_signed_first
 from theory.computation.first import first_letter as definition
+from theory.computation.ones import bits_lost
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
-from verify.computation.ones import bits_lost, digits
+from verify.computation.ones import digits
 from verify.computation.options import Length, Samples
 from verify.domains import Ball, outputs
-from verify.evidence.enclosure import below, exactly, interval
+from verify.evidence.enclosure import below, interval
 from verify.evidence.gaps import States, at_positions, gap_finding
 from verify.evidence.sequences import agreement, answers_equal
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 SHARPNESS = 2, 4, 8
 LENGTHS = 10, 100, 1000
@@ -44,8 +46,6 @@ def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[F
     weights free of n [ChiangCholak2022] are right too, and 1 − Θ(1/n) bits are left of one; layer
     norms without an ε make that a constant, log₂(1 + e^−√6) = 0.1195 bits.
     """
-    from constructions.computation import first_letter as construction
-
     statement = OverTokens(
         "letter",
         lambda V, n: run.build(construction, n),
@@ -70,8 +70,6 @@ def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[F
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
     """[ChiangCholak2022]'s weights: right on all words of n ≤ 10, of the size stated, and what
     their logits are."""
-    from constructions.computation import first_letter_bounded
-
     paper = OverTokens(
         "",
         lambda V, n: run.build(first_letter_bounded, n, layer_norm=layer_norm),
@@ -91,8 +89,6 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 
 
 def _sharp(run: Run, beta: int, n: int) -> Transformer:
-    from constructions.computation import first_letter
-
     return run.build(first_letter, n, sharpness=beta)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions import gridworld_walk
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation import gridworld as automaton_of
 from verify.claim import Run, claim, option
@@ -19,9 +21,6 @@ from verify.evidence.sequences import agreement
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 QUARTER = Fraction(1, 4)
 LISTED = 24  # letters of the model whose heads are asked all that they can be
@@ -59,8 +58,6 @@ def gridworld(
 
 def walks(run: Run, S: int, start: int) -> OverTokens:
     """The construction beside the automaton, from this state on."""
-    from constructions import gridworld_walk
-
     A = replace(automaton_of(S), start=start)
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 
+from constructions.computation import majority as construction
+from constructions.transformer import Transformer
 from theory.computation.majority import majority as definition
 from theory.computation.majority import signed_mean
+from theory.computation.ones import cross_entropy, extremes
 from verify.claim import Run, claim
-from verify.computation.ones import cross_entropy, digits, extremes, logits_by_ones
+from verify.computation.ones import digits, logits_by_ones
 from verify.computation.options import Length, Samples
 from verify.domains import Ball
 from verify.evidence.enclosure import below, interval
@@ -21,9 +24,6 @@ from verify.evidence.sequences import agreement, answers_equal
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_most, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 LENGTHS = 10, 100, 1000
 BITS = 192
@@ -53,7 +53,6 @@ def majority(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterato
 
 def averages(run: Run, gate: bool) -> OverTokens:
     """The construction beside the definition."""
-    from constructions.computation import majority as construction
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
         z = np.cumsum(2 * words - 1, axis=-1)

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 
-from theory.computation.parity import by_ones
+from constructions.transformer import Transformer
+from theory.computation.ones import words_by_ones
 from verify.domains import Ball, outputs
 from verify.finding import Finding, Verdict
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
-PLACES = 64
-
-
-def words_by_ones(n: int) -> np.ndarray:
-    """1^k 0^{n−k} for k = 0 … n, (n + 1, n)."""
-    return (np.arange(n) < np.arange(n + 1)[:, None]).astype(np.int64)
-
-
-def extremes(n: int) -> np.ndarray:
-    """The words with 0, 1, n − 1 and n ones: all 2n + 2 of them up to n = 64, and beyond those with
-    the odd one out at 64 places."""
-    places = np.unique(np.linspace(0, n - 1, min(n, PLACES)).astype(int))
-    one = np.eye(n, dtype=np.int64)[places]
-    return np.concatenate([np.zeros_like(one[:1]), one, 1 - one, np.ones_like(one[:1])])
 
 
 def only_counts(model: Transformer) -> Finding:
@@ -80,17 +62,6 @@ def logits_by_ones(model: Transformer, n: int, ones: list[int] | None = None) ->
         low, high = outputs(model, model.prompt(word), Ball()).tolist()[-1]
         found.append(high - low)
     return found
-
-
-def bits_lost(signed: Any) -> arb:
-    """The cross-entropy log₂(1 + e^{−s}) in bits of an answer with signed logit s."""
-    return (-arb(signed)).exp().log1p() / arb(2).log()
-
-
-def cross_entropy(n: int, signed: Callable[[int], Any]) -> arb:
-    """The mean of `bits_lost` over all 2ⁿ words, signed(k) being the signed logit at k ones."""
-    lost: arb = by_ones(n, lambda k: bits_lost(signed(k)))
-    return lost
 
 
 def digits(value: arb, count: int) -> str:

@@ -6,38 +6,35 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 
+from constructions.computation import parity as construction
+from constructions.computation import parity_bounded
+from constructions.transformer import Transformer
+from theory.balls import exactly
+from theory.computation.ones import bits_lost, cross_entropy, extremes
 from theory.computation.parity import (
     bounded_logit,
     least_signed_count,
+    mean_logit,
+    one_side,
     signed_counts,
 )
 from theory.computation.parity import parity as definition
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
-from verify.computation.ones import (
-    bits_lost,
-    cross_entropy,
-    digits,
-    extremes,
-    logits_by_ones,
-    only_counts,
-)
+from verify.computation.ones import digits, logits_by_ones, only_counts
 from verify.computation.options import Length, Samples
 from verify.domains import Ball
-from verify.evidence.enclosure import below, exactly, interval
+from verify.evidence.enclosure import below, interval
 from verify.evidence.gaps import averaging, counting, gap_finding
 from verify.evidence.sequences import agreement, answers_equal
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_most, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 SHARPNESS = 2, 4, 8
 LENGTHS = 10, 100, 1000
@@ -49,7 +46,7 @@ ROUNDED = 2.0**-50  # see `closed_form`
 
 @claim(
     source="[ChiangCholak2022], [Hahn2020]; proved in constructions/computation/parity.py",
-    draws=True,
+    picture="verify.computation.parity_picture:draw",
     faults_seen=[{"length": 6, "samples": 4}],
 )
 def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
@@ -82,15 +79,11 @@ def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[
         label = "layer-norm" if layer_norm else "bounded"
         yield from labelled(label, bounded(run, layer_norm))
     yield from labelled("cross-entropy", cross_entropies(run))
-    if run.plot:
-        from verify.computation.parity_picture import draw
-
-        draw(run.plot)
+    run.draw()
 
 
 def counts_ones(run: Run, causal: bool) -> OverTokens:
     """The construction beside the definition: for the whole word, or after each letter."""
-    from constructions.computation import parity as construction
 
     def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
         ones = np.cumsum(words, axis=-1)
@@ -141,8 +134,6 @@ def _extremes(statement: OverTokens, length: int, quick: bool) -> Finding:
 
 def softmax(run: Run) -> Iterator[Finding]:
     """The bound, term by term; and the model's own logits in balls, beside it and its form."""
-    from constructions.computation import parity as construction
-
     yield bound_holds(SIDES)
     few = range(1, 5 if run.quick else 11)
     sizes = {n: list(range(n + 1)) for n in few}
@@ -198,20 +189,9 @@ def bound_holds(most: int) -> Finding:
     )
 
 
-def one_side(r: int) -> dict[int, int]:
-    """q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, m = 1 … r, as coefficients by power: a half of
-    2qE − O, of the positions on one side of k."""
-    found = {1: 1}
-    for m in range(1, r + 1):
-        power, change = (m * m, -1) if m % 2 else (1 + m * m, 2)
-        found[power] = found.get(power, 0) + change
-    return found
-
-
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
     """[ChiangCholak2022]'s weights: right on all words of n ≤ 10, of the size stated, and what
     their logits are."""
-    from constructions.computation import parity_bounded
 
     def build(n: int) -> Transformer:
         return run.build(parity_bounded, n, layer_norm=layer_norm)
@@ -286,7 +266,7 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
     for n in lengths:
         lost = cross_entropy(n, partial(bounded_logit, n, e=score().exp()))
         rest = (1 - lost) * arb(2).log()
-        mean = mean_logit(n)
+        mean = mean_logit(n, score().exp())
         verdicts += [below(rest, mean / 2), below(mean / 2 - mean * mean / 4, rest)]
         found[f"n = {n}"] = interval(lost)
         words.append(f"n = {n}: {digits(lost, 5 if n < 1000 else 8)}")
@@ -305,12 +285,6 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
 def score() -> arb:
     """c = 1/√5: the scores of [ChiangCholak2022] are ±c."""
     return 1 / arb(5).sqrt()
-
-
-def mean_logit(n: int) -> arb:
-    """sinh 2c/(N² cosh² c − [n even] sinh² c): the mean of their signed logits over all words."""
-    c, N = score(), n + 1
-    return (2 * c).sinh() / (N * N * c.cosh() ** 2 - (1 - n % 2) * c.sinh() ** 2)
 
 
 def _of_ours(lengths: tuple[int, ...]) -> Finding:

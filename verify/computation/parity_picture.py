@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from constructions.computation import parity
+from theory.computation.ones import bits_lost, cross_entropy, words_by_ones
 from theory.computation.parity import bounded_logit, signed_counts
-from verify.computation.ones import bits_lost, cross_entropy, words_by_ones
 from verify.domains import Ball
 
 SHARPNESS, LETTERS, BITS = (2, 4, 8), 12, 128
 LENGTHS = [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256]
 
 
-def draw(path: Path) -> None:
+def draw() -> Figure:
     """Left: bits left of a word's parity, by length, ours at three β and those of bounded
     positions; middle: what these miss to one bit; right: the attention of CLS for every k."""
-    figure = Figure(figsize=(14.5, 4.3), layout="constrained")
+    figure = Figure(figsize=(14.5, 4.3))
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.15, 1, 1.1))
     with Ball.precision(BITS):
         e = (1 / arb(5).sqrt()).exp()
@@ -41,16 +40,16 @@ def draw(path: Path) -> None:
     left.set(
         xscale="log", ylim=(-0.03, 1.05), xlabel="letters n", ylabel="cross-entropy, bits a word"
     )
-    left.set_title("mean over all words of n letters", fontsize=10)
-    left.legend(frameon=False, fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 0.06), ncols=2)
+    left.set_title("mean over all words of n letters")
+    left.legend(fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 0.06), ncols=2)
     law = np.tanh(1 / np.sqrt(5)) / np.log(2) / (np.array(LENGTHS) + 1.0) ** 2
     middle.loglog(LENGTHS, law, color="0.5", lw=1, label="tanh(1/√5)/(N² ln 2)")
     middle.loglog(LENGTHS, missing, "s", ms=3, color="C3", label="bounded: 1 − cross-entropy")
     middle.set(xlabel="letters n, N = n + 1", ylabel="bits")
-    middle.set_title("what bounded positions know of the parity", fontsize=10)
-    middle.legend(frameon=False, fontsize=8)
+    middle.set_title("what bounded positions know of the parity")
+    middle.legend()
     _attention(right)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def _lost(panel: Axes, signed: dict[int, list[arb]], label: str, **style: Any) -> None:
@@ -70,5 +69,5 @@ def _attention(panel: Axes) -> None:
     panel.set(xlabel="position j, with sign (−1)^j", ylabel="ones k")
     for axis in (panel.xaxis, panel.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
-    panel.set_title(f"where CLS looks: {LETTERS} letters, β = {beta}", fontsize=10)
+    panel.set_title(f"where CLS looks: {LETTERS} letters, β = {beta}")
     panel.figure.colorbar(shown, ax=panel, shrink=0.8)

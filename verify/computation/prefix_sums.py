@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions.computation import prefix_sums as construction
+from constructions.transformer import Transformer
 from theory.computation import window_sums
 from verify.claim import Run, claim, option
 from verify.domains import Symbolic, outputs, written
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, equal, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 WORDS = 2, 4, 8
 
@@ -34,8 +33,6 @@ def prefix_sums(
 
     They are a round of a tree of fan-in s for each layer, for all numbers: as polynomials.
     """
-    from constructions.computation import prefix_sums as construction
-
     for words in (w for w in WORDS if w <= length):
         model = run.build(construction, length, words)
         small = run.build(construction, min(length, 16), min(words, length, 16))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions.attention import Attention
+from constructions.computation import pram
+from constructions.transformer import Transformer
 from theory.computation import components, list_ranking, ranks, transpose, tree_sum
 from theory.computation.attention_rounds import (
     Rows,
@@ -16,6 +19,7 @@ from theory.computation.attention_rounds import (
     rounds_of_a_layer,
 )
 from theory.computation.components import as_inputs
+from theory.computation.list_ranking import all_lists, random_list
 from theory.computation.message_passing import block_sums
 from theory.computation.random_program import random_inputs, random_program
 from verify.claim import Run, claim, option
@@ -30,10 +34,6 @@ from verify.computation.steps import (
 )
 from verify.evidence.size import size
 from verify.finding import Finding, equal, labelled, same
-
-if TYPE_CHECKING:
-    from constructions.attention import Attention
-    from constructions.transformer import Transformer
 
 FANS = 2, 3, 8
 
@@ -59,8 +59,6 @@ def rounds(
     relates layers and rounds for any local work and for messages that name a machine alone, which
     is more than is shown here.
     """
-    from constructions.computation import pram
-
     model = run.build(pram, list_ranking(length))
     yield from labelled("list-ranking", _ranking(run, model, length))
     few = run.build(pram, list_ranking(4))
@@ -77,8 +75,6 @@ def rounds(
 
 
 def _ranking(run: Run, model: Transformer, length: int) -> Iterator[Finding]:
-    from constructions.computation import pram
-
     yield size(model, "pram", n=length)
     most, count, wrong = 3 if run.quick else 5, 0, None
     for n in range(1, most + 1):
@@ -103,28 +99,8 @@ def _ranking(run: Run, model: Transformer, length: int) -> Iterator[Finding]:
     yield registers_follow(f"every register is the program's (N = {length})", cases)
 
 
-def all_lists(n: int) -> np.ndarray:
-    """All successors (…, n) of n elements that run in no circle."""
-    rows = np.moveaxis(np.indices((n + 1,) * n), 0, -1).reshape(-1, n)
-    place = np.broadcast_to(np.arange(1, n + 1), rows.shape)
-    following = np.concatenate([np.zeros((len(rows), 1), dtype=int), rows], axis=1)
-    for _ in range(n):
-        place = np.take_along_axis(following, place, axis=1)
-    return rows[(place == 0).all(axis=1)]
-
-
-def random_list(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Successors (n,) of one list of all n elements, in random order."""
-    order = 1 + rng.permutation(n)
-    successors = np.zeros(n, dtype=np.int64)
-    successors[order[:-1] - 1] = order[1:]
-    return successors
-
-
 def _messages(run: Run, length: int) -> Iterator[Finding]:
     """Rounds of messages to numbered slots: a tree that adds, and a matrix that is transposed."""
-    from constructions.computation import pram
-
     s = 4
     program = tree_sum(length, s, 9)
     model, x = run.build(pram, program), run.rng.integers(0, 10, (10, length))
@@ -157,8 +133,6 @@ def _messages(run: Run, length: int) -> Iterator[Finding]:
 
 def _random(run: Run, count: int) -> Iterator[Finding]:
     """Random programs: every kind of step, every operation."""
-    from constructions.computation import pram
-
     found = [random_program(run.rng) for _ in range(min(count, 10) if run.quick else count)]
     pairs = [(run.build(pram, program), program) for program in found]
     yield registers_follow(
@@ -171,8 +145,6 @@ def _random(run: Run, count: int) -> Iterator[Finding]:
 
 def _in_rounds(run: Run) -> Iterator[Finding]:
     """A layer of components of a random graph, run by machines: what it adds, and the rounds."""
-    from constructions.computation import pram
-
     n, m = (3, 3) if run.quick else (7, 8)
     model = run.build(pram, components(n, m, 2))
     inputs = as_inputs(run.rng.integers(1, n + 1, (m, 2)), n)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.computation import scratchpad as construction
+from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
@@ -19,9 +21,6 @@ from verify.evidence.sequences import equal_over_q, families_of, margin_kept, re
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 NAMES = "A5", "all-maps-4"
 MOST_WORDS = 10**4  # decoded to be certain of a length
@@ -98,7 +97,6 @@ def _found(
 
 def writes(run: Run, A: Semiautomaton) -> OverTokens:
     """The construction beside the automaton: of letters nothing is said, of state i the next."""
-    from constructions.computation import scratchpad as construction
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         letters, table = A.n_letters, np.array(A.transitions)

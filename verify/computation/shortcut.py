@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.computation.semiautomaton import Form
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation import (
     NotSolvable,
@@ -41,17 +43,14 @@ from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
 
-if TYPE_CHECKING:
-    from constructions.computation.semiautomaton import Form
-    from constructions.transformer import Transformer
-
 NAMES = "mod-3-with-reset", "S3", "gridworld-4", "dyck-4", "S4", "all-maps-3", "A5"
+LETTERS = 32  # of the word that is drawn
 
 
 @claim(
     source="[Liu2023, Theorem 2]; proved in theory/computation/cascade.py and "
     "constructions/computation/shortcut.py",
-    draws=True,
+    picture="verify.computation.cascade_picture:draw_cascade",
     certifies=True,
     faults_seen=[
         {"length": 4, "samples": 4},
@@ -76,7 +75,6 @@ def shortcut(
     free of the length, too, and the sharpness from which softmax gives the same answers has a bound
     that is.  Of an automaton with another group, such as A5, it is said why there is no cascade.
     """
-    drawn = False
     for A in chosen(run, automaton, file, NAMES, states, regex):
         try:
             cascaded = cascade(A, compact=compact)
@@ -96,15 +94,12 @@ def shortcut(
             yield from labelled(statement.label, [tabled(model, cascaded)])
         if model.n_layers:  # without any nothing leaks
             yield from labelled(A.name, softmax(run, statement, A, length))
-        if run.plot and not drawn:
-            from verify.computation.cascade_picture import LETTERS, draw_cascade
-
+        if run.plot and run.shown is None:
             word = run.rng.integers(A.n_letters, size=min(length, LETTERS))
-            draw_cascade(run.plot, model, cascaded, word)
-            drawn = True
+            run.draw(model, cascaded, word)
     if automaton is None and file is None and regex is None:
         yield smallest()
-    if run.plot and not drawn:
+    if run.plot and run.shown is None:
         raise InputError(f"{A.name} has no cascade to draw: leave --plot out")
 
 

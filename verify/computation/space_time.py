@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib import colormaps
@@ -22,8 +21,8 @@ FONT = 8.0
 MOST_IN_A_ROW = 8  # states in the legend
 
 
-def draw(path: Path, runs: Sequence[tuple[TuringMachine, Sequence[Step]]]) -> None:
-    """A panel for each machine and the steps that were decoded on a blank tape, saved to path."""
+def draw(runs: Sequence[tuple[TuringMachine, Sequence[Step]]]) -> Figure:
+    """A panel for each machine and the steps that were decoded on a blank tape."""
     rows = max(len(steps) for _, steps in runs) + 1
     figure = Figure(figsize=(1.2 + 3.0 * len(runs), min(12.0, 2.4 + 0.055 * rows)))
     figure.set_layout_engine("constrained")
@@ -31,7 +30,7 @@ def draw(path: Path, runs: Sequence[tuple[TuringMachine, Sequence[Step]]]) -> No
     for panel, (machine, steps) in zip(panels, runs, strict=True):
         _panel(panel, machine, steps)
     panels[0].set_ylabel("steps, decoded one by one", fontsize=FONT)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def _panel(panel: Axes, machine: TuringMachine, steps: Sequence[Step]) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.computation import from_formula
+from constructions.computation.semiautomaton import Form
+from constructions.transformer import Transformer
 from theory.computation import (
     Formula,
     Language,
@@ -20,7 +23,7 @@ from theory.computation import (
 )
 from theory.computation.temporal_logic import holds as by_definition
 from theory.computation.temporal_logic import sinces, temporal_depth
-from theory.computation.temporal_program import Program, program
+from theory.computation.temporal_program import Program, language_of_program, program
 from theory.sequences import random_sequences
 from verify.claim import Run, claim, option
 from verify.computation.aperiodic import aperiodic_iff_latches
@@ -28,7 +31,6 @@ from verify.computation.options import Length, Samples
 from verify.computation.temporal import (
     bits_restored,
     head_states,
-    language_of_program,
     tables_written,
 )
 from verify.evidence.gaps import gap_finding
@@ -37,10 +39,6 @@ from verify.evidence.sequences import agreement
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal, labelled
-
-if TYPE_CHECKING:
-    from constructions.computation.semiautomaton import Form
-    from constructions.transformer import Transformer
 
 LETTERS = "ab"
 ALTERNATE = "b and yesterday a and historically (a and not yesterday a or b and yesterday a)"
@@ -64,7 +62,7 @@ class Case:
 
 @claim(
     source="[YCA2024], [Schutzenberger1965]; proved in constructions/computation/temporal_logic.py",
-    draws=True,
+    picture="verify.retrieval.pictures:draw",
     faults_seen=[
         {"length": 5, "samples": 4},
         {"formula": "c since once a", "length": 4, "letters": "abc"},
@@ -109,12 +107,10 @@ def star_free(
     if formula is None and regex is None:
         yield aperiodic_iff_latches(2 if run.quick else 3)
     if run.plot:
-        from verify.retrieval.pictures import draw
-
         case = cases[0]
         row = run.rng.integers(len(case.letters), size=min(length, 12))
         model = recognises(run, case, "lean").build(len(case.letters), len(row))
-        draw(run.plot, model, row, [case.letters[a] for a in row])
+        run.draw(model, row, [case.letters[a] for a in row])
 
 
 def chosen(
@@ -144,7 +140,6 @@ def _case(label: str, text: str | None, regex: str | None, letters: str | None) 
 
 def recognises(run: Run, case: Case, form: Form) -> OverTokens:
     """The construction beside the formula's definition, or beside the expression's automaton."""
-    from constructions.computation import from_formula
 
     def answers(words: np.ndarray) -> np.ndarray:
         if case.expression is not None:

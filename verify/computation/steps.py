@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
+from constructions.exactness import exact_in
+from constructions.interface import Prompt
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation.pram import INDEX, Program, Read, Registers, Step, Write
 from verify.domains import Rational, streams
@@ -17,10 +20,6 @@ from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.restoring import makes
 from verify.evidence.sequences import FLOAT64_BITS
 from verify.finding import Evidence, Finding, equal, same
-
-if TYPE_CHECKING:
-    from constructions.interface import Prompt
-    from constructions.transformer import Transformer
 
 Inputs = Sequence[np.ndarray]
 MOST_STATES = 10**6
@@ -32,8 +31,6 @@ def whole_evidence(model: Transformer) -> Evidence:
     No partial sum is rounded but averages of the k tokens that share the largest score.  One that
     is rounded to the whole number p while k times it is a whole number is p, if p·k < 2^52.
     """
-    from constructions.exactness import exact_in
-
     needs = exact_in(model)
     small = needs.largest * model.interface.context < 2.0 ** (FLOAT64_BITS - 1)
     return "exact" if needs.bits <= FLOAT64_BITS and small else "float"
@@ -108,8 +105,6 @@ def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarr
 
 def prompt_of(model: Transformer, inputs: Inputs) -> Prompt:
     """The prompt of a program's inputs, each (…, N')."""
-    import torch
-
     return model.interface.write(
         torch, *(torch.as_tensor(np.array(each, dtype=np.float64)) for each in inputs)
     )

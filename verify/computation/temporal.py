@@ -4,41 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from theory.computation import Formula, Language
-from theory.computation.languages import explored
+from constructions.blocks import Stage
+from constructions.transformer import Transformer
+from theory.computation import Formula
 from theory.computation.temporal_program import Program
 from theory.computation.truth_tables import TruthTable
 from verify.evidence.gaps import States, at_positions, at_tokens
 from verify.evidence.restoring import after_mlp, traces
 from verify.finding import Finding, Verdict
 
-if TYPE_CHECKING:
-    from constructions.blocks import Stage
-    from constructions.transformer import Transformer
-
 MOST_STATES = 2**14  # of a letter and the bits of one table
-
-
-def language_of_program(by: Program, letters: str) -> Language:
-    """The automaton that goes along a word and remembers, for each step, what was held where it
-    last stopped."""
-
-    def step(state: tuple[bool, ...], letter: str) -> tuple[bool, ...]:
-        values = letters.index(letter), *map(int, state[1:])
-
-        def entry(table: TruthTable) -> bool:
-            return bool(table.values[tuple(values[v] for v in table.reads)])
-
-        pairs = zip(by.steps, state[1:], strict=True)
-        after = [entry(s.held) if entry(s.stop) else before for s, before in pairs]
-        return entry(by.answer), *after
-
-    start = (False,) * (len(by.steps) + 1)
-    return explored(start, step, lambda state: state[0], letters, "the row of truth tables")
 
 
 def head_states(model: Transformer, by: Program) -> Iterator[States]:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from constructions.computation import semiautomaton
+from constructions.computation.to_circuit import Gates, to_circuit
+from constructions.transformer import Transformer
 from theory.computation import ThresholdCircuit, cyclic, largest_constant_subcube, unary
 from theory.sequences import all_sequences, random_sequences
 from verify.claim import Run
 from verify.evidence.sequences import exact_evidence
 from verify.finding import Finding, Verdict, equal, same
 from verify.ledger.theorems import Formula
-
-if TYPE_CHECKING:
-    from constructions.computation.to_circuit import Gates
-    from constructions.transformer import Transformer
 
 FROM = 4  # letters: in shorter words, formulas of sizes have exceptions
 QUICK = 7  # letters up to which quick runs take all words
@@ -48,8 +45,6 @@ class Translated:
 
 def parity_in_log_layers(run: Run) -> Translated:
     """Maps composed in pairs: unique-hard, but the number of layers grows with the length."""
-    from constructions.computation import semiautomaton
-
     return Translated(
         "parity-in-log-layers",
         2,
@@ -80,8 +75,6 @@ class Circuits:
 
 def translate(of: Translated, lengths: range | list[int]) -> Circuits:
     """One model, for the longest of these words, at each of these lengths."""
-    from constructions.computation.to_circuit import to_circuit
-
     model = of.build(max(lengths))
     return Circuits(of, model, {n: to_circuit(model, n, of.gates) for n in lengths})
 
@@ -236,26 +229,3 @@ def free_letters(found: Circuits) -> dict[int, int]:
         n: largest_constant_subcube(found.says(n, found.words(n)), V).dimension
         for n in found.circuits
     }
-
-
-def draw(path: Path, title: str, families: Mapping[str, list[Circuits]]) -> None:
-    """Left: gates by length; right: depth by length.  Hollow marks of falling size, so that equal
-    values are seen."""
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
-
-    from verify.regression.pictures import saved
-
-    with saved(path, 10, 4.5, columns=2, legend="upper left") as (left, right):
-        for place, (label, found) in enumerate(families.items()):
-            style: dict[str, Any] = {"mfc": "none", "ms": 12 - 1.8 * place, "lw": 1, "label": label}
-            left.semilogy(*zip(*sorted(sizes(found).items()), strict=True), "o-", **style)
-            right.plot(*zip(*sorted(depths(found).items()), strict=True), "o-", **style)
-        for axis in (left.xaxis, right.xaxis, right.yaxis):
-            axis.set_major_locator(MaxNLocator(integer=True))
-        top = max(max(depths(found).values()) for found in families.values())
-        left.set(xlabel="letters n", ylabel="gates", title=f"Gates: {title}")
-        left.set_ylim(top=left.get_ylim()[1] ** 1.25)
-        left.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        left.yaxis.set_major_formatter(ScalarFormatter())
-        left.yaxis.set_minor_formatter(NullFormatter())
-        right.set(xlabel="letters n", ylabel="depth", title=f"Depth: {title}", ylim=(0, 1.5 * top))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.computation import turing_machine
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation import MACHINES, TuringMachine, read_machine
 from theory.computation.turing import Step
@@ -28,9 +30,6 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 MOST_HISTORIES = 10**4  # of a length, all of which are run
 MOST_STEPS = 10**4
 LISTED = 32  # steps up to which every write and every head is listed
@@ -38,7 +37,7 @@ LISTED = 32  # steps up to which every write and every head is listed
 
 @claim(
     source="[MS2024]; sizes proved in constructions/computation/turing.py",
-    draws=True,
+    picture="verify.computation.space_time:draw",
     faults_seen=[{"machine": "busy-beaver-2", "steps": 4, "samples": 2}],
 )
 def turing(
@@ -72,9 +71,7 @@ def turing(
                 found.words += f", of {listed.interface.max_length} steps"
                 yield found
     if run.plot:
-        from verify.computation.space_time import draw
-
-        draw(run.plot, [(M, decoded_steps(run, M, steps)) for M in machines])
+        run.draw([(M, decoded_steps(run, M, steps)) for M in machines])
 
 
 def chosen(run: Run, machine: str | None) -> list[TuringMachine]:
@@ -124,8 +121,6 @@ def _runs(
 
 def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
     """The construction of this form beside the machine's own rules, after any history."""
-    from constructions.computation import turing_machine
-
     addressed = form == "addressed"
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:

@@ -78,7 +78,7 @@ def cached_weights(domain: Domain, array: np.ndarray, number_system: Hashable) -
     """
     global _cached_entries
     content = np.ascontiguousarray(array, dtype=np.float64)
-    key = number_system, content.shape, blake2b(content, digest_size=32).digest()
+    key = number_system, content.shape, blake2b(content.data, digest_size=32).digest()
     if key in _cache:
         _cache.move_to_end(key)
         return _cache[key][1]

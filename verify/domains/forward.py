@@ -7,19 +7,16 @@ It reads the tensors that torch runs and is written against the formulas of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from torch import Tensor
 
+from constructions.attention import Attention
+from constructions.blocks import MLP, Block, LayerNorm
+from constructions.interface import Prompt
+from constructions.transformer import Transformer
 from verify.domains.base import Domain, Entry, Matrix, NotPolynomial, entrywise
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from constructions.attention import Attention
-    from constructions.blocks import MLP, Block, LayerNorm
-    from constructions.interface import Prompt
-    from constructions.transformer import Transformer
 
 EPSILON = 1e-5  # what a layer norm adds to the variance
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.regression.ols import rank_cut
+from constructions.transformer import Transformer
 from verify.domains import Ball
 from verify.domains.base import Domain, Matrix
+from verify.evidence.rounding import with_rounding_bound
 from verify.finding import Finding, Said, Verdict, at_most
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 LEAST_TOLD = 1e-3  # of a prediction: a wider rounding bound says nothing about it
 
@@ -73,8 +70,6 @@ def transformer_in_float(
     model: Transformer, x: np.ndarray, y: np.ndarray, queries: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The predictions and their rounding bounds; shapes as in `recursion_by_balls`."""
-    from verify.evidence.rounding import with_rounding_bound
-
     predictions, bounds = with_rounding_bound(model, x, y, queries)
     return predictions.numpy(), bounds.numpy()
 
@@ -104,15 +99,3 @@ def recursion_by_balls(
             radii.append([float(entry.rad()) + abs(float(entry)) * 2.0**-53 for entry in entries])
     shape = (*leading, -1) if len(values[0]) > 1 and leading else (-1,)
     return np.array(values).reshape(shape), np.array(radii).reshape(shape)
-
-
-def least_squares_rounding(x: np.ndarray) -> np.ndarray:
-    """About how far rounding moves a computed minimum-norm solution, relative to its length; (…).
-
-    4·max(n, d)·eps·κ², κ the condition number of x (…, n, d) on its row space.  κ² belongs to
-    problems with a residual [Higham2002, section 20.1]; the factor stands for the constants of the
-    SVD, which are not derived here, so it can leave undecided and never decides.
-    """
-    singular = np.linalg.svd(x, compute_uv=False)
-    smallest = np.where(singular > rank_cut(x) * singular[..., :1], singular, np.inf).min(-1)
-    return np.asarray(4 * rank_cut(x) * (singular[..., 0] / smallest) ** 2)

@@ -13,10 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from torch import Tensor
 
+from constructions.attention import Attention
+from constructions.blocks import MLP
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.computation.cascade import Cascade, Table
 from theory.regression import Start
@@ -24,13 +28,6 @@ from verify import checker, gap_checker
 from verify.cli.output import deliver
 from verify.evidence.statement import OverTokens, prompt_of
 from verify.evidence.statement import symbols as symbols_of
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from constructions.attention import Attention
-    from constructions.blocks import MLP
-    from constructions.transformer import Transformer
 
 POINTS = 2  # modulo primes of 61 bits: the chance to miss a difference is below 2^−60
 MOST_WORDS = 512  # sequences that the checker runs in some seconds

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from constructions.trained import Configuration, configuration_of, load, shipped, sidecar
+from constructions.trained.checkpoint import run_of
 from theory.checks import InputError
 from verify.finding import Finding, Verdict
-
-if TYPE_CHECKING:
-    from constructions.trained import Configuration
 
 
 class Trained(NamedTuple):
@@ -22,8 +21,6 @@ class Trained(NamedTuple):
 def models_of(name: str, kind: str) -> list[Trained]:
     """The models of `seeds_of(name)`; ValueError if one is not of the kind, in words as `kind_of`
     has them."""
-    from constructions.trained import configuration_of, load
-
     found = []
     for each in seeds_of(name):
         made, label = configuration_of(each), each.rsplit("/", 1)[-1].removesuffix(".safetensors")
@@ -38,8 +35,6 @@ def seeds_of(name: str) -> list[str]:
 
     Raises ValueError if there is none.
     """
-    from constructions.trained import shipped
-
     if name.endswith(".safetensors"):
         return [name]
     found = [other for other in shipped() if other == name or other.startswith(f"{name}-seed")]
@@ -66,9 +61,6 @@ class Kept(NamedTuple):
 def runs_of(name: str, kind: str) -> dict[str, list[Kept]]:
     """The shipped checkpoints of a name, run by run, each in the order of its steps; ValueError as
     `models_of`."""
-    from constructions.trained import sidecar
-    from constructions.trained.checkpoint import run_of
-
     found: dict[str, list[Kept]] = {}
     for path, each in zip(seeds_of(name), models_of(name, kind), strict=True):
         kept = Kept(sidecar(path)["steps"], each.model, each.task, path)

@@ -12,13 +12,6 @@ from verify.finding import Finding, Verdict
 
 BITS = 320  # the precision of the findings
 WIDTH = -100  # balls that are to be equal have radii below 2^WIDTH
-UNIT = arb(0, 1)  # every number of [−1, 1]
-
-
-def exactly(values: Any) -> Any:
-    """A float64 array, or nested lists of floats, as (nested lists of) exact balls."""
-    listed = values if isinstance(values, list | float | int) else values.tolist()
-    return [exactly(value) for value in listed] if isinstance(listed, list) else arb(float(listed))
 
 
 def below(small: arb, large: arb) -> Verdict:

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.exactness import grain_of
+from constructions.transformer import Transformer
 from verify.finding import Finding, Verdict
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 Values = Mapping[str, np.ndarray]
 ALL = slice(None)
@@ -185,8 +183,6 @@ def _scores(model: Transformer, states: States) -> tuple[np.ndarray, bool]:
 def exact_product(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, bool]:
     """A B, and whether no partial sum of it is rounded: all are multiples of one power of two, and
     below 2^52 of it."""
-    from constructions.exactness import grain_of
-
     with np.errstate(over="ignore", invalid="ignore"):
         unit = float(grain_of(A).min(initial=np.inf) * grain_of(B).min(initial=np.inf))
         most = float((abs(A) @ abs(B)).max(initial=0.0))

@@ -7,15 +7,12 @@ products holds for every prompt.  Softmax and hardmax do not see what is added t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.transformer import Transformer
 from verify.evidence.gaps import exact_product
 from verify.finding import Finding, Verdict
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 CONSTANT = "1"
 Products = Mapping[tuple[str, str], float]

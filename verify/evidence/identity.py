@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from math import comb
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from verify.claim import Run
 from verify.domains import (
@@ -34,9 +35,6 @@ from verify.evidence.statement import (
     symbols,
 )
 from verify.finding import Finding, Verdict, equal
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 DomainName = Literal["all", "float", "exact", "modular", "symbolic"]
 

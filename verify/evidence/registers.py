@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from constructions.blocks import Stage
+from constructions.transformer import Transformer
 from verify.claim import Run
 from verify.domains import (
     Domain,
@@ -29,10 +31,6 @@ from verify.evidence.statement import (
     rational_instance,
 )
 from verify.finding import Evidence, Finding, Verdict, equal
-
-if TYPE_CHECKING:
-    from constructions.blocks import Stage
-    from constructions.transformer import Transformer
 
 
 @dataclass(frozen=True)

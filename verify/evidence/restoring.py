@@ -6,19 +6,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.blocks import MLP
+from constructions.margins import Restores
+from constructions.stream import Stream
+from constructions.transformer import Transformer
 from verify.evidence.gaps import exact_product
 from verify.evidence.softmax import enclosed_error
 from verify.finding import Finding, Verdict, at_most
-
-if TYPE_CHECKING:
-    from constructions.blocks import MLP
-    from constructions.margins import Restores
-    from constructions.stream import Stream
-    from constructions.transformer import Transformer
 
 Values = Mapping[str, np.ndarray]
 

@@ -16,19 +16,16 @@ is not covered: below 10^−308 a rounding error is no longer relative.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from constructions.attention import per_head
-
-if TYPE_CHECKING:
-    from constructions.attention import Attention, Heads
-    from constructions.blocks import Block
-    from constructions.interface import Prompt
-    from constructions.transformer import Transformer
+from constructions.attention import Attention, Heads, per_head
+from constructions.blocks import Block
+from constructions.interface import Prompt
+from constructions.transformer import Transformer
 
 UNIT_ROUNDOFF = 2.0**-53
 

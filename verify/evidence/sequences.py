@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.exactness import exact_in
+from constructions.transformer import Transformer
 from theory.sequences import adversarial_sequences, all_sequences, random_sequences
 from verify.claim import Run
 from verify.domains import Rational, outputs
 from verify.evidence.registers import register_difference
 from verify.evidence.statement import OverTokens
 from verify.finding import Evidence, Finding, Verdict, equal, labelled
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 PAIRS = 2_000_000  # pairs of tokens whose scores are held at once
 FLOAT64_BITS = 53
@@ -198,8 +196,6 @@ def families_of(run: Run, V: int, n: int, samples: int) -> dict[str, np.ndarray]
 def exact_evidence(model: Transformer) -> Evidence:
     """Evidence of a float64 run: exact if no partial sum of it is rounded, no softmax, and no
     average over tokens that share the largest score."""
-    from constructions.exactness import exact_in
-
     averages = any(margin.ties for block in model.blocks for margin in block.margins)
     averages = averages or any(attn.normalise == "softmax" for attn in model.attentions)
     return "float" if averages or exact_in(model).bits > FLOAT64_BITS else "exact"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from constructions.exactness import exact_in
+from constructions.transformer import Transformer
 from verify.finding import Finding, Verdict
 from verify.ledger.theorems import theorem
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Finding:
@@ -42,7 +40,5 @@ def units(model: Transformer) -> list[int]:
 
 def bits(model: Transformer, count: int, symbol: str) -> str:
     """The significand in which hardmax runs are exact, to be told: ", 14 bits = 2.0·log₂n"."""
-    from constructions.exactness import exact_in
-
     needed = exact_in(model).bits
     return f", {needed} bits = {needed / max(math.log2(count), 1):.1f}·log₂{symbol}"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
+from constructions.exactness import exact_in
+from constructions.softmax import score_sizes
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from verify.claim import Run
 from verify.domains import Ball, outputs
@@ -15,9 +18,6 @@ from verify.evidence.formats import FORMATS, Format
 from verify.evidence.sequences import exact_evidence, families_of
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, at_least, at_most, each_at_most, labelled, same
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 LEAST_ERROR = 1e-9
 LONGEST = 2**12  # models are built up to this length to find the largest that is exact
@@ -151,8 +151,6 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
     of c, which is Θ(log n) in all layers but the last (`sharpening`); r are the bits of a code.
     Scores of equal tokens, which several may have, are those of a table, whatever n.
     """
-    from constructions.softmax import score_sizes
-
     found, limits, words = dict[str, float](), dict[str, float](), list[str]()
     for sized in (model, larger):
         n, r = sized.interface.max_length, max(sized.stream.widths.get("code", 0), 2)
@@ -202,8 +200,6 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
     """All numbers of a forward pass are whole, or halves of small ones, and at most c·max(r, 2)
     times the number of tokens and 1 (`_scale`): a format holds them up to the length stated.  That
     it does at the length found is what `exact_in` adds up from the weights, for all prompts."""
-    import torch
-
     for kind, kept in FORMATS.items():
         n = longest(lambda n: statement.build(V, n), kept)
         model = statement.build(V, max(n, 1))
@@ -249,7 +245,6 @@ def _largest_gap(model: Transformer) -> float:
 
 def longest(build: Callable[[int], Transformer], kept: Format) -> int:
     """The largest n, up to LONGEST, at which the format is exact (it is at all shorter ones)."""
-    from constructions.exactness import exact_in
 
     def fits(n: int) -> bool:
         return exact_in(build(n)).fits(kept.significand, kept.largest, kept.smallest)

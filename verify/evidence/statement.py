@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.interface import Prompt
+from constructions.transformer import Transformer
 from verify.domains import Domain, Rational, Symbolic, SymbolicBySympy, objects, outputs, written
 from verify.domains.base import Entry, Matrix
-
-if TYPE_CHECKING:
-    from constructions.interface import Prompt
-    from constructions.transformer import Transformer
 
 Rows = list[list[Entry]]
 

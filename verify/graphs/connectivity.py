@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
+import torch
 
+from constructions import disentangled, tripling
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
@@ -44,9 +47,6 @@ from verify.evidence.size import size
 from verify.finding import Evidence, Finding, Verdict, equal, labelled, same
 from verify.graphs.running import difference, evidence_of, exactly, in_float64, over_q, shown
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 DEPTHS = 1, 2, 3  # of the models that are run on paths
 MOST_NODES, MOST_LAYERS = 40, 4  # of what is run over Q, at a width of 2^(L + 1)·n
 FEW = 6  # graphs that are run over Q where float64 would round: two random ones, and those by name
@@ -66,7 +66,7 @@ class Tested:
 
 @claim(
     source="[Ye2026]; proved in constructions/graphs/tripling.py and disentangled.py",
-    draws=True,
+    picture="verify.graphs.reach_picture:draw",
     faults_seen=[{"nodes": 5, "layers": 1, "samples": 2}],
 )
 def connectivity(
@@ -98,16 +98,11 @@ def connectivity(
     yield products(run, graphs, layers)
     yield least(run)
     yield short_formats(run)
-    if run.plot:
-        from verify.graphs.reach_picture import draw
-
-        draw(run.plot, as_tested(run, "tripling").build)
+    run.draw(as_tested(run, "tripling").build)
 
 
 def constructions_of(run: Run) -> list[Tested]:
     """The three of them, each with the planted fault if there is one."""
-    from constructions import disentangled, tripling
-
     return [
         Tested(
             "tripling",
@@ -353,8 +348,6 @@ def least(run: Run) -> Finding:
 
 def short_formats(run: Run) -> Finding:
     """Pairs that are wrong in short float formats, whose counts are rounded."""
-    import torch
-
     wrong, build = dict[str, int](), as_tested(run, "tripling").build
     A = side_by_side(path(14), path(14))
     for name in ("float32", "bfloat16"):

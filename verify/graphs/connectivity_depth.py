@@ -28,7 +28,8 @@ LEARNED = 0.5  # of graphs as in training: right; 59 % of all are within distanc
 
 
 @claim(
-    source="[Ye2026], second hand; the models: constructions/trained/transformers.py", draws=True
+    source="[Ye2026], second hand; the models: constructions/trained/transformers.py",
+    picture="verify.graphs.trained_picture:draw_by_depth",
 )
 def connectivity_depth(
     run: Run, *, samples: Annotated[int, option("fresh graphs", min=100)] = 2000
@@ -55,10 +56,7 @@ def connectivity_depth(
     yield from by_depth(one, two)
     for label, prefix in (("untrained one layer", ONE), ("untrained two layers", TWO)):
         yield from labelled(label, [knows_nothing(before_training(prefix), trial)])
-    if run.plot:
-        from verify.graphs.trained_picture import draw_by_depth
-
-        draw_by_depth(run.plot, one, two)
+    run.draw(one, two)
 
 
 def by_depth(one: Seeds, two: Seeds) -> Iterator[Finding]:

@@ -32,7 +32,8 @@ BY_NAME = 0.5  # of squared weights: what depends on names at least, without tra
 
 
 @claim(
-    source="[Ye2026], second hand; the models: constructions/trained/disentangled.py", draws=True
+    source="[Ye2026], second hand; the models: constructions/trained/disentangled.py",
+    picture="verify.graphs.trained_picture:draw",
 )
 def connectivity_trained(
     run: Run, *, samples: Annotated[int, option("fresh graphs", min=100)] = 2000
@@ -55,10 +56,7 @@ def connectivity_trained(
     yield from two_channels_findings(channels)
     yield from free_findings(free)
     yield from controls(trial)
-    if run.plot:
-        from verify.graphs.trained_picture import draw
-
-        draw(run.plot, channels, free)
+    run.draw(channels, free)
 
 
 def two_channels_findings(by: Seeds) -> Iterator[Finding]:

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import numpy as np
 
+from constructions.computation import connected_components
+from constructions.graphs import search, squaring, tripling
+from constructions.retrieval import hop
 from theory.checks import InputError
 from theory.graphs import (
     both_ways,
@@ -24,7 +27,7 @@ LONGEST = 64  # of a path on which everything is run
 
 @claim(
     source="proved with each construction: graphs/, computation/pram.py, retrieval/hop.py",
-    draws=True,
+    picture="verify.graphs.layers_picture:draw",
     faults_seen=[{"diameter": 4, "samples": 1}],
 )
 def connectivity_layers(
@@ -49,10 +52,7 @@ def connectivity_layers(
     graphs += [random_pointers(run, 20, i) for i in range(samples)]
     found = {graph.name: on_graph(graph) for graph in graphs}
     yield from _findings(graphs, found)
-    if run.plot:
-        from verify.graphs.layers_picture import draw
-
-        draw(run.plot, graphs, found)
+    run.draw(graphs, found)
 
 
 Counts = dict[str, int]
@@ -73,23 +73,17 @@ def _least(right: Callable[[Pointers, int], bool], graph: Pointers) -> int:
 
 def tripled(graph: Pointers, L: int) -> bool:
     """Whether so many layers of tripling say who is connected."""
-    from constructions.graphs import tripling
-
     said = tripling(len(graph.A), L, clipped=True)(graph.A)
     return np.array_equal(said.numpy(), graph.connected)
 
 
 def squared(graph: Pointers, L: int) -> bool:
     """Whether so many layers of squaring do."""
-    from constructions.graphs import squaring
-
     return np.array_equal(squaring(len(graph.A), L)(graph.A).numpy(), graph.connected)
 
 
 def by_machine(graph: Pointers, L: int) -> bool:
     """Whether so many steps of the parallel machine give equal labels to who is connected."""
-    from constructions.computation import connected_components
-
     edges = np.stack([np.arange(len(graph.to)), graph.to], axis=1) + 1
     try:
         labels = connected_components(len(graph.A), len(edges), L)(edges).numpy()
@@ -100,8 +94,6 @@ def by_machine(graph: Pointers, L: int) -> bool:
 
 def doubled(graph: Pointers, L: int) -> bool:
     """Whether after so many layers of k-hop induction heads who is connected has equal pointers."""
-    from constructions.retrieval import hop
-
     if L == 0:
         return False
     model = hop(2 ** (L - 1), int(graph.tokens.max()) + 1, len(graph.tokens))
@@ -112,8 +104,6 @@ def doubled(graph: Pointers, L: int) -> bool:
 def searched(graph: Pointers) -> int:
     """How many tokens the search of the last node's component takes, ⊥ among them; −1 if what it
     says is not that component."""
-    from constructions.graphs import search
-
     edges, n = both_ways(graph.A), len(graph.A)
     model = search(n, len(edges))
     said = model.generate(model.interface.prompt(edges, n - 1), n).tolist()

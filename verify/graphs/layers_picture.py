@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import log
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from verify.graphs.pointers import Pointers
+from verify.graphs.pointers import Pointers
 
 MARKS = {
     "tripling": ("o", "#1f5fa8", "tripling, ⌈log₃D⌉"),
@@ -22,11 +19,11 @@ MARKS = {
 }
 
 
-def draw(path: Path, graphs: Sequence[Pointers], found: Mapping[str, Mapping[str, int]]) -> None:
-    """`against_diameter`, saved to path."""
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+def draw(graphs: Sequence[Pointers], found: Mapping[str, Mapping[str, int]]) -> Figure:
+    """`against_diameter` in a figure."""
+    figure = Figure(figsize=(6.4, 4.2))
     against_diameter(figure.subplots(), graphs, found)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def against_diameter(
@@ -50,4 +47,4 @@ def against_diameter(
     panel.set_ylabel("layers")
     panel.set_title("least layers that say who is connected, by running them", fontsize=9)
     panel.set_ylim(-0.3, 1.15 * panel.get_ylim()[1])  # the legend has six lines
-    panel.legend(fontsize=8, loc="upper left")
+    panel.legend(loc="upper left")

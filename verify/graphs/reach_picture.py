@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.graphs import distances, from_edges
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 ARM, LAYERS = 10, 3
 
 
-def draw(path: Path, build: Callable[[int, int], Transformer]) -> None:
-    """Saved to path: a ladder-like tree and a component beside it; after each layer, the nodes that
+def draw(build: Callable[[int, int], Transformer]) -> Figure:
+    """A ladder-like tree and a component beside it; after each layer, the nodes that
     the leftmost one sees, and the matrix H > 0, whose rows are all nodes by their distance."""
     A = caterpillar()
     apart = distances(A)
@@ -26,7 +22,7 @@ def draw(path: Path, build: Callable[[int, int], Transformer]) -> None:
     A = A[np.ix_(order, order)]
     x, y = places(A)
     streams = list(build(len(A), LAYERS).streams(A))
-    figure = Figure(figsize=(13.0, 4.6), layout="constrained")
+    figure = Figure(figsize=(13.0, 4.6))
     panels = figure.subplots(2, len(streams), height_ratios=[1, 2.2])
     edges = np.argwhere(np.triu(A, 1))
     for after, H in enumerate(streams):
@@ -45,7 +41,7 @@ def draw(path: Path, build: Callable[[int, int], Transformer]) -> None:
         below.set_yticks([])
         below.set_xlabel("pairs of nodes with H > 0", fontsize=8)
         below.set_ylabel("by distance from the source", fontsize=8)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def caterpillar() -> np.ndarray:

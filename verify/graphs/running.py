@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.transformer import Transformer
 from verify.domains import Rational, outputs, written
 from verify.finding import Evidence
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 BITS = 53  # of a float64
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.graphs import search as construction
+from constructions.transformer import Transformer
 from theory.graphs import all_graphs, both_ways, erdos_renyi, path, reachable, two_chain
 from theory.graphs import search as by_edges
 from theory.sequences import all_sequences
@@ -20,9 +22,6 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal
 from verify.graphs.own import Edges, Nodes, chosen
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 LABEL = "search"
 Started = tuple[np.ndarray, int]  # the edges (m, 2) of a graph, and a source
@@ -159,7 +158,6 @@ def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
 def follows(run: Run, n: int) -> OverTokens:
     """The construction beside its definition: after any tokens, the end of the first edge so far
     that leads from a node so far to another."""
-    from constructions.graphs import search as construction
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
         _, visited, followed = defined(tokens, n)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
-from theory import checks
+from constructions.graphs import squaring as construction
+from constructions.transformer import Transformer
 from theory.graphs import (
     all_graphs,
     clique,
@@ -22,6 +23,7 @@ from theory.graphs import (
     two_chain,
     two_clique,
 )
+from theory.kinds import Count, read
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs, streams
 from verify.evidence import softmax
@@ -33,9 +35,6 @@ from verify.evidence.size import size
 from verify.evidence.softmax import enclosed_error
 from verify.finding import Finding, Verdict, at_most, equal, labelled
 from verify.graphs.own import Edges, Nodes, adjacency, chosen
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 FORMS = "lean", "robust"
 ENCLOSED_NODES = 8
@@ -62,7 +61,7 @@ def squaring(
     ln(2(n − 1)((N + ½)^L − 1)), which grows with L.
     """
     n, own = chosen(nodes, edges, 16)
-    L = max(1, (n - 2).bit_length()) if layers is None else checks.dimension("layers", layers)
+    L = max(1, (n - 2).bit_length()) if layers is None else read(Count, "layers", layers)
     graphs = families(run, n, samples)
     if own is not None:
         graphs[f"own, {own.name}" if own.name in graphs else own.name] = adjacency(own)[None]
@@ -75,8 +74,6 @@ def squaring(
 
 def built(run: Run, n: int, L: int, form: str) -> Transformer:
     """The model, with the planted fault if any."""
-    from constructions.graphs import squaring as construction
-
     return run.build(construction, n, L, form=form)
 
 

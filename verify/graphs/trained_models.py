@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from constructions.trained import configuration_of, untrained
+from constructions.transformer import Transformer
 from theory.graphs import (
     beyond,
     connected,
@@ -23,9 +25,6 @@ from verify.claim import Run
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, Mean, estimated, sign_of
 from verify.finding import Finding, Verdict, at_most
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 N, P = 8, 0.2  # of the graphs of training
 UNTRAINED = 0.1  # of graphs: right at most, without training; stated before any was looked at
@@ -147,8 +146,6 @@ def looked_at(prefix: str, which: str, kinds: tuple[str, ...], trial: Trial) -> 
 
 def before_training(prefix: str) -> Transformer:
     """The model of the first of these checkpoints, before it was trained."""
-    from constructions.trained import configuration_of, untrained
-
     model: Any = untrained(configuration_of(f"{prefix}-all-seed0")).requires_grad_(False)
     return model
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,10 +13,10 @@ TRIED = {"within": "within 3", "beyond": "beyond 3", "two_chain": "2Chain", "two
 COLOURS = {"within": "tab:blue", "all": "tab:orange", "beyond": "tab:red"}
 
 
-def draw(path: Path, channels: Seeds, free: Seeds) -> None:
-    """Saved to path: every seed's shares of right graphs by data, and W of free weights beside its
+def draw(channels: Seeds, free: Seeds) -> Figure:
+    """Every seed's shares of right graphs by data, and W of free weights beside its
     projection onto two channels."""
-    figure = Figure(figsize=(15, 8.4), layout="constrained")
+    figure = Figure(figsize=(15, 8.4))
     panels = figure.subplots(2, 3)
     _shares(panels[0, 0], channels, "two channels, one layer")
     _shares(panels[1, 0], free, "free weights, one layer")
@@ -29,20 +27,20 @@ def draw(path: Path, channels: Seeds, free: Seeds) -> None:
         both = (W, "learned W"), (kronecker(two_channels(W, n), n), "its two channels")
         for panel, (matrix, what) in zip(row, both, strict=True):
             panel.imshow(matrix, cmap="RdBu", vmin=-largest, vmax=largest)
-            panel.set_title(f"free weights, graphs: {graphs}; {what}", fontsize=10)
+            panel.set_title(f"free weights, graphs: {graphs}; {what}")
             panel.axhline(n - 0.5, color="black", lw=0.5)
             panel.axvline(n - 0.5, color="black", lw=0.5)
             panel.set_xticks(middles, ["I", "A"])
             panel.set_yticks(middles, ["I", "A"])
-    figure.savefig(path, dpi=150)
+    return figure
 
 
-def draw_by_depth(path: Path, one: Seeds, two: Seeds) -> None:
-    """Saved to path: every seed's shares of right graphs, of one layer and of two."""
-    figure = Figure(figsize=(11, 4.4), layout="constrained")
+def draw_by_depth(one: Seeds, two: Seeds) -> Figure:
+    """Every seed's shares of right graphs, of one layer and of two."""
+    figure = Figure(figsize=(11, 4.4))
     for panel, by, depth in zip(figure.subplots(1, 2), (one, two), ("one", "two"), strict=True):
         _shares(panel, by, f"softmax, {depth} layer{'s' * (depth == 'two')}")
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def _shares(panel: Axes, by: Seeds, title: str) -> None:
@@ -56,6 +54,6 @@ def _shares(panel: Axes, by: Seeds, title: str) -> None:
             panel.plot(places, shares, "o", ms=5, alpha=0.8, color=COLOURS[graphs], label=label)
     panel.set_xticks(range(len(TRIED)), [*TRIED.values()], fontsize=9)
     panel.set(ylim=(-0.05, 1.05), ylabel="share of graphs that are right")
-    panel.set_title(title, fontsize=10)
-    panel.legend(frameon=False, fontsize=8, loc="center")
-    panel.grid(alpha=0.3, axis="y")
+    panel.set_title(title)
+    panel.legend(loc="center")
+    panel.grid(axis="y")

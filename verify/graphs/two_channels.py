@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import permutations
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions import disentangled
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.graphs import (
     Channels,
@@ -24,9 +26,6 @@ from theory.graphs import (
 from verify.claim import Run, claim, option
 from verify.finding import Evidence, Finding, equal, same
 from verify.graphs.running import difference, evidence_of, over_q
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 GRIDS = (2, 2), (4, 4), (4, 1)  # blocks of W_0, of W_1, and of a read-out of one layer
 
@@ -115,8 +114,6 @@ def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
 
 def built(run: Run, n: int, weights: list[np.ndarray]) -> Transformer:
     """The model of W_0, …, O, with the planted fault if there is one."""
-    from constructions import disentangled
-
     *W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)
 

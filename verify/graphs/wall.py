@@ -26,10 +26,12 @@ from m = 4·3^(L−1) + 1 on, as `constructions/graphs/two_cycles.py` proves; at
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions import disentangled, two_cycles
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.graphs import (
     Channels,
@@ -53,9 +55,6 @@ from verify.evidence.size import size
 from verify.finding import Finding, Verdict, at_most, each_at_most, equal, same, shown
 from verify.graphs.running import difference, exactly, over_q
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, whole numbers
 MOST_NODES = 24  # of what is computed in Python integers, at a width of 8n
 CONTROLS = 24  # random weights at m = 4, of which some have to tell one cycle from two
@@ -65,7 +64,7 @@ LEAST_DRAWN = 4  # weights beside two cliques, of which some have to say somethi
 @claim(
     source="proved in verify/graphs/wall.py and constructions/graphs/two_cycles.py; the model is "
     "that of [Ye2026]",
-    draws=True,
+    picture="verify.graphs.wall_picture:draw",
     faults_seen=[{"nodes": 11, "samples": 1}],
 )
 def connectivity_wall(
@@ -94,16 +93,13 @@ def connectivity_wall(
     yield row_sums(run)
     yield closed_bands(run, samples)
     if run.plot:
-        from constructions import two_cycles
-        from verify.graphs.wall_picture import N, counting_weights, draw
+        from verify.graphs.wall_picture import N, counting_weights
 
-        draw(run.plot, built(run, N, counting_weights()), run.build(two_cycles, 1))
+        run.draw(built(run, N, counting_weights()), run.build(two_cycles, 1))
 
 
 def built(run: Run, n: int, weights: Weights) -> Transformer:
     """The model with W_l·n, so that S is whole; with the planted fault if there is one."""
-    from constructions import disentangled
-
     W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)
 
@@ -309,8 +305,6 @@ def apart(run: Run, m: int, layers: int, weights: Weights) -> str | None:
 
 def told_apart(run: Run) -> Iterator[Finding]:
     """The signed model on one cycle and on two, relabelled."""
-    from constructions import two_cycles
-
     for layers in (1, 2):
         m = 4 * capacity(layers - 1)
         model = run.build(two_cycles, layers)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
+from constructions.transformer import Transformer
 from theory.graphs import Channels, connected, cycles, distances, kronecker, two_clique
 from theory.graphs import path as path_graph
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 N = 8
 
 
-def draw(path: Path, counts: Transformer, signed: Transformer) -> None:
-    """Saved to path: a point for each pair of nodes of four graphs of 8 nodes, by its distance and
+def draw(counts: Transformer, signed: Transformer) -> Figure:
+    """A point for each pair of nodes of four graphs of 8 nodes, by its distance and
     its output, of one-layer models whose weights are not negative, and signed."""
     graphs = {
         "path": path_graph(N),
@@ -26,7 +21,7 @@ def draw(path: Path, counts: Transformer, signed: Transformer) -> None:
         "cycle C₈": cycles(N),
         "two C₄": cycles(N // 2, N // 2),
     }
-    figure = Figure(figsize=(11.0, 4.6), layout="constrained")
+    figure = Figure(figsize=(11.0, 4.6))
     for panel, model, title in zip(
         figure.subplots(1, 2),
         (counts, signed),
@@ -42,8 +37,8 @@ def draw(path: Path, counts: Transformer, signed: Transformer) -> None:
         panel.set_xticks(range(N + 1), [*map(str, range(N)), "not\nconnected"])
         panel.set_xlim(-0.6, N + 0.9)
         panel.set_xlabel("distance of the pair, graphs side by side (dotted: 3^L, of L = 1 layer)")
-        panel.set_title(title, fontsize=10)
-        panel.legend(fontsize=8, loc="upper right", ncols=2, framealpha=1.0)
+        panel.set_title(title)
+        panel.legend(loc="upper right", ncols=2, framealpha=1.0)
     first, second = figure.axes
     across = counts.logits(two_clique(N)).numpy()[connected(two_clique(N)) == 0].min()
     first.axhline(across, color="tab:orange", linewidth=1)
@@ -53,7 +48,7 @@ def draw(path: Path, counts: Transformer, signed: Transformer) -> None:
     second.set_ylim(top=1.35 * second.get_ylim()[1])
     second.axhline(0, color="black", linewidth=1)
     second.set_ylabel("output")
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def counting_weights() -> tuple[list[np.ndarray], np.ndarray]:

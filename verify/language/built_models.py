@@ -6,13 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from math import log, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions import fact_model, string_probabilities
+from constructions.language import sample
+from constructions.tokens import binary_codes
+from constructions.transformer import Transformer
 from theory.language import Levels, fact_strings
 from theory.language.documents import chances_of_seen, numbers
-from theory.language.worlds import MODELS
+from theory.language.worlds import MODELS, ModelName
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.evidence.sequences import registers_hold
@@ -20,9 +23,6 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, at_least, at_most, labelled
 from verify.language.bounds import told
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 BASE, DIGITS = 4, 2  # 16 names of one value each: 16 facts among 256 strings
 DOCUMENTS = 16
@@ -49,10 +49,8 @@ def given(strings: np.ndarray, chances: list[Fraction]) -> list[Fraction]:
 
 
 def _model(
-    run: Run, facts: np.ndarray, counts: np.ndarray, name: str, samples: int
+    run: Run, facts: np.ndarray, counts: np.ndarray, name: ModelName, samples: int
 ) -> Iterator[Finding]:
-    from constructions import fact_model, string_probabilities
-
     p = [Fraction(1, len(facts))] * len(facts)
     seen, chances = facts[counts > 0], chances_of_seen(p, counts.tolist(), name)
     model = run.build(fact_model, facts, p, counts, BASE, name)
@@ -91,8 +89,6 @@ def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
 
 def drawn(run: Run, model: Transformer, true: list[int], exact: float, samples: int) -> Finding:
     """The share of sampled strings that are no facts, beside g(H); Hoeffding's inequality."""
-    from constructions.language import sample
-
     start = np.full((samples, 1), BASE)
     letters = sample(model, start, 2 * DIGITS, run.rng).numpy()
     share = float((~np.isin(numbers(letters, BASE), true)).mean())
@@ -145,8 +141,6 @@ def stated(
         return [log(share) if share else -64.0 for share in shares]
 
     def holds(_: Transformer, rows: np.ndarray) -> dict[object, np.ndarray]:
-        from constructions.tokens import binary_codes
-
         codes, T = binary_codes(BASE + 1), rows.shape[1]
         said: dict[object, np.ndarray] = {
             ("code at", k): codes[np.where(np.arange(T) >= k, rows[:, [k]], BASE)]

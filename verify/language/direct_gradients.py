@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
+import torch
 
+from constructions.tokens import Tokens
+from constructions.trained.form import Form
+from constructions.trained.transformers import TransformerShape
 from theory.checks import InputError
 from theory.language import (
     least_step_signal,
@@ -88,12 +92,6 @@ def _transformer(run: Run, d: int) -> Finding:
 def of_transformer(d: int, seed: int) -> np.ndarray:
     """The gradient of the last logit of token 1 of a random transformer, on all words of d bits,
     (2^d, weights), in float64."""
-    import torch
-
-    from constructions.tokens import Tokens
-    from constructions.trained.form import Form
-    from constructions.trained.transformers import TransformerShape
-
     form = Form(Tokens(2, d), 2, 2, positions=d)
     model = TransformerShape(n_layers=1, n_heads=2, d_model=8, d_mlp=16).build(form, seed, "bits")
     weights = list(model.double().parameters())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpz_mat
 
 from theory.language import LogLinear, log_linear
 
@@ -41,8 +42,6 @@ def of_equal_moments(
     rng: np.random.Generator, of: LogLinear, p: tuple[Fraction, ...]
 ) -> tuple[Fraction, ...]:
     """Another distribution with the moments E_p f: p and a multiple of what has no moments."""
-    from flint import fmpz_mat
-
     rows = [[1] * len(p), *map(list, zip(*of.features, strict=True))]
     basis, rank = fmpz_mat(rows).nullspace()
     free = np.array(basis.tolist(), dtype=object)[:, :rank]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from matplotlib.figure import Figure
 
 from theory.language import conditional_entropy, entropy_rate, even_process
@@ -11,11 +9,11 @@ from theory.language import conditional_entropy, entropy_rate, even_process
 LAST = 12
 
 
-def draw(path: Path) -> None:
+def draw() -> Figure:
     """H_t, its limit, and the loss at the last t of predictors that see a window only."""
     of, times = even_process(), range(1, LAST + 1)
     entropies = [float(conditional_entropy(of, t)) for t in times]
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    figure = Figure(figsize=(9, 3.6))
     left, right = figure.subplots(1, 2)
     left.plot(times, entropies, "o-", label="H(X_t | all before)")
     left.axhline(float(entropy_rate(of)), color="0.5", ls="--", label="rate ⅔ ln 2")
@@ -23,4 +21,4 @@ def draw(path: Path) -> None:
     left.legend()
     right.bar(range(LAST), [each - entropies[-1] for each in entropies])
     right.set(xlabel="symbols in the window", title=f"what a window costs at t = {LAST}, in nats")
-    figure.savefig(path, dpi=150)
+    return figure

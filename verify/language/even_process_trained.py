@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from constructions import string_probabilities
+from constructions.trained import configuration_of, untrained
 from theory.language import conditional_entropy, even_process, window_cost
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
@@ -44,8 +46,6 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
     calibrated   δ ≤ .01.
     looks-back   KL_10 is less than what seeing six symbols only would cost.
     """
-    from constructions.trained import configuration_of, untrained
-
     found = models_of(NAME, KIND)
     for name, model, task in found:
         yield from labelled(name, trained(scored(model, task.length)))
@@ -79,8 +79,6 @@ class Scored(NamedTuple):
 def scored(model: Any, length: int) -> Scored:
     """A model beside the source, run in float64: so the chances of words add up to those of their
     prefixes."""
-    from constructions import string_probabilities
-
     words, source = all_sequences(length, 2).tolist(), even_process()
     p = np.array([float(source.chance(word)) for word in words])
     return Scored(p, string_probabilities(model.double(), length).numpy())

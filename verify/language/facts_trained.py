@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from constructions import string_probabilities
+from constructions.trained import configuration_of, untrained
+from constructions.trained.tasks.facts import Facts
 from theory.language import printed_bound
 from theory.language.documents import chances_of_seen, numbers
-from theory.language.worlds import MODELS
+from theory.language.worlds import MODELS, ModelName
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import runs_of
 from verify.finding import Finding, Verdict, at_least, at_most, each_at_most, labelled
 from verify.language.bounds import told, unless_vacuous
-
-if TYPE_CHECKING:
-    from constructions.trained.tasks.facts import Facts
 
 NAME, QUICK = "facts-small-2-layers", "facts-tiny-2-layers"
 KIND = "a softmax transformer trained on facts"
@@ -30,7 +30,10 @@ ROUNDING = 1e-4  # of 64^4 chances by float32 logits
 UNTRAINED = 10  # times 1/|F|: recall at most, and g(H) short of 1 at most
 
 
-@claim(source="[KalaiVempala2024]; measured, bounds as in `hallucination`", draws=True)
+@claim(
+    source="[KalaiVempala2024]; measured, bounds as in `hallucination`",
+    picture="verify.language.facts_trained_picture:draw",
+)
 def facts_trained(run: Run) -> Iterator[Finding]:
     """As a transformer learns documents by heart, hallucination turns into over-confidence.
 
@@ -55,9 +58,6 @@ def facts_trained(run: Run) -> Iterator[Finding]:
     Null models: an untrained one (recall below 10/|F|, g(H) above 1 − 10/|F|), and planted ones,
     calibrated, Good–Turing and memoriser, on opposite sides of these thresholds.
     """
-    from constructions import string_probabilities
-    from constructions.trained import configuration_of, untrained
-
     found: dict[str, list[Kept]] = {}
     again: dict[str, Figures] = {}
     for name, models in runs_of(QUICK if run.quick else NAME, KIND).items():
@@ -69,10 +69,7 @@ def facts_trained(run: Run) -> Iterator[Finding]:
     task, before = each.task, untrained(configuration_of(each.path))
     yield from control(task, string_probabilities(before, task.length).numpy())
     yield from planted(task)
-    if run.plot:
-        from verify.language.facts_trained_picture import draw
-
-        draw(run.plot, found, again, task)
+    run.draw(found, again, task)
 
 
 class Figures(NamedTuple):
@@ -227,7 +224,7 @@ def control(task: Facts, chances: np.ndarray) -> Iterator[Finding]:
     yield at_least("untrained/said", "g(H)", "trained", of.said, 1 - most)
 
 
-def law(task: Facts, name: str) -> np.ndarray:
+def law(task: Facts, name: ModelName) -> np.ndarray:
     """The chances of all strings that a model of `theory.language.worlds` gives."""
     seen, strings = numbers(task.facts[task.counts > 0], task.base), task.base**task.length
     p = [Fraction(1, len(task.facts))] * len(task.facts)
@@ -240,5 +237,5 @@ def law(task: Facts, name: str) -> np.ndarray:
 def planted(task: Facts) -> Iterator[Finding]:
     """Calibrated and Good–Turing are on the side of the first models, a memoriser of the last."""
     for name in MODELS:
-        of = {name: figures(task, law(task, name))}
+        of: dict[str, Figures] = {name: figures(task, law(task, name))}
         yield from halves(f"planted/{name}", "as planted", of, early=name != "memoriser")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from constructions.trained.tasks.facts import Facts
-    from verify.language.facts_trained import Figures, Kept
+from constructions.trained.tasks.facts import Facts
+from verify.language.facts_trained import Figures, Kept
 
 LINES = {
     "said": ("g(H): said, and no fact", "C3", "-"),
@@ -23,13 +19,12 @@ LINES = {
 
 
 def draw(
-    path: Path,
     runs: Mapping[str, Sequence[Kept]],
     again: Mapping[str, Figures],
     task: Facts,
-) -> None:
+) -> Figure:
     """The first run as lines and the others as rings; right, the last models recalibrated."""
-    figure = Figure(figsize=(10, 4.6), layout="constrained")
+    figure = Figure(figsize=(10, 4.6))
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     for i, run in enumerate(runs.values()):
         steps = [kept.steps for kept in run]
@@ -46,7 +41,7 @@ def draw(
     left.set_xscale("log", base=2)
     left.set(xlabel="steps (rings: further seeds)", ylabel="probability")
     left.set_title(f"{len(task.facts)} facts, {task.documents} documents, all strings scored")
-    figure.legend(loc="outside lower center", ncols=4, fontsize=8)
+    figure.legend(loc="outside lower center", ncols=4)
     shown = "said", "over", "sure", "printed"
     for i, name in enumerate(shown):
         _, colour, style = LINES[name]
@@ -60,4 +55,4 @@ def draw(
     right.set_title(
         "last models, before (left) and after (right)\none number is fitted on fresh documents"
     )
-    figure.savefig(path, dpi=150)
+    return figure

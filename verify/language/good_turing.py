@@ -30,7 +30,7 @@ GAMMA = 0.05
 
 @claim(
     source="[KNVZ2025] for the deviation; proved in theory/language/good_turing.py",
-    draws=True,
+    picture="verify.language.good_turing_picture:draw",
     faults_seen=[{"documents": 500}],
 )
 def good_turing(
@@ -51,10 +51,7 @@ def good_turing(
     drawn = differences(run, facts, documents, 20 if run.quick else worlds)
     yield deviates(drawn, documents)
     yield typical(drawn, facts, documents)
-    if run.plot:
-        from verify.language.good_turing_picture import draw
-
-        draw(run.plot, drawn, documents)
+    run.draw(drawn, documents)
 
 
 def counted(run: Run) -> Iterator[Finding]:

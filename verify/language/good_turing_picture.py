@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 
 from theory.language import deviation_bound, most_mean_square
 
 
-def draw(path: Path, drawn: np.ndarray, documents: int) -> None:
+def draw(drawn: np.ndarray, documents: int) -> Figure:
     """The differences, the root of their mean square at most, and the bound of 95 %."""
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
+    figure = Figure(figsize=(7, 3.6))
     panel = figure.subplots()
     panel.hist(drawn, bins=25, color="0.75")
     for sign in (-1, 1):
@@ -22,5 +20,5 @@ def draw(path: Path, drawn: np.ndarray, documents: int) -> None:
         panel.axvline(sign * deviation_bound(documents, 0.05), color="C3", ls="--", label=label)
     panel.set(xlabel="MF − M", ylabel="corpora")
     panel.set_title(f"{len(drawn)} corpora of {documents} documents")
-    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
-    figure.savefig(path, dpi=150)
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure

@@ -21,6 +21,7 @@ from theory.language import (
     prompted_bound_given_data,
     world,
 )
+from theory.language.worlds import MODELS
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, at_most, labelled
 from verify.language.bounds import told, unless_vacuous
@@ -31,13 +32,12 @@ CHANCE = 0.01  # with which a bound on what was drawn may fail
 PROMPTED = ("many", 10**6, 10**6), ("few", 10**4, 2000)  # prompts and documents
 ANSWERS, ALPHA = 365, 0.5
 ROUNDING = 1e-9  # of sums of so many numbers in float64
-MODELS = "calibrated", "good-turing", "memoriser"
 MIXED = np.linspace(0, 1, 11)
 
 
 @claim(
     source="[KalaiVempala2024], [KNVZ2025]; proved in theory/language/hallucination.py",
-    draws=True,
+    picture="verify.language.hallucination_picture:draw",
     faults_seen=[{"facts": 4000, "documents": 2000, "law": "uniform"}],
 )
 def hallucination(
@@ -65,10 +65,7 @@ def hallucination(
     for name, prompts, count in PROMPTED:
         yield of_prompts(run, name, prompts, count)
     yield not_regular(run)
-    if run.plot:
-        from verify.language.hallucination_picture import draw
-
-        draw(run.plot, drawn)
+    run.draw(drawn)
 
 
 def mixed(of: World, share: float) -> Levels:
@@ -79,7 +76,8 @@ def mixed(of: World, share: float) -> Levels:
 
 def of_world(drawn: World) -> Iterator[Finding]:
     """Three models and all between: what they say that is not so, and every bound on it."""
-    tau, models = 1 / drawn.unseen, {name: drawn.model(name) for name in MODELS}
+    tau = 1 / drawn.unseen
+    models: dict[str, Levels] = {name: drawn.model(name) for name in MODELS}
     yield surely(drawn, models, tau)
     yield traded(drawn, tau)
     yield from mostly(drawn, models["calibrated"])

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 
 from theory.language import Levels, World, printed_bound
-from verify.language.hallucination import CHANCE, MODELS, mixed
+from theory.language.worlds import MODELS
+from verify.language.hallucination import CHANCE, mixed
 
 SHARES = np.linspace(0, 1, 21)
 
 
-def draw(path: Path, drawn: World) -> None:
+def draw(drawn: World) -> Figure:
     """g(H), δ⁺ and the bounds by the memoriser's share; and the three models beside each other."""
     tau, found = 1 / drawn.unseen, [mixed(drawn, share) for share in SHARES]
     printed = [
@@ -22,7 +21,7 @@ def draw(path: Path, drawn: World) -> None:
         )
         for of in found
     ]
-    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    figure = Figure(figsize=(11, 4.2))
     left, right = figure.subplots(1, 2, width_ratios=(1, 1))
     left.plot(SHARES, [of.hallucination for of in found], label="g(H): said, and no fact")
     left.plot(SHARES, [of.over_confidence(tau) for of in found], label="δ⁺: over-confidence")
@@ -31,7 +30,7 @@ def draw(path: Path, drawn: World) -> None:
     left.axhline(0, color="0.7", lw=0.8)
     left.set(xlabel="share of the memoriser in the model", ylabel="probability")
     left.set_title(f"{drawn.facts:,} facts, {drawn.documents:,} documents")
-    left.legend(fontsize=8)
+    left.legend()
     models = [drawn.model(name) for name in MODELS]
     terms = {
         "p(U)": [of.unseen_mass for of in models],
@@ -48,8 +47,8 @@ def draw(path: Path, drawn: World) -> None:
     right.set_xticks(np.arange(3), MODELS)
     right.set_ylabel("probability")
     right.set_title("the terms of the sure bound, their sum, and what it bounds", fontsize=9)
-    right.legend(fontsize=8, loc="lower left")
-    figure.savefig(path, dpi=150)
+    right.legend(loc="lower left")
+    return figure
 
 
 def bracket(of: Levels, tau: float) -> float:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import numpy as np
 
+from theory.kinds import Exact
 from theory.language import IsItValid, is_it_valid
-from theory.language.distributions import Exact
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, same
 from verify.language.draws import law

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.language import parity_by_linear_tokens as construction
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.language import letters_by_solving, tokens_by_regression
 from theory.language import linear_tokens as definition
@@ -18,9 +20,6 @@ from verify.evidence.sequences import equal_over_q, margin_kept, registers_hold
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_least, same
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 SMALL = (1, 1), (4, 3), (6, 6), (10, 7)  # d and k of which all words are decoded
 MOST = 256  # letters
@@ -87,8 +86,6 @@ def runs(
     run: Run, letters: list[int], words: np.ndarray
 ) -> tuple[Transformer, np.ndarray, np.ndarray]:
     """The model, words, and the digits that are to be decoded."""
-    from constructions.language import parity_by_linear_tokens as construction
-
     model = run.build(construction, words.shape[1], letters)
     return model, words, definition(words, letters)
 
@@ -111,8 +108,6 @@ def counts_down(run: Run, letters: list[int], d: int) -> OverTokens:
         return {"what is left of the count": left(tokens)[..., None]}
 
     def build(V: int, n: int) -> Transformer:
-        from constructions.language import parity_by_linear_tokens as construction
-
         return run.build(construction, d, letters)
 
     return OverTokens("linear", build, answers, holds, symbols=2)

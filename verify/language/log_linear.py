@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
+from flint import fmpq, fmpq_poly
 
 from theory.language import (
     Log,
@@ -30,7 +31,11 @@ OUTCOMES, FEATURES = 5, 2  # of a random family
 ROUNDING = 1e-14  # of a divergence of five outcomes in float64
 
 
-@claim(source="[Csiszar1975]; proved in theory/language", draws=True, faults_seen=[{"draws": 6}])
+@claim(
+    source="[Csiszar1975]; proved in theory/language",
+    picture="verify.language.even_process_picture:draw",
+    faults_seen=[{"draws": 6}],
+)
 def log_linear_claim(
     run: Run, *, draws: Annotated[int, option("random families", min=2, max=1000)] = 60
 ) -> Iterator[Finding]:
@@ -51,10 +56,7 @@ def log_linear_claim(
     yield separable(run, draws)
     yield from labelled("rescaling", rescalings(run, draws))
     yield from labelled("even-process", known_source(run.quick))
-    if run.plot:
-        from verify.language.even_process_picture import draw
-
-        draw(run.plot)
+    run.draw()
 
 
 def decomposed(run: Run, draws: int) -> Finding:
@@ -89,7 +91,6 @@ def gradient(run: Run, draws: int) -> Finding:
 
 def hessian(run: Run, draws: int) -> Finding:
     """∂_j E_θ f_i, of rational functions of e^{θ_j}, and the covariance by its definition."""
-    from flint import fmpq, fmpq_poly
 
     def slope(of: LogLinear, x: tuple[Fraction, ...], i: int, j: int) -> Fraction:
         """x_j·d/dx_j of Σ w f_i / Σ w, as polynomials in x_j."""

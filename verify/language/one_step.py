@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from scipy.stats import binomtest
 
+from constructions.language import parity_with_steps
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.language import (
     ParityTree,
@@ -27,9 +29,6 @@ from theory.language import (
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, at_most, same, within
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 CUBES = (8, 4), (8, 8), (12, 8), (16, 8), (16, 16)  # d and k of which all words are a batch
 LARGE = 64, 32
@@ -49,7 +48,7 @@ ROOT = 0.2  # by which that may be off: three standard errors of ten seeds, and 
 
 @claim(
     source="[KimSuzuki2025]; proved in theory/language/one_step.py",
-    draws=True,
+    picture="verify.language.tree_picture:draw",
     faults_seen=[{"d": 16, "k": 8}],
 )
 def one_gradient_step(
@@ -84,9 +83,7 @@ def one_gradient_step(
     yield from _fewer(run)
     yield _apart(run)
     if run.plot:
-        from verify.language.tree_picture import draw
-
-        draw(run.plot, tree, one_step(tree, signs(run, n // 8, d)), n // 8)
+        run.draw(tree, one_step(tree, signs(run, n // 8, d)), n // 8)
 
 
 def shuffled(run: Run, d: int, k: int) -> ParityTree:
@@ -181,8 +178,6 @@ def _rounded(run: Run, trees: list[ParityTree]) -> Finding:
 
 def scores(run: Run, tree: ParityTree) -> np.ndarray:
     """W_pos W_Q W_Kᵀ W_posᵀ of the model, at the positions that say a node."""
-    from constructions.language import parity_with_steps
-
     model: Transformer = run.build(parity_with_steps, tree.d, tree.k, tree.letters)
     attn, pos_embed = model.blocks[0].attn, model.pos_embed
     assert attn is not None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from flint import arb
 from scipy.stats import binomtest
 
+from constructions.language import parity_with_steps as construction
+from constructions.language.parity_steps import sharpness_for_steps
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.language import parity_tree, tree_sizes, with_steps
 from theory.sequences import all_sequences
@@ -21,9 +24,6 @@ from verify.evidence.sequences import equal_over_q, margin_kept, registers_hold
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_most, labelled, same
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 SMALL = (2, 2), (4, 4), (6, 4), (8, 8)  # d and k of which all words are decoded
 MOST = 256  # letters
@@ -87,8 +87,6 @@ def runs(
     sharpness: float | None = None,
 ) -> tuple[Transformer, np.ndarray, np.ndarray]:
     """The model, words and the nodes that are to be decoded; the first k letters if none."""
-    from constructions.language import parity_with_steps as construction
-
     tree = parity_tree(d, range(k) if letters is None else letters)
     nodes = (1 - with_steps(tree, 1 - 2 * words)[:, d:]) // 2
     return run.build(construction, d, k, tree.letters, sharpness=sharpness), words, nodes
@@ -116,8 +114,6 @@ def says(run: Run, d: int, letters: list[int]) -> OverTokens:
         return {"mean of the children": found, "their product": product}
 
     def build(V: int, n: int) -> Transformer:
-        from constructions.language import parity_with_steps as construction
-
         return run.build(construction, d, len(letters), letters)
 
     return OverTokens("tree", build, answers, holds, symbols=2)
@@ -145,8 +141,6 @@ def softened(
     run: Run, d: int, k: int, words: np.ndarray, letters: list[int], statement: OverTokens
 ) -> Iterator[Finding]:
     """By softmax at the sharpness of the proof: decoded, and exact in balls."""
-    from constructions.language.parity_steps import sharpness_for_steps
-
     beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))
     found = decoded(
         "decoded", f"at κ = ln(3.5(d + k)) = {beta:.4g}", [runs(run, d, k, words, letters, beta)]
@@ -164,8 +158,6 @@ def softened(
 
 def blunt(run: Run) -> Finding:
     """With scores of half the size no more is right than by guessing."""
-    from constructions.language.parity_steps import sharpness_for_steps
-
     d, k = LARGE
     words = run.rng.integers(2, size=(50 if run.quick else 200, d))
     beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))

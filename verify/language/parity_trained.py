@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
 
+from constructions.trained import configuration_of, untrained
+from constructions.trained.tasks.parity import Parity
 from verify.claim import Run, claim, option
-from verify.computation.looks import patterns
+from verify.computation.trained.looks import patterns
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, at_least, at_most, within
-
-if TYPE_CHECKING:
-    from constructions.trained.tasks.parity import Parity
 
 KIND = "a softmax transformer trained on parity"
 NAMES = "parity-small-steps", "parity-small-answer"
@@ -44,7 +43,7 @@ class Seen(NamedTuple):
 
 @claim(
     source="[KimSuzuki2025] for the steps; the models: constructions/trained/tasks/parity.py",
-    draws=True,
+    picture="verify.language.parity_trained_picture:draw",
 )
 def parity_trained(
     run: Run, *, words: Annotated[int, option("fresh words", min=QUICK, max=50_000)] = 4000
@@ -62,8 +61,6 @@ def parity_trained(
     others     so is every seed with steps about the parity of the other letters.
     untrained  before training the same, and no step is learned nor attention on children.
     """
-    from constructions.trained import configuration_of, untrained
-
     steps, answer = (models_of(name, KIND) for name in NAMES)
     task = steps[0].task
     letters = torch.from_numpy(run.rng.integers(2, size=(QUICK if run.quick else words, task.d)))
@@ -78,14 +75,10 @@ def parity_trained(
     yield by_chance("answer", "the parity, without steps", asked, "parity")
     yield by_chance("others", "the parity of the other letters, with steps", told, "others")
     yield from untaught(before)
-    if run.plot:
-        from verify.language.parity_trained_picture import draw
-
-        draw(
-            run.plot,
-            {name: m.nodes for name, m in told.items()},
-            {name: m.parity for name, m in told.items()},
-        )
+    run.draw(
+        {name: m.nodes for name, m in told.items()},
+        {name: m.parity for name, m in told.items()},
+    )
 
 
 def seed(name: str) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 
-def draw(path: Path, nodes: Mapping[str, np.ndarray], parities: Mapping[str, float]) -> None:
+def draw(nodes: Mapping[str, np.ndarray], parities: Mapping[str, float]) -> Figure:
     """By seed, the share of each step's values that are right after the true ones, (steps,), and of
     words about whose parity the seed is right, going on from its own steps."""
     shares = np.array(list(nodes.values()))
-    figure = Figure(figsize=(7.0, 3.4), layout="constrained")
+    figure = Figure(figsize=(7.0, 3.4))
     panel = figure.subplots()
     image = panel.imshow(shares, vmin=0.5, vmax=1, aspect="auto")
     for row, column in np.ndindex(*shares.shape):
@@ -25,4 +24,4 @@ def draw(path: Path, nodes: Mapping[str, np.ndarray], parities: Mapping[str, flo
     panel.set_yticks(range(len(names)), names)
     panel.set(xlabel="step of the tree, the parity last", ylabel="seed: words right by own steps")
     figure.colorbar(image, ax=panel, label="share right, after true steps")
-    figure.savefig(path, dpi=150)
+    return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from constructions import parity_with_steps
 from theory.language import IsItValid
 from verify.evidence.checkpoints import Trained
 
@@ -15,8 +16,6 @@ def told_apart(given: IsItValid) -> IsItValid:
 
 def built(models: list[Trained]) -> list[Trained]:
     """`parity_with_steps` over the letters of each model's task."""
-    from constructions import parity_with_steps
-
     return [
         Trained(name, parity_with_steps(task.d, task.k, task.tree.letters), task)
         for name, _, task in models

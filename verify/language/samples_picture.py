@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -20,9 +18,9 @@ BITS, SEEDS = (50, 200), 6
 LEARNERS = {"attention head": attention, "elimination": elimination, "logistic": logistic}
 
 
-def draw(path: Path, seed: int) -> None:
+def draw(seed: int) -> Figure:
     """A panel for each T: mean balanced accuracy by samples, and the least for any learner."""
-    figure = Figure(figsize=(8.6, 3.8), layout="constrained")
+    figure = Figure(figsize=(8.6, 3.8))
     for panel, T in zip(figure.subplots(1, 2, sharey=True), BITS, strict=True):
         least = least_samples(T, 3)
         samples = [least * part // 2 for part in (1, 2, 3, 4, 6, 8, 10)]
@@ -39,17 +37,17 @@ def draw(path: Path, seed: int) -> None:
                 means.append(np.mean(each))
             panel.plot(samples, means, marker="o", markersize=3, label=name)
         panel.axvline(least, color="grey", linestyle=":", label="any learner needs")
-        panel.set_title(f"T = {T}", fontsize=10)
+        panel.set_title(f"T = {T}")
         panel.set_xlabel("samples")
     figure.axes[0].set_ylabel(f"balanced accuracy, mean of {SEEDS} seeds")
-    figure.axes[0].legend(fontsize=8)
-    figure.savefig(path, dpi=150)
+    figure.axes[0].legend()
+    return figure
 
 
-def draw_growth(path: Path, table: dict[str, np.ndarray], sizes: list[int]) -> None:
+def draw_growth(table: dict[str, np.ndarray], sizes: list[int]) -> Figure:
     """Least samples of each seed (seeds, sizes) by T for each learner, their medians joined, and
     what any learner needs to succeed half of the time."""
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    figure = Figure(figsize=(6.4, 4.4))
     panel = figure.subplots()
     for number, (name, found) in enumerate(table.items()):
         shift = 1 + 0.02 * (number - 1.5)
@@ -62,5 +60,5 @@ def draw_growth(path: Path, table: dict[str, np.ndarray], sizes: list[int]) -> N
     panel.set(xscale="log", yscale="log", xlabel="bits T", ylabel="least samples")
     panel.set_xticks(sizes, [str(T) for T in sizes])
     panel.minorticks_off()
-    panel.legend(fontsize=8)
-    figure.savefig(path, dpi=150)
+    panel.legend()
+    return figure

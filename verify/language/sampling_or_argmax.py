@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions import log_probabilities, string_model
+from constructions.transformer import Transformer
 from theory.language import (
     Source,
     at_most_rational,
@@ -26,9 +28,6 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, at_most, equal, same
 from verify.language.draws import law
 from verify.language.tiny_worlds import parts
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 PROMPTS, ANSWERS, KNOWN = 6, 5, 2  # of the model with prompts; the first KNOWN have been answered
 ROUNDING = 1e-12  # of a few chances in float64
@@ -148,8 +147,6 @@ def two_uses(run: Run, alpha: Fraction) -> Finding:
     A prompt that was never answered has each of the m answers with the chance 1/m, so that whoever
     says one of them errs with (m − 1)/m.
     """
-    from constructions import string_model
-
     m, silent = ANSWERS, ANSWERS  # the answers are 0 … m − 1
     strings, chances = [], []
     for prompt, answer in product(range(PROMPTS), range(m + 1)):
@@ -177,8 +174,6 @@ def two_uses(run: Run, alpha: Fraction) -> Finding:
 
 def used(model: Transformer) -> tuple[float, float]:
     """How often the model errs, sampled and by argmax, over prompts that were never answered."""
-    from constructions import log_probabilities
-
     BOS, wrong = PROMPTS, (ANSWERS - 1) / ANSWERS
     asked = [[BOS, prompt, answer] for prompt in range(KNOWN, PROMPTS) for answer in range(ANSWERS)]
     sampled = float(log_probabilities(model, asked)[:, 1].exp().sum()) / PROMPTS * wrong

@@ -36,7 +36,7 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 
 @claim(
     source="measured; bounds proved in theory/language/sparse_and.py; after [Edelman2022]",
-    draws=True,
+    picture="verify.language.samples_picture:draw",
     faults_seen=[{"bits": 50}],
 )
 def sparse_and(
@@ -54,10 +54,7 @@ def sparse_and(
         raise InputError(f"bits is {bits}: give at most {MOST}")
     for T in dict.fromkeys((SMALL, bits)) if not run.quick else (SMALL,):
         yield from labelled(f"{T} bits", _learned(run, T))
-    if run.plot:
-        from verify.language.samples_picture import draw
-
-        draw(run.plot, run.seed)
+    run.draw(run.seed)
 
 
 def _learned(run: Run, T: int) -> Iterator[Finding]:

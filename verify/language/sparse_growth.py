@@ -43,7 +43,7 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 
 @claim(
     source="measured; the bound: theory/language/sparse_and.py; after [Edelman2022]",
-    draws=True,
+    picture="verify.language.samples_picture:draw_growth",
     faults_seen=[{"bits": 400}],
 )
 def sparse_and_growth(
@@ -76,10 +76,7 @@ def sparse_and_growth(
         yield _exponent(name, found, sizes)
     yield _above_the_bound(table, sizes)
     yield from tried(run, sizes[:1] if run.quick else sizes)
-    if run.plot:
-        from verify.language.samples_picture import draw_growth
-
-        draw_growth(run.plot, table, sizes)
+    run.draw(table, sizes)
 
 
 def stream(run: Run, T: int) -> tuple[Conjunction, np.ndarray, np.ndarray]:

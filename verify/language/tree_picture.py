@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 
 from theory.language import ParityTree
 
 
-def draw(path: Path, tree: ParityTree, W: np.ndarray, n: int) -> None:
+def draw(tree: ParityTree, W: np.ndarray, n: int) -> Figure:
     """Scores (k − 1, d + k − 2) of the construction, and after one step on n samples."""
-    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+    figure = Figure(figsize=(9.0, 4.2))
     for panel, shown, title in zip(
         figure.subplots(1, 2, sharey=True),
         (tree.scores, W),
@@ -21,9 +19,9 @@ def draw(path: Path, tree: ParityTree, W: np.ndarray, n: int) -> None:
     ):
         image = panel.imshow(shown, cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
         panel.axvline(tree.d - 0.5, color="black", linewidth=0.6)
-        panel.set_title(title, fontsize=10)
+        panel.set_title(title)
         panel.set_xlabel(f"token j: {tree.d} letters, then nodes", fontsize=9)
         panel.tick_params(labelsize=8)
     figure.axes[0].set_ylabel("node", fontsize=9)
     figure.colorbar(image, ax=figure.axes, label="score")
-    figure.savefig(path, dpi=150)
+    return figure

@@ -30,7 +30,7 @@ CIRCUITS, LARGE, FEWER = 10, (32, 64, 80), (8, 10, 60)  # inputs, gates and exam
 
 @claim(
     source="[RivestSloan1988] for the model of learning; sizes proved in theory/language/gates.py",
-    draws=True,
+    picture="verify.language.gates_picture:draw",
     faults_seen=[{"inputs": 8, "gates": 10, "examples": 60}],
 )
 def worked_steps(
@@ -46,10 +46,7 @@ def worked_steps(
     (G|H|/ε) ln(G|H|/δ) of them leave at most a share ε of inputs open.
     """
     yield from labelled("gates", _gates(run, inputs, gates, examples))
-    if run.plot:
-        from verify.language.gates_picture import draw
-
-        draw(run.plot, run.rng, inputs, gates)
+    run.draw(run.rng, inputs, gates)
 
 
 def _gates(run: Run, inputs: int, gates: int, examples: int) -> Iterator[Finding]:

@@ -9,29 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
+import torch
 from flint import fmpq, fmpq_mat
+from torch import Tensor
 
+from constructions import modern_hopfield_update
+from constructions.assembly import Head, block, embed, unembed
+from constructions.memory import hopfield_attention
+from constructions.stream import Stream
+from constructions.transformer import Transformer
+from constructions.vectors import Memory
+from theory.balls import exactly, inner, minus, norm
+from theory.memory.hopfield_balls import ModernNetwork
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Symbolic, outputs, streams, written
-from verify.evidence.enclosure import BITS, WIDTH, coincide, exactly, interval
+from verify.evidence.enclosure import BITS, WIDTH, coincide, interval
 from verify.evidence.size import size
 from verify.finding import Finding, at_least, equal, same
-from verify.memory.hopfield_balls import ModernNetwork
 from verify.memory.updates import (
     equals_definition,
     layer_against_torch,
     update_against_torch,
     updates_against_torch,
 )
-from verify.memory.vectors import inner, minus, norm
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from constructions.transformer import Transformer
 
 BETAS = (0.25, 3.0)  # of the two heads of one layer
 Matrix = list[list[Any]]
@@ -55,9 +58,6 @@ def attention_is_hopfield(
     free W_V is hetero-associative: an update of its keys, and an affine map after it, cannot do
     what it does unless its keys are linearly independent.  Linear attention is the Hebb field.
     """
-    from constructions import modern_hopfield_update
-    from constructions.memory import hopfield_attention
-
     X, queries = run.rng.standard_normal((patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]
     # Whole numbers over 8: projections are exact in float64 too.
@@ -153,13 +153,6 @@ def _layer_in_balls(
 
 def two_heads(X: np.ndarray, betas: tuple[float, float]) -> Transformer:
     """A layer of two heads, each with its own β: it multiplies that head's query."""
-    import torch
-
-    from constructions.assembly import Head, block, embed, unembed
-    from constructions.stream import Stream
-    from constructions.transformer import Transformer
-    from constructions.vectors import Memory
-
     d = X.shape[1]
     stream = Stream(pattern=d, state=d, first=d, second=d)
     pattern, state, first, second = map(stream.read, stream)

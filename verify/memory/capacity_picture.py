@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -27,8 +26,8 @@ from theory.memory.patterns import flipped, random_patterns
 NETWORKS = 60  # at each point
 
 
-def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
-    """Measured capacity of Hebb networks of d neurons, and energies of retrieval, saved to path.
+def draw_hopfield(d: int, rng: np.random.Generator) -> Figure:
+    """Measured capacity of Hebb networks of d neurons, and energies of retrieval.
 
     Left: the share of stable patterns and the median overlap after relaxing, against the load,
     with 95 % intervals. Right: the energy after every update from a pattern with a quarter of its
@@ -50,22 +49,21 @@ def draw_hopfield(path: Path, d: int, rng: np.random.Generator) -> None:
     places = {"d/(4 ln d)": every, "d/(2 ln d)": one, "α_c": float(critical.load)}
     _thresholds(left, places)
     title = f"Hebb networks of {d} neurons, {curve.runs} a load, 95 % intervals"
-    left.set_title(title, fontsize=10)
+    left.set_title(title)
     box: dict[str, Any] = {"framealpha": 1, "edgecolor": "white", "fontsize": 8}
-    left.legend(loc="center left", bbox_to_anchor=(0, 0.6), **box)
+    left.legend(loc="center left", bbox_to_anchor=(0, 0.4), **box)
     for k, load in enumerate((0.05, 0.1, 0.2)):
         xi = random_patterns(max(1, round(load * d)), d, rng)
         _retrieval(right, xi, None, f"α = {load:g}", f"C{k}", rng)
     _energy_axes(right, f"classical network of {d} neurons")
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def draw_dense(
-    path: Path,
     rng: np.random.Generator,
     sizes: Iterable[tuple[int, int]],
     fixed_points: Callable[[np.random.Generator, int, int, int, int], int],
-) -> None:
+) -> Figure:
     """Measured capacity of dense memories of these degrees and neurons, and energies of retrieval.
 
     Left: the share of patterns that are fixed points, against their number in units of the stated
@@ -89,14 +87,14 @@ def draw_dense(
     left.set(xlabel=f"patterns / {unit}", ylabel=share, xlim=(0, 2.5))
     _thresholds(left, {**{f"all, n = {n}: 1/{n}": 1 / n for n in (4, 3, 2)}, "almost all": 1.0})
     title = f"Dense memories, F(x) = xⁿ, {NETWORKS} networks a point, 95 % intervals"
-    left.set_title(title, fontsize=10)
-    left.legend(frameon=False, loc="upper right", fontsize=8)
+    left.set_title(title)
+    left.legend(loc="upper right")
     _energy_axes(right, "dense memories")
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def _panels() -> tuple[Figure, Axes, Axes]:
-    figure = Figure(figsize=(11, 4.3), layout="constrained")
+    figure = Figure(figsize=(11, 4.3))
     left, right = figure.subplots(1, 2)
     left.set_ylim(-0.03, 1.05)
     return figure, left, right
@@ -154,6 +152,6 @@ def _energy_axes(panel: Axes, what: str) -> None:
     panel.axhline(-1, color="0.45", lw=0.9, ls="--", zorder=0)
     panel.text(0.02, -1, "energy of the pattern", fontsize=8, color="0.3", va="bottom")
     panel.set(xlabel="updates / d (sweeps)", ylabel="E / |E(pattern)|", xlim=(0, 2))
-    panel.set_title(f"Retrieval, a quarter of the bits flipped: {what}", fontsize=10)
-    panel.grid(alpha=0.3)
-    panel.legend(frameon=False, loc="upper right", fontsize=8)
+    panel.set_title(f"Retrieval, a quarter of the bits flipped: {what}")
+    panel.grid()
+    panel.legend(loc="upper right")

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from flint import arb, arb_series
 
+from theory.balls import inner
 from theory.checks import InputError
 from theory.memory.euclidean import euclidean_flow
 from theory.memory.sphere import (
@@ -34,7 +35,6 @@ from verify.memory.particles import (
     velocity,
 )
 from verify.memory.sphere_dynamics import euler_findings
-from verify.memory.vectors import inner
 
 BETAS = 0.01, 5.0  # below, E_β is all 1/(2β) and rounding; above, times grow like e^β
 BOOLEAN = 1e-9  # what is taken for 0 in a row of the attention matrix on R¹
@@ -43,7 +43,7 @@ Points = list[list[arb]]
 
 @claim(
     source="[Geshkovski2023]; [GLPR2023]; [Wendel1962]; proofs in theory/memory",
-    draws=True,
+    picture="verify.memory.clustering_picture:draw",
     faults_seen=[{"n": 4, "d": 2, "samples": 20}, {"n": 2, "d": 5, "samples": 20}],
 )
 def clustering(
@@ -73,10 +73,7 @@ def clustering(
     yield from labelled("orthogonal start", orthogonal_findings(run))
     yield _leaders(run, n)
     yield from labelled("Euler", euler_findings(run, uniform_tokens(run.rng, n, d), beta))
-    if run.plot:
-        from verify.memory.clustering_picture import draw
-
-        draw(run.plot, run.rng)
+    run.draw(run.rng)
 
 
 def _energy_identity(run: Run, n: int, d: int, beta: float, kind: Kind) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,18 +20,18 @@ NAMED: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "color": 
 PATH, START, NOW, CURVE = "#b9c6d6", "#8a8f98", "#1f5fa8", "#b5651d"
 
 
-def draw(path: Path, rng: np.random.Generator) -> None:
-    """Four spheres above, the smallest inner product against time below, saved to path.
+def draw(rng: np.random.Generator) -> Figure:
+    """Four spheres above, the smallest inner product against time below.
 
     Above: random tokens under SA at β = 6, their paths and where they are; they wait in several
     clusters before they merge [GKPR2024].  Below: two orthogonal tokens for three β, integrated
     (points) and by the equation of one number (lines), with the times e^β/(2β).
     """
-    figure = Figure(figsize=(10, 6.4), layout="constrained")
+    figure = Figure(figsize=(10, 6.4))
     above, below = np.asarray(figure.subfigures(2, 1, height_ratios=[1.05, 1]))
     _spheres(above, rng)
     _curves(below.subplots())
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def _spheres(figure: SubFigure, rng: np.random.Generator) -> None:

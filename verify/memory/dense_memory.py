@@ -31,7 +31,10 @@ from verify.memory.small_networks import all_states, nowhere
 SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons at which thresholds are measured
 
 
-@claim(source="[KrotovHopfield2016]; [Demircigil2017]", draws=True)
+@claim(
+    source="[KrotovHopfield2016]; [Demircigil2017]",
+    picture="verify.memory.capacity_picture:draw_dense",
+)
 def dense_memory(
     run: Run,
     *,
@@ -59,10 +62,7 @@ def dense_memory(
         yield from _thresholds(run, degree, d, networks)
     yield _recovery(run, 30 if run.quick else 40, networks)
     yield _no_overflow(run, 2000 if run.quick else 10_000)
-    if run.plot:
-        from verify.memory.capacity_picture import draw_dense
-
-        draw_dense(run.plot, run.rng, SIZES, fixed_points)
+    run.draw(run.rng, SIZES, fixed_points)
 
 
 def _described(xi: np.ndarray, s: np.ndarray, degree: Degree) -> str:

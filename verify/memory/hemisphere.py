@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations, pairwise, product
+from itertools import pairwise
 
 import numpy as np
-from flint import fmpz_mat
 
 from theory.memory.capacity import clopper_pearson
 from theory.memory.hemisphere import (
@@ -16,6 +15,7 @@ from theory.memory.hemisphere import (
     hemisphere_probability,
     hemisphere_rate,
     in_open_hemisphere,
+    patterns_in_a_hemisphere,
 )
 from theory.memory.sphere import smallest_inner_product, sphere_flow
 from verify.claim import Run
@@ -31,29 +31,6 @@ def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> 
     yield _exponential(run, n, d, beta)
     yield _late_rate(run, n, d, beta)
     yield _one_cluster(run, n)
-
-
-def patterns_in_a_hemisphere(x: np.ndarray) -> int:
-    """For how many of the 2^n signs ε are all ε_i x_i in an open hemisphere; integers x (n, d).
-
-    x in general position, n ≥ d.  The cone of such points has a facet through d − 1 of them, with
-    all others strictly on one side; and if there are d − 1 such points, tilting the plane a little
-    puts them on that side too.  So the signs on a facet are free, and those of the others are given
-    by its normal, which is a vector of minors: whole numbers decide.
-    """
-    n, d = x.shape
-    found = set()
-    for facet in combinations(range(n), d - 1):
-        others = [i for i in range(n) if i not in facet]
-        sides = [int(fmpz_mat(x[[*facet, i]].tolist()).det()) for i in others]
-        if 0 in sides:
-            raise ValueError(f"points {facet} and another lie in one plane through 0")
-        for side, *free in product((1, -1), repeat=d):
-            signs = np.empty(n, dtype=int)
-            signs[others] = [side if value > 0 else -side for value in sides]
-            signs[list(facet)] = free
-            found.add(tuple(signs))
-    return len(found)
 
 
 def wendel_counted(quick: bool) -> Finding:

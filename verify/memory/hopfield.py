@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions import hebbian_attention, hopfield_update
+from constructions.transformer import Transformer
 from theory.memory.hopfield import hebb, hebb_fields, synchronous_update
 from theory.memory.patterns import flipped, mixture, random_patterns
 from verify.claim import Run, claim, option
@@ -18,13 +20,10 @@ from verify.memory.chances import mostly
 from verify.memory.hopfield_capacity import capacity_findings
 from verify.memory.small_networks import SmallNetwork, all_states, nowhere, random_networks
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 
 @claim(
     source="[Hopfield1982]; [Goles1981]; [McEliece1987]; [AGS1985]",
-    draws=True,
+    picture="verify.memory.capacity_picture:draw_hopfield",
     faults_seen=[{"d": 24, "samples": 4}],
 )
 def hopfield(
@@ -50,16 +49,11 @@ def hopfield(
     yield dynamics.mirror_images(run)
     yield _mixtures(run, max(d, 100))
     yield from capacity_findings(run, d, -(-samples // 5) if run.quick else samples)
-    if run.plot:
-        from verify.memory.capacity_picture import draw_hopfield
-
-        draw_hopfield(run.plot, min(max(d, 50), 300), run.rng)
+    run.draw(min(max(d, 50), 300), run.rng)
 
 
 def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     """One layer a step, by weights and by attention: over Q on all states, in float64 on many."""
-    from constructions import hebbian_attention, hopfield_update
-
     tried = networks[:: 3 if run.quick else 2]
     name = "by weights, over Q: two updates s ← sgn(W s + b) of all states of small networks"
     words = f"equal from {sum(len(net.states) for net in tried)} states"
@@ -83,8 +77,6 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
 
 
 def _by_weights(run: Run, networks: list[SmallNetwork]) -> Iterator[str]:
-    from constructions import hopfield_update
-
     for net in networks:
         scale = 2.0 ** float(run.rng.integers(-30, 10))  # weights need not be whole
         model = run.build(hopfield_update, net.weights * scale, net.bias * scale, 2)
@@ -92,8 +84,6 @@ def _by_weights(run: Run, networks: list[SmallNetwork]) -> Iterator[str]:
 
 
 def _by_attention(run: Run, sizes: Iterable[tuple[int, int]]) -> Iterator[str]:
-    from constructions import hebbian_attention
-
     for P, d in sizes:
         xi, s = random_patterns(P, d, run.rng), all_states(d)
         yield from _differences(run.build(hebbian_attention, xi, 2), s, _twice(hebb(xi), s))

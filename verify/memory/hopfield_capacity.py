@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb, fmpq
 from scipy import special
 
+from theory.balls import UNIT
 from theory.memory.capacity import (
     critical_load,
     mceliece_patterns,
@@ -23,7 +24,7 @@ from theory.memory.hopfield import hebb_fields, hebb_synchronous_run
 from theory.memory.patterns import overlap, random_patterns
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import UNIT, interval
+from verify.evidence.enclosure import interval
 from verify.finding import Finding, Verdict, at_least, at_most
 from verify.memory.chances import FALSE_ALARM, covers, mostly
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from flint import fmpq
 
+from constructions import modern_hopfield_update
+from constructions.transformer import Transformer
+from theory.balls import inner
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
 from verify.evidence.size import size
@@ -22,17 +25,13 @@ from verify.memory.updates import (
     in_floats,
     slow_network,
 )
-from verify.memory.vectors import inner
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 STEPS = (0, 1, 2, 5)
 
 
 @claim(
     source="[Ramsauer2021, Theorems 1–5, Lemma A4]; descent and regimes: this claim's modules",
-    draws=True,
+    picture="verify.memory.modern_hopfield_picture:draw",
     faults_seen=[{"d": 2, "patterns": 3, "samples": 2}, {"d": 1, "patterns": 1, "samples": 2}],
 )
 def modern_hopfield(
@@ -51,8 +50,6 @@ def modern_hopfield(
     and the same for all patterns, where Theorem 3 still counts them as stored.  In the two examples
     printed with it Theorem 3 guarantees 7.4 and 11 patterns, a union bound 341 and 13504.
     """
-    from constructions import modern_hopfield_update
-
     X, queries = run.rng.standard_normal((patterns, d)), run.rng.standard_normal((samples, d))
     models = {s: run.build(modern_hopfield_update, X, beta, s) for s in STEPS}
     for steps, model in models.items():
@@ -69,10 +66,7 @@ def modern_hopfield(
     yield from regimes(run)
     yield from pruning(run)
     yield in_float32(run)
-    if run.plot:
-        from verify.memory.modern_hopfield_picture import draw
-
-        draw(run.plot)
+    run.draw()
 
 
 def _rounding(
@@ -101,8 +95,6 @@ def _updates_asked_for(run: Run, d: int, N: int) -> Finding:
 
 def _limit(run: Run, d: int, N: int) -> Finding:
     """Over Q, on whole numbers with many ties: the mean of the patterns of largest ⟨ξ, x_j⟩."""
-    from constructions import modern_hopfield_update
-
     wrong, ties = None, 0
     for _ in range(5):
         X, queries = run.rng.integers(-2, 3, (N, d)), run.rng.integers(-2, 3, (5, d))

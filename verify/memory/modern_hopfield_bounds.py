@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from flint import arb
 
+from theory.balls import UNIT, exactly, inner, mean, minus, norm
+from theory.memory.hopfield_balls import ModernNetwork, Vector
+from theory.memory.hopfield_balls import required_separation as required_in_balls
 from theory.memory.modern_hopfield import basin_radius, required_separation
 from theory.memory.modern_hopfield import separation as separations
 from theory.memory.retrieval_bounds import (
@@ -18,12 +21,9 @@ from theory.memory.retrieval_bounds import (
 )
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import BITS, UNIT, all_hold, below, exactly
+from verify.evidence.enclosure import BITS, all_hold, below
 from verify.finding import Finding, Verdict, at_most
-from verify.memory.hopfield_balls import ModernNetwork, Vector
-from verify.memory.hopfield_balls import required_separation as required_in_balls
 from verify.memory.particles import EPS
-from verify.memory.vectors import inner, mean, minus, norm
 
 Compared = tuple[arb, Any, float]  # what is stated, what float64 makes of it, how far it may be off
 

@@ -8,15 +8,15 @@ from itertools import combinations_with_replacement
 import numpy as np
 from flint import arb
 
+from theory.balls import exactly, floats, inner, mean, minus, norm
+from theory.memory.hopfield_balls import HALF, ModernNetwork, Vector
 from theory.memory.modern_hopfield import jacobian, modern_hopfield_energy, modern_hopfield_step
 from theory.memory.retrieval_bounds import update_rounding
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import BITS, WIDTH, all_hold, apart, below, exactly, same
+from verify.evidence.enclosure import BITS, WIDTH, all_hold, apart, below, same
 from verify.finding import Finding, Verdict, at_most
-from verify.memory.hopfield_balls import HALF, ModernNetwork, Vector, instances
 from verify.memory.particles import EPS
-from verify.memory.vectors import floats, inner, mean, minus, norm
 
 Instances = list[tuple[ModernNetwork, list[Vector]]]
 
@@ -171,3 +171,21 @@ def _convergence(run: Run, networks: Instances) -> Finding:
     after = f"by Banach's bound after at most {most} updates, {slow} slower or at no contraction"
     words = f"{len(enclosed)} fixed points enclosed within {widest:.3g} {after}"
     return all_hold("rest", name, [*verdicts, found], words=words)
+
+
+def instances(rng: np.random.Generator, N: int, d: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Patterns (N, d) and states (3, d): random, in two clusters, and with two nearly tied."""
+    normal = rng.standard_normal
+    centres = 1.5 * normal((2, d))
+    clustered = centres[np.arange(N) % 2] + 0.2 * normal((N, d))
+    tied = normal((N, d))
+    tied[-1] = tied[0] + 2.0**-20 * normal(d)
+    # On the bisector of two far patterns the state decides late between them.
+    opposed = normal((N, d))
+    opposed[-1] = -opposed[0]
+    return {
+        "random": (normal((N, d)), normal((3, d))),
+        "clustered": (clustered, centres[[0, 1, 0]] + normal((3, d)) * [[0.1], [0.1], [1.0]]),
+        "nearly tied": (tied, tied[[0, 0, -1]] + normal((3, d)) * [[2.0**-20], [0.1], [1.0]]),
+        "opposed": (opposed, 2.0**-20 * normal((3, d))),
+    }

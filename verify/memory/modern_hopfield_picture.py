@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,10 +26,10 @@ def two_arcs() -> np.ndarray:
     return 2 * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
-def draw(path: Path) -> None:
+def draw() -> Figure:
     """Left: energies of six queries, update by update, at the metastable β.  Right: a panel for
-    each regime with the energy as shades, and updates of a grid of states; saved to path."""
-    figure = Figure(figsize=(16, 4.4), layout="constrained")
+    each regime with the energy as shades, and updates of a grid of states."""
+    figure = Figure(figsize=(16, 4.4))
     panels = figure.subplots(1, 4, width_ratios=(1.1, 1, 1, 1))
     X = two_arcs()
     name, beta = REGIMES[1]
@@ -42,8 +41,8 @@ def draw(path: Path) -> None:
             for query, colour in zip(queries, COLOURS, strict=True):
                 panel.plot(*query, marker="D", ms=6, color=colour, mec="white", mew=0.8, zorder=5)
     handles, labels = panels[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower right", ncols=4, frameon=False, fontsize=9)
-    figure.savefig(path, dpi=150)
+    figure.legend(handles, labels, loc="outside lower right", ncols=4, fontsize=9)
+    return figure
 
 
 def _energies(panel: Axes, X: np.ndarray, beta: float, queries: np.ndarray, name: str) -> None:
@@ -54,9 +53,9 @@ def _energies(panel: Axes, X: np.ndarray, beta: float, queries: np.ndarray, name
         panel.plot(energies, "o-", ms=4, lw=1.2, color=colour, label=label)
     panel.set(xlabel="updates t", ylabel="energy E(ξ(t))", xticks=range(ENERGY))
     title = f"energy along retrieval\n{name}, β = {beta:g}; queries as ◆ on the right"
-    panel.set_title(title, fontsize=10)
-    panel.grid(alpha=0.3)
-    panel.legend(frameon=False, fontsize=8)
+    panel.set_title(title)
+    panel.grid()
+    panel.legend()
 
 
 def _plane(panel: Axes, X: np.ndarray, beta: float, name: str) -> None:
@@ -74,4 +73,4 @@ def _plane(panel: Axes, X: np.ndarray, beta: float, name: str) -> None:
     panel.plot(*ends.T, "*", **STAR, label="fixed points")
     count = f"{len(ends)} fixed point{'s' * (len(ends) != 1)} reached from the grid"
     panel.set(xlim=(-LIMIT, LIMIT), ylim=(-LIMIT, LIMIT), aspect="equal", xlabel="ξ₁", ylabel="ξ₂")
-    panel.set_title(f"{name}, β = {beta:g}\n{count}", fontsize=10)
+    panel.set_title(f"{name}, β = {beta:g}\n{count}")

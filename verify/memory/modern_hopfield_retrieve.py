@@ -11,14 +11,17 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 from flint import arb
 
+from constructions import retrieve
+from constructions.memory.retrieve import GROUP
+from theory.balls import exactly, minus, norm
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import BITS, exactly, interval
+from verify.evidence.enclosure import BITS, interval
 from verify.finding import Finding, at_most, within
 from verify.memory.updates import definition, longest, rounding_bound
-from verify.memory.vectors import minus, norm
 
 COUNT, QUERIES, DIMENSION = 2048, 64, 8  # of what is pruned
 FAR = 64.0  # the states' length: scores differ by 1, and patterns only by 1/FAR
@@ -79,8 +82,6 @@ def _crowd(gap: float, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     But those of its own group, which are kept with it, are far below, one of half the length.  The
     states differ where all patterns are 0; and all is turned, so that entries say nothing.
     """
-    from constructions.memory.retrieve import GROUP
-
     patterns, states = np.zeros((COUNT, DIMENSION)), noise[:QUERIES].copy()
     patterns[:, 0], patterns[:, 1] = (1 - gap) / FAR, -1.0
     patterns[:GROUP, :2] = -0.5, -0.8
@@ -102,17 +103,11 @@ def _left_out(gap: float, noise: np.ndarray, tolerance: float, beta: float, step
 def _retrieved(
     patterns: np.ndarray, states: np.ndarray, tolerance: float, beta: float, steps: int
 ) -> np.ndarray:
-    from constructions import retrieve
-
     return np.asarray(retrieve(patterns, states, beta, steps, tolerance=tolerance).numpy())
 
 
 def in_float32(run: Run) -> Finding:
     """Pruned and dense, where rounding of the scores, multiplied by β, is most of the error."""
-    import torch
-
-    from constructions import retrieve
-
     worst, limit, eps = 0.0, 0.0, float(torch.finfo(torch.float32).eps)
     for beta in (1.0, 3000.0):
         X = run.rng.standard_normal((COUNT, DIMENSION))

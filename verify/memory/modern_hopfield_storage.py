@@ -9,6 +9,7 @@ import numpy as np
 from flint import arb
 from scipy.special import bdtr, bdtrc
 
+from theory.memory.hopfield_balls import required_separation as required_in_balls
 from theory.memory.modern_hopfield import required_separation
 from theory.memory.modern_hopfield import separation as separations
 from theory.memory.retrieval_bounds import stored_patterns_bound, union_bound_patterns
@@ -17,7 +18,6 @@ from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.finding import Finding, Verdict, at_least, within
 from verify.memory.chances import FALSE_ALARM
-from verify.memory.hopfield_balls import required_separation as required_in_balls
 
 # (d, β, K, p), the printed constant c, and the printed count.
 EXAMPLES = (((20, 1.0, 3.0, 1e-3), "3.15461"), ((75, 1.0, 1.0, 1e-3), "1.37188"))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
+from theory.balls import Vector, inner, mean, softmax
 from theory.memory.sphere import Kind
-from verify.memory.vectors import Vector, inner, mean, softmax
 
 EPS = 2.0**-53
 KINDS: tuple[Kind, ...] = ("SA", "USA")

@@ -6,21 +6,20 @@ import math
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb, fmpq
 
+from constructions import sphere_dynamics
+from constructions.transformer import Transformer
+from theory.balls import exactly
 from theory.memory.sphere import sphere_flow
 from verify.claim import Run
 from verify.domains import Ball, outputs, written
-from verify.evidence.enclosure import apart, coincide, exactly
+from verify.evidence.enclosure import apart, coincide
 from verify.evidence.size import size
 from verify.finding import Finding, at_most, same, within
 from verify.memory.particles import EPS, euler_step
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 STEP = 0.25  # of the layers that are compared with their definition
 WIDTH = -150  # 200 bits leave balls narrower than 2^WIDTH
@@ -28,8 +27,6 @@ WIDTH = -150  # 200 bits leave balls narrower than 2^WIDTH
 
 def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
     """Size, definition and order of the scheme, on tokens X (n, d)."""
-    from constructions import sphere_dynamics
-
     d = X.shape[-1]
     build = partial(run.build, sphere_dynamics, d, beta)
     models = [build(STEP, L) for L in (1, 2, 50)]

@@ -6,20 +6,19 @@ Float64 is compared within `rounding_bound`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 from flint import arb, arb_mat
 
+from constructions import modern_hopfield_update
+from constructions.transformer import Transformer
+from theory.balls import softmax
 from theory.memory.retrieval_bounds import update_rounding
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import BITS, coincide
 from verify.finding import Finding, at_most, same
-from verify.memory.vectors import softmax
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def definition(
@@ -98,8 +97,6 @@ def as_many_as_asked(
 
     With `steps` = s the model is within bounds[s] of the state after s updates and of no other.
     """
-    from constructions import modern_hopfield_update
-
     made = []
     for steps, bound in enumerate(bounds):
         got = run.build(modern_hopfield_update, *network, steps)(results[0]).numpy()
@@ -110,8 +107,6 @@ def as_many_as_asked(
 
 def torch_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float) -> np.ndarray:
     """softmax(βQKᵀ)V by torch's scaled_dot_product_attention, in float64."""
-    import torch
-
     q, k, v = (torch.as_tensor(M, dtype=torch.float64)[None, None] for M in (Q, K, V))
     attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=beta)
     return np.asarray(attended[0, 0].numpy())

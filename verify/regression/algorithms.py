@@ -7,14 +7,11 @@ Nothing here knows of the closed forms that `theory` and `constructions` use.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from constructions.regression.ladder import Plan
 from theory.regression import Start
 from verify.domains import Rational
 from verify.domains.base import Domain, Entry, Matrix
-
-if TYPE_CHECKING:
-    from constructions.regression.ladder import Plan
 
 
 def identity(domain: Domain, size: int) -> Matrix:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.regression.chebyshev import chebyshev_plan
 from theory.checks import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.identity import DomainName, equality
@@ -119,8 +120,6 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
         T_{3q−2} = 4T_{q−1}²T_q − 2l T_{q−1} − T_q
         T_{3q+1} = 8l T_q³ − 4T_q²T_{q−1} − 4l T_q + T_{q−1}
     """
-    from constructions.regression.chebyshev import chebyshev_plan
-
     low, high = Fraction(smallest), Fraction(largest)
     sigma, alpha = (high + low) / (high - low), 2 / (low + high)
     tau = [Fraction(1), sigma]

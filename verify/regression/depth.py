@@ -16,7 +16,6 @@ from verify.evidence.identity import DomainName, modulo_primes, over_the_rationa
 from verify.evidence.statement import OverExamples, prompt_of
 from verify.finding import Finding, Verdict, equal, same
 from verify.ledger.theorems import theorem
-from verify.regression.pictures import depth_picture
 from verify.regression.stability import CONDITIONS, Errors, does_not_grow, errors, stays_within
 from verify.regression.statements import LAYOUTS, degree_of, newton_statement
 
@@ -36,7 +35,7 @@ COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
 
 @claim(
     source="[Fu2024, Theorem 5.1]; both bounds: constructions/regression/ladder.py, ladder_gram.py",
-    draws=True,
+    picture="verify.regression.pictures:depth_picture",
     faults_seen=[
         {"largest_k": 2, "domain": "modular", "largest_condition": 1.0},
         *(
@@ -92,8 +91,7 @@ def depth(
     for start, each in found.items():
         if each:
             yield does_not_grow(start, each)
-    if run.plot:
-        depth_picture(run.plot, largest_k, found)
+    run.draw(largest_k, found)
 
 
 def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:

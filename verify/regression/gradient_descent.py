@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal, get_args
 
-from theory import checks
+from theory.kinds import Positive, read
 from verify.claim import Run, claim, option
 from verify.evidence.certificates import Recursion, for_all_inputs
 from verify.evidence.identity import DomainName
@@ -48,7 +48,7 @@ def gradient_descent(
     """
     examples = gaussian_examples(run, samples, n, d)
     chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size
-    eta = checks.positive_number("step_size", chosen_size)
+    eta = read(Positive, "step_size", chosen_size)
     for chosen in get_args(Descent) if layout == "all" else [layout]:
         statement = gradient_descent_statement(run, chosen, eta)
         found = computes(run, statement, examples, k, domain, eta, "identity")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from theory import checks
+from theory.kinds import Positive, read
 from verify.claim import Run, claim, option
 from verify.evidence.certificates import Recursion, for_all_inputs
 from verify.evidence.identity import DomainName
@@ -41,7 +41,7 @@ def hyperpower(
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "gram") if alpha is None else alpha
-    scale = checks.positive_number("alpha", scale)
+    scale = read(Positive, "alpha", scale)
     statement = hyperpower_statement(run, order, scale)
     yield from computes(run, statement, examples, k, domain, scale, "gram")
     of = Recursion(f"{k} steps of order {order}", k, scale, order=order)

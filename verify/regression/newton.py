@@ -17,7 +17,6 @@ from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
-from verify.regression.pictures import newton_picture
 from verify.regression.statements import (
     LAYOUTS,
     STEPS,
@@ -33,7 +32,7 @@ QUICK = 4  # so many examples at most in exact domains, at quick sizes
 
 @claim(
     source="[Fu2024, Theorem 5.1]; fewer layers proved in constructions/regression/",
-    draws=True,
+    picture="verify.regression.pictures:newton_picture",
     certifies=True,
     faults_seen=[
         *in_each_domain(layout="direct", d=2, n=3, k=2),
@@ -92,8 +91,18 @@ def newton(
     pairs = len(examples.x) * n * n
     statements = newton_statements(run, layout, start, scale, pairs, interleaved)
     for chosen, statement in statements.items():
-        most = {"most_steps": STEPS, "most_rows": QUICK if run.quick else None}
-        found = computes(run, statement, examples, k, domain, scale, start, **most)
+        rows = QUICK if run.quick else None
+        found = computes(
+            run,
+            statement,
+            examples,
+            k,
+            domain,
+            scale,
+            start,
+            most_steps=STEPS,
+            most_rows=rows,
+        )
         yield from labelled(chosen, found)
         if chosen != "paper" and not interleaved:
             of = Recursion(f"{k} steps of Newton's method", k, scale, start)
@@ -106,9 +115,8 @@ def newton(
             in_float = in_float[0][..., -1], in_float[1][..., -1]
         yield newton_converges(examples.x, scale, start)
         yield distance_to_ols(examples, in_float, k, scale, start)
-    if run.plot:
-        x, y = examples.x[0], examples.y[0]
-        newton_picture(run.plot, x, y, k, alpha or safe_alpha(x, start), start)
+    x, y = examples.x[0], examples.y[0]
+    run.draw(x, y, k, alpha or safe_alpha(x, start), start)
 
 
 def _theory(run: Run, start: Start) -> Finding:

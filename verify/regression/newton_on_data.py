@@ -21,7 +21,6 @@ from verify.evidence.statement import OverExamples, predict
 from verify.finding import Finding, at_most, equal, labelled
 from verify.regression.convergence import distance_to_ols, from_ols, newton_converges, safe_alpha
 from verify.regression.data import Examples, Table, read_table
-from verify.regression.pictures import newton_picture
 from verify.regression.statements import STEPS, Layouts, computes, newton_statements
 
 MOST_ROWS = 100  # of the data, for the exact domains
@@ -35,7 +34,7 @@ SMALL = Path(__file__).with_name("selftest.csv")
 
 @claim(
     source="[Fu2024, Theorem 5.1]; fewer layers proved in constructions/regression/",
-    draws=True,
+    picture="verify.regression.pictures:newton_picture",
     faults_seen=[{"data": SMALL, "layout": "direct", "k": 2}],
 )
 def newton_on_data(
@@ -103,8 +102,7 @@ def newton_on_data(
         yield at_most("steps", f"{name} {asked}", "float", needed, stated, wanted=wanted)
     if predictions is not None:
         deliver(predictions, as_csv(table, said).encode())
-    if run.plot:
-        newton_picture(run.plot, x, y, k, scale, start)
+    run.draw(x, y, k, scale, start)
 
 
 def exactly(

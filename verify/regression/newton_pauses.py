@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from theory import checks
+from constructions import newton_with_pauses
+from constructions.transformer import Transformer
+from theory.kinds import Positive, read
 from verify.claim import Run, claim, option
 from verify.evidence.identity import DomainName
 from verify.evidence.statement import OverExamples
@@ -15,9 +17,6 @@ from verify.regression.convergence import newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import computes, powers_of
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 @claim(
@@ -43,11 +42,9 @@ def newton_pauses(
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "identity") if alpha is None else alpha
-    scale = checks.positive_number("alpha", scale)
+    scale = read(Positive, "alpha", scale)
 
     def build(d: int, n: int, k: int) -> Transformer:
-        from constructions import newton_with_pauses
-
         return run.build(newton_with_pauses, d, k, scale)
 
     statement = OverExamples(

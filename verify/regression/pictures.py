@@ -1,15 +1,20 @@
-"""The pictures of the claims: each is saved to `path`, whose ending says the format."""
+"""The pictures of the claims: each function returns a figure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
+from constructions import newton
+from constructions.regression import Inverse, Prediction
+from constructions.transformer import Transformer
 from theory.regression import (
     Start,
     chebyshev_iterates,
@@ -20,46 +25,32 @@ from theory.regression import (
     ols,
 )
 from verify.ledger.theorems import theorem
+from verify.regression.stability import Errors
 from verify.regression.statements import LAYOUTS, newton_theorem
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from constructions.transformer import Transformer
-    from verify.regression.stability import Errors
 
 COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
 
 
 @contextmanager
-def saved(
-    path: Path, width: float, height: float, columns: int = 1, legend: str = "best", rows: int = 1
-) -> Iterator[Any]:
-    """Panels row by row to draw on; then each gets a grid and a legend, and they are saved."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
+def panels_of(
+    width: float, height: float, columns: int = 1, legend: str = "best", rows: int = 1
+) -> Iterator[tuple[Figure, Any]]:
+    """A figure and its panels, row by row, to draw on; then each gets a grid and a legend."""
+    figure = Figure(figsize=(width, height))
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    yield panels
+    yield figure, panels
     for panel in panels:
-        panel.grid(alpha=0.3)
-        panel.legend(frameon=False, fontsize=8, loc=legend)
-    figure.savefig(path, dpi=150)
+        panel.grid()
+        panel.legend(loc=legend)
 
 
-def newton_picture(
-    path: Path, x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start
-) -> None:
+def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start) -> Figure:
     """Left: the relative distance to OLS of what each layer has computed on x (n, d), y (n,), read
     from the registers of the stream with unit vectors as queries, so that M is known as a matrix.
     Right: the layers that k steps take.
     """
-    from matplotlib.ticker import MaxNLocator
-
-    from constructions import newton
-
     n, d = x.shape
-    with saved(path, 10, 4, columns=2) as (left, right):
+    with panels_of(10, 4, columns=2) as (figure, (left, right)):
         for layout in LAYOUTS[start]:
             model = newton(d, k, alpha, layout, start=start, n=n if layout == "paper" else None)
             left.semilogy(
@@ -74,12 +65,11 @@ def newton_picture(
         left.set(xlabel="layer", ylabel="‖w − w_OLS‖ / ‖w_OLS‖", title=title)
         right.set(xlabel="Newton steps k", ylabel="layers", title="Layers that k steps take")
         draw_layers(right, max(k, 12), start)
+    return figure
 
 
 def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[int, float]]:
     """Each layer after which registers hold M x or xᵀM Xᵀy, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ there."""
-    from constructions.regression import Inverse, Prediction
-
     d, exact = x.shape[1], ols(x, y)
     streams, found = list(model.streams(x, y, np.eye(d))), dict[int, np.ndarray]()
     for stage in model.stages:
@@ -94,10 +84,10 @@ def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator
         yield layer, float(np.linalg.norm(w - exact) / np.linalg.norm(exact))
 
 
-def depth_picture(path: Path, largest_k: int, errors: Mapping[Start, list[Errors]]) -> None:
+def depth_picture(largest_k: int, errors: Mapping[Start, list[Errors]]) -> Figure:
     """From M₀ = αS and from M₀ = αI: layers against Newton steps, with the lower bound; below, the
     ladder's distance to least squares against its layers, with its bound, in two formats."""
-    with saved(path, 10, 8, columns=2, rows=2) as panels:
+    with panels_of(10, 8, columns=2, rows=2) as (figure, panels):
         for panel, below, start, name in zip(
             panels[:2], panels[2:], LAYOUTS, ("αS", "αI"), strict=True
         ):
@@ -113,12 +103,11 @@ def depth_picture(path: Path, largest_k: int, errors: Mapping[Start, list[Errors
             below.sharey(panels[2])
         panels[0].set_ylabel("layers")
         panels[2].set_ylabel("float64, bound (dashed), float32 (dotted)")
+    return figure
 
 
 def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
     """Layers of each construction and the lower bound, for k = 0 … largest_k."""
-    from matplotlib.ticker import MaxNLocator
-
     steps = range(largest_k + 1)
     for layout in LAYOUTS[start]:
         stated = theorem(newton_theorem(layout, start)).sizes["layers"]
@@ -130,7 +119,7 @@ def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
         axis.set_major_locator(MaxNLocator(integer=True))
 
 
-def rates_picture(path: Path, x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa: float) -> None:
+def rates_picture(x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa: float) -> Figure:
     """Relative error ‖w_k − w‖/‖w‖ (solid) and its bound (dashed) against k.
 
     x (n, d), y = x w (n,), and XᵀX has eigenvalues from 1 to κ.
@@ -151,7 +140,7 @@ def rates_picture(path: Path, x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa
         "Newton from αI": (newton(1 / kappa, "identity"), (1 - 1 / kappa) ** (2.0**few)),
         "Newton from αS": (newton(kappa**-2, "gram"), (1 - 1 / kappa**2) ** (2.0**few)),
     }
-    with saved(path, 7.5, 4.5, legend="lower left") as (panel,):
+    with panels_of(7.5, 4.5, legend="lower left") as (figure, (panel,)):
         for i, (name, (iterates, bound)) in enumerate(methods.items()):
             found = islice(iterates, len(many))
             errors = [np.linalg.norm(v - w) / np.linalg.norm(w) for v in found]
@@ -161,18 +150,18 @@ def rates_picture(path: Path, x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa
                 panel.loglog(steps, np.maximum(values, 1e-17), lw=1.2, color=f"C{i}", **style)
         title = f"Error and its bound (dashed), κ = {kappa:g}, d = {len(w)}"
         panel.set(xlabel="steps + 1", ylabel="‖w_k − w‖ / ‖w‖", ylim=(1e-16, 3), title=title)
+    return figure
 
 
 def state_size_picture(
-    path: Path,
     conditions: tuple[float, ...],
     counts: dict[str, list[int]],
     examples: Mapping[float, tuple[float, float]],
-) -> None:
+) -> Figure:
     """Steps, layers or examples against the condition number, log-log: the `counts` of each method,
     and at some of `conditions` the mean number of `examples` of one pass and its standard error."""
     means, errors = np.array(list(examples.values())).T
-    with saved(path, 7.5, 4.5) as (panel,):
+    with panels_of(7.5, 4.5) as (figure, (panel,)):
         label = "one pass (online GD): examples"
         panel.errorbar(list(examples), means, 3 * errors, fmt="s-", ms=4, color="C3", label=label)
         for name, style, label in (
@@ -188,3 +177,4 @@ def state_size_picture(
             panel.annotate(name, (conditions[2], guide[2] / 1.6))
         panel.set(xlabel="condition number κ", ylabel="steps, layers or examples")
         panel.set_title("What it takes to reach a fixed accuracy")
+    return figure

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import fmpq
 
+from constructions import newton
+from constructions.transformer import Transformer
 from verify.claim import Run
 from verify.domains import Rational, Symbolic
 from verify.finding import Finding, Verdict, same
 from verify.regression import algorithms
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def printed(run: Run) -> Iterator[Finding]:
@@ -37,8 +36,6 @@ def equal_signs(run: Run, second: float = 1.0) -> Finding:
 
     `second` is the second head's sign relative to the first: 1 as printed, −1 as it must be.
     """
-    from constructions import newton
-
     d, n = 20, 40
     x, query = run.rng.standard_normal((n, d)), run.rng.standard_normal(d)
     alpha = 1 / np.linalg.eigvalsh(x.T @ x)[-1] ** 2

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from constructions import chebyshev, gradient_descent, newton
 from theory.checks import InputError
 from theory.regression import (
     Start,
@@ -25,7 +26,6 @@ from verify.claim import Run, claim, option
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.identity import modulo_primes
 from verify.finding import Finding, Verdict, at_least, at_most, equal
-from verify.regression.pictures import rates_picture
 from verify.regression.residuals import RESIDUALS
 from verify.regression.statements import chebyshev_statement
 
@@ -34,7 +34,7 @@ EPS = np.finfo(np.float64).eps
 
 @claim(
     source="[Schulz1933]; [BenIsrael1965]; [Saad2003, sections 4.2, 6.11]; [Fu2024, section 3.1]",
-    draws=True,
+    picture="verify.regression.pictures:rates_picture",
     faults_seen=[{"condition": 4.0, "d": 2, "digits": 50}],
 )
 def rates(
@@ -59,8 +59,7 @@ def rates(
     yield _conjugate_gradient_every_step(problem)
     yield from map(_stated_count, COUNTS)
     yield _digits_double(run, 500 if run.quick else digits)
-    if run.plot:
-        rates_picture(run.plot, problem.x, problem.y, problem.w, condition)
+    run.draw(problem.x, problem.y, problem.w, condition)
 
 
 class Problem:
@@ -118,8 +117,6 @@ def _every_step(
 
 
 def _gradient_descent_every_step(run: Run, problem: Problem) -> Finding:
-    from constructions import gradient_descent
-
     eta, d, steps = 1 / problem.eigenvalues[-1], len(problem.w), 10 if run.quick else 30
     errors = [problem.error(run.build(gradient_descent, d, k, eta)) for k in range(1, steps + 1)]
     errors.insert(0, (float(np.linalg.norm(problem.w)), problem.floor))
@@ -129,8 +126,6 @@ def _gradient_descent_every_step(run: Run, problem: Problem) -> Finding:
 
 def _newton_every_step(run: Run, problem: Problem, start: Start) -> Finding:
     """e_{j+1} = E^{2^j} e_j with E = I − S M₀, whose eigenvalues lie in [0, ρ]."""
-    from constructions import newton
-
     power = 2 if start == "gram" else 1
     # ln ρ: 1 − κ^−power would be rounded, and 2^j makes much of it.
     alpha, decay = problem.eigenvalues[-1] ** -power, np.log1p(-(problem.condition**-power))
@@ -145,8 +140,6 @@ def _newton_every_step(run: Run, problem: Problem, start: Start) -> Finding:
 def _chebyshev_every_count(run: Run, problem: Problem) -> Iterator[Finding]:
     """The rate at every number of steps; and that the deepest model makes Chebyshev's, since one
     that makes other steps may be as fast."""
-    from constructions import chebyshev
-
     shares, told, first = [], [], float(np.linalg.norm(problem.w))
     most = 5 if run.quick else 40
     for k in range(1, most + 1):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from math import ceil, log2
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import torch
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.regression import Start
 from verify.claim import Run
@@ -15,9 +17,6 @@ from verify.finding import Finding, Verdict, at_most
 from verify.regression.convergence import from_ols
 from verify.regression.data import Examples
 from verify.regression.statements import newton_statement
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 CONDITIONS = tuple(10.0**i for i in range(1, 7))
 SHARES = (0.25, 0.5, 0.75, 1.0, 2.0)  # of the steps after which E^N is below e^−100
@@ -128,8 +127,6 @@ def _examples(run: Run, condition: float) -> Examples:
 
 def _in_float32(model: Transformer, examples: Examples) -> np.ndarray:
     """Its predictions there; infinite where it overflows."""
-    import torch
-
     given = (torch.as_tensor(part, dtype=torch.float32) for part in examples)
     try:
         return np.asarray(model.float()(*given).double())

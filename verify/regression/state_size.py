@@ -17,7 +17,6 @@ from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
 from verify.ledger.theorems import theorem
-from verify.regression.pictures import state_size_picture
 from verify.regression.residuals import RESIDUALS
 from verify.regression.statements import (
     degree_of,
@@ -34,7 +33,7 @@ LAYERS = range(1, 7)  # in which degrees are counted
 
 @claim(
     source="[Gatmiry2024]; [Ding2024]; [Saad2003, section 6.11]; the causal argument: this module",
-    draws=True,
+    picture="verify.regression.pictures:state_size_picture",
     faults_seen=[{"samples": 4}],
 )
 def state_size(
@@ -64,8 +63,7 @@ def state_size(
     conditions, samples = (CONDITIONS[1:4], 16) if run.quick else (CONDITIONS[2:], samples)
     examples = one_pass_examples(run, conditions, samples)
     yield _one_pass(examples)
-    if run.plot:
-        state_size_picture(run.plot, CONDITIONS, counts, examples)
+    run.draw(CONDITIONS, counts, examples)
 
 
 def _degrees(run: Run) -> Iterator[Finding]:

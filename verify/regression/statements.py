@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from math import log2
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from constructions import chebyshev, gradient_descent, hyperpower, newton, online_gradient_descent
+from constructions.regression.chebyshev import chebyshev_plan
+from constructions.regression.stages import Inverse
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.regression import Start
 from verify.claim import Run
@@ -29,9 +33,6 @@ from verify.finding import Finding
 from verify.regression import algorithms
 from verify.regression.algorithms import identity, inverse_of_power, on_each_prefix, start_matrix
 from verify.regression.data import Examples
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 Packed = Literal["direct", "ladder", "paper"]
 Causal = Literal["causal", "causal-ladder"]
@@ -100,8 +101,6 @@ def newton_statement(
     causal, held = is_causal(layout), powers_of(alpha, start)
 
     def build(d: int, n: int, k: int) -> Transformer:
-        from constructions import newton
-
         if causal:
             every = {"causal": "direct", "causal-ladder": "ladder"}[layout]
             return run.build(newton, d, k, alpha, every, start=start, causal=True)
@@ -130,8 +129,6 @@ def hyperpower_statement(run: Run, order: int, alpha: float) -> OverExamples:
     """k hyperpower steps of this order, from αS."""
 
     def build(d: int, n: int, k: int) -> Transformer:
-        from constructions import hyperpower
-
         return run.build(hyperpower, d, k, order, alpha)
 
     return OverExamples(
@@ -153,13 +150,9 @@ def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExampl
     """k steps of Chebyshev's method by its product formulas, with coefficients as rounded."""
 
     def build(d: int, n: int, k: int) -> Transformer:
-        from constructions import chebyshev
-
         return run.build(chebyshev, d, max(k, 1), smallest, largest)
 
     def inverses(domain: Domain, S: Matrix, k: int) -> dict[int, Matrix]:
-        from constructions.regression.chebyshev import chebyshev_plan
-
         return algorithms.chebyshev(domain, S, chebyshev_plan(max(k, 1), smallest, largest))
 
     def holds(
@@ -214,8 +207,6 @@ def gradient_descent_statement(run: Run, layout: Descent, eta: float) -> OverExa
     causal, held = layout == "causal", powers_of(eta, "identity")
 
     def build(d: int, n: int, k: int) -> Transformer:
-        from constructions import gradient_descent
-
         # The ladder has no layer for zero steps, which the direct layout makes with zero layers.
         chosen = "ladder" if layout == "ladder" and k else "direct"
         return run.build(gradient_descent, d, k, eta, chosen, causal=causal)
@@ -240,8 +231,6 @@ def online_statement(run: Run) -> OverExamples:
     """One pass of online gradient descent; there is no step count."""
 
     def build(d: int, n: int, _: int) -> Transformer:
-        from constructions import online_gradient_descent
-
         return run.build(online_gradient_descent, d, n)
 
     return OverExamples(
@@ -326,8 +315,6 @@ def layer_by_layer(
 
     def residuals(_: OverExamples, model: Transformer, domain: Domain, *given: Rows) -> list[Side]:
         """x (I − M S), as read from the registers that hold M x, beside x (I − M₀ S)^power."""
-        from constructions.regression.stages import Inverse
-
         X, _y, queries = map(domain.matrix, given)
         S = X.transpose() * X
         E = identity(domain, S.nrows()) - start_matrix(domain, S, scale, start) * S

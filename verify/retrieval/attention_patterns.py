@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
+from constructions import broad_average, previous_token, skip_gram
+from constructions.transformer import Transformer
 from theory.retrieval import previous_token as previous_token_by_definition
 from theory.retrieval import skip_gram as attended_by_definition
 from theory.retrieval import token_frequencies
@@ -20,16 +22,13 @@ from verify.finding import Finding, labelled
 from verify.retrieval.codes import codes_before
 from verify.retrieval.options import Length, LogitError, Samples, Symbols
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 Patterns = Literal["all", "previous-token", "skip-gram", "broad-average"]
 NAMES = get_args(Patterns)[1:]
 
 
 @claim(
     source="[Elhage2021]; proved in constructions/retrieval/",
-    draws=True,
+    picture="verify.retrieval.pictures:draw_random",
     faults_seen=[{"pattern": pattern, "n": 8, "vocabulary": 3, "samples": 8} for pattern in NAMES],
 )
 def attention_patterns(
@@ -58,16 +57,11 @@ def attention_patterns(
             yield from softmax(run, statement, vocabulary, n, error, None)
         if name == "previous-token" and not run.quick:
             yield from formats(run, statement, vocabulary)
-    if run.plot:
-        from verify.retrieval.pictures import draw_random
-
-        draw_random(run, stated(run, names[0]), min(vocabulary, 5), min(n, 12))
+    run.draw(run, stated(run, names[0]), min(vocabulary, 5), min(n, 12))
 
 
 def stated(run: Run, name: str) -> OverTokens:
     """One of the three; that of skip-grams has a table with ties, as brackets of one kind do."""
-    from constructions import broad_average, previous_token, skip_gram
-
     if name == "previous-token":
         return OverTokens(
             name,

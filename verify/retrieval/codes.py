@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from constructions.transformer import Transformer
 from verify.evidence.gaps import States, at_positions, at_tokens
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def token_codes(V: int) -> np.ndarray:

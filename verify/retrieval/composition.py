@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions import composition as construction
+from constructions.tokens import lattice
+from constructions.transformer import Transformer
 from theory.retrieval import composition as definition
 from theory.retrieval import composition_prompt
 from verify.claim import Run, claim, option
@@ -17,16 +20,13 @@ from verify.evidence.size import bits, size
 from verify.evidence.softmax import softmax, softmax_options
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
-from verify.retrieval.facts import draw_reading, fact_findings, gaps, on_words
+from verify.retrieval.facts import fact_findings, gaps, on_words, talk
 from verify.retrieval.options import DRAWN, LogitError, Sharpness
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 @claim(
     source="[Peng2024] for the task; proved in constructions/retrieval/",
-    draws=True,
+    picture="verify.retrieval.pictures:draw",
     faults_seen=[{"size": 4, "samples": 8, "texts": 8}, {"size": 2, "samples": 8, "texts": 8}],
 )
 def composition(
@@ -57,13 +57,11 @@ def composition(
     yield from labelled("facts", fact_findings(run, texts))
     yield from gaps(run)
     if run.plot:
-        draw_reading(run)
+        run.draw(*talk(run))
 
 
 def tables(run: Run) -> OverTokens:
     """g∘f at every token of the prompt; V is the size s, and all prompts have 2s + 1 tokens."""
-    from constructions import composition as construction
-    from constructions.tokens import lattice
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         f, g = np.split(tokens[..., :-1], 2, axis=-1)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice, product, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions import fact_lookup
+from constructions.transformer import Transformer
 from theory.retrieval.facts import DEFAULT, PROFESSION, answer, read
 from theory.retrieval.facts import words as words_of
 from verify.claim import Run
@@ -17,9 +19,7 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal, same
 from verify.retrieval.codes import token_codes
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
+from verify.retrieval.narration import narrate
 
 TALK = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "
@@ -64,8 +64,6 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
 
 def facts(run: Run) -> OverTokens:
     """Texts of the default lexicon, which end with their first question."""
-    from constructions import fact_lookup
-
     return OverTokens(
         "facts", lambda _, n: run.build(fact_lookup, max_length=n), _answers, holds, DEFAULT.text
     )
@@ -262,8 +260,6 @@ def _looking_up(
 
 def on_words(run: Run, prompt: str) -> Finding:
     """A text of one's own: what each layer moved, and the answer beside the parser's."""
-    from verify.retrieval.narration import narrate
-
     reader = facts(run).build(0, 256)
     finding = _answers_as(reader, "words", prompt)
     finding.detail = "\n".join(narrate(reader, DEFAULT.tokens(prompt), words_of(prompt)))
@@ -271,9 +267,6 @@ def on_words(run: Run, prompt: str) -> Finding:
     return finding
 
 
-def draw_reading(run: Run) -> None:
-    """The picture of the claim: how the talk's question is read."""
-    from verify.retrieval.pictures import draw
-
-    assert run.plot is not None
-    draw(run.plot, facts(run).build(0, 256), DEFAULT.tokens(TALK), words_of(TALK))
+def talk(run: Run) -> tuple[Transformer, list[int], list[str]]:
+    """How the talk's question is read: a model, the tokens and the words."""
+    return facts(run).build(0, 256), DEFAULT.tokens(TALK), words_of(TALK)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions import hop as construction
+from constructions.tokens import lattice
+from constructions.transformer import Transformer
 from theory.retrieval import (
     all_sequences,
     doubling_layers,
@@ -27,16 +30,12 @@ from verify.finding import Finding, labelled, same
 from verify.retrieval.codes import matching, token_codes
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
-
 CERTIFIED = 3  # hops, which in words of nine letters still lead to other places than more of them
 
 
 @claim(
     source="[Sanford2024]; proved in constructions/retrieval/hop.py",
-    draws=True,
+    picture="verify.retrieval.pictures:draw_hops",
     certifies=True,
     faults_seen=[{"k": k, "n": 8, "vocabulary": 3, "samples": 8} for k in (1, 2, 3)],
 )
@@ -75,19 +74,15 @@ def hop(
         run.certify(partial(certified, run, hops_stated))
     run.certify(lambda: by_gaps(statement, vocabulary, k, "behind"))
     if run.plot:
-        from verify.retrieval.pictures import draw_hops
-
         rows = random_sequences(500, min(n, 30), min(vocabulary, 4), run.rng)
         # The more places the hops from the last token lead to, the better the picture.
         led = np.array([hop_positions(rows, hops)[:, -1] for hops in range(1, k + 1)])
         row = rows[np.argmax([len(set(places)) for places in led.T.tolist()])]
-        draw_hops(run.plot, statement.build(vocabulary, len(row)), row, [str(v) for v in row])
+        run.draw(statement.build(vocabulary, len(row)), row, [str(v) for v in row])
 
 
 def hops(run: Run, k: int) -> OverTokens:
     """k hops."""
-    from constructions import hop as construction
-    from constructions.tokens import lattice
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
         points = lattice(model.interface.context)
@@ -119,8 +114,6 @@ def certified(run: Run, k: int) -> dict[str, Any]:
 
 def _layers(run: Run, V: int) -> Finding:
     """⌊log₂k⌋ + 2 at every k, where doubling pairs takes ⌈log₂k⌉ + 2."""
-    from constructions import hop as construction
-
     layers = {k: construction(k, V, 8).n_layers for k in range(1, (8 if run.quick else 64) + 1)}
     right = sum(count == hop_layers(k) for k, count in layers.items())
     saved = sum(count < doubling_layers(k) for k, count in layers.items())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
+from constructions import induction_heads as construction
+from constructions.transformer import Transformer
 from theory.retrieval import Match, NoMatch, ngram
 from theory.retrieval import induction as definition
 from verify.claim import Run, claim, option
@@ -18,17 +20,16 @@ from verify.evidence.softmax import formats, softmax, softmax_options
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
 from verify.retrieval.codes import codes_before, matching, token_codes
+from verify.retrieval.narration import narrate
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
+from verify.retrieval.words import word_tokens
 
 Matches = Literal["all", Match]
 
 
 @claim(
     source="[Olsson2022], [Elhage2021]; proved in constructions/retrieval/induction.py",
-    draws=True,
+    picture="verify.retrieval.pictures:draw_random",
     certifies=True,
     faults_seen=[
         {"match": match, "no_match": no_match, "n": 8, "vocabulary": 3, "samples": 8}
@@ -76,16 +77,11 @@ def induction(
         latest = induction_heads(run, "latest", no_match)
         run.certify(lambda: on_all_sequences(latest, vocabulary, {"hops": 1}, "induction"))
         run.certify(lambda: by_gaps(latest, vocabulary, 1, "before"))
-    if run.plot:
-        from verify.retrieval.pictures import draw_random
-
-        latest = induction_heads(run, "latest", no_match)
-        draw_random(run, latest, min(vocabulary, 5), min(n, 14))
+    run.draw(run, induction_heads(run, "latest", no_match), min(vocabulary, 5), min(n, 14))
 
 
 def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
     """Induction heads with this convention."""
-    from constructions import induction_heads as construction
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
         V = model.interface.vocabulary_size
@@ -115,9 +111,6 @@ def head_states(model: Transformer, match: str) -> Iterator[States]:
 
 def _on_words(run: Run, prompt: str, match: Match, no_match: NoMatch) -> Finding:
     """A prompt in words: what each layer moved, and the answer beside the definition's."""
-    from verify.retrieval.narration import narrate
-    from verify.retrieval.words import word_tokens
-
     tokens, words = word_tokens(prompt)
     row, word = np.array(tokens), dict(zip(tokens, words, strict=True))
     statement = induction_heads(run, match, no_match)

@@ -20,21 +20,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb, fmpq
 
-from theory import checks
+from constructions.attention import Attention
+from constructions.blocks import Block
+from constructions.transformer import Transformer
 from theory.checks import InputError
+from theory.kinds import Choice, Count, Integers, Within, read
 from verify.domains import Ball, Domain, Rational, outputs, read_out, through
 from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS
-
-if TYPE_CHECKING:
-    from constructions.attention import Attention
-    from constructions.blocks import Block
-    from constructions.transformer import Transformer
 
 EXACT = Rational()
 PRECISION = 192  # bits of the balls, far more than the longest format keeps
@@ -69,11 +66,11 @@ class Split:
         query: int,
         precision: str | None = None,
     ) -> None:
-        self.model, self.n_tokens = model, checks.dimension("n_tokens", n_tokens)
+        self.model, self.n_tokens = model, read(Count, "n_tokens", n_tokens)
         self._before, self.attn, self._after = _parts(model)
         self.alice, self.query = tuple(alice), int(query)
         if precision is not None:
-            checks.one_of("precision", precision, tuple(FORMATS))
+            Choice(tuple(FORMATS)).read("precision", precision)
         self.format = None if precision is None else FORMATS[precision]
         self.prefix: tuple[int, ...] = model.interface.prefix
         self.vocabulary_size: int = model.interface.vocabulary_size
@@ -165,7 +162,8 @@ class Split:
         return place if place < self.vocabulary_size else -1
 
     def _checked(self, tokens: Sequence[int]) -> None:
-        row = checks.one_sequence("tokens", list(tokens), self.vocabulary_size)
+        kind = Integers("T", Within(least=0, below=self.vocabulary_size))
+        row = kind.read("tokens", list(tokens)).tolist()
         if len(row) != self.n_tokens or row[-1] != self.query:
             raise InputError(
                 f"the prompt has {len(row)} tokens and ends in {row[-1]}: this split is for "
@@ -255,8 +253,6 @@ def fractions(value: Entry) -> tuple[Fraction, ...]:
 
 def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
     """The only attention layer, and what acts on each token alone before and after it."""
-    from constructions.blocks import Block
-
     layers = [(i, block.attn) for i, block in enumerate(model.blocks) if block.attn is not None]
     if len(layers) != 1:
         raise InputError(

@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from constructions.transformer import Transformer
 from verify.retrieval.snapshots import Part, Snapshot, added_parts, places, snapshots
 from verify.retrieval.words import answer_word, labels
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 LINE, GROUPS, SOURCES = 96, 12, 5  # characters; moves of a head, and tokens of an average, shown
 NOTHING = -1  # the origin of a register that holds no single token's code

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
+from flint import arb
 
+from constructions import nearest_neighbour as construction
+from constructions.transformer import Transformer
 from theory.retrieval import kernel_smoother, nearest_neighbour_by_definition
 from theory.retrieval import nearest_neighbour as definition
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs
 from verify.evidence.size import size
 from verify.finding import Finding, at_most, equal
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 GRID = 3  # coordinates of the exact instances are whole numbers of at most this size
 EPS = np.finfo(float).eps
@@ -40,8 +40,6 @@ def nearest_neighbour(
     With softmax at sharpness β the same head is the Gaussian kernel smoother, which differs from
     the nearest label by at most (n − 1)·e^{−βγ}·(max y − min y), γ the gap of squared distances.
     """
-    from constructions import nearest_neighbour as construction
-
     model = run.build(construction, d)
     soft = model.sharpened(sharpness)
     yield size(model, "nearest-neighbour", d=d)
@@ -120,8 +118,6 @@ def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: floa
 
 def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
     """The real distance from softmax to the nearest label, under (n − 1)·e^{−βγ}·(max − min)."""
-    from flint import arb
-
     worst, shown, domain = 0.0, "", Ball()
     for x, y, query in zip(*_grid(run, 5, n, soft.interface.d), strict=True):
         gaps = np.diff(np.unique(((x - query) ** 2).sum(-1))).tolist()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions import in_context_ngram as construction
+from constructions.transformer import Transformer
 from theory.retrieval import (
     dirichlet_predictor_by_definition,
     ngram_by_definition,
@@ -27,22 +29,19 @@ from verify.finding import Finding, equal, labelled
 from verify.retrieval.codes import codes_before, token_codes
 from verify.retrieval.options import Length, Samples, Symbols
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 MOST_CONTEXTS = 1000  # listed for the score gap; more would take minutes
 
 
 @claim(
     source="[Edelman2024]; proved in constructions/retrieval/ngram.py",
-    draws=True,
+    picture="verify.retrieval.pictures:draw_random",
     faults_seen=[
         {"order": order, "pseudo_counts": alpha, "n": 8, "vocabulary": 3, "samples": 8}
         for order in (1, 2, 3)
         for alpha in (0, 1)
     ],
 )
-def in_context_ngram(
+def ngram(
     run: Run,
     *,
     order: Annotated[int, option("tokens of the n-gram, the predicted one included", min=1)] = 2,
@@ -58,7 +57,7 @@ def in_context_ngram(
     Bayes predictor if each row of the transition table is drawn from Dirichlet(α, …, α).  Without
     smoothing (α = 0) the prediction where the context is new is ⊥.
     """
-    statement = ngram(run, order, pseudo_counts)
+    statement = stated(run, order, pseudo_counts)
     model = statement.build(vocabulary, n)
     softmax_options(statement, model, error, None)
     told = f", order {order}, α = {pseudo_counts}"
@@ -72,15 +71,11 @@ def in_context_ngram(
         for states in head_states(model, order, pseudo_counts):
             yield gap_finding(statement.label, model, states)
     yield from softmax(run, statement, vocabulary, n, error, None)
-    if run.plot:
-        from verify.retrieval.pictures import draw_random
-
-        draw_random(run, ngram(run, order, 0), min(vocabulary, 3), min(n, 12))
+    run.draw(run, stated(run, order, 0), min(vocabulary, 3), min(n, 12))
 
 
-def ngram(run: Run, order: int, alpha: int) -> OverTokens:
+def stated(run: Run, order: int, alpha: int) -> OverTokens:
     """The n-gram of this order; the answer is the most frequent symbol."""
-    from constructions import in_context_ngram as construction
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         # Symbols that the counts do not know have frequency 0, as all of a new context have.

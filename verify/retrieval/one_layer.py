@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
+import torch
 
+from constructions import broad_average, composition, induction_heads, previous_token, skip_gram
+from constructions.attention import Attention
+from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed, plural
+from constructions.exactness import exact_in
+from constructions.stream import Stream
+from constructions.tokens import Tokens
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.retrieval import composition as compose
 from theory.retrieval import composition_bound, induction, one_layer_bound
@@ -19,9 +27,6 @@ from verify.retrieval.codes import token_codes
 from verify.retrieval.collisions import Pair, collision
 from verify.retrieval.games import MARKER, Game, Prompt, composition_game, index_game
 from verify.retrieval.messages import PRECISION, Split, fractions
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 TABLE = 64  # points of the two functions that are composed; half of them if quick
 D_VALUE = 2  # m of the random layers
@@ -56,7 +61,6 @@ def one_layer(
             f"n is {n}: the prompt has a bit behind each of Bob's places, and the last token; give "
             "an odd number"
         )
-    from constructions import broad_average, previous_token, skip_gram
 
     bits_alike = np.zeros((4, 4))  # the scores of the skip-gram: the marker looks for all bits
     bits_alike[MARKER, :2] = 1
@@ -100,12 +104,6 @@ def random_layer(
     rng: np.random.Generator, vocabulary_size: int, length: int, heads: int, mlp: bool
 ) -> Transformer:
     """A layer of softmax attention with normal weights, positions, and an MLP if asked for."""
-    import torch
-
-    from constructions import transformer as parts
-    from constructions.stream import Stream
-    from constructions.tokens import Tokens
-
     D, d_head, M = 8, 4, 16
 
     def normal(*shape: int) -> torch.Tensor:
@@ -114,14 +112,14 @@ def random_layer(
     W_Q, W_K = normal(heads, D, d_head) / 4, normal(heads, D, d_head) / 4
     W_V, W_O = normal(heads, D, D_VALUE), normal(heads, D_VALUE, D)
     b_Q, b_K = normal(heads, d_head), normal(heads, d_head)
-    attn = parts.Attention(W_Q, W_K, W_V, W_O, b_Q, b_K, normalise="softmax", mask="causal")
-    after = parts.MLP(normal(D, M), normal(M), normal(M, D), normal(D)) if mlp else None
-    size = f"{parts.plural(heads, 'head')}, m = {D_VALUE}{', MLP' * mlp}"
-    return parts.Transformer(
-        parts.Embed(normal(vocabulary_size, D)),
-        [parts.Block(attn, after)],
-        parts.Unembed(normal(D, vocabulary_size)),
-        pos_embed=parts.PosEmbed(normal(length, D)),
+    attn = Attention(W_Q, W_K, W_V, W_O, b_Q, b_K, normalise="softmax", mask="causal")
+    after = MLP(normal(D, M), normal(M), normal(M, D), normal(D)) if mlp else None
+    size = f"{plural(heads, 'head')}, m = {D_VALUE}{', MLP' * mlp}"
+    return Transformer(
+        Embed(normal(vocabulary_size, D)),
+        [Block(attn, after)],
+        Unembed(normal(D, vocabulary_size)),
+        pos_embed=PosEmbed(normal(length, D)),
         interface=Tokens(vocabulary_size, length),
         stream=Stream(state=D),
         name=f"random layer ({size})",
@@ -269,8 +267,6 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
 
 def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
     """The induction head answers every prompt of the pairs, with the logits that it should have."""
-    from constructions import induction_heads
-
     model = run.build(induction_heads, 4, n)
     prompts = np.array(pairs, dtype=np.int64).reshape(-1, n)
     needed, codes = induction(prompts)[:, -1], token_codes(4)[:4]
@@ -291,8 +287,6 @@ def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
 
 def two_layers_compose(run: Run, s: int, pairs: Pairs) -> Iterator[Finding]:
     """The two-layer construction on the same f, g, x; its prompt ends in x, without the '?'."""
-    from constructions import composition
-
     model = run.build(composition, s)
     prompts = np.array(pairs, dtype=np.int64).reshape(-1, 2 * s + 2)[:, :-1]
     f, g, x = prompts[:, :s], prompts[:, s:-1], prompts[:, -1]
@@ -301,8 +295,6 @@ def two_layers_compose(run: Run, s: int, pairs: Pairs) -> Iterator[Finding]:
 
 def _all_right(model: Transformer, right: np.ndarray, logits: str = "") -> Finding:
     """Whether all of the prompts are answered right; none decide nothing."""
-    from constructions.exactness import exact_in
-
     count, total = int(right.sum()), len(right)
     return Finding(
         "two-layers",

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,15 +19,13 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path as Curve
 from numpy.typing import ArrayLike
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.retrieval import hop_positions
 from verify.claim import Run
 from verify.evidence.statement import OverTokens
 from verify.retrieval.snapshots import Snapshot, pointed_to, snapshots
 from verify.retrieval.words import answer_word, labels
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 MOST = 41  # tokens that can be read in a picture, BOS included
 LETTERS = 14  # of a label
@@ -42,15 +38,14 @@ SMALL = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def draw_random(run: Run, statement: OverTokens, V: int, n: int) -> None:
-    """The model of V symbols on a random sequence of n tokens, in the claim's picture."""
-    assert run.plot is not None
+def draw_random(run: Run, statement: OverTokens, V: int, n: int) -> Figure:
+    """As `draw`, of the model of V symbols on a random sequence of n tokens."""
     row = run.rng.integers(0, V, n)
-    draw(run.plot, statement.build(V, n), row, [str(v) for v in row])
+    return draw(statement.build(V, n), row, [str(v) for v in row])
 
 
-def draw(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> None:
-    """A row of panels for the embedding and for each layer, saved to path.
+def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
+    """A row of panels for the embedding and for each layer.
 
     On the left the attention of each head: rows ask, columns are looked at.  On the right the
     stream (tokens × coordinates) after the layer, each register divided by its largest entry in
@@ -64,7 +59,7 @@ def draw(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence[str]
     cell = 0.135 if T > 20 else 0.2
     map_width, stream_width = max(2.9, cell * T + 0.5), min(14.0, max(3.2, 0.115 * model.d_model))
     size = heads * map_width + stream_width + 0.4, (1 + len(taken)) * max(3.0, cell * T + 1.1)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=size)
     ratios = [map_width] * heads + [stream_width]
     panels = figure.subplots(1 + len(taken), heads + 1, squeeze=False, width_ratios=ratios)
     for panel in panels.flat:
@@ -81,7 +76,7 @@ def draw(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence[str]
         title = "\n".join([f"after layer {number}", *moves])
         _stream(last, model, snapshot.after / scale, names, title)
     _legend(figure, panels[0, 0], model, values)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def readable(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
@@ -162,8 +157,8 @@ def _legend(figure: Figure, panel: Axes, model: Transformer, values: AxesImage) 
         bar.ax.tick_params(labelsize=WORD)
 
 
-def draw_hops(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> None:
-    """A row for each layer of a `hop` model, saved to path.
+def draw_hops(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
+    """A row for each layer of a `hop` model.
 
     Thin arrows are the pointers of all tokens, decoded from the stream.  Blue arrows follow them
     from the last token; the brown one is the hops that `answer` has made already, so that blue and
@@ -177,7 +172,7 @@ def draw_hops(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence
     names = readable(model, tokens, words)
     slot = 0.36 if max(map(len, names)) <= UPRIGHT // 2 else 0.62
     size = max(6.0, slot * len(names) + 0.6), 1.6 * model.n_layers + 0.4
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=size)
     panels = figure.subplots(model.n_layers, 1, squeeze=False)[:, 0]
     row, hops = np.asarray(tokens), hops_answered(model)
     said = f" = {answer_word(model, row, words)}, at the last token"
@@ -196,7 +191,7 @@ def draw_hops(path: Path, model: Transformer, tokens: ArrayLike, words: Sequence
         _tokens(panel, names)
     note = f"{model.name}.  ⊥ is BOS; blue: followed from the last token, brown: held by `answer`"
     figure.supxlabel(note, fontsize=8, parse_math=False)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def hops_answered(model: Transformer) -> list[int]:

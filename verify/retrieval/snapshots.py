@@ -8,14 +8,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from constructions.blocks import Block
-    from constructions.transformer import Transformer
+from constructions.blocks import Block
+from constructions.stream import Reading, Term
+from constructions.transformer import Transformer
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,6 @@ class Part:
 
 def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
     """What head h of a layer adds, from W_V W_O (D, D), whose blocks are registers."""
-    from constructions.stream import Reading, Term
-
     assert block.attn is not None
     stream, parts = model.stream, []
     W = (block.attn.W_V[h] @ block.attn.W_O[h]).numpy()

@@ -6,16 +6,13 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 ENDS = (".", "?", "!")
 

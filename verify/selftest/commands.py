@@ -12,6 +12,8 @@ from typing import Any
 from theory.checks import InputError
 from verify.claim import Claim, installed, loaded, standing
 from verify.cli.output import SCREEN, write
+from verify.selftest.function_mutations import function_faults
+from verify.selftest.run import Report, random_entries, report_on
 
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 
@@ -20,9 +22,6 @@ def check_claims(
     names: Sequence[str], seed: int, trained: bool, target: str, quiet: bool, progress: Progress
 ) -> bool:
     """Plant every fault of these claims (by default, all); whether all is as it should be."""
-    from verify.selftest.function_mutations import function_faults
-    from verify.selftest.run import Report, report_on
-
     faults, start, reports = function_faults(), time.process_time(), list[Report]()
     for name, claim in _chosen(names).items():
         kinds = {fault.trained for fault in faults if fault.claim == name}
@@ -51,8 +50,6 @@ def check_entries(
     names: Sequence[str], count: int, seed: int, target: str, quiet: bool, progress: Progress
 ) -> bool:
     """Change so many single entries of the models of these claims; whether none was missed."""
-    from verify.selftest.run import random_entries
-
     start, entries = time.process_time(), []
     claims = {name: claim for name, claim in _chosen(names).items() if claim.faults_seen}
     if not claims:

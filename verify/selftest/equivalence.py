@@ -20,10 +20,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from torch import Tensor
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.graphs.adjacency import MOST_LISTED, all_graphs
 from verify.domains import (
@@ -37,11 +39,6 @@ from verify.domains import (
     random_prime,
     written,
 )
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from constructions.transformer import Transformer
 
 SEQUENCES = 2**20  # of tokens, all of which are run
 CHUNK = 2**12  # of them at once

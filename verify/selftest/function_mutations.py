@@ -14,8 +14,8 @@ Beside every topic's claims lies a `faults.toml` (and one beside this file, for 
     trained = true                  # default false: only in `selftest --trained`
 
 `function` names the attribute of the module that *uses* it; it is replaced while the claim runs by
-one that changes what the function returns.  Where the claim imports it inside a function, it is
-the module that the import names.  The attribute may be a method or a property, "module:Class.name".
+one that changes what the function returns.  The attribute may be a method or a property,
+"module:Class.name".
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import wraps
 from importlib import import_module
@@ -31,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from theory.checks import InputError
 
@@ -173,8 +175,6 @@ def _weights(change: Callable[[Any], None]) -> Callable[[Any], Any]:
 
     def through(value: Any) -> Any:
         if hasattr(value, "parameters"):
-            from copy import deepcopy
-
             faulty = deepcopy(value)
             for weights in faulty.parameters():
                 weights.requires_grad_(False)
@@ -188,8 +188,6 @@ def _weights(change: Callable[[Any], None]) -> Callable[[Any], Any]:
 
 
 def _untrained(model: Any) -> None:
-    import torch
-
     generator = torch.Generator().manual_seed(0)
     for weights in model.parameters():
         if weights.ndim > 1:

@@ -22,17 +22,17 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.transformer import Transformer
 from theory.checks import InputError
 from verify.claim import Claim, Fault, Run
 from verify.finding import Verdict
+from verify.selftest.equivalence import same_answers
 from verify.selftest.function_mutations import FunctionFault
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
+from verify.selftest.tensor_mutations import faults_in, fingerprint, random_entry
 
 AS_IT_IS = "what is observed"  # of a trained model that does not do what is said of them
 
@@ -153,8 +153,6 @@ def _plant_in_tensors(
     healthy: Healthy,
     progress: Callable[[Iterable[Any], str], Iterable[Any]],
 ) -> None:
-    from verify.selftest.tensor_mutations import faults_in
-
     for fault in progress(faults_in(healthy.models), f"{report.claim} {_shown(options)}"):
         outcome = _noticed(claim, seed, options, healthy, fault, report)
         if outcome == "seen":
@@ -181,8 +179,6 @@ def _noticed(
 
 def _unchanged(models: list[Transformer], fault: Fault, seed: int) -> str:
     """On what the models that a fault changes give the same answers as without it, or ""."""
-    from verify.selftest.equivalence import same_answers
-
     rng, shown = np.random.default_rng(seed), dict[str, None]()
     for model in models:
         faulty = fault(model)
@@ -282,8 +278,6 @@ class _Recorder:
 
     def models(self) -> list[Any]:
         """Those that were run, each once."""
-        from verify.selftest.tensor_mutations import fingerprint
-
         ran = [model for model, runs in self.built if runs]
         for model, _ in self.built:
             model.interface.__dict__.pop("write", None)
@@ -314,8 +308,6 @@ def random_entries(claims: Claims, count: int, seed: int) -> Iterator[Entry]:
 
     Change i of a seed is change 0 of seed + i, so that each can be repeated alone.
     """
-    from verify.selftest.tensor_mutations import random_entry
-
     cases = [(name, options) for name, claim in claims.items() for options in claim.faults_seen]
     for each in range(seed, seed + count):
         rng = np.random.default_rng(each)

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from hashlib import sha256
+from typing import Any
 
 import numpy as np
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from constructions.transformer import Transformer
+from constructions.transformer import Transformer
 
 
 def _times(factor: float, *names: str) -> Callable[[dict[str, Tensor]], None]:
@@ -179,8 +178,6 @@ def construction_of(model: Transformer) -> str:
 
 def fingerprint(model: Transformer) -> bytes:
     """A model's name and weights: those of the same construction at the same parameters agree."""
-    from hashlib import sha256
-
     said = sha256(model.name.encode())
     for weights in model.parameters():
         said.update(weights.detach().numpy().tobytes())

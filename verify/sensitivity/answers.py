@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from constructions.transformer import Transformer
 from verify.evidence.sequences import exact_evidence
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def on_all(

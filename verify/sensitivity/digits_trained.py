@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from constructions.trained.tasks import digits
 from theory.sensitivity import noisy_patches
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
@@ -47,7 +48,7 @@ class Curves(NamedTuple):
 
 @claim(
     source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/digits.py",
-    draws=True,
+    picture="verify.sensitivity.trained_picture:draw_digits",
 )
 def digits_sensitivity(
     run: Run, *, images: Annotated[int, option("images of training", min=50, max=1297)] = 400
@@ -71,8 +72,6 @@ def digits_sensitivity(
               0.25; and with noise of 1e−12 none.
     untrained before training at most 30 % are right; how sensitive these are stands beside.
     """
-    from constructions.trained.tasks import digits
-
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return
@@ -88,10 +87,7 @@ def digits_sensitivity(
     for sigma in ENDS:
         yield from labelled(f"sigma={sigma:g}", order(curves, sigma))
     yield from controls(run, seeds, curves, inputs)
-    if run.plot:
-        from verify.sensitivity.trained_picture import draw_digits
-
-        draw_digits(run.plot, curves)
+    run.draw(curves)
 
 
 def measured(run: Run, seeds: Seeds, inputs: np.ndarray) -> Curves:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import factorial
-from pathlib import Path
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -19,9 +18,9 @@ KERNELS = {
 }
 
 
-def draw(path: Path, d: int) -> None:
+def draw(d: int) -> Figure:
     """A panel for each kernel, of 16 terms at most; a zero has no place on a logarithmic axis."""
-    figure = Figure(figsize=(3.4 * len(KERNELS), 3.5), layout="constrained")
+    figure = Figure(figsize=(3.4 * len(KERNELS), 3.5))
     panels = figure.subplots(1, len(KERNELS))
     for panel, (name, coefficients) in zip(panels, KERNELS.items(), strict=True):
         mu = eigenvalues(coefficients, d)
@@ -31,12 +30,12 @@ def draw(path: Path, d: int) -> None:
             kept = [k for k in range(parity, d + 1, 2) if mu[k]]
             heights = [float(mu[k]) for k in kept]
             panel.semilogy(kept, heights, marker=marker, color=colour, label=label)
-        panel.set_title(f"Φ(t) = {name}, d = {d}", fontsize=10)
+        panel.set_title(f"Φ(t) = {name}, d = {d}")
         panel.set(xlabel="degree k", xlim=(-0.5, d + 0.5))
         low, high = panel.get_ylim()
         panel.set_ylim(min(low, high / 30), high)  # so that there are two powers of ten to read
         panel.minorticks_off()
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-        panel.legend(frameon=False, fontsize=8)
+        panel.legend()
     panels[0].set_ylabel("eigenvalue μ_k, of 16 terms (zeros left out)")
-    figure.savefig(path, dpi=150)
+    return figure

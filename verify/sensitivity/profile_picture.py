@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -18,9 +17,9 @@ STYLES = {
 }
 
 
-def draw(path: Path, profiles: Mapping[tuple[int, int], Mapping[str, list[Fraction]]]) -> None:
+def draw(profiles: Mapping[tuple[int, int], Mapping[str, list[Fraction]]]) -> Figure:
     """profiles: (V, n) → by the model's name, its influences by position."""
-    figure = Figure(figsize=(4.3 * len(profiles) + 0.6, 3.8), layout="constrained")
+    figure = Figure(figsize=(4.3 * len(profiles) + 0.6, 3.8))
     panels = figure.subplots(1, len(profiles), sharey=True, squeeze=False)[0]
     for panel, ((V, n), by_name) in zip(panels, profiles.items(), strict=True):
         for name, profile in by_name.items():
@@ -29,10 +28,10 @@ def draw(path: Path, profiles: Mapping[tuple[int, int], Mapping[str, list[Fracti
             label = f"{name}, Sens {float(mean):.3f}"
             heights = [float(each) for each in profile]
             panel.plot(range(1, n + 1), heights, marker=marker, color=colour, ms=5, label=label)
-        panel.set_title(f"{V} symbols, {n} tokens", fontsize=10)
+        panel.set_title(f"{V} symbols, {n} tokens")
         panel.set_xlabel("position; the last one is asked")
         panel.set_ylim(-0.03, 1.05)
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-        panel.legend(frameon=False, fontsize=7.5, loc="upper left")
+        panel.legend(fontsize=7.5, loc="upper left")
     panels[0].set_ylabel("chance that another token here\nchanges the answer")
-    figure.savefig(path, dpi=150)
+    return figure

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -13,10 +11,10 @@ COLOURS = {"transformer": "C0", "LSTM": "C1", "MLP": "C2"}
 NAMES = {"uniform": "uniform ±10", "Xavier": "Xavier", "normal": "normal, 0.02"}
 
 
-def draw(path: Path, table: Table) -> None:
+def draw(table: Table) -> Figure:
     """A point for each draw and a line for the mean: a row for each threshold, a column for each
     law of the weights."""
-    figure = Figure(figsize=(13, 6.4), layout="constrained")
+    figure = Figure(figsize=(13, 6.4))
     panels = figure.subplots(len(THRESHOLDS), len(LAWS), sharey=True)
     rng = np.random.default_rng(0)
     for line, threshold in zip(panels, THRESHOLDS, strict=True):
@@ -34,6 +32,6 @@ def draw(path: Path, table: Table) -> None:
             panel.set_xticks(range(len(table[law])), list(table[law]), rotation=25, fontsize=8)
             panel.set(xlim=(-0.6, len(table[law]) - 0.4), ylim=(-0.03, 0.65))
             said = "sign of the output; above: constant" if threshold == "0" else "at the median"
-            panel.set_title(f"{NAMES[law]}: {said}", fontsize=10)
+            panel.set_title(f"{NAMES[law]}: {said}")
         line[0].set_ylabel("Sens, all words of 8 letters")
-    figure.savefig(path, dpi=150)
+    return figure

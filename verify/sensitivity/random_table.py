@@ -8,6 +8,7 @@ import numpy as np
 
 from theory.sensitivity import mean_influence
 from verify.claim import Run
+from verify.sensitivity.random_networks import ARCHITECTURES, outputs
 
 LETTERS = 8
 LAWS = ("uniform", "Xavier", "normal")
@@ -29,8 +30,6 @@ Table = dict[str, dict[str, Row]]
 
 def measured(run: Run, draws: int) -> Table:
     """Every architecture with every law; the draws of one seed do not depend on how many."""
-    from verify.sensitivity.random_networks import ARCHITECTURES, outputs
-
     cases = [(law, kind, layers) for law in LAWS for kind, layers in ARCHITECTURES]
     table: Table = {law: {} for law in LAWS}
     for law, kind, layers in run.progress(cases, "random networks"):

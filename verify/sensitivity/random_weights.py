@@ -31,7 +31,7 @@ FEW, FEWEST = 10, 5  # draws of quick runs, and below which nothing is said of a
 
 @claim(
     source="[Bhattamishra2023], whose law of the weights is the first (second hand); our own draws",
-    draws=True,
+    picture="verify.sensitivity.random_picture:draw",
 )
 def random_weights(
     run: Run, *, draws: Annotated[int, option("networks of each kind", min=FEW)] = 20
@@ -65,10 +65,7 @@ def random_weights(
     yield _control(table)
     yield _planted(table)
     yield _linear(table["normal"])
-    if run.plot:
-        from verify.sensitivity.random_picture import draw
-
-        draw(run.plot, table)
+    run.draw(table)
 
 
 def linear_share(functions: np.ndarray) -> float:

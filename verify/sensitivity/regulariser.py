@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import torch
 
+from constructions.trained.flatness import hessian_trace, sharpness
+from constructions.trained.tasks import digits
+from constructions.trained.tasks.digits import split_digits
 from theory.sensitivity import noisy_patches
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
@@ -15,9 +19,6 @@ from verify.evidence.groups import all_below, apart, paired, told_apart
 from verify.evidence.statistics import BY, Mean, above, below, estimated, ratio
 from verify.finding import Finding, Verdict, labelled, within
 from verify.sensitivity.trained_models import Seen, changes, seeds_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 KIND = "a softmax transformer trained on digits"
 TRAININGS = "plain", "regularised", "augmented"
@@ -47,7 +48,7 @@ class Measured(NamedTuple):
 
 @claim(
     source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/digits.py",
-    draws=True,
+    picture="verify.sensitivity.trained_picture:draw_regulariser",
 )
 def sensitivity_regulariser(
     run: Run, *, images: Annotated[int, option("images of training", min=50, max=1297)] = 400
@@ -77,8 +78,6 @@ def sensitivity_regulariser(
                chance of 1/20.
     seeds      a null: of two seeds of plain training none has half the Sens of the other.
     """
-    from constructions.trained.tasks import digits
-
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return
@@ -96,19 +95,11 @@ def sensitivity_regulariser(
     yield from bears_noise(plain, regularised, augmented)
     yield from flatter(plain, regularised, augmented)
     yield null(plain)
-    if run.plot:
-        from verify.sensitivity.trained_picture import draw_regulariser
-
-        draw_regulariser(run.plot, found)
+    run.draw(found)
 
 
 def measured(run: Run, seen: Seen, count: int) -> Measured:
     """Everything of one model."""
-    import torch
-
-    from constructions.trained.flatness import hessian_trace, sharpness
-    from constructions.trained.tasks.digits import split_digits
-
     model, task = seen.model, seen.task
     (images, labels), (others, wanted) = split_digits()
     few = images[:count], labels[:count]

@@ -47,7 +47,7 @@ LONGEST = 10  # tokens of two symbols
 
 @claim(
     source="[Vasudeva2024], [ODonnell2014]; proved in theory/sensitivity/tokens.py",
-    draws=True,
+    picture="verify.sensitivity.profile_picture:draw",
     faults_seen=[{}],
 )
 def retrieval_profiles(run: Run) -> Iterator[Finding]:
@@ -79,10 +79,7 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
     yield _chance(run)
     yield _last_but_one(run)
     yield _recency(run)
-    if run.plot:
-        from verify.sensitivity.profile_picture import draw
-
-        draw(run.plot, drawn)
+    run.draw(drawn)
 
 
 def models(run: Run) -> dict[str, OverTokens]:

@@ -7,10 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
+import torch
+from torch import nn
 
+from constructions.sensitivity import predictions
+from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
 from theory.sensitivity import (
@@ -49,9 +53,6 @@ from verify.sensitivity.standard import (
     standard_functions,
 )
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)
 ETA = 1e-6  # a chance of error in a million: an interval that misses is news
 UNITS: dict[str, tuple[str, Callable[[int], int]]] = {
@@ -69,7 +70,7 @@ MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 unit
 
 @claim(
     source="[Vasudeva2024], [ODonnell2014], [Huang2019]",
-    draws=True,
+    picture="verify.sensitivity.spectrum_picture:draw",
     faults_seen=[{"d": 5, "samples": 2000}],
 )
 def sensitivity(
@@ -105,10 +106,7 @@ def sensitivity(
     yield from labelled("estimate", _estimated(run, d, samples))
     yield from labelled("all", _chain(3 if run.quick else 4))
     yield from labelled("random", _random(run))
-    if run.plot:
-        from verify.sensitivity.spectrum_picture import draw
-
-        draw(run.plot, values)
+    run.draw(values)
 
 
 def _own(run: Run, path: Path) -> Iterator[Finding]:
@@ -123,10 +121,7 @@ def _own(run: Run, path: Path) -> Iterator[Finding]:
     yield _noise_bound([values], noise)
     if own.d <= MOST_UNITS:
         yield from labelled("model", _computed(own, own.statement.build(2, own.d), run.quick))
-    if run.plot:
-        from verify.sensitivity.spectrum_picture import draw
-
-        draw(run.plot, {name: values})
+    run.draw({name: values})
 
 
 def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Finding]:
@@ -297,11 +292,6 @@ def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
 def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
     """The estimate of any model's sensitivity, on models whose sensitivity is known, and on a
     torch module that is not one of ours: the majority as a linear threshold."""
-    import torch
-    from torch import nn
-
-    from constructions.sensitivity import predictions
-
     known = {each.label: each for each in standard_functions(run, d)}
     words = random_sequences(samples, d, 2, run.rng)
     for label in ("3-parity", "dictator", "and-3"):

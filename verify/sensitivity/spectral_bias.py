@@ -29,7 +29,8 @@ SQUARE, LETTERS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexamp
 
 
 @claim(
-    source="proved in theory/sensitivity/kernels.py; of the kind of [YangSalman2019]", draws=True
+    source="proved in theory/sensitivity/kernels.py; of the kind of [YangSalman2019]",
+    picture="verify.sensitivity.kernel_picture:draw",
 )
 def spectral_bias(
     run: Run,
@@ -54,10 +55,7 @@ def spectral_bias(
     yield _counterexample()
     yield _by_definition(series[:5])
     yield _eigenfunctions(series[0])
-    if run.plot:
-        from verify.sensitivity.kernel_picture import draw
-
-        draw(run.plot, d)
+    run.draw(d)
 
 
 def random_series(rng: np.random.Generator) -> list[Fraction]:

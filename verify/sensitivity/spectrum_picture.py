@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,9 +11,9 @@ from matplotlib.ticker import MaxNLocator
 from theory.sensitivity import fourier_weights, influences, mean_influence
 
 
-def draw(path: Path, functions: Mapping[str, np.ndarray]) -> None:
+def draw(functions: Mapping[str, np.ndarray]) -> Figure:
     """A column for each function, by name and values (2^d,): weights above, influences below."""
-    figure = Figure(figsize=(max(4.5, 2.1 * len(functions)), 4.6), layout="constrained")
+    figure = Figure(figsize=(max(4.5, 2.1 * len(functions)), 4.6))
     panels = figure.subplots(2, len(functions), sharey="row", squeeze=False)
     for (above, below), (name, values) in zip(panels.T, functions.items(), strict=True):
         weights, each = ([float(x) for x in f(values)] for f in (fourier_weights, influences))
@@ -29,4 +28,4 @@ def draw(path: Path, functions: Mapping[str, np.ndarray]) -> None:
             panel.tick_params(labelsize=7)
     panels[0, 0].set_ylabel(r"Fourier weight $\sum \hat f(S)^2$", fontsize=8)
     panels[1, 0].set_ylabel("influence", fontsize=8)
-    figure.savefig(path, dpi=150)
+    return figure

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.transformer import Transformer
 from theory import computation
 from theory.sensitivity import (
     conjunction,
@@ -27,9 +28,6 @@ from theory.sensitivity import (
 from verify.claim import Run
 from verify.evidence.gaps import States, at_positions
 from verify.evidence.statement import OverTokens
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 Figures = dict[str, Any]
 NOISE = Fraction(1, 20)  # the probability that a letter is flipped

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from constructions.trained.tasks import text
 from theory.sensitivity import forced
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
@@ -51,7 +52,7 @@ class Profile(NamedTuple):
 
 @claim(
     source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/text.py",
-    draws=True,
+    picture="verify.sensitivity.trained_picture:draw_text",
 )
 def text_positions(
     run: Run, *, times: Annotated[int, option("random words in each place", min=1)] = 3
@@ -81,8 +82,6 @@ def text_positions(
                uniform, at the ends and at all positions; and one whose weights rise from 1 to 16
                has to have recency.
     """
-    from constructions.trained.tasks import text
-
     if not text.available():
         why = f"this version of Python has other topics than {text.VERSION}"
         yield absent("texts", why, f"run it with Python {text.VERSION}")
@@ -113,10 +112,7 @@ def text_positions(
     finding.words += f"; right on windows held out {share:.1%}"
     yield from labelled("naive-Bayes", [finding, positions(told)])
     yield from labelled("rising-weights", [recency(profile(naive_bayes(counts, rising)))])
-    if run.plot:
-        from verify.sensitivity.trained_picture import draw_text
-
-        draw_text(run.plot, {k: [p.by_word for p in each] for k, each in found.items()})
+    run.draw({k: [p.by_word for p in each] for k, each in found.items()})
 
 
 def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from constructions.trained import configuration_of, untrained
 from theory.sensitivity.estimate import Change
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, at_least
@@ -38,8 +39,6 @@ def seeds_of(names: Mapping[str, tuple[str, str]]) -> dict[str, list[Seen]]:
 
 def before_training(seen: Seen) -> Any:
     """The model of a checkpoint with the weights that training began with."""
-    from constructions.trained import configuration_of, untrained
-
     return untrained(configuration_of(seen.name)).requires_grad_(False)
 
 

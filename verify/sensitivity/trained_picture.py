@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from verify.sensitivity.digits_trained import Curves
-    from verify.sensitivity.regulariser import Measured
+from verify.sensitivity.digits_trained import SIGMAS, Curves
+from verify.sensitivity.regulariser import Measured
 
 AGAINST = 1.0  # the σ of which patches are shown
 
 
-def draw_digits(path: Path, curves: Curves) -> None:
+def draw_digits(curves: Curves) -> Figure:
     """Sens against σ, a band from the least to the largest seed, after training and before; and by
     patch at one σ, the mean of the seeds."""
-    from verify.sensitivity.digits_trained import SIGMAS
-
     kinds = len(curves.trained)
-    figure = Figure(figsize=(13, 7), layout="constrained")
+    figure = Figure(figsize=(13, 7))
     grid = figure.add_gridspec(2, kinds, height_ratios=[2, 1])
     halves = figure.add_subplot(grid[0, : kinds // 2]), figure.add_subplot(grid[0, kinds // 2 :])
     for panel, shown, title in (
@@ -37,9 +31,9 @@ def draw_digits(path: Path, curves: Curves) -> None:
         panel.set_xscale("log", base=2)
         panel.set_xticks(SIGMAS, [f"{sigma:g}" for sigma in SIGMAS])
         panel.set(xlabel="σ of the noise on a patch", ylabel="share of answers that change")
-        panel.set_title(title, fontsize=10)
-        panel.legend(frameon=False)
-        panel.grid(alpha=0.3)
+        panel.set_title(title)
+        panel.legend()
+        panel.grid()
     at = SIGMAS.index(AGAINST)
     maps = {kind: rows[:, at].mean((0, 1)) for kind, rows in curves.trained.items()}
     largest = max(float(each.max()) for each in maps.values())
@@ -47,31 +41,31 @@ def draw_digits(path: Path, curves: Curves) -> None:
         panel = figure.add_subplot(grid[1, place])
         side = round(len(shares) ** 0.5)
         image = panel.imshow(shares.reshape(side, side), cmap="viridis", vmin=0, vmax=largest)
-        panel.set_title(f"{kind}, by patch, σ = {AGAINST:g}", fontsize=10)
+        panel.set_title(f"{kind}, by patch, σ = {AGAINST:g}")
         panel.set_xticks([])
         panel.set_yticks([])
         figure.colorbar(image, ax=panel, shrink=0.8)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
-def draw_text(path: Path, profiles: dict[str, list[np.ndarray]]) -> None:
+def draw_text(profiles: dict[str, list[np.ndarray]]) -> Figure:
     """The share of answers that change with the word in each position: a line for every seed."""
-    figure = Figure(figsize=(13, 4.2), layout="constrained")
+    figure = Figure(figsize=(13, 4.2))
     panels = figure.subplots(1, len(profiles), sharey=True)
     for panel, (kind, seeds) in zip(panels, profiles.items(), strict=True):
         for seed, shares in enumerate(seeds):
             panel.plot(np.arange(1, len(shares) + 1), shares, "o-", ms=4, label=f"seed {seed}")
         panel.set(xlabel="position of the word")
-        panel.set_title(kind, fontsize=10)
-        panel.legend(frameon=False, fontsize=8)
-        panel.grid(alpha=0.3)
+        panel.set_title(kind)
+        panel.legend()
+        panel.grid()
     panels[0].set(ylabel="share of answers that change", ylim=(0, None))
-    figure.savefig(path, dpi=150)
+    return figure
 
 
-def draw_regulariser(path: Path, found: dict[str, list[Measured]]) -> None:
+def draw_regulariser(found: dict[str, list[Measured]]) -> Figure:
     """A point for every seed and training: sensitivity, accuracies and flatness."""
-    figure = Figure(figsize=(14, 3.8), layout="constrained")
+    figure = Figure(figsize=(14, 3.8))
     panels = figure.subplots(1, 5)
     figures = {
         "Sens at σ = 1": [[each.changed.mean() for each in group] for group in found.values()],
@@ -86,8 +80,8 @@ def draw_regulariser(path: Path, found: dict[str, list[Measured]]) -> None:
         for seed, values in enumerate(zip(*groups, strict=True)):
             panel.plot(range(len(groups)), values, "o-", ms=5, lw=0.8, label=f"seed {seed}")
         panel.set_xticks(range(len(groups)), list(found), rotation=20, fontsize=8)
-        panel.set_title(title, fontsize=10)
+        panel.set_title(title)
         panel.set_ylim(0, 1.05 * np.max(groups))
-        panel.grid(alpha=0.3, axis="y")
-    panels[0].legend(frameon=False, fontsize=8)
-    figure.savefig(path, dpi=150)
+        panel.grid(axis="y")
+    panels[0].legend()
+    return figure

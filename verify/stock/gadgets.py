@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb
 
+from constructions.stock import Gadgets
+from constructions.stock.gadgets import GELU, kappa, lipschitz, stencil
+from theory.balls import exactly
 from verify.claim import Run
 from verify.domains import Ball
-from verify.evidence.enclosure import BITS, all_hold, below, exactly, interval
+from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.finding import Finding, at_least, at_most, same
-
-if TYPE_CHECKING:
-    from constructions.stock import Gadgets
 
 ORDERS = range(1, 7)
 OVER_Q = "equal over Q for p = 1 … 6"
@@ -37,7 +36,6 @@ def lemmas(run: Run) -> Iterator[Finding]:
 def stencils() -> Iterator[Finding]:
     """2 Σ_m c_m m^{2i+1} is 1 for i = 0 and 0 for 0 < i < p, over Q; what is left at i = p is κ_p,
     with alternating signs, and Λ_p = Σ 2m|c_m|."""
-    from constructions.stock.gadgets import kappa, lipschitz, stencil
 
     def moment(p: int, i: int) -> Fraction:
         terms = (2 * c * m ** (2 * i + 1) for m, c in enumerate(stencil(p), start=1))
@@ -70,8 +68,6 @@ EPSILON = 2.0**-17  # near the 1e-5 of the stock norms, and a dyadic number
 
 def neutral_norm(run: Run) -> Finding:
     """The layer norm of (v, K, 0, −v, −K, 0), by its definition, is g times it; 1 − γ ≤ g ≤ 1."""
-    from constructions.stock import Gadgets
-
     verdicts = []
     with Ball.precision(BITS):
         for exponent in (6, 18, 36):
@@ -97,8 +93,6 @@ def neutral_norm(run: Run) -> Finding:
 
 def linear_heads(run: Run) -> Iterator[Finding]:
     """2p softmax heads and a sink, by their definition in balls, beside Σ s_i v_i."""
-    from constructions.stock import Gadgets
-
     plain, shrunk = [], []
     with Ball.precision(BITS):
         for p in ORDERS:
@@ -126,8 +120,6 @@ def head_error(
 
     With γ norms multiply the asking token and the sink by 1 − γ, and every second token.
     """
-    from constructions.stock.gadgets import stencil
-
     B = float(abs(s).max())
     delta, large = arb(numbers.theta) / arb(B), arb(2) ** numbers.bits
     gains = [1 - arb(gamma) * (i % 2) for i in range(len(s))]
@@ -153,8 +145,6 @@ def gelu() -> Finding:
     Both differences are even in x and, for x ≥ 0, x·erfc(x/√2)/2 and x·(1 − tanh t)/2 with
     t = √(2/π)(x + 0.044715x³).  Beyond 8 they are at most x·e^{−x²/2}/2 and x·e^{−2t}, which fall.
     """
-    from constructions.stock.gadgets import GELU
-
     largest, cells = 0.0, [(0.0, float(ENDS))]
     with Ball.precision(64):
         root, slope = (arb(2) / arb.pi()).sqrt(), arb("0.044715")

@@ -6,11 +6,18 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from importlib.util import find_spec
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import torch
 
-from theory import checks
+from constructions import induction_heads
+from constructions.stock import Gadgets, StockEncoder, StockGPT2, to_encoder, to_gpt2
+from constructions.stock.softened import scale_of
+from constructions.stock.translated import measured
+from constructions.transformer import Transformer
+from theory.kinds import Positive, read
 from theory.regression import chebyshev, gradient_descent, newton
 from theory.retrieval import induction
 from verify.claim import Run, claim, option
@@ -20,10 +27,6 @@ from verify.finding import Finding, Verdict, at_most, labelled, same, within
 from verify.regression.convergence import safe_alpha
 from verify.regression.data import Examples, gaussian_examples
 from verify.stock.gadgets import lemmas
-
-if TYPE_CHECKING:
-    from constructions.stock import StockEncoder, StockGPT2
-    from constructions.transformer import Transformer
 
 Inside = Literal["encoder", "gpt2"]
 SLOPE = 0.1  # how far log₂ of the ratio of two errors may be from 2p, at θ = 2^−4 and 2^−5
@@ -63,7 +66,7 @@ def stock(
     heads and a sink, off by O(θ^{2p}); moves pass through GELU unchanged. Answers are within the
     error asked for, and within a bound from the scores and values that there are.
     """
-    checks.positive_number("error", error)
+    read(Positive, "error", error)
     if inside == "gpt2" and not installed():
         yield absent()
         return
@@ -83,8 +86,6 @@ def stock(
 @cache
 def installed() -> bool:
     """Whether transformers can be imported."""
-    from importlib.util import find_spec
-
     return find_spec("transformers") is not None
 
 
@@ -104,8 +105,6 @@ def absent() -> Finding:
 
 def translated(inside: Inside, model: Transformer, *inputs: Any, **chosen: Any) -> Any:
     """The model in the stock class."""
-    from constructions.stock import to_encoder, to_gpt2
-
     make: Callable[..., StockEncoder | StockGPT2] = to_encoder if inside == "encoder" else to_gpt2
     return make(model, *inputs, **chosen)
 
@@ -176,8 +175,6 @@ def method_error(
     inside: Inside, model: Transformer, examples: Examples, order: int, theta: float
 ) -> Any:
     """|softmax heads − the original| on the first prompt, a ball."""
-    from constructions.stock import Gadgets
-
     first = tuple(part[0] for part in examples)
     numbers = Gadgets(order, theta, SILENT, 2.0**30, 1.0)
     soft = translated(inside, model, *first, gadgets=numbers).plan.soft
@@ -199,9 +196,6 @@ def a_priori(run: Run, inside: Inside, examples: Examples, k: int, d: int) -> Fi
     where ε is taken at 1.1θ: errors of u make scores larger, by less than a tenth.
     """
     from constructions import gradient_descent as built
-    from constructions.stock import Gadgets
-    from constructions.stock.softened import scale_of
-    from constructions.stock.translated import measured
 
     x, y, query = (part[0] for part in examples)
     size, R = safe_alpha(examples.x, "identity"), max(norms(x).max(), norms(query).max())
@@ -220,9 +214,6 @@ def a_priori(run: Run, inside: Inside, examples: Examples, k: int, d: int) -> Fi
 def newton_a_priori(run: Run, examples: Examples, k: int, d: int) -> Finding:
     """Newton's method on the first prompt, beside `newton_bound`."""
     from constructions import newton as built
-    from constructions.stock import Gadgets
-    from constructions.stock.softened import scale_of
-    from constructions.stock.translated import measured
 
     x, y, query = (part[0] for part in examples)
     size, R = safe_alpha(examples.x, "identity"), max(norms(x).max(), norms(query).max())
@@ -274,8 +265,6 @@ def norms(rows: np.ndarray) -> np.ndarray:
 
 def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
     """An induction head: answers by the definition, and logits within the bound for all prompts."""
-    from constructions import induction_heads
-
     tokens = run.rng.integers(0, VOCABULARY, (samples, LENGTH))
     model = run.build(induction_heads, VOCABULARY, LENGTH)
     made = translated(inside, model)
@@ -288,8 +277,6 @@ def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
 
 def hardmax_logits(tokens: np.ndarray) -> Any:
     """The logits by definition: ⟨code of the answer, b(v)⟩ in digits ±1, and r/2 for ⊥."""
-    import torch
-
     r = (VOCABULARY - 1).bit_length()
     codes = 2.0 * (np.arange(VOCABULARY)[:, None] >> np.arange(r) & 1) - 1
     answers = induction(tokens)

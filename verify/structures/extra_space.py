@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions.structures import bucket_table
+from constructions.transformer import Transformer
 from theory.structures import (
     cell_bits,
     nearest,
@@ -23,9 +25,6 @@ from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_most, equal, labelled, same
 from verify.structures.by_lookup import DRAWN, accuracies, beside
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 # Second lookups that are right, drawn to ±0.2 points.  The draw furthest from the integral is that
 # at N = 16 and T = 8, by 0.39.
 FIGURES = {
@@ -40,7 +39,7 @@ SPREAD, MOVED = 10, 4  # points are so far apart where some are moved, and moved
 
 @claim(
     source="proved in constructions/structures/bucket_table.py; setting of [Salemohamed2025]",
-    draws=True,
+    picture="verify.structures.table_picture:draw",
     faults_seen=[{"points": 5, "cells": 3}],
 )
 def extra_space(
@@ -60,15 +59,10 @@ def extra_space(
     yield from labelled("table", _as_layers(run, points, cells))
     yield from labelled("uniform", _uniform(run, 4000 if run.quick else samples))
     yield from labelled("one cell", _one_cell(run))
-    if run.plot:
-        from verify.structures.table_picture import draw
-
-        draw(run.plot, FIGURES, run.rng)
+    run.draw(FIGURES, run.rng)
 
 
 def _as_layers(run: Run, N: int, T: int) -> Iterator[Finding]:
-    from constructions.structures import bucket_table
-
     top = 4 * N
     model = run.build(bucket_table, N, T, largest=top)
     yield size(model, "bucket-table", N=N, T=T)

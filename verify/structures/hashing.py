@@ -33,7 +33,7 @@ STEPS = 12  # directions in half a turn
 
 @claim(
     source="hashes of [Charikar2002], [Gong2013]; setting of [Salemohamed2025]",
-    draws=True,
+    picture="verify.structures.hashing_picture:draw",
     faults_seen=[{"samples": 1000}],
 )
 def hashing(
@@ -69,10 +69,7 @@ def hashing(
     last = means["k-means"][-1:], means["SimHash"][-1:]
     yield ahead("k-means-ahead", f"k-means is ahead of SimHash at lookup {M}", *last)
     yield _angles()
-    if run.plot:
-        from verify.structures.hashing_picture import draw
-
-        draw(run.plot, means)
+    run.draw(means)
 
 
 def _laws(found: dict[str, np.ndarray]) -> Iterator[Finding]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from matplotlib.figure import Figure
 
@@ -13,9 +12,9 @@ from verify.structures.by_lookup import ERRORS
 COLOURS = {"SimHash": "#b5651d", "orthogonal": "#1f5fa8", "k-means": "#2e8b57"}
 
 
-def draw(path: Path, found: Mapping[str, Sequence[Mean]]) -> None:
-    """Accuracies with the errors by which they are compared, saved to path."""
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+def draw(found: Mapping[str, Sequence[Mean]]) -> Figure:
+    """Accuracies with the errors by which they are compared."""
+    figure = Figure(figsize=(6.4, 4.2))
     panel = figure.subplots()
     for name, means in found.items():
         lookups = range(1, len(means) + 1)
@@ -34,5 +33,5 @@ def draw(path: Path, found: Mapping[str, Sequence[Mean]]) -> None:
     panel.set_xlabel("lookup in the bucket of the query")
     panel.set_ylabel("nearest neighbour found, %")
     panel.set_title("100 points on a sphere in 30 dimensions, 16 buckets", fontsize=9)
-    panel.legend(fontsize=8)
-    figure.savefig(path, dpi=150)
+    panel.legend()
+    return figure

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import permutations
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions.structures import kd_descent, kd_layout
+from constructions.transformer import Transformer
 from theory.structures import (
     band_order,
     found,
@@ -34,9 +36,6 @@ from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_least, at_most, equal, labelled, same
 from verify.structures.by_lookup import accuracies, ahead, below, beside, told
 
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-
 # Of the plane, drawn to ±0.7 points by two standard errors, and printed to a tenth.
 KD = {32: [3.2, 9.2, 20.8, 40.6, 77.7], 100: [0.9, 2.8, 6.4, 13.5, 27.4, 51.7]}
 BANDS = {32: [18.6, 33.7, 46.4, 56.7, 64.9], 100: [10.2, 20.7, 28.6, 37.2, 43.6, 49.8]}
@@ -50,7 +49,7 @@ SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved
 
 @claim(
     source="proved in constructions/structures/kd_layout.py, kd_descent.py; [Salemohamed2025]",
-    draws=True,
+    picture="verify.structures.layouts_picture:draw",
     faults_seen=[{"levels": 3, "samples": 5000}],
 )
 def layouts(
@@ -80,15 +79,10 @@ def layouts(
         yield from _plane(plane(run, 100, 6, sets // 2), 100)
     yield from _hard(run, sets)
     yield from labelled("zipf", _zipf(run))
-    if run.plot:
-        from verify.structures.layouts_picture import draw
-
-        draw(run.plot, found, run.rng)
+    run.draw(found, run.rng)
 
 
 def _laid_out(run: Run, levels: int) -> Iterator[Finding]:
-    from constructions.structures import kd_layout
-
     N = 2**levels - 1
     model = run.build(kd_layout, N, 2, largest=2 * N)
     yield size(model, "kd-layout", N=N, d=2)
@@ -130,8 +124,6 @@ def _over_q(model: Transformer, *inputs: np.ndarray) -> np.ndarray:
 
 
 def _descent(run: Run, levels: int) -> Iterator[Finding]:
-    from constructions.structures import kd_descent
-
     N = 2**levels - 1
     top = 2 * N + 1 if N <= 7 else N
     model = run.build(kd_descent, levels, 2, largest=top)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,9 +21,9 @@ LABELS = {
 }
 
 
-def draw(path: Path, found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> None:
-    """A line, the plane by kd-tree and by rows, and accuracies by lookup, saved to path."""
-    figure = Figure(figsize=(10.5, 6.6), layout="constrained")
+def draw(found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> Figure:
+    """A line, the plane by kd-tree and by rows, and accuracies by lookup."""
+    figure = Figure(figsize=(10.5, 6.6))
     panels = figure.subplots(2, 2, height_ratios=[1.6, 1])
     plane = rng.uniform(size=(POINTS, 2))
     orders = {
@@ -42,7 +41,7 @@ def draw(path: Path, found: Mapping[str, Sequence[Mean]], rng: np.random.Generat
     figure.colorbar(dots, ax=panels[0], label="cell", shrink=0.8)
     on_a_line(panels[1, 0], rng.uniform(size=31))
     by_lookup(panels[1, 1], found)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def on_a_line(panel: Axes, points: np.ndarray) -> None:
@@ -75,4 +74,4 @@ def by_lookup(panel: Axes, found: Mapping[str, Sequence[Mean]]) -> None:
     panel.set_title("32 uniform points of the plane", fontsize=9)
     panel.set_ylim(0, 130)
     panel.set_yticks(range(0, 101, 20))
-    panel.legend(fontsize=8, loc="upper left")
+    panel.legend(loc="upper left")

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
+from constructions.trained import configuration_of, untrained
 from theory.memory.capacity import clopper_pearson
 from theory.structures import found_at, interpolated
 from verify.finding import Finding, Verdict
@@ -87,8 +89,6 @@ def measure(
 
     The network is given the points in another order, lest equal scores leave them sorted.
     """
-    import torch
-
     mixed = _mixed(points)
     x = torch.as_tensor(_given(points, mixed), dtype=model.like.dtype)
     with torch.no_grad():
@@ -102,8 +102,6 @@ def measure(
 
 def shown(model: Any, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """What the lookups show (sets, M), of points and queries as `measure` has them."""
-    import torch
-
     mixed, N, flat = _mixed(points), points.shape[1], points.ndim == 2
     x, q = (
         torch.as_tensor(each, dtype=model.like.dtype).split(CHUNK)
@@ -153,8 +151,6 @@ def next_cells(
 def tree_of(model: Any, descends: bool) -> np.ndarray:
     """The decision tree of a network that compares, (2^M − 1,) cells in ascending order of what
     they hold, as `found_at` takes trees: it hears < or > and nothing else."""
-    import torch
-
     M, N = model.interface.lookups, model.interface.n
     tree = np.zeros(2**M - 1, dtype=np.int64)
     for leaf in range(2 ** (M - 1)):
@@ -227,8 +223,6 @@ def _finding(
 
 def before(name: str) -> Any:
     """The model of a checkpoint with the weights that training began with."""
-    from constructions.trained import configuration_of, untrained
-
     return untrained(configuration_of(name)).requires_grad_(False)
 
 

@@ -24,7 +24,7 @@ from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, labelled
 from verify.structures.learned import KIND, Share, before, measure, over, told, under
 
-ON_SPHERE = N, M, D = 32, 4, 30  # points, lookups, dimension
+N, M, D = 32, 4, 30  # points, lookups, dimension
 BITS, LEARNT, HASHES = 3, 10_000, 20  # of a bucket; points for k-means; hashes that are drawn
 LEVELS, LOOKUPS = 4, 3  # of the tree on the hard plane
 
@@ -33,7 +33,7 @@ Sets = tuple[np.ndarray, np.ndarray]
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    draws=True,
+    picture="verify.structures.learned_clouds_picture:draw",
 )
 def learned_clouds(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**5)] = 5000
@@ -60,12 +60,9 @@ def learned_clouds(
     plane = plane_sets(run, count)
     yield from of_plane(plane)
     if run.plot:
-        from verify.structures.learned_clouds_picture import draw
-
         on_sphere = {"SimHash": by_simhash(run, sphere), "k-means": by_k_means(run, sphere)}
         on_plane = {"kd-tree": by_kd_tree(plane)}
-        draw(
-            run.plot,
+        run.draw(
             {
                 f"{N} points of a sphere in {D} dimensions": found_by("sphere-30", sphere)
                 | on_sphere,

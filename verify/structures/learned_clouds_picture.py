@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from matplotlib.figure import Figure
 
@@ -11,11 +10,11 @@ from verify.structures.learned import Share
 from verify.structures.lookups_picture import by_lookup
 
 
-def draw(path: Path, measured: Mapping[str, Mapping[str, Sequence[Share]]]) -> None:
-    """Saved to path: a panel for each kind of points, with networks and algorithms in it."""
-    figure = Figure(figsize=(5 * len(measured), 4), layout="constrained")
+def draw(measured: Mapping[str, Mapping[str, Sequence[Share]]]) -> Figure:
+    """A panel for each kind of points, with networks and algorithms in it."""
+    figure = Figure(figsize=(5 * len(measured), 4))
     panels = figure.subplots(1, len(measured), squeeze=False)[0]
     for panel, (name, each) in zip(panels, measured.items(), strict=True):
         by_lookup(panel, each)
         panel.set_title(name, fontsize=9)
-    figure.savefig(path, dpi=150)
+    return figure

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import torch
 from scipy.stats import rankdata
 
+from constructions.trained.tasks import digits
+from constructions.trained.tasks.laws import Drawn, shown
 from theory.structures import Strategy, binary_search, interpolation_search, looked_at, nearest
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent, models_of
@@ -52,7 +55,7 @@ class Pictures(NamedTuple):
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    draws=True,
+    picture="verify.structures.learned_digits_picture:draw",
 )
 def learned_digits(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**5)] = 4000
@@ -80,8 +83,6 @@ def learned_digits(
     permuted  with numbers in other orders a correlation below .2, rotated below .5, and with the
               queries of another set less than half found.
     """
-    from constructions.trained.tasks import digits
-
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return
@@ -93,22 +94,16 @@ def learned_digits(
         first = before(name)
         yield from labelled(name.replace("search", "untrained"), control(first, drawn, shown))
     if run.plot:
-        from verify.structures.learned_digits_picture import draw
-
         measured = {name: found_by(model, drawn).by_lookup for name, model, _ in seen}
         measured["interpolation, by the numbers"] = by_numbers(
             interpolation_search(-1, NUMBERS), drawn
         )
         measured["binary search, by the numbers"] = by_numbers(binary_search, drawn)
-        draw(run.plot, measured, {name: made(model, shown) for name, model, _ in seen}, LABELS)
+        run.draw(measured, {name: made(model, shown) for name, model, _ in seen}, LABELS)
 
 
 def images(run: Run, numbers: np.ndarray) -> np.ndarray:
     """Held-out images of numbers (…,), (…, d)."""
-    import torch
-
-    from constructions.trained.tasks.laws import Drawn, shown
-
     generator = torch.Generator().manual_seed(int(run.rng.integers(2**31)))
     drawn = Drawn(1, 1, 1, 1, generator, held_out=True)
     return np.asarray(shown(torch.from_numpy(numbers), drawn).numpy())
@@ -136,8 +131,6 @@ def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Share]:
 
 def made(model: Any, shown: np.ndarray) -> np.ndarray:
     """What a network makes of images (draws, numbers, d), (draws, numbers)."""
-    import torch
-
     with torch.no_grad():
         parts = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
     return np.asarray(torch.cat(parts).numpy())

@@ -31,7 +31,7 @@ GROUPS = 20  # of sets, whose shares of the variance are estimated one by one
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
-    draws=True,
+    picture="verify.structures.learned_layout_picture:draw",
 )
 def learned_layout(
     run: Run, *, samples: Annotated[int, option("sets of points", min=1000, max=10**5)] = 5000
@@ -63,10 +63,7 @@ def learned_layout(
     first = measure(before(seen[0].name), *plane)
     yield from labelled("untrained-plane-32", control(first, fixed, plane[0]))
     yield permuted(run, plane[0])
-    if run.plot:
-        from verify.structures.learned_layout_picture import draw
-
-        draw(run.plot, found, fixed, rows, plane[0])
+    run.draw(found, fixed, rows, plane[0])
 
 
 def plane_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:

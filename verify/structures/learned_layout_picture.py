@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -15,17 +14,16 @@ SETS = 60  # whose points are drawn
 
 
 def draw(
-    path: Path,
     found: Mapping[str, Measured],
     fixed: Measured,
     rows: Sequence[Share],
     points: np.ndarray,
-) -> None:
-    """Saved to path: the points (sets, N, 2) of some sets coloured by their cell, with the line
+) -> Figure:
+    """The points (sets, N, 2) of some sets coloured by their cell, with the line
     through the mean place of each cell, of every seed and of the kd-tree; and accuracy by lookup of
     all beside rows."""
     planes = {**found, "kd-tree": fixed}
-    figure = Figure(figsize=(4.4 + 3 * len(planes), 3.8), layout="constrained")
+    figure = Figure(figsize=(4.4 + 3 * len(planes), 3.8))
     panel, *others = figure.subplots(1, 1 + len(planes), width_ratios=[1.3] + [1] * len(planes))
     by_lookup(
         panel, {**{name: each.by_lookup for name, each in planes.items()}, "rows, at once": rows}
@@ -38,4 +36,4 @@ def draw(
         place.set_title(name, fontsize=9)
         place.set(aspect="equal", xticks=[], yticks=[])
     figure.colorbar(dots, ax=others, label="cell", shrink=0.7)
-    figure.savefig(path, dpi=150)
+    return figure

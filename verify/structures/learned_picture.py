@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,18 +18,17 @@ ENDS = (-1, -0.5, 0, 0.5, 1)
 
 
 def draw(
-    path: Path,
     found: Mapping[str, Measured],
     interpolation: Measured,
     points: np.ndarray,
     queries: np.ndarray,
-) -> None:
-    """Saved to path: every seed's accuracy by lookup beside interpolation and binary search; for
+) -> Figure:
+    """Every seed's accuracy by lookup beside interpolation and binary search; for
     each the point that the first lookup shows by the query, over where points lie, coloured by
     their cell.  Networks, and interpolation search, were measured on `points` (sets, N), ascending,
     and `queries` (sets,)."""
     count = len(found)
-    figure = Figure(figsize=(5 + 3.4 * count, 6.6), layout="constrained")
+    figure = Figure(figsize=(5 + 3.4 * count, 6.6))
     grid = figure.add_gridspec(2, 1 + count, width_ratios=[1.4, *[1.0] * count])
     N, M = points.shape[1], interpolation.shown.shape[1]
     by_lookup(
@@ -54,7 +52,7 @@ def draw(
             cells.set_ylabel("set of points")
         if i == count:
             figure.colorbar(dots, ax=cells, label="cell")
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def _layout(panel: Axes, found: Measured, points: np.ndarray) -> PathCollection:

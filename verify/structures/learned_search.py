@@ -31,7 +31,7 @@ ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # off the distributio
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
-    draws=True,
+    picture="verify.structures.learned_picture:draw",
 )
 def learned_search(
     run: Run, *, samples: Annotated[int, option("sets of points", min=100, max=10**6)] = 10_000
@@ -71,9 +71,7 @@ def learned_search(
     for name, model, _ in seen["frozen-16"]:
         yield from labelled(name, frozen(measure(model, *plane)))
     if run.plot:
-        from verify.structures.learned_picture import draw
-
-        draw(run.plot, uniform, by_interpolation(*plane), *plane)
+        run.draw(uniform, by_interpolation(*plane), *plane)
 
 
 def uniform_sets(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import numpy as np
+import torch
 
 from theory.structures import (
     balanced_hashes,
@@ -30,7 +31,7 @@ AGREE, APART = 0.95, 0.2  # of the items: read where they are written, and befor
 
 @claim(
     source="the task of [Salemohamed2025]; the models: constructions/trained/sketch.py",
-    draws=True,
+    picture="verify.structures.learned_sketch_picture:draw",
 )
 def learned_sketch(
     run: Run, *, samples: Annotated[int, option("streams", min=500, max=10**5)] = 3000
@@ -66,10 +67,7 @@ def learned_sketch(
     yield from labelled(
         "untrained-sketch-32", control(first, errors(law, counts, answers(first, streams)))
     )
-    if run.plot:
-        from verify.structures.learned_sketch_picture import draw
-
-        draw(run.plot, {name: model for name, model, _ in seen}, said, counts)
+    run.draw({name: model for name, model, _ in seen}, said, counts)
 
 
 def drawn(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -102,8 +100,6 @@ def known(
 
 def answers(model: Any, streams: np.ndarray) -> np.ndarray:
     """What the sketch says of all items, (count, V)."""
-    import torch
-
     asked = np.tile(np.arange(V), (len(streams), 1))
     with torch.no_grad():
         return np.asarray(model(streams, asked).numpy())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,10 @@ from matplotlib.figure import Figure
 MOST = 30  # a count that is drawn
 
 
-def draw(
-    path: Path, models: Mapping[str, Any], said: Mapping[str, np.ndarray], counts: np.ndarray
-) -> None:
-    """Saved to path, for every sketch: what an update adds to a cell by how many there were, and
+def draw(models: Mapping[str, Any], said: Mapping[str, np.ndarray], counts: np.ndarray) -> Figure:
+    """For every sketch: what an update adds to a cell by how many there were, and
     the mean of |estimate − count| of the items of each count (count, V)."""
-    figure = Figure(figsize=(9.4, 3.8), layout="constrained")
+    figure = Figure(figsize=(9.4, 3.8))
     adds, errors = figure.subplots(1, 2)
     at = np.arange(MOST + 1)
     for name, model in models.items():
@@ -27,5 +24,5 @@ def draw(
     adds.axhline(1, color="grey", lw=0.8)
     adds.set(xlabel="items counted in the cell before", ylabel="what an update adds", ylim=(0, 1.6))
     errors.set(xlabel="count of the item", ylabel="mean error", ylim=(0, None))
-    errors.legend(frameon=False, fontsize=8)
-    figure.savefig(path, dpi=150)
+    errors.legend()
+    return figure

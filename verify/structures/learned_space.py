@@ -7,6 +7,7 @@ from copy import copy
 from typing import Annotated, Any
 
 import numpy as np
+import torch
 
 from theory.structures import (
     interpolation_search,
@@ -40,7 +41,7 @@ STEPS = 128  # in 1, of contents that are rounded: 8 bits for (−1, 1)
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
-    draws=True,
+    picture="verify.structures.learned_space_picture:draw",
 )
 def learned_space(
     run: Run, *, samples: Annotated[int, option("sets of points", min=1000, max=10**5)] = 2500
@@ -82,10 +83,8 @@ def learned_space(
     first = before(hints[0].name)
     yield from labelled("untrained-hints-16", control(first, beside, points, queries))
     if run.plot:
-        from verify.structures.learned_space_picture import draw
-
         held = {each.name: contents(each.model, points) for each in (*free, *hints)}
-        draw(run.plot, found, held, points, queries)
+        run.draw(found, held, points, queries)
 
 
 FOUND = f"found at last, {N} uniform points, {T} extra cells"
@@ -153,8 +152,6 @@ def control(
 
 def contents(model: Any, points: np.ndarray) -> np.ndarray:
     """What the extra cells hold for points (sets, N), (sets, T)."""
-    import torch
-
     parts = torch.as_tensor(points, dtype=model.like.dtype)[..., None].split(CHUNK)
     with torch.no_grad():
         return torch.cat([model.laid(part)[1][..., 0] for part in parts]).numpy()

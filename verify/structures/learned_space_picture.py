@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -14,17 +13,16 @@ SHOWN, ASKED = 24, 400  # sets whose cells are drawn, and first lookups
 
 
 def draw(
-    path: Path,
     found: Mapping[str, Measured],
     held: Mapping[str, np.ndarray],
     points: np.ndarray,
     queries: np.ndarray,
-) -> None:
-    """Saved to path, for every network: what the extra cells (sets, T) of some sets hold, coloured
+) -> Figure:
+    """For every network: what the extra cells (sets, T) of some sets hold, coloured
     by the set's mean point, and the cell of the first lookup by the query, extra cells above the
     line."""
     N = points.shape[1]
-    figure = Figure(figsize=(2.8 * len(found), 6), layout="constrained")
+    figure = Figure(figsize=(2.8 * len(found), 6))
     panels = figure.subplots(2, len(found), squeeze=False)
     for (upper, lower), (name, each) in zip(panels.T, found.items(), strict=True):
         cells = held[name][:SHOWN]
@@ -40,4 +38,4 @@ def draw(
         lower.set(xlabel="query", ylim=(-1, N + cells.shape[1]))
     panels[0, 0].set_ylabel("what it holds")
     panels[1, 0].set_ylabel("cell of the first lookup")
-    figure.savefig(path, dpi=150)
+    return figure

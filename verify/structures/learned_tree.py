@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.trained.tasks import laws
 from theory.structures import (
     depths,
     found_by_depth,
@@ -39,7 +40,7 @@ ROUNDED = 1e-9  # of sums of 15 numbers
 
 @claim(
     source="the tree of [Lin2022]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    draws=True,
+    picture="verify.structures.learned_tree_picture:draw",
 )
 def learned_tree(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**6)] = 10_000
@@ -71,17 +72,13 @@ def learned_tree(
         label = name.replace("search", "untrained")
         yield from labelled(label, [control(before(name), weights)])
     if run.plot:
-        from verify.structures.learned_tree_picture import draw
-
         levels = {name: levels_of(model, measure(model, *sets).descends) for name, model, _ in seen}
         others = {"treap": treap_depths(weights), "binary search": depths(N)}
-        draw(run.plot, levels | others, weights, M)
+        run.draw(levels | others, weights, M)
 
 
 def frequencies() -> np.ndarray:
     """Of the point of each rank, (15,)."""
-    from constructions.trained.tasks import laws
-
     return laws.frequencies(N)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,10 +10,10 @@ from matplotlib.figure import Figure
 COLOURS = "#1f5fa8", "#5b9bd5", "#b9d4ee", "0.88"  # by lookup; the last: not found
 
 
-def draw(path: Path, levels: Mapping[str, np.ndarray], weights: np.ndarray, lookups: int) -> None:
-    """Saved to path, for every tree: the frequencies (N,) of points in ascending order, coloured by
+def draw(levels: Mapping[str, np.ndarray], weights: np.ndarray, lookups: int) -> Figure:
+    """For every tree: the frequencies (N,) of points in ascending order, coloured by
     the lookup (N,) at which the tree finds the point, above `lookups` where it does not."""
-    figure = Figure(figsize=(2.6 * len(levels), 3.4), layout="constrained")
+    figure = Figure(figsize=(2.6 * len(levels), 3.4))
     panels = figure.subplots(1, len(levels), sharey=True, squeeze=False)[0]
     ranks = np.arange(1, len(weights) + 1)
     for panel, (name, level) in zip(panels, levels.items(), strict=True):
@@ -27,8 +26,8 @@ def draw(path: Path, levels: Mapping[str, np.ndarray], weights: np.ndarray, look
         panel.set_title(f"{name}: {100 * found:.1f} %", fontsize=9)
         panel.set_xlabel("rank of the point")
     panels[0].set_ylabel("frequency")
-    panels[0].legend(frameon=False, fontsize=8)
+    panels[0].legend()
     figure.suptitle(
         f"when trees find each point, and what they find in {lookups} lookups", fontsize=10
     )
-    figure.savefig(path, dpi=150)
+    return figure

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions import structures as built
+from constructions.structures import sort
+from constructions.transformer import Transformer
 from theory import structures
 from theory.structures import (
     Strategy,
@@ -25,9 +28,6 @@ from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, equal, labelled
 from verify.structures.by_lookup import DRAWN, accuracies, ahead, beside, published
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 CHUNK = 1000  # prompts at once
 SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far
@@ -63,7 +63,7 @@ class Searched:
 
 @claim(
     source="proved in constructions/structures/binary_search.py, interpolation_search.py, sort.py",
-    draws=True,
+    picture="verify.structures.search_picture:draw",
     faults_seen=[{"lookups": 2}],
 )
 def search(
@@ -96,16 +96,11 @@ def search(
     means: dict[int, dict[str, list[Mean]]] = {}
     yield from labelled("uniform", _uniform(run, count, means))
     yield from labelled("hard", _hard(run, count))
-    if run.plot:
-        from verify.structures.search_picture import draw
-
-        draw(run.plot, means)
+    run.draw(means)
 
 
 def both(run: Run, M: int, largest: int) -> tuple[Searched, Searched]:
     """The two models of M lookups, with the planted fault if any."""
-    from constructions import structures as built
-
     N, ends = 2**M - 1, structures.interpolation_search(0, largest)
     return (
         Searched(run.build(built.binary_search, M, largest=largest), structures.binary_search, 0),
@@ -128,8 +123,6 @@ def _sets(run: Run, N: int) -> np.ndarray:
 
 
 def _sorted(run: Run, N: int) -> Iterator[Finding]:
-    from constructions.structures import sort
-
     model, orders = run.build(sort, N), 2 * _orders(run, N) - N
     yield size(model, "sort", n=N)
     wrong = list(orders[(model(orders).numpy() != np.sort(orders)).any(-1)])

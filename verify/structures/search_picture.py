@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from matplotlib.figure import Figure
 
@@ -13,9 +12,9 @@ from verify.structures.by_lookup import ERRORS
 COLOURS = {"binary": "#b5651d", "interpolation": "#1f5fa8", "greedy Bayes": "#2e8b57"}
 
 
-def draw(path: Path, found: Mapping[int, Mapping[str, Sequence[Mean]]]) -> None:
-    """Accuracies with the errors by which they are compared, a panel for each N, saved to path."""
-    figure = Figure(figsize=(1.2 + 2.9 * len(found), 3.4), layout="constrained")
+def draw(found: Mapping[int, Mapping[str, Sequence[Mean]]]) -> Figure:
+    """Accuracies with the errors by which they are compared, a panel for each N."""
+    figure = Figure(figsize=(1.2 + 2.9 * len(found), 3.4))
     panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
     for panel, (N, by_name) in zip(panels, found.items(), strict=True):
         for name, means in by_name.items():
@@ -25,5 +24,5 @@ def draw(path: Path, found: Mapping[int, Mapping[str, Sequence[Mean]]]) -> None:
             panel.errorbar(lookups, shares, bars, label=name, **style)
         panel.set(title=f"{N} uniform points", xlabel="lookup", xticks=list(lookups))
     panels[0].set(ylabel="nearest neighbour found, %", ylim=(0, 102))
-    panels[0].legend(fontsize=8, loc="lower right")
-    figure.savefig(path, dpi=150)
+    panels[0].legend(loc="lower right")
+    return figure

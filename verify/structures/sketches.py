@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions import structures as built
+from constructions.transformer import Transformer
 from theory.structures import (
     balanced_hashes,
     best_answers,
@@ -29,9 +31,6 @@ from verify.evidence.size import size
 from verify.evidence.statistics import Mean, estimated
 from verify.finding import Finding, Verdict, equal, labelled, same
 from verify.structures.by_lookup import ERRORS
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
 DEPTHS = 1, 2, 4
@@ -56,7 +55,7 @@ WRITTEN = 4  # items in each stream of all that are run
 
 @claim(
     source="[Cormode2005], [Estan2002], [Charikar2004]; setting of [Salemohamed2025]",
-    draws=True,
+    picture="verify.structures.sketches_picture:draw",
     faults_seen=[{"samples": 1000}],
 )
 def sketches(
@@ -85,15 +84,10 @@ def sketches(
     yield _given_counts(law[:LAW], counts[:LAW], errors)
     yield _lead(errors)
     yield from labelled("one cell", _one_cell(counts))
-    if run.plot:
-        from verify.structures.sketches_picture import draw
-
-        draw(run.plot, counts, estimates)
+    run.draw(counts, estimates)
 
 
 def _as_layers(run: Run) -> Iterator[Finding]:
-    from constructions import structures as built
-
     items, w = 5, 3
     streams = np.array(list(product(range(items), repeat=WRITTEN)))
     asked = np.tile(np.arange(items), (len(streams), 1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -18,9 +17,9 @@ SHOWN = {
 MOST = 30  # a count that is drawn
 
 
-def draw(path: Path, counts: np.ndarray, said: Mapping[str, np.ndarray]) -> None:
-    """The mean of |estimate − count| of the items of each count, saved to path."""
-    figure = Figure(figsize=(6.6, 4.2), layout="constrained")
+def draw(counts: np.ndarray, said: Mapping[str, np.ndarray]) -> Figure:
+    """The mean of |estimate − count| of the items of each count."""
+    figure = Figure(figsize=(6.6, 4.2))
     panel = figure.subplots()
     at = np.arange(MOST + 1)
     for name, (colour, label) in SHOWN.items():
@@ -31,5 +30,5 @@ def draw(path: Path, counts: np.ndarray, said: Mapping[str, np.ndarray]) -> None
     panel.set_ylabel("mean error")
     panel.set_ylim(0, 4.4)
     panel.set_title("32 cells, 100 items, streams of 100 by Zipf's law", fontsize=9)
-    panel.legend(fontsize=8, loc="upper right", ncols=2)
-    figure.savefig(path, dpi=150)
+    panel.legend(loc="upper right", ncols=2)
+    return figure

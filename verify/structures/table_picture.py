@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -14,9 +13,9 @@ N, T = 16, 32
 SIZES = [2**k for k in range(1, 8)]
 
 
-def draw(path: Path, figures: Mapping[int, Mapping[int, float]], rng: np.random.Generator) -> None:
-    """Points and the cells that name them, and accuracy by T, saved to path."""
-    figure = Figure(figsize=(9.6, 4), layout="constrained")
+def draw(figures: Mapping[int, Mapping[int, float]], rng: np.random.Generator) -> Figure:
+    """Points and the cells that name them, and accuracy by T."""
+    figure = Figure(figsize=(9.6, 4))
     left, right = figure.subplots(1, 2)
     points = np.sort(rng.uniform(size=N))
     middles = (np.arange(T) + 0.5) / T
@@ -37,5 +36,5 @@ def draw(path: Path, figures: Mapping[int, Mapping[int, float]], rng: np.random.
     right.set_xlabel("extra cells T")
     right.set_ylabel("second lookup right, %")
     right.set_title("two lookups", fontsize=9)
-    right.legend(fontsize=8)
-    figure.savefig(path, dpi=150)
+    right.legend()
+    return figure

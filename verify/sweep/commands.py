@@ -9,8 +9,8 @@ from typing import Annotated, get_args
 
 import typer
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, Count, read
 from verify.claim import Claim, option
 from verify.cli.options import EXIT, Plot, Quiet, progress_bar
 from verify.cli.output import drawn, picture_target
@@ -46,7 +46,7 @@ def sweep_command(claim: Claim | None) -> Callable[..., int]:
         given = {option: _once(option, each) for option, each in texts.items() if each}
         plan = planned(name, claim, given, seeds)
         asked = _asked(plot, x, y, [*claim.options, "seed"])
-        engine = on_dask(None if jobs is None else checks.dimension("jobs", jobs), scheduler)
+        engine = on_dask(None if jobs is None else read(Count, "jobs", jobs), scheduler)
         sweep(plan, out, engine, progress_bar(quiet))
         return _summarised(out, *asked, quiet)
 
@@ -105,7 +105,7 @@ def _asked(
         raise InputError("give --x PARAM and --y FINDING together, to say what is shown of what")
     if x is not None:
         x = x.replace("-", "_")
-        checks.one_of("x", x, parameters)
+        Choice(tuple(parameters)).read("x", x)
     return picture_target(plot), x, y
 
 

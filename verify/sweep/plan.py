@@ -24,8 +24,8 @@ from typing import IO, Annotated, Any, get_args, get_origin
 import typer
 from typer.exceptions import TyperException
 
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, Count, read
 from verify.claim import Claim, installed
 from verify.cli.output import deliver
 from verify.sweep.schema import is_plan, is_run
@@ -66,7 +66,7 @@ def planned(name: str, claim: Claim, texts: dict[str, str], seeds: int) -> Plan:
     Raises InputError for a range that is empty, for more runs than `MOST_RUNS`, for a value that
     the claim refuses, also beside others, and for an option that is missing.
     """
-    seeds = checks.dimension("seeds", seeds)
+    seeds = read(Count, "seeds", seeds)
     parts = {option: _parts(claim.options[option], text) for option, text in texts.items()}
     counts = {option: sum(map(_length, each)) for option, each in parts.items()} | {"seeds": seeds}
     runs = math.prod(counts.values())
@@ -125,7 +125,7 @@ def _values(parameter: inspect.Parameter, parts: Sequence[str | tuple[int, int]]
 def _value(parameter: inspect.Parameter, text: str) -> Any:
     """A value as the claim's own command reads it; a flag is written as true or false."""
     if _kind(parameter) is bool:
-        checks.one_of(parameter.name, text, tuple(FLAG))
+        Choice(tuple(FLAG)).read(parameter.name, text)
         return FLAG[text]
 
     def read(**chosen: Any) -> Any:

@@ -128,10 +128,15 @@ class Swept:
     def draw(self, path: Path, x: str, y: str) -> None:
         """Every run a point, and the medians over seeds joined, a line for each combination of the
         other parameters if these are few; the bound dashed, where it is a number."""
+        from verify.evidence.picture import save  # matplotlib is slow to import
+
+        save(path, self._figure, x, y)
+
+    def _figure(self, x: str, y: str) -> Any:
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
 
-        figure = Figure(figsize=(7, 4.5), layout="constrained")
+        figure = Figure(figsize=(7, 4.5))
         panel = figure.subplots()
         others = [name for name, values in self.plan["values"].items() if len(values) > 1]
         others = [name for name in others if name != x]
@@ -164,9 +169,9 @@ class Swept:
         lacking = len(self.records) - drawn
         without = f", {lacking} without a finite number" * bool(lacking)
         panel.set_title(f"{self.plan['claim']}: {drawn} runs{without}{dashed}")
-        panel.grid(alpha=0.3)
-        panel.legend(frameon=False, fontsize=8)
-        figure.savefig(path, dpi=150)
+        panel.grid()
+        panel.legend()
+        return figure
 
     def _lines(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -17,13 +18,13 @@ from constructions.trained.models import Shape
 from constructions.trained.numbers import KINDS
 from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TiedShape
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, Within, checked
 
 TRAINED = 0.8  # of the unordered pairs; the others are for tests
 SPLIT = 0  # seed of the one partition that there is
 
 
+@checked
 @dataclass(frozen=True)
 class Addition(Labelling, kind="addition"):
     """a + b for numbers below `numbers`, after [Zhou2024].
@@ -32,13 +33,9 @@ class Addition(Labelling, kind="addition"):
     of the two numbers.
     """
 
-    numbers: int
+    numbers: Annotated[Count, Within(least=2)]
 
     models = ("tied",)
-
-    def __post_init__(self) -> None:
-        if checks.dimension("numbers", self.numbers) < 2:
-            raise InputError("numbers is 1: give at least 2, or there is nothing to add")
 
     def form(self, shape: Shape) -> Form:
         p = 2 * self.numbers

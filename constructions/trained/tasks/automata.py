@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -16,14 +17,15 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TransformerShape
-from theory import checks
 from theory.checks import InputError
 from theory.computation.semiautomata import Semiautomaton, identity
 from theory.computation.zoo import named
+from theory.kinds import Count, NonNegative, Within, checked
 
 SLIP = 1 / 16  # the chance of a letter to a state that no letter leaves, where there is another
 
 
+@checked
 @dataclass(frozen=True)
 class Automata(Labelling, kind="automata"):
     """Words of T = `length` letters over an automaton of the zoo [Liu2023].
@@ -39,16 +41,13 @@ class Automata(Labelling, kind="automata"):
     """
 
     automaton: str
-    length: int
-    stay: float | None = None
+    length: Count
+    stay: Annotated[NonNegative, Within(below=1)] | None = None
 
     def __post_init__(self) -> None:
-        checks.dimension("length", self.length)
         machine = named(self.automaton)
         if self.stay is None:
             return
-        if checks.nonnegative_number("stay", self.stay) >= 1:
-            raise InputError(f"stay is {self.stay}: give less than 1, or no letter does anything")
         if not _stays(machine).any():
             raise InputError(f"no letter of {machine} leaves all states as they are: omit stay")
 

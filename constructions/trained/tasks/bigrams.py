@@ -11,9 +11,11 @@ from torch import Generator, Tensor
 from constructions.trained.configuration import LEARNING, presets
 from constructions.trained.tasks.hop import COPYING
 from constructions.trained.tasks.task import Batch, TokenTask
+from theory.kinds import checked
 from theory.retrieval import ngram
 
 
+@checked
 @dataclass(frozen=True)
 class Bigrams(TokenTask, kind="bigrams"):
     """Sequences of a Markov chain of their own, with uniform (Dirichlet(1)) rows and start; wanted

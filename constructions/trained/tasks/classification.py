@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -12,23 +13,23 @@ from torch.nn.functional import cross_entropy
 
 from constructions.interface import Model
 from constructions.trained.tasks.task import Batch, Corpus
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Positive, checked
 
 STOPS = "accuracy", "loss"
 
 
+@checked
 @dataclass(frozen=True)
 class Classification(Corpus):
     """Training ends when the accuracy on all inputs of training is at least `until`, or their
     entropy at most `until`, as `stop` says."""
 
-    stop: str = "accuracy"
-    until: float = 0.99
+    stop: Literal["accuracy", "loss"] = "accuracy"
+    until: Positive = 0.99
 
     def __post_init__(self) -> None:
-        checks.one_of("stop", self.stop, STOPS)
-        if checks.positive_number("until", self.until) > 1 and self.stop == "accuracy":
+        if self.until > 1 and self.stop == "accuracy":
             raise InputError(f"until is {self.until}: give an accuracy of at most 1")
 
     @property

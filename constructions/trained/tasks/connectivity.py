@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Generator, Tensor
@@ -18,15 +19,17 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
 from constructions.trained.transformers import TransformerShape
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
 from theory.graphs import two_chain, two_clique
+from theory.kinds import Choice, Count, OpenUnit, Steps, Within, checked
 
 REACH = 3  # the distance up to which one layer can tell who is connected
 GRAPHS = "all", "within", "beyond"
 DRAWN_AGAIN = 1000  # times, before a law is refused that has hardly a graph of the kind
 
 
+@checked
 @dataclass(frozen=True)
 class Connectivity(Task, kind="connectivity"):
     """Graphs ER(n, p) with loops at all nodes, and who is connected with whom [Ye2026].
@@ -36,18 +39,13 @@ class Connectivity(Task, kind="connectivity"):
     drawn anew with every graph.
     """
 
-    n: int
-    p: float
-    graphs: str = "all"
+    n: Annotated[Count, Within(least=2)]
+    p: OpenUnit
+    graphs: Annotated[str, Choice(GRAPHS)] = "all"
 
     models = "transformer", "disentangled"
 
     def __post_init__(self) -> None:
-        if checks.dimension("n", self.n) < 2:
-            raise InputError("n is 1: give at least 2 nodes, or there is nothing to tell")
-        if not 0 < checks.nonnegative_number("p", self.p) < 1:
-            raise InputError(f"p is {self.p}: give a probability between 0 and 1, neither of them")
-        checks.one_of("graphs", self.graphs, GRAPHS)
         if self.graphs == "beyond" and self.n < REACH + 2:
             raise InputError(
                 f"{self.n} nodes have no pair beyond distance {REACH}: give at least {REACH + 2}"
@@ -59,13 +57,13 @@ class Connectivity(Task, kind="connectivity"):
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers, self.graphs]
 
-    def drawn(self, count: int, generator: Generator) -> Tensor:
+    @checked
+    def drawn(self, count: Count, generator: Generator) -> Tensor:
         """`count` graphs A (count, n, n), float32, on the generator's device.
 
         As many are drawn, again and again, until enough are of the kind.  Raises ValueError where
-        that has no end, for a count below 1, and for more than there is memory.
+        that has no end, and for more than there is memory.
         """
-        count = checks.dimension("count", count)
         machine.fits_in_memory(
             f"{count} graphs of {self.n} nodes", 16 * count * self.n**2, "give fewer"
         )
@@ -100,9 +98,9 @@ class Connectivity(Task, kind="connectivity"):
         A, R = batch
         return binary_cross_entropy_with_logits(model.run(model.interface.write(torch, A)), R)
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: Count, seed: Steps) -> Iterator[str]:
         """The share of graphs of which all pairs are right: of the task's, by kind, and of two."""
-        prompts, seed = checks.dimension("prompts", prompts), checks.step_count("seed", seed)
         A = self.drawn(prompts, Generator().manual_seed(seed))
         inside, right = within_reach(A), all_right(model, A)
         yield f"{prompts} graphs: of {share(right)} all pairs are right"

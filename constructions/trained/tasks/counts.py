@@ -26,28 +26,23 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.sketch import SketchShape, counted
 from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
-from theory import checks
+from theory.kinds import Count, NonNegative, checked
 from theory.structures import one_row_error, zipf
 
 UNTIL = 0.6
 
 
+@checked
 @dataclass(frozen=True)
 class Counts(Task, kind="counts"):
     """Streams of so many of `items`, by Zipf's law; the entropy of reading times `bonus`."""
 
-    items: int
-    stream: int
-    exponent: float = 1.2
-    bonus: float = 0.03
+    items: Count
+    stream: Count
+    exponent: NonNegative = 1.2
+    bonus: NonNegative = 0.03
 
     models = ("sketch",)
-
-    def __post_init__(self) -> None:
-        for name in ("items", "stream"):
-            checks.dimension(name, getattr(self, name))
-        for name in ("exponent", "bonus"):
-            checks.nonnegative_number(name, getattr(self, name))
 
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return []

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -27,8 +28,8 @@ from constructions.trained.models import Shape
 from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.task import Batch, Training
 from constructions.trained.transformers import TransformerShape
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, checked
 
 NAME = "scikit-learn"
 SHA256 = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
@@ -38,6 +39,7 @@ TRAININGS = "plain", "regularised", "augmented"
 SIGMA, WEIGHT = 1.0, 0.5  # of the noise, and of the term that asks answers to bear it
 
 
+@checked
 @dataclass(frozen=True)
 class Digits(Classification, kind="digits"):
     """1 297 images of 8 × 8 pixels between 0 and 1, and 500 that are held out.
@@ -50,13 +52,9 @@ class Digits(Classification, kind="digits"):
         ½ entropy(f(x)) + ½ mean (f(x + noise) − f(x))²
     """
 
-    training: str = "plain"
+    training: Annotated[str, Choice(TRAININGS)] = "plain"
 
     models = "transformer", "mlp", "cnn", "lstm"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.one_of("training", self.training, TRAININGS)
 
     @property
     def examples(self) -> tuple[Batch, Batch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Generator, Tensor
@@ -13,24 +14,20 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import Batch, Labelling
 from constructions.trained.transformers import TransformerShape
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, Within, checked
 from theory.language import conditional_entropy, even_process
 
 BOS, LONGEST = 2, 20  # the token before a word, and its symbols at most: all words are scored
 
 
+@checked
 @dataclass(frozen=True)
 class EvenProcess(Labelling, kind="even-process"):
     """Words of `length` symbols 0 and 1 in which runs of 1s between 0s are even, from the source's
     stationary law (`theory.language.even_process`).  Wanted after BOS and each symbol but the last
     is the next one."""
 
-    length: int
-
-    def __post_init__(self) -> None:
-        if checks.dimension("length", self.length) > LONGEST:
-            raise InputError(f"length is {self.length}: give at most {LONGEST}")
+    length: Annotated[Count, Within(most=LONGEST)]
 
     def form(self, shape: Shape) -> Form:
         T = self.length

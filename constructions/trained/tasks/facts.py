@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -19,33 +20,31 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import Batch, Corpus
 from constructions.trained.transformers import TransformerShape
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, Steps, Within, checked
 from theory.language import Levels, fact_strings
 from theory.language.documents import numbers
 
 MOST = 2**26  # strings, all of which are scored
 
 
+@checked
 @dataclass(frozen=True)
 class Facts(Corpus, kind="facts"):
     """A name of k = `digits` digits to `base`, and its value: b^k facts among b^{2k} strings, of
     which `documents` are drawn uniformly, both by the seed `world`.  Wanted after BOS and each
     letter but the last is the next letter."""
 
-    base: int
-    digits: int
-    documents: int
-    world: int = 0
+    base: Annotated[Count, Within(least=2)]
+    digits: Annotated[Count, Within(most=13)]
+    documents: Count
+    world: Steps = 0
 
     def __post_init__(self) -> None:
-        for name in ("base", "digits", "documents"):
-            checks.dimension(name, getattr(self, name))
-        checks.step_count("world", self.world)
-        if self.base < 2 or self.digits > 13 or self.base ** (2 * self.digits) > MOST:
+        if self.base ** (2 * self.digits) > MOST:
             raise InputError(
-                f"there are {self.base}^{2 * self.digits} strings: give a base of at least 2 and "
-                f"at most 2^26 strings, as all are scored"
+                f"there are {self.base}^{2 * self.digits} strings: give at most 2^26, "
+                "as all are scored"
             )
 
     @property

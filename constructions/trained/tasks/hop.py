@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Generator, Tensor
@@ -11,24 +12,16 @@ from torch.nn.functional import pad
 from constructions.trained.configuration import LEARNING, presets
 from constructions.trained.tasks.task import Batch, TokenTask
 from constructions.trained.transformers import TransformerShape
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import Count, Within, checked
 
 
+@checked
 @dataclass(frozen=True)
 class Hop(TokenTask, kind="hop"):
     """Uniform random tokens; wanted at each position is the token that k hops lead to, a hop being
     to what followed the latest earlier copy of a token [Sanford2024], where so many can be made."""
 
-    k: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if checks.dimension("k", self.k) > self.length:
-            raise InputError(
-                f"k is {self.k}, but among {self.length} tokens {self.length} hops lead as far as "
-                f"any more: give k from 1 to {self.length}"
-            )
+    k: Annotated[Count, Within(most="length")] = 1  # more hops lead no further
 
     def sequences(self, count: int, generator: Generator) -> Batch:
         size, device = (count, self.length), generator.device

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Generator, Tensor
@@ -14,23 +15,23 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Batch, Corpus, Labelling
-from theory import checks
-from theory.arithmetic.modular_margin import checked_modulus
+from theory.arithmetic.congruence import odd_modulus
+from theory.kinds import Count, NonNegative, Within, checked
 
 
+@checked
 @dataclass(frozen=True)
 class ModularAddition(Corpus, Labelling, kind="modular"):
     """a + b mod p for all pairs; what is lowered is the entropy + penalty · Σ_i ‖θ_i‖³ over neurons
     θ_i = (u_i, v_i, w_i), whose cubes are those of the normalised margin [Morwani2023]."""
 
-    p: int
-    penalty: float
+    p: Annotated[Count, Within(least=3)]
+    penalty: NonNegative
 
     models = ("quadratic",)
 
     def __post_init__(self) -> None:
-        checked_modulus(self.p)
-        checks.nonnegative_number("penalty", self.penalty)
+        odd_modulus(self.p)
 
     def form(self, shape: Shape) -> Form:
         return Form(Sums(self.p, self.p, None), self.p + 1, self.p)

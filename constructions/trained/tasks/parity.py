@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
@@ -18,24 +19,23 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TransformerShape
-from theory import checks
+from theory.kinds import Count, Steps, checked
 from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes
 
 
+@checked
 @dataclass(frozen=True)
 class Parity(Labelling, kind="parity"):
     """Uniform words of `d` letters 0 and 1; wanted is the parity of `k` of them, which the seed
     `world` draws.  With `say` = "steps" the nodes of a tree over them are written and wanted one
     after the other, the last of them the parity [KimSuzuki2025]; with "answer" the parity alone."""
 
-    d: int
-    k: int
-    say: str = "steps"
-    world: int = 0
+    d: Count
+    k: Count
+    say: Literal["steps", "answer"] = "steps"
+    world: Steps = 0
 
     def __post_init__(self) -> None:
-        checks.step_count("world", self.world)
-        checks.one_of("say", self.say, ("steps", "answer"))
         tree_sizes(self.d, self.k)
 
     @cached_property

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -24,8 +25,8 @@ from constructions.trained.lstm import LSTMShape
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Curriculum, Task, Training
 from constructions.trained.transformers import TransformerShape
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, NonNegative, checked
 from theory.regression import PrefixSpectrum, gaussian_prompts, ill_conditioned_prompts
 
 LARGE = 100.0  # the large eigenvalues of the ill-conditioned task
@@ -33,6 +34,7 @@ NOISE = 1e-6, 1e6  # what float32 can add to labels of about √d
 QUERIES = 8  # for the same examples, where a model answers queries only
 
 
+@checked
 @dataclass(frozen=True)
 class Regression(Task, kind="regression"):
     """In-context linear regression: y_t = ⟨w, x_t⟩ + noise·ε_t for t = 1 … points [Garg2022].
@@ -41,20 +43,17 @@ class Regression(Task, kind="regression"):
     eigenvalues 100 and else 1, in a random basis of each prompt's own [Fu2024].
     """
 
-    d: int
-    points: int
-    covariance: str = "isotropic"
-    noise: float = 0.0
+    d: Count
+    points: Count
+    covariance: Literal["isotropic", "ill-conditioned"] = "isotropic"
+    noise: NonNegative = 0.0
 
     models = "transformer", "lstm"
     taught = True
 
     def __post_init__(self) -> None:
-        checks.dimension("d", self.d)
-        checks.dimension("points", self.points)
-        checks.one_of("covariance", self.covariance, ("isotropic", "ill-conditioned"))
         low, high = NOISE
-        if checks.nonnegative_number("noise", self.noise) and not low <= self.noise <= high:
+        if self.noise and not low <= self.noise <= high:
             raise InputError(f"noise is {self.noise}: give 0, or a number from {low:g} to {high:g}")
 
     @property

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log2
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -34,8 +34,8 @@ from constructions.trained.relaxed_sort import RELAXED
 from constructions.trained.tasks.digits import DIGITS
 from constructions.trained.tasks.laws import LAWS, PIXELS, Drawn, Sets, frequencies
 from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, Count, NonNegative, Steps, checked
 from theory.structures import (
     accuracy_by_lookup,
     binary_accuracy,
@@ -56,6 +56,7 @@ SCALE = 1000.0  # a unit for numbers of the hard distribution
 SAMPLED, UNTIL = 0.2, 0.6
 
 
+@checked
 @dataclass(frozen=True)
 class Search(Task, kind="search"):
     """N `points` of d coordinates in cells, M `lookups`; a step's batch are sets of points, with so
@@ -63,27 +64,20 @@ class Search(Task, kind="search"):
     entropy at first.  If it `compares`, the query networks see signs of q − x and no numbers.
     There may be so many `extra` cells."""
 
-    points: int
-    lookups: int
-    law: str = "uniform"
-    objective: str = "each"
-    queries: int = 16
-    paths: int = 1
-    d: int = 1
+    points: Count
+    lookups: Count
+    law: Annotated[str, Choice(tuple(LAWS))] = "uniform"
+    objective: Annotated[str, Choice(OBJECTIVES)] = "each"
+    queries: Count = 16
+    paths: Count = 1
+    d: Count = 1
     compares: bool = False
-    extra: int = 0
-    bonus: float = 0.02
+    extra: Steps = 0
+    bonus: NonNegative = 0.02
 
     models = ("lookup",)
 
     def __post_init__(self) -> None:
-        for name in ("points", "lookups", "queries", "paths", "d"):
-            checks.dimension(name, getattr(self, name))
-        checks.step_count("extra", self.extra)
-        checks.nonnegative_number("bonus", self.bonus)
-        checks.one_of("law", self.law, tuple(LAWS))
-        checks.one_of("objective", self.objective, OBJECTIVES)
-        checks.truth("compares", self.compares)
         if (self.objective == "final") != (self.paths > 1):
             raise InputError(
                 f"paths is {self.paths}: give 1 for the objective each, and at least 2 for final, "

@@ -21,7 +21,7 @@ from constructions.interface import Model
 from constructions.tokens import Tokens
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from theory import checks
+from theory.kinds import Count, checked
 
 Batch = tuple[Tensor, ...]
 CHUNK = 250  # prompts that are measured at once
@@ -52,18 +52,15 @@ class Training(Protocol):
         """The seed of the run."""
 
 
+@checked
 @dataclass(frozen=True)
 class Curriculum:
     """From `d` coordinates and `points` points, one coordinate and two points more every so many
     steps, up to the task's [Garg2022]."""
 
-    d: int
-    points: int
-    every: int
-
-    def __post_init__(self) -> None:
-        for name in ("d", "points", "every"):
-            checks.dimension(name, getattr(self, name))
+    d: Count
+    points: Count
+    every: Count
 
     def reached(self, step: int) -> tuple[int, int]:
         """Coordinates and points at a step, were there no end to them."""
@@ -149,16 +146,13 @@ class Labelling(Task):
         yield self.best(tokens, wanted)
 
 
+@checked
 @dataclass(frozen=True)
 class TokenTask(Labelling):
     """Sequences of `length` tokens, where tokens are wanted."""
 
-    vocabulary_size: int
-    length: int
-
-    def __post_init__(self) -> None:
-        for name in ("vocabulary_size", "length"):
-            checks.dimension(name, getattr(self, name))
+    vocabulary_size: Count
+    length: Count
 
     def form(self, shape: Shape) -> Form:
         V, T = self.vocabulary_size, self.length

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -22,8 +23,8 @@ from constructions.trained.models import Shape
 from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.task import Batch
 from constructions.trained.transformers import TransformerShape
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Choice, checked
 
 TOPICS = "specialnames", "compound", "types", "formatstrings", "string-methods", "typesseq"
 SHA256 = "b51a502246fbd12d3037c0d6a5639c352c2dab347fd51d604b8d34a3de628432"
@@ -33,6 +34,7 @@ TRAINED = 0.8  # of the inputs; the others are held out
 READ = {"token": FIRST, "last": LAST, "mean": ALL}
 
 
+@checked
 @dataclass(frozen=True)
 class Text(Classification, kind="text"):
     """1 892 windows of 16 words, one after the other through the six longest topics; 80 % of them
@@ -43,13 +45,9 @@ class Text(Classification, kind="text"):
     mean.  Windows begin anywhere in the texts, so that no place in them is favoured.
     """
 
-    read: str = "token"
+    read: Annotated[str, Choice(tuple(READ))] = "token"
 
     models = "transformer", "lstm"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.one_of("read", self.read, tuple(READ))
 
     @property
     def examples(self) -> tuple[Batch, Batch]:

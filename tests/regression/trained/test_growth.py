@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from constructions.trained.tasks.regression import Regression
-from theory.regression import gaussian_prompts
+from theory.regression import gaussian_prompts, growth_of, matching_steps
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
@@ -16,8 +16,6 @@ from verify.regression.trained.similarities import (
     Table,
     Tables,
     growth,
-    growth_of,
-    matching,
 )
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
@@ -31,9 +29,9 @@ def probed_layers(p, said):
 def test_matching_and_growth():
     steps = np.array([1, 2, 4, 8])
     table = np.array([[0.9, 0.1, 0, 0], [0.1, 0.9, 0, 0], [0, 0, 0.9, 0.9], [0, 0, 0.1, 0.1]])
-    assert matching(steps, table).tolist() == [1, 2, 4]
+    assert matching_steps(steps, table).tolist() == [1, 2, 4]
     fallen = np.array([[0.9, 0, 0, 0.9], [0, 0.9, 0, 0], [0, 0, 0.9, 0], [0, 0, 0, 0]])
-    assert matching(steps, fallen).tolist() == [1, 2, 4, 1]
+    assert matching_steps(steps, fallen).tolist() == [1, 2, 4, 1]
     likeness = Likeness("a", steps, np.array([0.5, 0.985, 0.99, 0.7])[:, None, None])
     assert (likeness.best, likeness.last) == (4, 0.99)
     for values, kind in (

@@ -1,7 +1,6 @@
-"""Claims on the shipped checkpoints: untrained models of their shapes do not pass.
+"""Claims on the shipped checkpoints: untrained models do not pass, and others are rejected.
 
-What they find of the models is on record: `verify all` compares it, and so does the test of
-conformance at quick sizes.
+What the models show is on record; `verify all` and the test of conformance compare it.
 """
 
 import pytest
@@ -52,7 +51,7 @@ def test_untrained_models_do_not_pass(name, monkeypatch, random_probed):
 
     original = Probed.of
     monkeypatch.setattr(Probed, "of", probed)
-    monkeypatch.setattr("constructions.trained.load", random)
+    monkeypatch.setattr("verify.evidence.checkpoints.load", random)
     claim, options = CLAIMS[name]
     few = {**options, "samples": 200}
     assert claim.verdict(Run(seed=1, quick=True), **few) is not Verdict.HOLDS

@@ -9,7 +9,7 @@ from verify.regression.trained.similarities import Likeness
 
 
 @pytest.mark.parametrize(("least", "extend"), [(0.41, "neither"), (0.39, "min"), (-0.5, "min")])
-def test_a_colour_bar_says_where_similarities_are_below_it(least, extend, tmp_path, monkeypatch):
+def test_a_colour_bar_says_where_similarities_are_below_it(least, extend, monkeypatch):
     drawn = []
     original = matplotlib.figure.Figure.colorbar
 
@@ -22,5 +22,5 @@ def test_a_colour_bar_says_where_similarities_are_below_it(least, extend, tmp_pa
     other = Likeness(
         "b", np.array([1, 2]), np.array([0.9, least])[:, None, None] * np.ones(3)[:, None]
     )
-    weights_picture(tmp_path / "picture.png", {"model": (high, other)})
+    weights_picture({"model": (high, other)})
     assert [each.extend for each in drawn] == ["neither", extend]

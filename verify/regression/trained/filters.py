@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from theory.regression import error_cosines
+from theory.regression import Start, error_cosines, growth_of
 from theory.regression.filters import Filter, fitted_filter, fitted_ridge, unfiltered
 from verify.evidence.statistics import BY, ERRORS, Mean, above, below, estimated, sign_of
 from verify.finding import Finding, Verdict, at_most
 from verify.regression.trained.probes import Probed
-from verify.regression.trained.similarities import Tables, growth_of
+from verify.regression.trained.similarities import Tables
 
 GROUPS = 8  # of prompts that are left out in turn
 BETWEEN = 1.5  # of p, 2 for Newton from αS and 1 for gradient descent and for Newton from αI
@@ -92,7 +92,7 @@ def planted(probed: Probed) -> Finding:
     """That the fit finds algorithms again that are put in the place of a layer."""
     algorithms, off = probed.algorithms, []
     for name, (power, steps) in PLANTED.items():
-        start = "gram" if name.endswith("S") else "identity"
+        start: Start = "gram" if name.endswith("S") else "identity"
         errors = Errors.of(probed, algorithms.newton(steps, start))
         for layer, k in enumerate(steps):
             found = errors.fitted(layer)

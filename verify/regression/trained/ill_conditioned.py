@@ -13,7 +13,6 @@ from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import agreeing, resampled
 from verify.finding import Finding, at_least, labelled
 from verify.regression.trained.options import TRANSFORMER, Samples
-from verify.regression.trained.pictures import similarities_picture
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import beside_published, cells, published
 from verify.regression.trained.similarities import DESCENT_STEPS, Likeness, Tables, closer
@@ -22,7 +21,7 @@ TIMES = 10  # as many gradient steps as Newton steps
 WANTED = f"gradient descent at least {TIMES} times as many"
 
 
-@claim(source="[Fu2024]", draws=True)
+@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:similarities_picture")
 def ill_conditioned(
     run: Run,
     *,
@@ -53,8 +52,7 @@ def ill_conditioned(
         yield from labelled(trained.name, last_layer)
         if beside_published(trained, "ill-conditioned"):
             yield from labelled(trained.name, cells(tables, "ill_conditioned"))
-    if run.plot:
-        similarities_picture(run.plot, found, "ill_conditioned")
+    run.draw(found, "ill_conditioned")
 
 
 def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:

@@ -18,7 +18,6 @@ from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, above, estimated, sign_of
 from verify.finding import Finding, Verdict, at_least, labelled
 from verify.regression.trained.options import TRANSFORMER, Checkpoint
-from verify.regression.trained.pictures import weights_picture
 from verify.regression.trained.predictors import FACTORS, prompts_of
 from verify.regression.trained.probes import fitted_read_outs, read
 from verify.regression.trained.similarities import (
@@ -33,7 +32,7 @@ QUERIES = 10  # after the same examples, for each coordinate
 QUICK = 20, 4  # so many prompts at most, and queries, at quick sizes
 
 
-@claim(source="[Fu2024]", draws=True)
+@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:weights_picture")
 def induced(
     run: Run,
     *,
@@ -55,8 +54,7 @@ def induced(
         yield from labelled(trained.name, [linear_in_the_query(asked)])
         yield from labelled(trained.name, like_those_of_newton(run, asked))
         found[trained.name] = asked.newton, asked.gradient_descent
-    if run.plot:
-        weights_picture(run.plot, found)
+    run.draw(found)
 
 
 def linear_in_the_query(asked: Asked) -> Finding:

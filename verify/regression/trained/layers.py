@@ -10,12 +10,11 @@ from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, NOTHING, above, below, estimated
 from verify.finding import Finding, labelled
 from verify.regression.trained.options import TRANSFORMER, Checkpoint, Samples
-from verify.regression.trained.pictures import layers_picture
 from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
 
 
-@claim(source="[Fu2024]", draws=True)
+@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:layers_picture")
 def layers(
     run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:
@@ -29,8 +28,7 @@ def layers(
     for trained in models_of(checkpoint, TRANSFORMER):
         probed.append(Probed.of(run, trained, samples))
         yield from labelled(trained.name, [*falls(probed[-1]), own_read_out(probed[-1])])
-    if run.plot:
-        layers_picture(run.plot, probed)
+    run.draw(probed)
 
 
 def falls(probed: Probed) -> Iterator[Finding]:

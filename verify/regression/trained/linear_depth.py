@@ -14,7 +14,6 @@ from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, LEVEL, NOTHING, agreeing, below, estimated, resampled
 from verify.finding import Finding, labelled
 from verify.regression.trained.options import LINEAR
-from verify.regression.trained.pictures import terms_picture
 from verify.regression.trained.predictors import answers_of, prompts_of
 
 DEPTHS = (1, 2, 3, 4)
@@ -23,7 +22,10 @@ LARGEST = 3.0  # eigenvalue of S/n on the prompts that are looked at
 CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # of 10⁴ prompts 73 %, 97 %, all but 30, and all but a few
 
 
-@claim(source="[Ahn2023]; the least errors: theory/regression/least_errors.py", draws=True)
+@claim(
+    source="[Ahn2023]; the least errors: theory/regression/least_errors.py",
+    picture="verify.regression.trained.pictures:terms_picture",
+)
 def linear_depth(
     run: Run, *, samples: Annotated[int, option("fresh prompts", min=100)] = 10_000
 ) -> Iterator[Finding]:
@@ -66,7 +68,7 @@ def linear_depth(
             yield from labelled(trained.name, found)
     if run.plot:
         built = [best_descent(shown, tripled_and_most(depth)[1])[1] for depth in DEPTHS]
-        terms_picture(run.plot, errors, best[LARGEST], built)
+        run.draw(errors, best[LARGEST], built)
 
 
 def tripled_and_most(depth: int) -> tuple[int, int]:

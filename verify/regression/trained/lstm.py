@@ -8,6 +8,7 @@ from itertools import product
 from typing import Annotated
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from theory.checks import InputError
 from theory.regression import error_cosines
@@ -24,7 +25,6 @@ from verify.evidence.statistics import (
 )
 from verify.finding import Finding, Verdict, labelled
 from verify.regression.trained.options import LSTM, TRANSFORMER, Samples
-from verify.regression.trained.pictures import forgetting_picture
 from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
 
@@ -33,7 +33,7 @@ POWERS = {"Newton": 2, "gradient descent": 1}  # p of their residual filters (1 
 DOUBLINGS, NEARBY = 16, 1 / 16  # log₂ m, at most; and what it is varied by
 
 
-@claim(source="[Fu2024]", draws=True)
+@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:forgetting_picture")
 def lstm(
     run: Run,
     *,
@@ -76,8 +76,7 @@ def lstm(
         yield from nearer({name: cosines[name] for name in names})
         yield from forgets({name: errors[name] for name in names})
     yield from together
-    if run.plot:
-        forgetting_picture(run.plot, errors)
+    run.draw(errors)
 
 
 def like_online(own: Probed) -> Iterator[Finding]:
@@ -107,7 +106,6 @@ def at_error_of(
     That m is known from these prompts only: by how much each of them moves it stands in its
     similarity, to first order, which leaves the mean as it is and makes its error the right one.
     """
-    from scipy.optimize import minimize_scalar
 
     def at(doublings: float) -> tuple[np.ndarray, np.ndarray]:
         rule = own.algorithms.filtered(power, doublings)

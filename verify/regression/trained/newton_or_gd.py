@@ -12,13 +12,12 @@ from verify.finding import Finding, equal, labelled
 from verify.regression.algorithms import gradient_descent, identity, newton
 from verify.regression.trained.filters import filters, over_seeds
 from verify.regression.trained.options import TRANSFORMER, Checkpoint, Samples
-from verify.regression.trained.pictures import similarities_picture
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import beside_published, cells, growth_in_published_tables
 from verify.regression.trained.similarities import CONDITIONS, EXPECTED, Tables, closer, growth
 
 
-@claim(source="[Fu2024]", draws=True)
+@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:similarities_picture")
 def newton_or_gd(
     run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:
@@ -51,8 +50,7 @@ def newton_or_gd(
         if beside_published(trained, "isotropic"):
             yield from labelled(trained.name, cells(tables, "isotropic"))
     yield from over_seeds(powers)
-    if run.plot:
-        similarities_picture(run.plot, found, "isotropic")
+    run.draw(found, "isotropic")
 
 
 def same_polynomials(run: Run) -> Finding:

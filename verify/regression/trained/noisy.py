@@ -15,13 +15,12 @@ from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, agreeing, estimated, resampled, sign_of
 from verify.finding import Finding, Verdict, labelled
 from verify.regression.trained.options import QUICK, TRANSFORMER, Samples
-from verify.regression.trained.pictures import penalties_picture
 from verify.regression.trained.predictors import Algorithms, predictions_of, prompts_of
 
 POWERS = np.arange(-6, 7)  # penalties are noise² times 2 to these
 
 
-@claim(source="[Akyurek2022]", draws=True)
+@claim(source="[Akyurek2022]", picture="verify.regression.trained.pictures:penalties_picture")
 def noisy(
     run: Run,
     *,
@@ -54,8 +53,7 @@ def noisy(
         squares[trained.name] = apart.mean(-1)
         found = [as_good(said, algorithms.labels, ridge)] if own else []
         yield from labelled(trained.name, [*found, nearest(run, noise, apart, own=own)])
-    if run.plot:
-        penalties_picture(run.plot, penalties, noise, squares)
+    run.draw(penalties, noise, squares)
 
 
 def refuse_other_prompts(trained: Trained, others: list[Trained]) -> None:

@@ -1,37 +1,35 @@
-"""The pictures of the claims: each is saved to `path`, whose ending says the format."""
+"""The pictures of the claims: each function returns a figure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.patches import Rectangle
 
-from verify.regression.pictures import saved
+from verify.regression.pictures import panels_of
 from verify.regression.trained.predictors import labels_of
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import published
 from verify.regression.trained.similarities import Likeness, Tables
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
 Named = Mapping[str, np.ndarray]
 LEAST = 0.4  # similarity that has a colour of its own; a colour bar says where some are below
 
 
-def layers_picture(path: Path, probed: Sequence[Probed]) -> None:
+def layers_picture(probed: Sequence[Probed]) -> Figure:
     """The error of every layer; and of the first model's layers by the number of examples."""
-    from matplotlib import colormaps
-
     some = probed[0]
     labels = labels_of(some.prompts)
 
     def by_prefix(predictions: np.ndarray) -> np.ndarray:
         return np.asarray(((predictions - labels) ** 2).mean(0) / some.variance)
 
-    with saved(path, 11, 4.3, columns=2) as (left, right):
+    with panels_of(11, 4.3, columns=2) as (figure, (left, right)):
         for each in probed:
             errors = each.errors.mean(-1)
             left.plot(range(len(errors)), errors, "o-", label=each.trained.name, lw=1.3, ms=4)
@@ -43,54 +41,56 @@ def layers_picture(path: Path, probed: Sequence[Probed]) -> None:
             right.plot(by_prefix(predictions), color=colour, lw=1.3, label=label)
         right.plot(by_prefix(some.bayes), "k--", lw=1, label="best possible")
         right.set(xlabel="examples before", title=some.trained.name)
+    return figure
 
 
-def similarities_picture(path: Path, tables: Mapping[str, Tables], prompts: str) -> None:
+def similarities_picture(tables: Mapping[str, Tables], prompts: str) -> Figure:
     """Heat maps of each model, Newton beside gradient descent, and the `published` ones last."""
     theirs = published(prompts)
     rows = [
         (name, each.newton, _doublings(each.gradient_descent, theirs[1].steps))
         for name, each in tables.items()
     ]
-    _heat_maps(path, [*rows, ("published, d = 20", *theirs)], "similarity of errors")
+    return _heat_maps([*rows, ("published, d = 20", *theirs)], "similarity of errors")
 
 
-def weights_picture(path: Path, found: Mapping[str, tuple[Likeness, Likeness]]) -> None:
+def weights_picture(found: Mapping[str, tuple[Likeness, Likeness]]) -> Figure:
     """Heat maps of the similarity of weights, Newton's beside those of gradient descent."""
     rows = [(name, newton, _doublings(descent)) for name, (newton, descent) in found.items()]
-    _heat_maps(path, rows, "similarity of weights")
+    return _heat_maps(rows, "similarity of weights")
 
 
-def penalties_picture(path: Path, penalties: np.ndarray, noise: float, squares: Named) -> None:
+def penalties_picture(penalties: np.ndarray, noise: float, squares: Named) -> Figure:
     """How far each model is from ridge regression, by its penalty."""
-    with saved(path, 6.5, 4.3) as (panel,):
+    with panels_of(6.5, 4.3) as (figure, (panel,)):
         for name, each in squares.items():
             panel.plot(penalties, each, "o-", lw=1.3, ms=4, label=name)
         panel.axvline(noise**2, color="k", lw=1, ls="--", label="the variance of the noise")
         panel.set(xlabel="penalty of ridge regression", ylabel="mean squared difference")
         panel.set(xscale="log", yscale="log")
+    return figure
 
 
-def forgetting_picture(path: Path, errors: Named) -> None:
+def forgetting_picture(errors: Named) -> Figure:
     """The error at an example asked again, against how many came after it."""
-    with saved(path, 6.5, 4.3) as (panel,):
+    with panels_of(6.5, 4.3) as (figure, (panel,)):
         for name, each in errors.items():
             mean, spread = each.mean(-1), 2 * each.std(-1, ddof=1) / np.sqrt(each.shape[-1])
             panel.errorbar(range(len(each)), mean, yerr=spread, fmt="o-", lw=1.3, label=name)
         panel.set(xlabel="examples after it", ylabel="squared error / variance of a label")
         panel.set_ylim(0, 1.25 * max(float(each.mean(-1).max()) for each in errors.values()))
+    return figure
 
 
 def terms_picture(
-    path: Path,
     trained: Sequence[tuple[int, tuple[int, int], float]],
     best: np.ndarray,
     built: Sequence[float],
-) -> None:
+) -> Figure:
     """The mean squared error of the best polynomial by its terms, of every trained model of L
     layers, a line at its error, from 3^(L−1) terms to the most there can be, and of the ladder of
     gradient steps, which has as many."""
-    with saved(path, 7, 4.6) as (panel,):
+    with panels_of(7, 4.6) as (figure, (panel,)):
         label = "best polynomial of so many terms"
         panel.plot(range(1, len(best) + 1), best, "k.-", lw=1, label=label)
         named = set[int]()
@@ -102,6 +102,7 @@ def terms_picture(
         most = [(3**L - 1) // 2 for L in range(1, len(built) + 1)]
         panel.plot(most, built, "s--", color="0.5", ms=5, label="built ladder of L layers")
         panel.set(xscale="log", yscale="log", xlabel="terms", ylabel="mean squared error")
+    return figure
 
 
 def _doublings(descent: Likeness, also: np.ndarray | tuple[int, ...] = ()) -> Likeness:
@@ -111,24 +112,20 @@ def _doublings(descent: Likeness, also: np.ndarray | tuple[int, ...] = ()) -> Li
     return Likeness(descent.algorithm, steps[kept], descent.alike[kept])
 
 
-def _heat_maps(path: Path, rows: Sequence[tuple[str, Likeness, Likeness]], label: str) -> None:
+def _heat_maps(rows: Sequence[tuple[str, Likeness, Likeness]], label: str) -> Figure:
     """Newton's and that of gradient descent in a row; of the steps shown the best is framed."""
-    from matplotlib.figure import Figure
-
     heights = [max(4.0, *(0.17 * len(each.steps) for each in both)) for _, *both in rows]
-    figure = Figure(figsize=(13, sum(heights)), layout="constrained")
+    figure = Figure(figsize=(13, sum(heights)))
     panels = figure.subplots(len(rows), 2, squeeze=False, height_ratios=heights)
     for (name, *both), row_panels in zip(rows, panels, strict=True):
         for each, panel in zip(both, row_panels, strict=True):
             shown = _heat_map(panel, f"{name}: {each.algorithm}", each.steps, each.mean)
             extend = "min" if each.mean.min() < LEAST else "neither"
             figure.colorbar(shown, ax=panel, label=label, extend=extend)
-    figure.savefig(path, dpi=130)
+    return figure
 
 
 def _heat_map(panel: Axes, title: str, steps: np.ndarray, mean: np.ndarray) -> AxesImage:
-    from matplotlib.patches import Rectangle
-
     shown = panel.imshow(mean, cmap="viridis", aspect="auto", vmin=LEAST, vmax=1)
     rows, columns = mean.shape
     for layer, best in enumerate(mean.argmax(axis=0)):

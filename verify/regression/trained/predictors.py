@@ -7,21 +7,20 @@ query) from the first t.  Algorithms take every prefix as a problem of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from constructions.trained.tasks.regression import Regression
 from theory.regression import (
     PrefixSpectrum,
     Prompts,
+    Start,
     filter_residual,
     gaussian_prompts,
     ill_conditioned_prompts,
     online_gradient_descent_iterates,
 )
-
-if TYPE_CHECKING:
-    from constructions.trained.tasks.regression import Regression
 
 Predictor = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 """Called with examples x (m, n, d), y (m, n) and queries (m, d), as all regression methods are."""
@@ -80,7 +79,7 @@ class Algorithms:
         self.prompts, self.labels = p, labels_of(p)
         self.spectrum = PrefixSpectrum(p.x, p.y, p.x_query)
 
-    def newton(self, steps: Iterable[int], start: str = "gram") -> np.ndarray:
+    def newton(self, steps: Iterable[int], start: Start = "gram") -> np.ndarray:
         """Iterative Newton from αS, α = 1/λmax² of each prefix, or from αI, α = 1/λmax."""
         power = 2 if start == "gram" else 1
         return self.spectrum.newton(steps, 1 / self.spectrum.largest**power, start)

@@ -10,18 +10,14 @@ from importlib.resources import files
 
 import numpy as np
 
+from theory.regression.growth import LAWS, by_chance, growth_of, matching_steps, straightness
 from verify.evidence.checkpoints import Trained
 from verify.evidence.statistics import BY, ERRORS, sign_of
 from verify.finding import Finding, Verdict, same
 from verify.regression.trained.similarities import (
     EXPECTED,
-    LAWS,
     Likeness,
     Tables,
-    by_chance,
-    growth_of,
-    matching,
-    straightness,
 )
 
 BETWEEN_SEEDS = 0.017
@@ -78,7 +74,7 @@ def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
 def growth_in_published_tables() -> Iterator[Finding]:
     """Linear for Newton, exponential for gradient descent."""
     for each, wanted in zip(published("isotropic"), EXPECTED.values(), strict=True):
-        steps = matching(each.steps, each.mean)
+        steps = matching_steps(each.steps, each.mean)
         law, straight = growth_of(steps), straightness(steps[None])[0]
         at = LAWS.index(wanted)
         found = same(

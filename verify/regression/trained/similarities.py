@@ -7,12 +7,11 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from theory.regression import error_cosines, error_distances
+from theory.regression import error_cosines, error_distances, growth_of, matching_steps
 from verify.claim import Run
 from verify.evidence.statistics import BY, LEVEL, above, agreeing, estimated, resampled
 from verify.finding import Finding, Verdict
@@ -25,8 +24,6 @@ DESCENT_STEPS = (*range(65), *(round(2 ** (i / 4)) for i in range(25, 65)))
 MOMENTUM_STEPS = (0, *sorted({round(2 ** (i / 6)) for i in range(49)}))  # up to 256
 CONDITIONS = (10, 30, 100)
 """λmax/smallest of the Chebyshev semi-iteration that are tried: steps with the best momentum."""
-LAWS = ("linear", "quadratic", "cubic", "exponential", "logarithmic")
-CHANCE, MOST = 0.05, 100.0  # random sequences that may be as straight; their largest number
 EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
 """How the steps of each algorithm grow that match the layers of a transformer."""
 
@@ -148,61 +145,6 @@ def closer(tables: Tables, published: str) -> Finding:
     )
 
 
-def matching(steps: np.ndarray, similarity: np.ndarray) -> np.ndarray:
-    """The steps that match each layer best, up to the first layer that matches the most.
-
-    A plateau begins there.  If later layers match fewer than the one before it, all layers count.
-    """
-    best = steps[similarity.argmax(axis=0)]
-    top = int(best.argmax())
-    plateau = best[top:].min() >= best[max(top - 1, 0)]
-    return best[: top + 1] if plateau else best
-
-
-def growth_of(steps: np.ndarray) -> str:
-    """How steps by layer grow: "linear", "quadratic", "cubic", "exponential", "logarithmic",
-    "unclear", or "none".
-
-    The law under which they are straightest against the layer: as they are, their square or cube
-    roots, their logarithms, or as they are against the logarithm of the layer.  Unclear if that is
-    no straighter than the straightest of 19 in 20 random increasing sequences of as many numbers,
-    or if there are fewer than four different ones.  None if they fall from a layer to the next, or
-    are all the same.
-    """
-    if (np.diff(steps) < 0).any() or len(np.unique(steps)) == 1:
-        return "none"
-    if len(np.unique(steps)) < 4:
-        return "unclear"
-    straight = straightness(np.asarray(steps, dtype=np.float64)[None])[0]
-    return LAWS[int(straight.argmax())] if straight.max() > by_chance(len(steps)) else "unclear"
-
-
-def straightness(steps: np.ndarray) -> np.ndarray:
-    """Correlations with the layer, for sequences (count, layers) and each of `LAWS`, (count, 5)."""
-    layer = np.arange(1.0, steps.shape[-1] + 1)
-    seen = (
-        (steps, layer),
-        (np.sqrt(steps), layer),
-        (np.cbrt(steps), layer),
-        (np.log(np.maximum(steps, 0.5)), layer),  # no step counts as half a step
-        (steps, np.log(layer)),
-    )
-
-    def correlation(values: np.ndarray, against: np.ndarray) -> np.ndarray:
-        a, b = values - values.mean(-1, keepdims=True), against - against.mean()
-        length = np.sqrt((a * a).sum(-1) * (b @ b))
-        return np.divide(a @ b, length, out=np.zeros_like(length), where=length > 0)
-
-    return np.stack([correlation(*each) for each in seen], axis=-1)
-
-
-@cache
-def by_chance(layers: int) -> float:
-    """The straightness, under the best law, that 19 of 20 sorted uniform draws stay below."""
-    sequences = np.sort(np.random.default_rng(0).uniform(1, MOST, (10_000, layers)), axis=-1)
-    return float(np.quantile(straightness(sequences).max(-1), 1 - CHANCE))
-
-
 def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Finding:
     """That the steps that are most alike have the growth that is wanted.
 
@@ -211,7 +153,7 @@ def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Fin
     """
     again = resampled(run.rng, likeness.alike)
     # Most sets match the same steps.
-    matched = Counter(tuple(matching(likeness.steps, means)) for means in again)
+    matched = Counter(tuple(matching_steps(likeness.steps, means)) for means in again)
     laws = Counter[str]()
     for steps, count in matched.items():
         laws[growth_of(np.array(steps))] += count

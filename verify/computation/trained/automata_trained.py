@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.trained import configuration_of, shipped, untrained
 from verify.claim import Run, claim, option
-from verify.computation.last_letters import LETTERS, by_last_letters
-from verify.computation.looks import Words, answers
-from verify.computation.mechanisms import (
+from verify.computation.trained.last_letters import LETTERS, by_last_letters
+from verify.computation.trained.looks import Words, answers
+from verify.computation.trained.mechanisms import (
     COUNTERS,
     DOUBLING,
     FEW,
@@ -32,7 +33,10 @@ TABLE = 5000  # other words, from which the table of last letters is learned
 QUICK = 40, 150, 40  # words of a quick run, those to fit and those to choose on
 
 
-@claim(source="[Liu2023]; the built models: constructions/computation/shortcut.py", draws=True)
+@claim(
+    source="[Liu2023]; the built models: constructions/computation/shortcut.py",
+    picture="verify.computation.trained.automata_trained_picture:draw",
+)
 def automata_trained(
     run: Run,
     *,
@@ -60,8 +64,6 @@ def automata_trained(
     doubling  after layer l = 1 … 4 it is read off the stream, at letter T, where the last 2^l
               letters send every state.
     """
-    from constructions.trained import configuration_of, shipped, untrained
-
     names = [name for name in shipped() if name.startswith(PREFIX)]
     names, subjects = names if checkpoint is None else seeds_of(checkpoint), dict[str, Subject]()
     size = (min(words, QUICK[0]), *QUICK[1:]) if run.quick else (words,)
@@ -75,10 +77,7 @@ def automata_trained(
             rng = np.random.default_rng((run.seed, made.seed))
             subjects[label] = subject = Subject(model, null, task, rng, *size)
             yield from labelled(label, findings_of(subject))
-    if run.plot:
-        from verify.computation.automata_trained_picture import draw
-
-        draw(run.plot, subjects)
+    run.draw(subjects)
 
 
 def findings_of(subject: Subject) -> Iterator[Finding]:

@@ -4,28 +4,25 @@ built one."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from constructions import semiautomaton, shortcut
+from constructions.transformer import Transformer
 from theory.computation import NotSolvable
-from verify.computation.looks import patterns
-from verify.computation.mechanisms import LATCHES, Subject
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
+from verify.computation.trained.looks import patterns
+from verify.computation.trained.mechanisms import LATCHES, Subject
 
 
-def draw(path: Path, subjects: Mapping[str, Subject]) -> None:
-    """Saved to path, a column for each automaton: right answers at letters 1 … 2T, a line a model;
+def draw(subjects: Mapping[str, Subject]) -> Figure:
+    """A column for each automaton: right answers at letters 1 … 2T, a line a model;
     attention of the first model on one word; and that of the built model on the same."""
     groups = dict[str, dict[str, Subject]]()
     for label, subject in subjects.items():
         groups.setdefault(subject.task.automaton, {})[label] = subject
-    figure = Figure(figsize=(max(4.2, 3.6 * len(groups)), 10), layout="constrained")
+    figure = Figure(figsize=(max(4.2, 3.6 * len(groups)), 10))
     panels = figure.subplots(3, len(groups), squeeze=False)
     for column, (automaton, group) in zip(panels.T, groups.items(), strict=True):
         for label, subject in group.items():
@@ -33,20 +30,18 @@ def draw(path: Path, subjects: Mapping[str, Subject]) -> None:
             column[0].plot(letters, subject.by_letter, lw=1, label=seed)
         first = next(iter(group.values()))
         column[0].axvline(first.T, color="grey", lw=0.8, ls=":")
-        column[0].set_title(f"{automaton}: right answers", fontsize=10)
+        column[0].set_title(f"{automaton}: right answers")
         column[0].set(xlabel="letter (dotted: trained up to here)", ylim=(0, 1.03))
-        column[0].grid(alpha=0.3)
-        column[0].legend(frameon=False, fontsize=8)
+        column[0].grid()
+        column[0].legend()
         for panel, (title, attention) in zip(column[1:], _looks(first), strict=True):
             _show(panel, title, attention, first.start.tokens[0])
-    figure.savefig(path, dpi=110)
+    return figure
 
 
 def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
     """Titles and attention (T, T) on one word: of the head that looks most at the latest letter
     that gives something to the first latch, or where no latch is first, of layer 1 on average."""
-    from constructions import semiautomaton, shortcut
-
     word, found = subject.start.first(1), list[tuple[str, np.ndarray]]()
     try:
         built: Transformer = shortcut(subject.machine, subject.T)
@@ -65,7 +60,7 @@ def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
 
 def _show(panel: Axes, title: str, attention: np.ndarray, letters: np.ndarray) -> None:
     panel.imshow(attention, cmap="Blues", vmin=0, vmax=attention.max())
-    panel.set_title(f"{title}: who looks at whom", fontsize=10)
+    panel.set_title(f"{title}: who looks at whom")
     panel.set_xticks(range(len(letters)), letters.tolist(), fontsize=6)
     panel.set_yticks(range(len(letters)), letters.tolist(), fontsize=6)
     panel.set(xlabel="letter looked at", ylabel="asks")

@@ -1,6 +1,6 @@
 """The modern Hopfield network in Arb balls, written from its formulas.
 
-Run it inside `with Ball.precision(bits)`.  Points are lists of balls; patterns and β are exact.
+Computed at the precision of `flint.ctx`.  Points are lists of balls; patterns and β are exact.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from functools import reduce
 import numpy as np
 from flint import arb, arb_mat, arb_series
 
-from verify.evidence.enclosure import UNIT, exactly
-from verify.memory.vectors import inner, mean, minus, norm, softmax
+from theory.balls import UNIT, exactly, inner, mean, minus, norm, softmax
 
 Vector = list[arb]
 HALF = arb(1) / 2
@@ -106,21 +105,3 @@ def spectral_bound(J: list[Vector]) -> arb:
         power *= 2
         best = min(best, norm(u for row in J for u in row).upper().root(power).upper(), key=float)
     return best
-
-
-def instances(rng: np.random.Generator, N: int, d: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Patterns (N, d) and states (3, d): random, in two clusters, and with two nearly tied."""
-    normal = rng.standard_normal
-    centres = 1.5 * normal((2, d))
-    clustered = centres[np.arange(N) % 2] + 0.2 * normal((N, d))
-    tied = normal((N, d))
-    tied[-1] = tied[0] + 2.0**-20 * normal(d)
-    # On the bisector of two far patterns the state decides late between them.
-    opposed = normal((N, d))
-    opposed[-1] = -opposed[0]
-    return {
-        "random": (normal((N, d)), normal((3, d))),
-        "clustered": (clustered, centres[[0, 1, 0]] + normal((3, d)) * [[0.1], [0.1], [1.0]]),
-        "nearly tied": (tied, tied[[0, 0, -1]] + normal((3, d)) * [[2.0**-20], [0.1], [1.0]]),
-        "opposed": (opposed, 2.0**-20 * normal((3, d))),
-    }

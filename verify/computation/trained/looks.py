@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
+from constructions.trained import Attends, LooksAt
+from constructions.transformer import Transformer
+from theory.computation import Semiautomaton
 from theory.computation.cascade import NONE, cascade
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-    from theory.computation import Semiautomaton
 
 CHUNK = 250  # words that are run at once
 
@@ -124,8 +124,6 @@ def some(gave: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def even(model: Transformer, layer: int, words: Words, outside: int) -> np.ndarray:
     """The even pattern over all that a head of the layer may see, but the token `outside` of the
     rows: (m, front + N, front + N), 0 where it sees nothing else."""
-    import torch
-
     front, (m, N) = len(model.interface.prefix), words.tokens.shape
     attn = model.blocks[layer - 1].attn
     assert attn is not None
@@ -145,8 +143,6 @@ def changed(model: Transformer, layer: int, change: Any) -> Transformer:
 
 def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
     """All heads of a layer look at these tokens (m, N) of these words; −1 leaves them alone."""
-    from constructions.trained import LooksAt
-
     front = len(model.interface.prefix)
     moved = np.where(places >= 0, places + front, -1)
     filled = np.pad(moved, ((0, 0), (front, 0)), constant_values=-1)
@@ -155,6 +151,4 @@ def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transforme
 
 def made_even(model: Transformer, layer: int, words: Words, outside: int) -> Transformer:
     """All heads of a layer attend evenly, as `even`, for these words."""
-    from constructions.trained import Attends
-
     return changed(model, layer, lambda heads: Attends(heads, even(model, layer, words, outside)))

@@ -1,4 +1,4 @@
-"""Vectors as lists of entries: balls, rationals or polynomials."""
+"""Arb balls, and vectors as lists of entries: balls, rationals or polynomials."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from verify.evidence.enclosure import UNIT
-
 Vector = Sequence[Any]
+UNIT = arb(0, 1)  # every number of [−1, 1]
+
+
+def exactly(values: Any) -> Any:
+    """A float64 array, or nested lists of floats, as (nested lists of) exact balls."""
+    listed = values if isinstance(values, list | float | int) else values.tolist()
+    return [exactly(value) for value in listed] if isinstance(listed, list) else arb(float(listed))
 
 
 def inner(a: Iterable[Any], b: Iterable[Any]) -> Any:

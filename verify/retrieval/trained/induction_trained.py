@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from constructions import induction_heads
+from constructions.trained import log_of
+from constructions.transformer import Transformer
 from theory.checks import InputError
+from theory.retrieval import find, induction
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, Mean, above, below, estimated, share_of
 from verify.finding import Finding, Verdict, at_least, labelled
-from verify.retrieval.circuits import attended, attention_of, circuits_of, looking_at
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
+from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, looking_at
 
 KIND = "a softmax transformer trained on hop"
 LEARNED, NOT_LEARNED = 0.95, 0.5  # shares of right answers
@@ -27,7 +28,10 @@ NEAR = 25  # lines of the log to both sides, whose noise is looked at
 WINDOW = 0.02  # of all steps, in which the fall of the loss is looked at
 
 
-@claim(source="[Olsson2022]; the built heads: constructions/retrieval/induction.py", draws=True)
+@claim(
+    source="[Olsson2022]; the built heads: constructions/retrieval/induction.py",
+    picture="verify.retrieval.trained.induction_picture:draw",
+)
 def induction_trained(
     run: Run, *, samples: Annotated[int, option("fresh sequences", min=20)] = 400
 ) -> Iterator[Finding]:
@@ -38,8 +42,6 @@ def induction_trained(
     circuits between embedding, heads and read-out are those of the construction; and made to look
     elsewhere, in layer 1 or in layer 2, they answer what the built model then answers.
     """
-    from constructions import induction_heads
-
     two = models_of("induction-small-2-layers", KIND)
     alone = models_of("induction-small-1-layer", KIND)
     V, T = two[0].task.vocabulary_size, two[0].task.length
@@ -53,20 +55,14 @@ def induction_trained(
         yield from labelled(each.name, circuits(each.model))
         yield from labelled(each.name, interventions(run, each.model, built, tokens))
         yield from labelled(each.name, [transition(each.name)])
-    if run.plot:
-        from constructions.trained import log_of
-        from verify.retrieval.induction_picture import draw
-
-        logs = {each.name: log_of(each.name) for each in (*two, *alone)}
-        draw(run.plot, two[0].model, built, tokens[0, :24], logs)
+    logs = {each.name: log_of(each.name) for each in (*two, *alone)}
+    run.draw(two[0].model, built, tokens[0, :24], logs)
 
 
 def right(
     model: Transformer, tokens: np.ndarray, compare: Callable[..., Finding], bound: float, to: str
 ) -> Finding:
     """The share of right answers, where there is one, compared (above, below) to a bound."""
-    from theory.retrieval import induction
-
     wanted = induction(tokens)
     share = share_of(model(tokens).numpy() == wanted, wanted >= 0)
     name = f"right on {len(tokens)} fresh sequences"
@@ -75,8 +71,6 @@ def right(
 
 def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterator[Finding]:
     """Attention where the built heads look, in the trained and in the built model."""
-    from theory.retrieval import find
-
     before = np.broadcast_to(np.arange(-1, tokens.shape[1] - 1), tokens.shape)
     maps, exact = attention_of(model, tokens), attention_of(built, tokens)
     for layer, kind, place in ((1, "previous-token", before), (2, "matching", find(tokens))):
@@ -167,8 +161,6 @@ def _after_some_copy(
 
 def transition(name: str) -> Finding:
     """Whether the loss falls faster later than earlier, which no convex decay does."""
-    from constructions.trained import log_of
-
     log = log_of(name)
     if len(log) < 2 * NEAR:
         raise InputError(

@@ -12,13 +12,13 @@ from constructions.trained import Attends, LooksAt, load, preset, untrained
 from constructions.trained.tasks.automata import Automata
 from theory.computation import named
 from verify.claim import Run
-from verify.computation import looks, mechanisms
-from verify.computation.automata_trained import automata_trained, findings_of, right
-from verify.computation.last_letters import LETTERS, by_last_letters
-from verify.computation.looks import Words
-from verify.computation.mechanisms import Subject
-from verify.computation.planted import built
-from verify.computation.read_outs import explained, told_apart
+from verify.computation.trained import looks, mechanisms
+from verify.computation.trained.automata_trained import automata_trained, findings_of, right
+from verify.computation.trained.last_letters import LETTERS, by_last_letters
+from verify.computation.trained.looks import Words
+from verify.computation.trained.mechanisms import Subject
+from verify.computation.trained.planted import built
+from verify.computation.trained.read_outs import explained, told_apart
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
 
@@ -94,29 +94,20 @@ def test_a_built_model_that_is_none(monkeypatch):
     """What is measured has to be all there in the built model."""
     model = shortcut(named("flip-flop"), 2 * T)
     dull = untrained(preset("automata", automaton="flip-flop")).requires_grad_(False)
-    monkeypatch.setattr("constructions.shortcut", lambda machine, length: dull)
+    monkeypatch.setattr("verify.computation.mechanisms.shortcut", lambda machine, length: dull)
     found = verdicts(model, "flip-flop")
     assert found["latch/looks"] is found["latch/elsewhere"] is FAILS
     assert found["right/beyond"] is HOLDS
 
 
 def test_a_table_that_knows_all_makes_it_undecided(monkeypatch):
-    module = "verify.computation.automata_trained.by_last_letters"
+    module = "verify.computation.trained.automata_trained.by_last_letters"
     monkeypatch.setattr(module, lambda others, words, outside: words.states)
     of = subject(shortcut(named("parity"), 2 * T), "parity")
     for where, words in (("within", of.within), ("beyond", of.long.after(T))):
         share, more = right(of, where, words, of.choosing)
         assert share.verdict is UNDECIDED
         assert more.verdict is not HOLDS
-
-
-def test_attention_alone_is_no_cause():
-    """A head that is looked for and found, and whose layer is not what the answer is made of."""
-    model = shortcut(named("flip-flop"), 2 * T)
-    model.blocks[0].attn.W_O.zero_()  # it looks, and carries nothing
-    found = verdicts(model, "flip-flop")
-    assert found["latch/looks"] is HOLDS
-    assert found["latch/elsewhere"] is FAILS
 
 
 # ---------------------------------------------------------------- words and places
@@ -249,10 +240,7 @@ def test_read_outs():
     ("options", "names"),
     [
         ({"checkpoint": "nothing"}, "nothing"),
-        (
-            {"checkpoint": "induction-small-2-layers"},
-            "hop automata",
-        ),
+        ({"checkpoint": "induction-small-2-layers"}, "hop automata"),
         ({"checkpoint": "no/such.safetensors"}, "no/such.safetensors"),
     ],
 )

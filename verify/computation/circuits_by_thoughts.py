@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.blocks import plural
+from constructions.computation import circuit_evaluator
+from constructions.transformer import Transformer
 from theory.checks import InputError
-from theory.computation import Circuit, Gate, adder, all_circuits, random_circuit
-from theory.computation.boolean_circuits import NAND, TABLES
+from theory.computation import Circuit, adder, all_circuits, random_circuit
+from theory.computation.boolean_circuits import NAND, TABLES, adversarial
 from verify.claim import Run, claim, option
 from verify.computation.decoding import Runs, decoded, softened
 from verify.computation.options import MOST_DRAWN
@@ -20,9 +23,6 @@ from verify.evidence.sequences import equal_over_q, margin_kept, registers_hold
 from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, same
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 SMALL = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2))
 UNITS, UNITS_OF_NAND = 4, 1
@@ -92,14 +92,11 @@ def circuits_by_thoughts(
 
 
 def _sizes(n: int, G: int) -> str:
-    from constructions.blocks import plural
-
     return f"{plural(n, 'input')} and {plural(G, 'gate')}"
 
 
 def evaluates(run: Run, nand: bool) -> OverTokens:
     """The construction beside the circuit: `build` takes inputs and gates, values may be any."""
-    from constructions.computation import circuit_evaluator
 
     def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
         at = by_hand(tokens, nand)
@@ -149,22 +146,6 @@ def _read(row: list[int], nand: bool) -> list[list[Any]]:
         bits = [table >> case & 1 for case in range(4)]
         found.append([bits, *wires, *values, bits[2 * values[0] + values[1]]])
     return [list(column) for column in zip(*found, strict=True)]
-
-
-def adversarial(n: int, G: int, nand: bool = False) -> Iterator[Circuit]:
-    """Circuits in which something is extreme: chains, equal wires, unused inputs, constants; with
-    `nand` the same wires, and NAND for every table."""
-    last = [max(n + g - 1, 0) for g in range(G)]
-    every, constant = range(G), (0, TABLES - 1)
-    extreme = {
-        "a chain of XOR": [Gate(6, last[g], g % n) for g in every],
-        "NAND of equal wires": [Gate(7, last[g], last[g]) for g in every],
-        "the first input alone": [Gate(8 + 6 * (g % 2), 0, 0) for g in every],
-        "constant tables": [Gate(constant[g % 2], last[g], 0) for g in every],
-        "the first and the last wire": [Gate(14, 0, last[g]) for g in every],
-    }
-    for name, gates in extreme.items():
-        yield Circuit(n, tuple(g._replace(table=NAND) if nand else g for g in gates), name)
 
 
 def runs(model: Transformer, circuits: list[Circuit]) -> Runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from constructions import semiautomaton, shortcut
 from theory.computation import NotSolvable, Semiautomaton
 from theory.computation.semiautomata import identity
 from verify.evidence.checkpoints import Trained
@@ -10,7 +11,6 @@ from verify.evidence.checkpoints import Trained
 def built(models: list[Trained]) -> list[Trained]:
     """`shortcut`, or where there is none `semiautomaton`, for words as long as models are asked
     about: the token before a word is one more letter, which leaves every state as it is."""
-    from constructions import semiautomaton, shortcut
 
     def model(machine: Semiautomaton, length: int) -> object:
         more = Semiautomaton((*machine.transitions, identity(machine.n_states)), machine.name)

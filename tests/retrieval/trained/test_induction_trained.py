@@ -15,9 +15,9 @@ from theory.retrieval import find
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
-from verify.retrieval import induction_trained as module
-from verify.retrieval.circuits import attended, attention_of
-from verify.retrieval.induction_trained import (
+from verify.retrieval.trained import induction_trained as module
+from verify.retrieval.trained.circuits import attended, attention_of
+from verify.retrieval.trained.induction_trained import (
     induction_trained,
     interventions,
     transition,
@@ -100,7 +100,10 @@ def test_a_head_that_looks_elsewhere_too(verdicts):
 
 
 def test_a_built_head_that_is_none(verdicts, monkeypatch):
-    monkeypatch.setattr("constructions.induction_heads", partial(induction_heads, sharpness=4.0))
+    monkeypatch.setattr(
+        "verify.retrieval.trained.induction_trained.induction_heads",
+        partial(induction_heads, sharpness=4.0),
+    )
     assert verdicts(load(TWO))["matching"] is FAILS
 
 
@@ -141,7 +144,7 @@ def test_a_checkpoint_without_its_log(tmp_path):
 def test_a_convex_loss_is_no_transition(monkeypatch):
     def verdict(losses):
         log = [{"step": 20 * i, "loss": loss} for i, loss in enumerate(losses)]
-        monkeypatch.setattr("constructions.trained.log_of", lambda name: log)
+        monkeypatch.setattr("verify.retrieval.trained.induction_trained.log_of", lambda name: log)
         return transition("a").verdict
 
     rng, i = np.random.default_rng(0), np.arange(300)
@@ -166,7 +169,7 @@ PRINTED = [
 
 def test_the_example_prints_what_it_promises(tmp_path, monkeypatch, capsys):
     """`newton_vs_trained.py` takes half a minute: it runs with the README's commands."""
-    example = Path(__file__).parents[2] / "examples" / "induction_trained_vs_built.py"
+    example = Path(__file__).parents[3] / "examples" / "induction_trained_vs_built.py"
     picture = tmp_path / "picture.png"
     monkeypatch.setattr(sys, "argv", ["", str(picture)])
     runpy.run_path(str(example), run_name="__main__")

@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
-from verify.computation.looks import (
+from constructions import semiautomaton, shortcut
+from constructions.transformer import Transformer
+from theory.computation import Semiautomaton
+from verify.computation.trained.looks import (
     Words,
     answers,
     attended,
@@ -26,13 +30,9 @@ from verify.computation.looks import (
     some,
     streams_at,
 )
-from verify.computation.read_outs import explained, told_apart
+from verify.computation.trained.read_outs import explained, told_apart
 from verify.evidence.statistics import BY, Mean, above, share_of
 from verify.finding import Finding, Verdict
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
-    from theory.computation import Semiautomaton
 
 ATTENDED = 0.8  # of a head's attention where the built head has all of it
 SAME = 0.9  # of the answers under an intervention
@@ -68,8 +68,6 @@ class Subject:
     n_choosing: int = CHOOSING
 
     def __post_init__(self) -> None:
-        import torch
-
         self.machine: Semiautomaton = self.task.machine
         self.T, self.outside = self.task.length, self.machine.n_letters
         self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
@@ -114,8 +112,6 @@ class Subject:
 
 def latch(subject: Subject) -> Finding:
     """A head looks at the latest letter that gives something to the first latch."""
-    from constructions import shortcut
-
     machine, words, (layer, head) = subject.machine, subject.measured, subject.head
     places = latest(gave_before(machine, words))
     shown = [*patterns(subject.model, words.tokens)][layer - 1]
@@ -137,8 +133,6 @@ def latch(subject: Subject) -> Finding:
 def latch_elsewhere(subject: Subject) -> Finding:
     """All heads of its layer look at a random earlier write of another state than the right one:
     the answer is that write's, where that of the model by itself is seldom."""
-    from constructions import shortcut
-
     machine = subject.machine
 
     def follows(model: Transformer, layer: int, words: Words) -> Mean:
@@ -182,8 +176,6 @@ def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tup
 
 def counter(subject: Subject) -> Finding:
     """With even attention in all heads of layer 1 the answers are right."""
-    from constructions import shortcut
-
     outside, few = subject.outside, subject.measured.first(FEW)
 
     def flat(model: Transformer, words: Words, layer: int) -> Mean:
@@ -214,7 +206,6 @@ def counter(subject: Subject) -> Finding:
 
 def count(subject: Subject) -> Finding:
     """The number of 1s is read off the stream before the last layer, at letter T."""
-    from constructions import shortcut
 
     def held(model: Transformer, fit: Words, words: Words) -> Mean:
         before, X = (streams_at(model, each.tokens, each.last)[-2] for each in (fit, words))
@@ -249,8 +240,6 @@ def count(subject: Subject) -> Finding:
 
 def doubling(subject: Subject) -> Iterator[Finding]:
     """Where the last 2^l letters send every state is read off layer l, at letter T."""
-    from constructions import semiautomaton
-
     machine, start = subject.machine, subject.machine.start
 
     def reader(

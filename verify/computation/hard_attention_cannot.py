@@ -7,6 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from constructions import induction_heads
+from constructions import previous_token as looks_back
+from constructions.computation import from_formula, parity, to_circuit
+from constructions.computation.circuit_examples import contains_aa
 from theory.checks import InputError
 from theory.retrieval import induction, previous_token
 from verify.claim import Run, claim
@@ -16,7 +20,6 @@ from verify.computation.translated import (
     Circuits,
     Translated,
     depth,
-    draw,
     free_letters,
     on_all_words,
     on_long_words,
@@ -34,7 +37,7 @@ PARITY_ALONE = 9  # letters up to which parity is looked at, on all subcubes
 
 @claim(
     source="[Hahn2020], [Hao2022]; proved in constructions/computation/hard_attention_circuit.py",
-    draws=True,
+    picture="verify.computation.circuits_picture:draw",
     faults_seen=[{"length": 5, "samples": 8}],
 )
 def hard_attention_cannot(
@@ -68,16 +71,11 @@ def hard_attention_cannot(
     if run.plot:
         drawn["parity in ⌈log₂n⌉ layers"] = [*found, translate(of, [16]), translate(of, [17])]
         del drawn["previous-token"]  # its answer is a letter: no gates
-        draw(run.plot, "AND, OR, NOT", drawn)
+        run.draw("AND, OR, NOT", drawn)
 
 
 def models(run: Run) -> list[Translated]:
     """Unique-hard models: of the library, and one written for this."""
-    from constructions import induction_heads
-    from constructions import previous_token as looks_back
-    from constructions.computation import from_formula
-    from constructions.computation.circuit_examples import contains_aa
-
     return [
         Translated(
             "contains-aa",
@@ -167,8 +165,6 @@ def _averages(run: Run, longest: int) -> Finding:
 
 def refused(run: Run, n: int) -> int:
     """1 if parity by an average of n letters is refused, for averaging, else 0."""
-    from constructions.computation import parity, to_circuit
-
     try:
         to_circuit(run.build(parity, n, causal=True), n, "and-or")
     except InputError as error:

@@ -6,6 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from constructions import induction_heads
+from constructions.computation import majority, parity, shortcut
+from constructions.computation.averaging_circuit import LEVELS, LEVELS_TO_ANSWER
+from constructions.computation.circuit_examples import marked_majority
 from theory.computation import cyclic
 from theory.retrieval import induction
 from verify.claim import Run, claim
@@ -16,7 +20,6 @@ from verify.computation.translated import (
     Translated,
     depth,
     depths,
-    draw,
     largest_weight,
     on_all_words,
     on_long_words,
@@ -32,7 +35,7 @@ FURTHER = [16, 32]
 
 @claim(
     source="[MSS2022], [Chiang2025]; proved in constructions/computation/averaging_circuit.py",
-    draws=True,
+    picture="verify.computation.circuits_picture:draw",
     faults_seen=[{"length": 5, "samples": 8}],
 )
 def constant_depth_circuits(
@@ -63,7 +66,7 @@ def constant_depth_circuits(
     if run.plot:
         of = parity_in_log_layers(run)
         drawn["parity by AND, OR"] = [translate(of, [n]) for n in (4, 5, 8, 9, 16, 17)]
-        draw(run.plot, "thresholds", drawn)
+        run.draw("thresholds", drawn)
 
 
 def models(run: Run) -> list[tuple[Translated, str]]:
@@ -72,10 +75,6 @@ def models(run: Run) -> list[tuple[Translated, str]]:
     The parity is the smallest for this; `marked-majority` averages over tokens that the word
     chooses, so that its means have all denominators up to n.
     """
-    from constructions import induction_heads
-    from constructions.computation import majority, parity, shortcut
-    from constructions.computation.circuit_examples import marked_majority
-
     odd = Translated(
         "parity",
         2,
@@ -126,8 +125,6 @@ def models(run: Run) -> list[tuple[Translated, str]]:
 
 def levels(found: list[Circuits]) -> Finding:
     """At most so many levels for each layer, and for the read-out."""
-    from constructions.computation.averaging_circuit import LEVELS, LEVELS_TO_ANSWER
-
     layers = found[0].model.n_layers
     return at_most(
         "levels",

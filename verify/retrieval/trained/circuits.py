@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.trained.patching import LooksAt
+from constructions.transformer import Transformer
 from verify.retrieval.snapshots import snapshots
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
 
 
 def attention_of(model: Transformer, tokens: np.ndarray) -> list[np.ndarray]:
@@ -52,8 +50,6 @@ def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
     """The same weights, but the only head of a layer looks at these tokens: places (m, T), one for
     each token of the m sequences that it is asked about."""
-    from constructions.trained.patching import LooksAt
-
     changed = copy.deepcopy(model)
     block = changed.blocks[layer - 1]
     assert block.attn is not None

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from verify.retrieval.circuits import attention_of, circuits_of
-
-if TYPE_CHECKING:
-    from constructions.transformer import Transformer
+from constructions.transformer import Transformer
+from verify.retrieval.trained.circuits import attention_of, circuits_of
 
 
 def draw(
-    path: Path,
     model: Transformer,
     built: Transformer,
     tokens: np.ndarray,
     logs: Mapping[str, list[dict[str, float]]],
-) -> None:
-    """Saved to path: attention of both layers, trained above built; two circuits; the losses.
+) -> Figure:
+    """Attention of both layers, trained above built; two circuits; the losses.
 
     tokens (T,) is the sequence whose attention is shown; logs has a training log for each line.
     """
-    figure = Figure(figsize=(15, 7.6), layout="constrained")
+    figure = Figure(figsize=(15, 7.6))
     panels = figure.subplots(2, 4)
     for row, (kind, shown) in zip(panels, (("trained", model), ("built", built)), strict=True):
         maps = attention_of(shown, tokens)
         for layer, (panel, attention) in enumerate(zip(row, maps, strict=False), start=1):
             panel.imshow(attention, cmap="Blues", vmin=0, vmax=1)
-            panel.set_title(f"{kind}, layer {layer}: who looks at whom", fontsize=10)
+            panel.set_title(f"{kind}, layer {layer}: who looks at whom")
             panel.set_xticks(range(len(tokens)), tokens.tolist(), fontsize=7, rotation=90)
             panel.set_yticks(range(len(tokens)), tokens.tolist(), fontsize=7)
             panel.set(xlabel="looked at", ylabel="asks")
@@ -48,17 +43,17 @@ def draw(
     for label, log in logs.items():
         steps, losses = ([line[key] for line in log] for key in ("step", "loss"))
         panels[0, 3].plot(steps, losses, label=label, lw=1)
-    panels[0, 3].set_title("training", fontsize=10)
+    panels[0, 3].set_title("training")
     panels[0, 3].set(xlabel="step", ylabel="loss, nats a position", xscale="log", ylim=(0, None))
-    panels[0, 3].legend(frameon=False, fontsize=8)
-    panels[0, 3].grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    panels[0, 3].legend()
+    panels[0, 3].grid()
+    return figure
 
 
 def _matrix(panel: Axes, matrix: np.ndarray, title: str, across: str, down: str = "token") -> None:
     largest = float(np.abs(matrix).max())
     panel.imshow(matrix, cmap="RdBu", vmin=-largest, vmax=largest)
-    panel.set_title(title, fontsize=10)
+    panel.set_title(title)
     panel.set(xlabel=across, ylabel=down)
     for axis in (panel.xaxis, panel.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))

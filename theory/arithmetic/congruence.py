@@ -1,0 +1,51 @@
+"""Kinds of integers in a residue class: an odd modulus, and a number of candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from theory.kinds import Whole, Within, checked
+
+
+@dataclass(frozen=True)
+class Congruent(Whole):
+    """An integer that is `remainder` mod `modulus`, which is called `called`."""
+
+    modulus: int = 1
+    remainder: int = 0
+    called: str = "an integer"
+
+    @property
+    def what(self) -> str:
+        return f"{self.called}{self.within}"
+
+    @property
+    def wrong(self) -> tuple[Any, ...]:
+        return (*super().wrong, self.example + 1)
+
+    def read(self, name: str, value: Any) -> int:
+        number = super().read(name, value)
+        if number % self.modulus != self.remainder:
+            raise self.refusal(name, value)
+        return number
+
+
+OddModulus: TypeAlias = Annotated[int, Congruent(Within(least=3), 2, 1, "an odd number")]
+"""An odd p ≥ 3, for which k and −k are different frequencies."""
+Candidates: TypeAlias = Annotated[
+    int, Congruent(Within(least=20, most=2**53), 10, 0, "a multiple of 10")
+]
+"""A number p of candidates, a multiple of 10, at least 20 and a float64."""
+
+
+@checked
+def odd_modulus(p: OddModulus) -> int:
+    """p, which is odd and at least 3."""
+    return p
+
+
+@checked
+def number_of_candidates(p: Candidates) -> int:
+    """p, which is a multiple of 10, at least 20 and a float64."""
+    return p

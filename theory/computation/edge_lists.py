@@ -1,0 +1,50 @@
+"""Graphs as arrays of edges: all small ones, and families on which labels may settle late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+from typing import Annotated
+
+import numpy as np
+
+from theory.computation.components import shuffled_path
+from theory.kinds import Count, Seed, Within, checked
+
+
+def all_graphs(n: int) -> Iterator[np.ndarray]:
+    """All sets of edges on n vertices, by their number: (graphs, edges, 2).  Every second edge runs
+    from the larger vertex, and every graph is there once more, with each edge also reversed."""
+    pairs = np.array([*combinations_with_replacement(range(1, n + 1), 2)])
+    pairs[1::2] = pairs[1::2, ::-1]
+    chosen = np.arange(2 ** len(pairs))[:, None] >> np.arange(len(pairs)) & 1
+    for m in range(len(pairs) + 1):
+        rows = chosen[chosen.sum(1) == m]
+        edges = pairs[np.nonzero(rows)[1]].reshape(len(rows), m, 2)
+        yield edges
+        yield np.concatenate([edges, edges[:, :, ::-1]], axis=1)
+
+
+@checked
+def families(
+    n: Annotated[Count, Within(least=2)], samples: Count, seed: Seed
+) -> dict[str, np.ndarray]:
+    """Shuffled paths, random graphs and what may be hard, of n vertices and at most n edges:
+    (graphs, edges, 2)."""
+    generator: np.random.Generator = seed
+    at = np.arange(1, n + 1)
+    ends = np.where(at % 2, (at + 1) // 2, n + 1 - at // 2)  # 1, n, 2, n − 1, …
+    half = max(n // 2, 1)
+    cycles = np.stack([at, np.where(at == half, 1, np.where(at == n, half + 1, at + 1))], axis=1)
+    return {
+        "shuffled paths": np.stack([shuffled_path(n, generator) for _ in range(samples)]),
+        "random": generator.integers(1, n + 1, (samples, n, 2)),
+        "sparse": generator.integers(1, n + 1, (samples, max(n // 2, 1), 2)),
+        "path 1 n 2 n−1 …": np.stack([ends[:-1], ends[1:]], axis=1)[None],
+        "sorted path": np.stack([at[:-1], at[1:]], axis=1)[None],
+        "star": np.stack([np.full(n - 1, n), at[:-1]], axis=1)[None],
+        "two cycles": np.minimum(cycles, n)[None],
+        "loops": np.stack([at, at], axis=1)[None],
+        "one edge n times": np.tile([[n, 1]], (n, 1))[None],
+        "no edge": np.zeros((1, 0, 2), dtype=np.int64),
+    }
