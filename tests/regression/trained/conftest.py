@@ -20,7 +20,8 @@ def verdicts(monkeypatch, at_once):
             f"{claim.check.__module__}.models_of",
             lambda name, kind: [m.named(k) for k, m in models.items() if k.startswith(name)],
         )
-        found = [*claim.findings(Run(seed=0, quick=True), **options)]
+        monkeypatch.setattr("verify.regression.trained.probes.FITTED", 1000)
+        found = [*claim.findings(Run(seed=0), **options)]
         assert len({finding.id for finding in found}) == len(found)
         return {finding.id: finding.verdict for finding in found}
 
