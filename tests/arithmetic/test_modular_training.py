@@ -83,7 +83,7 @@ def test_names_and_records():
         (lambda: replace(preset("hop"), shape=MODULAR.shape), "shape quadratic hop"),
         (lambda: replace(MODULAR, shape=preset("hop").shape), "shape transformer modular"),
         (lambda: preset("modular", "p7", layers=2), "layers"),
-        (lambda: preset("modular", "p13"), "preset"),
+        (lambda: preset("modular", "p13"), "size p13"),
         (lambda: untrained(replace(MODULAR, shape=QuadraticShape(10**10))), "1 layers"),
     ],
 )

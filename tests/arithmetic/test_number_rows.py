@@ -73,7 +73,7 @@ def test_exact_features_have_their_periods_and_no_others():
 @pytest.mark.parametrize(
     ("values", "names"),
     [
-        (("gpt", 300, 128), "rows"),
+        (("gpt", 300, 128), "kind gpt"),
         (("minilm", 302, 128), "p"),
         (("shuffled", 300, 129), "d_model"),
         (("fourier", 300, 14), "d_model"),

@@ -91,8 +91,8 @@ def test_refusals_of_the_task(values, names):
     [
         (lambda: Connectivity(10**6, 0.2).drawn(1, generator()), "1000000"),
         (lambda: Connectivity(8, 0.2).drawn(-1, generator()), "count"),
-        (lambda: [*Connectivity(8, 0.2).evaluate(None, 0, 0)], "prompts"),
-        (lambda: [*Connectivity(8, 0.2).evaluate(None, 5, -1)], "seed"),
+        (lambda: [*Connectivity(8, 0.2).evaluate(disentangled(8, 1), 0, 0)], "prompts"),
+        (lambda: [*Connectivity(8, 0.2).evaluate(disentangled(8, 1), 5, -1)], "seed"),
     ],
 )
 def test_numbers_of_graphs_that_are_not_drawn(call, names):

@@ -45,7 +45,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "theory.computation.Semiautomaton": {"transitions": S3.transitions},
     "theory.computation.ThresholdCircuit": {"gates": (ThresholdGate((0, 1), (1, 1), 2),)},
     "theory.computation.TuringMachine": {"rules": MACHINES["busy-beaver-2"].rules},
-    "theory.computation.from_cascade": {"letters": "abc"},
+    "theory.computation.from_cascade": {"letters": "ab"},
     "theory.computation.formula": {"text": "a since b"},
     "theory.computation.language_of": {"of": formula("a since b", "ab")},
     "theory.computation.machine_of": {"rules": {"A": ["1RA", None]}},

@@ -43,7 +43,7 @@ EMPTY = [(2.0, 1.0), (1.0, 1.0), (0.0, 1.0), (1.0, float("inf"))]
     ("names", "options"),
     [
         *((["rescale"], {"k": 4, "smallest": a, "largest": b}) for a, b in WIDE),
-        *((["interval"], {"smallest": a, "largest": b}) for a, b in EMPTY),
+        *((["smallest", "largest"], {"smallest": a, "largest": b}) for a, b in EMPTY),
         (["k"], {"k": 100_000}),
     ],
     ids=str,

@@ -190,7 +190,7 @@ def test_the_chosen_alpha_is_a_power_of_two_that_converges():
         (["paper", "start"], {"layout": "paper", "start": "identity"}),
         (["tokens"], {"layout": "paper", "n": 1000}),
         (["tokens", "direct"], {"interleaved": True, "n": 1000}),
-        (["rationals", "k"], {"d": 4, "n": 40, "k": 14, "domain": "exact"}),
+        (["rationals", "k"], {"d": 4, "n": 40, "k": 24, "domain": "exact"}),
         (["symbolic", "k"], {"d": 3, "n": 5, "k": 5, "domain": "symbolic"}),
         (["modular"], {"interleaved": True, "domain": "modular"}),
         *((["alpha"], {"alpha": alpha}) for alpha in (-1.0, 0.0, float("nan"))),

@@ -50,16 +50,14 @@ def test_rates_at_a_condition_number_that_float64_does_not_resolve():
 
 def test_a_method_that_is_slower_than_stated_fails(monkeypatch):
     """Half the step size, half of α and twice the interval: each converges, but not as fast."""
-    import constructions as c
-
     slower = {
         "gradient_descent": lambda d, k, eta: gd(d, k, eta / 2),
         "newton": lambda d, k, alpha, **start: n(d, k, alpha / 2, **start),
         "chebyshev": lambda d, k, a, b: ch(d, k, a, 4 * b),
     }
-    gd, n, ch = (getattr(c, name) for name in slower)
+    gd, n, ch = (getattr(rates_module, name) for name in slower)
     for name, made in slower.items():
-        monkeypatch.setattr(c, name, made)
+        monkeypatch.setattr(rates_module, name, made)
     run, problem = Run(quick=True), rates_module.Problem(np.random.default_rng(0), 10.0, 3)
     found = [
         rates_module._gradient_descent_every_step(run, problem),

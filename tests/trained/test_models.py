@@ -195,11 +195,11 @@ def test_presets():
     ("arguments", "parameter"),
     [
         ({"task": "chess"}, "task"),
-        ({"task": "regression", "size": "huge"}, "preset"),
+        ({"task": "regression", "size": "huge"}, "size"),
         ({"task": "regression", "model": "mamba"}, "model"),
         ({"task": "regression", "covariance": "none"}, "covariance"),
         ({"task": "regression", "noise": -1.0}, "noise"),
-        ({"task": "regression", "layers": 0}, "n_layers"),
+        ({"task": "regression", "layers": 0}, "layers"),
         ({"task": "regression", "steps": 0}, "steps"),
         ({"task": "regression", "seed": -1}, "seed"),
         ({"task": "regression", "size": "linear", "model": "lstm"}, "preset"),

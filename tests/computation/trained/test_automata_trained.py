@@ -94,7 +94,9 @@ def test_a_built_model_that_is_none(monkeypatch):
     """What is measured has to be all there in the built model."""
     model = shortcut(named("flip-flop"), 2 * T)
     dull = untrained(preset("automata", automaton="flip-flop")).requires_grad_(False)
-    monkeypatch.setattr("verify.computation.mechanisms.shortcut", lambda machine, length: dull)
+    monkeypatch.setattr(
+        "verify.computation.trained.mechanisms.shortcut", lambda machine, length: dull
+    )
     found = verdicts(model, "flip-flop")
     assert found["latch/looks"] is found["latch/elsewhere"] is FAILS
     assert found["right/beyond"] is HOLDS
