@@ -5,7 +5,7 @@ TOOLS := .venv-tools
 SITE := .venv-site
 BIN := $(VENV)/bin
 # The threads of two workers on two cores would wait for each other.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: verify record test slow tools docs browser lint bench dist clean
 
