@@ -8,6 +8,7 @@ from constructions import turing_machine
 from theory.computation import MACHINES
 from verify.cli.output import picture_argument, saving
 from verify.computation.space_time import draw, space_time
+from verify.evidence.picture import save
 
 target = picture_argument(__doc__, "busy_beaver.png")
 
@@ -48,5 +49,5 @@ for name, machine in MACHINES.items():
         print(f"  {name:15}{size}{other.interface.vocabulary_size:6}{len(decoded):6}")
 
 with saving(target) as file:
-    draw(file, [(beaver, steps)])
+    save(file, draw, [(beaver, steps)])
 print(f"\nThe picture is in {target}")
