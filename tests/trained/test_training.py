@@ -160,7 +160,7 @@ def test_compiled_it_learns_the_same(kind, tmp_path, monkeypatch):
 UNCOMPILED = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2], str(Path(sys.argv[2]).parent)
 from test_training import TINY, training
 training.WORTH_COMPILING = 0
 training.train(TINY, Path(sys.argv[1]))
@@ -293,7 +293,7 @@ def test_any_number_of_interruptions(whole, moments, tmp_path_factory):
 KILLED = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2], str(Path(sys.argv[2]).parent)
 from test_training import TINY, replace
 from constructions.trained import train
 import torch
@@ -574,7 +574,7 @@ def test_a_batch_that_cannot_be_divided(tmp_path, monkeypatch):
 PARALLEL = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2], str(Path(sys.argv[2]).parent)
 from test_training import TINY
 from constructions.trained import train
 train(TINY, Path(sys.argv[1]), keep=(30,))
