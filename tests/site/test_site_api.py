@@ -95,9 +95,9 @@ def test_signatures_are_as_they_are_written(api):
     def signature(what, it):
         return api.signature(None, what, "", it)
 
-    assert signature("function", find) == ("(tokens: ArrayLike)", "np.ndarray")
+    assert signature("function", find) == ("(tokens: Tokens)", "np.ndarray")
     assert signature("function", induction)[0] == (
-        "(tokens: ArrayLike, match: Match='latest', no_match: NoMatch='bottom')"
+        "(tokens: Tokens, match: Match='latest', no_match: NoMatch='bottom')"
     )
     assert signature("class", Stage) == ("(after, register, holds, times=1.0)", "")
     assert signature("class", Stream)[0].startswith("(**")
