@@ -30,7 +30,7 @@ from verify.domains import Rational, outputs
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean, estimated
 from verify.finding import Finding, Verdict, equal, labelled, same
-from verify.structures.by_lookup import ERRORS
+from verify.structures.accuracies import ERRORS
 
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
 DEPTHS = 1, 2, 4

@@ -21,7 +21,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, below, estimated
 from verify.finding import Finding, at_least, at_most, each_at_most, labelled
-from verify.structures.learned import (
+from verify.structures.trained.lookups import (
     KIND,
     Measured,
     before,
@@ -40,7 +40,7 @@ ROUNDED = 1e-9  # of sums of 15 numbers
 
 @claim(
     source="the tree of [Lin2022]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    picture="verify.structures.learned_tree_picture:draw",
+    picture="verify.structures.trained.learned_tree_picture:draw",
 )
 def learned_tree(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**6)] = 10_000

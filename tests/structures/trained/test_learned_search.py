@@ -15,8 +15,8 @@ from theory.structures import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.structures import learned_comparisons, learned_search
-from verify.structures.learned import (
+from verify.structures.trained import learned_comparisons, learned_search
+from verify.structures.trained.lookups import (
     Measured,
     Share,
     cells,
@@ -27,7 +27,7 @@ from verify.structures.learned import (
     tree_of,
     under,
 )
-from verify.structures.planted import Planted
+from verify.structures.trained.planted import Planted
 
 INTERPOLATION = Planted(interpolation_search(-1, 1), 4, descends=True)
 BAYES = Planted(greedy_bayes(-1, 1), 4)

@@ -22,7 +22,7 @@ from theory.structures import (
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, labelled
-from verify.structures.learned import KIND, Share, before, measure, over, told, under
+from verify.structures.trained.lookups import KIND, Share, before, measure, over, told, under
 
 N, M, D = 32, 4, 30  # points, lookups, dimension
 BITS, LEARNT, HASHES = 3, 10_000, 20  # of a bucket; points for k-means; hashes that are drawn
@@ -33,7 +33,7 @@ Sets = tuple[np.ndarray, np.ndarray]
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    picture="verify.structures.learned_clouds_picture:draw",
+    picture="verify.structures.trained.learned_clouds_picture:draw",
 )
 def learned_clouds(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**5)] = 5000

@@ -22,7 +22,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, above, below, estimated
 from verify.finding import Finding, at_least, at_most, labelled, same
-from verify.structures.learned import before
+from verify.structures.trained.lookups import before
 
 KIND = "a sketch trained on counts"
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
@@ -31,7 +31,7 @@ AGREE, APART = 0.95, 0.2  # of the items: read where they are written, and befor
 
 @claim(
     source="the task of [Salemohamed2025]; the models: constructions/trained/sketch.py",
-    picture="verify.structures.learned_sketch_picture:draw",
+    picture="verify.structures.trained.learned_sketch_picture:draw",
 )
 def learned_sketch(
     run: Run, *, samples: Annotated[int, option("streams", min=500, max=10**5)] = 3000

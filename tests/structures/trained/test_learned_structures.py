@@ -11,8 +11,8 @@ import torch
 from theory.structures import kd_order, nearest_in_cloud, table_of
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.structures import learned_layout, learned_sketch, learned_space
-from verify.structures.learned import Measured, Share, measure, shown
+from verify.structures.trained import learned_layout, learned_sketch, learned_space
+from verify.structures.trained.lookups import Measured, Share, measure, shown
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 

@@ -16,7 +16,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent, models_of
 from verify.evidence.statistics import BY, Mean, above, below, estimated
 from verify.finding import Finding, labelled
-from verify.structures.learned import (
+from verify.structures.trained.lookups import (
     CHUNK,
     KIND,
     Measured,
@@ -55,7 +55,7 @@ class Pictures(NamedTuple):
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    picture="verify.structures.learned_digits_picture:draw",
+    picture="verify.structures.trained.learned_digits_picture:draw",
 )
 def learned_digits(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**5)] = 4000

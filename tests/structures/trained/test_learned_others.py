@@ -25,14 +25,14 @@ from theory.structures import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.structures import (
+from verify.structures.trained import (
     learned_clouds,
     learned_digits,
     learned_tree,
 )
-from verify.structures.learned import Share, measure
-from verify.structures.lookups_picture import by_lookup
-from verify.structures.planted import Planted
+from verify.structures.trained.lookups import Share, measure
+from verify.structures.trained.lookups_picture import by_lookup
+from verify.structures.trained.planted import Planted
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 GREY = torch.arange(10.0)[:, None].expand(10, 64) / 9  # an image of each digit, all of one grey
