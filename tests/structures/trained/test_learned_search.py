@@ -12,6 +12,7 @@ from theory.structures import (
     hard_points,
     interpolation_search,
     looked_at,
+    next_cells,
 )
 from verify.claim import Run
 from verify.finding import Verdict
@@ -22,7 +23,6 @@ from verify.structures.trained.lookups import (
     cells,
     finds,
     measure,
-    next_cells,
     over,
     tree_of,
     under,

@@ -79,8 +79,7 @@ def learned_search(
         yield from labelled(name.replace("search", "untrained"), control(before(name), *plane))
     for name, model, _ in seen["frozen-16"]:
         yield from labelled(name, frozen(measure(model, *plane)))
-    if run.plot:
-        run.draw(uniform, by_interpolation(*plane), *plane)
+    run.draw(uniform, by_interpolation(*plane), *plane)
 
 
 def uniform_sets(

@@ -82,9 +82,8 @@ def learned_space(
         yield from labelled(name, of_hints(model, found[name], points, queries))
     first = before(hints[0].name)
     yield from labelled("untrained-hints-16", control(first, beside, points, queries))
-    if run.plot:
-        held = {each.name: contents(each.model, points) for each in (*free, *hints)}
-        run.draw(found, held, points, queries)
+    held = {each.name: contents(each.model, points) for each in (*free, *hints)}
+    run.draw(found, held, points, queries)
 
 
 FOUND = f"found at last, {N} uniform points, {T} extra cells"
