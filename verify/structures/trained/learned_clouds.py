@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from theory.structures import (
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, labelled
-from verify.structures.learned import KIND, Share, before, measure, over, told, under
+from verify.structures.trained.lookups import KIND, Share, before, measure, over, told, under
 
 N, M, D = 32, 4, 30  # points, lookups, dimension
 BITS, LEARNT, HASHES = 3, 10_000, 20  # of a bucket; points for k-means; hashes that are drawn
@@ -33,7 +33,7 @@ Sets = tuple[np.ndarray, np.ndarray]
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    picture="verify.structures.learned_clouds_picture:draw",
+    picture="verify.structures.trained.learned_clouds_picture:draw",
 )
 def learned_clouds(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**5)] = 5000
@@ -56,25 +56,39 @@ def learned_clouds(
     """
     count = 1000 if run.quick else samples
     sphere = sphere_sets(run, count)
-    yield from of_sphere(run, sphere)
+    hashed, centred = by_simhash(run, sphere), by_k_means(run, sphere)
+    round_ones = found_by("sphere-30", sphere)
+    for name, found in round_ones.items():
+        yield from labelled(name, on_sphere(found, hashed, centred))
+    yield from untrained(round_ones, sphere, hashed, "SimHash")
     plane = plane_sets(run, count)
-    yield from of_plane(plane)
-    if run.plot:
-        on_sphere = {"SimHash": by_simhash(run, sphere), "k-means": by_k_means(run, sphere)}
-        on_plane = {"kd-tree": by_kd_tree(plane)}
-        run.draw(
-            {
-                f"{N} points of a sphere in {D} dimensions": found_by("sphere-30", sphere)
-                | on_sphere,
-                "15 points of the hard plane": found_by("plane-15", plane) | on_plane,
-            },
-        )
+    tree, flat_ones = by_kd_tree(plane), found_by("plane-15", plane)
+    for name, found in flat_ones.items():
+        yield from labelled(name, [on_plane(found, tree)])
+    yield from untrained(flat_ones, plane, tree, "the kd-tree")
+    run.draw(
+        {
+            f"{N} points of a sphere in {D} dimensions": round_ones
+            | {"SimHash": hashed, "k-means": centred},
+            "15 points of the hard plane": flat_ones | {"kd-tree": tree},
+        },
+    )
 
 
 def found_by(size: str, sets: Sets) -> dict[str, list[Share]]:
     """What each of the seeds finds after each lookup."""
     seen = models_of(f"search-{size}", KIND)
     return {name: measure(model, *sets).by_lookup for name, model, _ in seen}
+
+
+def untrained(
+    names: Iterable[str], sets: Sets, others: list[Share], name_of_others: str
+) -> Iterator[Finding]:
+    """What the same networks find before training."""
+    for name in names:
+        found = measure(before(name), *sets).by_lookup
+        label = name.replace("search", "untrained")
+        yield from labelled(label, [less(found, others, name_of_others)])
 
 
 def sphere_sets(run: Run, count: int) -> Sets:
@@ -119,17 +133,6 @@ def _shares(right: np.ndarray) -> list[Share]:
     return [Share(int(column.sum()), len(right)) for column in right.T]
 
 
-def of_sphere(run: Run, sets: Sets) -> Iterator[Finding]:
-    """What is said of networks on the sphere."""
-    hashed, centred = by_simhash(run, sets), by_k_means(run, sets)
-    seen = models_of("search-sphere-30", KIND)
-    for name, model, _ in seen:
-        yield from labelled(name, on_sphere(measure(model, *sets).by_lookup, hashed, centred))
-    for name, *_ in seen:
-        found = measure(before(name), *sets).by_lookup
-        yield from labelled(name.replace("search", "untrained"), [less(found, hashed, "SimHash")])
-
-
 def on_sphere(found: list[Share], hashed: list[Share], centred: list[Share]) -> Iterator[Finding]:
     """What is said of one network, by what it finds after each lookup."""
     name = f"found after each lookup, {N} points of a sphere"
@@ -138,16 +141,6 @@ def on_sphere(found: list[Share], hashed: list[Share], centred: list[Share]) -> 
     for id, others in (("SimHash", hashed), ("k-means", centred)):
         wanted = f"{id}'s {told(others)}: at last above the upper end of its interval,"
         yield over(id, name, found[-1:], [others[-1].interval[1]], wanted=wanted)
-
-
-def of_plane(sets: Sets) -> Iterator[Finding]:
-    """What is said of networks on the hard plane."""
-    tree, seen = by_kd_tree(sets), models_of("search-plane-15", KIND)
-    for name, model, _ in seen:
-        yield from labelled(name, [on_plane(measure(model, *sets).by_lookup, tree)])
-    for name, *_ in seen:
-        found = measure(before(name), *sets).by_lookup
-        yield from labelled(name.replace("search", "untrained"), [less(found, tree, "the kd-tree")])
 
 
 def on_plane(found: list[Share], tree: list[Share]) -> Finding:

@@ -1,8 +1,8 @@
-"""Small classical networks with all their states: what is said of every state is tried at each."""
+"""Small classical networks with all their states, and the cycles of their synchronous updates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.memory.hopfield import hopfield_fields
-from verify.finding import Finding, equal
 
 
 def all_states(d: int) -> np.ndarray:
@@ -72,6 +71,17 @@ def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator
             yield SmallNetwork(upper + upper.T, bias)
 
 
-def nowhere(id: str, name: str, counterexamples: Iterable[str], *, words: str = "") -> Finding:
-    """An exact statement of many cases, which holds if there is no counterexample."""
-    return equal(id, name, next(iter(counterexamples), None), words=words or "no counterexample")
+def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
+    """Of synchronous updates from each state, for any weights: when they enter their cycle, its
+    length, and where they enter; (3, 2^d)."""
+    s = all_states(len(w))
+    h = s @ w.T + b
+    after = number(np.where(h == 0, s, h)).tolist()
+    found = []
+    for state in range(len(s)):
+        seen: dict[int, int] = {}
+        while state not in seen:
+            seen[state] = len(seen)
+            state = after[state]
+        found.append((seen[state], len(seen) - seen[state], state))
+    return np.array(found).T

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from verify.structures.learned import Share
-from verify.structures.lookups_picture import by_lookup
+from verify.structures.trained.lookups import Share
+from verify.structures.trained.lookups_picture import by_lookup
 
 
 def draw(

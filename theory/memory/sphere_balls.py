@@ -1,4 +1,7 @@
-"""Tokens on the sphere: random ones, and how attention moves them, in balls."""
+"""Tokens on the sphere in Arb balls: rational starts, velocity, an Euler step, the time to meet.
+
+Computed at the precision of `flint.ctx`, from the formulas of `sphere` and `orthogonal_start`.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq
+from flint import acb, arb, fmpq
 
 from theory.balls import Vector, inner, mean, softmax
 from theory.memory.sphere import Kind
-
-EPS = 2.0**-53
-KINDS: tuple[Kind, ...] = ("SA", "USA")
-INTEGRATION = 1e-9  # allowed for the error of an integration in steps of error 1e-12
-
-
-def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Uniform points of the unit sphere, (…, n, d)."""
-    X = rng.standard_normal(shape)
-    return X / np.linalg.norm(X, axis=-1, keepdims=True)
 
 
 def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]]:
@@ -43,7 +36,7 @@ def tangential(x: Vector, u: Vector) -> list[Any]:
 
 
 def velocity(X: Sequence[Vector], beta: arb, kind: Kind) -> tuple[list[list[arb]], list[arb]]:
-    """x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i of balls, and Z_i: in USA it is n."""
+    """x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, and Z_i, which is n in USA."""
     V, Z = [], []
     for x in X:
         weights = [(beta * inner(x, y)).exp() for y in X]
@@ -53,7 +46,7 @@ def velocity(X: Sequence[Vector], beta: arb, kind: Kind) -> tuple[list[list[arb]
 
 
 def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[arb]]:
-    """normalise(x + h·softmax(β⟨x, x⟩)x) of balls, token by token."""
+    """normalise(x + h·softmax(β⟨x, x⟩)x), token by token."""
     moved = []
     for x in X:
         pulled = mean(softmax([inner(x, y) for y in X], arb(beta)), X)
@@ -61,3 +54,14 @@ def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[
         length = inner(new, new).sqrt()
         moved.append([entry / length for entry in new])
     return moved
+
+
+def escape_time_ball(beta: float, gamma: Any) -> Any:
+    """∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, the time at which two orthogonal tokens have the inner
+    product γ."""
+    b = acb(arb(beta))
+
+    def slowness(g: Any, _: bool) -> Any:
+        return ((b * (1 - g)).exp() + 1) / (2 * (1 - g * g))
+
+    return acb.integral(slowness, acb(0), acb(gamma)).real

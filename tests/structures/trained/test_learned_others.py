@@ -25,14 +25,14 @@ from theory.structures import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.structures import (
+from verify.structures.trained import (
     learned_clouds,
     learned_digits,
     learned_tree,
 )
-from verify.structures.learned import Share, measure
-from verify.structures.lookups_picture import by_lookup
-from verify.structures.planted import Planted
+from verify.structures.trained.lookups import Share, measure
+from verify.structures.trained.lookups_picture import by_lookup
+from verify.structures.trained.planted import Planted
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 GREY = torch.arange(10.0)[:, None].expand(10, 64) / 9  # an image of each digit, all of one grey
@@ -131,6 +131,16 @@ class Reads:
         return at[:, None].expand(*found.shape[:2], 16).gather(-1, torch.from_numpy(found))
 
 
+def of_digits(run, model, sets, shown):
+    found = learned_digits.found_by(model, sets)
+    return learned_digits.of_digits(run, model, found, sets, shown)
+
+
+def of_tree(run, model, found, weights):
+    levels = learned_tree.levels_of(model, found.descends)
+    return learned_tree.of_tree(run, levels, found, weights)
+
+
 def verdicts(findings):
     return {each.id: each.verdict for each in findings}
 
@@ -143,7 +153,7 @@ def test_who_reads_numbers_is_recognised(sign):
     assert (np.diff(sets.numbers) > 0).all()
     shown = learned_digits.images(run, learned_digits.LABELS)
     model = Reads(sign)
-    said = verdicts(learned_digits.of_digits(run, model, sets, shown))
+    said = verdicts(of_digits(run, model, sets, shown))
     assert set(said.values()) == {HOLDS}
     assert set(verdicts(learned_digits.control(model, sets, shown)).values()) == {FAILS}
 
@@ -155,7 +165,7 @@ def test_who_reads_the_units_alone_is_seen():
     shown = learned_digits.images(run, learned_digits.LABELS)
     model = Reads()
     model.numbers = lambda x: 9 * x[..., 64:65] + 1e-3 * x[..., :1]
-    said = verdicts(learned_digits.of_digits(run, model, sets, shown))
+    said = verdicts(of_digits(run, model, sets, shown))
     wrong = "number", "rotated", "sorted", "next", "ahead", "found"
     assert {id for id, each in said.items() if each is FAILS} == {*wrong}
 
@@ -228,7 +238,7 @@ def test_the_best_tree_is_recognised():
     assert sets[1].shape == (1000,)
     model = Tree(w)
     found = measure(model, *sets)
-    said = {each.id: each for each in learned_tree.of_tree(run, model, found, w)}
+    said = {each.id: each for each in of_tree(run, model, found, w)}
     assert {each.verdict for each in said.values()} == {HOLDS}
     assert said["best"].measured == pytest.approx(np.sort(w)[-7:].sum())
     assert all(a <= b for a, b in pairwise(said["bound"].measured.values()))
@@ -239,7 +249,7 @@ def test_binary_search_is_not_the_best_tree():
     run, w = Run(seed=0), learned_tree.frequencies()
     model = Planted(binary_search, 3, n=15)
     found = measure(model, *learned_tree.asked(run, 500))
-    said = verdicts(learned_tree.of_tree(run, model, found, w))
+    said = verdicts(of_tree(run, model, found, w))
     assert [id for id, each in said.items() if each is FAILS] == ["treap", "best", "found"]
     assert learned_tree.control(model, w).verdict is HOLDS
 

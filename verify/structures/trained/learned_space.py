@@ -20,7 +20,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, above, estimated
 from verify.finding import Finding, labelled
-from verify.structures.learned import (
+from verify.structures.trained.lookups import (
     CHUNK,
     KIND,
     Measured,
@@ -41,7 +41,7 @@ STEPS = 128  # in 1, of contents that are rounded: 8 bits for (−1, 1)
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
-    picture="verify.structures.learned_space_picture:draw",
+    picture="verify.structures.trained.learned_space_picture:draw",
 )
 def learned_space(
     run: Run, *, samples: Annotated[int, option("sets of points", min=1000, max=10**5)] = 2500
@@ -82,9 +82,8 @@ def learned_space(
         yield from labelled(name, of_hints(model, found[name], points, queries))
     first = before(hints[0].name)
     yield from labelled("untrained-hints-16", control(first, beside, points, queries))
-    if run.plot:
-        held = {each.name: contents(each.model, points) for each in (*free, *hints)}
-        run.draw(found, held, points, queries)
+    held = {each.name: contents(each.model, points) for each in (*free, *hints)}
+    run.draw(found, held, points, queries)
 
 
 FOUND = f"found at last, {N} uniform points, {T} extra cells"

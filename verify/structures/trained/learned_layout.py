@@ -21,7 +21,16 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, Mean, above, below, estimated
 from verify.finding import Finding, labelled
-from verify.structures.learned import KIND, Measured, Share, before, measure, over, told, under
+from verify.structures.trained.lookups import (
+    KIND,
+    Measured,
+    Share,
+    before,
+    measure,
+    over,
+    told,
+    under,
+)
 
 N, M, ROWS = 32, 5, 4
 EXPLAINED = 0.5  # of the coordinates' variance, by the cell: after training at least
@@ -31,7 +40,7 @@ GROUPS = 20  # of sets, whose shares of the variance are estimated one by one
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
-    picture="verify.structures.learned_layout_picture:draw",
+    picture="verify.structures.trained.learned_layout_picture:draw",
 )
 def learned_layout(
     run: Run, *, samples: Annotated[int, option("sets of points", min=1000, max=10**5)] = 5000

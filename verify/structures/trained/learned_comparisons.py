@@ -11,7 +11,7 @@ from theory.structures import depths, hard_points, most_found, uniform_points
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, at_most, each_at_most, labelled, same
-from verify.structures.learned import (
+from verify.structures.trained.lookups import (
     KIND,
     Measured,
     before,

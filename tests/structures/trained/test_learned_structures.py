@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from theory.structures import kd_order, nearest_in_cloud, table_of
+from theory.structures import kd_order, mean_errors, nearest_in_cloud, table_of
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.structures import learned_layout, learned_sketch, learned_space
-from verify.structures.learned import Measured, Share, measure, shown
+from verify.structures.trained import learned_layout, learned_sketch, learned_space
+from verify.structures.trained.lookups import Measured, Share, measure, shown
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 
@@ -137,7 +137,7 @@ def test_balanced_cells_are_recognised():
         "cells": (HOLDS, FAILS),
     }
     for i, model in enumerate((sketch(even, even), sketch(one, even))):
-        own = learned_sketch.errors(law, counts, learned_sketch.answers(model, streams))
+        own = mean_errors(law, counts, learned_sketch.answers(model, streams))
         said = {each.id: each.verdict for each in learned_sketch.of_sketch(model, own, fixed)}
         assert {id: said[id] for id in wanted} == {id: each[i] for id, each in wanted.items()}
     assert {each.verdict for each in learned_sketch.control(model, own)} == {HOLDS}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from verify.structures.learned import Share
+from verify.structures.trained.lookups import Share
 
 
 def by_lookup(

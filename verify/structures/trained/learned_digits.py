@@ -16,7 +16,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent, models_of
 from verify.evidence.statistics import BY, Mean, above, below, estimated
 from verify.finding import Finding, labelled
-from verify.structures.learned import (
+from verify.structures.trained.lookups import (
     CHUNK,
     KIND,
     Measured,
@@ -55,7 +55,7 @@ class Pictures(NamedTuple):
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    picture="verify.structures.learned_digits_picture:draw",
+    picture="verify.structures.trained.learned_digits_picture:draw",
 )
 def learned_digits(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**5)] = 4000
@@ -87,19 +87,17 @@ def learned_digits(
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return
     drawn, seen = pictures(run, 1000 if run.quick else samples), models_of("search-digits-16", KIND)
-    shown = images(run, LABELS)
+    shown, measured, numbers = images(run, LABELS), {}, {}
     for name, model, _ in seen:
-        yield from labelled(name, of_digits(run, model, drawn, shown))
+        found, numbers[name] = found_by(model, drawn), made(model, shown)
+        measured[name] = found.by_lookup
+        yield from labelled(name, of_digits(run, model, found, drawn, shown))
     for name, *_ in seen:
         first = before(name)
         yield from labelled(name.replace("search", "untrained"), control(first, drawn, shown))
-    if run.plot:
-        measured = {name: found_by(model, drawn).by_lookup for name, model, _ in seen}
-        measured["interpolation, by the numbers"] = by_numbers(
-            interpolation_search(-1, NUMBERS), drawn
-        )
-        measured["binary search, by the numbers"] = by_numbers(binary_search, drawn)
-        run.draw(measured, {name: made(model, shown) for name, model, _ in seen}, LABELS)
+    measured["interpolation, by the numbers"] = by_numbers(interpolation_search(-1, NUMBERS), drawn)
+    measured["binary search, by the numbers"] = by_numbers(binary_search, drawn)
+    run.draw(measured, numbers, LABELS)
 
 
 def images(run: Run, numbers: np.ndarray) -> np.ndarray:
@@ -153,9 +151,11 @@ def nexts(found: Measured) -> np.ndarray:
     return np.asarray(max(up, down, key=np.mean))
 
 
-def of_digits(run: Run, model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]:
-    """What is said of one model."""
-    ranks, found = correlations(model, shown, LABELS), found_by(model, drawn)
+def of_digits(
+    run: Run, model: Any, found: Measured, drawn: Pictures, shown: np.ndarray
+) -> Iterator[Finding]:
+    """What is said of one model, by what it found in the sets."""
+    ranks = correlations(model, shown, LABELS)
     yield _more("number", RANKS, _size(ranks[0]), READ)
     yield _more("rotated", ROTATED, _largest(ranks), READ)
     yield _more("sorted", CELLS, estimated(found.in_order), SORTED)

@@ -21,7 +21,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, below, estimated
 from verify.finding import Finding, at_least, at_most, each_at_most, labelled
-from verify.structures.learned import (
+from verify.structures.trained.lookups import (
     KIND,
     Measured,
     before,
@@ -40,7 +40,7 @@ ROUNDED = 1e-9  # of sums of 15 numbers
 
 @claim(
     source="the tree of [Lin2022]; the models: constructions/trained/lookup.py, tasks/laws.py",
-    picture="verify.structures.learned_tree_picture:draw",
+    picture="verify.structures.trained.learned_tree_picture:draw",
 )
 def learned_tree(
     run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**6)] = 10_000
@@ -65,16 +65,15 @@ def learned_tree(
     """
     sets, weights = asked(run, 2000 if run.quick else samples), frequencies()
     seen = models_of("search-zipf-15", KIND)
+    levels = {"treap": treap_depths(weights), "binary search": depths(N)}
     for name, model, _ in seen:
         found = measure(model, *sets)
-        yield from labelled(name, of_tree(run, model, found, weights))
+        levels[name] = levels_of(model, found.descends)
+        yield from labelled(name, of_tree(run, levels[name], found, weights))
     for name, *_ in seen:
         label = name.replace("search", "untrained")
         yield from labelled(label, [control(before(name), weights)])
-    if run.plot:
-        levels = {name: levels_of(model, measure(model, *sets).descends) for name, model, _ in seen}
-        others = {"treap": treap_depths(weights), "binary search": depths(N)}
-        run.draw(levels | others, weights, M)
+    run.draw(levels, weights, M)
 
 
 def frequencies() -> np.ndarray:
@@ -100,9 +99,11 @@ def found_at_last(levels: np.ndarray, weights: np.ndarray) -> float:
     return float(found_by_depth(levels, weights, M)[-1])
 
 
-def of_tree(run: Run, model: Any, found: Measured, weights: np.ndarray) -> Iterator[Finding]:
-    """What is said of one model, measured on sets."""
-    levels, treap = levels_of(model, found.descends), found_at_last(treap_depths(weights), weights)
+def of_tree(
+    run: Run, levels: np.ndarray, found: Measured, weights: np.ndarray
+) -> Iterator[Finding]:
+    """What is said of one model, by the levels of its tree and what it found in sets."""
+    treap = found_at_last(treap_depths(weights), weights)
     own = found_by_depth(levels, weights, M).tolist()
     best, name = most_by_weight(weights, M), f"frequency of what the tree finds, {N} points"
     words = _told(own)

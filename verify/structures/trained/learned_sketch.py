@@ -14,15 +14,17 @@ from theory.structures import (
     conservative,
     count_min,
     counts_of,
+    mean_errors,
     one_row_error,
     random_hashes,
     zipf,
+    zipf_streams,
 )
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, above, below, estimated
 from verify.finding import Finding, at_least, at_most, labelled, same
-from verify.structures.learned import before
+from verify.structures.trained.lookups import before
 
 KIND = "a sketch trained on counts"
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
@@ -31,7 +33,7 @@ AGREE, APART = 0.95, 0.2  # of the items: read where they are written, and befor
 
 @claim(
     source="the task of [Salemohamed2025]; the models: constructions/trained/sketch.py",
-    picture="verify.structures.learned_sketch_picture:draw",
+    picture="verify.structures.trained.learned_sketch_picture:draw",
 )
 def learned_sketch(
     run: Run, *, samples: Annotated[int, option("streams", min=500, max=10**5)] = 3000
@@ -62,25 +64,18 @@ def learned_sketch(
     seen = models_of("counts-sketch-32", KIND)
     said = {name: answers(model, streams) for name, model, _ in seen}
     for name, model, _ in seen:
-        yield from labelled(name, of_sketch(model, errors(law, counts, said[name]), fixed))
+        yield from labelled(name, of_sketch(model, mean_errors(law, counts, said[name]), fixed))
     first = before(seen[0].name)
     yield from labelled(
-        "untrained-sketch-32", control(first, errors(law, counts, answers(first, streams)))
+        "untrained-sketch-32", control(first, mean_errors(law, counts, answers(first, streams)))
     )
     run.draw({name: model for name, model, _ in seen}, said, counts)
 
 
 def drawn(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Laws (count, V), streams of items (count, 100), and their counts (count, V)."""
-    law = run.rng.permuted(np.tile(zipf(V, EXPONENT), (count, 1)), axis=-1)
-    chance = run.rng.uniform(size=(count, STREAM, 1))
-    streams = (chance > law.cumsum(1)[:, None, :-1]).sum(-1)
+    law, streams = zipf_streams(count, V, STREAM, EXPONENT, run.rng)
     return law, streams, counts_of(streams, V)
-
-
-def errors(law: np.ndarray, counts: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """The mean of |estimate − count| over a query of the law, (count,)."""
-    return np.asarray((law * abs(said - counts)).sum(-1))
 
 
 def known(
@@ -94,8 +89,8 @@ def known(
     for own, other in ((slice(half), slice(half, None)), (slice(half, None), slice(half))):
         table = best_answers(even[other], counts[other], law[other])
         best[own] = table[np.minimum(even[own], len(table) - 1)]
-    by_two = conservative(streams, two, CELLS // 2)
-    return {name: errors(law, counts, x) for name, x in (("best", best), ("conservative", by_two))}
+    estimates = {"best": best, "conservative": conservative(streams, two, CELLS // 2)}
+    return {name: mean_errors(law, counts, said) for name, said in estimates.items()}
 
 
 def answers(model: Any, streams: np.ndarray) -> np.ndarray:

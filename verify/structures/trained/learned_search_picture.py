@@ -10,8 +10,8 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from theory.structures import binary_accuracy
-from verify.structures.learned import Measured
-from verify.structures.lookups_picture import by_lookup
+from verify.structures.trained.lookups import Measured
+from verify.structures.trained.lookups_picture import by_lookup
 
 SHOWN, SETS = 1500, 40  # first lookups, and sets of points
 ENDS = (-1, -0.5, 0, 0.5, 1)

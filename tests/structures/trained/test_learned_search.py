@@ -12,22 +12,22 @@ from theory.structures import (
     hard_points,
     interpolation_search,
     looked_at,
+    next_cells,
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.structures import learned_comparisons, learned_search
-from verify.structures.learned import (
+from verify.structures.trained import learned_comparisons, learned_search
+from verify.structures.trained.lookups import (
     Measured,
     Share,
     cells,
     finds,
     measure,
-    next_cells,
     over,
     tree_of,
     under,
 )
-from verify.structures.planted import Planted
+from verify.structures.trained.planted import Planted
 
 INTERPOLATION = Planted(interpolation_search(-1, 1), 4, descends=True)
 BAYES = Planted(greedy_bayes(-1, 1), 4)

@@ -20,7 +20,16 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, above, below, estimated
 from verify.finding import Finding, Verdict, at_most, labelled
-from verify.structures.learned import KIND, Measured, before, cells, measure, over, told, under
+from verify.structures.trained.lookups import (
+    KIND,
+    Measured,
+    before,
+    cells,
+    measure,
+    over,
+    told,
+    under,
+)
 
 NEAR = 0.05  # of all queries: as near to interpolation search
 MOSTLY = 0.5  # of the lookups while nothing is found: at the cell of an algorithm
@@ -31,7 +40,7 @@ ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # off the distributio
 
 @claim(
     source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
-    picture="verify.structures.learned_picture:draw",
+    picture="verify.structures.trained.learned_search_picture:draw",
 )
 def learned_search(
     run: Run, *, samples: Annotated[int, option("sets of points", min=100, max=10**6)] = 10_000
@@ -70,8 +79,7 @@ def learned_search(
         yield from labelled(name.replace("search", "untrained"), control(before(name), *plane))
     for name, model, _ in seen["frozen-16"]:
         yield from labelled(name, frozen(measure(model, *plane)))
-    if run.plot:
-        run.draw(uniform, by_interpolation(*plane), *plane)
+    run.draw(uniform, by_interpolation(*plane), *plane)
 
 
 def uniform_sets(

@@ -10,7 +10,7 @@ import torch
 
 from constructions.trained import configuration_of, untrained
 from theory.memory.capacity import clopper_pearson
-from theory.structures import found_at, interpolated
+from theory.structures import found_at, next_cells
 from verify.finding import Finding, Verdict
 
 KIND = "a lookup network trained on search"
@@ -125,27 +125,6 @@ def _mixed(points: np.ndarray) -> np.ndarray:
 def _given(points: np.ndarray, mixed: np.ndarray) -> np.ndarray:
     cloud = points.reshape(*points.shape[:2], -1)
     return np.asarray(np.take_along_axis(cloud, mixed[..., None], axis=1))
-
-
-def next_cells(
-    shown: np.ndarray, points: np.ndarray, queries: np.ndarray, low: float, high: float
-) -> dict[str, np.ndarray]:
-    """The cells (sets, M) at which two algorithms would look next, each lookup given what the
-    network saw before it (sets, M): the middle of the bracket, and interpolation from fixed ends.
-    """
-    N, (rows, M) = points.shape[1], shown.shape
-    lo, hi = np.full(rows, -1), np.full(rows, N)
-    middles, places = [], []
-    padded = np.hstack([np.full((rows, 1), low), points, np.full((rows, 1), high)])
-    for i in range(M):
-        v_lo, v_hi = (np.take_along_axis(padded, at[:, None] + 1, 1)[:, 0] for at in (lo, hi))
-        middles.append(np.maximum((lo + hi) // 2, 0))
-        place = interpolated(queries, lo + 1, hi + 1, v_lo, v_hi) - 1
-        places.append(np.clip(place, 0, N - 1))
-        at = shown[:, i]
-        right = np.take_along_axis(points, at[:, None], 1)[:, 0] <= queries
-        lo, hi = np.where(right, np.maximum(lo, at), lo), np.where(right, hi, np.minimum(hi, at))
-    return {"binary": np.stack(middles, 1), "interpolation": np.stack(places, 1)}
 
 
 def tree_of(model: Any, descends: bool) -> np.ndarray:

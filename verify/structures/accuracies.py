@@ -11,7 +11,7 @@ import numpy as np
 from verify.evidence.statistics import Mean, estimated
 from verify.finding import Finding, Verdict
 
-PUBLISHED = Path(__file__).with_name("by_lookup.csv")
+PUBLISHED = Path(__file__).with_suffix(".csv")
 # The figures there were drawn, to ±0.2 points by two standard errors, and printed to a tenth.
 DRAWN, ROUNDED = 0.1, 0.05
 # Some 100 accuracies are compared: one of them is 5 errors off by chance in 6 of 10⁵ runs.

@@ -274,7 +274,7 @@ def test_refusals(call, parameter):
 def test_comparisons_learn_binary_search(tmp_path):
     """`compare-7` trained anew: its tree, cell by cell."""
     from theory.structures import depths
-    from verify.structures.learned import finds, measure, tree_of
+    from verify.structures.trained.lookups import finds, measure, tree_of
 
     model = load(train(preset("search", "compare-7"), tmp_path))
     x, _ = uniform_points(200, 7, 1, np.random.default_rng(0))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
-from verify.structures.learned import Measured
+from verify.structures.trained.lookups import Measured
 
 SHOWN, ASKED = 24, 400  # sets whose cells are drawn, and first lookups
 
