@@ -21,8 +21,8 @@ from theory.arithmetic.adder import (
     rounding_of_logits,
     usual_alpha,
 )
+from theory.arithmetic.adder_balls import alpha_limit, turn
 from theory.arithmetic.comb import ZHOU
-from verify.arithmetic.limits import alpha_limit, turn
 from verify.arithmetic.pairs import (
     Alpha,
     Enumerated,
