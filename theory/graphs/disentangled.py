@@ -12,10 +12,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
 from theory.graphs.adjacency import OneGraph
-from theory.kinds import Many, checked
+from theory.kinds import Many, array_of, checked
 
 
 @checked
@@ -27,7 +26,7 @@ def disentangled_features(A: OneGraph, weights: Annotated[Any, Many(None)]) -> n
     """
     h = np.concatenate([np.eye(len(A), dtype=np.int64), A], axis=1).astype(object)
     for layer, given in enumerate(weights):
-        W = checks.array_of(f"weights[{layer}]", given)
+        W = array_of(f"weights[{layer}]", given)
         whole = W.dtype.kind in "biu" or all(isinstance(each, Integral) for each in W.flat)
         if W.shape != (h.shape[1], h.shape[1]) or not whole:
             raise InputError(
