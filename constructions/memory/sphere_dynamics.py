@@ -25,12 +25,13 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.call import construction
 from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Stream
 from constructions.transformer import Transformer
 from theory import checks
 from theory.checks import InputError
-from theory.kinds import Count, Positive, Steps, Within, checked
+from theory.kinds import Count, Positive, Steps, Within
 from theory.memory.kinds import unit_lengths
 
 
@@ -59,7 +60,7 @@ class Points(Interface):
         return Prompt(X, X.shape[-2])
 
 
-@checked
+@construction
 def sphere_dynamics(
     d: Count, beta: Positive, step_size: Annotated[Positive, Within(most=1)], n_layers: Steps
 ) -> Transformer:
@@ -83,6 +84,5 @@ def sphere_dynamics(
         unembed(stream, x),
         interface=Points(d),
         stream=stream,
-        name=f"sphere_dynamics(d={d}, beta={beta:g}, step_size={step_size:g}, n_layers={n_layers})",
         source="[Geshkovski2023]; the error of a step is bounded in its file",
     )
