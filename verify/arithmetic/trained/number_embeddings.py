@@ -11,8 +11,8 @@ import numpy as np
 from theory.arithmetic.fourier import bin_of, bin_sizes
 from theory.arithmetic.probes import probe_accuracies
 from theory.arithmetic.spectrum import peak_ratios, permutation_maxima, without, without_trend
-from verify.arithmetic import minilm
-from verify.arithmetic.minilm import NAME, NUMBERS, NumberTokens
+from verify.arithmetic.trained import minilm
+from verify.arithmetic.trained.minilm import NAME, NUMBERS, NumberTokens
 from verify.claim import Run, claim, option
 from verify.finding import Finding, Verdict, same
 
@@ -30,7 +30,7 @@ SHAPE = minilm.NUMBERS, minilm.FEATURES
 
 @claim(
     source="[Zhou2024], for other models",
-    picture="verify.arithmetic.pictures:draw_spectrum",
+    picture="verify.arithmetic.trained.number_embeddings_picture:draw",
     faults_seen=[{"embeddings": "planted"}],
 )
 def number_embeddings(

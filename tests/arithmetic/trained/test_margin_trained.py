@@ -13,8 +13,8 @@ from theory.arithmetic import (
     modular_neurons,
     normalised_margin,
 )
-from verify.arithmetic.margin_trained import control, shares_of, trained
 from verify.arithmetic.quadratic import margin_of_tensors
+from verify.arithmetic.trained.margin_trained import control, shares_of, trained
 from verify.finding import Verdict
 
 HOLDS = Verdict.HOLDS

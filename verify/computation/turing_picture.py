@@ -34,7 +34,7 @@ def draw(runs: Sequence[tuple[TuringMachine, Sequence[Step]]]) -> Figure:
 
 
 def _panel(panel: Axes, machine: TuringMachine, steps: Sequence[Step]) -> None:
-    tape, heads, states, first = space_time(machine, steps)
+    tape, heads, states, first = machine.space_time(steps)
     symbols, inks = _colours(SYMBOLS, machine.n_symbols), _colours(STATES, machine.n_states)
     edges = first - 0.5, first + tape.shape[1] - 0.5, len(tape) - 0.5, -0.5
     panel.imshow(
@@ -86,21 +86,3 @@ def _colours(few: list[str], count: int) -> list[str]:
     """So many colours: these, or if they are too few, some of a rainbow."""
     rainbow = colormaps["turbo"](np.linspace(0, 1, count))
     return few[:count] if count <= len(few) else [to_hex(colour) for colour in rainbow]
-
-
-def space_time(
-    machine: TuringMachine, steps: Sequence[Step]
-) -> tuple[np.ndarray, list[int], list[int], int]:
-    """The cells (steps + 1, cells) on a blank tape before each step and at the end, the head and
-    the state at each time, and the number of the first cell that is shown; the head begins at 0."""
-    tape, begin, state = machine.configuration(machine.writing())
-    head, rows, heads, states = begin, list[dict[int, int]](), list[int](), list[int]()
-    for step in [*steps, None]:
-        rows.append(dict(tape))
-        heads.append(head - begin)
-        states.append(state)
-        if step is not None:
-            state, tape[head], head = step.state, step.symbol, head + step.move
-    first = min(heads) - 1
-    cells = range(begin + first, begin + max(heads) + 2)
-    return np.array([[row.get(c, 0) for c in cells] for row in rows]), heads, states, first

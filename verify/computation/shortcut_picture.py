@@ -14,7 +14,7 @@ COLOURS = colormaps["Pastel1"].colors  # type: ignore[attr-defined]
 SIZE = 8.0  # points
 
 
-def draw_cascade(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
+def draw(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
     """A row for the letters of a word, one for each stage and one for the states.
 
     Stages stand in the order of the layers after which the model holds them, and show what is read

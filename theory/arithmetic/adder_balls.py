@@ -1,4 +1,7 @@
-"""The largest α of the adder theorem, and rounded cosines, as balls."""
+"""The adder theorem in Arb balls: logits, the largest α, and rounded cosines, by their formulas.
+
+Computed at the precision of `flint.ctx`; see `adder.py` for the theorem.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,16 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 
 from theory.arithmetic.comb import comb
 from theory.arithmetic.golden import Golden
-from verify.domains import Ball
 
-BITS = 192
+BITS = 192  # of cosines to round, which are then far from a half
 cos_pi, sin_pi = arb.cos_pi_fmpq, arb.sin_pi_fmpq
 
 
-def ball(number: Golden) -> arb:
+def golden_ball(number: Golden) -> arb:
     """a + b√5."""
     a, b = (fmpq(part.numerator, part.denominator) for part in (number.a, number.b))
     return arb(a) + arb(b) * arb(5).sqrt()
@@ -34,27 +36,23 @@ def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
 def alpha_at(p: int, F: Iterable[int], d: int) -> arb:
     """The largest α at which s + d never wins, |ε| < 5."""
     gain = 2 * sin_pi(fmpq(d, p)) * sin_pi(fmpq(10 - d, p))
-    return ball(comb(F, 0) - comb(F, d)) / gain
+    return golden_ball(comb(F, 0) - comb(F, d)) / gain
 
 
 def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
     """z(s + d), d = 0, …, p − 1, by definition."""
     e = fmpq(error.numerator, error.denominator)
-    teeth = [ball(comb(F, d)) if F else arb(0) for d in range(10)]
+    teeth = [golden_ball(comb(F, d)) if F else arb(0) for d in range(10)]
     return [teeth[d % 10] + alpha * cos_pi(2 * (d - e) / p) for d in range(p)]
 
 
 def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
-    """times · (cos, sin) of 2πn/period in units of 2^−bits, the nearest whole numbers, halves up:
-    (period, 2) of int64."""
-    with Ball.precision(BITS):
-        rows = [
-            [
-                _nearest(arb((times or 1) * 2**bits) * part)
-                for part in (cos_pi(angle), sin_pi(angle))
-            ]
-            for angle in (fmpq(2 * n, period) for n in range(period))
-        ]
+    """times · (cos, sin) of 2πn/period, n = 0, …, period − 1, in units of 2^−bits, rounded to the
+    nearest integers, halves up: (period, 2) of int64."""
+    with ctx.workprec(BITS):
+        angles = [fmpq(2 * n, period) for n in range(period)]
+        unit = arb((times or 1) * 2**bits)
+        rows = [[_nearest(unit * part(angle)) for part in (cos_pi, sin_pi)] for angle in angles]
     return np.array(rows, dtype=np.int64)
 
 

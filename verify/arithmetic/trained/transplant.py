@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from constructions.trained import preset, untrained
-from verify.arithmetic.number_models import (
+from verify.arithmetic.trained.number_models import (
     HEADS,
     MLPS,
     Adder,
@@ -47,7 +47,7 @@ Share = Callable[[np.ndarray], float]
 
 @claim(
     source="[Zhou2024], for other models; the models: constructions/trained",
-    picture="verify.arithmetic.transplant_picture:draw",
+    picture="verify.arithmetic.trained.transplant_picture:draw",
 )
 def transplant(run: Run) -> Iterator[Finding]:
     """With number embeddings of a language model a small transformer adds digit by digit.

@@ -16,7 +16,8 @@ from theory.arithmetic.modular_margin import (
     frequency_shares,
     largest_margin_squared,
 )
-from verify.arithmetic.quadratic import margin_of_tensors, square_root
+from theory.arithmetic.modular_margin_balls import square_root
+from verify.arithmetic.quadratic import margin_of_tensors
 from verify.claim import Run, claim
 from verify.domains import Ball
 from verify.evidence.checkpoints import models_of

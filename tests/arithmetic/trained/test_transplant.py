@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from constructions.trained import configuration_of, preset, untrained
-from verify.arithmetic import number_models as models
-from verify.arithmetic.number_models import HEADS, MLPS, Adder, both_ways
-from verify.arithmetic.transplant import (
+from verify.arithmetic.trained import number_models as models
+from verify.arithmetic.trained.number_models import HEADS, MLPS, Adder, both_ways
+from verify.arithmetic.trained.transplant import (
     below_random,
     by_parts,
     few_peaks,
@@ -19,7 +19,7 @@ from verify.arithmetic.transplant import (
 from verify.claim import Run
 from verify.finding import Verdict
 
-module = sys.modules["verify.arithmetic.transplant"]
+module = sys.modules["verify.arithmetic.trained.transplant"]
 HOLDS = Verdict.HOLDS
 P = 300
 PAIRS = both_ways(np.random.default_rng(0).permutation(np.stack(np.triu_indices(150), 1))[:300])

@@ -1,21 +1,23 @@
-"""Two tasks as games of two players: Alice holds a part of the prompt, and Bob asks about it."""
+"""Two tasks as communication games: Alice holds a part of the prompt, and Bob asks about it.
+
+What Alice's tokens tell the last one, in a layer of attention, is a message of few bits
+([SanfordHsu2024], [Peng2024]).  If it is shorter than what she holds, two prompts share a message,
+and Bob gets one answer where he needs two.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from math import log2
 from typing import NamedTuple
 
 import numpy as np
 
-from theory.retrieval import (
-    composition_bound,
-    composition_by_definition,
-    induction,
-    one_layer_bound,
-)
-from verify.retrieval.messages import Split
+from theory.retrieval.composition import composition_by_definition
+from theory.retrieval.depth import CompositionBound, composition_bound, one_layer_bound
+from theory.retrieval.induction import induction
 
 MARKER, FILLER = 2, 3  # after the bits 0 and 1
 
@@ -23,18 +25,31 @@ Prompt = list[int]
 
 
 class Game(NamedTuple):
-    """What Alice holds and what Bob asks."""
+    """What Alice holds and what Bob asks.
+
+    name      the task
+    known     bits that Alice holds
+    alice     her positions
+    choices   two symbols for each of them
+    ask       (her symbols, Bob's place) → the prompt
+    required  prompt → the answer
+    enough    bits → the least size of the game at which so many are too few, as "n = 35"
+    asked     prompt → Bob's question and Alice's answer to it
+    written   prompt → its tokens as text
+    forced    (heads, d_value, bits of a number) → the error that a short message forces, where that
+              is known
+    """
 
     name: str
-    known: float  # bits that Alice holds
-    alice: tuple[int, ...]  # her positions
-    choices: list[tuple[int, int]]  # two symbols for each of them
-    ask: Callable[[Sequence[int], int], Prompt]  # her symbols and Bob's place, as a prompt
-    required: Callable[[Prompt], int]  # the answer to a prompt
-    follows: Callable[[Split], str]  # from a message of fewer bits
-    bites: Callable[[int], str]  # the least size at which so many bits are too few
-    shown: Callable[[Prompt], str]
+    known: float
+    alice: tuple[int, ...]
+    choices: list[tuple[int, int]]
+    ask: Callable[[Sequence[int], int], Prompt]
+    required: Callable[[Prompt], int]
+    enough: Callable[[int], str]
+    asked: Callable[[Prompt], str]
     written: Callable[[Prompt], str]
+    forced: Callable[[int, int, int], CompositionBound] | None = None
 
 
 def index_game(n: int) -> Game:
@@ -45,7 +60,7 @@ def index_game(n: int) -> Game:
         bits = ((MARKER if t == place else FILLER, bit) for t, bit in enumerate(held))
         return [token for pair in bits for token in pair] + [MARKER]
 
-    def shown(tokens: Prompt) -> str:
+    def asked(tokens: Prompt) -> str:
         bits = "".join(map(str, tokens[1::2]))
         return f"bit {tokens[:-1:2].index(MARKER)} of 0x{int(bits, 2):0{-(-B // 4)}x}"
 
@@ -56,9 +71,8 @@ def index_game(n: int) -> Game:
         choices=[(0, 1)] * B,
         ask=ask,
         required=lambda tokens: int(induction(tokens)[-1]),
-        follows=lambda split: f"{split.bits} bits < {one_layer_bound(n):g}",
-        bites=lambda bits: f"n = {2 * bits + 3}",
-        shown=shown,
+        enough=lambda bits: f"n = {2 * bits + 3}",
+        asked=asked,
         written=lambda tokens: "".join("01ab"[token] for token in tokens),
     )
 
@@ -69,13 +83,6 @@ def composition_game(rng: np.random.Generator, s: int) -> Game:
     The tables that are tried take two values, drawn once; the theorem is about all tables.
     """
     u, v = rng.choice(s, size=2, replace=False).tolist()
-
-    def follows(split: Split) -> str:
-        assert split.format is not None
-        attn = split.attn
-        R, error = composition_bound(s, attn.n_heads, attn.W_V.shape[-1], split.format.bits)
-        return f"{split.bits} bits: R = {R:g}, wrong with probability at least {error:.3f}"
-
     return Game(
         name="composition",
         known=s * log2(s),
@@ -83,8 +90,8 @@ def composition_game(rng: np.random.Generator, s: int) -> Game:
         choices=[(u, v)] * s,
         ask=lambda f, x: [*f, *range(s), x, s],
         required=lambda row: composition_by_definition(row[:s], row[s : 2 * s], row[2 * s]),
-        follows=follows,
-        bites=lambda bits: f"s = {next(size for size in count(2) if size * log2(size) > bits)}",
-        shown=lambda tokens: f"f({tokens[2 * s]}) = {tokens[tokens[2 * s]]}",
+        enough=lambda bits: f"s = {next(size for size in count(2) if size * log2(size) > bits)}",
+        asked=lambda tokens: f"f({tokens[2 * s]}) = {tokens[tokens[2 * s]]}",
         written=lambda tokens: " ".join(map(str, tokens)),
+        forced=partial(composition_bound, s),
     )

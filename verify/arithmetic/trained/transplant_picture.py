@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from theory.arithmetic.fourier import bin_sizes
 from theory.arithmetic.spectrum import peak_ratios
-from verify.arithmetic.minilm import NUMBERS
-from verify.arithmetic.number_models import (
+from verify.arithmetic.trained.minilm import NUMBERS
+from verify.arithmetic.trained.number_models import (
     HEADS,
     HIGH,
     MLPS,

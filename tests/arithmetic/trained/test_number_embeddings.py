@@ -18,12 +18,12 @@ from theory.arithmetic import (
     without,
     without_trend,
 )
-from verify.arithmetic import minilm
-from verify.arithmetic.number_embeddings import number_embeddings
+from verify.arithmetic.trained import minilm
+from verify.arithmetic.trained.number_embeddings import number_embeddings
 from verify.claim import Run
 from verify.finding import Verdict
 
-claim_module = sys.modules["verify.arithmetic.number_embeddings"]
+claim_module = sys.modules["verify.arithmetic.trained.number_embeddings"]
 PLANTED = {"embeddings": "planted"}
 
 

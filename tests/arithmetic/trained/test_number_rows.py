@@ -8,7 +8,7 @@ from refusals import rejects
 
 from constructions.trained.numbers import FILE, KINDS, PERIODS, number_rows
 from theory.arithmetic import bin_of, bin_sizes, peak_ratios
-from verify.arithmetic import minilm
+from verify.arithmetic.trained import minilm
 
 
 def rows(kind, p=300, d=128, seed=0):
