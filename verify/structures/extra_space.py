@@ -19,11 +19,12 @@ from theory.structures import (
     unpacked,
 )
 from verify.claim import Run, claim, option
+from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_most, labelled, no_counterexample, same
 from verify.structures.accuracies import DRAWN, accuracies, beside
-from verify.structures.lookups import noticed, wrong_lookups, wrong_over_q
+from verify.structures.moved_points import noticed
 
 # Second lookups that are right, drawn to ±0.2 points.  The draw furthest from the integral is that
 # at N = 16 and T = 8, by 0.39.
@@ -73,7 +74,7 @@ def _as_layers(run: Run, N: int, T: int) -> Iterator[Finding]:
         "cells",
         f"the second lookup and what it brings: {len(sets)} rows of {N} points in any order, "
         f"{top + 1} queries",
-        wrong_lookups(model, named(sets, wanted), sets, asked),
+        wrong_in_float64(model, named(sets, wanted), sets, asked),
         words=f"{asked.size} lookups equal",
     )
     few = zip(sets[:3], named(sets, wanted), strict=False)

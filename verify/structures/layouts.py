@@ -30,11 +30,12 @@ from theory.structures import (
     zipf,
 )
 from verify.claim import Run, claim, option
+from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_least, at_most, labelled, no_counterexample, same
 from verify.structures.accuracies import accuracies, ahead, below, beside, told
-from verify.structures.lookups import looked_at, noticed, wrong_lookups, wrong_over_q
+from verify.structures.moved_points import lookups_of, noticed
 
 # Of the plane, drawn to ±0.7 points by two standard errors, and printed to a tenth.
 KD = {32: [3.2, 9.2, 20.8, 40.6, 77.7], 100: [0.9, 2.8, 6.4, 13.5, 27.4, 51.7]}
@@ -113,7 +114,7 @@ def _as_the_order(id: str, model: Transformer, points: np.ndarray) -> Finding:
         "space": "in three dimensions",
     }[id]
     name = f"{len(points)} sets of points in the cells of the kd-tree, {what}"
-    wrong = wrong_lookups(model, _cells(points), points)
+    wrong = wrong_in_float64(model, _cells(points), points)
     return no_counterexample(id, name, wrong, words=f"{len(points)} layouts equal")
 
 
@@ -130,7 +131,7 @@ def _descent(run: Run, levels: int) -> Iterator[Finding]:
         "cells",
         f"every lookup and the answer are the descent's: {len(points)} sets of points with ties, "
         f"all {len(grid)} queries",
-        wrong_lookups(model, in_front(points, queries, levels), points, queries),
+        wrong_in_float64(model, in_front(points, queries, levels), points, queries),
         words=f"{levels * len(points) * len(grid)} lookups equal",
     )
     some = grid[:: max(1, len(grid) // 30)]
@@ -153,7 +154,7 @@ def one_cell(run: Run, model: Transformer) -> Finding:
     N, d, top = model.interface.points, model.interface.dimension, model.interface.largest
     points = run.rng.integers(1, N + 1, size=(200, N, d)) * SPREAD
     queries = run.rng.integers(top + 1, size=(200, 1, d))
-    at = looked_at(model, points, queries)[:, 0]
+    at = lookups_of(model, points, queries)[:, 0]
     seen = (np.arange(N)[:, None] == at[:, None]).any(-1)
     moved = points + np.where(seen[..., None], 0, MOVED)
     return no_counterexample(

@@ -22,12 +22,12 @@ from theory.structures import (
     uniform_points,
 )
 from verify.claim import Run, claim, option
+from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, labelled, no_counterexample
 from verify.structures.accuracies import DRAWN, accuracies, ahead, beside, published
-from verify.structures.lookups import looked_at as held
-from verify.structures.lookups import noticed, wrong_lookups, wrong_over_q
+from verify.structures.moved_points import lookups_of, noticed
 
 CHUNK = 1000  # prompts at once
 SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far
@@ -105,7 +105,7 @@ def _sorted(run: Run, N: int) -> Iterator[Finding]:
     yield no_counterexample(
         "orders",
         f"points in {len(orders)} orders come out in ascending order",
-        wrong_lookups(model, np.sort(orders), orders),
+        wrong_in_float64(model, np.sort(orders), orders),
         words=f"{N} points, among them numbers below 0",
     )
     few = orders[:: max(1, len(orders) // 4)]
@@ -122,7 +122,7 @@ def answers(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.n
 
 def looked_at_cells(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The cells (…, m, M) at which lookups are, from 0."""
-    return held(model, points, queries) - (model.call.construction == "interpolation_search")
+    return lookups_of(model, points, queries) - (model.call.construction == "interpolation_search")
 
 
 def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Finding]:
@@ -137,7 +137,7 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
         for start in run.progress(range(0, len(points), CHUNK), name):
             some = points[start : start + CHUNK]
             asked = np.tile(queries, (len(some), 1))
-            yield from wrong_lookups(model, answers(model, some, asked), some, asked)
+            yield from wrong_in_float64(model, answers(model, some, asked), some, asked)
 
     yield no_counterexample(
         "cells",

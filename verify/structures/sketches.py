@@ -28,11 +28,11 @@ from theory.structures import (
     zipf_streams,
 )
 from verify.claim import Run, claim, option
+from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean, estimated
 from verify.finding import Finding, Verdict, equal, labelled, no_counterexample, same
 from verify.structures.accuracies import ERRORS
-from verify.structures.lookups import wrong_lookups, wrong_over_q
 
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
 DEPTHS = 1, 2, 4
@@ -110,7 +110,7 @@ def _equal(
         "streams",
         f"answers are the smallest counts: all {len(streams)} streams of {WRITTEN} from {items} "
         "items, all queries",
-        wrong_lookups(model, by_definition, streams, asked),
+        wrong_in_float64(model, by_definition, streams, asked),
         words=f"{asked.size} equal",
     )
     some = range(0, len(streams), len(streams) // 5)
