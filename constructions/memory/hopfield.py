@@ -25,6 +25,7 @@ and stay as they are.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.exactness import grain_of
-from constructions.interface import as_many
+from constructions.interface import Draw, as_many
 from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
@@ -67,6 +68,12 @@ class Signs(Memory):
                 f"{limit:.6g}: use a longer format, as model.double()"
             )
         return super().check(like, checks.signs("states", states))
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
+        """All states of a small network, and 64 random ones of a large one."""
+        few = self.d <= 6
+        states = [*product((-1, 1), repeat=self.d)] if few else rng.choice((-1, 1), (64, self.d))
+        return (np.array(states), *super().drawn(draw, rng)[1:])
 
 
 @checked

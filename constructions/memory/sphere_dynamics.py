@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Stream
 from constructions.transformer import Transformer
 from theory import checks
@@ -57,6 +57,9 @@ class Points(Interface):
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (X,) = inputs
         return Prompt(X, X.shape[-2])
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
+        return (draw(ROWS, self.d),)
 
 
 @checked
