@@ -110,15 +110,17 @@ def _without_factor(matrices: list[Any]) -> list[Any]:
 
 def _on_all(healthy: Transformer, faulty: Transformer, batches: Iterable[Any]) -> str:
     """By logits, as a model may raise an error for some of the inputs; else by answers."""
-    count = 0
-    for given in batches:
-        if not torch.equal(healthy.logits(*given), faulty.logits(*given)):
-            try:
-                if not torch.equal(healthy(*given), faulty(*given)):
-                    return ""
-            except InputError:
+    count, interface = 0, healthy.interface
+    for inputs in batches:
+        given = interface.check(healthy.like, *inputs)
+        logits = [model.run(interface.write(torch, *given)) for model in (healthy, faulty)]
+        try:
+            answers = (interface.read(each, *given) for each in logits)
+            if not (torch.equal(*logits) or torch.equal(*answers)):
                 return ""
-        count += len(given[0])
+        except InputError:
+            return ""
+        count += len(inputs[0])
     return f"all {count} inputs"
 
 

@@ -144,7 +144,7 @@ def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return map(through, value)
         if isinstance(value, np.ndarray) and value.dtype == object:
             return np.frompyfunc(through, 1, 1)(value)
-        if value is None or isinstance(value, bool | str | bytes) or isinstance(value, nn.Module):
+        if isinstance(value, bool | str | bytes | nn.Module | None):
             return value
         if isinstance(value, np.ndarray):
             return np.asarray(change(value))  # numpy makes a number of an array without dimensions
