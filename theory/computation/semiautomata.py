@@ -141,10 +141,7 @@ def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
     for row in np.ndindex(words.shape[:-1]):
         for i in range(words.shape[-1]):
             letters = words[(*row, slice(max(0, i + 1 - window), i + 1))].tolist()
-            reached = identity(A.n_states)
-            for letter in letters:
-                reached = then(reached, A.transitions[letter])
-            found[(*row, i)] = reached
+            found[(*row, i)] = A.map_of(letters)
     return found
 
 

@@ -154,6 +154,23 @@ class TuringMachine:
             made.append(rule)
         return made
 
+    def space_time(self, steps: Sequence[Step]) -> tuple[np.ndarray, list[int], list[int], int]:
+        """The space-time diagram of these steps on a blank tape.
+
+        Cells (steps + 1, cells) before each step and at the end, the head and the state at each
+        time, and the number of the first cell; the head begins at cell 0.
+        """
+        tape, begin, state = self.configuration(self.writing())
+        head, rows, heads, states = begin, [dict(tape)], [0], [state]
+        for step in steps:
+            state, tape[head], head = step.state, step.symbol, head + step.move
+            rows.append(dict(tape))
+            heads.append(head - begin)
+            states.append(state)
+        first = min(heads) - 1
+        cells = range(begin + first, begin + max(heads) + 2)
+        return np.array([[row.get(c, 0) for c in cells] for row in rows]), heads, states, first
+
     def __str__(self) -> str:
         return f"{self.name} ({self.n_states} states, {self.n_symbols} symbols)"
 

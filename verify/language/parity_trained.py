@@ -11,7 +11,7 @@ import torch
 from constructions.trained import configuration_of, untrained
 from constructions.trained.tasks.parity import Parity
 from verify.claim import Run, claim, option
-from verify.computation.trained.looks import patterns
+from verify.computation.trained.attention import patterns
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, at_least, at_most, within
 
