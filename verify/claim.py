@@ -56,6 +56,7 @@ class Run:
     plot: Path | None = None
     certificates: list[dict[str, Any]] | None = None
     fault: Fault | None = None
+    explains: bool = True
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items
     rng: np.random.Generator = field(init=False)
     shown: tuple[Any, ...] | None = field(init=False, default=None)
