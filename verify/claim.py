@@ -48,7 +48,7 @@ class Run:
     `rng` is the only source of randomness.  `build` makes the construction under test; the
     self-test runs the same claim with a `fault` planted in what it returns.  `plot` is where the
     claim's picture goes, if one is wanted, and `shown` what it is drawn from; `certificates` takes
-    what a certificate is to state.
+    what a certificate is to state.  Unless it `explains`, findings that fail need not show where.
     """
 
     seed: int = 0

@@ -13,7 +13,7 @@ from verify.finding import Finding, Verdict, at_most, same
 from verify.selftest import run as selftest
 from verify.selftest.equivalence import same_answers
 from verify.selftest.function_mutations import CHANGES, FunctionFault, function_faults
-from verify.selftest.run import Report, random_entries, report_on
+from verify.selftest.run import Planted, Report, random_entries, report_on
 from verify.selftest.tensor_mutations import (
     KINDS,
     TensorFault,
@@ -452,3 +452,12 @@ def test_all_inputs_are_there_once_each():
         ]
         assert len(found) == len({*found}) == most
         assert model.interface.all_inputs(most - 1, causal) is None
+
+
+def test_what_a_claim_does_to_a_model_is_not_seen_by_the_next_run():
+    """Both when a fault leaves the model as it is and when it changes it."""
+    for fault in (TensorFault("positions", "wrong sign"), TensorFault("read-out", "wrong sign")):
+        for _ in range(2):
+            model = Planted(fault=fault).build(gradient_descent, 1, 1, 0.5)
+            assert model.unembed.W_U.any()
+            model.unembed.W_U.zero_()

@@ -3,10 +3,10 @@
 A certificate that cannot fail is worth nothing.  For every claim and each set of options that it is
 to be tested with (`faults_seen`), at quick sizes:
 
-tensors    every fault of `faults.py`, in every head, MLP, embedding, position table and read-out of
-           the models that the claim builds and runs, has to make a finding fail, or is shown to
-           change no answer (`unchanged.py`).
-functions  every entry of a `faults.toml` (its format: `planting.py`) has to change the verdict of
+tensors    every fault of `tensor_mutations.py`, in every head, MLP, embedding, position table and
+           read-out of the models that the claim builds and runs, has to make a finding fail, or is
+           shown to change no answer (`equivalence.py`).
+functions  every entry of a `faults.toml` (see `function_mutations.py`) has to change the verdict of
            exactly the findings that it names; with a planted model findings may have to hold that
            do not hold of a trained one.
 findings   every finding has to fail under one of these faults; one that never does is dead.
@@ -45,16 +45,14 @@ Verdicts = dict[str, Verdict]
 
 
 class Planted(Run):
-    """A run of the self-test, whose models are built once for all faults in tensors."""
+    """A run with a fault in tensors: it takes healthy models from the runs before it."""
 
     def build(self, construction: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """A copy of the construction with the planted fault."""
         try:
             model = _built(construction, *args, **kwargs)
-        except TypeError:  # of arguments that cannot be looked up, as arrays
-            model = construction(*args, **kwargs)
-        assert self.fault is not None
-        faulty = self.fault(model)
+        except TypeError:  # arrays cannot be looked up
+            return super().build(construction, *args, **kwargs)
+        faulty = self.fault(model) if self.fault else model
         return deepcopy(model) if faulty is model else faulty
 
 
