@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
-from theory import checks
+from theory.kinds import Reals
 
 
 class Memory(Interface):
@@ -29,7 +29,7 @@ class Memory(Interface):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (states,) = finite_tensors(like, inputs, self.name)
-        checks.vector_shape(self.name, tuple(states.shape), self.d)
+        Reals(f"... {self.d}").fit(self.name, states.shape)
         return (states,) if self.patterns is None else (states, self.patterns)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:

@@ -28,9 +28,7 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from theory import checks
-from theory.checks import InputError
-from theory.kinds import Count, Positive, Steps, Within, checked
+from theory.kinds import Count, Positive, Reals, Steps, Within, checked
 from theory.memory.kinds import unit_lengths
 
 
@@ -47,9 +45,7 @@ class Points(Interface):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (X,) = finite_tensors(like, inputs, "X")
-        checks.vector_shape("X", X.shape, self.d)
-        if X.ndim < 2 or X.shape[-2] < 1:
-            raise InputError(f"X has shape {tuple(X.shape)}: give tokens (…, n, d), at least one")
+        Reals(f"... n {self.d}").fit("X", X.shape)
         lengths = torch.linalg.vector_norm(X.detach(), dim=-1).double().cpu().numpy()
         unit_lengths("X", lengths, self.d, torch.finfo(like.dtype).eps)
         return (X,)
