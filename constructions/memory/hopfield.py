@@ -41,9 +41,8 @@ from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from constructions.words import Clip, Move, Unit, Word
-from theory import checks
 from theory.checks import InputError
-from theory.kinds import Steps
+from theory.kinds import SignRows, Steps, read
 from theory.memory.hopfield import checked_network, hebb, synchronous_update
 from theory.memory.kinds import Bias, Patterns, Weights
 
@@ -69,7 +68,7 @@ class Signs(Memory):
                 f"fields have sums of up to {self.most:.6g}, and {like.dtype} adds exactly up to "
                 f"{limit:.6g}: use a longer format, as model.double()"
             )
-        return super().check(like, checks.signs("states", states))
+        return super().check(like, read(SignRows, "states", states))
 
 
 @construction

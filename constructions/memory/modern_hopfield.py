@@ -27,7 +27,7 @@ from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from constructions.words import Move
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
 from theory.kinds import Positive, Reals, Steps
 from theory.memory.kinds import PatternVectors
@@ -114,7 +114,7 @@ class Stored(Interface):
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         Y, R = finite_tensors(like, inputs, *self.widths)
         for (label, d), array in zip(self.widths.items(), (Y, R), strict=True):
-            checks.vector_shape(label, tuple(array.shape), d)
+            Reals(f"... {d}").fit(label, array.shape)
             if array.ndim < 2 or (label == "stored" and array.shape[-2] < 1):
                 rows = "N ≥ 1" if label == "stored" else "m"
                 raise InputError(

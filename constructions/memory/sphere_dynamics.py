@@ -29,9 +29,7 @@ from constructions.call import construction
 from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from theory import checks
-from theory.checks import InputError
-from theory.kinds import Count, Positive, Steps, Within
+from theory.kinds import Count, Positive, Reals, Steps, Within
 from theory.memory.kinds import unit_lengths
 
 
@@ -48,9 +46,7 @@ class Points(Interface):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (X,) = finite_tensors(like, inputs, "X")
-        checks.vector_shape("X", X.shape, self.d)
-        if X.ndim < 2 or X.shape[-2] < 1:
-            raise InputError(f"X has shape {tuple(X.shape)}: give tokens (…, n, d), at least one")
+        Reals(f"... n {self.d}").fit("X", X.shape)
         lengths = torch.linalg.vector_norm(X.detach(), dim=-1).double().cpu().numpy()
         unit_lengths("X", lengths, self.d, torch.finfo(like.dtype).eps)
         return (X,)
