@@ -7,7 +7,7 @@ for other machines, and saves the space-time diagram: `python examples/busy_beav
 from constructions import turing_machine
 from theory.computation import MACHINES
 from verify.cli.output import picture_argument, saving
-from verify.computation.space_time import draw, space_time
+from verify.computation.turing_picture import draw
 from verify.evidence.picture import save
 
 target = picture_argument(__doc__, "busy_beaver.png")
@@ -23,7 +23,7 @@ said = model.generate(history.prompt(), 120)
 steps = history.steps(said)
 assert steps == beaver.run(120)  # by the machine's own rules
 
-tape, heads, states, _ = space_time(beaver, steps)
+tape, heads, states, _ = beaver.space_time(steps)
 print("The tape, step by step (the head in brackets):")
 for made in (*range(6), *range(len(steps) - 3, len(steps) + 1)):
     if made == len(steps) - 3:

@@ -10,8 +10,8 @@ import pytest
 from constructions.computation import parity as parity_by_hand
 from constructions.computation.circuit_examples import contains_aa
 from verify.claim import Run
-from verify.computation import constant_depth_circuits, hard_attention_cannot, translated
-from verify.computation.translated import Circuits, Translated, free_letters, translate
+from verify.computation import constant_depth_circuits, hard_attention_cannot, to_circuit
+from verify.computation.to_circuit import Circuits, Translated, free_letters, translate
 from verify.finding import Verdict
 
 
@@ -25,11 +25,11 @@ def in_a_row(words: np.ndarray) -> np.ndarray:
 
 def test_a_word_that_is_answered_otherwise_is_named():
     wrong = translate(contains(lambda words: words[:, 0]), range(1, 4))
-    definition, model = translated.on_all_words([wrong])
+    definition, model = to_circuit.on_all_words([wrong])
     assert (definition.verdict, model.verdict) == (Verdict.FAILS, Verdict.HOLDS)
     assert "contains_aa(3) on [1]" in definition.detail
     right = translate(contains(in_a_row), range(1, 4))
-    assert next(translated.on_all_words([right])).verdict is Verdict.HOLDS
+    assert next(to_circuit.on_all_words([right])).verdict is Verdict.HOLDS
 
 
 def says_otherwise(found: Circuits, n: int) -> Circuits:
@@ -44,42 +44,42 @@ def test_every_circuit_is_compared_with_both(n):
     found = [translate(contains(in_a_row), range(1, 4)), translate(contains(in_a_row), [5, 6])]
     place = int(n > 3)
     found[place] = says_otherwise(found[place], n)
-    assert [f.verdict for f in translated.on_all_words(found)] == [Verdict.FAILS] * 2
+    assert [f.verdict for f in to_circuit.on_all_words(found)] == [Verdict.FAILS] * 2
     if place:
-        assert translated.on_long_words(Run(), found[1], 4).verdict is Verdict.FAILS
+        assert to_circuit.on_long_words(Run(), found[1], 4).verdict is Verdict.FAILS
 
 
 def test_long_words_are_compared_with_both():
     found = translate(contains(in_a_row), [5, 6])
-    assert translated.on_long_words(Run(), found, 40).verdict is Verdict.HOLDS
+    assert to_circuit.on_long_words(Run(), found, 40).verdict is Verdict.HOLDS
     always_0 = contains_aa(6)
     always_0.unembed.W_U.data *= 0
     for other in (
         replace(found, of=contains(lambda words: words[:, 0])),
         replace(found, model=always_0),
     ):
-        assert translated.on_long_words(Run(), other, 40).verdict is Verdict.FAILS
+        assert to_circuit.on_long_words(Run(), other, 40).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("size", ["11", "13", "≤ 12"])
 def test_a_size_that_is_right_at_one_length_only_fails(size):
     found = [translate(contains(in_a_row), [n]) for n in (4, 5)]
-    assert translated.sizes(found) == {4: 11, 5: 13}
+    assert to_circuit.sizes(found) == {4: 11, 5: 13}
     for order in (found, found[::-1]):
         other = [replace(each, of=replace(each.of, size=size)) for each in order]
-        assert translated.size(other).verdict is Verdict.FAILS
+        assert to_circuit.size(other).verdict is Verdict.FAILS
 
 
 def test_shorter_words_have_no_stated_size():
     found = [translate(contains(in_a_row), range(1, 6))]
-    assert translated.sizes(found) == {4: 11, 5: 13}
-    assert translated.depths(found) == {4: 3, 5: 3}
+    assert to_circuit.sizes(found) == {4: 11, 5: 13}
+    assert to_circuit.depths(found) == {4: 3, 5: 3}
 
 
 @pytest.mark.parametrize(("V", "longest", "last"), [(2, 10, 10), (3, 10, 9), (2, 4, 4), (1, 7, 7)])
 def test_all_words_are_run_as_long_as_there_are_not_too_many(V, longest, last):
     of = replace(contains(in_a_row), V=V)
-    assert translated.shortest_words(of, longest) == range(1, last + 1)
+    assert to_circuit.shortest_words(of, longest) == range(1, last + 1)
 
 
 @pytest.mark.parametrize("n", [3, 5, 7])
@@ -95,23 +95,23 @@ def test_thresholds_are_counted():
 
     parity = Translated("p", 2, counted, lambda w: w.sum(1) % 2, "threshold", "n + 1", "2")
     found = [translate(parity, [5])]
-    assert translated.only_and_or(found).verdict is Verdict.FAILS
-    assert translated.largest_weight(found, "≤ 1").verdict is Verdict.HOLDS
-    assert translated.largest_weight(found, "≤ 0").verdict is Verdict.FAILS
+    assert to_circuit.only_and_or(found).verdict is Verdict.FAILS
+    assert to_circuit.largest_weight(found, "≤ 1").verdict is Verdict.HOLDS
+    assert to_circuit.largest_weight(found, "≤ 0").verdict is Verdict.FAILS
     assert constant_depth_circuits.levels(found).verdict is Verdict.HOLDS
     assert constant_depth_circuits.levels(found).bound == 6 * 2 + 2  # of two layers, as stated
     other = translate(contains(in_a_row), [5])
     heavy = [replace(gate, weights=(2,) * len(gate.wires)) for gate in other.circuits[5].gates]
     other = replace(other, circuits={5: replace(other.circuits[5], gates=(*heavy,))})
     for both in ([found[0], other], [other, found[0]]):
-        assert translated.only_and_or(both).measured == 6 + 11
-        assert translated.largest_weight(both, "≤ 1").verdict is Verdict.FAILS
-        assert translated.largest_weight(both, "≤ 2*n").verdict is Verdict.HOLDS
+        assert to_circuit.only_and_or(both).measured == 6 + 11
+        assert to_circuit.largest_weight(both, "≤ 1").verdict is Verdict.FAILS
+        assert to_circuit.largest_weight(both, "≤ 2*n").verdict is Verdict.HOLDS
     assert hard_attention_cannot.refused(Run(), 3) == 1
 
 
 def test_long_words_have_all_densities():
-    rows = translated.long_words(Run(), 40, 2, 100)
+    rows = to_circuit.long_words(Run(), 40, 2, 100)
     assert rows.shape == (102, 40)
     ones = rows.sum(1)
     assert {0, 40} <= {*ones.tolist()}

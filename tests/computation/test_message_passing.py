@@ -11,7 +11,7 @@ from refusals import rejects
 from constructions.computation import pram
 from theory.computation import Program, message_round, transpose, tree_sum
 from theory.computation.message_passing import block_sums
-from verify.computation.steps import first_difference
+from verify.computation.pram import first_difference
 
 
 @settings(max_examples=15)

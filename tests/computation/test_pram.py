@@ -16,7 +16,7 @@ from constructions.computation.pram import squared
 from theory.computation import Program, Read, Set, Step, Write, list_ranking, ranks
 from theory.computation.pram import OPS
 from theory.computation.random_program import random_inputs, random_program
-from verify.computation.steps import first_difference
+from verify.computation.pram import first_difference
 
 
 def by_definition(program: Program, *inputs: list[int]) -> list[dict[str, list[int]]]:

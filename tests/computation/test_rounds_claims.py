@@ -20,9 +20,7 @@ from verify.computation.components import (
     enough,
 )
 from verify.computation.components_picture import draw
-from verify.computation.prefix_sums import prefix_sums
-from verify.computation.rounds import rounds
-from verify.computation.steps import (
+from verify.computation.pram import (
     first_difference,
     gaps,
     over_q,
@@ -33,6 +31,8 @@ from verify.computation.steps import (
     works_locally,
     writing,
 )
+from verify.computation.prefix_sums import prefix_sums
+from verify.computation.rounds import rounds
 from verify.finding import Verdict
 
 
@@ -137,7 +137,7 @@ def test_the_read_out_is_compared(machine):
 )
 def test_when_runs_are_exact(machine, monkeypatch, bits, largest, evidence):
     needs = Exactness(bits, largest, 1.0)
-    monkeypatch.setattr("verify.computation.steps.exact_in", lambda model: needs)
+    monkeypatch.setattr("verify.computation.pram.exact_in", lambda model: needs)
     assert machine[0].interface.context == 4
     assert whole_evidence(machine[0]) == evidence
 

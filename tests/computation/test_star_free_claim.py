@@ -26,7 +26,7 @@ from verify.computation.aperiodic import aperiodic_iff_latches
 from verify.computation.automata import automata
 from verify.computation.options import chosen
 from verify.computation.star_free import star_free
-from verify.computation.temporal import (
+from verify.computation.temporal_logic import (
     bits_restored,
     head_states,
     tables_written,
@@ -209,7 +209,7 @@ def test_every_block_has_to_restore(layer):
 def test_too_many_bits_to_list_decide_nothing(monkeypatch):
     of = formula(TEXT, "ab")
     by, model = program(of, "ab"), from_formula(of, "ab", 6, form="robust")
-    monkeypatch.setattr("verify.computation.temporal.MOST_STATES", 7)
+    monkeypatch.setattr("verify.computation.temporal_logic.MOST_STATES", 7)
     (finding,) = bits_restored(model, by)  # 4 and 8 states
     assert (finding.verdict, finding.measured) == (Verdict.UNDECIDED, 0)
     assert finding.words.startswith("0 of 4 states")

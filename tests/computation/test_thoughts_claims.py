@@ -12,8 +12,8 @@ from verify.computation.circuits_by_thoughts import circuits_by_thoughts, runs
 from verify.computation.decoding import decoded
 from verify.computation.scratchpad import scratchpad as scratchpad_claim
 from verify.computation.scratchpad import touched
-from verify.computation.space_time import draw, space_time
 from verify.computation.turing import chosen, head_states, turing
+from verify.computation.turing_picture import draw
 from verify.evidence.gaps import gap_finding
 from verify.evidence.picture import save
 from verify.finding import Verdict
@@ -79,16 +79,6 @@ def test_gaps_are_those_declared_whatever_the_length(addressed):
 
 def test_units_that_change_a_state():
     assert touched(A5) == 4  # state 0 leaves by two letters, and is come to by two
-
-
-def test_space_time():
-    machine = MACHINES["busy-beaver-2"]
-    tape, heads, states, first = space_time(machine, machine.run(9))
-    assert tape.tolist()[0] == [0] * 6
-    assert tape.tolist()[-1] == [0, 1, 1, 1, 1, 0]
-    assert heads == [0, 1, 0, -1, -2, -1, 0]
-    assert [machine.names[q] for q in states] == ["A", "B", "A", "B", "A", "B", "H"]
-    assert first == -3
 
 
 def test_pictures_of_many_states_and_symbols(tmp_path):

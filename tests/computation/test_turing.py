@@ -242,3 +242,13 @@ def test_what_it_does_not_take_is_refused(call, names):
 def test_a_token_that_is_no_step_is_refused():
     with rejects("token", "99", "12"):
         turing_machine(MACHINES["busy-beaver-2"], 10).interface.steps([0, 99])
+
+
+def test_space_time():
+    machine = MACHINES["busy-beaver-2"]
+    tape, heads, states, first = machine.space_time(machine.run(9))
+    assert tape.tolist()[0] == [0] * 6
+    assert tape.tolist()[-1] == [0, 1, 1, 1, 1, 0]
+    assert heads == [0, 1, 0, -1, -2, -1, 0]
+    assert [machine.names[q] for q in states] == ["A", "B", "A", "B", "A", "B", "H"]
+    assert first == -3

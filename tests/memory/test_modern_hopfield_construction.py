@@ -12,7 +12,7 @@ from refusals import rejects
 from constructions.memory.modern_hopfield import hopfield_attention, modern_hopfield_update
 from theory import machine
 from theory.memory.modern_hopfield import modern_hopfield_step
-from verify.memory.updates import rounding_bound
+from theory.memory.retrieval_bounds import rounding_bound
 
 patterns = np.random.default_rng(0).standard_normal((5, 3))
 sizes = {"N": st.integers(1, 6), "d": st.integers(1, 4), "seed": st.integers(0, 999)}
@@ -102,7 +102,7 @@ def test_patterns_stay_on_the_model_and_are_its_own():
 
 def test_it_prints_its_registers_and_sizes():
     printed = str(modern_hopfield_update(patterns, 2.0))
-    assert all(word in printed for word in ("state", "pattern", "found", "5 patterns", "steps=1"))
+    assert all(word in printed for word in ("state", "pattern", "found", "5×3 array", "beta=2.0"))
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from verify.arithmetic.pairs import (
 from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, below, interval
-from verify.evidence.sequences import difference_over_q
+from verify.evidence.sequences import differences_over_q
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled, no_counterexample, same, within
@@ -113,11 +113,13 @@ def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> I
         words=f"the formula of cosines rounded to 2^−{bits}, by balls",
     )
     statement = OverTokens("", lambda V, n: model, lambda rows: sums(rows)[..., None])
-    few = [np.array([a, b]) for a, b in ((0, 0), (L // 3, L), (L, L - 1))]
-    differ = (difference_over_q(statement, model, pair) for pair in few)
-    name = "a + b over Q, by another forward pass"
-    words = "as in float64 on 3 pairs, with its logits"
-    yield no_counterexample("rational", name, filter(None, differ), words=words)
+    few = np.array([(0, 0), (L // 3, L), (L, L - 1)])
+    yield no_counterexample(
+        "rational",
+        "a + b over Q, by another forward pass",
+        differences_over_q(statement, model, few),
+        words="as in float64 on 3 pairs, with its logits",
+    )
 
 
 def differences(

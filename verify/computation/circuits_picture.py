@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 
-from verify.computation.translated import Circuits, depths, sizes
+from verify.computation.to_circuit import Circuits, depths, sizes
 from verify.regression.pictures import panels_of
 
 

@@ -16,7 +16,7 @@ from theory.computation.components import as_inputs, enough_steps, settled_after
 from theory.computation.edge_lists import all_graphs, families
 from verify.claim import Run, claim, option
 from verify.computation.options import MOST_DRAWN
-from verify.computation.steps import (
+from verify.computation.pram import (
     gaps,
     over_q,
     registers_follow,
@@ -58,9 +58,8 @@ def components(
     yield from gaps(LABEL, few, program_for(4, 4))
     tiny = built(run, 2, 1)
     yield from labelled(LABEL, [works_locally(tiny, program_for(2, 1)), enough(run), steps(run)])
-    if run.plot:
-        path = shuffled_path(n, run.rng)
-        run.draw(built(run, n, n - 1, settled_after(path, n)), path)
+    path = shuffled_path(n, run.rng)
+    run.draw(built(run, n, n - 1, settled_after(path, n)), path)
 
 
 def built(run: Run, n: int, m: int, layers: int | None = None) -> Transformer:

@@ -14,7 +14,7 @@ from theory.computation import cyclic
 from theory.retrieval import induction
 from verify.claim import Run, claim
 from verify.computation.options import Letters, LongWords
-from verify.computation.translated import (
+from verify.computation.to_circuit import (
     QUICK,
     Circuits,
     Translated,

@@ -79,12 +79,11 @@ def dyck(
         for states in head_states(model):
             yield gap_finding(statement.label, model, states)
         yield from labelled(statement.label, softmax(run, statement, k, most, length))
-    if run.plot:
-        k, most = asked
-        word = random_dyck(1, min(length, 24), k, run.rng)[0]
-        at = 2 * len(word) // 3
-        word[at] = k + (word[at] + 1) % k  # closes, most often what it should not
-        run.draw(judges(run, k, most).build(2 * k, len(word)), word, k)
+    k, most = asked
+    word = random_dyck(1, min(length, 24), k, run.rng)[0]
+    at = 2 * len(word) // 3
+    word[at] = k + (word[at] + 1) % k  # closes, most often what it should not
+    run.draw(judges(run, k, most).build(2 * k, len(word)), word, k)
 
 
 def judges(run: Run, k: int, depth: int | None) -> OverTokens:

@@ -15,7 +15,7 @@ from theory.checks import InputError
 from theory.retrieval import induction, previous_token
 from verify.claim import Run, claim
 from verify.computation.options import Letters, LongWords
-from verify.computation.translated import (
+from verify.computation.to_circuit import (
     QUICK,
     Circuits,
     Translated,

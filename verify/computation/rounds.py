@@ -24,7 +24,7 @@ from theory.computation.message_passing import block_sums
 from theory.computation.random_program import random_inputs, random_program
 from verify.claim import Run, claim, option
 from verify.computation.options import MOST_DRAWN
-from verify.computation.steps import (
+from verify.computation.pram import (
     gaps,
     over_q,
     prompt_of,

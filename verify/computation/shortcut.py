@@ -50,7 +50,7 @@ LETTERS = 32  # of the word that is drawn
 @claim(
     source="[Liu2023, Theorem 2]; proved in theory/computation/cascade.py and "
     "constructions/computation/shortcut.py",
-    picture="verify.computation.cascade_picture:draw_cascade",
+    picture="verify.computation.shortcut_picture:draw",
     certifies=True,
     faults_seen=[
         {"length": 4, "samples": 4},
@@ -75,6 +75,7 @@ def shortcut(
     free of the length, too, and the sharpness from which softmax gives the same answers has a bound
     that is.  Of an automaton with another group, such as A5, it is said why there is no cascade.
     """
+    shown: tuple[Transformer, Cascade] | None = None
     for A in chosen(run, automaton, file, NAMES, states, regex):
         try:
             cascaded = cascade(A, compact=compact)
@@ -94,12 +95,12 @@ def shortcut(
             yield from labelled(statement.label, [tabled(model, cascaded)])
         if model.n_layers:  # without any nothing leaks
             yield from labelled(A.name, softmax(run, statement, A, length))
-        if run.plot and run.shown is None:
-            word = run.rng.integers(A.n_letters, size=min(length, LETTERS))
-            run.draw(model, cascaded, word)
+        shown = shown or (model, cascaded)
     if automaton is None and file is None and regex is None:
         yield smallest()
-    if run.plot and run.shown is None:
+    if shown is not None:
+        run.draw(*shown, run.rng.integers(shown[1].automaton.n_letters, size=min(length, LETTERS)))
+    elif run.plot:
         raise InputError(f"{A.name} has no cascade to draw: leave --plot out")
 
 

@@ -28,7 +28,7 @@ from theory.sequences import random_sequences
 from verify.claim import Run, claim, option
 from verify.computation.aperiodic import aperiodic_iff_latches
 from verify.computation.options import Length, Samples
-from verify.computation.temporal import (
+from verify.computation.temporal_logic import (
     bits_restored,
     head_states,
     tables_written,
@@ -106,11 +106,10 @@ def star_free(
         yield from _shown(run, case, length, samples)
     if formula is None and regex is None:
         yield aperiodic_iff_latches(2 if run.quick else 3)
-    if run.plot:
-        case = cases[0]
-        row = run.rng.integers(len(case.letters), size=min(length, 12))
-        model = recognises(run, case, "lean").build(len(case.letters), len(row))
-        run.draw(model, row, [case.letters[a] for a in row])
+    case = cases[0]
+    row = run.rng.integers(len(case.letters), size=min(length, 12))
+    model = recognises(run, case, "lean").build(len(case.letters), len(row))
+    run.draw(model, row, [case.letters[a] for a in row])
 
 
 def chosen(

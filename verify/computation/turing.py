@@ -37,7 +37,7 @@ LISTED = 32  # steps up to which every write and every head is listed
 
 @claim(
     source="[MS2024]; sizes proved in constructions/computation/turing.py",
-    picture="verify.computation.space_time:draw",
+    picture="verify.computation.turing_picture:draw",
     faults_seen=[{"machine": "busy-beaver-2", "steps": 4, "samples": 2}],
 )
 def turing(

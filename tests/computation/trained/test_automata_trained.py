@@ -12,13 +12,13 @@ from constructions.trained import Attends, LooksAt, load, preset, untrained
 from constructions.trained.tasks.automata import Automata
 from theory.computation import named
 from verify.claim import Run
-from verify.computation.trained import looks, mechanisms
+from verify.computation.trained import attention, mechanisms
+from verify.computation.trained.attention import Words
 from verify.computation.trained.automata_trained import automata_trained, findings_of, right
 from verify.computation.trained.last_letters import LETTERS, by_last_letters
-from verify.computation.trained.looks import Words
 from verify.computation.trained.mechanisms import Subject
 from verify.computation.trained.planted import built
-from verify.computation.trained.read_outs import explained, told_apart
+from verify.computation.trained.probes import explained, told_apart
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
 
@@ -132,9 +132,9 @@ def test_words():
 @pytest.mark.parametrize(("automaton", "writes"), [("flip-flop", {1, 2}), ("dyck-2", {0, 1})])
 def test_the_latest_letter_that_gives_something(automaton, writes):
     words = words_of(Automata(automaton, T))
-    gave = looks.gave_before(named(automaton), words)
-    places, rng = looks.latest(gave), np.random.default_rng(0)
-    drawn = [looks.some(gave, rng) for _ in range(30)]
+    gave = attention.gave_before(named(automaton), words)
+    places, rng = attention.latest(gave), np.random.default_rng(0)
+    drawn = [attention.some(gave, rng) for _ in range(30)]
     for row, (tokens, inside) in enumerate(zip(words.tokens, words.inside, strict=True)):
         for i in range(2 * T):
             before = [j for j in range(i) if inside[j] and tokens[j] in writes]
@@ -148,11 +148,11 @@ def test_the_latest_letter_that_gives_something(automaton, writes):
 def test_maps_of_the_last_letters():
     machine, words = named("A5"), words_of(Automata("A5", T))
     for letters in (1, 4, T):
-        found = looks.maps(machine, words, letters)
+        found = attention.maps(machine, words, letters)
         for tokens, last, images in zip(words.tokens, words.last, found, strict=True):
             assert tuple(images) == machine.map_of(tokens[last + 1 - letters : last + 1].tolist())
     # The last letter alone does not say where the last two send every state.
-    images, said = looks.maps(machine, words, 2), words.tokens[np.arange(40), words.last]
+    images, said = attention.maps(machine, words, 2), words.tokens[np.arange(40), words.last]
     counts = [np.unique(images[said == a], axis=0, return_counts=True)[1] for a in (0, 1)]
     known = mechanisms.by_shorter(machine, words, words, 2)
     assert known == sum(each.max() for each in counts) / 40 < 1
@@ -161,7 +161,7 @@ def test_maps_of_the_last_letters():
 def test_even_attention():
     words = words_of(Automata("parity", T))
     model = untrained(preset("automata")).requires_grad_(False)
-    flat = looks.even(model, 1, words, 2)
+    flat = attention.even(model, 1, words, 2)
     start = words.inside.argmax(1)
     for row, first in enumerate(start):
         assert not flat[row, :first].any()
@@ -169,7 +169,7 @@ def test_even_attention():
             assert flat[row, i, first : i + 1].tolist() == [1 / (i + 1 - first)] * (i + 1 - first)
             assert flat[row, i].sum() == pytest.approx(1)
     # Of a built model BOS is seen, and the letter itself is not.
-    flat = looks.even(shortcut(named("parity"), 2 * T), 1, words_of(FromStart("parity", T)), 2)
+    flat = attention.even(shortcut(named("parity"), 2 * T), 1, words_of(FromStart("parity", T)), 2)
     assert flat.shape[1:] == (41, 41)
     assert flat[0, 3].tolist() == [1 / 3] * 3 + [0] * 38
 

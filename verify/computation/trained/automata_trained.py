@@ -9,8 +9,8 @@ import numpy as np
 
 from constructions.trained import configuration_of, shipped, untrained
 from verify.claim import Run, claim, option
+from verify.computation.trained.attention import Words, answers
 from verify.computation.trained.last_letters import LETTERS, by_last_letters
-from verify.computation.trained.looks import Words, answers
 from verify.computation.trained.mechanisms import (
     COUNTERS,
     DOUBLING,

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from constructions import semiautomaton, shortcut
 from constructions.transformer import Transformer
 from theory.computation import NotSolvable
-from verify.computation.trained.looks import patterns
+from verify.computation.trained.attention import patterns
 from verify.computation.trained.mechanisms import LATCHES, Subject
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from verify.computation.trained.looks import Words
+from verify.computation.trained.attention import Words
 
 LETTERS = 8
 

@@ -16,7 +16,7 @@ import torch
 from constructions import semiautomaton, shortcut
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
-from verify.computation.trained.looks import (
+from verify.computation.trained.attention import (
     Words,
     answers,
     attended,
@@ -30,7 +30,7 @@ from verify.computation.trained.looks import (
     some,
     streams_at,
 )
-from verify.computation.trained.read_outs import explained, told_apart
+from verify.computation.trained.probes import explained, told_apart
 from verify.evidence.statistics import BY, Mean, above, share_of
 from verify.finding import Finding, Verdict
 

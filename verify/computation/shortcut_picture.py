@@ -1,0 +1,57 @@
+"""A cascade at work: what every stage of a shortcut holds before each letter."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.figure import Figure
+
+from constructions.blocks import plural
+from constructions.transformer import Transformer
+from theory.computation.cascade import Cascade
+
+COLOURS = colormaps["Pastel1"].colors  # type: ignore[attr-defined]
+SIZE = 8.0  # points
+
+
+def draw(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
+    """A row for the letters of a word, one for each stage and one for the states.
+
+    Stages stand in the order of the layers after which the model holds them, and show what is read
+    from its registers, not what the cascade says.
+    """
+    rows = [("letter", [str(a) for a in word.tolist()], word)]
+    streams = list(model.streams(word))
+    held = {line.register: streams[line.after].numpy()[1:] for line in model.stages}
+    letter = ["letter", *(f"{stage.kind} {i}" for i, stage in enumerate(of.stages, start=1))]
+    for line in sorted(model.stages, key=lambda line: line.after):
+        values = held[line.register][:, model.stream[line.register]].argmax(axis=1)
+        name = f"state, after layer {line.after}"
+        if line.register != "state":
+            i = int(line.register.removeprefix("is"))
+            stage = of.stages[i - 1]
+            kind = f" mod {stage.size}" if stage.kind == "counter" else f" of {stage.size} values"
+            reads = ", ".join(letter[v] for v in stage.table.reads) or "nothing"
+            name = f"{letter[i]}{kind}, after layer {line.after}: of {reads}"
+        rows.append((name, [str(v) for v in values], values))
+    width = 0.24 * len(word) + 0.062 * max(len(name) for name, *_ in rows) + 0.3
+    figure = Figure(figsize=(max(width, 6.0), 0.34 * len(rows) + 0.9))
+    panel = figure.subplots()
+    shades = np.array([*COLOURS, (1.0, 1.0, 1.0)])
+    white = np.full(len(word), len(COLOURS))
+    shown = np.array([white, *(values % len(COLOURS) for _, _, values in rows[1:])])
+    panel.imshow(shades[shown], aspect="auto")
+    for y, (_, names, _) in enumerate(rows):
+        for x, text in enumerate(names):
+            panel.text(x, y, text, fontsize=SIZE, ha="center", va="center", parse_math=False)
+    panel.hlines(np.arange(len(rows)) - 0.5, -0.5, len(word) - 0.5, color="white", lw=4)
+    panel.set_yticks(range(len(rows)), [name for name, *_ in rows], fontsize=SIZE, parse_math=False)
+    panel.set_xticks([])
+    panel.tick_params(length=0)
+    for side in panel.spines.values():
+        side.set_visible(False)
+    # Of the whole figure: the panel of a short word is narrower than this.
+    layers = plural(model.n_layers, "layer")
+    title = f"{model.name}: {layers}\nStages hold what is true before the letter"
+    figure.suptitle(title, x=0.02, ha="left", fontsize=SIZE + 1, parse_math=False)
+    return figure
