@@ -21,7 +21,7 @@ from theory.graphs import (
 from theory.graphs import search as by_edges
 from verify.claim import Run, installed
 from verify.finding import Verdict
-from verify.graphs.search import whole_component
+from verify.graphs.graph_search import whole_component
 
 FOUND = search(3).interface.found
 EDGES = st.integers(1, 8).flatmap(

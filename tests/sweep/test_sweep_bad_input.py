@@ -9,7 +9,8 @@ import pytest
 from refusals import rejected
 from squares import WORDS, lines, run, squares
 
-from verify.sweep import plan as sweep
+from verify.sweep import folder
+from verify.sweep.plan import planned
 
 HUGE = "1" + 40 * "0"
 ADDRESSES = (
@@ -158,11 +159,11 @@ def test_a_plan_that_is_none(change, swept, refused):
 
 
 def test_a_file_that_grows_while_it_is_read_is_read_once(swept, monkeypatch):
-    plan = sweep.read_plan(swept)
+    plan = folder.read_plan(swept)
     content = (swept / "runs.jsonl").read_bytes()
     contents = iter([content[: content.index(b"\n") + 5], content])
     monkeypatch.setattr(Path, "read_bytes", lambda path: next(contents))
-    assert len(sweep.records(swept, plan)) == 1
+    assert len(folder.records(swept, plan)) == 1
 
 
 def test_a_plan_of_another_version_is_another_one(swept, refused):
@@ -176,8 +177,8 @@ def test_a_plan_of_another_version_is_another_one(swept, refused):
 
 
 def test_two_sweeps_do_not_write_into_one_folder(swept, refused):
-    plan = sweep.planned("squares", squares, {"k": "1..3", "how": "exactly,roughly"}, 2)
-    with sweep._folder(swept, plan):
+    plan = planned("squares", squares, {"k": "1..3", "how": "exactly,roughly"}, 2)
+    with folder._folder(swept, plan):
         refused(again(swept), "another sweep")
     assert run(*WORDS, "--out", swept) == 0
 

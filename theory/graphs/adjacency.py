@@ -8,6 +8,7 @@ nodes of an even cycle cannot have any length, and "A^k_ij > 0" would not say "d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from theory.checks import InputError
 from theory.kinds import Array, Count, Integers, Within, array_of, checked, real
 
 MOST_LISTED = 6  # nodes: 2^15 graphs of 6, 2^21 of 7
+MOST_LABELLED = 8  # nodes: 8! orders
 
 
 @dataclass(frozen=True)
@@ -144,3 +146,14 @@ def all_graphs(n: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
     A[:, i, j] = A[:, j, i] = bits
     A[:, range(n), range(n)] = 1
     return A
+
+
+@checked
+def labellings(A: OneGraph) -> np.ndarray:
+    """All graphs (m, n, n) that are A (n, n), n ≤ 8, up to the names of nodes, each once."""
+    if len(A) > MOST_LABELLED:
+        raise InputError(f"A has {len(A)} nodes: give at most {MOST_LABELLED}")
+    orders = np.array([*permutations(range(len(A)))])
+    named = A[orders[:, :, None], orders[:, None, :]]
+    _, first = np.unique(np.packbits(named.reshape(len(named), -1), 1), axis=0, return_index=True)
+    return np.asarray(named[first])

@@ -70,7 +70,7 @@ MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 unit
 
 @claim(
     source="[Vasudeva2024], [ODonnell2014], [Huang2019]",
-    picture="verify.sensitivity.spectrum_picture:draw",
+    picture="verify.sensitivity.sensitivity_picture:draw",
     faults_seen=[{"d": 5, "samples": 2000}],
 )
 def sensitivity(
