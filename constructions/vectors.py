@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
-from constructions.interface import Interface, Prompt, finite_tensors
-from theory import checks
+from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
+from theory.kinds import Reals
 
 
 class Memory(Interface):
@@ -28,7 +29,7 @@ class Memory(Interface):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (states,) = finite_tensors(like, inputs, self.name)
-        checks.vector_shape(self.name, tuple(states.shape), self.d)
+        Reals(f"... {self.d}").fit(self.name, states.shape)
         return (states,) if self.patterns is None else (states, self.patterns)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -39,6 +40,10 @@ class Memory(Interface):
         (xi,) = stored
         rows = [xp.concat([xi, xi * 0], axis=-1), xp.concat([s * 0, s], axis=-1)]
         return Prompt(xp.concat(rows, axis=0), len(xi), slice(len(xi), None))
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
+        states = draw(ROWS, self.d)
+        return (states,) if self.patterns is None else (states, self.patterns)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs.reshape(inputs[0].shape)

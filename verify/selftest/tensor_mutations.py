@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -39,7 +38,7 @@ def _of_first_coordinate(weights: dict[str, Tensor]) -> None:
         weights[name][0] += 1
 
 
-Change = Callable[[dict[str, "Tensor"]], None]
+Change = Callable[[dict[str, Tensor]], None]
 KINDS: dict[str, dict[str, Change]] = {
     "head": {
         "wrong sign": _times(-1, "W_O"),
@@ -132,23 +131,6 @@ def faults_in(models: list[Transformer]) -> list[TensorFault]:
     """All faults that any of these models has a place for."""
     places = dict.fromkeys(place for model in models for place, _ in _places(model))
     return [TensorFault(place, kind) for place in places for kind in KINDS[_sort(place)]]
-
-
-def in_last_attention(kind: str) -> Callable[[Any], Any]:
-    """The fault of this kind in the first head of a model's last layer with heads."""
-
-    def plant(model: Transformer) -> Transformer:
-        heads = [place for place, _ in _places(model) if place.endswith(", head 1")]
-        return TensorFault(heads[-1], kind)(model) if heads else deepcopy(model)
-
-    return plant
-
-
-FAULTS = {
-    kind: in_last_attention(kind)
-    for kind in ("wrong sign", "wrong power of two", "swapped register")
-}
-"""Three of them, for tests that want a fault that every claim on transformers sees."""
 
 
 def random_entry(rng: np.random.Generator, models: list[Transformer]) -> tuple[str, EntryFault]:

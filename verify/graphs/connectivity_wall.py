@@ -1,27 +1,4 @@
-"""The claim `connectivity-wall`: what no weights of a kind can do beyond distance 3^L.
-
-The disentangled transformer, h ← [h, relu(h W hᵀ)h] from h = [I, A], outputs h O + θ.  Three
-theorems, each with its own hypothesis.
-
-Weights that are not negative, threshold 0 [any W and O ≥ 0].  No relu does anything, and an output
-is a sum of monomials with coefficients ≥ 0 and at most 3^L entries of A each (h_l has degree 3^l:
-a layer multiplies three of them).  If output_ij > 0 on G, a monomial is positive, so output_ij > 0
-already on the subgraph of its at most 3^L edges.  A model that never says "connected" of nodes that
-are not finds i and j connected in there: dist(i, j) ≤ 3^L.
-
-Not negative, two channels, any threshold [W = A ⊗ I + B ⊗ J ≥ 0, O alike].  At a pair farther apart
-than 3^L only words with a J are left, with walks_k(i) = (A^k 1)_i and walks_k = 1ᵀA^k 1,
-
-    output_ij = Σ_w c_w walks_{k_0}(i) · Π_m walks_{k_m} · walks_{k_r}(j),   c_w ≥ 0.
-
-If all degrees, loops counted, are at most a = ⌊n/2⌋, walks_k(i) ≤ a^k and walks_k ≤ n·a^k; two
-cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes have at least as many.  So no far pair has a larger output than any
-pair between the cliques, and whoever says "connected" beyond 3^L says it on 2Clique.  And where all
-degrees are equal, the words are: far pairs of C_2m have the output of pairs between two C_m.
-
-Any sign, two channels, any threshold, cycles: none is right on all pairs of both C_2m and C_m ∪ C_m
-from m = 4·3^(L−1) + 1 on, as `constructions/graphs/two_cycles.py` proves; at one node fewer one is.
-"""
+"""The claim `connectivity-wall`: what no weights of a kind can do beyond distance 3^L."""
 
 from __future__ import annotations
 
@@ -40,20 +17,22 @@ from theory.graphs import (
     connected,
     cycles,
     disentangled_features,
-    distances,
+    disentangled_outputs,
     erdos_renyi,
     kronecker,
     path,
     relabelled,
     side_by_side,
+    smallest_subgraph,
     two_clique,
     walks,
     walks_from,
+    within,
 )
 from verify.claim import Run, claim, option
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, at_most, each_at_most, equal, same, shown
-from verify.graphs.running import difference, exactly, over_q
+from verify.graphs.exact_outputs import difference, exactly, over_q
 
 Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, whole numbers
 MOST_NODES = 24  # of what is computed in Python integers, at a width of 8n
@@ -62,9 +41,9 @@ LEAST_DRAWN = 4  # weights beside two cliques, of which some have to say somethi
 
 
 @claim(
-    source="proved in verify/graphs/wall.py and constructions/graphs/two_cycles.py; the model is "
+    source="proved in theory/graphs/limits.py and constructions/graphs/two_cycles.py; the model is "
     "that of [Ye2026]",
-    picture="verify.graphs.wall_picture:draw",
+    picture="verify.graphs.connectivity_wall_picture:draw",
     faults_seen=[{"nodes": 11, "samples": 1}],
 )
 def connectivity_wall(
@@ -92,16 +71,20 @@ def connectivity_wall(
     yield from told_apart(run)
     yield row_sums(run)
     yield closed_bands(run, samples)
-    if run.plot:
-        from verify.graphs.wall_picture import N, counting_weights
-
-        run.draw(built(run, N, counting_weights()), run.build(two_cycles, 1))
+    run.draw(built(run, 8, counting(8)), run.build(two_cycles, 1))
 
 
 def built(run: Run, n: int, weights: Weights) -> Transformer:
     """The model with W_l·n, so that S is whole; with the planted fault if there is one."""
     W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)
+
+
+def counting(n: int) -> Weights:
+    """Weights of one layer that looks at neighbours and counts walks."""
+    W = Channels(np.eye(2, dtype=int), np.diag([0, 1]))
+    out = Channels(np.ones((4, 1), dtype=int), np.array([[0], [0], [0], [1]]))
+    return [kronecker(W, n)], kronecker(out, n)
 
 
 def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
@@ -113,12 +96,6 @@ def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
 
     sizes = [2 ** (layer + 1) for layer in range(layers)]
     return [drawn(size, size) for size in sizes], drawn(2 ** (layers + 1), 1)
-
-
-def output(A: np.ndarray, weights: Weights) -> np.ndarray:
-    """h_L O by definition, in Python integers."""
-    W, out = weights
-    return np.asarray(disentangled_features(A, W) @ out.astype(object))
 
 
 def if_seen(seen: bool, finding: Finding) -> Finding:
@@ -136,8 +113,8 @@ def by_definition(run: Run, n: int) -> Finding:
         W, out = channels(run, n, layers, -2, 2)
         dense = [run.rng.integers(-2, 3, each.shape) for each in (*W, out)]
         for weights in ((W, out), (dense[:-1], dense[-1])):
-            found = over_q(built(run, n, weights), A)
-            wrong, count = wrong or difference(found, output(A, weights), A), count + 1
+            found, wanted = over_q(built(run, n, weights), A), disentangled_outputs(A, *weights)
+            wrong, count = wrong or difference(found, wanted, A), count + 1
     name = f"disentangled computes h ← [h, relu(h W hᵀ)h/n], read out by O (n = {n})"
     return equal("definition", name, wrong, words=f"all entries over Q, {count} random weights")
 
@@ -156,11 +133,11 @@ def subgraphs(run: Run, samples: int) -> Finding:
         cases = [(plain, 0, capacity(layers))]
         for _ in range(samples if layers == 1 else 1):
             *W, out = ((run.rng.random(shape) < 0.1).astype(np.int64) for shape in shapes)
-            says = output(A, (W, out)) > 0
+            says = disentangled_outputs(A, W, out) > 0
             for pairs in (says & far(A, layers), says & ~far(A, layers)):
                 cases += [((W, out), int(i), int(j)) for i, j in np.argwhere(pairs)[:2]]
         for weights, i, j in cases:
-            least = smallest_subgraph(A, weights, i, j)
+            least = smallest_subgraph(A, *weights, i, j)
             edges, key = (int(least.sum()) - n) // 2, f"L = {layers}"
             most[key] = max(most.get(key, 0), edges)
             count += int(far(A, layers)[i, j])
@@ -212,18 +189,7 @@ def says_too_much(says: np.ndarray, apart: np.ndarray) -> bool:
 
 def far(A: np.ndarray, layers: int) -> np.ndarray:
     """Pairs (…, n, n) that are not within 3^L of each other."""
-    apart = distances(A)
-    return (apart < 0) | (apart > capacity(layers))
-
-
-def smallest_subgraph(A: np.ndarray, weights: Weights, i: int, j: int) -> np.ndarray:
-    """A without edges that output_ij > 0 can do without, taken away one by one."""
-    for u, v in np.argwhere(np.triu(A, 1)):
-        fewer = A.copy()
-        fewer[u, v] = fewer[v, u] = 0
-        if output(fewer, weights)[i, j] > 0:
-            A = fewer
-    return A
+    return ~within(A, capacity(layers))
 
 
 def terms(run: Run, n: int) -> Finding:

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from theory.graphs import kronecker, two_channels
-from verify.graphs.trained_models import Seeds, grids_of
+from verify.graphs.trained.trial import Seeds, grids_of
 
 TRIED = {"within": "within 3", "beyond": "beyond 3", "two_chain": "2Chain", "two_clique": "2Clique"}
 COLOURS = {"within": "tab:blue", "all": "tab:orange", "beyond": "tab:red"}

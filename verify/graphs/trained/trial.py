@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from theory.graphs import (
     beyond,
     connected,
     erdos_renyi,
+    labellings,
     orthogonal_split,
     two_chain,
     two_channels,
@@ -184,14 +184,6 @@ def learns(each: Seen, least: float) -> Finding:
 def witnesses() -> tuple[np.ndarray, np.ndarray]:
     """All labellings of 2Chain and of 2Clique."""
     return labellings(two_chain(N)), labellings(two_clique(N))
-
-
-def labellings(graph: np.ndarray) -> np.ndarray:
-    """All graphs (m, n, n) that are this one (n, n) up to the names of nodes."""
-    orders = np.array([*permutations(range(len(graph)))])
-    named = graph[orders[:, :, None], orders[:, None, :]]
-    _, first = np.unique(np.packbits(named.reshape(len(named), -1), 1), axis=0, return_index=True)
-    return named[first]
 
 
 def grids_of(model: Transformer) -> list[np.ndarray]:

@@ -9,7 +9,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.groups import apart
 from verify.evidence.statistics import BY, sign_of
 from verify.finding import Finding, Verdict, at_least, at_most, labelled
-from verify.graphs.trained_models import (
+from verify.graphs.trained.trial import (
     Parts,
     Seeds,
     Seen,
@@ -33,7 +33,7 @@ BY_NAME = 0.5  # of squared weights: what depends on names at least, without tra
 
 @claim(
     source="[Ye2026], second hand; the models: constructions/trained/disentangled.py",
-    picture="verify.graphs.trained_picture:draw",
+    picture="verify.graphs.trained.pictures:draw",
 )
 def connectivity_trained(
     run: Run, *, samples: Annotated[int, option("fresh graphs", min=100)] = 2000

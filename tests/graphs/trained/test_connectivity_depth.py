@@ -3,8 +3,8 @@
 import pytest
 
 from verify.finding import Verdict
-from verify.graphs.connectivity_depth import by_depth
-from verify.graphs.trained_models import Right, Seen
+from verify.graphs.trained.connectivity_depth import by_depth
+from verify.graphs.trained.trial import Right, Seen
 
 HOLDS = Verdict.HOLDS
 

@@ -21,7 +21,7 @@ from verify.evidence.sequences import answers_equal, equal_over_q, margin_kept, 
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal
-from verify.graphs.own import Edges, Nodes, chosen
+from verify.graphs.options import Edges, Nodes, chosen
 
 LABEL = "search"
 Started = tuple[np.ndarray, int]  # the edges (m, 2) of a graph, and a source
@@ -31,7 +31,7 @@ Started = tuple[np.ndarray, int]  # the edges (m, 2) of a graph, and a source
     source="proved in constructions/graphs/search.py",
     faults_seen=[{"nodes": 4, "samples": 2}],
 )
-def search(
+def graph_search(
     run: Run,
     *,
     nodes: Nodes = None,

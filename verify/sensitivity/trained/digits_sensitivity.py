@@ -13,7 +13,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
 from verify.evidence.groups import all_below, paired, told_apart
 from verify.finding import Finding, at_most, labelled
-from verify.sensitivity.trained_models import (
+from verify.sensitivity.trained.classifiers import (
     Seeds,
     Seen,
     before_training,
@@ -48,7 +48,7 @@ class Curves(NamedTuple):
 
 @claim(
     source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/digits.py",
-    picture="verify.sensitivity.trained_picture:draw_digits",
+    picture="verify.sensitivity.trained.pictures:draw_digits",
 )
 def digits_sensitivity(
     run: Run, *, images: Annotated[int, option("images of training", min=50, max=1297)] = 400
@@ -87,7 +87,7 @@ def digits_sensitivity(
     for sigma in ENDS:
         yield from labelled(f"sigma={sigma:g}", order(curves, sigma))
     yield from controls(run, seeds, curves, inputs)
-    run.draw(curves)
+    run.draw(SIGMAS, curves.trained, curves.untrained)
 
 
 def measured(run: Run, seeds: Seeds, inputs: np.ndarray) -> Curves:

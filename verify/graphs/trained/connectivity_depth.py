@@ -8,7 +8,7 @@ from typing import Annotated
 from verify.claim import Run, claim, option
 from verify.evidence.groups import all_below, apart
 from verify.finding import Finding, labelled
-from verify.graphs.trained_models import (
+from verify.graphs.trained.trial import (
     Seeds,
     Trial,
     before_training,
@@ -29,7 +29,7 @@ LEARNED = 0.5  # of graphs as in training: right; 59 % of all are within distanc
 
 @claim(
     source="[Ye2026], second hand; the models: constructions/trained/transformers.py",
-    picture="verify.graphs.trained_picture:draw_by_depth",
+    picture="verify.graphs.trained.pictures:draw_by_depth",
 )
 def connectivity_depth(
     run: Run, *, samples: Annotated[int, option("fresh graphs", min=100)] = 2000

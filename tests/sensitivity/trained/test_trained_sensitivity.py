@@ -8,12 +8,14 @@ from theory.sensitivity import forced, noisy_patches, sensitivity
 from verify.claim import Run
 from verify.evidence.statistics import Mean
 from verify.finding import Verdict
-from verify.sensitivity import digits_trained, regulariser, text_positions
-from verify.sensitivity.digits_trained import Curves, digits_sensitivity, order
-from verify.sensitivity.regulariser import Measured, sensitivity_regulariser
-from verify.sensitivity.text_positions import Profile, naive_bayes
-from verify.sensitivity.text_positions import text_positions as positions
-from verify.sensitivity.trained_models import changes
+from verify.sensitivity.trained import digits_sensitivity as digits_trained
+from verify.sensitivity.trained import sensitivity_regulariser as regulariser
+from verify.sensitivity.trained import text_positions
+from verify.sensitivity.trained.classifiers import changes
+from verify.sensitivity.trained.digits_sensitivity import Curves, digits_sensitivity, order
+from verify.sensitivity.trained.sensitivity_regulariser import Measured, sensitivity_regulariser
+from verify.sensitivity.trained.text_positions import Profile, naive_bayes
+from verify.sensitivity.trained.text_positions import text_positions as positions
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 

@@ -11,23 +11,19 @@ from constructions.computation import connected_components
 from constructions.graphs import search, squaring, tripling
 from constructions.retrieval import hop
 from theory.checks import InputError
-from theory.graphs import (
-    both_ways,
-    least_layers,
-    reachable,
-)
+from theory.graphs import Pointers, both_ways, least_layers, pointers, reachable
 from verify.claim import Run, claim, option
 from verify.finding import Evidence, Finding, each_at_most, same
-from verify.graphs.pointers import Pointers, a_path, random_pointers
 from verify.ledger.theorems import ceil_log
 
 DIAMETERS = 2, 3, 4, 9, 16, 28
 LONGEST = 64  # of a path on which everything is run
+LENGTH = 20  # tokens of a random graph
 
 
 @claim(
     source="proved with each construction: graphs/, computation/pram.py, retrieval/hop.py",
-    picture="verify.graphs.layers_picture:draw",
+    picture="verify.graphs.connectivity_layers_picture:draw",
     faults_seen=[{"diameter": 4, "samples": 1}],
 )
 def connectivity_layers(
@@ -48,9 +44,12 @@ def connectivity_layers(
     if diameter > LONGEST:
         raise InputError(f"diameter is {diameter}: a path of at most {LONGEST} is run")
     wanted = [D for D in DIAMETERS if diameter > D]
-    graphs = [a_path(D) for D in [*wanted[: 2 if run.quick else None], diameter]]
-    graphs += [random_pointers(run, 20, i) for i in range(samples)]
-    found = {graph.name: on_graph(graph) for graph in graphs}
+    paths = [*wanted[: 2 if run.quick else None], diameter]
+    graphs = {f"path, D = {D}": pointers(np.arange(D) % 2) for D in paths}
+    for i in range(samples):
+        symbols = int(run.rng.integers(2, LENGTH))  # more than some find a match for
+        graphs[f"random {i + 1}"] = pointers(run.rng.integers(symbols, size=LENGTH))
+    found = {name: on_graph(graph) for name, graph in graphs.items()}
     yield from _findings(graphs, found)
     run.draw(graphs, found)
 
@@ -137,7 +136,7 @@ def search_takes(graph: Pointers) -> int:
     return len(reachable(both_ways(graph.A), len(graph.A), len(graph.A) - 1))
 
 
-def _findings(graphs: list[Pointers], found: dict[str, Counts]) -> Iterator[Finding]:
+def _findings(graphs: dict[str, Pointers], found: dict[str, Counts]) -> Iterator[Finding]:
     stated = {
         "tripling": (tripling_takes, "layers of tripling (linear, width n)", "⌈log₃D⌉"),
         "squaring": (squaring_takes, "layers of squaring (softmax, width 2n)", "⌈log₂D⌉"),
@@ -145,22 +144,22 @@ def _findings(graphs: list[Pointers], found: dict[str, Counts]) -> Iterator[Find
         "search": (search_takes, "tokens of the search (2 layers)", "|component|"),
     }
     for id, (takes, name, wanted) in stated.items():
-        counts = {graph.name: found[graph.name][id] for graph in graphs}
-        limits = {graph.name: takes(graph) for graph in graphs}
+        counts = {graph: each[id] for graph, each in found.items()}
+        limits = {graph: takes(each) for graph, each in graphs.items()}
         evidence: Evidence = "exact" if id == "tripling" else "float"
-        words = _words(graphs, counts)
+        words = _words(counts)
         yield same(id, name, counts, limits, evidence=evidence, words=words, wanted=wanted)
-    counts = {graph.name: found[graph.name]["machine"] for graph in graphs}
+    counts = {graph: each["machine"] for graph, each in found.items()}
     yield each_at_most(
         "machine",
         "layers of a parallel machine (width 18)",
         "exact",
-        {name: np.nan if count < 0 else count for name, count in counts.items()},
-        {graph.name: machine_takes(graph) for graph in graphs},
-        words=_words(graphs, counts),
+        {graph: np.nan if count < 0 else count for graph, count in counts.items()},
+        {graph: machine_takes(each) for graph, each in graphs.items()},
+        words=_words(counts),
         wanted="at most 2(n − 1)",
     )
 
 
-def _words(graphs: list[Pointers], counts: dict[str, int]) -> str:
-    return ", ".join(f"{graph.name}: {counts[graph.name]}" for graph in graphs)
+def _words(counts: Counts) -> str:
+    return ", ".join(f"{graph}: {count}" for graph, count in counts.items())

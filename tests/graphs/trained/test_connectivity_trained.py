@@ -7,18 +7,23 @@ from refusals import rejects
 
 from constructions.graphs import disentangled
 from constructions.trained import load
-from theory.graphs import Channels, beyond, connected, kronecker, two_chain, two_clique
+from theory.graphs import (
+    Channels,
+    beyond,
+    connected,
+    kronecker,
+)
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.graphs import connectivity_trained as module
-from verify.graphs.connectivity_trained import (
+from verify.graphs.trained import connectivity_trained as module
+from verify.graphs.trained.connectivity_trained import (
     by_name,
     free_findings,
     little_j,
     much_j,
     two_channels_findings,
 )
-from verify.graphs.trained_models import (
+from verify.graphs.trained.trial import (
     Parts,
     Right,
     Seen,
@@ -27,7 +32,6 @@ from verify.graphs.trained_models import (
     before_training,
     grids_of,
     knows_nothing,
-    labellings,
     looked_at,
     parts_of,
 )
@@ -38,19 +42,6 @@ HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 @pytest.fixture(scope="module")
 def trial():
     return Trial.of(Run(seed=3, quick=True), 100)
-
-
-def test_labellings_are_all_of_them():
-    """8!/(2·2·2) of 2Chain, 8!/(4!·4!·2) of 2Clique; each with the edges of the family."""
-    for family, count, degrees in (
-        (two_chain, 5040, [2, 2, 2, 2, 3, 3, 3, 3]),
-        (two_clique, 35, [4] * 8),
-    ):
-        graphs = labellings(family(8))
-        assert graphs.shape == (count, 8, 8)
-        assert len(np.unique(graphs, axis=0)) == count
-        assert (np.sort(graphs.sum(-1), axis=-1) == degrees).all()
-        assert (connected(graphs).sum((-1, -2)) == 32).all()
 
 
 def test_the_built_model_is_right_within_its_capacity(trial):

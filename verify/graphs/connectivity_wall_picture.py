@@ -6,15 +6,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from constructions.transformer import Transformer
-from theory.graphs import Channels, connected, cycles, distances, kronecker, two_clique
+from theory.graphs import connected, cycles, distances, two_clique
 from theory.graphs import path as path_graph
-
-N = 8
 
 
 def draw(counts: Transformer, signed: Transformer) -> Figure:
-    """A point for each pair of nodes of four graphs of 8 nodes, by its distance and
-    its output, of one-layer models whose weights are not negative, and signed."""
+    """A point for each pair of nodes of four graphs, by its distance and its output, of one-layer
+    models for graphs of as many nodes, whose weights are not negative, and signed."""
+    N = signed.interface.n
     graphs = {
         "path": path_graph(N),
         "2Clique": two_clique(N),
@@ -49,10 +48,3 @@ def draw(counts: Transformer, signed: Transformer) -> Figure:
     second.axhline(0, color="black", linewidth=1)
     second.set_ylabel("output")
     return figure
-
-
-def counting_weights() -> tuple[list[np.ndarray], np.ndarray]:
-    """W and O of one layer that looks at neighbours and counts walks."""
-    W = Channels(np.eye(2, dtype=int), np.array([[0, 0], [0, 1]]))
-    out = Channels(np.ones((4, 1), dtype=int), np.array([[0], [0], [0], [1]]))
-    return [kronecker(W, N)], kronecker(out, N)

@@ -18,7 +18,7 @@ from verify.evidence.checkpoints import absent
 from verify.evidence.groups import all_below, apart, paired, told_apart
 from verify.evidence.statistics import BY, Mean, above, below, estimated, ratio
 from verify.finding import Finding, Verdict, labelled, within
-from verify.sensitivity.trained_models import Seen, changes, seeds_of
+from verify.sensitivity.trained.classifiers import Seen, changes, seeds_of
 
 KIND = "a softmax transformer trained on digits"
 TRAININGS = "plain", "regularised", "augmented"
@@ -46,9 +46,18 @@ class Measured(NamedTuple):
     trace: Mean
 
 
+SHOWN: dict[str, Callable[[Measured], float]] = {
+    "Sens at σ = 1": lambda each: float(each.changed.mean()),
+    "right, held out": lambda each: each.held_out,
+    "right with noise": lambda each: float(each.noisy.mean()),
+    "growth of the loss nearby": lambda each: each.sharpness.mean,
+    "trace of the Hessian": lambda each: each.trace.mean,
+}
+
+
 @claim(
     source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/digits.py",
-    picture="verify.sensitivity.trained_picture:draw_regulariser",
+    picture="verify.sensitivity.trained.pictures:draw_regulariser",
 )
 def sensitivity_regulariser(
     run: Run, *, images: Annotated[int, option("images of training", min=50, max=1297)] = 400
@@ -95,7 +104,9 @@ def sensitivity_regulariser(
     yield from bears_noise(plain, regularised, augmented)
     yield from flatter(plain, regularised, augmented)
     yield null(plain)
-    run.draw(found)
+    groups = found.values()
+    drawn = {title: [[of(e) for e in group] for group in groups] for title, of in SHOWN.items()}
+    run.draw(TRAININGS, drawn)
 
 
 def measured(run: Run, seen: Seen, count: int) -> Measured:

@@ -14,7 +14,7 @@ from verify.evidence.checkpoints import absent
 from verify.evidence.groups import all_below, paired, told_apart
 from verify.evidence.statistics import BY, Mean, above, below, errors_for, ratio
 from verify.finding import Finding, Verdict, labelled
-from verify.sensitivity.trained_models import (
+from verify.sensitivity.trained.classifiers import (
     Seen,
     before_training,
     changes,
@@ -52,7 +52,7 @@ class Profile(NamedTuple):
 
 @claim(
     source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/text.py",
-    picture="verify.sensitivity.trained_picture:draw_text",
+    picture="verify.sensitivity.trained.pictures:draw_text",
 )
 def text_positions(
     run: Run, *, times: Annotated[int, option("random words in each place", min=1)] = 3

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from matplotlib.figure import Figure
 
-from verify.sensitivity.digits_trained import SIGMAS, Curves
-from verify.sensitivity.regulariser import Measured
-
 AGAINST = 1.0  # the σ of which patches are shown
+ByKind = Mapping[str, np.ndarray]  # whether answers change, (seeds, σ, images, patches)
 
 
-def draw_digits(curves: Curves) -> Figure:
+def draw_digits(sigmas: Sequence[float], trained: ByKind, untrained: ByKind) -> Figure:
     """Sens against σ, a band from the least to the largest seed, after training and before; and by
     patch at one σ, the mean of the seeds."""
-    kinds = len(curves.trained)
+    kinds = len(trained)
     figure = Figure(figsize=(13, 7))
     grid = figure.add_gridspec(2, kinds, height_ratios=[2, 1])
     halves = figure.add_subplot(grid[0, : kinds // 2]), figure.add_subplot(grid[0, kinds // 2 :])
     for panel, shown, title in (
-        (halves[0], curves.trained, "trained until 99 % of the images were right"),
-        (halves[1], curves.untrained, "before training"),
+        (halves[0], trained, "trained until 99 % of the images were right"),
+        (halves[1], untrained, "before training"),
     ):
         for kind, rows in shown.items():
             sens = rows.mean((-2, -1))
-            (line,) = panel.plot(SIGMAS, sens.mean(0), "o-", ms=4, label=kind)
+            (line,) = panel.plot(sigmas, sens.mean(0), "o-", ms=4, label=kind)
             panel.fill_between(
-                SIGMAS, sens.min(0), sens.max(0), color=line.get_color(), alpha=0.2, lw=0
+                sigmas, sens.min(0), sens.max(0), color=line.get_color(), alpha=0.2, lw=0
             )
         panel.set_xscale("log", base=2)
-        panel.set_xticks(SIGMAS, [f"{sigma:g}" for sigma in SIGMAS])
+        panel.set_xticks(sigmas, [f"{sigma:g}" for sigma in sigmas])
         panel.set(xlabel="σ of the noise on a patch", ylabel="share of answers that change")
         panel.set_title(title)
         panel.legend()
         panel.grid()
-    at = SIGMAS.index(AGAINST)
-    maps = {kind: rows[:, at].mean((0, 1)) for kind, rows in curves.trained.items()}
+    at = sigmas.index(AGAINST)
+    maps = {kind: rows[:, at].mean((0, 1)) for kind, rows in trained.items()}
     largest = max(float(each.max()) for each in maps.values())
     for place, (kind, shares) in enumerate(maps.items()):
         panel = figure.add_subplot(grid[1, place])
@@ -63,23 +63,16 @@ def draw_text(profiles: dict[str, list[np.ndarray]]) -> Figure:
     return figure
 
 
-def draw_regulariser(found: dict[str, list[Measured]]) -> Figure:
-    """A point for every seed and training: sensitivity, accuracies and flatness."""
+def draw_regulariser(
+    trainings: Sequence[str], figures: Mapping[str, Sequence[Sequence[float]]]
+) -> Figure:
+    """A panel for each figure, by training and seed: a point for every seed."""
     figure = Figure(figsize=(14, 3.8))
-    panels = figure.subplots(1, 5)
-    figures = {
-        "Sens at σ = 1": [[each.changed.mean() for each in group] for group in found.values()],
-        "right, held out": [[each.held_out for each in group] for group in found.values()],
-        "right with noise": [[each.noisy.mean() for each in group] for group in found.values()],
-        "growth of the loss nearby": [
-            [e.sharpness.mean for e in group] for group in found.values()
-        ],
-        "trace of the Hessian": [[e.trace.mean for e in group] for group in found.values()],
-    }
+    panels = figure.subplots(1, len(figures))
     for panel, (title, groups) in zip(panels, figures.items(), strict=True):
         for seed, values in enumerate(zip(*groups, strict=True)):
             panel.plot(range(len(groups)), values, "o-", ms=5, lw=0.8, label=f"seed {seed}")
-        panel.set_xticks(range(len(groups)), list(found), rotation=20, fontsize=8)
+        panel.set_xticks(range(len(groups)), trainings, rotation=20, fontsize=8)
         panel.set_title(title)
         panel.set_ylim(0, 1.05 * np.max(groups))
         panel.grid(axis="y")

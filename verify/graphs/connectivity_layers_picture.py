@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import log
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from verify.graphs.pointers import Pointers
+from theory.graphs import Pointers
 
 MARKS = {
     "tripling": ("o", "#1f5fa8", "tripling, ⌈log₃D⌉"),
@@ -19,7 +19,7 @@ MARKS = {
 }
 
 
-def draw(graphs: Sequence[Pointers], found: Mapping[str, Mapping[str, int]]) -> Figure:
+def draw(graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]]) -> Figure:
     """`against_diameter` in a figure."""
     figure = Figure(figsize=(6.4, 4.2))
     against_diameter(figure.subplots(), graphs, found)
@@ -27,14 +27,14 @@ def draw(graphs: Sequence[Pointers], found: Mapping[str, Mapping[str, int]]) -> 
 
 
 def against_diameter(
-    panel: Axes, graphs: Sequence[Pointers], found: Mapping[str, Mapping[str, int]]
+    panel: Axes, graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]]
 ) -> None:
     """The least number of layers at which each construction is right on these graphs, a mark for
     each graph, and log₃D and log₂D as lines."""
-    D = np.array([graph.diameter for graph in graphs])
+    D = np.array([graph.diameter for graph in graphs.values()])
     shift = np.linspace(-0.04, 0.04, len(MARKS))
     for (name, (marker, colour, label)), off in zip(MARKS.items(), shift, strict=True):
-        layers = [found[graph.name][name] for graph in graphs]
+        layers = [found[graph][name] for graph in graphs]
         panel.plot(D * 2**off, layers, marker, color=colour, label=label, ms=5, alpha=0.8)
     line = np.geomspace(1, max(D.max(), 2), 50)
     for base, name in ((3, "tripling"), (2, "squaring")):
