@@ -12,10 +12,9 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
 from theory.graphs.adjacency import Graphs
-from theory.kinds import Many, checked
+from theory.kinds import Many, array_of, checked
 
 IntegerWeights: TypeAlias = Annotated[Any, Many(None)]
 """W_l (2^(l+1)·n, 2^(l+1)·n), l = 0, …, L − 1: integers of any size; None is the identity."""
@@ -49,7 +48,7 @@ def disentangled_outputs(A: Graphs, weights: IntegerWeights, read_out: Any) -> n
 
 def _integers(name: str, given: Any, height: int, width: int | None = None) -> np.ndarray:
     """A matrix of integers, square where no width is given, as Python integers."""
-    W, shape = checks.array_of(name, given), (height, height if width is None else width)
+    W, shape = array_of(name, given), (height, height if width is None else width)
     whole = W.dtype.kind in "biu" or all(isinstance(each, Integral) for each in W.flat)
     if W.shape != shape or not whole:
         raise InputError(

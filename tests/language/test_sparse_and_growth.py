@@ -21,8 +21,7 @@ from theory.language import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.language.sparse_certificates import Certified, certificates, certified
-from verify.language.sparse_growth import (
+from verify.language.sparse_and_growth import (
     GRID,
     _above_the_bound,
     _exponent,
@@ -30,6 +29,7 @@ from verify.language.sparse_growth import (
     least,
     stream,
 )
+from verify.language.sparse_certificates import Certified, certificates, certified
 
 
 def rng():

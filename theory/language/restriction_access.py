@@ -26,9 +26,9 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, Integers, OpenUnit, Seed, Steps, Within, checked
+from theory.kinds import Count, Integers, OpenUnit, Seed, Steps, Within, checked, read
 from theory.language.distributions import Counted
 
 Tree: TypeAlias = int | tuple[Any, ...] | None
@@ -104,7 +104,7 @@ def restricted(tree: Tree, restriction: Restriction) -> Tree:
 
 
 def _test(tree: tuple[Any, ...], values: list[int]) -> tuple[Any, ...]:
-    if len(tree) != 3 or checks.step_count("a variable", tree[0]) >= len(values):
+    if len(tree) != 3 or read(Steps, "a variable", tree[0]) >= len(values):
         raise InputError(
             f"a tree tests {tree[0] if tree else 'nothing'}: give (variable, at 0, at 1), and "
             f"variables from 0 to {len(values) - 1}"
@@ -226,7 +226,7 @@ def _terms(terms: Iterable[Term]) -> list[Term]:
     for term in found:
         for literal in term:
             known = len(literal) == 2 and literal[1] in (0, 1)
-            if not known or checks.step_count("a variable", literal[0]) < 0:
+            if not known or read(Steps, "a variable", literal[0]) < 0:
                 raise InputError(f"a literal is {literal!r}: give (variable, 0 or 1)")
     return found
 

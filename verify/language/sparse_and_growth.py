@@ -43,7 +43,7 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 
 @claim(
     source="measured; the bound: theory/language/sparse_and.py; after [Edelman2022]",
-    picture="verify.language.samples_picture:draw_growth",
+    picture="verify.language.sparse_and_growth_picture:draw",
     faults_seen=[{"bits": 400}],
 )
 def sparse_and_growth(

@@ -47,8 +47,8 @@ ROOT = 0.2  # by which that may be off: three standard errors of ten seeds, and 
 
 
 @claim(
-    source="[KimSuzuki2025]; proved in theory/language/one_step.py",
-    picture="verify.language.tree_picture:draw",
+    source="[KimSuzuki2025]; proved in theory/language/one_gradient_step.py",
+    picture="verify.language.one_gradient_step_picture:draw",
     faults_seen=[{"d": 16, "k": 8}],
 )
 def one_gradient_step(

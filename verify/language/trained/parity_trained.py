@@ -43,7 +43,7 @@ class Seen(NamedTuple):
 
 @claim(
     source="[KimSuzuki2025] for the steps; the models: constructions/trained/tasks/parity.py",
-    picture="verify.language.parity_trained_picture:draw",
+    picture="verify.language.trained.parity_trained_picture:draw",
 )
 def parity_trained(
     run: Run, *, words: Annotated[int, option("fresh words", min=QUICK, max=50_000)] = 4000

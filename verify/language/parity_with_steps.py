@@ -10,7 +10,7 @@ from flint import arb
 from scipy.stats import binomtest
 
 from constructions.language import parity_with_steps as construction
-from constructions.language.parity_steps import sharpness_for_steps
+from constructions.language.parity_with_steps import sharpness_for_steps
 from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.language import parity_tree, tree_sizes, with_steps
@@ -36,7 +36,7 @@ Words = Annotated[int, option("random words that are decoded", min=1)]
 
 
 @claim(
-    source="[KimSuzuki2025]; sizes proved in constructions/language/parity_steps.py",
+    source="[KimSuzuki2025]; sizes proved in constructions/language/parity_with_steps.py",
     faults_seen=[{"d": 8, "k": 4, "samples": 8}],
 )
 def parity_with_steps(

@@ -14,7 +14,7 @@ from theory.language import even_process, window_cost
 from theory.language.documents import numbers
 from theory.sequences import all_sequences
 from verify.finding import Verdict
-from verify.language.even_process_trained import (
+from verify.language.trained.even_process_trained import (
     Scored,
     binary_kl,
     control,

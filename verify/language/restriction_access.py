@@ -36,7 +36,7 @@ PART = 10  # of the samples that are enough: from a tenth each of six terms is s
 
 
 @claim(
-    source="[Dvir2012] for the model of learning; sizes proved in theory/language/restriction.py",
+    source="[Dvir2012] for the model of learning; sizes: theory/language/restriction_access.py",
     faults_seen=[{"d": 10, "leaves": 5}],
 )
 def restriction_access(

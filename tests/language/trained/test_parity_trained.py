@@ -11,8 +11,8 @@ from constructions.trained.tasks.parity import Parity
 from theory.language import with_steps
 from theory.sequences import all_sequences
 from verify.evidence.checkpoints import Trained
-from verify.language.parity_trained import Seen, by_chance, learned, seen
-from verify.language.planted import built
+from verify.language.trained.parity_trained import Seen, by_chance, learned, seen
+from verify.language.trained.planted import built
 
 TASK = Parity(6, 4, world=1)
 ANSWER = Parity(6, 4, say="answer", world=1)

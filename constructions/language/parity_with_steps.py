@@ -19,7 +19,7 @@ to `out`: 1 at ±1 and −1 at 0, the product.  The logits of 0, 1 and ⊥ are o
 ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, and z is off by at most 2ℓ: from **κ ≥ ln(3.5(d + k))** on
 A ≤ 2/7, ℓ ≤ ⅛, and every step is exact (at letters, where one token is looked for, A/(1 + A) ≤ 2/9,
 nothing depends on it: whatever ψ is, ⊥ has the largest logit).  One gradient step from 0 finds this
-tree: `theory.language.one_step`, whose scores are those of this head, rounded.
+tree: `theory.language.one_gradient_step`, whose scores are those of this head, rounded.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def parity_with_steps(
         stages=(Stage(1, "pair", "mean of the children"), Stage(1, "out", "their product")),
         at_most={"pair": 1.0, "out": 1.0},
         name=f"parity_with_steps({d}, {k}{called})",
-        source="[KimSuzuki2025]; sizes proved in constructions/language/parity_steps.py",
+        source="[KimSuzuki2025]; sizes proved in constructions/language/parity_with_steps.py",
     )
 
 

@@ -32,7 +32,7 @@ UNTRAINED = 10  # times 1/|F|: recall at most, and g(H) short of 1 at most
 
 @claim(
     source="[KalaiVempala2024]; measured, bounds as in `hallucination`",
-    picture="verify.language.facts_trained_picture:draw",
+    picture="verify.language.trained.facts_trained_picture:draw",
 )
 def facts_trained(run: Run) -> Iterator[Finding]:
     """As a transformer learns documents by heart, hallucination turns into over-confidence.

@@ -22,7 +22,7 @@ from constructions.trained.tasks.facts import Facts
 from theory.language import Levels
 from theory.sequences import all_sequences
 from verify.finding import Verdict
-from verify.language.facts_trained import (
+from verify.language.trained.facts_trained import (
     Kept,
     figures,
     findings,
