@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,15 +157,17 @@ class Unembed(nn.Module):
 
 @dataclass(frozen=True)
 class Stage:
-    """A line of a construction's proof: after `after` layers times·register is `holds`.
+    """A layer invariant, a line of a construction's proof: after `after` layers, times·register is
+    what `holds` returns.
 
-    What `holds` means is written by the construction, for whoever reads the proof, and given as
-    numbers by its claim.
+    `holds` is a function of the model's inputs, written with the functions of `theory`: of tokens
+    (…, T) it returns (…, T, width), the prefix left out; of a number system, X, y and queries a row
+    for each answer.
     """
 
     after: int
     register: str
-    holds: Any
+    holds: Callable[..., Any]
     times: float = 1.0
 
     def __str__(self) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from constructions.call import Call
 from constructions.tensors import as_tensor
 from theory import checks
 from theory.checks import InputError
@@ -71,10 +72,12 @@ class Interface(nn.Module, ABC):
 class Model(nn.Module, ABC):
     """A model with an interface: the project's transformer, or what is trained beside it.
 
-    `name` is the call that builds it, `source` the theorem, by key.
+    `call` is the call of a construction that built it, None for a model of other origin; `name` is
+    its text, or says how the model was trained; `source` is the theorem, by key.
     """
 
     interface: Any  # an Interface; what more it has is known to who builds it and who verifies it
+    call: Call | None = None
     name: str
     source: str
 

@@ -65,7 +65,7 @@ class Transformer(Stack):
         stream: Stream,
         stages: tuple[Stage, ...] = (),
         at_most: Mapping[str, float] | None = None,
-        name: str,
+        name: str = "the model",
         source: str,
     ) -> None:
         super().__init__()

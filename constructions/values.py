@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from types import FunctionType, MethodType
 from typing import Any
@@ -64,6 +65,9 @@ class Writer:
             return {type(it).__name__: [it.start, it.stop, it.step]}
         if isinstance(it, FunctionType | type):
             return {"function": _name_of(it, at)}
+        if isinstance(it, partial):
+            made = [self.value(each, at) for each in (it.func, list(it.args), it.keywords)]
+            return {"partial": made}
         if isinstance(it, MethodType):
             return {"method": [it.__name__, self.value(it.__self__, at)]}
         return self.object(it, at)
@@ -180,6 +184,9 @@ class Reader:
                 return {self.value(key): self.value(value) for key, value in content}
             case "function":
                 return _found(content)
+            case "partial":
+                function, args, named = content
+                return partial(_found(function["function"]), *self.value(args), **self.value(named))
             case "method":
                 name, its = content
                 return MethodType(vars(type(made := self.value(its)))[name], made)

@@ -13,6 +13,7 @@ its own by naming it there; what a claim of this package shows is in the ledger,
 from __future__ import annotations
 
 import inspect
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,6 +59,7 @@ class Run:
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items
     rng: np.random.Generator = field(init=False)
     shown: tuple[Any, ...] | None = field(init=False, default=None)
+    runs: tuple[Claim, dict[str, Any]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         read(Steps, "seed", self.seed)
@@ -72,6 +74,14 @@ class Run:
         """Hand this over to the picture that is named in `@claim`, if one is wanted."""
         if self.plot is not None:
             self.shown = shown
+
+    def command(self, **changes: Any) -> str:
+        """The command that runs this claim again, with those of its options changed that it has."""
+        if self.runs is None:
+            return "the same call"
+        claim, options = self.runs
+        known = {name: value for name, value in changes.items() if name in claim.options}
+        return claim.command(claim.name, {**options, **known}, self.seed)
 
     def certify(self, state: Callable[[], dict[str, Any]]) -> None:
         """State this in the certificate, if one is wanted; see `verify.evidence.certificates`."""
@@ -92,6 +102,11 @@ class Claim:
     certifies: bool = False
 
     @property
+    def name(self) -> str:
+        """Its command: the name of its function."""
+        return self.check.__name__.replace("_", "-")
+
+    @property
     def draws(self) -> bool:
         """Whether it has a picture."""
         return bool(self.picture)
@@ -108,7 +123,7 @@ class Claim:
         Raises InputError as `refuse` does.
         """
         self.refuse(options)
-        run.shown = None
+        run.shown, run.runs = None, (self, options)
         start = time.perf_counter()
         for finding in self.check(run, **options):
             finding.seconds = time.perf_counter() - start
@@ -118,6 +133,21 @@ class Claim:
             from verify.evidence.picture import save  # matplotlib is slow to import
 
             save(run.plot, resolve_name(self.picture), *run.shown)
+
+    def command(self, name: str, options: Mapping[str, Any], seed: int) -> str:
+        """The command line of these options; a number below what an option takes is its least."""
+        changed = []
+        for key, value in options.items():
+            parameter = self.options[key]
+            for note in get_args(parameter.annotation)[1:]:
+                if getattr(note, "least", None) is not None and value is not None:
+                    value = max(value, note.least)
+            if value != parameter.default:
+                word = key.replace("_", "-")
+                own = {True: f" --{word}", False: f" --no-{word}"}
+                given = f" --{word} {shlex.quote(str(value))}"
+                changed.append(own[value] if isinstance(value, bool) else given)
+        return f"python -m verify {name}{''.join(changed)} --seed {seed}"
 
     def refuse(self, options: dict[str, Any]) -> None:
         """Raise InputError, from the command line and from Python alike, for an option below its

@@ -129,6 +129,21 @@ def equal(
     )
 
 
+def no_counterexample(
+    id: str,
+    name: str,
+    counterexamples: Iterable[str],
+    *,
+    evidence: Evidence = "exact",
+    words: str = "no counterexample",
+    wanted: str = "",
+) -> Finding:
+    """A statement about many cases: it holds if the search yields no counterexample, and the first
+    one is shown."""
+    wrong = next(iter(counterexamples), None)
+    return equal(id, name, wrong, evidence=evidence, words=words, wanted=wanted)
+
+
 def same(
     id: str,
     name: str,

@@ -35,14 +35,17 @@ formula along the T that it combines add up to at most 15 on [a, b].
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, frexp, log, log1p, sqrt
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
+from constructions.call import construction
 from constructions.regression.climb import SLOTS, room_for
 from constructions.regression.ladder import Plan, Rung, ladder, powers
 from constructions.transformer import Transformer
-from theory.kinds import Count, InputError, Positive, Within, checked
+from theory.kinds import Count, InputError, Positive, Within
+from theory.regression.matrices import NumberSystem, identity
 
 Steps: TypeAlias = Annotated[Count, Within(most=10**100)]
 """An integer from 1 to 10¹⁰⁰, for which 210 layers are enough."""
@@ -50,7 +53,45 @@ Steps: TypeAlias = Annotated[Count, Within(most=10**100)]
 MINUTE = 2.0**-960  # and above 1 over that, 2/(a + b) has no room for its bits
 
 
-@checked
+@dataclass(frozen=True)
+class Combinations:
+    """The residuals on the way of a plan, by degree."""
+
+    plan: tuple[tuple[Rung, ...], ...]
+
+    def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
+        """G of this degree, with S·G = I − R.
+
+        If R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³, where the factors of products and of
+        kept ones sum to 1, then
+        G = Σ f·(G_a + R_a G_a + R_a²G_c) + Σ f·G_b + Σ f·R_b + Σ f·R_b³.
+        """
+        zero, unit = of.number(0) * S, identity(of, S.nrows())
+        slots, found = {"low": zero, "high": zero}, {0: zero}
+
+        def number(value: float) -> Any:
+            return of.number(*value.as_integer_ratio())
+
+        for rungs in self.plan:
+            R, made = {slot: unit - S * G for slot, G in slots.items()}, {}
+            for rung in rungs:
+                G = zero
+                for (a, c), f in rung.products.items():
+                    G = G + number(f) * (slots[a] + R[a] * slots[a] + R[a] * R[a] * slots[c])
+                for slot, f in rung.kept.items():
+                    G = G + number(f) * slots[slot]
+                for slot, f in rung.once.items():
+                    G = G + number(f) * R[slot]
+                for slot, f in rung.cubed.items():
+                    G = G + number(f) * R[slot] * R[slot] * R[slot]
+                made[rung.slot] = found[rung.exponent] = G
+            if power in found:
+                return found[power]
+            slots |= made
+        return found[power]
+
+
+@construction
 def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Transformer:
     """A transformer that computes k steps of Chebyshev's method.
 
@@ -76,11 +117,10 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
             f"the interval is [{smallest:g}, {largest:g}]: 2/(a + b) or a + b is no float64 with "
             "all its bits; rescale the inputs"
         )
-    name = f"chebyshev(d={d}, k={k}, smallest={smallest!r}, largest={largest!r})"
     room_for(d, log(k + 1, 3))
     plan = chebyshev_plan(k, smallest, largest)
     source = "[Saad2003]; the layers are proved in constructions/regression/chebyshev.py"
-    return ladder(d, plan, name=name, source=source)
+    return ladder(d, plan, Combinations(tuple(plan)), source)
 
 
 def chebyshev_plan(k: int, smallest: float, largest: float) -> Plan:

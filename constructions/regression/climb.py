@@ -17,7 +17,14 @@ from typing import Any, Protocol, runtime_checkable
 from constructions.assembly import Head, Readings, block, embed, moved, unembed
 from constructions.blocks import Block, Stage
 from constructions.examples import Examples
-from constructions.regression.stages import Correlation, Image, Inverse, Prediction, Residual
+from constructions.regression.stages import (
+    Correlation,
+    Image,
+    Inverse,
+    Prediction,
+    Residual,
+    Residuals,
+)
 from constructions.stream import Reading, Stream
 from constructions.transformer import Transformer
 
@@ -72,12 +79,13 @@ def _stream(d: int, parts: Iterable[str]) -> Stream:
 class Climb:
     """Layers that are being written, one after the other.
 
-    Heads that ask and answer the same are one, and one head of the mask "own" moves registers of a
-    token to other registers of it.  Readings of registers that are still 0 are left out.
+    Slots hold powers or combinations of the residuals `of`.  Heads that ask and answer the same
+    are one, and one head of the mask "own" moves registers of a token to other registers of it.
+    Readings of registers that are still 0 are left out.
     """
 
-    def __init__(self, stream: Stream) -> None:
-        self.stream = stream
+    def __init__(self, stream: Stream, of: Residuals) -> None:
+        self.stream, self.of = stream, of
         self._blocks, self._stages = list[Block](), list[Stage]()
         self._empty = {*stream} - {"x", "y", "low_e", "low_s"}
         self._begin()
@@ -139,10 +147,12 @@ class Climb:
         self._empty -= {*own, *(into for sums in self._scores.values() for _, into in sums)}
         for register, rung, part in self._made:
             what, sign = HOLDS[part]
-            self._stages.append(Stage(len(self._blocks), register, what(rung.exponent), sign))
+            self._stages.append(
+                Stage(len(self._blocks), register, what(rung.exponent, self.of), sign)
+            )
         self._begin()
 
-    def model(self, d: int, name: str, source: str) -> Transformer:
+    def model(self, d: int, source: str) -> Transformer:
         """The transformer of the layers so far, read at s of the slot low."""
         return Transformer(
             embed(self.stream, x={"x": 1.0, "low_e": 1.0}, y={"y": 1.0, "low_s": 1.0}),
@@ -151,7 +161,6 @@ class Climb:
             interface=Examples(d),
             stream=self.stream,
             stages=tuple(self._stages),
-            name=name,
             source=source,
         )
 

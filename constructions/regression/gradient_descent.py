@@ -23,16 +23,17 @@ from typing import Literal
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
+from constructions.call import construction
 from constructions.examples import Examples, shifted
 from constructions.regression.climb import room_for
 from constructions.regression.ladder import ladder, powers
-from constructions.regression.stages import Prediction
+from constructions.regression.stages import Powers, Prediction
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from theory.kinds import Count, InputError, Steps, StepSize, checked
+from theory.kinds import Count, InputError, Steps, StepSize
 
 
-@checked
+@construction
 def gradient_descent(
     d: Count,
     k: Steps,
@@ -59,16 +60,16 @@ def gradient_descent(
 
     Source: [vonOswald2023, Proposition 1] for "direct"; the others are proved in this package.
     """
-    name = f"gradient_descent(d={d}, k={k}, step_size={step_size!r}"
+    of = Powers(step_size, "identity")
     if layout == "ladder":
         if causal:
             raise InputError("the ladder needs full attention: with causal=True, use 'direct'")
         if k == 0:
             raise InputError("the ladder starts at one step: take k ≥ 1, or layout 'direct'")
         room_for(d, log(k, 3))
-        return ladder(d, powers(k, step_size), name=f"{name}, layout='ladder')")
+        return ladder(d, powers(k, step_size), of)
     if causal:
-        return _causal(d, k, step_size, f"{name}, causal=True)")
+        return _causal(d, k, step_size)
     stream = Stream(x=d, e=1)
     stream.fits(k)
     x, e = map(stream.read, stream)
@@ -78,16 +79,16 @@ def gradient_descent(
         unembed(stream, -e),
         interface=Examples(d),
         stream=stream,
-        stages=tuple(Stage(j, "e", Prediction(j), -1.0) for j in range(1, k + 1)),
-        name=f"{name})",
+        stages=tuple(Stage(j, "e", Prediction(j, of), -1.0) for j in range(1, k + 1)),
         source="[vonOswald2023, Proposition 1]",
     )
 
 
-def _causal(d: int, k: int, step_size: float, name: str) -> Transformer:
+def _causal(d: int, k: int, step_size: float) -> Transformer:
     stream = Stream(key=d, y=1, u=d, estimate=1)
     stream.fits(k)
     key, y, u, estimate = map(stream.read, stream)
+    of = Powers(step_size, "identity")
     step = Head(u, key, (-key, y), ("u", "estimate"), step_size)
     return Transformer(
         embed(stream, x={"u": 1.0}, key={"key": 1.0}, y={"y": 1.0}),
@@ -95,7 +96,8 @@ def _causal(d: int, k: int, step_size: float, name: str) -> Transformer:
         unembed(stream, estimate),
         interface=Examples(d, shifted),
         stream=stream,
-        stages=tuple(Stage(j, "estimate", Prediction(j)) for j in range(1, k + 1)),
-        name=name,
+        stages=tuple(
+            Stage(j, "estimate", Prediction(j, of, prefixes=True)) for j in range(1, k + 1)
+        ),
         source="proved in constructions/regression/gradient_descent.py",
     )

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from math import log
 
+from constructions.call import construction
 from constructions.regression.climb import room_for
 from constructions.regression.ladder_gram import power_ladder
 from constructions.transformer import Transformer
-from theory.kinds import Count, Steps, StepSize, checked
+from theory.kinds import Count, Steps, StepSize
 from theory.regression.hyperpower import Order
 from theory.regression.newton import Start
 
 
-@checked
+@construction
 def hyperpower(
     d: Count, k: Steps, order: Order, alpha: StepSize, *, start: Start = "gram"
 ) -> Transformer:
@@ -31,6 +32,5 @@ def hyperpower(
     Source: [BenIsrael1965] for the iteration; the layers are proved in `ladder.py` and
     `ladder_gram.py`.
     """
-    name = f"hyperpower(d={d}, k={k}, order={order}, alpha={alpha!r}, start='{start}')"
     room_for(d, min(k, 10**15) * log(order, 3))  # before order^k is computed
-    return power_ladder(d, order**k, alpha, start, name)
+    return power_ladder(d, order**k, alpha, start)

@@ -52,6 +52,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from constructions.regression.climb import SLOTS, Climb, slots_stream
+from constructions.regression.stages import Residuals
 from constructions.transformer import Transformer
 
 
@@ -78,21 +79,25 @@ Plan = list[tuple[Rung, ...]]
 
 
 def ladder(
-    d: int, plan: Plan, *, name: str, source: str = "proved in constructions/regression/ladder.py"
+    d: int,
+    plan: Plan,
+    of: Residuals,
+    source: str = "proved in constructions/regression/ladder.py",
 ) -> Transformer:
-    """A transformer whose prediction is x_qᵀ G Xᵀ y, where I − S·G is what the plan ends with.
+    """A transformer whose prediction is x_qᵀ G Xᵀ y, where I − S·G is what the plan ends with, one
+    of the residuals `of`.
 
     A layer for each of the plan's; width 5d + 3, or 3d + 2 where one slot is enough; any number of
     examples.  The last layer makes only s, which alone is read.
     """
     stream = slots_stream(d, plan)
-    climb = Climb(stream)
+    climb = Climb(stream, of)
     for rungs in plan:
         for rung in rungs:
             for part in climb.parts(rung, last=rungs is plan[-1]):
                 _add(climb, rung, part)
         climb.next_layer()
-    return climb.model(d, name, source)
+    return climb.model(d, source)
 
 
 def _add(climb: Climb, rung: Rung, part: str) -> None:

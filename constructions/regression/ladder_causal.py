@@ -33,7 +33,7 @@ from constructions.blocks import Stage
 from constructions.examples import Examples, shifted
 from constructions.regression.climb import SLOTS
 from constructions.regression.newton_causal import sums
-from constructions.regression.stages import Image, Inverse, Prediction, Residual, Row
+from constructions.regression.stages import Image, Inverse, Powers, Prediction, Residual
 from constructions.stream import Map, Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Move
@@ -48,7 +48,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
     """
     plan = exponents(2**k)
     slots = SLOTS[: max(map(len, plan))]
-    rows, gram = range(1, d + 1), start == "gram"
+    rows, gram, of = range(1, d + 1), start == "gram", Powers(alpha, start)
     named = [f"{slot}_{M}" for slot in slots for M in "EG"] + ["S"] * gram
     widths = {"x": d, "key": d, "y": 1, "b": d, "estimate": 1}
     stream = Stream(**widths, **{f"{M}{i}": d for M in named for i in rows})
@@ -68,8 +68,8 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
         S = {i: stream.read(f"S{i}") for i in rows}
         square = [Head(S[i], unit[e], -alpha * S[e], f"{at[1]}_E{i}") for i in rows for e in rows]
         blocks.append(block(stream, square, mask="own"))
-    stages = [Stage(1, f"S{i}", Row(Image(0), i)) for i in rows if gram]
-    stages += _held(len(blocks), plan[0], d)
+    stages = [Stage(1, f"S{i}", Image(0, of, i, prefixes=True)) for i in rows if gram]
+    stages += _held(len(blocks), plan[0], d, of)
     for below, above in pairwise(plan):
         at, heads, changes = dict(zip(below, SLOTS, strict=False)), list[Head](), {}
         for slot, n in zip(SLOTS, above, strict=False):
@@ -87,7 +87,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
         if changes:
             heads.append(moved(tuple(changes.values()), tuple(changes)))
         blocks.append(block(stream, heads, mask="own"))
-        stages += _held(len(blocks), above, d, "G" if above is plan[-1] else "EG")
+        stages += _held(len(blocks), above, d, of, "G" if above is plan[-1] else "EG")
     read = [Head(stream.read(f"low_G{i}"), b, x @ coordinate[i], "estimate") for i in rows]
     blocks.append(block(stream, read, mask="own"))
     return Transformer(
@@ -96,8 +96,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
         unembed(stream, stream.read("estimate")),
         interface=Examples(d, shifted),
         stream=stream,
-        stages=(*stages, Stage(len(blocks), "estimate", Prediction(2**k))),
-        name=f"newton(d={d}, k={k}, alpha={alpha!r}, 'ladder', start='{start}', causal=True)",
+        stages=(*stages, Stage(len(blocks), "estimate", Prediction(2**k, of, prefixes=True))),
         source="proved in constructions/regression/ladder_causal.py",
     )
 
@@ -117,10 +116,12 @@ def summands(n: int, held: tuple[int, ...]) -> tuple[int, int]:
     return held[more % 2], held[more // 2]
 
 
-def _held(after: int, exponents: tuple[int, ...], d: int, matrices: str = "EG") -> list[Stage]:
+def _held(
+    after: int, exponents: tuple[int, ...], d: int, of: Powers, matrices: str = "EG"
+) -> list[Stage]:
     """What stands in the slots: rows of E^p and G_p."""
     return [
-        Stage(after, f"{slot}_{M}{i}", Row(what(p), i))
+        Stage(after, f"{slot}_{M}{i}", what(p, of, i, prefixes=True))
         for slot, p in zip(SLOTS, exponents, strict=False)
         for M, what in (("E", Residual), ("G", Inverse))
         if M in matrices

@@ -46,6 +46,7 @@ from typing import NamedTuple
 
 from constructions.regression.climb import SLOTS, Climb, slots_stream
 from constructions.regression.ladder import ladder, powers
+from constructions.regression.stages import Powers
 from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.regression.depth import ceil_log3
@@ -127,20 +128,20 @@ def _summands(n: int, above: Held, below: Held) -> tuple[int, int] | None:
     return min(ways)[1:] if ways else None
 
 
-def power_ladder(d: int, power: int, alpha: float, start: Start, name: str) -> Transformer:
+def power_ladder(d: int, power: int, alpha: float, start: Start) -> Transformer:
     """The ladder to (I − S·M₀)^power from M₀ = alpha·S ("gram") or alpha·I ("identity")."""
     if start == "identity":
-        return ladder(d, powers(power, alpha), name=name)
+        return ladder(d, powers(power, alpha), Powers(alpha, start))
     if not isfinite(2 * alpha):
         raise InputError(f"alpha is {alpha:g}: twice it overflows; rescale the inputs")
     plan = gram_powers(power)
-    climb = Climb(slots_stream(d, plan))
+    climb = Climb(slots_stream(d, plan), Powers(alpha, start))
     for rungs in plan:
         for rung in rungs:
             for part in climb.parts(rung, last=rungs is plan[-1]):
                 _add(climb, rung, part, alpha)
         climb.next_layer()
-    return climb.model(d, name, "proved in constructions/regression/ladder_gram.py")
+    return climb.model(d, "proved in constructions/regression/ladder_gram.py")
 
 
 def _add(climb: Climb, rung: Rung, part: str, alpha: float) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import log
 from typing import Literal
 
+from constructions.call import construction
 from constructions.regression.climb import room_for
 from constructions.regression.ladder_causal import ladder_causal
 from constructions.regression.ladder_gram import power_ladder
@@ -17,11 +18,11 @@ from constructions.regression.newton_causal import newton_causal
 from constructions.regression.newton_direct import newton_direct, newton_interleaved
 from constructions.regression.newton_paper import newton_paper
 from constructions.transformer import Transformer
-from theory.kinds import Count, InputError, Steps, StepSize, checked
+from theory.kinds import Count, InputError, Steps, StepSize
 from theory.regression.newton import Start
 
 
-@checked
+@construction
 def newton(
     d: Count,
     k: Steps,
@@ -95,11 +96,10 @@ def newton(
             raise InputError("layout 'paper' has the number of examples in its weights: pass n=…")
         return newton_paper(d, k, alpha, n)
     if layout == "ladder":
-        name = f"newton(d={d}, k={k}, alpha={alpha!r}, layout='ladder', start='{start}')"
         room_for(d, min(k, 10**15) * log(2, 3))  # before 2^k is computed
         if causal:
             return ladder_causal(d, k, alpha, start)
-        return power_ladder(d, 2**k, alpha, start, name)
+        return power_ladder(d, 2**k, alpha, start)
     if k > 1000:
         raise InputError(
             f"k is {k}, but layout 'direct' holds 2^k as a float64: "

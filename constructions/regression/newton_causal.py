@@ -33,7 +33,7 @@ import numpy as np
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
 from constructions.examples import Examples, shifted
-from constructions.regression.stages import Image, Inverse, Prediction, Row
+from constructions.regression.stages import Image, Inverse, Powers, Prediction
 from constructions.stream import Map, Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Move
@@ -66,6 +66,7 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
         for j in range(k)
     ]
     read = [Head(V[a], b, x @ coordinate[a], "estimate", ldexp(1.0, k)) for a in rows]
+    of = Powers(alpha, start)
     return Transformer(
         embed(stream, x={"x": 1.0}, key={"key": 1.0}, y={"y": 1.0}),
         [first, *steps, block(stream, read, mask="own")],
@@ -73,15 +74,14 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
         interface=Examples(d, shifted),
         stream=stream,
         stages=(
-            *(Stage(1, f"S{a}", Row(Image(0), a)) for a in rows),
+            *(Stage(1, f"S{a}", Image(0, of, a, prefixes=True)) for a in rows),
             *(
-                Stage(j + 1, f"V{a}", Row(Inverse(2**j), a), ldexp(1.0, j))
+                Stage(j + 1, f"V{a}", Inverse(2**j, of, a, prefixes=True), ldexp(1.0, j))
                 for j in range(k + 1)
                 for a in rows
             ),
-            Stage(k + 2, "estimate", Prediction(2**k)),
+            Stage(k + 2, "estimate", Prediction(2**k, of, prefixes=True)),
         ),
-        name=f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}', causal=True)",
         source="proved in constructions/regression/newton_causal.py",
     )
 

@@ -20,7 +20,7 @@ from math import ldexp
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Block, Embed, Stage
 from constructions.examples import Examples, interleaved
-from constructions.regression.stages import Inverse, Prediction
+from constructions.regression.stages import Inverse, Powers, Prediction
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from theory.regression.newton import Start
@@ -35,8 +35,7 @@ def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
     x = stream.read("x")
     begin = [block(stream, [Head(x, x, x, "u", alpha)])] if start == "gram" else []
     written = embed(stream, x={"x": 1.0} if begin else {"x": 1.0, "u": alpha}, y={"y": 1.0})
-    name = f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}')"
-    return _newton(stream, written, begin, k, Examples(d), name)
+    return _newton(stream, written, begin, k, Examples(d), Powers(alpha, start))
 
 
 def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transformer:
@@ -65,12 +64,12 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transforme
         copy = Head(asks, answers, (x, alpha * x), ("key", "u"))
         begin, columns["x"]["u"] = [], alpha
     begin.insert(0, block(stream, [copy], normalise="hardmax"))
-    name = f"newton(d={d}, k={k}, alpha={alpha!r}, start='{start}', interleaved=True)"
-    return _newton(stream, embed(stream, **columns), begin, k, Examples(d, interleaved), name)
+    written, interface = embed(stream, **columns), Examples(d, interleaved)
+    return _newton(stream, written, begin, k, interface, Powers(alpha, start))
 
 
 def _newton(
-    stream: Stream, written: Embed, begin: list[Block], k: int, interface: Examples, name: str
+    stream: Stream, written: Embed, begin: list[Block], k: int, interface: Examples, of: Powers
 ) -> Transformer:
     """What follows the layers that begin with u = M₀x: the steps and the read-out."""
     key = stream.read("key" if "key" in stream else "x")
@@ -80,14 +79,13 @@ def _newton(
     steps = [block(stream, [Head(u, key, -ldexp(1.0, j - 1) * u, "u")]) for j in range(k)]
     readout = block(stream, [Head(u, key, y, "estimate", ldexp(1.0, k))])
     first = len(begin)
-    inverses = (Stage(first + j, "u", Inverse(2**j), ldexp(1.0, j)) for j in range(k + 1))
+    inverses = (Stage(first + j, "u", Inverse(2**j, of), ldexp(1.0, j)) for j in range(k + 1))
     return Transformer(
         written,
         [*begin, *steps, readout],
         unembed(stream, stream.read("estimate")),
         interface=interface,
         stream=stream,
-        stages=(*inverses, Stage(first + k + 1, "estimate", Prediction(2**k))),
-        name=name,
+        stages=(*inverses, Stage(first + k + 1, "estimate", Prediction(2**k, of))),
         source="proved in constructions/regression/newton_direct.py; the recursion is [Schulz1933]",
     )

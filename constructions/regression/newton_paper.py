@@ -28,7 +28,7 @@ from __future__ import annotations
 from constructions.assembly import Head, block, embed, signed_pair, unembed
 from constructions.blocks import Block, Stage
 from constructions.examples import Examples
-from constructions.regression.stages import Inverse, Prediction
+from constructions.regression.stages import Inverse, Powers, Prediction
 from constructions.stream import Reading, Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Move
@@ -64,6 +64,7 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
         block(stream, words=[Move(w, "carry")]),
         heads(x, carry, unit, "estimate", 1.0),
     ]
+    of = Powers(alpha, "gram")
     return Transformer(
         embed(stream, x={"x": 1.0}, y={"y": 1.0}),
         [*start, *steps, *readout],
@@ -71,9 +72,8 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
         interface=Examples(d, n=n),
         stream=stream,
         stages=(
-            *(Stage(3 + j, "m", Inverse(2**j)) for j in range(k + 1)),
-            Stage(k + 8, "estimate", Prediction(2**k)),
+            *(Stage(3 + j, "m", Inverse(2**j, of)) for j in range(k + 1)),
+            Stage(k + 8, "estimate", Prediction(2**k, of)),
         ),
-        name=f"newton(d={d}, k={k}, alpha={alpha!r}, layout='paper', n={n})",
         source="[Fu2024, Theorem 5.1], corrected as in constructions/regression/newton_paper.py",
     )

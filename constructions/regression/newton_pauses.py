@@ -28,12 +28,13 @@ from typing import Annotated, Any, TypeAlias
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
+from constructions.call import construction
 from constructions.examples import Examples
 from constructions.interface import Prompt
-from constructions.regression.stages import Inverse, Prediction
+from constructions.regression.stages import Inverse, Powers, Prediction
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from theory.kinds import Count, Steps, StepSize, Within, checked
+from theory.kinds import Count, Steps, StepSize, Within
 
 FewSteps: TypeAlias = Annotated[Steps, Within(most=1000)]
 """An integer k from 0 to 1000, for which float64 holds 2^k."""
@@ -64,7 +65,7 @@ class Paused(Examples):
         return Prompt(tokens, x.shape[-2], slice(first, None))
 
 
-@checked
+@construction
 def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
     """k steps of Iterative Newton from M₀ = alpha·I under a causal mask, for queries at the end.
 
@@ -86,7 +87,8 @@ def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
         *([Head(u, key, -ldexp(1.0, j - 1) * u, "u")] for j, key in enumerate(keys)),
         [Head(u, x, y, "estimate", ldexp(1.0, k))],
     ]
-    inverses = (Stage(1 + j, "u", Inverse(2**j), ldexp(1.0, j)) for j in range(k + 1))
+    of = Powers(alpha, "identity")
+    inverses = (Stage(1 + j, "u", Inverse(2**j, of), ldexp(1.0, j)) for j in range(k + 1))
     columns = {name: {name: 1.0} for name in ("x", "y", *groups)}
     return Transformer(
         embed(stream, **columns, query={"u": alpha}),
@@ -94,7 +96,6 @@ def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
         unembed(stream, stream.read("estimate")),
         interface=Paused(d, k),
         stream=stream,
-        stages=(*inverses, Stage(k + 2, "estimate", Prediction(2**k))),
-        name=f"newton_with_pauses(d={d}, k={k}, alpha={alpha!r})",
+        stages=(*inverses, Stage(k + 2, "estimate", Prediction(2**k, of))),
         source="proved in constructions/regression/newton_pauses.py; the recursion is [Schulz1933]",
     )

@@ -15,14 +15,15 @@ residual.)  Residuals that are shared under a causal mask give *online* gradient
 from __future__ import annotations
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.call import construction
 from constructions.examples import Examples, fitted
 from constructions.stream import Stream
 from constructions.transformer import Transformer
 from constructions.words import Move
-from theory.kinds import Count, checked
+from theory.kinds import Count
 
 
-@checked
+@construction
 def online_gradient_descent(d: Count, n: Count) -> Transformer:
     """A transformer that computes one pass of online gradient descent over up to n examples.
 
@@ -47,6 +48,5 @@ def online_gradient_descent(d: Count, n: Count) -> Transformer:
         unembed(stream, estimate),
         interface=Examples(d, fitted, n=n, at_most=True),
         stream=stream,
-        name=f"online_gradient_descent(d={d}, n={n})",
         source="[Ding2024], proved in constructions/regression/online_gradient_descent.py",
     )

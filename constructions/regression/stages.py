@@ -1,84 +1,106 @@
-"""What a construction's proof says stands in a register.
+"""The layer invariants of constructions for regression: what a register holds by the proof.
 
-With S = XᵀX, b = Xᵀy, E = I − S M₀ the start's residual and G the matrix with S G = I − E^power (so
-power 2^j is j Newton steps, and power j is j steps of gradient descent from M₀ = ηI).  Of
-Chebyshev's method `power` is the number of steps, and S G = I − T_power(l(S))/τ_power.  Vectors are
-rows, in any number system; G is symmetric.
+With S = XᵀX, b = Xᵀy and G the matrix with S G = I − R, where R is the residual after so many steps
+or, of a power, R = (I − S M₀)^power: 2^j is j Newton steps, j is j steps of gradient descent from
+M₀ = ηI.  Vectors are rows, in any number system; G is symmetric.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
+
+from theory.regression.matrices import NumberSystem, identity, inverse_of_power, on_each_prefix
+from theory.regression.newton import Start
+
+
+@runtime_checkable
+class Residuals(Protocol):
+    """A family of residuals I − S G, by power."""
+
+    def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
+        """G."""
+        ...
 
 
 @dataclass(frozen=True)
-class Inverse:
-    """G x, on a token with input x."""
+class Powers:
+    """The powers of I − S M₀ with M₀ = alpha·S ("gram") or alpha·I ("identity")."""
+
+    alpha: float
+    start: Start
+
+    def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
+        """Σ_{i<power} (I − S M₀)^i M₀."""
+        return inverse_of_power(of, S, self.alpha, self.start, power)
+
+
+@dataclass(frozen=True)
+class Invariant(ABC):
+    """Something that a register holds, after a power of a residual has been reached.
+
+    At a query x; of a matrix that multiplies x, `row` is its row of this number, from 1.  With
+    `prefixes` every token does as if the examples before it were all there are.
+    """
 
     power: int
+    residuals: Residuals
+    row: int | None = None
+    prefixes: bool = False
+
+    @abstractmethod
+    def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
+        """A row for each of the inputs x (m × d)."""
+
+    def __call__(self, of: NumberSystem, X: Any, y: Any, Q: Any) -> Any:
+        """A row for each query of Q (m × d), for examples X (n × d), y (n × 1)."""
+        if self.prefixes:
+            return on_each_prefix(lambda *seen: self._of_all(of, *seen), of, X, y, Q)
+        return self._of_all(of, X, y, Q)
+
+    def _of_all(self, of: NumberSystem, X: Any, y: Any, Q: Any) -> Any:
+        S, b = X.transpose() * X, X.transpose() * y
+        if self.row is not None:
+            Q = of.matrix([identity(of, S.nrows()).tolist()[self.row - 1]] * Q.nrows())
+        return self.value(S, self.residuals.inverse(of, S, self.power), b, Q)
+
+
+class Inverse(Invariant):
+    """G x, on a token with input x."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x G, a row for each of the inputs x (m × d)."""
+        """x G."""
         return x * G
 
 
-@dataclass(frozen=True)
-class Residual:
-    """(I − S G) x = E^power x, on a token with input x."""
-
-    power: int
+class Residual(Invariant):
+    """R x = (I − S G) x, on a token with input x."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x (I − G S), a row for each of the inputs x (m × d)."""
+        """x (I − G S)."""
         return x - x * (G * S)
 
 
-@dataclass(frozen=True)
-class Image:
-    """S E^power x, on a token with input x."""
-
-    power: int
+class Image(Invariant):
+    """S R x, on a token with input x."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x (I − G S) S, a row for each of the inputs x (m × d)."""
+        """x (I − G S) S."""
         return (x - x * (G * S)) * S
 
 
-@dataclass(frozen=True)
-class Correlation:
-    """xᵀ E^power b, on a token with input x."""
-
-    power: int
+class Correlation(Invariant):
+    """xᵀ R b, on a token with input x."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x (I − G S) b, a number for each of the inputs x (m × d)."""
+        """x (I − G S) b, a number for each input."""
         return (x - x * (G * S)) * b
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(Invariant):
     """xᵀ G b, on a query x."""
 
-    power: int
-
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x G b, a number for each of the queries x (m × d)."""
+        """x G b, a number for each query."""
         return x * (G * b)
-
-
-@dataclass(frozen=True)
-class Row:
-    """Row number `row`, from 1, of the matrix that `of` multiplies by x: at the unit vector."""
-
-    of: Inverse | Residual | Image
-    row: int
-
-    @property
-    def power(self) -> int:
-        """Of the residual."""
-        return self.of.power
-
-    def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """Rows of the matrix, for unit vectors x."""
-        return self.of.value(S, G, b, x)

@@ -33,12 +33,14 @@ checked; its MLPs may be any functions of a token, and these weights need only l
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 
 from constructions.assembly import Head, block, rows
 from constructions.blocks import Block, Embed, Stage
+from constructions.call import construction
 from constructions.margins import Margin, sharpening
 from constructions.stream import Stream, one
 from constructions.tokens import (
@@ -52,12 +54,14 @@ from constructions.tokens import (
 )
 from constructions.transformer import Transformer
 from constructions.words import Move
-from theory.kinds import Count, Positive, Within, checked
+from theory.kinds import Count, Positive, Within
+from theory.retrieval import hop as definition
+from theory.retrieval import hop_positions
 
 LARGEST = 2**500  # hops, so that scores stay within float64
 
 
-@checked
+@construction
 def hop(
     k: Annotated[Count, Within(below=LARGEST)],
     vocabulary_size: Count,
@@ -99,20 +103,32 @@ def hop(
         ),
         interface=Tokens(V, n, prefix=(V,), margin=min(r / 2, 2.0), bottom=True),
         stream=stream,
-        stages=_stages(k),
+        stages=_stages(k, codes, points),
         at_most={"pointer": reach, **dict.fromkeys(["answer", *fetched], 1.0)},
-        name=f"hop({k}, {V}, {n})",
         source="[Sanford2024]; proved in constructions/retrieval/hop.py",
     ).sharpened(sharpness)
 
 
-def _stages(k: int) -> tuple[Stage, ...]:
-    """The pointer after layer 1 + m is P_{find^{2^m}(i)}, the answer after 2 + m that of
+def _stages(k: int, codes: np.ndarray, points: np.ndarray) -> tuple[Stage, ...]:
+    """The pointer after layer 1 + m is P_{find^{2^m}(i)}, the answer after 2 + m the code of
     hop_{k mod 2^{m+1}}."""
     bits = range(k.bit_length())
-    pointers = (Stage(1 + m, "pointer", ("find", 2**m)) for m in bits)
+    pointers = (Stage(1 + m, "pointer", partial(_found, points, 2**m)) for m in bits)
     low = {m: k % 2 ** (m + 1) for m in bits}
-    return *pointers, *(Stage(2 + m, "answer", ("hop", low[m])) for m in bits if low[m])
+    codes = np.vstack([codes, np.zeros(codes.shape[1])])  # ⊥ has none
+    return *pointers, *(
+        Stage(2 + m, "answer", partial(_hopped, codes, low[m])) for m in bits if low[m]
+    )
+
+
+def _found(points: np.ndarray, hops: int, tokens: np.ndarray) -> np.ndarray:
+    """The point of the position to which the hops lead; ⊥ is at BOS."""
+    return points[hop_positions(tokens, hops) + 1]
+
+
+def _hopped(codes: np.ndarray, hops: int, tokens: np.ndarray) -> np.ndarray:
+    """The code of the token to which the hops lead."""
+    return codes[definition(tokens, hops)]
 
 
 def _jump(stream: Stream, k: int, m: int, c: float) -> Block:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -119,7 +117,9 @@ def check(
         if (record := _on_record(done, claim, options)) and not output.quiet:
             report.console.print(record, markup=False)
         if done.verdict is Verdict.FAILS and not output.quiet:
-            report.console.print(f"repeat with: {_repeat(name, claim, run, options)}", markup=False)
+            report.console.print(
+                f"repeat with: {claim.command(name, options, run.seed)}", markup=False
+            )
     hand_over(done)
     return done
 
@@ -142,19 +142,6 @@ def _stopped(error: BaseException) -> Finding:
     if isinstance(error, InputError):
         words = str(error)
     return Finding(STOPPED, name, "float", float("nan"), 0, Verdict.UNDECIDED, words)
-
-
-def _repeat(name: str, claim: Claim, run: Run, options: dict[str, Any]) -> str:
-    defaults = inspect.signature(claim.check).parameters
-    changed = []
-    for key, value in options.items():
-        if value != defaults[key].default:
-            word = key.replace("_", "-")
-            own = {True: f" --{word}", False: f" --no-{word}"}
-            changed.append(
-                own[value] if isinstance(value, bool) else f" --{word} {shlex.quote(str(value))}"
-            )
-    return f"python -m verify {name}{''.join(changed)} --seed {run.seed}"
 
 
 def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:

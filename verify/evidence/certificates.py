@@ -26,8 +26,7 @@ from theory.computation.cascade import Cascade, Table
 from theory.regression import Start
 from verify import checker, gap_checker
 from verify.cli.output import deliver
-from verify.evidence.statement import OverTokens, prompt_of
-from verify.evidence.statement import symbols as symbols_of
+from verify.evidence.statement import Case, OverTokens
 
 POINTS = 2  # modulo primes of 61 bits: the chance to miss a difference is below 2^−60
 MOST_WORDS = 512  # sequences that the checker runs in some seconds
@@ -50,10 +49,9 @@ class Recursion:
     order: int = 2
 
 
-def for_all_inputs(model: Transformer, d: int, n: int, of: Recursion) -> Statement:
+def for_all_inputs(case: Case, of: Recursion) -> Statement:
     """The last token's answer is q M Xᵀy with the M of a recursion, for all inputs."""
-    domain, X, y, Q = symbols_of(d, n)
-    prompt = prompt_of(model, domain, X, y, Q)
+    model, d, n, prompt = case.model, case.d, case.n, case.prompt(case.symbols())
     return {
         "kind": "polynomial",
         "name": f"{model.name}: {of.words}, for all inputs (d = {d}, n = {n})",
@@ -76,7 +74,7 @@ def on_all_sequences(
     free, and of the greatest length for which there are at most 512."""
     letters = symbols if of.symbols else min(symbols, 3)
     length = next(T for T in range(9, 0, -1) if letters**T <= MOST_WORDS or T == 1)
-    model = of.build(letters, length)
+    model = of.at(letters, length).model
     return {
         "kind": "sequences",
         "name": f"{model.name}: {what}, on all sequences of {length} letters of {letters}",
@@ -95,7 +93,7 @@ def by_gaps(
     or 16 of four where answers are added up on the way; `first` is the program's first look."""
     one_answer = hops.bit_count() == 1
     letters, length = (min(symbols, 8), 32) if one_answer else (min(symbols, 4), 16)
-    model = of.build(letters, length)
+    model = of.at(letters, length).model
     return {
         "kind": "lookups",
         "name": f"{model.name}: hops, on all sequences of up to {length} letters of {letters}",

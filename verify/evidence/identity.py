@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from constructions.transformer import Transformer
 from theory.checks import InputError
 from verify.claim import Run
 from verify.domains import (
@@ -17,7 +16,6 @@ from verify.domains import (
     Domain,
     Modular,
     NotPolynomial,
-    Rational,
     Symbolic,
     SymbolicBySympy,
     chance_of_missing,
@@ -26,14 +24,7 @@ from verify.domains import (
 )
 from verify.domains.base import Entry
 from verify.evidence.registers import first_difference
-from verify.evidence.statement import (
-    OverExamples,
-    Rows,
-    matrices,
-    predict,
-    rational_instance,
-    symbols,
-)
+from verify.evidence.statement import Case, shown
 from verify.finding import Finding, Verdict, equal
 
 DomainName = Literal["all", "float", "exact", "modular", "symbolic"]
@@ -44,30 +35,28 @@ MOST_EXACT = 1e7  # n·d·degree beyond which the rationals take hours
 LARGEST_EXACT = 5e4  # n·d·degree beyond which the rationals take seconds, and modular takes over
 
 
-def equality(
-    run: Run, statement: OverExamples, d: int, n: int, k: int, domain: DomainName
-) -> Iterator[Finding]:
+def equality(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
     """Findings in the exact domains that were asked for (`float` is not one of them).
 
     Raises ValueError, before the first of them, for what is too large for a domain.
     """
-    _affordable(statement, d, n, k, domain)
-    return _in_domains(run, statement, d, n, k, domain)
+    _affordable(case, domain)
+    return _in_domains(run, case, domain)
 
 
-def _affordable(statement: OverExamples, d: int, n: int, k: int, domain: DomainName) -> None:
-    sizes = f"d = {d}, n = {n}, k = {k}"
-    if domain == "exact" and n * d * _degree(statement, 1, 1, k) > MOST_EXACT:
+def _affordable(case: Case, domain: DomainName) -> None:
+    sizes, (d, n) = f"d = {case.d}, n = {case.n}, k = {case.k}", (case.d, case.n)
+    if domain == "exact" and n * d * _degree(case.of.at(1, 1, case.k)) > MOST_EXACT:
         raise InputError(
             f"{sizes} is too large for the rationals (numbers of millions of "
             "digits): take a smaller k, or the modular domain"
         )
-    if domain == "modular" and not statement.polynomial:
+    if domain == "modular" and not case.of.polynomial:
         raise InputError(
             "the modular domain has no hardmax, which this model needs: take float or exact"
         )
     if domain == "symbolic":
-        variables, degree = n * d + n + d, _degree(statement, d, n, k)
+        variables, degree = n * d + n + d, _degree(case)
         if comb(variables + degree, variables) > MOST_TERMS:
             raise InputError(
                 f"{sizes} is too large for the symbolic domain ({variables} "
@@ -75,50 +64,46 @@ def _affordable(statement: OverExamples, d: int, n: int, k: int, domain: DomainN
             )
 
 
-def _in_domains(
-    run: Run, statement: OverExamples, d: int, n: int, k: int, domain: DomainName
-) -> Iterator[Finding]:
+def _in_domains(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
+    of, d, n, k = case.of, case.d, case.n, case.k
     if domain in ("all", "exact"):
         smaller = k
         while (
             domain == "all"
             and smaller > 1
-            and n * d * _degree(statement, 1, 1, smaller) > LARGEST_EXACT
+            and n * d * _degree(of.at(1, 1, smaller)) > LARGEST_EXACT
         ):
             smaller -= 1
-        yield over_the_rationals(run, statement, d, n, smaller)
-    if domain == "modular" or (domain == "all" and statement.polynomial):
-        yield modulo_primes(run, statement, d, n, k)
+        yield over_the_rationals(run, of.at(d, n, smaller))
+    if domain == "modular" or (domain == "all" and of.polynomial):
+        yield modulo_primes(run, case)
     if domain == "symbolic":
-        yield symbolically(run, statement, d, n, k)
+        yield symbolically(run, case)
     if domain == "all":
-        yield symbolically(run, statement, min(d, 2), min(n, 2), min(k, 2))
+        yield symbolically(run, of.at(min(d, 2), min(n, 2), min(k, 2)))
 
 
-def over_the_rationals(run: Run, statement: OverExamples, d: int, n: int, k: int) -> Finding:
+def over_the_rationals(run: Run, case: Case) -> Finding:
     """Equal on random instances with small rational entries, exactly."""
-    domain = Rational()
     wrong = 0
     for _ in run.progress(range(3), "over Q"):
-        X, y, Q = rational_instance(run.rng, d, n)
-        model = statement.build(d, n, k)
-        if model.interface.several_queries:
+        given = case.rational(run.rng)
+        if case.model.interface.several_queries:
             # A ReLU head may be silent on one side of 0, and a fault in it with it.
-            Q = [*Q, [-entry for entry in Q[0]]]
-        wrong += not _agree(statement, model, domain, X, y, Q, k)
+            given = given._replace(Q=[*given.Q, [-entry for entry in given.Q[0]]])
+        wrong += not case.agrees(given)
     return equal(
         "rational",
-        f"exactly over Q (d={d}, n={n}, k={k}, 3 instances)",
-        smallest_failure(run, statement, d, n, k) if wrong else None,
+        f"exactly over Q ({case}, 3 instances)",
+        smallest_failure(run, case) if wrong else None,
     )
 
 
-def modulo_primes(run: Run, statement: OverExamples, d: int, n: int, k: int) -> Finding:
+def modulo_primes(run: Run, case: Case) -> Finding:
     """Equal for all inputs of these sizes, by random points modulo random primes."""
-    id, name = "modular", f"mod random 61-bit primes, all inputs (d={d}, n={n}, k={k})"
-    model = statement.build(d, n, k)
+    id, name = "modular", f"mod random 61-bit primes, all inputs ({case})"
     try:
-        per_point = chance_of_error(statement, model, d, n, k)
+        per_point = chance_of_error(case)
         if per_point > 0.5:
             return Finding(
                 id,
@@ -134,45 +119,37 @@ def modulo_primes(run: Run, statement: OverExamples, d: int, n: int, k: int) -> 
         agree = True
         while agree and chance > WANTED_ERROR:
             points, chance = points + 1, chance * per_point
-            domain = Modular(random_prime(run.rng))
-            X, y, Q = (domain.random_entries(run.rng, *shape) for shape in ((n, d), (n, 1), (1, d)))
-            agree = _agree(statement, model, domain, X, y, Q, k)
+            agree = case.agrees(case.random(Modular(random_prime(run.rng)), run.rng))
     except NotPolynomial as reason:
-        if not statement.polynomial:
+        if not case.of.polynomial:
             raise InputError(f"the modular domain cannot run this model: {reason}") from None
-        return _no_polynomial(id, name, reason, smallest_failure(run, statement, d, n, k))
+        return _no_polynomial(id, name, reason, smallest_failure(run, case))
     return equal(
         id,
         name,
-        None if agree else smallest_failure(run, statement, d, n, k),
+        None if agree else smallest_failure(run, case),
         evidence="identity",
         words=f"equal at {points} points; error probability ≤ {chance:.1e}",
     )
 
 
-def symbolically(run: Run, statement: OverExamples, d: int, n: int, k: int) -> Finding:
+def symbolically(run: Run, case: Case) -> Finding:
     """The identity of polynomials itself, in the entries of x, y and x_query; by FLINT at this
     size, and by SymPy at a small one."""
-    small = (1, min(n, 2), min(k, 1))
-    name = f"symbolically (d={d}, n={n}, k={k}, {n * d + n + d} variables)"
+    small = case.of.at(1, min(case.n, 2), min(case.k, 1))
+    variables = case.n * case.d + case.n + case.d
+    name = f"symbolically ({case}, {variables} variables)"
     try:
-        by_flint = _same_polynomial(statement, Symbolic, d, n, k)
-        agree = by_flint and _same_polynomial(statement, SymbolicBySympy, *small)
+        agree = case.agrees(case.symbols(Symbolic)) and small.agrees(small.symbols(SymbolicBySympy))
     except NotPolynomial as reason:
-        return _no_polynomial("symbolic", name, reason, smallest_failure(run, statement, d, n, k))
-    size = ", ".join(f"{name}={value}" for name, value in zip("dnk", small, strict=True))
+        return _no_polynomial("symbolic", name, reason, smallest_failure(run, case))
     return equal(
         "symbolic",
         name,
-        None if agree else smallest_failure(run, statement, d, n, k),
+        None if agree else smallest_failure(run, case),
         evidence="identity",
-        words=f"the same polynomial, by FLINT and (at {size}) by SymPy",
+        words=f"the same polynomial, by FLINT and (at {small}) by SymPy",
     )
-
-
-def _same_polynomial(statement: OverExamples, ring: Any, d: int, n: int, k: int) -> bool:
-    domain, X, y, Q = symbols(d, n, ring)
-    return _agree(statement, statement.build(d, n, k), domain, X, y, Q, k)
 
 
 def _no_polynomial(id: str, name: str, reason: NotPolynomial, detail: str) -> Finding:
@@ -180,63 +157,39 @@ def _no_polynomial(id: str, name: str, reason: NotPolynomial, detail: str) -> Fi
     return Finding(id, name, "identity", "different", "equal", Verdict.FAILS, words, detail=detail)
 
 
-def smallest_failure(run: Run, statement: OverExamples, d: int, n: int, k: int) -> str:
+def smallest_failure(run: Run, case: Case) -> str:
     """The smallest instance on which the two differ, both values, and where they part."""
-    domain = Rational()
-    sizes = product(range(1, min(d, 3) + 1), range(1, min(n, 4) + 1), range(min(k, 3) + 1))
-    for d_, n_, k_ in sorted(sizes, key=lambda size: (sum(size), size)):
-        rng = np.random.default_rng([run.seed, d_, n_, k_])
-        X, y, Q = rational_instance(rng, d_, n_)
-        model = statement.build(d_, n_, k_)
-        got = predict(model, domain, X, y, Q)
-        wanted = statement.algorithm(domain, *matrices(domain, X, y, Q), k_)
+    most = min(case.d, 3), min(case.n, 4), min(case.k, 3)
+    sizes = product(range(1, most[0] + 1), range(1, most[1] + 1), range(most[2] + 1))
+    for size in sorted(sizes, key=lambda size: (sum(size), size)):
+        small = case.of.at(*size)
+        given = small.rational(np.random.default_rng([run.seed, *size]))
+        got, wanted = small.predictions(given), small.by_definition(given)
         if got == wanted:
             continue
+        again = dict(d=small.d, n=small.n, k=small.k, domain="exact", **case.of.repeat)
         return (
-            f"smallest instance: d={d_}, n={n_}, k={k_}, "
-            f"x={_text(X)}, y={_text(y)}, x_query={_text(Q)}\n"
-            f"transformer {_text(got.tolist())}, algorithm {_text(wanted.tolist())}\n"
-            f"first difference: {first_difference(statement, model, domain, X, y, Q)}\n"
-            f"repeat with: {statement.command(d_, n_, k_)} --seed {run.seed}"
+            f"smallest instance: {small}, {given}\n"
+            f"transformer {shown(got.tolist())}, algorithm {shown(wanted.tolist())}\n"
+            f"first difference: {first_difference(small, given)}\n"
+            f"repeat with: {run.command(**again)}"
         )
-    return f"equal at all sizes up to d={min(d, 3)}, n={min(n, 4)}, k={min(k, 3)}"
+    return "equal at all sizes up to d={}, n={}, k={}".format(*most)
 
 
-def chance_of_error(statement: OverExamples, model: Transformer, d: int, n: int, k: int) -> float:
-    """The chance that a random point modulo a random prime misses a difference between the two."""
-    if statement.rational_size:
-        return error_probability(*statement.rational_size(d, n, k))
+def chance_of_error(case: Case) -> float:
+    """The probability that a random point modulo a random prime misses a difference of the two."""
+    if case.of.rational_size:
+        return error_probability(*case.of.rational_size(case.d, case.n, case.k))
 
     def both(domain: Domain, entry: Entry) -> list[Any]:
-        X, y, Q = (
-            [[entry] * columns for _ in range(rows)] for rows, columns in ((n, d), (n, 1), (1, d))
-        )
-        theirs = statement.algorithm(domain, *matrices(domain, X, y, Q), k)
-        ours = predict(model, domain, X, y, Q)
+        given = case.filled(domain, entry)
+        theirs, ours = case.by_definition(given), case.predictions(given)
         return [value for matrix in (ours, theirs) for row in matrix.tolist() for value in row]
 
     return chance_of_missing(both)
 
 
-def _agree(
-    statement: OverExamples,
-    model: Transformer,
-    domain: Domain,
-    X: Rows,
-    y: Rows,
-    Q: Rows,
-    k: int,
-) -> bool:
-    wanted = statement.algorithm(domain, *matrices(domain, X, y, Q), k)
-    return bool(predict(model, domain, X, y, Q) == wanted)
-
-
-def _degree(statement: OverExamples, d: int, n: int, k: int) -> int:
-    domain = Degrees()
-    X, y, Q = ([[1] * columns for _ in range(rows)] for rows, columns in ((n, d), (n, 1), (1, d)))
-    result = statement.algorithm(domain, *matrices(domain, X, y, Q), k)
+def _degree(case: Case) -> int:
+    result = case.by_definition(case.filled(Degrees(), 1))
     return max(max(row) for row in result.tolist())
-
-
-def _text(rows: Rows) -> str:
-    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in rows) + "]"

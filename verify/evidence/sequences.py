@@ -13,11 +13,28 @@ from theory.sequences import adversarial_sequences, all_sequences, random_sequen
 from verify.claim import Run
 from verify.domains import Rational, outputs
 from verify.evidence.registers import register_difference
+from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Evidence, Finding, Verdict, equal, labelled
 
 PAIRS = 2_000_000  # pairs of tokens whose scores are held at once
 FLOAT64_BITS = 53
+
+
+def computes(
+    run: Run,
+    statement: OverTokens,
+    V: int,
+    n: int,
+    samples: int,
+    more: str = "",
+    exhaustive: tuple[int, int] = (4, 6),
+) -> Iterator[Finding]:
+    """The size that the ledger states, with `more` told beside it, and `agreement`."""
+    model, parameters = statement.at(V, n).model, {"V": V, "n": n, **statement.parameters}
+    found = size(model, statement.theorem, more, **parameters)
+    yield from labelled(statement.label, [found])
+    yield from agreement(run, statement, V, n, samples, exhaustive)
 
 
 def agreement(

@@ -1,19 +1,29 @@
 """What a claim says of a construction: "the model of every size computes the algorithm".
 
-What evidence needs of an algorithm are its answers and, for the proof, what stands in registers.
+`statement.at(d, n, k)` is the statement at one size: a model, and the algorithm by definition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from constructions.interface import Prompt
 from constructions.transformer import Transformer
-from verify.domains import Domain, Rational, Symbolic, SymbolicBySympy, objects, outputs, written
+from verify.domains import (
+    Domain,
+    Modular,
+    Rational,
+    Symbolic,
+    SymbolicBySympy,
+    objects,
+    outputs,
+    written,
+)
 from verify.domains.base import Entry, Matrix
 
 Rows = list[list[Entry]]
@@ -25,9 +35,7 @@ class OverExamples:
 
     build           (d, n, k) → the model, with the planted fault if any
     algorithm       (domain, X, y, Q, k) → the predictions by definition
-    command         (d, n, k) → how to repeat the claim at these sizes
-    holds           (model, domain, X, y, Q) → a function from what a stage of the model's proof
-                    says it holds to times·register at the answers, a row for each
+    repeat          the options with which the claim makes this statement, besides d, n and k
     polynomial      whether the model has a meaning mod p
     rational_size   where the prediction is a rational function: (d, n, k) → the degree and the bits
                     of the coefficients of the difference, once multiplied by its denominators
@@ -37,12 +45,93 @@ class OverExamples:
 
     build: Callable[[int, int, int], Transformer]
     algorithm: Callable[[Domain, Matrix, Matrix, Matrix, int], Matrix]
-    command: Callable[[int, int, int], str]
-    holds: Callable[..., Callable[[Any], Matrix]] | None = None
+    repeat: Mapping[str, Any] = field(default_factory=dict)
     polynomial: bool = True
     rational_size: Callable[[int, int, int], tuple[int, float]] | None = None
     theorem: str = ""
     parameters: Mapping[str, int] = field(default_factory=dict)
+
+    def at(self, d: int, n: int, k: int) -> Case:
+        """The statement for n examples in d dimensions and k steps."""
+        return Case(self, d, n, k)
+
+
+class Inputs(NamedTuple):
+    """Examples X (n × d), y (n × 1) and queries Q (m × d), rows of entries of a domain."""
+
+    domain: Domain
+    X: Rows
+    y: Rows
+    Q: Rows
+
+    @property
+    def matrices(self) -> tuple[Domain, Matrix, Matrix, Matrix]:
+        """The domain, and the inputs as its matrices."""
+        return self.domain, *map(self.domain.matrix, self[1:])
+
+    def __str__(self) -> str:
+        return ", ".join(
+            f"{name}={shown(rows)}"
+            for name, rows in zip(("x", "y", "x_query"), self[1:], strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statement on examples at one size."""
+
+    of: OverExamples
+    d: int
+    n: int
+    k: int
+
+    def __str__(self) -> str:
+        return f"d={self.d}, n={self.n}, k={self.k}"
+
+    @cached_property
+    def model(self) -> Transformer:
+        """The model of this size, with the planted fault if any."""
+        return self.of.build(self.d, self.n, self.k)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Of X, y and one query."""
+        return (self.n, self.d), (self.n, 1), (1, self.d)
+
+    def prompt(self, given: Inputs) -> Prompt:
+        """The prompt that the inputs become."""
+        return prompt_of(self.model, given)
+
+    def predictions(self, given: Inputs) -> Matrix:
+        """The model's answers, a row for each."""
+        return predict(self.model, given)
+
+    def by_definition(self, given: Inputs) -> Matrix:
+        """The algorithm's answers, a row for each."""
+        return self.of.algorithm(*given.matrices, self.k)
+
+    def agrees(self, given: Inputs) -> bool:
+        """Whether the answers are the algorithm's."""
+        wanted = self.by_definition(given)
+        return bool(self.predictions(given) == wanted)
+
+    def random(self, domain: Modular, rng: np.random.Generator) -> Inputs:
+        """A random point modulo a prime."""
+        return Inputs(domain, *(domain.random_entries(rng, *shape) for shape in self.shapes))
+
+    def rational(self, rng: np.random.Generator) -> Inputs:
+        """Small random fractions."""
+        return rational_instance(rng, self.d, self.n)
+
+    def filled(self, domain: Domain, entry: Entry) -> Inputs:
+        """The same entry everywhere."""
+        return Inputs(
+            domain, *([[entry] * columns for _ in range(rows)] for rows, columns in self.shapes)
+        )
+
+    def symbols(self, ring: type[Symbolic] | type[SymbolicBySympy] = Symbolic) -> Inputs:
+        """All entries of the inputs as the variables of a polynomial ring."""
+        return symbols(self.d, self.n, ring)
 
 
 @dataclass(frozen=True)
@@ -52,34 +141,55 @@ class OverTokens:
     label    what tells it from others of its claim
     build    (V, n) → the model, with the planted fault if any
     answers  tokens (…, T) → answers (…, T), −1 for ⊥: the definition
-    holds    (model, tokens (…, T)) → for what a stage of the model's proof says it holds, the
-             register at these tokens (…, T, width), the prefix left out
     shown    tokens (T,) → how they are shown to a reader
     symbols  how many symbols there are, where V is not free: of a given automaton, say
+    theorem, parameters    as of `OverExamples`
     """
 
     label: str
     build: Callable[[int, int], Transformer]
     answers: Callable[[np.ndarray], np.ndarray]
-    holds: Callable[[Transformer, np.ndarray], dict[Any, np.ndarray]]
+    holds: Callable[[Transformer, np.ndarray], dict[Any, np.ndarray]] | None = None
     shown: Callable[[np.ndarray], str] = lambda row: str(row.tolist())
     symbols: int | None = None
+    theorem: str = ""
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+    def at(self, V: int, n: int) -> TokenCase:
+        """The statement for sequences of at most n tokens of V symbols."""
+        return TokenCase(self, V, n)
 
 
-def prompt_of(model: Transformer, domain: Domain, X: Rows, y: Rows, Q: Rows) -> Prompt:
-    """The prompt of examples and queries whose entries are the domain's."""
+@dataclass(frozen=True)
+class TokenCase:
+    """A statement on sequences of tokens at one size."""
+
+    of: OverTokens
+    V: int
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.n} tokens, {self.V} symbols"
+
+    @cached_property
+    def model(self) -> Transformer:
+        """The model of this size, with the planted fault if any."""
+        return self.of.build(self.V, self.n)
+
+
+def prompt_of(model: Transformer, given: Inputs) -> Prompt:
+    """The prompt of examples and queries whose entries are a domain's."""
+    domain, X, y, Q = given
     queries = objects(Q) if model.interface.several_queries else objects(Q)[0]
     return written(model, domain, X, objects(y)[:, 0], queries)
 
 
-def predict(model: Transformer, domain: Domain, X: Rows, y: Rows, Q: Rows) -> Matrix:
+def predict(model: Transformer, given: Inputs) -> Matrix:
     """The model's answers, a row for each."""
-    return outputs(model, prompt_of(model, domain, X, y, Q), domain)
+    return outputs(model, prompt_of(model, given), given.domain)
 
 
-def symbols(
-    d: int, n: int, ring: type[Symbolic] | type[SymbolicBySympy] = Symbolic
-) -> tuple[Symbolic | SymbolicBySympy, Rows, Rows, Rows]:
+def symbols(d: int, n: int, ring: type[Symbolic] | type[SymbolicBySympy] = Symbolic) -> Inputs:
     """The polynomial ring in all inputs, and the inputs: X (n × d), y (n × 1), Q (1 × d)."""
     names = [f"x{i}_{j}" for i in range(1, n + 1) for j in range(1, d + 1)]
     domain = ring(
@@ -90,10 +200,10 @@ def symbols(
         [[next(left) for _ in range(columns)] for _ in range(rows)]
         for rows, columns in ((n, d), (n, 1), (1, d))
     )
-    return domain, X, y, Q
+    return Inputs(domain, X, y, Q)
 
 
-def rational_instance(rng: np.random.Generator, d: int, n: int) -> tuple[Rows, Rows, Rows]:
+def rational_instance(rng: np.random.Generator, d: int, n: int) -> Inputs:
     """Small random fractions: X (n × d), y (n × 1), Q (1 × d)."""
     domain = Rational()
 
@@ -105,9 +215,9 @@ def rational_instance(rng: np.random.Generator, d: int, n: int) -> tuple[Rows, R
             for r, s in zip(numerators, denominators, strict=True)
         ]
 
-    return rows(n, d), rows(n, 1), rows(1, d)
+    return Inputs(domain, rows(n, d), rows(n, 1), rows(1, d))
 
 
-def matrices(domain: Domain, X: Rows, y: Rows, Q: Rows) -> tuple[Matrix, Matrix, Matrix]:
-    """The inputs as matrices of the domain."""
-    return domain.matrix(X), domain.matrix(y), domain.matrix(Q)
+def shown(rows: Rows) -> str:
+    """Rows of entries, as text."""
+    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in rows) + "]"

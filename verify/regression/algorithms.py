@@ -6,24 +6,10 @@ Nothing here knows of the closed forms that `theory` and `constructions` use.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from constructions.regression.ladder import Plan
 from theory.regression import Start
+from theory.regression.matrices import identity, start_matrix
 from verify.domains import Rational
-from verify.domains.base import Domain, Entry, Matrix
-
-
-def identity(domain: Domain, size: int) -> Matrix:
-    """The identity matrix of a domain."""
-    rows = [[domain.number(int(i == j)) for j in range(size)] for i in range(size)]
-    return domain.matrix(rows)
-
-
-def start_matrix(domain: Domain, S: Matrix, alpha: float, start: Start) -> Matrix:
-    """M₀ = αS or αI."""
-    scale = domain.number(*alpha.as_integer_ratio())
-    return scale * (S if start == "gram" else identity(domain, S.nrows()))
+from verify.domains.base import Domain, Matrix
 
 
 def newton(
@@ -52,35 +38,6 @@ def hyperpower(
     return Q * (M * (X.transpose() * y))
 
 
-def chebyshev(domain: Domain, S: Matrix, plan: Plan) -> dict[int, Matrix]:
-    """G of each degree on the way, with S·G = I − R, by the combinations of residuals of a plan.
-
-    If R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³, where the factors of products and of kept
-    ones sum to 1, then G = Σ f·(G_a + R_a G_a + R_a²G_c) + Σ f·G_b + Σ f·R_b + Σ f·R_b³.
-    """
-    zero, unit = domain.number(0) * S, identity(domain, S.nrows())
-    slots, found = {"low": zero, "high": zero}, {0: zero}
-
-    def number(value: float) -> Entry:
-        return domain.number(*value.as_integer_ratio())
-
-    for rungs in plan:
-        R, made = {slot: unit - S * G for slot, G in slots.items()}, {}
-        for rung in rungs:
-            G = zero
-            for (a, c), f in rung.products.items():
-                G = G + number(f) * (slots[a] + R[a] * slots[a] + R[a] * R[a] * slots[c])
-            for slot, f in rung.kept.items():
-                G = G + number(f) * slots[slot]
-            for slot, f in rung.once.items():
-                G = G + number(f) * R[slot]
-            for slot, f in rung.cubed.items():
-                G = G + number(f) * R[slot] * R[slot] * R[slot]
-            made[rung.slot] = found[rung.exponent] = G
-        slots |= made
-    return found
-
-
 def gradient_descent(
     domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int, step_size: float
 ) -> Matrix:
@@ -90,21 +47,6 @@ def gradient_descent(
     for _ in range(k):
         w = w + eta * (X.transpose() * (y - X * w))
     return Q * w
-
-
-def on_each_prefix(
-    rows: Callable[..., Matrix], domain: Domain, X: Matrix, y: Matrix, Q: Matrix
-) -> Matrix:
-    """For t = 0 … n: `rows` of the first t examples and input t + 1 (at the end Q).
-
-    None are as good as one that is all 0.
-    """
-    inputs, labels, found = [*X.tolist(), *Q.tolist()], y.tolist(), []
-    none, no_label = [[domain.number(0)] * X.ncols()], [[domain.number(0)]]
-    for t in range(len(inputs)):
-        seen = domain.matrix(inputs[:t] or none), domain.matrix(labels[:t] or no_label)
-        found += rows(*seen, domain.matrix([inputs[t]])).tolist()
-    return domain.matrix(found)
 
 
 def online_gradient_descent(domain: Domain, X: Matrix, y: Matrix, Q: Matrix) -> Matrix:
@@ -141,23 +83,3 @@ def _over_q(matrix: Matrix) -> Matrix:
     """The same entries as rationals; balls must be exact."""
     rows = matrix.tolist()
     return Rational().matrix([[e.fmpq() if hasattr(e, "fmpq") else e for e in r] for r in rows])
-
-
-def power(domain: Domain, matrix: Matrix, exponent: int) -> Matrix:
-    """matrix^exponent by repeated squaring."""
-    result = identity(domain, matrix.nrows())
-    for bit in bin(exponent)[2:]:
-        result = result * result
-        if bit == "1":
-            result = result * matrix
-    return result
-
-
-def inverse_of_power(domain: Domain, E: Matrix, first: Matrix, exponent: int) -> Matrix:
-    """G with I − S·G = (I − S·M₀)^exponent: Σ_{i<exponent} E^i M₀, by the bits of the exponent."""
-    total, raised = domain.number(0) * first, identity(domain, E.nrows())
-    for bit in bin(exponent)[2:]:
-        total, raised = total + raised * total, raised * raised
-        if bit == "1":
-            total, raised = first + E * total, E * raised
-    return total

@@ -58,16 +58,16 @@ def chebyshev(
             f"k is {k}: factors are compared with fractions of as many digits; take at most "
             f"{MOST_STEPS}"
         )
-    statement = chebyshev_statement(run, smallest, largest)
-    in_other_domains = equality(run, statement, d, n, k, domain)
-    yield size(statement.build(d, n, k), statement.theorem, d=d, k=k)
+    case = chebyshev_statement(run, smallest, largest).at(d, n, k)
+    in_other_domains = equality(run, case, domain)
+    yield size(case.model, case.of.theorem, d=d, k=k)
     yield _coefficients(k, smallest, largest)
     if domain in ("all", "float"):
         yield _best_of_its_layers(run, smallest, largest)
-        yield in_float64(statement, gaussian_examples(run, samples, n, d), k)
+        yield in_float64(case, gaussian_examples(run, samples, n, d))
     yield from in_other_domains
     if domain == "all":
-        yield registers_hold(run, statement, d, n, k)
+        yield registers_hold(run, case)
 
 
 def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
@@ -79,7 +79,7 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
     """
     reached, least = [], []
     for degree in DEGREES[: 3 if run.quick else 4]:
-        model = chebyshev_statement(run, smallest, largest).build(1, 1, degree)
+        model = chebyshev_statement(run, smallest, largest).at(1, 1, degree).model
         angles = np.linspace(0, np.pi, 20 * degree + 1)
         points = (largest + smallest) / 2 - (largest - smallest) / 2 * np.cos(angles)
         # One example x with label 3x, and the query 1: the answer is 3x²G(x²) = 3 − 3R(x²).

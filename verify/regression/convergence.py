@@ -10,13 +10,13 @@ import numpy as np
 
 from theory.checks import InputError
 from theory.regression import Start
+from theory.regression.matrices import identity, matrix_power, start_matrix
 from theory.regression.ols import rank_cut
 from verify.domains import Rational
 from verify.domains.base import Domain, Matrix
 from verify.evidence.agreement import float_agreement, recursion_by_balls, size_of
 from verify.finding import Finding, Verdict
-from verify.regression import algorithms
-from verify.regression.algorithms import identity, least_squares, start_matrix
+from verify.regression.algorithms import least_squares
 from verify.regression.data import Examples
 
 
@@ -96,7 +96,7 @@ def from_ols(
     def both(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, _: int) -> Matrix:
         S, w = X.transpose() * X, _determined(domain, X, y)
         E = identity(domain, S.nrows()) - start_matrix(domain, S, scale, start) * S
-        left = algorithms.power(domain, E, power) * w
+        left = matrix_power(domain, E, power) * w
         rows = zip((Q * w).tolist(), (Q * (w - left)).tolist(), (Q * left).tolist(), strict=True)
         return domain.matrix([[entry for (entry,) in row] for row in rows])
 
@@ -129,7 +129,7 @@ def _determined(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
     P = 2 ** int(np.ceil(np.log2(200 / alpha) - 4 * np.log2(kept[-1])))
     S = X.transpose() * X
     E = identity(domain, S.nrows()) - start_matrix(domain, S, alpha, "gram") * S
-    return w - algorithms.power(domain, E, P) * w
+    return w - matrix_power(domain, E, P) * w
 
 
 def distance_to_ols(

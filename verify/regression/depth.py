@@ -13,7 +13,7 @@ from theory.regression import Start, newton_degree, newton_lower_bound
 from verify.claim import Run, claim, option
 from verify.domains import Degrees, NotPolynomial, streams
 from verify.evidence.identity import DomainName, modulo_primes, over_the_rationals, symbolically
-from verify.evidence.statement import OverExamples, prompt_of
+from verify.evidence.statement import OverExamples
 from verify.finding import Finding, Verdict, equal, same
 from verify.ledger.theorems import theorem
 from verify.regression.stability import CONDITIONS, Errors, does_not_grow, errors, stays_within
@@ -100,7 +100,7 @@ def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:
     return same(
         f"degree/{start}",
         f"degree of the prediction, k = 0 … {largest_k}, {STARTED[start]}",
-        [degree_of(statement, k) for k in range(largest_k + 1)],
+        [degree_of(statement.at(1, 1, k)) for k in range(largest_k + 1)],
         [newton_degree(k, start) for k in range(largest_k + 1)],
         evidence="identity",
         wanted="2^{k+2} + 1" if start == "gram" else "2^{k+1} + 1",
@@ -110,11 +110,11 @@ def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:
 def _degree_by_layer(layout: str, statement: OverExamples, k: int) -> Finding:
     """Degrees of the stream, layer by layer, up to that of the prediction."""
     id, name = f"{layout}/degrees", f"{layout}: degree after each layer (k = {k})"
-    domain, model = Degrees(), statement.build(2, 3, k)
+    domain, case = Degrees(), statement.at(2, 3, k)
     try:
         # The encoder's zeros count as numbers here, which can only raise a degree bound.
-        prompt = prompt_of(model, domain, [[1, 1]] * 3, [[1]] * 3, [[1, 1]])
-        degrees = [int(np.max(H.array)) for H in streams(model, prompt, domain)]
+        prompt = case.prompt(case.filled(domain, 1))
+        degrees = [int(np.max(H.array)) for H in streams(case.model, prompt, domain)]
     except NotPolynomial as reason:
         return equal(id, name, str(reason))
     tripled = all(after <= 3 * before for before, after in pairwise(degrees))
@@ -150,12 +150,12 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
         row = counted[STARTED[start]] = {}
         for layout in layouts:
             statement = newton_statement(run, layout, start, ALPHA)
-            layers = row[layout] = statement.build(2, 3, k).n_layers
+            layers = row[layout] = statement.at(2, 3, k).model.n_layers
             stated = theorem(statement.theorem).sizes["layers"](k=k)
             met = layout != "ladder" or layers == bound
             verdicts.append(Verdict.of(layers == stated >= bound and met))
             if compare is not None:
-                same_steps = compare(run, statement, *sizes)
+                same_steps = compare(run, statement.at(*sizes))
                 verdicts.append(same_steps.verdict)
                 if same_steps.detail and not detail:
                     detail = f"{layout}: {same_steps.name}: {same_steps.detail}"

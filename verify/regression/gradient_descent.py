@@ -51,9 +51,9 @@ def gradient_descent(
     eta = read(Positive, "step_size", chosen_size)
     for chosen in get_args(Descent) if layout == "all" else [layout]:
         statement = gradient_descent_statement(run, chosen, eta)
-        found = computes(run, statement, examples, k, domain, eta, "identity")
+        found = computes(run, statement, examples, k, domain)
         yield from labelled(chosen, found)
         of = Recursion(f"{k} steps of gradient descent", 1, eta, "identity", k)
-        run.certify(lambda: for_all_inputs(statement.build(d, n, k), d, n, of))  # noqa: B023  at once
+        run.certify(lambda: for_all_inputs(statement.at(d, n, k), of))  # noqa: B023  at once
     if domain in ("all", "float"):
         yield descent_converges(examples.x, eta)

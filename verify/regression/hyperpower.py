@@ -43,8 +43,8 @@ def hyperpower(
     scale = safe_alpha(examples.x, "gram") if alpha is None else alpha
     scale = read(Positive, "alpha", scale)
     statement = hyperpower_statement(run, order, scale)
-    yield from computes(run, statement, examples, k, domain, scale, "gram")
+    yield from computes(run, statement, examples, k, domain)
     of = Recursion(f"{k} steps of order {order}", k, scale, order=order)
-    run.certify(lambda: for_all_inputs(statement.build(d, n, k), d, n, of))
+    run.certify(lambda: for_all_inputs(statement.at(d, n, k), of))
     if domain in ("all", "float"):
         yield newton_converges(examples.x, scale, "gram")

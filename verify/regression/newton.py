@@ -12,7 +12,7 @@ from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.certificates import Recursion, for_all_inputs
 from verify.evidence.identity import DomainName
-from verify.evidence.statement import predict
+from verify.evidence.statement import Inputs
 from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
@@ -98,19 +98,17 @@ def newton(
             examples,
             k,
             domain,
-            scale,
-            start,
             most_steps=STEPS,
             most_rows=rows,
         )
         yield from labelled(chosen, found)
         if chosen != "paper" and not interleaved:
             of = Recursion(f"{k} steps of Newton's method", k, scale, start)
-            run.certify(lambda: for_all_inputs(statement.build(d, n, k), d, n, of))  # noqa: B023  at once
+            run.certify(lambda: for_all_inputs(statement.at(d, n, k), of))  # noqa: B023  at once
     if domain == "all":
         yield _theory(run, start)
     if domain in ("all", "float"):
-        in_float = transformer_in_float(statement.build(d, n, k), *examples)
+        in_float = transformer_in_float(statement.at(d, n, k).model, *examples)
         if is_causal(layout):  # all examples are seen by the query
             in_float = in_float[0][..., -1], in_float[1][..., -1]
         yield newton_converges(examples.x, scale, start)
@@ -124,9 +122,9 @@ def _theory(run: Run, start: Start) -> Finding:
     float64 does not round them."""
     (n, d, k), alpha, domain = (3, 2, 2), 2.0**-6, Rational()
     X, y, Q = (run.rng.integers(-2, 3, shape).astype(float) for shape in ((n, d), (n, 1), (1, d)))
-    model = newton_statement(run, "direct", start, alpha).build(d, n, k)
-    rows = (domain.weights(array).tolist() for array in (X, y, Q))
-    held = predict(model, domain, *rows).tolist()[0][0]
+    case = newton_statement(run, "direct", start, alpha).at(d, n, k)
+    given = Inputs(domain, *(domain.weights(array).tolist() for array in (X, y, Q)))
+    held = case.predictions(given).tolist()[0][0]
     value = domain.number(*float(Q[0] @ solve(X, y[:, 0], k, alpha, start)).as_integer_ratio())
     return equal(
         "theory",

@@ -17,7 +17,7 @@ from verify.cli.output import deliver, json_target
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.identity import DomainName, modulo_primes
-from verify.evidence.statement import OverExamples, predict
+from verify.evidence.statement import Inputs, OverExamples
 from verify.finding import Finding, at_most, equal, labelled
 from verify.regression.convergence import distance_to_ols, from_ols, newton_converges, safe_alpha
 from verify.regression.data import Examples, Table, read_table
@@ -75,17 +75,17 @@ def newton_on_data(
     said: dict[str, np.ndarray] = {}
     for chosen, statement in newton_statements(run, layout, start, scale, n * n).items():
         most = {"most_steps": STEPS, "most_rows": MOST_ROWS}
-        found = computes(run, statement, examples, k, domain, scale, start, what=what, **most)
+        found = computes(run, statement, examples, k, domain, what=what, **most)
         yield from labelled(chosen, found)
         if domain in ("all", "float"):
-            in_float = transformer_in_float(statement.build(d, n, k), *examples)
+            in_float = transformer_in_float(statement.at(d, n, k).model, *examples)
             said[chosen] = in_float[0]
             of_layout = [held_out(table, in_float, k, scale, start, needed)]
             of_layout[0].told = len(said) == 1  # the table is the same for every layout
             if needed is not None:
                 of_layout.append(steps_taken(statement, examples, needed, scale, start))
             if domain == "all" and needed is not None and needed <= MODULAR:
-                of_layout.append(modulo_primes(run, statement, d, n, needed))
+                of_layout.append(modulo_primes(run, statement.at(d, n, needed)))
                 of_layout[-1].id = "steps/modular"
             yield from labelled(chosen, of_layout)
         if domain in ("all", "exact"):
@@ -116,9 +116,8 @@ def exactly(
     while k > 1 and 53 * 2 ** (k + 2) * n * d * d > LARGEST_EXACT:
         k -= 1
     domain = Rational()
-    X, Y, Q = (domain.weights(array) for array in (x, y[:, None], queries))
-    held = predict(statement.build(d, n, k), domain, X.tolist(), Y.tolist(), Q.tolist())
-    differs = held != statement.algorithm(domain, X, Y, Q, k)
+    rows = (domain.weights(array).tolist() for array in (x, y[:, None], queries))
+    differs = not statement.at(d, n, k).agrees(Inputs(domain, *rows))
     return equal(
         "on-data",
         f"equals the recursion exactly on the data ({n} rows, k={k})",
@@ -156,7 +155,7 @@ def steps_taken(
     What rounding may add leaves it undecided; what is farther away than that fails.
     """
     n, d = examples.x.shape
-    in_float = transformer_in_float(statement.build(d, n, k), *examples)
+    in_float = transformer_in_float(statement.at(d, n, k).model, *examples)
     found = from_ols(examples, in_float, 2**k, alpha, start)
     certain = np.maximum(found.distance - found.rounding, 0)
     farthest, least = float(found.distance.max()), float(certain.max())

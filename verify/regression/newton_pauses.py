@@ -16,7 +16,7 @@ from verify.regression import algorithms
 from verify.regression.convergence import newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
-from verify.regression.statements import computes, powers_of
+from verify.regression.statements import computes
 
 
 @claim(
@@ -52,13 +52,9 @@ def newton_pauses(
         algorithm=lambda domain, X, y, Q, k: algorithms.newton(
             domain, X, y, Q, k=k, alpha=scale, start="identity"
         ),
-        command=lambda d, n, k: (
-            f"python -m verify newton-pauses --d {d} --n {n} --k {k} --alpha {scale!r} "
-            "--domain exact"
-        ),
-        holds=powers_of(scale, "identity"),
+        repeat={"alpha": scale},
         theorem="newton-with-pauses",
     )
-    yield from computes(run, statement, examples, k, domain, scale, "identity")
+    yield from computes(run, statement, examples, k, domain)
     if domain in ("all", "float"):
         yield newton_converges(examples.x, scale, "identity")

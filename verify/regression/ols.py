@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from theory.regression import Start, gradient_descent_residual, newton_residual
+from theory.regression.matrices import identity, matrix_power, start_matrix
 from verify.claim import Run, claim, option
 from verify.domains import Rational
 from verify.evidence.agreement import LEAST_TOLD, transformer_in_float
 from verify.evidence.identity import modulo_primes
-from verify.evidence.statement import OverExamples, predict, rational_instance
+from verify.evidence.statement import Inputs, OverExamples, rational_instance
 from verify.finding import Finding, Verdict, equal, labelled
-from verify.regression.algorithms import identity, power, start_matrix
 from verify.regression.convergence import from_ols, relative, safe_alpha
 from verify.regression.data import Examples
 from verify.regression.statements import gradient_descent_statement, newton_statement
@@ -83,13 +83,13 @@ def ols(
 def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
     """rank [Xᵀ | w_k] = rank Xᵀ and S w_k − b = −E^p b, over Q, for the transformer's w_k."""
     domain, n, k, scale = Rational(), len(rows), 3, 2.0**-12
-    drawn, labels, _ = rational_instance(run.rng, d, n)
+    _, drawn, labels, _ = rational_instance(run.rng, d, n)
     X, y = domain.matrix([drawn[i] for i in rows]), domain.matrix(labels)
     S, b, unit = X.transpose() * X, X.transpose() * y, identity(domain, d)
-    model = method.statement(run, scale).build(d, n, k)
-    w = predict(model, domain, X.tolist(), labels, unit.tolist())
+    case = method.statement(run, scale).at(d, n, k)
+    w = case.predictions(Inputs(domain, X.tolist(), labels, unit.tolist()))
     E = unit - S * start_matrix(domain, S, scale, method.start)
-    as_stated = S * w - b == domain.number(-1) * (power(domain, E, method.power(k)) * b)
+    as_stated = S * w - b == domain.number(-1) * (matrix_power(domain, E, method.power(k)) * b)
     wider = [[*row, *entry] for row, entry in zip(X.transpose().tolist(), w.tolist(), strict=True)]
     inside = domain.matrix(wider).rank() == X.rank()
     return equal(
@@ -112,9 +112,8 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
     smallest = np.linalg.svd(examples.x, compute_uv=False)[Rational().weights(x[rows]).rank() - 1]
     scale = safe_alpha(examples.x, method.start)
     k = next(k for k in count() if abs(method.residual(smallest**2, k, scale)) <= ACCURACY)
-    statement = method.statement(run, scale)
-    model = statement.build(d, n, k)
-    in_float = transformer_in_float(model, *examples)
+    case = method.statement(run, scale).at(d, n, k)
+    in_float = transformer_in_float(case.model, *examples)
     found = from_ols(examples, in_float, method.power(k), scale, method.start)
     said = relative(found)
     allowed = said["left"] + said["rounding"]
@@ -126,7 +125,7 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
         )
     yield Finding(
         "reached",
-        f"{k} steps in {model.n_layers} layers reach OLS (d={d}, n={n})",
+        f"{k} steps in {case.model.n_layers} layers reach OLS (d={d}, n={n})",
         "float",
         said["distance"],
         allowed,
@@ -135,4 +134,4 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
         f"{said['left']:.1e} left by the residual, rounding {said['rounding']:.1e} to first order",
         detail,
     )
-    yield modulo_primes(run, statement, d, n, k)
+    yield modulo_primes(run, case)

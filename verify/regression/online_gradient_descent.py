@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from verify.claim import Run, claim, option
-from verify.domains import Rational
 from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.size import size
-from verify.evidence.statement import OverExamples, predict, rational_instance
+from verify.evidence.statement import Inputs, OverExamples
 from verify.finding import Finding, equal
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
@@ -35,22 +34,22 @@ def online_gradient_descent(
     polynomials, does not speak about it; the modular one has the denominators in its bound.
     """
     statement = online_statement(run)
-    yield size(statement.build(d, n, 0), statement.theorem, d=d, n=n)
+    yield size(statement.at(d, n, 0).model, statement.theorem, d=d, n=n)
     if domain in ("all", "float"):
-        yield in_float64(statement, gaussian_examples(run, samples, n, d), 0)
+        yield in_float64(statement.at(d, n, 0), gaussian_examples(run, samples, n, d))
     if domain in ("all", "exact"):
-        yield over_the_rationals(run, statement, d, n, 0)
+        yield over_the_rationals(run, statement.at(d, n, 0))
         yield _last_example_fitted(run, statement, d, n)
     if domain in ("all", "modular"):
-        yield modulo_primes(run, statement, d, n, 0)
+        yield modulo_primes(run, statement.at(d, n, 0))
 
 
 def _last_example_fitted(run: Run, statement: OverExamples, d: int, n: int) -> Finding:
     """Asked for the last example, the transformer answers its label, exactly."""
-    domain = Rational()
-    X, y, _ = rational_instance(run.rng, d, n)
+    case = statement.at(d, n, 0)
+    domain, X, y, _ = case.rational(run.rng)
     X[-1] = [entry if entry else domain.number(1) for entry in X[-1]]
-    answer = predict(statement.build(d, n, 0), domain, X, y, [X[-1]]).tolist()[0][0]
+    answer = case.predictions(Inputs(domain, X, y, [X[-1]])).tolist()[0][0]
     label = y[-1][0]
     return equal(
         "fitted",

@@ -15,10 +15,10 @@ from flint import fmpq
 
 from constructions import newton
 from constructions.transformer import Transformer
+from theory.regression.matrices import identity
 from verify.claim import Run
 from verify.domains import Rational, Symbolic
 from verify.finding import Finding, Verdict, same
-from verify.regression import algorithms
 
 
 def printed(run: Run) -> Iterator[Finding]:
@@ -79,7 +79,7 @@ def printed_alpha(numerator: int = 2) -> Finding:
     """
     domain = Rational()
     S = domain.matrix([[domain.number(i * (i == j)) for j in (1, 2, 3)] for i in (1, 2, 3)])
-    unit = algorithms.identity(domain, 3)
+    unit = identity(domain, 3)
 
     def top_residuals(numerator: int) -> list[int | str]:
         M, residuals = domain.number(numerator, 9) * S, []

@@ -149,7 +149,7 @@ def _chebyshev_every_count(run: Run, problem: Problem) -> Iterator[Finding]:
         told.append(bool(rounding < 2 * problem.rho**k * first))
     what = "‖e_k‖ ≤ 2ρ^k‖e_0‖"
     yield _at_most_all("chebyshev", "Chebyshev, every step count", shares, told, what)
-    found = modulo_primes(run, chebyshev_statement(run, 1.0, problem.condition), 2, 3, most)
+    found = modulo_primes(run, chebyshev_statement(run, 1.0, problem.condition).at(2, 3, most))
     found.id, found.name = "chebyshev/modular", f"Chebyshev, {found.name}"
     yield found
 

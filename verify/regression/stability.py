@@ -50,7 +50,7 @@ def errors(run: Run, start: Start, condition: float) -> Errors:
     enough = power * log2(condition) + 8
     for share in SHARES[3:] if run.quick else SHARES:
         k = ceil(share * enough)
-        model = newton_statement(run, "ladder", start, scale).build(5, 10, k)
+        model = newton_statement(run, "ladder", start, scale).at(5, 10, k).model
         in_float = transformer_in_float(model, *examples)
         here = from_ols(examples, in_float, 2**k, scale, start)
         size = size_of(here.least)

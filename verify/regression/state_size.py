@@ -72,7 +72,7 @@ def _degrees(run: Run) -> Iterator[Finding]:
     yield same(
         "degree/causal",
         "degree in the prompt after L = 1 … 6 causal layers",
-        [degree_of(causal, L) for L in LAYERS],
+        [degree_of(causal.at(1, 1, L)) for L in LAYERS],
         [2 * L + 1 for L in LAYERS],
         evidence="identity",
         wanted="2L + 1: degree L − 1 in S",
@@ -81,7 +81,7 @@ def _degrees(run: Run) -> Iterator[Finding]:
         "degree/full",
         "degree in the prompt after L = 1 … 6 layers of full attention",
         # The ladder with (3^L − 1)/2 steps of gradient descent has L layers.
-        [degree_of(full, (3**L - 1) // 2) for L in LAYERS],
+        [degree_of(full.at(1, 1, (3**L - 1) // 2)) for L in LAYERS],
         [3**L for L in LAYERS],
         evidence="identity",
         wanted="3^L, the most there can be",
@@ -91,12 +91,12 @@ def _degrees(run: Run) -> Iterator[Finding]:
 def _the_same_weights(run: Run) -> Iterator[Finding]:
     """The constructions that the argument speaks of compute what it says."""
     causal, full = (gradient_descent_statement(run, mask, 2.0**-4) for mask in ("causal", "ladder"))
-    rereading = modulo_primes(run, causal, 2, 4, LAYERS[-1])
-    online = over_the_rationals(run, online_statement(run), 2, 4, 0)
-    tripling = modulo_primes(run, full, 2, 4, (3 ** LAYERS[-1] - 1) // 2)
+    rereading = modulo_primes(run, causal.at(2, 4, LAYERS[-1]))
+    online = over_the_rationals(run, online_statement(run).at(2, 4, 0))
+    tripling = modulo_primes(run, full.at(2, 4, (3 ** LAYERS[-1] - 1) // 2))
     steps = 2 if run.quick else 5
     inverse = newton_statement(run, "causal-ladder", "identity", 2.0**-4)
-    own = modulo_primes(run, inverse, 2, 4, steps)
+    own = modulo_primes(run, inverse.at(2, 4, steps))
     for found, id, name in (
         (rereading, "rereading", "rereading raw pairs is gradient descent on every prefix"),
         (online, "sharing", "shared residuals under a causal mask are online gradient descent"),

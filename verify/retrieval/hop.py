@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from constructions import hop as construction
-from constructions.tokens import lattice
 from constructions.transformer import Transformer
 from theory.retrieval import (
     all_sequences,
@@ -22,12 +21,12 @@ from theory.retrieval import hop as definition
 from verify.claim import Run, claim, option
 from verify.evidence.certificates import by_gaps, on_all_sequences
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
-from verify.evidence.sequences import agreement
-from verify.evidence.size import bits, size
+from verify.evidence.sequences import agreement, computes
+from verify.evidence.size import bits
 from verify.evidence.softmax import formats, softmax, softmax_options
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, labelled, same
-from verify.retrieval.codes import matching, token_codes
+from verify.finding import Finding, same
+from verify.retrieval.codes import matching
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
 
 CERTIFIED = 3  # hops, which in words of nine letters still lead to other places than more of them
@@ -57,14 +56,12 @@ def hop(
     a power of two; whether ⌊log₂k⌋ + 2 suffice there for other k is not decided here.
     """
     statement = hops(run, k)
-    model = statement.build(vocabulary, n)
+    model = statement.at(vocabulary, n).model
     softmax_options(statement, model, error, sharpness)
     yield _layers(run, vocabulary)
     for fewer in sorted({1, 2, 3, 5} - {k}) if not run.quick else ():
         yield from agreement(run, hops(run, fewer), vocabulary, n, samples)
-    built = size(model, "hop", bits(model, n, "n"), k=k, V=vocabulary)
-    yield from labelled(statement.label, [built])
-    yield from agreement(run, statement, vocabulary, n, samples)
+    yield from computes(run, statement, vocabulary, n, samples, bits(model, n, "n"))
     for states in head_states(model):
         yield gap_finding(statement.label, model, states)
     yield from softmax(run, statement, vocabulary, n, error, sharpness)
@@ -83,20 +80,12 @@ def hop(
 
 def hops(run: Run, k: int) -> OverTokens:
     """k hops."""
-
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        points = lattice(model.interface.context)
-        codes = token_codes(model.interface.vocabulary_size)
-        # The sequence stands behind BOS, whose point stands for ⊥: −1 → 0.
-        at = {"find": lambda j: points[hop_positions(tokens, j) + 1]}
-        at["hop"] = lambda j: codes[definition(tokens, j)]
-        return {stage.holds: at[stage.holds[0]](stage.holds[1]) for stage in model.stages}
-
     return OverTokens(
         f"k={k}",
         lambda V, n: run.build(construction, k, V, n),
         lambda tokens: definition(tokens, k),
-        holds,
+        theorem="hop",
+        parameters={"k": k},
     )
 
 

@@ -1,0 +1,83 @@
+"""The call that built a model: which function, and with which arguments."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from torch import Tensor
+
+from theory.kinds import checked
+
+F = TypeVar("F", bound=Callable[..., Any])
+SHORT = 24  # characters of a list that is written out
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a construction; its text is Python, with what is no number or word abbreviated.
+
+    builder    the construction, as it is imported
+    arguments  those that are not its defaults, by name
+    """
+
+    builder: Callable[..., Any]
+    arguments: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        given = (f"{name}={_written(value)}" for name, value in self.arguments.items())
+        return f"{self.builder.__name__}({', '.join(given)})"
+
+    @property
+    def construction(self) -> str:
+        """The name of the construction."""
+        return self.builder.__name__
+
+    def value(self, name: str) -> Any:
+        """What an argument is, given or by default."""
+        default = inspect.signature(self.builder).parameters[name].default
+        return self.arguments.get(name, default)
+
+
+def construction(function: F) -> F:
+    """A `checked` function that returns a model which carries the call that built it.
+
+    The model's `name` is the text of the call.  Of constructions that call each other the outermost
+    one is recorded.
+    """
+    signature = inspect.signature(function)
+    defaults = {name: each.default for name, each in signature.parameters.items()}
+
+    @wraps(function)
+    def build(*args: Any, **kwargs: Any) -> Any:
+        model: Any = function(*args, **kwargs)
+        given = signature.bind(*args, **kwargs).arguments
+        named = {k: v for k, v in given.items() if not _equal(v, defaults[k])}
+        model.call = Call(made, named)
+        model.name = str(model.call)
+        return model
+
+    made = checked(build)
+    return made  # type: ignore[return-value]
+
+
+def _equal(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(np.all(value == default)))
+
+
+def _written(value: Any) -> str:
+    """A number, a word or a short list as Python writes it, of anything else what it is."""
+    if isinstance(value, Tensor | np.ndarray):
+        return f"<{'×'.join(map(str, value.shape))} array>"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        text = repr(value)
+        return text if len(text) <= SHORT else f"<{type(value).__name__} of {len(value)}>"
+    return str(getattr(value, "name", None) or getattr(value, "__name__", type(value).__name__))

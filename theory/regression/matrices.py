@@ -1,0 +1,73 @@
+"""Residuals of Newton's method and gradient descent as matrices, in any number system.
+
+With S = XᵀX and M₀ = αS ("gram") or αI ("identity"), the residual of the start is E = I − S M₀, and
+G_p = Σ_{i<p} E^i M₀ satisfies I − S G_p = E^p: k steps of Newton's method are p = 2^k, k steps of
+gradient descent from M₀ = αI are p = k.
+
+A number system has `number(numerator, denominator)` and `matrix(rows)`; its matrices have `+`, `-`,
+`*`, `transpose()`, `nrows()`, `ncols()` and `tolist()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from theory.regression.newton import Start
+
+Matrix = Any
+
+
+class NumberSystem(Protocol):
+    """Where the entries of matrices live."""
+
+    def number(self, numerator: int, denominator: int = 1) -> Any: ...
+    def matrix(self, rows: Sequence[Sequence[Any]]) -> Matrix: ...
+
+
+def identity(of: NumberSystem, size: int) -> Matrix:
+    """The identity matrix."""
+    return of.matrix([[of.number(int(i == j)) for j in range(size)] for i in range(size)])
+
+
+def start_matrix(of: NumberSystem, S: Matrix, alpha: float, start: Start) -> Matrix:
+    """M₀ = αS or αI."""
+    scale = of.number(*alpha.as_integer_ratio())
+    return scale * (S if start == "gram" else identity(of, S.nrows()))
+
+
+def matrix_power(of: NumberSystem, matrix: Matrix, exponent: int) -> Matrix:
+    """matrix^exponent, by repeated squaring."""
+    result = identity(of, matrix.nrows())
+    for bit in bin(exponent)[2:]:
+        result = result * result
+        if bit == "1":
+            result = result * matrix
+    return result
+
+
+def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p: int) -> Matrix:
+    """G_p = Σ_{i<p} E^i M₀, by the bits of p."""
+    first = start_matrix(of, S, alpha, start)
+    unit = identity(of, S.nrows())
+    E, total, raised = unit - first * S, of.number(0) * first, unit
+    for bit in bin(p)[2:]:
+        total, raised = total + raised * total, raised * raised
+        if bit == "1":
+            total, raised = first + E * total, E * raised
+    return total
+
+
+def on_each_prefix(
+    rows: Callable[..., Matrix], of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix
+) -> Matrix:
+    """For t = 0 … n: `rows` of the first t examples and of input t + 1 (for t = n of Q).
+
+    No example is as good as one that is all 0.
+    """
+    inputs, labels, found = [*X.tolist(), *Q.tolist()], y.tolist(), []
+    none, no_label = [[of.number(0)] * X.ncols()], [[of.number(0)]]
+    for t in range(len(inputs)):
+        seen = of.matrix(inputs[:t] or none), of.matrix(labels[:t] or no_label)
+        found += rows(*seen, of.matrix([inputs[t]])).tolist()
+    return of.matrix(found)
