@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from constructions import adder, linear_adder
 from theory.arithmetic import ZHOU, adder_logits, comb, largest_alpha, period
-from verify.arithmetic.filters import KEPT, filtered
+from verify.arithmetic.fourier_filters import KEPT, filtered
 from verify.arithmetic.pictures import draw_adder, draw_filters
 from verify.cli.output import folder_argument, saving
 from verify.evidence.picture import save

@@ -23,9 +23,9 @@ from theory.structures import (
 )
 from verify.cli.output import picture_file, saving
 from verify.evidence.picture import save
-from verify.structures.learned import measure
-from verify.structures.learned_picture import draw
-from verify.structures.learned_search import by_interpolation
+from verify.structures.trained.learned_search import by_interpolation
+from verify.structures.trained.learned_search_picture import draw
+from verify.structures.trained.lookups import measure
 
 options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
 options.add_argument("--checkpoint", default="search-uniform-16-seed0", help="name or file")

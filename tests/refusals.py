@@ -16,12 +16,12 @@ from theory.checks import InputError
 
 
 @contextmanager
-def rejects(*names: str) -> Iterator[None]:
-    """Requires that the body raises `InputError`, in one line in which each of `names` stands.
+def rejects(*names: str, error: type[Exception] = InputError) -> Iterator[None]:
+    """Requires that the body raises this error, in one line in which each of `names` stands.
 
     A name is a parameter, or a value that the caller has to see again.
     """
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(error) as caught:
         yield
     check_line(str(caught.value), *names)
 

@@ -15,9 +15,9 @@ from constructions import adder, linear_adder
 from constructions.exactness import exact_in
 from theory.arithmetic import coarse, largest_alpha, least_gap, rounding_of_logits, usual_alpha
 from theory.arithmetic.adder import adder_logits, candidates
+from theory.arithmetic.adder_balls import turn
 from verify.arithmetic.adder import adder as claim
 from verify.arithmetic.adder import adds_with_error
-from verify.arithmetic.limits import turn
 from verify.arithmetic.pairs import enumerated, rows_of_pairs, sums
 from verify.claim import Run
 from verify.finding import Verdict

@@ -13,9 +13,10 @@ from refusals import rejects
 
 from theory.arithmetic import ZHOU, comb, comb_gap, cosine, demands, halvings, largest_alpha, period
 from theory.arithmetic.adder import adder_logits
+from theory.arithmetic.adder_balls import logits
 from theory.arithmetic.golden import Golden
-from verify.arithmetic.comb import comb_claim, wins
-from verify.arithmetic.limits import logits
+from verify.arithmetic.comb import comb as claim
+from verify.arithmetic.comb import wins
 from verify.claim import Run
 from verify.finding import Verdict
 
@@ -138,14 +139,14 @@ def test_who_wins():
 
 
 def test_it_holds_at_the_least_size():
-    assert comb_claim.verdict(Run(quick=True), p=20) is Verdict.HOLDS
+    assert claim.verdict(Run(quick=True), p=20) is Verdict.HOLDS
 
 
 @pytest.mark.parametrize(
     ("call", "names"),
     [
         (lambda: demands(5, 10), "r m"),
-        (lambda: list(comb_claim.findings(Run(), p=25)), "p"),
+        (lambda: list(claim.findings(Run(), p=25)), "p"),
     ],
 )
 def test_refusals(call, names):

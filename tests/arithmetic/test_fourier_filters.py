@@ -19,7 +19,7 @@ from theory.arithmetic import (
     kept_stream,
     leakage,
 )
-from verify.arithmetic.filters import (
+from verify.arithmetic.fourier_filters import (
     KEPT,
     filtered,
     fourier_filters,

@@ -15,7 +15,7 @@ from theory.arithmetic import (
     printed_quadratic,
     printed_scales,
 )
-from verify.arithmetic.fourier_matrix import eigenvalues, fourier_matrix_claim
+from verify.arithmetic.fourier_matrix import eigenvalues, fourier_matrix
 from verify.arithmetic.printed import printed, rank
 from verify.claim import Run
 from verify.finding import Verdict
@@ -50,15 +50,15 @@ def test_the_printed_numbers():
 
 @pytest.mark.parametrize("p", [3, 5, 101])
 def test_it_holds_at_other_sizes(p):
-    findings = list(fourier_matrix_claim.findings(Run(), p=p))
+    findings = list(fourier_matrix.findings(Run(), p=p))
     assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
 
 
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: list(fourier_matrix_claim.findings(Run(), p=20)), "p"),
-        (lambda: list(fourier_matrix_claim.findings(Run(), p=9999)), "p 2001"),
+        (lambda: list(fourier_matrix.findings(Run(), p=20)), "p"),
+        (lambda: list(fourier_matrix.findings(Run(), p=9999)), "p 2001"),
     ],
 )
 def test_refusals(call, names):

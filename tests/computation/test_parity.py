@@ -30,7 +30,7 @@ from verify.claim import Run
 from verify.computation.ones import logits_by_ones, only_counts
 from verify.computation.parity import closed_form, counts_ones
 from verify.domains import Ball
-from verify.evidence.sequences import first_difference
+from verify.evidence.sequences import differences
 from verify.finding import Verdict
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
@@ -213,7 +213,7 @@ def test_a_wrong_answer_is_told_with_the_whole_word():
     model = parity(3)
     model.unembed.W_U *= -1
     statement = counts_ones(Run(), causal=False)
-    told = first_difference(statement, model, np.array([[0, 0, 0], [0, 1, 1]]))
+    told = next(differences(statement, model, np.array([[0, 0, 0], [0, 1, 1]])))
     assert "parity(3) on [0, 0, 0]" in told
 
 

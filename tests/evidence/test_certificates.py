@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -224,7 +223,7 @@ def test_weights_that_compute_something_else_are_refused_with_evidence_made_anew
         (i, j) for i, entries in enumerate(carried) for j, o in enumerate(entries) if o != "0"
     )
     carried[row][column] = str(-Fraction(carried[row][column]))
-    with pytest.raises(ArithmeticError):
+    with rejects(error=ArithmeticError):
         checker.computed(statement)
 
 
@@ -329,7 +328,7 @@ def test_a_counter_counts_round() -> None:
 
 def test_a_point_too_few_is_refused() -> None:
     # (9 + 2·5 + 99)/2^60, for the degree and bits above
-    with pytest.raises(ArithmeticError, match=re.escape(str(118 / 2**60))):
+    with rejects(str(118 / 2**60), error=ArithmeticError):
         checker.computed(steps_of_newton() | {"points": 1})
 
 
@@ -339,14 +338,14 @@ def test_softmax_has_no_certificate() -> None:
         on_all_sequences(of, 2, {"hops": 1}, "induction")
     statement = states(cyclic(2))
     statement["model"]["blocks"][0]["heads"][0]["rule"] = "softmax"
-    with pytest.raises(ArithmeticError, match="softmax"):
+    with rejects("softmax", error=ArithmeticError):
         checker.computed(statement)
 
 
 def test_layers_that_compare_have_no_polynomial() -> None:
     statement = steps_of_newton()
     statement["model"]["blocks"][0]["heads"][0]["rule"] = "hardmax"
-    with pytest.raises(ArithmeticError):
+    with rejects(error=ArithmeticError):
         checker.computed(statement)
 
 
@@ -400,27 +399,27 @@ def test_words_without_a_meaning_are_wrong_and_named(tmp_path: Path, field: str,
 def test_sizes_that_are_no_models_take_no_time() -> None:
     for size in ("n", "d", "order", "points", "steps", "examples"):
         for value in (10**12, -(10**12)):
-            with pytest.raises(ArithmeticError, match=rf"{size}\b.*{value}"):
+            with rejects(size, str(value), error=ArithmeticError):
                 checker.computed(steps_of_newton() | {size: value})
-    with pytest.raises(ArithmeticError):
+    with rejects(error=ArithmeticError):
         checker.computed(steps_of_newton() | {"order": 99999, "steps": 99999})
-    with pytest.raises(ArithmeticError):
+    with rejects(error=ArithmeticError):
         checker.computed(states(cyclic(2)) | {"letters": 99999, "length": 99999})
     counter = {"kind": "counter", "size": 99999, "first": 0, "reads": [], "rows": {"": 1}}
     constant = {"reads": [], "rows": {"": 0}}
     said = {"kind": "cascade", "name": "x", "automaton": [[0]], "start": 0, "answer": constant}
-    with pytest.raises(ArithmeticError):
+    with rejects(error=ArithmeticError):
         checker.computed(said | {"stages": [counter]})
 
 
 @pytest.mark.parametrize("text", ["1e9999999999", "NaN", "0.25", 0.25, True])
 def test_numbers_are_fractions_of_whole_ones(text: Any) -> None:
-    with pytest.raises(ArithmeticError, match="alpha"):
+    with rejects("alpha", error=ArithmeticError):
         checker.computed(steps_of_newton() | {"alpha": text})
 
 
 def test_a_step_of_nothing_is_another_recursion() -> None:
-    with pytest.raises(ArithmeticError):
+    with rejects(error=ArithmeticError):
         checker.computed(steps_of_newton() | {"alpha": "0"})
 
 

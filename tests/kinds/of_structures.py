@@ -30,7 +30,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "theory.structures.one_row_error": {"p": [0.5, 0.5]},
     **{
         f"theory.structures.{name}": {"low": 0, "high": 1}
-        for name in ("bucket_of", "table_of", "table_lookup")
+        for name in ("bucket_of", "table_of", "table_lookup", "next_cells")
     },
     "constructions.structures.kd_layout": {"N": 7},
 }

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from fresh import TEMPLATE, called, environment
+from refusals import rejects
 
-from theory.checks import InputError
 from verify import claim
 from verify.cli import main as cli
 from verify.ledger import plugins
@@ -107,11 +107,11 @@ def test_a_ledger_that_cannot_be_read_is_left_out_with_one_line(change, theirs, 
 
 def test_a_line_is_named_also_at_the_end_and_of_odd_names(theirs, capsys):
     file = theirs('x = """\n\n\n')
-    with pytest.raises(InputError, match=r"^it, line 3: Unterminated string"):
+    with rejects("it", "line 3"):
         plugins.refuse(Path("it"), file.read_text(), lambda name, entry: "")
     text = '["axb"]\n["a.b"]\n["a("]\n'
     for line, odd in ((2, "a.b"), (3, "a(")):
-        with pytest.raises(InputError, match=f"^it, line {line}: wrong$"):
+        with rejects("it", f"line {line}", "wrong"):
             plugins.refuse(Path("it"), text, lambda name, entry: "wrong" * (name == odd))  # noqa: B023
     file.write_bytes(b"\xff")
     assert cli.main(["list", "stock"]) == 0

@@ -9,8 +9,8 @@ import pytest
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.memory import hopfield_capacity
-from verify.memory.chances import covers, mostly
 from verify.memory.hopfield import hopfield
+from verify.memory.probabilities import covers, mostly
 from verify.selftest.tensor_mutations import FAULTS
 
 SMALL = {"d": 24, "samples": 4}

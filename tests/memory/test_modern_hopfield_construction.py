@@ -12,7 +12,7 @@ from refusals import rejects
 from constructions.memory.modern_hopfield import hopfield_attention, modern_hopfield_update
 from theory import machine
 from theory.memory.modern_hopfield import modern_hopfield_step
-from verify.memory.updates import rounding_bound
+from theory.memory.retrieval_bounds import rounding_bound
 
 patterns = np.random.default_rng(0).standard_normal((5, 3))
 sizes = {"N": st.integers(1, 6), "d": st.integers(1, 4), "seed": st.integers(0, 999)}

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions.memory.sphere_dynamics import sphere_dynamics
-from theory.memory.sphere import sphere_flow, sphere_velocity
-from verify.memory.sphere_dynamics import step_rounding
+from theory.memory.sphere import sphere_flow, sphere_velocity, step_rounding, uniform_tokens
 
 
 def uniform(seed, *shape):
-    X = np.random.default_rng(seed).standard_normal(shape)
-    return X / np.linalg.norm(X, axis=-1, keepdims=True)
+    return uniform_tokens(np.random.default_rng(seed), *shape)
 
 
 def step(x, beta, h):
@@ -43,7 +41,7 @@ def test_layers_are_the_formula(n, d, beta, seed):
     assert torch.equal(states[0], torch.as_tensor(X))
     for before, after in pairwise(H.numpy() for H in states):
         for x, found in zip(before, after, strict=True):
-            assert abs(found - step(x, beta, 0.25)).max() <= 2 * step_rounding(n, d, beta)
+            assert abs(found - step(x, beta, 0.25)).max() <= 2 * step_rounding(n, d, beta, 0.25)
 
 
 @settings(max_examples=15)
@@ -60,7 +58,7 @@ def test_a_layer_is_an_euler_step_up_to_the_proved_error(h, beta, seed):
     bound = h * h * (abs(s) * length / (1 + h * s) + length**2 / (2 * (1 + h * s) ** 2))
     layer = sphere_dynamics(3, beta, h, 1)(X).numpy()
     off = np.linalg.norm(layer - (X + h * v), axis=-1)
-    assert (off <= bound + 4 * step_rounding(5, 3, beta)).all()
+    assert (off <= bound + 4 * step_rounding(5, 3, beta, 0.25)).all()
 
 
 def test_depth_is_time_and_the_error_falls_with_the_step():

@@ -22,7 +22,7 @@ from theory.memory.dense import (
     sign_of_exponential_sum,
 )
 from theory.memory.hopfield import asynchronous_update, hebb, synchronous_update
-from theory.memory.patterns import flipped, random_patterns
+from theory.memory.patterns import flipped, random_patterns, with_overlaps
 from verify.domains import Ball
 
 degrees = st.sampled_from([2, 3, 4, 5, 17, 40, 61, 200])
@@ -87,15 +87,6 @@ def test_updates_end_in_stable_states(degree):
     again = dense_update(xi, found.states, degree, rng)
     assert (again.flips == 0).all()
     assert (again.sweeps == 1).all()
-
-
-def with_overlaps(signs, d, rng):
-    """Patterns whose first bit and whose sum of the other d − 1 bits are given; the state is 1."""
-    rows = []
-    for bit, total in signs:
-        rest = np.where(np.arange(d - 1) < (d - 1 + total) // 2, 1, -1)
-        rows.append([bit, *rng.permutation(rest)])
-    return np.array(rows)
 
 
 @pytest.mark.parametrize("degree", [20, 21, 60, 61])

@@ -27,11 +27,11 @@ from theory.memory.retrieval_bounds import (
     failure_bound,
     gap_error_bound,
     retrieval_error_bound,
+    rounding_bound,
     stored_patterns_bound,
     union_bound_patterns,
     update_rounding,
 )
-from verify.memory.updates import rounding_bound
 
 EPS = 2.0**-53
 betas = st.sampled_from([1e-6, 0.02, 1.0, 7.5, 300.0, 1e6])

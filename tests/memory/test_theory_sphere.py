@@ -20,24 +20,24 @@ from theory.memory.hemisphere import (
 )
 from theory.memory.orthogonal_start import escape_time, gap_rate, orthogonal_gap, orthogonal_start
 from theory.memory.sphere import (
+    KINDS,
     mean_length,
     n_clusters,
     smallest_inner_product,
     sphere_energy,
     sphere_flow,
     sphere_velocity,
+    uniform_tokens,
 )
 
 EPS = 2.0**-53
-KINDS = ("SA", "USA")
 PAIR = np.eye(2)
 kinds = pytest.mark.parametrize("kind", KINDS)
 drawn = {"n": st.integers(1, 6), "d": st.integers(1, 4), "seed": st.integers(0, 999)}
 
 
 def uniform(seed, *shape):
-    X = np.random.default_rng(seed).standard_normal(shape)
-    return X / np.linalg.norm(X, axis=-1, keepdims=True)
+    return uniform_tokens(np.random.default_rng(seed), *shape)
 
 
 def by_definition(X, beta, kind, B):

@@ -13,7 +13,7 @@ from constructions.tokens import binary_codes
 from theory.retrieval import DEFAULT, Lexicon, answer, read
 from verify.claim import Run
 from verify.evidence.gaps import gap_finding
-from verify.evidence.registers import register_difference
+from verify.evidence.registers import register_differences
 from verify.finding import Verdict
 from verify.retrieval.facts import facts, head_states
 
@@ -132,7 +132,7 @@ def test_registers_hold_the_lines_of_the_proof_in_any_sequence_of_words():
     often = [*DEFAULT.tokens("is a the of 's . ? What"), *map(WORDS.get, RELATIONS + NAMES)]
     tokens = np.random.default_rng(0).choice(often, (100, LONGEST))
     statement = facts(Run())
-    assert register_difference(statement, MODEL, tokens) is None
+    assert not [*register_differences(statement, MODEL, tokens)]
     held = statement.holds(MODEL, tokens)
     assert all(register.any() for register in held.values())
     assert {stage.register for stage in MODEL.stages} == {*held}
@@ -143,7 +143,7 @@ def test_a_wrong_register_is_noticed(register):
     faulty = copy.deepcopy(MODEL)
     (stage,) = [stage for stage in faulty.stages if stage.register == register]
     faulty.blocks[stage.after - 1].attn.W_O[:, :, faulty.stream[register]] *= 2
-    wrong = register_difference(facts(Run()), faulty, np.array([DEFAULT.tokens(TALK)]))
+    wrong, *_ = register_differences(facts(Run()), faulty, np.array([DEFAULT.tokens(TALK)]))
     assert all(word in wrong for word in (f"layer {stage.after}", f"register {register}", TALK))
 
 

@@ -253,14 +253,14 @@ def test_the_formats_store_so_many_bits():
 @pytest.mark.parametrize(("value", "limit"), [(65519, 65504), (-65519, -65504), (0, 0)])
 def test_the_largest_float16(value, limit):
     assert rounded("float16", value) == limit
-    with pytest.raises(ValueError, match="too large for 5 bits of exponent: choose a format"):
+    with rejects("65520", "5"):
         rounded("float16", 65520)
 
 
 def test_a_ball_across_a_boundary_is_not_rounded():
     split = split_of(layer(0), [0, 1], {0}, "bfloat16")
     assert split._rounded(arb("3 +/- 0.0001")) == 3
-    with pytest.raises(ValueError, match="do not tell which of two neighbours"):
+    with rejects():
         split._rounded(arb("3.0078125 +/- 0.0001"))
 
 
@@ -381,7 +381,7 @@ def test_bad_input(call, name):
 def test_a_model_without_attention_is_refused():
     model = layer(0)
     model.blocks[0].attn = None
-    with pytest.raises(ValueError, match="has 0 layers of attention"):
+    with rejects("0"):
         Split(model, 4, (1,), 2)
 
 

@@ -16,11 +16,11 @@ from constructions.retrieval import (
 )
 from constructions.trained import load
 from theory.retrieval import composition_by_definition, induction_by_definition
+from theory.retrieval.communication import composition_game, index_game
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.retrieval import one_layer as module
 from verify.retrieval.collisions import collision
-from verify.retrieval.games import composition_game, index_game
 from verify.retrieval.messages import Split
 from verify.retrieval.one_layer import (
     _mistakes,
@@ -62,7 +62,7 @@ def test_index_is_induction():
             assert [prompt[j] for j in game.alice] == list(held)
             assert game.required(prompt) == induction_by_definition(prompt)[-1] == held[place]
     assert game.written(game.ask([0, 1, 1, 0], 1)) == "b0a1b1b0a"
-    assert game.shown(game.ask([0, 1, 1, 0], 1)) == "bit 1 of 0x6"
+    assert game.asked(game.ask([0, 1, 1, 0], 1)) == "bit 1 of 0x6"
 
 
 def test_composition_prompts():
@@ -78,11 +78,11 @@ def test_composition_prompts():
 
 @pytest.mark.parametrize("bits", [1, 48, 96])
 def test_the_size_from_which_a_bound_says_something(bits):
-    n = int(index_game(5).bites(bits).removeprefix("n = "))
+    n = int(index_game(5).enough(bits).removeprefix("n = "))
     assert n % 2 == 1
     assert index_game(n).known > bits >= index_game(n - 2).known
     rng = np.random.default_rng(0)
-    s = int(composition_game(rng, 4).bites(bits).removeprefix("s = "))
+    s = int(composition_game(rng, 4).enough(bits).removeprefix("s = "))
     smaller = 0 if s == 2 else composition_game(rng, s - 1).known
     assert composition_game(rng, s).known > bits >= smaller
 

@@ -9,7 +9,7 @@ from constructions import composition, fact_lookup, hop, in_context_ngram, induc
 from theory.retrieval import Lexicon, hop_positions
 from theory.retrieval import words as fact_words
 from verify.evidence.picture import save
-from verify.retrieval import pictures
+from verify.retrieval import hop_picture, pictures
 from verify.retrieval.snapshots import pointed_to, snapshots
 from verify.retrieval.words import word_tokens
 
@@ -51,14 +51,14 @@ def test_attention_to_the_examples_only(tmp_path):
 
 def test_hops(tmp_path):
     _, tokens, words = prompt("induction")
-    save(tmp_path / "hops.png", pictures.draw_hops, hop(5, 5, 24), tokens, words)
+    save(tmp_path / "hops.png", hop_picture.draw, hop(5, 5, 24), tokens, words)
     seen(tmp_path / "hops.png")
 
 
 def test_the_pointers_drawn_are_powers_of_find():
     tokens = np.random.default_rng(0).integers(3, size=30)
     model = hop(7, 3, 40)
-    assert pictures.hops_answered(model) == [0, 1, 3, 7]
+    assert hop_picture.hops_answered(model) == [0, 1, 3, 7]
     for number, snapshot in enumerate(snapshots(model, tokens)):
         pointers = pointed_to(model, snapshot.after[:, model.stream["pointer"]])
         power = 2 ** min(number, 2)
@@ -71,7 +71,7 @@ def test_long_words_are_shortened():
     assert names == ["BOS", "a" * 13 + "…"]
 
 
-@pytest.mark.parametrize("draw", [pictures.draw, pictures.draw_hops])
+@pytest.mark.parametrize("draw", [pictures.draw, hop_picture.draw])
 def test_too_long_prompts_are_refused(draw):
     model = hop(2, 1, 50)
     with rejects("41 tokens"):
@@ -81,4 +81,4 @@ def test_too_long_prompts_are_refused(draw):
 
 def test_hops_need_pointers():
     with rejects("pointer"):
-        pictures.draw_hops(*prompt("induction"))
+        hop_picture.draw(*prompt("induction"))

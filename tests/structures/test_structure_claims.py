@@ -8,7 +8,7 @@ import pytest
 from verify.claim import Run
 from verify.evidence.statistics import Mean
 from verify.finding import Verdict
-from verify.structures.by_lookup import ahead, below, beside
+from verify.structures.accuracies import ahead, below, beside
 from verify.structures.search import drawn, published
 
 

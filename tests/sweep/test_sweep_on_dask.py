@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from readme import ROOT, fences
+from refusals import rejects
 
 from verify.sweep.workers import on_dask
 
@@ -230,5 +231,5 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
 
 def test_without_dask_one_line_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match=r"not installed: pip install 'weightwright\[sweep\]'"):
+    with rejects("weightwright[sweep]"):
         on_dask(None, None)

@@ -483,7 +483,7 @@ def test_weights_that_are_no_numbers_are_not_saved(whole, tmp_path, monkeypatch)
             weights.grad.fill_(float("nan"))
 
     monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", broken)
-    with pytest.raises(Diverged, match=rf"\b{2 * AT_ONCE}\b"):
+    with rejects(str(2 * AT_ONCE), error=Diverged):
         train(TINY, tmp_path, save_every=0)
     monkeypatch.undo()
     assert weights(train(TINY, tmp_path)) == weights(whole / "model.safetensors")
@@ -520,7 +520,7 @@ def test_it_learns(kind, tmp_path):
 
 def test_a_loss_that_is_no_number_stops(tmp_path):
     wild = replace(LINEAR, learning_rate=1e8, warmup=0, final_rate=1.0, clip=1e12)
-    with pytest.raises(Diverged, match=r"\b(nan|inf)\b"):
+    with rejects(error=Diverged):
         train(wild, tmp_path, save_every=0)
     assert not (tmp_path / "model.safetensors").exists()
 
@@ -536,7 +536,7 @@ def test_the_last_good_state_is_kept(whole, tmp_path, monkeypatch):
 
     broken.calls = 0
     monkeypatch.setattr(Regression, "loss", broken)
-    with pytest.raises(Diverged, match=rf"\b{2 * AT_ONCE + 6}\b"):
+    with rejects(str(2 * AT_ONCE + 6), error=Diverged):
         train(TINY, tmp_path, save_every=0)
     monkeypatch.setattr(Regression, "loss", sound)
     seen = []

@@ -5,6 +5,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 from plain import Plain
+from refusals import rejects
 
 from constructions.assembly import Head, attention, block, embed, mlp, rows, signed_pair, unembed
 from constructions.blocks import Embed
@@ -98,10 +99,10 @@ def test_rows_are_what_readings_read_back():
 
 
 def test_rows_of_unknown_registers_or_other_widths_are_refused():
-    with pytest.raises(ValueError, match="no register 'v'"):
+    with rejects("v"):
         rows(STREAM, v=np.zeros(3))
     for values in (np.zeros(3), np.zeros((3, 1)), np.zeros((3, 3))):
-        with pytest.raises(ValueError, match="size"):
+        with rejects(error=ValueError):
             rows(STREAM, x=values)
 
 
@@ -150,21 +151,21 @@ def test_absent_parts_leave_no_weights():
     ids=str,
 )
 def test_heads_whose_widths_do_not_fit_are_refused(head):
-    with pytest.raises(ValueError, match="as wide as"):
+    with rejects():
         block(STREAM, [head])
 
 
 def test_a_head_that_carries_a_constant_is_refused():
-    with pytest.raises(ValueError, match="cannot carry a constant; give it a register"):
+    with rejects("register"):
         block(STREAM, [Head(X, X, Y + one, "s")])
 
 
 def test_unknown_registers_are_refused():
-    with pytest.raises(ValueError, match="no register 'v'"):
+    with rejects("v"):
         block(STREAM, [Head(X, X, X, "v")])
-    with pytest.raises(ValueError, match="no register 'v'"):
+    with rejects("v"):
         block(STREAM, words=[Move(one, "v")])
-    with pytest.raises(ValueError, match="no register 'v'"):
+    with rejects("v"):
         embed(STREAM, a={"v": 1.0})
 
 
@@ -266,29 +267,21 @@ def test_tables_look_up_codes(V, width, seed):
 
 
 @pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        (np.array([[1.0, 0], [1, 0]]), "told apart"),
-        (np.array([[1.0, 0], [2, 0]]), "told apart"),
-        (np.array([[0.5, 0], [0, 1]]), "whole numbers"),
-        (np.array([[0.0, 0], [0, 1]]), "whole numbers"),
-        (np.eye(3), "3 keys and 2 entries"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    "keys", [[[1, 0], [1, 0]], [[1, 0], [2, 0]], [[0.5, 0], [0, 1]], [[0, 0], [0, 1]], np.eye(3)]
 )
-def test_keys_that_are_not_told_apart_are_refused(keys, words):
-    with pytest.raises(ValueError, match=words):
-        Table(X, keys, np.ones((2, 1)), "s")
+def test_keys_that_are_not_told_apart_are_refused(keys):
+    with rejects("keys"):
+        Table(X, np.array(keys, dtype=float), np.ones((2, 1)), "s")
 
 
 @pytest.mark.parametrize("margin", [0.0, -1.0, 0.3, 3.0])
 def test_margins_that_are_no_powers_of_two_are_refused(margin):
-    with pytest.raises(ValueError, match=r"margin of a step .* give a power of two"):
+    with rejects("margin"):
         Step(Y, 1.0, "s", margin)
 
 
 def test_an_empty_clip_is_refused():
-    with pytest.raises(ValueError, match="between 1 and 1: give low < high"):
+    with rejects("low", "high"):
         Clip(Y, 1.0, 1.0, "s")
 
 
@@ -304,7 +297,7 @@ def test_an_empty_clip_is_refused():
     ids=str,
 )
 def test_words_whose_widths_do_not_fit_are_refused(word):
-    with pytest.raises(ValueError, match=r"must be as many|cannot fill"):
+    with rejects():
         mlp(STREAM, [word])
 
 

@@ -10,6 +10,7 @@ from exact import array, fractions
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import chebyshev, examples, gradient_descent, newton, online_gradient_descent
 
@@ -223,28 +224,28 @@ def test_the_name_keeps_every_digit_of_alpha():
 
 @every
 @pytest.mark.parametrize(
-    ("x", "y", "q", "message"),
+    ("x", "y", "q", "named"),
     [
-        (X[0], Y, Q[0], r"x has shape \(2,\) and y has shape \(5,\)"),
-        (X, Y[:4], Q[0], "y has 4 labels but x has 5 examples"),
-        (X[None], Y, Q[0], r"x has leading dimensions \(1,\) but y has \(\)"),
-        (X, Y, Q[0, :1], r"x_query has shape \(1,\) but the examples have dimension 2"),
-        (X[:, :1], Y, Q[0, :1], "x has 1 features but the model was built for d = 2"),
-        (X[:0], Y[:0], Q[0], "x has 0 examples of dimension 2"),
-        (X * np.nan, Y, Q[0], "x contains NaN"),
-        (X, Y * np.inf, Q[0], "y contains NaN"),
-        (X, Y, Q[0] * np.nan, "x_query contains NaN"),
-        (np.stack([X] * 2), np.stack([Y] * 2), Q, r"leading dimensions \(3,\) and x has \(2,\)"),
+        (X[0], Y, Q[0], "x"),
+        (X, Y[:4], Q[0], "y"),
+        (X[None], Y, Q[0], "y"),
+        (X, Y, Q[0, :1], "x_query"),
+        (X[:, :1], Y, Q[0, :1], "d"),
+        (X[:0], Y[:0], Q[0], "x"),
+        (X * np.nan, Y, Q[0], "x"),
+        (X, Y * np.inf, Q[0], "y"),
+        (X, Y, Q[0] * np.nan, "x_query"),
+        (np.stack([X] * 2), np.stack([Y] * 2), Q, "x_query"),
     ],
     ids=["x", "labels", "leading", "query", "d", "none", "x-nan", "y-inf", "q-nan", "broadcast"],
 )
-def test_inputs_that_do_not_fit_are_refused(name, x, y, q, message):
-    with pytest.raises(ValueError, match=message):
+def test_inputs_that_do_not_fit_are_refused(name, x, y, q, named):
+    with rejects(named):
         MODELS[name](x, y, q)
 
 
 def test_a_model_with_n_in_its_weights_refuses_other_prompts():
-    with pytest.raises(ValueError, match=r"x has 4 examples but the weights hold n = 5: pass 5"):
+    with rejects("x", "4", "5"):
         MODELS["paper"](X[:4], Y[:4], Q[0])
-    with pytest.raises(ValueError, match=r"x has 7 examples .* n = 6: pass at most 6"):
+    with rejects("x", "7", "6"):
         MODELS["online"](np.ones((7, 2)), np.ones(7), Q[0])

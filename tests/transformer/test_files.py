@@ -11,7 +11,6 @@ from refusals import rejects
 
 from constructions import files, induction_heads, load, newton, save, shortcut
 from constructions.interface import Interface
-from theory.checks import InputError
 from theory.computation import S3
 from verify.cli.main import main
 from verify.ledger.build import built
@@ -62,22 +61,22 @@ def test_every_bit_of_a_weight_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("part", "message"),
+    "part",
     [
-        (torch.zeros(2, dtype=torch.complex128), "complex"),
-        (torch.zeros(2, 2).to_sparse(), "that no file holds"),
-        (np.array([1.0], dtype=np.longdouble), "that no file holds"),
-        (np.array([1.0], dtype=">f8"), "that no file holds"),
+        torch.zeros(2, dtype=torch.complex128),
+        torch.zeros(2, 2).to_sparse(),
+        np.array([1.0], dtype=np.longdouble),
+        np.array([1.0], dtype=">f8"),
     ],
 )
-def test_tensors_that_no_file_holds_are_refused(tmp_path, part, message):
+def test_tensors_that_no_file_holds_are_refused(tmp_path, part):
     model = newton(1, 1, 0.25)
     model.extra = part
-    with pytest.raises(InputError, match=message):
+    with rejects("extra"):
         save(model, tmp_path / "model.safetensors")
     model = newton(1, 1, 0.25)
     model.register_buffer("held", torch.ones(1))
-    with pytest.raises(InputError, match="has a buffer 'held'"):
+    with rejects("held"):
         save(model, tmp_path / "model.safetensors")
     assert [*tmp_path.iterdir()] == []
 
@@ -115,16 +114,6 @@ def test_the_sidecar_can_be_read_by_people(tmp_path):
     assert stop == model.d_model > start
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [("model.pt", "call it ….safetensors"), ("no/model.safetensors", "there is no folder")],
-)
-def test_where_nothing_can_be_written(tmp_path, name, message):
-    with pytest.raises(InputError, match=message):
-        save(newton(1, 0, 1.0), tmp_path / name)
-    assert [*tmp_path.iterdir()] == []
-
-
 def changed(saved, change):
     """The sidecar after a change of its record; of its model, as if it had been saved so."""
     sidecar = saved.with_suffix(".json")
@@ -141,14 +130,14 @@ def test_a_model_that_was_changed_in_its_sidecar_is_refused(saved):
     text = sidecar.read_text()
     assert text.count('"linear"') > 0
     sidecar.write_text(text.replace('"linear"', '"softmax"'))
-    with pytest.raises(InputError, match="was changed"):
+    with rejects(sidecar.name):
         load(saved)
 
 
 def test_a_file_that_is_no_sidecar_is_not_written_over(tmp_path):
     certificate = tmp_path / "newton.json"
     certificate.write_text('{"claim": "newton", "certificates": []}')
-    with pytest.raises(InputError, match="name the model otherwise"):
+    with rejects(str(certificate)):
         save(newton(1, 0, 1.0), tmp_path / "newton.safetensors")
     assert [*tmp_path.iterdir()] == [certificate]
     assert "certificates" in certificate.read_text()
@@ -157,18 +146,21 @@ def test_a_file_that_is_no_sidecar_is_not_written_over(tmp_path):
 @pytest.mark.parametrize("taken", ["a.safetensors", "a.json"])
 def test_a_folder_in_the_way_is_named(tmp_path, taken):
     (tmp_path / taken).mkdir()
-    with pytest.raises(InputError, match="is no file: name another"):
+    with rejects(str(tmp_path / taken)):
         save(newton(1, 0, 1.0), tmp_path / "a.safetensors")
     assert [*tmp_path.iterdir()] == [tmp_path / taken]
 
 
 @pytest.mark.parametrize(
-    "name", [f"{'x' * 300}.safetensors", "/proc/x.safetensors", ".safetensors", "x\0.safetensors"]
+    "name",
+    [
+        *("model.pt", "no/model.safetensors", "/proc/x.safetensors", ".safetensors"),
+        *(f"{'x' * 300}.safetensors", "x\0.safetensors"),
+    ],
 )
-def test_what_no_file_can_be_called_gets_one_line(tmp_path, name):
-    with pytest.raises(InputError, match=r"cannot write|call it") as refusal:
+def test_where_nothing_can_be_written(tmp_path, name):
+    with rejects():
         save(newton(1, 0, 1.0), tmp_path / name)
-    assert "\n" not in str(refusal.value)
     assert [*tmp_path.iterdir()] == []
 
 
@@ -187,48 +179,41 @@ def test_what_is_no_model_no_path_or_no_statement_gets_one_line(tmp_path):
     assert [*tmp_path.iterdir()] == []
 
 
+CLASSES = (
+    "os:system",
+    "constructions:nothing",
+    "constructions.files:os",
+    "constructions.files:save",
+    3,
+)
 CHANGES = {
-    "has version 1": lambda record: record.update(weightwright=1),
-    "other weights": lambda record: record.update(sha256="0" * 64),
-    "is not the sidecar": lambda record: record.pop("model"),
-    "describes no model": lambda record: record.update(model={"tuple": [1]}),
-    "not of this project": lambda record: record["model"].update({"class": "os:system"}),
-    "there is no constructions:nothing": lambda record: record["model"].update(
-        {"class": "constructions:nothing"}
-    ),
-    "no class or function of that module": lambda record: record["model"].update(
-        {"class": "constructions.files:os"}
-    ),
-    "no class of such objects": lambda record: record["model"].update(
-        {"class": "constructions.files:save"}
-    ),
+    "version 1": lambda record: record.update(weightwright=1),
+    "model.safetensors": lambda record: record.update(sha256="0" * 64),
+    "sidecar": lambda record: record.pop("model"),
+    "model": lambda record: record.update(model={"tuple": [1]}),
+    **{str(of): lambda record, of=of: record["model"].update({"class": of}) for of in CLASSES},
     "KeyError": lambda record: record["model"]["fields"].update(name={"pickle": "x"}),
     "ZeroDivisionError": lambda record: record["model"]["fields"].update(name={"Fraction": "1/0"}),
-    "does not describe": lambda record: record["model"].update({"class": 3}),
 }
 
 
-@pytest.mark.parametrize("message", CHANGES)
-def test_what_was_changed_is_refused(saved, message):
-    changed(saved, CHANGES[message])
-    with pytest.raises(InputError, match=message):
+@pytest.mark.parametrize("named", CHANGES)
+def test_what_was_changed_is_refused(saved, named):
+    changed(saved, CHANGES[named])
+    with rejects("model.json", named):
         load(saved)
 
 
 def test_damaged_files_are_refused(saved):
-    with pytest.raises(InputError, match="there is no file"):
-        load(saved.with_name("other.safetensors"))
-    with pytest.raises(InputError, match=r"call it ….safetensors"):
-        load("model.pt")
+    for name in ("other.safetensors", "model.pt"):
+        with rejects(name):
+            load(saved.with_name(name))
     saved.write_bytes(saved.read_bytes()[:-1])
-    with pytest.raises(InputError, match="other weights"):
-        load(saved)
-    saved.with_suffix(".json").write_text("{")
-    with pytest.raises(InputError, match="is not the sidecar"):
-        load(saved)
-    saved.with_suffix(".json").unlink()
-    with pytest.raises(InputError, match="two files, weights and sidecar"):
-        load(saved)
+    sidecar = saved.with_suffix(".json")
+    for damage in (lambda: None, lambda: sidecar.write_text("{"), sidecar.unlink):
+        damage()
+        with rejects("model.json"):
+            load(saved)
 
 
 def test_parts_without_a_name_are_refused(tmp_path):
@@ -240,16 +225,11 @@ def test_parts_without_a_name_are_refused(tmp_path):
             raise NotImplementedError
 
     model = newton(1, 0, 1.0)
-    for part, message in (
-        (Local(), "interface is .*Local, which has no name"),
-        (np.array(["a"]), "interface is an array"),
-        (np.float64(1), "numpy:float64"),
-        (lambda: 1, "<lambda>, which has no name"),
-    ):
+    for part in (Local(), np.array(["a"]), np.float64(1), lambda: 1):
         model.__dict__.pop("interface", None)
         model._modules.pop("interface", None)
         model.interface = part
-        with pytest.raises(InputError, match=message):
+        with rejects("interface"):
             save(model, tmp_path / "model.safetensors")
     assert [*tmp_path.iterdir()] == []
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions.stream import CONSTANT, Map, Reading, Stream, Term, number, one
 
@@ -116,33 +117,33 @@ def test_numbers_print_as_a_theorem_would(value, text):
 
 
 def test_widths_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"cannot add x \(width 3\) and y \(width 1\)"):
+    with rejects("x", "3", "y", "1"):
         STREAM.read("x") + STREAM.read("y")
-    with pytest.raises(ValueError, match=r"'x' has width 1 but register 'x' .* has width 3"):
+    with rejects("x", "1", "3"):
         STREAM.matrix(Stream(x=1).read("x"))
 
 
 def test_maps_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"cannot map 'x' \(width 3\) by W \(2, 2\)"):
+    with rejects("x", "3", "W (2, 2)"):
         STREAM.read("x") @ Map(np.eye(2), "W")
-    with pytest.raises(ValueError, match="map a reading once"):
+    with rejects():
         STREAM.read("x") @ Map(np.eye(3), "W") @ Map(np.eye(3), "V")
-    with pytest.raises(ValueError, match=r"b has shape \(3,\): give a matrix"):
+    with rejects("b", "(3,)"):
         Map(np.ones(3), "b")
 
 
 def test_unknown_registers_are_refused():
     for call in (STREAM.read, STREAM.__getitem__, STREAM.placement):
-        with pytest.raises(ValueError, match="no register 'v': the stream has x, u, y"):
+        with rejects("v", "x, u, y"):
             call("v")
-    with pytest.raises(ValueError, match="no register 'v'"):
+    with rejects("v"):
         STREAM.matrix(Reading((Term("v", 1.0),), 1))
 
 
 def test_streams_without_room_are_refused():
-    with pytest.raises(ValueError, match=r"widths of at least 1, got \{\}"):
+    with rejects("{}"):
         Stream()
-    with pytest.raises(ValueError, match=r"got \{'x': 2, 'y': 0\}"):
+    with rejects("{'x': 2, 'y': 0}"):
         Stream(x=2, y=0)
-    with pytest.raises(ValueError, match="is the constant"):
+    with rejects(CONSTANT):
         Stream(**{CONSTANT: 1})

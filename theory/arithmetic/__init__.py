@@ -6,9 +6,12 @@ filters         removing coefficients as a projection of the stream; when it is 
 golden          exact numbers a + b√5
 comb            sums of cosines that tell the residues mod 10 apart
 adder           comb and bump: how little need be known of the size of a sum
+adder_balls     the same in balls
 residues        what needs products
 congruence      kinds of parameters: odd moduli, numbers of candidates
 modular_margin  the largest margin of modular addition, and who attains it
+modular_margin_balls  the margin of given neurons in balls
+neuron_means    the mean of a neuron, three times
 spectrum        peaks in the spectrum of embeddings of numbers
 probes          residues that are read off embeddings of numbers
 """

@@ -4,6 +4,7 @@ Patterns and states are rows. `…_by_definition` does what the formula says and
 
     patterns          patterns of ±1: random, flipped, mixed, compared
     hopfield          classical networks: Hebb's rule, energy, asynchronous and synchronous updates
+    small_networks    the same with all their states, and their cycles
     dense             dense associative memories of degree n, and the exponential one
     capacity          how many patterns they hold: the theorems' thresholds
     capacity_curve    the same, measured, with confidence intervals
@@ -11,6 +12,7 @@ Patterns and states are rows. `…_by_definition` does what the formula says and
     hopfield_balls    modern networks in balls: energy, slopes, fixed points
     retrieval_bounds  how well those retrieve and how many they store: the theorems
     sphere            self-attention as a flow of tokens on the sphere
+    sphere_balls      its velocity, an Euler step and the time to meet in balls
     orthogonal_start  tokens that start orthogonal: one number
     hemisphere        tokens in a hemisphere: Wendel's probability, and how fast they meet
     euclidean         self-attention as a flow in R^d

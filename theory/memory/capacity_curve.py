@@ -12,6 +12,7 @@ from scipy import special
 from theory import machine
 from theory.kinds import Count, OpenUnit, Reals, Seed, Steps, Within, checked
 from theory.memory.capacity import clopper_pearson, median_interval
+from theory.memory.dense import dense_preferred
 from theory.memory.hopfield import asynchronous_update, hebb, hebb_fields
 from theory.memory.kinds import Size
 from theory.memory.patterns import flipped, overlap, random_patterns
@@ -87,6 +88,15 @@ def capacity_curve(
         _measured(fixed / runs, [clopper_pearson(int(k), runs, level) for k in fixed]),
         _measured(np.median(recalled, axis=1), [median_interval(row, level) for row in recalled]),
     )
+
+
+def fixed_points(rng: np.random.Generator, N: int, d: int, degree: int, networks: int) -> int:
+    """In how many random networks of N patterns the first is a fixed point.
+
+    One pattern of each network, so that they are independent.
+    """
+    drawn = (random_patterns(N, d, rng) for _ in range(networks))
+    return sum(bool((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all()) for xi in drawn)
 
 
 def mean_interval(shares: np.ndarray, level: float) -> tuple[float, float]:

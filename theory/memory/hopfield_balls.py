@@ -69,6 +69,34 @@ class ModernNetwork:
         series = HALF * square - lse + arb(self.N).log() / self.beta + HALF * self.M**2
         return [series[i] for i in range(3)]
 
+    def leak(self, gap: arb) -> arb:
+        """2(N − 1)M·e^{−β·gap}, a bound on ‖f(ξ) − x_i‖ where scores are so far apart."""
+        return 2 * (self.N - 1) * self.M * (-self.beta * gap).exp()
+
+    def gap(self, xi: Vector, i: int) -> arb:
+        """⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩, the separation Δ_i at ξ = x_i."""
+        x, others = self.patterns[i], self.patterns[:i] + self.patterns[i + 1 :]
+        return min((inner(xi, minus(x, y)) for y in others), key=float)
+
+    def image(self, i: int, radius: arb) -> arb:
+        """A bound on ‖f(ξ) − x_i‖ = ‖Σ_{j≠i} p_j(x_j − x_i)‖ over the ball about x_i."""
+        x = self.patterns[i]
+        p = self.weights_on(x, radius)
+        return norm(mean(p, [minus(y, x) for y in self.patterns])).abs_upper()
+
+    def cluster_map(self, cluster: list[int], m: Vector, r: arb) -> arb:
+        """A bound on ‖f(ξ) − m‖ for ‖ξ − m‖ ≤ r, the g(r) of `retrieval_bounds.cluster_radius`."""
+        inside = [self.patterns[k] for k in cluster]
+        others = [x for j, x in enumerate(self.patterns) if j not in cluster]
+        spread = max((norm(minus(x, m)).abs_upper() for x in inside), key=float)
+        bound = self.beta * spread * spread * (norm(m) + r)
+        if others:
+            away = max((norm(minus(x, m)).abs_upper() for x in others), key=float)
+            gap = min((inner(m, minus(m, x)) for x in others), key=float)
+            share = arb(len(others)) / len(inside) * (-self.beta * (gap - r * away)).exp()
+            bound += (away + spread) * share
+        return bound
+
     def slope_on(self, centre: Vector, radius: arb) -> arb:
         """A bound on ‖Jacobian‖ at every point of a ball."""
         return spectral_bound(self.jacobian(self.weights_on(centre, radius)))
@@ -92,9 +120,35 @@ class ModernNetwork:
         return z
 
 
+def updated(patterns: np.ndarray, states: np.ndarray, beta: float, steps: int) -> list[Vector]:
+    """Each state (m, d) after so many updates: products of matrices, for many at once."""
+    X, xi = (arb_mat(exactly(points)) for points in (patterns, states))
+    for _ in range(steps):
+        scores = (xi * X.transpose()).tolist()
+        xi = arb_mat([softmax(row, arb(float(beta))) for row in scores]) * X
+    rows: list[Vector] = xi.tolist()
+    return rows
+
+
 def required_separation(N: int, beta: arb, square: arb) -> arb:
     """2/(βN) + ln(2(N − 1)NβM²)/β, with M² = `square`."""
     return (arb(2) / N + (2 * (N - 1) * N * beta * square).log()) / beta
+
+
+def expected_failures(N: int, d: int, beta: float, K: float) -> arb:
+    """The expected number of pairs of N random patterns that are too close."""
+    square = arb(K) ** 2 * (d - 1)
+    t = 1 - required_separation(N, arb(beta), square) / square
+    cap = (1 - t * t).beta_lower(arb(d - 1) / 2, arb(1) / 2, regularized=1) / 2
+    return N * (N - 1) / arb(2) * (cap if t >= 0 else 1 - cap)
+
+
+def storage_constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb]:
+    """c and √p·c^{(d−1)/4} of [Ramsauer2021, Theorem 3]."""
+    a = (1 + (2 * arb(beta) * arb(K) ** 2 * arb(p) * (d - 1)).log()) * 2 / (d - 1)
+    b = 2 * arb(K) ** 2 * arb(beta) / 5
+    c = b / (a + b.log()).exp().lambertw()
+    return c, arb(p).sqrt() * (c.log() * (d - 1) / 4).exp()
 
 
 def spectral_bound(J: list[Vector]) -> arb:

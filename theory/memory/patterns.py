@@ -62,6 +62,15 @@ def mixture(patterns: Patterns) -> np.ndarray:
     return np.sign(patterns.sum(axis=0))
 
 
+def with_overlaps(signs: list[tuple[int, int]], d: int, rng: np.random.Generator) -> np.ndarray:
+    """A pattern for each (bit, total): its first bit, and what its other d − 1 add up to."""
+    rows = []
+    for bit, total in signs:
+        rest = np.where(np.arange(d - 1) < (d - 1 + total) // 2, 1, -1)
+        rows.append([bit, *rng.permutation(rest)])
+    return np.array(rows)
+
+
 def inner_products(s: np.ndarray, xi: np.ndarray) -> np.ndarray:
     """⟨s, ξ^μ⟩ (…, N) of signs s (…, d) and xi (N, d), int64."""
     kind = exact_format(xi.shape[1])

@@ -25,7 +25,7 @@ from theory.kinds import (
     checked,
 )
 from theory.memory.kinds import Digits, Numeric, PatternVectors, Size, SizeFrom2
-from theory.memory.modern_hopfield import required_separation, squares_fit
+from theory.memory.modern_hopfield import required_separation, separation, squares_fit
 
 Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
 """Indices of patterns, shape (m,)."""
@@ -92,6 +92,29 @@ def update_rounding(
     return float(M * min(local, 2 * (1 + gamma(2 * N + 9))))
 
 
+def longest(rows: np.ndarray) -> float:
+    """max‖x_j‖."""
+    return float(np.linalg.norm(rows, axis=1).max(initial=0.0))
+
+
+def rounding_bound(
+    patterns: np.ndarray, beta: float, steps: int, size: float, eps: float = 2.0**-52
+) -> float:
+    """How far floats of spacing `eps` at 1 can be from `steps` updates of a state, ‖ξ‖ ≤ size.
+
+    Each update is off by `update_rounding`, and what comes before it is multiplied by the slope of
+    f, at most βR², R = max‖x_j − x̄‖.  The result is off by at most 2M in any case; but a bound
+    above half of M says nothing, is infinite here, and leaves a finding undecided.
+    """
+    (N, d), M = patterns.shape, longest(patterns)
+    slope, error = beta * longest(patterns - patterns.mean(0)) ** 2, 0.0
+    for _ in range(steps):
+        local = update_rounding(N, d, beta, M, size, eps)
+        error = min(local + slope * error, 2 * M + local)
+        size = M + error
+    return error if error <= M / 2 else np.inf
+
+
 @checked
 def contraction_bound(
     N: Size,
@@ -136,7 +159,7 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
         raise InputError(f"cluster is {cluster.tolist()}: give different indices")
     inside, outside = patterns[cluster], np.delete(patterns, cluster, axis=0)
     m = inside.mean(axis=0)
-    spread, away = _farthest(inside, m), _farthest(outside, m)
+    spread, away = longest(inside - m), longest(outside - m)
     gap = float(((m - outside) @ m).min()) if len(outside) else np.inf
     slope, share = beta * spread**2, len(outside) / len(inside)
     r = 0.0
@@ -152,8 +175,17 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
     return float("inf")
 
 
-def _farthest(X: np.ndarray, m: np.ndarray) -> float:
-    return float(np.linalg.norm(X - m, axis=1).max(initial=0.0))
+def least_beta(X: np.ndarray, i: int) -> float:
+    """The least β from which on Δ_i is at least the required separation (which then falls)."""
+    N, M, delta = len(X), float(np.linalg.norm(X, axis=1).max()), float(separation(X)[i])
+    low = np.e / (2 * (N - 1) * N * M**2)
+    high = low
+    while required_separation(N, high, M) > delta:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if required_separation(N, middle, M) <= delta else (middle, high)
+    return high * (1 + 2.0**-40)
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,12 @@ from theory.kinds import Finite, NonNegative, Within, checked
 from theory.memory.kinds import ScoreMatrix, Times, UnitTokens
 
 Kind = Literal["SA", "USA"]
+KINDS: tuple[Kind, ...] = ("SA", "USA")
 
 LARGEST_EXPONENT = 709.0  # e^709 is a float64, e^710 is not
 MOST_WORK = 1e6  # rate × time of a flow: an explicit step covers a few units, so minutes at most
 TOLERANCE = 1e-12  # of a step of the integration, relative to the tokens' length
+INTEGRATION = 1e-9  # allowed for the error of a whole integration
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,12 @@ class SphereFlow:
     times: np.ndarray
     tokens: np.ndarray
     drift: float
+
+
+def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Uniform points of the unit sphere, (…, n, d)."""
+    X = rng.standard_normal(shape)
+    return X / np.linalg.norm(X, axis=-1, keepdims=True)
 
 
 @checked
@@ -133,6 +141,19 @@ def n_clusters(
         linked = linked @ linked
     # The first token of each cluster is linked to none before it.
     return np.asarray((~np.tril(linked, -1).any(axis=-1)).sum(axis=-1))
+
+
+def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
+    """A bound on the rounding errors in float64, entry by entry, of one projected Euler step of n
+    tokens in R^d, normalise(x + h·softmax(β⟨x, x⟩)x).
+
+    Scores have absolute error (d + 4)·eps, and their differences are multiplied by β: together with
+    exp, the sum of n weights and the division, relative errors of 2β(d + 4) + n + 6 eps for each
+    A_ij; n + d + 4 more for the sum of n tokens and the addition.  What is divided by is at least
+    1 − h, and its own error is at most as large, with d + 4 more.
+    """
+    step = 2 * beta * (d + 4) + n + 6 + n + d + 4
+    return 2 * 2.0**-53 * (step + d + 4) / (1 - step_size)
 
 
 def integrate(

@@ -13,6 +13,8 @@ what the formula says and no more.
     facts              facts and questions in English
     sequences          sequences to try all this on: random, Markov, adversarial, all
     depth              layers and sizes that the theorems state
+    communication      induction and composition as games of two players
+    collisions         choices with equal messages
 """
 
 from theory.retrieval.attention_patterns import (

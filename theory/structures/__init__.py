@@ -5,6 +5,7 @@ lookup                 strategies, and their accuracy by lookup
 binary_search          the middle of the bracket
 interpolation_search   where the query would stand if points were evenly spaced
 greedy_bayes           the likeliest cell of the bracket
+next_cells             where the first two would look after what another has seen
 comparisons            what <, = and > can find
 branches               what values reveal beside their order
 clouds                 points in d dimensions, and their nearest neighbour
@@ -60,6 +61,7 @@ from theory.structures.hashing import (
 from theory.structures.interpolation_search import interpolated, interpolation_search
 from theory.structures.kd_tree import in_order, kd_order, kd_search
 from theory.structures.lookup import Strategy, accuracy_by_lookup, found, looked_at
+from theory.structures.next_cells import next_cells
 from theory.structures.one_cell import cell_bits, packed, unpacked
 from theory.structures.points import hard_points, nearest, uniform_points
 from theory.structures.rows import band_order, found_at_once, row_order
@@ -71,9 +73,11 @@ from theory.structures.sketches import (
     count_min,
     count_sketch,
     counts_of,
+    mean_errors,
     one_row_error,
     random_hashes,
     zipf,
+    zipf_streams,
 )
 from theory.structures.treap import found_by_depth, most_by_weight, treap_depths, treap_found
 
@@ -114,6 +118,7 @@ __all__ = [
     "kd_search",
     "likeliest",
     "looked_at",
+    "mean_errors",
     "most_by_branches",
     "most_by_roots",
     "most_by_weight",
@@ -121,6 +126,7 @@ __all__ = [
     "nearest",
     "nearest_chances",
     "nearest_in_cloud",
+    "next_cells",
     "normal_directions",
     "one_bit",
     "one_row_error",
@@ -142,4 +148,5 @@ __all__ = [
     "uniform_points",
     "unpacked",
     "zipf",
+    "zipf_streams",
 ]

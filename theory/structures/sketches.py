@@ -67,6 +67,17 @@ def zipf(V: Listed, exponent: NonNegative) -> np.ndarray:
 
 
 @checked
+def zipf_streams(
+    sets: Size, V: Listed, n: Size, exponent: NonNegative, rng: Seed
+) -> tuple[np.ndarray, np.ndarray]:
+    """Zipf's law in a random order of the items for each of the sets, (sets, V), and n items of it,
+    (sets, n).  Raises ValueError for what no memory holds."""
+    _fits(sets * n * V)
+    law = rng.permuted(np.tile(zipf(V, exponent), (sets, 1)), axis=-1)
+    return law, (rng.uniform(size=(sets, n, 1)) > law.cumsum(1)[:, None, :-1]).sum(-1)
+
+
+@checked
 def random_hashes(sets: Size, d: Size, V: Size, w: Listed, rng: Seed) -> np.ndarray:
     """d independent cells of each item, (sets, d, V).  Raises ValueError for what no memory
     holds."""
@@ -173,6 +184,16 @@ def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray
     share = total.cumsum(1)
     median = (2 * share >= share[:, -1:]).argmax(1)
     return np.where(share[:, -1] > 0, median, np.arange(len(median)))
+
+
+@checked
+def mean_errors(
+    weights: Annotated[Any, Reals("... V", Within(least=0))],
+    counts: Counts,
+    estimates: Annotated[Any, Reals("... V")],
+) -> np.ndarray:
+    """Σ_i p_i·|estimate_i − c_i|, the mean error of a query of the law p (…, V), (…,)."""
+    return np.asarray((weights * abs(estimates - counts)).sum(-1))
 
 
 def _added(values: np.ndarray, h: np.ndarray, w: int) -> np.ndarray:

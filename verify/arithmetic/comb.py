@@ -11,11 +11,12 @@ import numpy as np
 from flint import arb, fmpq
 
 from theory.arithmetic.adder import largest_alpha
-from theory.arithmetic.comb import ZHOU, comb, comb_gap, halvings, period
+from theory.arithmetic.adder_balls import alpha_limit, logits
+from theory.arithmetic.comb import ZHOU, comb_gap, halvings, period
+from theory.arithmetic.comb import comb as C
 from theory.arithmetic.congruence import number_of_candidates
 from theory.arithmetic.golden import Golden, cosine
 from theory.arithmetic.residues import demands
-from verify.arithmetic.limits import alpha_limit, logits
 from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below
@@ -37,7 +38,7 @@ MODULI = 24
 
 
 @claim(source="[Zhou2024]; proved in theory/arithmetic/", faults_seen=[{}])
-def comb_claim(
+def comb(
     run: Run, *, p: Annotated[int, option("answers, a multiple of 10", min=20)] = 530
 ) -> Iterator[Finding]:
     """Periods 2, 2.5, 5 and 10 tell the residues mod 10 apart, and are what halving makes of 2, 10.
@@ -75,12 +76,12 @@ def cosines() -> Finding:
 def table() -> Iterator[Finding]:
     """Values and gaps; which sets of periods are closed under √5 → −√5: rational logits."""
     for F, wanted in TABLE.items():
-        found = [*(comb(F, d) for d in range(6)), comb_gap(F)]
+        found = [*(C(F, d) for d in range(6)), comb_gap(F)]
         stated = [Golden(Fraction(a, 4), Fraction(b, 4)) for a, b in wanted]
         differs = [
             f"{got}, stated {said}" for got, said in zip(found, stated, strict=True) if got != said
         ]
-        folded = all(comb(F, d) == comb(F, -d) == comb(F, d + 10) for d in range(10))
+        folded = all(C(F, d) == C(F, -d) == C(F, d + 10) for d in range(10))
         yield equal(
             f"table/{named(F)}",
             f"comb of periods {named(F)} at d = 0 … 5",
@@ -105,7 +106,7 @@ def table() -> Iterator[Finding]:
 
 def rational(F: Iterable[int]) -> bool:
     """Whether all values are."""
-    values = [comb(F, d) for d in range(10)]
+    values = [C(F, d) for d in range(10)]
     return all(value == value.conjugate for value in values)
 
 
@@ -182,7 +183,7 @@ def limits(p: int) -> Finding:
 
 def binds() -> Finding:
     """The steps of the proof that d = 5 binds, in Q(√5); see `theory/arithmetic/adder.py`."""
-    above = {d: comb(ZHOU, 0) - comb(ZHOU, d) for d in range(1, 10)}
+    above = {d: C(ZHOU, 0) - C(ZHOU, d) for d in range(1, 10)}
     four = Golden(Fraction(4))
     wrong = [d for d in (1, 3, 4) if not above[d] > four]
     wrong += [2] * (not above[2] > Fraction(16, 25) * four) + [5] * (above[5] != four)

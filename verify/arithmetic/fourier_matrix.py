@@ -8,7 +8,8 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.arithmetic.fourier import bin_of, fourier_bins, fourier_matrix
+from theory.arithmetic.fourier import bin_of, fourier_bins
+from theory.arithmetic.fourier import fourier_matrix as transform
 from theory.arithmetic.printed_matrix import (
     printed_gram,
     printed_matrix,
@@ -27,7 +28,7 @@ MOST = 2001  # of p, whose exact ranks take seconds
 
 
 @claim(source="[Zhou2024]; proved in theory/arithmetic/printed_matrix.py", faults_seen=[{"p": 21}])
-def fourier_matrix_claim(
+def fourier_matrix(
     run: Run, *, p: Annotated[int, option("an odd number of answers", min=3)] = PRINTED
 ) -> Iterator[Finding]:
     """A Fourier matrix of p rows that all have period p − 1 is no basis; the real transform is one.
@@ -46,7 +47,7 @@ def fourier_matrix_claim(
 
 def orthonormal(p: int) -> Finding:
     """Q Qᵀ = I up to rounding, and periods 2, 2.5, 5, 10 are bins, with all of such a cosine."""
-    Q, bins = fourier_matrix(p), fourier_bins(p)
+    Q, bins = transform(p), fourier_bins(p)
     off = [float(abs(Q @ Q.T - np.eye(p)).max())]
     for T in PERIODS.values():
         wave = np.cos(2 * np.pi * (np.arange(p) * T.denominator % T.numerator) / T.numerator)

@@ -18,9 +18,17 @@ from theory.arithmetic.modular_margin import (
     mean_over_cubes,
     modular_neurons,
 )
+from theory.arithmetic.modular_margin_balls import square_root
+from theory.arithmetic.neuron_means import (
+    by_definition,
+    by_frequencies,
+    by_sums,
+    field_with_root,
+    transform,
+)
 from theory.checks import InputError
 from verify.arithmetic.pairs import Enumerated, enumerated
-from verify.arithmetic.quadratic import margin_of_tensors, no_network, square_root
+from verify.arithmetic.quadratic import margin_of_tensors, no_network
 from verify.claim import Run, claim, option
 from verify.domains import Ball, outputs, random_prime
 from verify.evidence.enclosure import BITS, all_hold, below, interval
@@ -106,55 +114,20 @@ def mean_differs(run: Run, p: int, prime: int) -> str:
     """Where the mean by definition is not (1), mod a prime, at random points; "" if it is."""
     for _ in range(POINTS):
         u, v, w = ([int(x) for x in run.rng.integers(0, prime, p)] for _ in range(3))
-        total = 0
-        for a in range(p):
-            for b in range(p):
-                square, right = (u[a] + v[b]) ** 2, (a + b) % p
-                total += sum((w[right] - w[c]) * square for c in range(p) if c != right)
-        # Both are p²(p − 1) times the mean: no division is left.
-        if (total - 2 * by_sums(u, v, w)) % prime:
+        if (by_definition(u, v, w) - 2 * by_sums(u, v, w)) % prime:
             return f"p = {p}: not at u = {u}, v = {v}, w = {w} mod {prime}"
     return ""
 
 
 def fourier_differs(run: Run, p: int) -> str:
     """Where (1) is not (2), in a prime field that has p-th roots of unity; "" if it is."""
-    prime, root = field_with_root(run, p)
+    prime, root = field_with_root(p, run.rng)
     for _ in range(POINTS):
         u, v, w = ([int(x) for x in run.rng.integers(0, prime, p)] for _ in range(3))
-        hats = [
-            [sum(x[a] * pow(root, k * a % p, prime) for a in range(p)) % prime for k in range(p)]
-            for x in (u, v, w)
-        ]
-        if (by_sums(u, v, w) - by_frequencies(hats)) % prime:
+        hats = [transform(x, root, prime) for x in (u, v, w)]
+        if (by_sums(u, v, w) - by_frequencies(*hats)) % prime:
             return f"p = {p}: not at u = {u}, v = {v}, w = {w} mod {prime}"
     return ""
-
-
-def by_sums(u: list[int], v: list[int], w: list[int]) -> int:
-    """p Σ_{a,b} u_a v_b w̃_{a+b}."""
-    p, total = len(u), sum(w)
-    return sum(u[a] * v[b] * (p * w[(a + b) % p] - total) for a in range(p) for b in range(p))
-
-
-def by_frequencies(hats: list[list[int]]) -> int:
-    """Σ_{k≠0} û_k v̂_k ŵ_{−k}."""
-    u, v, w = hats
-    return sum(u[k] * v[k] * w[-k] for k in range(1, len(u)))
-
-
-def field_with_root(run: Run, p: int) -> tuple[int, int]:
-    """A prime q ≡ 1 mod p above 2^60, and an element of order p."""
-    from sympy import isprime, primefactors
-
-    q = 2 * p * int(run.rng.integers(2**59 // p, 2**60 // p)) + 1
-    while not isprime(q):
-        q += 2 * p
-    for g in range(2, 1000):
-        root = pow(g, (q - 1) // p, q)
-        if all(pow(root, p // f, q) != 1 for f in primefactors(p)):
-            return q, root
-    raise ArithmeticError(f"no element of order {p} mod {q}")
 
 
 def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:

@@ -1,14 +1,13 @@
-"""Networks of quadratic neurons in the tensors of a transformer, and their margin in balls."""
+"""Networks of quadratic neurons in the tensors of a transformer."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import torch
-from flint import arb, arb_mat, fmpq
+from flint import arb
 
 from constructions.transformer import Transformer
+from theory.arithmetic.modular_margin_balls import normalised_margin
 from theory.balls import exactly
 
 
@@ -50,26 +49,5 @@ def neurons(model: Transformer) -> list[list[list[arb]]]:
 
 
 def margin_of_tensors(model: Transformer) -> arb:
-    """The least f_{a+b} − f_c over Σ‖θ‖³, of the network of the neurons, from the definition."""
-    u, v, w = neurons(model)
-    p = len(u[0])
-    lengths = sum((_cube(u[i] + v[i] + w[i]) for i in range(len(u))), arb(0))
-    W, least = arb_mat(w), arb("inf")
-    for a in range(p):
-        squares = arb_mat([[(u[i][a] + v[i][b]) ** 2 for i in range(len(u))] for b in range(p)])
-        for b, row in enumerate((squares * W).tolist()):
-            right = row[(a + b) % p]
-            for c, value in enumerate(row):
-                if c != (a + b) % p:
-                    least = least.min(right - value)
-    margin: arb = least / lengths
-    return margin
-
-
-def _cube(entries: list[arb]) -> arb:
-    square = sum((x * x for x in entries), arb(0))
-    return square * square.sqrt()
-
-
-def square_root(value: Fraction) -> arb:
-    return arb(fmpq(value.numerator, value.denominator)).sqrt()
+    """The normalised margin of the network of these neurons."""
+    return normalised_margin(*neurons(model))

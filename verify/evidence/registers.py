@@ -108,8 +108,10 @@ def first_difference(case: Case, given: Inputs) -> str:
     return next(wrong, "the read-out")
 
 
-def register_difference(statement: OverTokens, model: Transformer, rows: np.ndarray) -> str | None:
-    """The first layer and register, and the place, where the streams of sequences (…, T) are not
+def register_differences(
+    statement: OverTokens, model: Transformer, rows: np.ndarray
+) -> Iterator[str]:
+    """The layers and registers, each with a place, where the streams of sequences (…, T) are not
     what the proof says."""
     says = statement.holds and statement.holds(model, rows)
     passed = list(model.streams(rows))
@@ -120,11 +122,10 @@ def register_difference(statement: OverTokens, model: Transformer, rows: np.ndar
         differs = (stage.times * held != wanted).any(-1)
         if differs.any():
             row, position = at = tuple(map(int, np.argwhere(differs)[0]))
-            return (
+            yield (
                 f"after layer {stage.after}, register {stage.register}, token {position + 1} of "
                 f"{statement.shown(rows[row])}: {held[at]}, should be {wanted[at]}"
             )
-    return None
 
 
 def _with_unit_queries(case: Case, given: Inputs) -> Inputs:

@@ -12,10 +12,10 @@ from constructions.transformer import Transformer
 from theory.sequences import adversarial_sequences, all_sequences, random_sequences
 from verify.claim import Run
 from verify.domains import Rational, outputs
-from verify.evidence.registers import register_difference
+from verify.evidence.registers import register_differences
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
-from verify.finding import Evidence, Finding, Verdict, equal, labelled
+from verify.finding import Evidence, Finding, Verdict, equal, labelled, no_counterexample
 
 PAIRS = 2_000_000  # pairs of tokens whose scores are held at once
 FLOAT64_BITS = 53
@@ -63,7 +63,7 @@ def _agreement(
         _all_short(statement, few, longest),
     )
     families = families_of(run, V, n, 8 if run.quick else samples)
-    model = statement.build(V, n)
+    model = statement.at(V, n).model
     yield answers_equal(
         "long",
         f"random and adversarial sequences of {n} tokens, {V} symbols",
@@ -73,7 +73,7 @@ def _agreement(
     )
     yield margin_kept(statement, _for_margins(statement, few, longest, model, families))
     length = min(n, 32 if run.quick else 128)
-    model = statement.build(V, length)
+    model = statement.at(V, length).model
     rows = np.concatenate([r[:1] for r in families_of(run, V, length, 2).values()])[:6]
     yield equal_over_q(statement, model, rows, f"({length} tokens, {V} symbols)")
     rows = np.concatenate([r[:4] for r in families_of(run, V, length, 4).values()])
@@ -88,7 +88,7 @@ def _all_short(
     Without BOS in front a model could tell lengths apart, so all of them are run.
     """
     for v in symbols:
-        model, sequences = statement.build(v, longest), all_sequences(longest, v)
+        model, sequences = statement.at(v, longest).model, all_sequences(longest, v)
         for T in range(1, longest + 1):
             yield model, sequences[:: v ** (longest - T), :T]
 
@@ -102,7 +102,7 @@ def _for_margins(
 ) -> Iterator[tuple[Transformer, np.ndarray]]:
     """All sequences of these sizes, with their models, and some long ones."""
     for v in symbols:
-        yield statement.build(v, longest), all_sequences(longest, v)
+        yield statement.at(v, longest).model, all_sequences(longest, v)
     yield from ((model, rows[:8]) for rows in families.values())
 
 
@@ -164,21 +164,26 @@ def answers_equal(
 ) -> Finding:
     """All answers are those of the definition, on batches of a model and its sequences, the largest
     model last; `more` is said of the sequences."""
-    count, wrong = 0, None
-    for model, rows in batches:
-        count, wrong = count + len(rows), wrong or first_difference(statement, model, rows)
-    words = f"all answers equal on {count} sequences{more}"
-    return equal(id, name, wrong, evidence=exact_evidence(model), words=words)
+    tried = list[tuple[Transformer, int]]()
+
+    def search() -> Iterator[str]:
+        for model, rows in batches:
+            tried.append((model, len(rows)))
+            yield from differences(statement, model, rows)
+
+    wrong, (models, counts) = next(search(), None), zip(*tried, strict=True)
+    words = f"all answers equal on {sum(counts)} sequences{more}"
+    return equal(id, name, wrong, evidence=exact_evidence(models[-1]), words=words)
 
 
 def equal_over_q(
     statement: OverTokens, model: Transformer, rows: np.ndarray, where: str
 ) -> Finding:
     """Rational logits give the right answers, and are what float64 computes; `where`: of what."""
-    return equal(
+    return no_counterexample(
         "rational",
         f"over Q {where}",
-        next((w for row in rows if (w := difference_over_q(statement, model, row))), None),
+        differences_over_q(statement, model, rows),
         words=f"answers and float64 logits equal on {len(rows)} sequences",
     )
 
@@ -195,10 +200,10 @@ def registers_hold(
         words = "the construction says of none what it holds"
         verdict = Verdict.UNDECIDED
         return Finding("registers", name, exact_evidence(model), 0, 1, verdict, words, "as proved")
-    return equal(
+    return no_counterexample(
         "registers",
         f"registers hold what the proof says {where}",
-        register_difference(statement, model, rows),
+        register_differences(statement, model, rows),
         evidence=exact_evidence(model),
         words=", ".join(map(str, model.stages)),
     )
@@ -218,8 +223,8 @@ def exact_evidence(model: Transformer) -> Evidence:
     return "float" if averages or exact_in(model).bits > FLOAT64_BITS else "exact"
 
 
-def first_difference(statement: OverTokens, model: Transformer, rows: np.ndarray) -> str | None:
-    """None if all answers agree, else the shortest sequence on which they do not."""
+def differences(statement: OverTokens, model: Transformer, rows: np.ndarray) -> Iterator[str]:
+    """Sequences on which answers differ, of each part of the rows the shortest."""
     chunk = max(1, PAIRS // rows.shape[1] ** 2)
     for start in range(0, len(rows), chunk):
         part = rows[start : start + chunk]
@@ -228,15 +233,14 @@ def first_difference(statement: OverTokens, model: Transformer, rows: np.ndarray
             position = int(differs.any(0).argmax())
             row = part[int(differs[:, position].argmax())]
             row = row[: position + 1] if differs.shape[1] == len(row) else row
-            return difference(statement, model, row)
-    return None
+            yield difference(statement, model, row)
 
 
 def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> str:
     """Both answers at the end of a sequence and the first register that differs."""
     try:
         got, wanted = int(model(row)[-1]), int(statement.answers(row)[-1])
-        where = register_difference(statement, model, row[None])
+        where = next(register_differences(statement, model, row[None]), None)
     except ValueError:  # a model for one length only
         return f"{model.name} on {statement.shown(row)}"
     return (
@@ -245,16 +249,19 @@ def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> st
     )
 
 
-def difference_over_q(statement: OverTokens, model: Transformer, row: np.ndarray) -> str | None:
-    """None if the rational logits give the right answers and are what torch computes."""
-    logits = outputs(model, model.prompt(row), Rational()).tolist()
-    best = [max(range(len(line)), key=line.__getitem__) for line in logits]
-    answers = [-1 if v == model.interface.n_answers else v for v in best]
-    same = all(
-        float(Fraction(int(q.p), int(q.q))) == f
-        for exact, rounded in zip(logits, model.logits(row).tolist(), strict=True)
-        for q, f in zip(exact, rounded, strict=True)
-    )
-    if same and answers == statement.answers(row).tolist():
-        return None
-    return f"{model.name} on {statement.shown(row)}: over Q {answers}, logits as in float64: {same}"
+def differences_over_q(
+    statement: OverTokens, model: Transformer, rows: np.ndarray
+) -> Iterator[str]:
+    """Sequences whose rational logits do not give the right answers, or are not torch's."""
+    for row in rows:
+        logits = outputs(model, model.prompt(row), Rational()).tolist()
+        best = [max(range(len(line)), key=line.__getitem__) for line in logits]
+        answers = [-1 if v == model.interface.n_answers else v for v in best]
+        same = all(
+            float(Fraction(int(q.p), int(q.q))) == f
+            for exact, rounded in zip(logits, model.logits(row).tolist(), strict=True)
+            for q, f in zip(exact, rounded, strict=True)
+        )
+        if not same or answers != statement.answers(row).tolist():
+            told = f"over Q {answers}, logits as in float64: {same}"
+            yield f"{model.name} on {statement.shown(row)}: {told}"

@@ -51,14 +51,14 @@ def softmax(
 
     `rows(run, V, count)` draws prompts of a fixed form; without it, V and n are free.
     """
-    model = statement.build(V, n)
-    larger = statement.build(V, 8 * n) if rows is None else statement.build(8 * V, n)
+    model = statement.at(V, n).model
+    larger = (statement.at(V, 8 * n) if rows is None else statement.at(8 * V, n)).model
     if rows is None:
         length = min(n, 12)
-        short, size = statement.build(V, length), f"{length} tokens"
+        short, size = statement.at(V, length).model, f"{length} tokens"
         prompts = np.concatenate([r[:1] for r in families_of(run, V, length, 2).values()])
     else:
-        short, size = statement.build(min(V, 6), n), f"size {min(V, 6)}"
+        short, size = statement.at(min(V, 6), n).model, f"size {min(V, 6)}"
         prompts = rows(run, min(V, 6), 6)
     found = (
         _in_float64(run, model, V, error, rows),
@@ -201,8 +201,8 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
     times the number of tokens and 1 (`_scale`): a format holds them up to the length stated.  That
     it does at the length found is what `exact_in` adds up from the weights, for all prompts."""
     for kind, kept in FORMATS.items():
-        n = longest(lambda n: statement.build(V, n), kept)
-        model = statement.build(V, max(n, 1))
+        n = longest(lambda n: statement.at(V, n).model, kept)
+        model = statement.at(V, max(n, 1)).model
         yield at_least(
             f"format/{kind}",
             f"{kind}, longest sequences without any rounding",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import mpmath
@@ -18,7 +18,7 @@ from theory.memory.capacity import (
     load_at,
     mceliece_patterns,
 )
-from theory.memory.capacity_curve import capacity_curve
+from theory.memory.capacity_curve import capacity_curve, fixed_points
 from theory.memory.dense import dense_energy, dense_preferred
 from theory.memory.hopfield import hebb, hopfield_energy
 from theory.memory.patterns import flipped, random_patterns
@@ -62,7 +62,6 @@ def draw_hopfield(d: int, rng: np.random.Generator) -> Figure:
 def draw_dense(
     rng: np.random.Generator,
     sizes: Iterable[tuple[int, int]],
-    fixed_points: Callable[[np.random.Generator, int, int, int, int], int],
 ) -> Figure:
     """Measured capacity of dense memories of these degrees and neurons, and energies of retrieval.
 

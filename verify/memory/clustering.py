@@ -13,27 +13,23 @@ from theory.balls import inner
 from theory.checks import InputError
 from theory.memory.euclidean import euclidean_flow
 from theory.memory.sphere import (
+    INTEGRATION,
+    KINDS,
     Kind,
     smallest_inner_product,
     sphere_energy,
     sphere_flow,
     sphere_velocity,
+    uniform_tokens,
 )
+from theory.memory.sphere_balls import rational_tokens, tangential, velocity
 from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.evidence.enclosure import all_hold, apart, same
+from verify.evidence.rounding import UNIT_ROUNDOFF
 from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled
 from verify.memory.hemisphere import hemisphere_findings
 from verify.memory.orthogonal_start import orthogonal_findings
-from verify.memory.particles import (
-    EPS,
-    INTEGRATION,
-    KINDS,
-    rational_tokens,
-    tangential,
-    uniform_tokens,
-    velocity,
-)
 from verify.memory.sphere_dynamics import euler_findings
 
 BETAS = 0.01, 5.0  # below, E_β is all 1/(2β) and rounding; above, times grow like e^β
@@ -93,7 +89,7 @@ def _energy_identity(run: Run, n: int, d: int, beta: float, kind: Kind) -> Itera
     words = f"{float(rise):.6f}, as from the series of E"
     yield all_hold("energy/rate", name, verdicts, words=words)
     # A score has an error of (d + 4)·eps, times β in the exponent, relative; sums add n and d.
-    relative = 4 * (2 * beta * (d + 4) + 2 * n + d + 12) * EPS * np.exp(beta)
+    relative = 4 * (2 * beta * (d + 4) + 2 * n + d + 12) * UNIT_ROUNDOFF * np.exp(beta)
     bound = float(relative * max(1.0, float(energy)))
     yield at_most("energy/float", "velocity and energy in float64, off by", "float", off, bound)
 

@@ -11,6 +11,7 @@ import numpy as np
 from flint import arb
 
 from theory.memory.capacity import dense_patterns, exponential_load
+from theory.memory.capacity_curve import fixed_points
 from theory.memory.dense import (
     Degree,
     dense_energy,
@@ -21,12 +22,13 @@ from theory.memory.dense import (
     exponential_log_energy,
 )
 from theory.memory.hopfield import asynchronous_update, hebb, synchronous_update
-from theory.memory.patterns import flipped, random_patterns
+from theory.memory.patterns import flipped, random_patterns, with_overlaps
+from theory.memory.small_networks import all_states
 from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.finding import Finding, Verdict
-from verify.memory.chances import mostly
-from verify.memory.small_networks import all_states, nowhere
+from verify.memory.nowhere import nowhere
+from verify.memory.probabilities import mostly
 
 SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons at which thresholds are measured
 
@@ -62,7 +64,7 @@ def dense_memory(
         yield from _thresholds(run, degree, d, networks)
     yield _recovery(run, 30 if run.quick else 40, networks)
     yield _no_overflow(run, 2000 if run.quick else 10_000)
-    run.draw(run.rng, SIZES, fixed_points)
+    run.draw(run.rng, SIZES)
 
 
 def _described(xi: np.ndarray, s: np.ndarray, degree: Degree) -> str:
@@ -112,22 +114,13 @@ def _rising_sweeps(run: Run) -> Iterator[str]:
             yield f"the end is not stable: {_described(xi, now, degree)}"
 
 
-def _patterns(signs: list[tuple[int, int]], d: int, rng: np.random.Generator) -> np.ndarray:
-    """A pattern for each (bit, total): its first bit, and what its other d − 1 add up to."""
-    rows = []
-    for bit, total in signs:
-        rest = np.where(np.arange(d - 1) < (d - 1 + total) // 2, 1, -1)
-        rows.append([bit, *rng.permutation(rest)])
-    return np.array(rows)
-
-
 def _near_ties(run: Run) -> Finding:
     """Terms that cancel except for one too small for float64: the sign is still the exact one."""
     wrong, in_floats, d = [], [], 41
     s = np.ones(d, dtype=np.int64)
     for degree, small, bit in product((20, 21, 60), range(-8, 9, 2), (-1, 1)):
         signs = [(1, 30), (bit, small), (-1, 30)]
-        xi = _patterns(signs, d, run.rng)
+        xi = with_overlaps(signs, d, run.rng)
         found = int(dense_preferred(xi, s, degree)[0])
         terms = [b * ((u + 1) ** degree - (u - 1) ** degree) for b, u in signs]
         exact = int(np.sign(sum(terms)))
@@ -151,7 +144,7 @@ def _exponential_signs(run: Run) -> Finding:
         few = zip(bits, 2 * run.rng.integers(-30, 0, case % 4), strict=True)
         pairs = [(int(b), int(u)) for b, u in (*product((1, -1), totals), *few)]
         signs = [pairs[k] for k in run.rng.permutation(len(pairs))]
-        xi = _patterns(signs, d, run.rng)
+        xi = with_overlaps(signs, d, run.rng)
         found = int(dense_preferred(xi, s, "exp")[0])
         exact.append(_sign_by_balls(signs))
         if found != exact[-1]:
@@ -185,15 +178,6 @@ def _thresholds(run: Run, degree: int, d: int, networks: int) -> Iterator[Findin
             share,
             words=f"{what} fixed points",
         )
-
-
-def fixed_points(rng: np.random.Generator, N: int, d: int, degree: int, networks: int) -> int:
-    """In how many random networks of N patterns the first is a fixed point.
-
-    One pattern of each network, so that they are independent.
-    """
-    drawn = (random_patterns(N, d, rng) for _ in range(networks))
-    return sum(bool((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all()) for xi in drawn)
 
 
 def _recovery(run: Run, d: int, networks: int) -> Finding:

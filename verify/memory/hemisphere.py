@@ -17,11 +17,16 @@ from theory.memory.hemisphere import (
     in_open_hemisphere,
     patterns_in_a_hemisphere,
 )
-from theory.memory.sphere import smallest_inner_product, sphere_flow
+from theory.memory.sphere import (
+    INTEGRATION,
+    KINDS,
+    smallest_inner_product,
+    sphere_flow,
+    uniform_tokens,
+)
 from verify.claim import Run
 from verify.finding import Finding, at_most, equal
-from verify.memory.chances import FALSE_ALARM, covers, mostly
-from verify.memory.particles import INTEGRATION, KINDS, uniform_tokens
+from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 
 def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> Iterator[Finding]:

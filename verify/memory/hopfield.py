@@ -11,14 +11,15 @@ from constructions import hebbian_attention, hopfield_update
 from constructions.transformer import Transformer
 from theory.memory.hopfield import hebb, hebb_fields, synchronous_update
 from theory.memory.patterns import flipped, mixture, random_patterns
+from theory.memory.small_networks import SmallNetwork, all_states, random_networks
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
 from verify.evidence.size import size
 from verify.finding import Finding, labelled
 from verify.memory import hopfield_dynamics as dynamics
-from verify.memory.chances import mostly
 from verify.memory.hopfield_capacity import capacity_findings
-from verify.memory.small_networks import SmallNetwork, all_states, nowhere, random_networks
+from verify.memory.nowhere import nowhere
+from verify.memory.probabilities import mostly
 
 
 @claim(

@@ -26,7 +26,7 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import interval
 from verify.finding import Finding, Verdict, at_least, at_most
-from verify.memory.chances import FALSE_ALARM, covers, mostly
+from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 LOADS = (0.1, 0.2, 0.4)
 LARGE = 500  # neurons from which on what thresholds say of d → ∞ is looked for

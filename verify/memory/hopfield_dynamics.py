@@ -21,9 +21,10 @@ from theory.memory.hopfield import (
     synchronous_update,
 )
 from theory.memory.patterns import random_patterns
+from theory.memory.small_networks import SmallNetwork, number, walk
 from verify.claim import Run
 from verify.finding import Finding, at_least
-from verify.memory.small_networks import SmallNetwork, all_states, nowhere, number
+from verify.memory.nowhere import nowhere
 
 Networks = Sequence[SmallNetwork]
 
@@ -137,22 +138,6 @@ def cycles(networks: Networks) -> Iterator[Finding]:
     name = "without symmetry cycles are longer, of 2 neurons and of rings of 3"
     words = ", ".join(f"length {length} at W = {w}" for length, w in longest)
     yield at_least("cycles/asymmetric", name, "exact", shortest, 3, words=words)
-
-
-def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
-    """Of synchronous updates from each state, for any weights: when they enter their cycle, its
-    length, and where they enter; (3, 2^d)."""
-    s = all_states(len(w))
-    h = s @ w.T + b
-    after = number(np.where(h == 0, s, h)).tolist()
-    found = []
-    for state in range(len(s)):
-        seen: dict[int, int] = {}
-        while state not in seen:
-            seen[state] = len(seen)
-            state = after[state]
-        found.append((seen[state], len(seen) - seen[state], state))
-    return np.array(found).T
 
 
 def _wrong_cycles(networks: Networks) -> Iterator[str]:

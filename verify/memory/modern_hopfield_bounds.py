@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from theory.balls import UNIT, exactly, inner, mean, minus, norm
+from theory.balls import UNIT, exactly, minus, norm
 from theory.memory.hopfield_balls import ModernNetwork, Vector
 from theory.memory.hopfield_balls import required_separation as required_in_balls
 from theory.memory.modern_hopfield import basin_radius, required_separation
@@ -17,28 +17,16 @@ from theory.memory.retrieval_bounds import (
     cluster_radius,
     contraction_bound,
     gap_error_bound,
+    least_beta,
     retrieval_error_bound,
 )
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below
+from verify.evidence.rounding import UNIT_ROUNDOFF
 from verify.finding import Finding, Verdict, at_most
-from verify.memory.particles import EPS
 
 Compared = tuple[arb, Any, float]  # what is stated, what float64 makes of it, how far it may be off
-
-
-def least_beta(X: np.ndarray, i: int) -> float:
-    """The least β from which on Δ_i is at least the required separation (which then falls)."""
-    N, M, delta = len(X), float(np.linalg.norm(X, axis=1).max()), float(separations(X)[i])
-    low = np.e / (2 * (N - 1) * N * M**2)
-    high = low
-    while required_separation(N, high, M) > delta:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if required_separation(N, middle, M) <= delta else (middle, high)
-    return float(high) * (1 + 2.0**-40)
 
 
 BOUNDS = {
@@ -62,11 +50,11 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
             for beta in (edge, 1.5 * edge, 4 * edge):
                 network = ModernNetwork(X, beta)
                 x, radius = network.patterns[i], 1 / (network.beta * N * network.M)
-                reach, slope = _image(network, i, radius), network.slope_on(x, radius)
+                reach, slope = network.image(i, radius), network.slope_on(x, radius)
                 required = required_in_balls(N, network.beta, network.M**2)
                 library += _library_sizes(X, i, network)
                 mapped += [
-                    below(required, _separation(network, i)),
+                    below(required, network.gap(network.patterns[i], i)),
                     below(reach, radius),
                     Verdict.HOLDS if slope < 1 else Verdict.UNDECIDED,
                 ]
@@ -106,18 +94,18 @@ def _sides(
 ) -> dict[str, tuple[arb, arb]]:
     """Both sides of each bound; x* lies within `error` of z."""
     N, M, beta, x = network.N, network.M, network.beta, network.patterns[i]
-    image, delta = network.update(xi), _separation(network, i)
+    image, delta = network.update(xi), network.gap(network.patterns[i], i)
     near, off = norm(minus(xi, x)), norm(minus(image, x))
     farther = near.max(norm(minus(z, x)) + error * UNIT)
     left, start = (norm(minus(at, z)) + error * UNIT for at in (image, xi))
-    gap = min((inner(xi, minus(x, y)) for y in _others(network, i)), key=float)
+    gap = network.gap(xi, i)
 
-    decay = _leak(network, delta - 2 * M * farther)
+    decay = network.leak(delta - 2 * M * farther)
     return {
         "theorem-4": (left, beta * N * M * decay * start),
         "theorem-4-sharper": (left, 2 * beta * M * decay * start),
-        "theorem-5": (off, _leak(network, delta - 2 * M * near)),
-        "lemma-A4": (off, _leak(network, gap)),
+        "theorem-5": (off, network.leak(delta - 2 * M * near)),
+        "lemma-A4": (off, network.leak(gap)),
     }
 
 
@@ -129,9 +117,13 @@ def _library_sizes(X: np.ndarray, i: int, network: ModernNetwork) -> list[Compar
     terms = 2 / N + sum(abs(np.log(u)) for u in (2 * (N - 1), N, beta, M * M))
     radius = 1 / (network.beta * N * network.M)
     return [
-        (_separation(network, i), separations(X)[i], 2 * (d + 2) * EPS * M**2),
-        (stated, required_separation(N, beta, M), 16 * EPS * terms / beta),
-        (radius, basin_radius(N, beta, M), 8 * EPS * float(radius)),
+        (
+            network.gap(network.patterns[i], i),
+            separations(X)[i],
+            2 * (d + 2) * UNIT_ROUNDOFF * M**2,
+        ),
+        (stated, required_separation(N, beta, M), 16 * UNIT_ROUNDOFF * terms / beta),
+        (radius, basin_radius(N, beta, M), 8 * UNIT_ROUNDOFF * float(radius)),
     ]
 
 
@@ -140,49 +132,27 @@ def _library_bounds(
 ) -> list[Compared]:
     """The three bounds: an exponent is made of numbers of this size, each rounded a few times."""
     N, M, beta, x = network.N, network.M, network.beta, network.patterns[i]
-    delta = _separation(network, i)
+    delta = network.gap(network.patterns[i], i)
     near, far = norm(minus(xi, x)), norm(minus(z, x)).max(norm(minus(xi, x)))
-    gap = min((inner(xi, minus(x, y)) for y in _others(network, i)), key=float)
+    gap = network.gap(xi, i)
     numbers = N, float(beta), float(M)
     found = []
     for stated, made, size in (
-        (_leak(network, gap), gap_error_bound(*numbers, float(gap)), abs(gap)),
+        (network.leak(gap), gap_error_bound(*numbers, float(gap)), abs(gap)),
         (
-            _leak(network, delta - 2 * M * near),
+            network.leak(delta - 2 * M * near),
             retrieval_error_bound(*numbers, float(delta), float(near)),
             abs(delta) + 2 * M * near,
         ),
         (
-            beta * N * M * _leak(network, delta - 2 * M * far),
+            beta * N * M * network.leak(delta - 2 * M * far),
             contraction_bound(*numbers, float(delta), float(far)),
             abs(delta) + 2 * M * far,
         ),
     ):
-        relative = 8 * EPS * (2 + float(beta * size))
+        relative = 8 * UNIT_ROUNDOFF * (2 + float(beta * size))
         found.append((stated, made, relative * float(stated)))
     return found
-
-
-def _leak(network: ModernNetwork, gap: arb) -> arb:
-    """2(N − 1)M·e^{−β·gap}."""
-    return 2 * (network.N - 1) * network.M * (-network.beta * gap).exp()
-
-
-def _others(network: ModernNetwork, i: int) -> list[Vector]:
-    return network.patterns[:i] + network.patterns[i + 1 :]
-
-
-def _separation(network: ModernNetwork, i: int) -> arb:
-    """Δ_i."""
-    x = network.patterns[i]
-    return min((inner(x, minus(x, y)) for y in _others(network, i)), key=float)
-
-
-def _image(network: ModernNetwork, i: int, radius: arb) -> arb:
-    """A bound on ‖f(ξ) − x_i‖ = ‖Σ_{j≠i} p_j(x_j − x_i)‖ over the ball about x_i."""
-    x = network.patterns[i]
-    p = network.weights_on(x, radius)
-    return norm(mean(p, [minus(y, x) for y in network.patterns])).abs_upper()
 
 
 def small_beta() -> Finding:
@@ -192,8 +162,8 @@ def small_beta() -> Finding:
         radius, required = 1 / (2 * network.beta), required_in_balls(2, network.beta, arb(1))
         zero = network.update([arb(0)])[0]
         verdicts = [
-            below(required, _separation(network, 0)),
-            below(_image(network, 0, radius), radius),
+            below(required, network.gap(network.patterns[0], 0)),
+            below(network.image(0, radius), radius),
             Verdict.of(network.slope_on(network.patterns[0], radius) < 1),
             Verdict.of(bool(radius > 2 and zero.contains(0))),
         ]
@@ -234,22 +204,8 @@ def _regime(name: str, X: np.ndarray, cluster: list[int], beta: float) -> Findin
         z = network.settled(m, arb(2) ** -150)
         error = network.fixed_point_near(z, arb(2) ** -40)
         distance = norm(minus(z, m)) + (error if error is not None else arb("nan"))
-        held = below(_cluster_map(network, cluster, m, radius), radius), below(distance, radius)
+        held = below(network.cluster_map(cluster, m, radius), radius), below(distance, radius)
     words = f"{float(distance):.3g} ≤ {float(radius):.3g}, the derived radius"
     id = f"regime/{name.replace(' ', '-')}"
     name = f"{name}, β = {beta:.3g}: distance of the fixed point from the cluster's mean"
     return all_hold(id, name, held, words=words)
-
-
-def _cluster_map(network: ModernNetwork, cluster: list[int], m: Vector, r: arb) -> arb:
-    """The lemma's g(r): a bound on ‖f(ξ) − m‖ for ‖ξ − m‖ ≤ r."""
-    inside = [network.patterns[k] for k in cluster]
-    others = [x for j, x in enumerate(network.patterns) if j not in cluster]
-    spread = max((norm(minus(x, m)).abs_upper() for x in inside), key=float)
-    image = network.beta * spread * spread * (norm(m) + r)
-    if others:
-        away = max((norm(minus(x, m)).abs_upper() for x in others), key=float)
-        gap = min((inner(m, minus(m, x)) for x in others), key=float)
-        share = arb(len(others)) / len(inside) * (-network.beta * (gap - r * away)).exp()
-        image += (away + spread) * share
-    return image

@@ -15,8 +15,8 @@ from theory.memory.retrieval_bounds import update_rounding
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, WIDTH, all_hold, apart, below, same
+from verify.evidence.rounding import UNIT_ROUNDOFF
 from verify.finding import Finding, Verdict, at_most
-from verify.memory.particles import EPS
 
 Instances = list[tuple[ModernNetwork, list[Vector]]]
 
@@ -52,13 +52,13 @@ def library(networks: Instances) -> Finding:
             for xi in states:
                 state, (N, d), M = floats([xi])[0], X.shape, float(network.M)
                 size = float(np.linalg.norm(state))
-                rho = update_rounding(N, d, beta, M, size, 2 * EPS) / M
+                rho = update_rounding(N, d, beta, M, size, 2 * UNIT_ROUNDOFF) / M
                 p = network.weights(xi)
-                allowed = 3 * (d + 6) * EPS * (M + size) ** 2 + 2 * N * (N + 4) * EPS / beta
+                roundings = 3 * (d + 6) * (M + size) ** 2 + 2 * N * (N + 4) / beta
                 update = modern_hopfield_step(X, state, beta)
                 energy, J = modern_hopfield_energy(X, state, beta), jacobian(X, state, beta)
                 for exact, found, bound in (
-                    (network.energy(xi), float(energy), allowed),
+                    (network.energy(xi), float(energy), roundings * UNIT_ROUNDOFF),
                     (mean(p, network.patterns), update.tolist(), M * rho),
                     (network.jacobian(p), J.tolist(), beta * M**2 * (16 * rho + 9 * rho**2)),
                 ):

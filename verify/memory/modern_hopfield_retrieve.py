@@ -17,11 +17,12 @@ from flint import arb
 from constructions import retrieve
 from constructions.memory.retrieve import GROUP
 from theory.balls import exactly, minus, norm
+from theory.memory.hopfield_balls import updated
+from theory.memory.retrieval_bounds import longest, rounding_bound
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, interval
 from verify.finding import Finding, at_most, within
-from verify.memory.updates import definition, longest, rounding_bound
 
 COUNT, QUERIES, DIMENSION = 2048, 64, 8  # of what is pruned
 FAR = 64.0  # the states' length: scores differ by 1, and patterns only by 1/FAR
@@ -69,7 +70,7 @@ def _adversary(
     found = _retrieved(patterns, states, tolerance, beta, steps)
     with Ball.precision(BITS):
         # The states differ where all patterns are 0: they have one update.
-        (exact,) = definition(patterns, states[:1], beta, steps)
+        (exact,) = updated(patterns, states[:1], beta, steps)
         size, error = max(map(norm, exactly(patterns)), key=float), arb(0)
         for row in exactly(found):
             error = error.max(norm(minus(row, exact)))
@@ -115,7 +116,7 @@ def in_float32(run: Run) -> Finding:
         states = (X[:QUERIES] + X[1 : QUERIES + 1]) / 2  # as near to one pattern as to another
         found = exactly(retrieve(X, states, beta).numpy()[:8].astype(float))
         with Ball.precision(BITS):
-            exact = definition(X.astype(float), states[:8].astype(float), beta, 1)
+            exact = updated(X.astype(float), states[:8].astype(float), beta, 1)
             off = [float(norm(minus(u, v)).upper()) for u, v in zip(found, exact, strict=True)]
         size, M = longest(states.astype(float)), longest(X.astype(float))
         bound = rounding_bound(X.astype(float), beta, 1, size, eps) + eps * M

@@ -9,7 +9,7 @@ import numpy as np
 from flint import arb
 from scipy.special import bdtr, bdtrc
 
-from theory.memory.hopfield_balls import required_separation as required_in_balls
+from theory.memory.hopfield_balls import expected_failures, storage_constants
 from theory.memory.modern_hopfield import required_separation
 from theory.memory.modern_hopfield import separation as separations
 from theory.memory.retrieval_bounds import stored_patterns_bound, union_bound_patterns
@@ -17,20 +17,12 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.finding import Finding, Verdict, at_least, within
-from verify.memory.chances import FALSE_ALARM
+from verify.memory.probabilities import FALSE_ALARM
 
 # (d, β, K, p), the printed constant c, and the printed count.
 EXAMPLES = (((20, 1.0, 3.0, 1e-3), "3.15461"), ((75, 1.0, 1.0, 1e-3), "1.37188"))
 MANY = 10_000  # patterns said to be separated with the constants of the first example
 SETS = 150  # of 1000 patterns, in which pairs too close are looked for
-
-
-def _failure(N: int, d: int, beta: float, K: float) -> arb:
-    """The expected number of pairs of N random patterns that are too close, as a ball."""
-    square = arb(K) ** 2 * (d - 1)
-    t = 1 - required_in_balls(N, arb(beta), square) / square
-    cap = (1 - t * t).beta_lower(arb(d - 1) / 2, arb(1) / 2, regularized=1) / 2
-    return N * (N - 1) / arb(2) * (cap if t >= 0 else 1 - cap)
 
 
 def storage(run: Run) -> Iterator[Finding]:
@@ -46,14 +38,14 @@ def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
     """Five digits of c are compared with what is printed, 28 with the theory package."""
     bound, union = stored_patterns_bound(d, beta, K, p), union_bound_patterns(d, beta, K, p)
     with Ball.precision(BITS):
-        c, count = _constants(d, beta, K, p)
+        c, count = storage_constants(d, beta, K, p)
         pairs = ((c, bound.c), (count, bound.count))
         equal = all(abs(u / arb(v) - 1) < 1e-28 for u, v in pairs)
         verdicts = [
             Verdict.of(f"{float(c):.5f}" == printed and bound.applies and equal),
-            below(_failure(int(mpmath.ceil(bound.count)), d, beta, K), arb(p)),
-            below(_failure(union, d, beta, K), arb(p)),
-            below(arb(p), _failure(union + 1, d, beta, K)),
+            below(expected_failures(int(mpmath.ceil(bound.count)), d, beta, K), arb(p)),
+            below(expected_failures(union, d, beta, K), arb(p)),
+            below(arb(p), expected_failures(union + 1, d, beta, K)),
         ]
     name = f"Theorem 3, β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
     guaranteed = f"{float(count):.1f} patterns; a union bound over pairs guarantees {union}"
@@ -70,7 +62,7 @@ def _shared_fixed_point() -> Finding:
     """
     d, beta, K, p = 3, 0.01, 0.5, 1e-3
     with Ball.precision(BITS):
-        slope, (_, count) = arb(beta) * arb(K) ** 2 * (d - 1), _constants(d, beta, K, p)
+        slope, (_, count) = arb(beta) * arb(K) ** 2 * (d - 1), storage_constants(d, beta, K, p)
         applies = stored_patterns_bound(d, beta, K, p).applies
         shown, found = Verdict.of(bool(applies and slope < 1 and count > 2)), interval(count)
     name = f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
@@ -78,14 +70,6 @@ def _shared_fixed_point() -> Finding:
     words = f"its hypothesis holds and promises {float(count):.1f} patterns, but {why}"
     wanted = "at most 1 pattern with a fixed point of its own"
     return Finding("theorem-3/small-beta", name, "enclosure", found, 1, shown, words, wanted)
-
-
-def _constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb]:
-    """c and √p·c^{(d−1)/4} of Theorem 3."""
-    a = (1 + (2 * arb(beta) * arb(K) ** 2 * arb(p) * (d - 1)).log()) * 2 / (d - 1)
-    b = 2 * arb(K) ** 2 * arb(beta) / 5
-    c = b / (a + b.log()).exp().lambertw()
-    return c, arb(p).sqrt() * (c.log() * (d - 1) / 4).exp()
 
 
 def _many(run: Run) -> Finding:
@@ -97,7 +81,7 @@ def _many(run: Run) -> Finding:
     """
     d, beta, K, _ = EXAMPLES[0][0]
     with Ball.precision(BITS):
-        mean = float(_failure(MANY, d, beta, K))
+        mean = float(expected_failures(MANY, d, beta, K))
     size, sets = 1000, 10 if run.quick else SETS
     expected = mean * size * (size - 1) / (MANY * (MANY - 1))
     required = float(required_separation(MANY, beta, K * np.sqrt(d - 1)))

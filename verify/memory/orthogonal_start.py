@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
-from flint import acb, arb, fmpq
+from flint import arb, fmpq
 
 from theory.memory.orthogonal_start import escape_time, orthogonal_gap, orthogonal_start
-from theory.memory.sphere import sphere_flow
+from theory.memory.sphere import INTEGRATION, KINDS, sphere_flow
+from theory.memory.sphere_balls import escape_time_ball
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import all_hold, below, interval
 from verify.finding import Finding, Verdict, at_most
-from verify.memory.particles import INTEGRATION, KINDS
 
 AGREEMENT = 1e-8  # what is claimed of the n tokens and the equation for their inner product
 PRINTED_TIMES = {4.0: (9.67, 0.005), 9.0: (465.5, 0.05)}  # and half a unit of their last digit
@@ -84,22 +83,12 @@ def late_rate(quick: bool) -> Finding:
     return at_most("late-rate", name, "float", share, 1.0, words=words)
 
 
-def time_ball(beta: float, gamma: Any) -> Any:
-    """∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg for two tokens, as a ball at the current precision."""
-    b = acb(arb(beta))
-
-    def slowness(g: Any, _: bool) -> Any:
-        return ((b * (1 - g)).exp() + 1) / (2 * (1 - g * g))
-
-    return acb.integral(slowness, acb(0), acb(gamma)).real
-
-
 def slow_phase() -> Iterator[Finding]:
     """The enclosed time to γ = .99 for two tokens, the figures in the reference, and the code's."""
     for beta, (printed, half_digit) in PRINTED_TIMES.items():
         computed = escape_time(beta)
         with Ball.precision(128):
-            time = time_ball(beta, arb(fmpq(99, 100)))
+            time = escape_time_ball(beta, arb(fmpq(99, 100)))
             # The code's .99 is a float64; 1/g' = 1/(1 − g²)… < 60 there, and 30 digits are carried.
             near = below(abs(time - computed), 2.0**-52 * (60 + time))
             as_printed = below(abs(time - printed), arb(half_digit))
@@ -120,7 +109,7 @@ def _asymptotic_time() -> Finding:
     for beta in betas:
         with Ball.precision(256):
             gamma, b = arb(fmpq(99, 100)), arb(beta)
-            ratio = time_ball(beta, gamma) * 2 * b * (-b).exp()
+            ratio = escape_time_ball(beta, gamma) * 2 * b * (-b).exp()
             end = b * ((-b / 2).exp() + (-b).exp()) * gamma.atanh()
             high = 1 + arb(fmpq(8, 3)) / b**2 + end
             verdicts += [below(1 - (-b * gamma).exp(), ratio), below(ratio, high)]

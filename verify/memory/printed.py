@@ -8,11 +8,11 @@ import numpy as np
 from flint import arb, fmpq
 
 from theory.memory.orthogonal_start import orthogonal_gap
+from theory.memory.sphere import INTEGRATION
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import interval
 from verify.finding import Finding, Verdict, at_most
-from verify.memory.particles import INTEGRATION
 
 
 def printed(run: Run) -> Iterator[Finding]:

@@ -13,13 +13,13 @@ from flint import arb, fmpq
 from constructions import sphere_dynamics
 from constructions.transformer import Transformer
 from theory.balls import exactly
-from theory.memory.sphere import sphere_flow
+from theory.memory.sphere import sphere_flow, step_rounding
+from theory.memory.sphere_balls import euler_step
 from verify.claim import Run
 from verify.domains import Ball, outputs, written
 from verify.evidence.enclosure import apart, coincide
 from verify.evidence.size import size
 from verify.finding import Finding, at_most, same, within
-from verify.memory.particles import EPS, euler_step
 
 STEP = 0.25  # of the layers that are compared with their definition
 WIDTH = -150  # 200 bits leave balls narrower than 2^WIDTH
@@ -40,18 +40,6 @@ def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
     yield _order([build(1 / L, L) for L in (16, 32, 64)], X, beta)
 
 
-def step_rounding(n: int, d: int, beta: float) -> float:
-    """A bound on the rounding errors of one step, entry by entry, of n tokens in R^d.
-
-    Scores have absolute error (d + 4)·eps, and their differences are multiplied by β: together with
-    exp, the sum of n weights and the division, relative errors of 2β(d + 4) + n + 6 eps for each
-    A_ij; n + d + 4 more for the sum of n tokens and the addition.  What is divided by is at least
-    1 − STEP, and its own error is at most as large, with d + 4 more.
-    """
-    step = (2 * beta * (d + 4) + n + 6 + n + d + 4) * EPS
-    return 2 * (step + (d + 4) * EPS) / (1 - STEP)
-
-
 def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
     """Every layer against its formula in balls, from the stream that it was given."""
     states = [H.numpy() for H in model.streams(X)]
@@ -60,7 +48,7 @@ def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
             apart(euler_step(exactly(before), beta, STEP), after.tolist())
             for before, after in pairwise(states)
         ]
-    layer, bound = int(np.argmax(errors)), step_rounding(len(X), X.shape[-1], beta)
+    layer, bound = int(np.argmax(errors)), step_rounding(*X.shape, beta, STEP)
     name = "each of 8 layers is normalise(x + h·softmax(β⟨x, x⟩)x), off by"
     detail = f"layer {layer + 1} from {states[layer].tolist()}"
     return at_most("layers/float", name, "float", errors[layer], bound, detail=detail)

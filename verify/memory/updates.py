@@ -9,35 +9,23 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from flint import arb, arb_mat
 
 from constructions import modern_hopfield_update
 from constructions.transformer import Transformer
-from theory.balls import softmax
-from theory.memory.retrieval_bounds import update_rounding
+from theory.memory.hopfield_balls import updated
+from theory.memory.retrieval_bounds import longest, rounding_bound
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import BITS, coincide
 from verify.finding import Finding, at_most, same
 
 
-def definition(
-    patterns: np.ndarray, states: np.ndarray, beta: float, steps: int
-) -> list[list[arb]]:
-    """Each state (m, d) after so many updates, as balls: products of matrices, for many at once."""
-    with Ball.precision(BITS):
-        X, xi = (Ball().weights(points) for points in (patterns, states))
-        for _ in range(steps):
-            scores = (xi * X.transpose()).tolist()
-            xi = arb_mat([softmax(row, arb(float(beta))) for row in scores]) * X
-        return xi.tolist()
-
-
 def in_floats(
     patterns: np.ndarray, states: np.ndarray, beta: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same, rounded to float64 (m, d), and how far a computation in float64 can be off (m,)."""
-    exact = definition(patterns, states, beta, steps)
+    with Ball.precision(BITS):
+        exact = updated(patterns, states, beta, steps)
     rounded = np.array([[float(u) for u in xi] for xi in exact])
     bound = rounding_bound(patterns, beta, steps, longest(states))
     return rounded, bound + 2.0**-53 * np.linalg.norm(rounded, axis=1)
@@ -49,40 +37,17 @@ def equals_definition(
     """The transformer in balls and the definition in balls have a real number in common."""
     with Ball.precision(BITS):
         got = outputs(model, model.prompt(queries), Ball()).tolist()
-        wanted = definition(X, queries, beta, steps)
+        wanted = updated(X, queries, beta, steps)
         sizes = f"{len(queries)} queries, {len(X)} patterns"
         name = f"the transformer is {steps} update{'s' * (steps != 1)} ({sizes})"
         detail = f"patterns {X.tolist()}, queries {queries.tolist()}"
         return coincide("definition", name, got, wanted, detail=detail)
 
 
-def longest(rows: np.ndarray) -> float:
-    """max‖x_j‖."""
-    return float(np.linalg.norm(rows, axis=1).max())
-
-
 def slow_network(X: np.ndarray) -> tuple[np.ndarray, float]:
     """The patterns, one more opposite to the longest, and β = 1/M²: iterates stay well apart."""
     X = np.concatenate([X, -2 * X[[(X * X).sum(1).argmax()]]])
     return X, float(1 / (X * X).sum(1).max())
-
-
-def rounding_bound(
-    patterns: np.ndarray, beta: float, steps: int, size: float, eps: float = 2.0**-52
-) -> float:
-    """How far floats of spacing `eps` at 1 can be from `steps` updates of a state, ‖ξ‖ ≤ size.
-
-    Each update is off by `update_rounding`, and what comes before it is multiplied by the slope of
-    f, at most βR², R = max‖x_j − x̄‖.  The result is off by at most 2M in any case; but a bound
-    above half of M says nothing, is infinite here, and leaves a finding undecided.
-    """
-    (N, d), M = patterns.shape, longest(patterns)
-    slope, error = beta * longest(patterns - patterns.mean(0)) ** 2, 0.0
-    for _ in range(steps):
-        local = update_rounding(N, d, beta, M, size, eps)
-        error = min(local + slope * error, 2 * M + local)
-        size = M + error
-    return error if error <= M / 2 else np.inf
 
 
 def as_many_as_asked(

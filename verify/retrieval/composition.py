@@ -56,8 +56,7 @@ def composition(
     yield from softmax(run, statement, size, 1, error, sharpness, rows=_random_rows)
     yield from labelled("facts", fact_findings(run, texts))
     yield from gaps(run)
-    if run.plot:
-        run.draw(*talk(run))
+    run.draw(*talk(run))
 
 
 def tables(run: Run) -> OverTokens:

@@ -34,7 +34,7 @@ CERTIFIED = 3  # hops, which in words of nine letters still lead to other places
 
 @claim(
     source="[Sanford2024]; proved in constructions/retrieval/hop.py",
-    picture="verify.retrieval.pictures:draw_hops",
+    picture="verify.retrieval.hop_picture:draw",
     certifies=True,
     faults_seen=[{"k": k, "n": 8, "vocabulary": 3, "samples": 8} for k in (1, 2, 3)],
 )
@@ -70,12 +70,11 @@ def hop(
     for hops_stated in sorted({k, min(k, CERTIFIED)}):
         run.certify(partial(certified, run, hops_stated))
     run.certify(lambda: by_gaps(statement, vocabulary, k, "behind"))
-    if run.plot:
-        rows = random_sequences(500, min(n, 30), min(vocabulary, 4), run.rng)
-        # The more places the hops from the last token lead to, the better the picture.
-        led = np.array([hop_positions(rows, hops)[:, -1] for hops in range(1, k + 1)])
-        row = rows[np.argmax([len(set(places)) for places in led.T.tolist()])]
-        run.draw(statement.build(vocabulary, len(row)), row, [str(v) for v in row])
+    rows = random_sequences(500, min(n, 30), min(vocabulary, 4), run.rng)
+    # The more places the hops from the last token lead to, the better the picture.
+    led = np.array([hop_positions(rows, hops)[:, -1] for hops in range(1, min(k, 30) + 1)])
+    row = rows[np.argmax([len(set(places)) for places in led.T.tolist()])]
+    run.draw(statement.build(vocabulary, len(row)), row, [str(v) for v in row])
 
 
 def hops(run: Run, k: int) -> OverTokens:

@@ -18,6 +18,13 @@ from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.retrieval import composition as compose
 from theory.retrieval import composition_bound, induction, one_layer_bound
+from theory.retrieval.communication import (
+    MARKER,
+    Game,
+    Prompt,
+    composition_game,
+    index_game,
+)
 from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.evidence.checkpoints import models_of
@@ -25,7 +32,6 @@ from verify.evidence.sequences import exact_evidence
 from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled, same
 from verify.retrieval.codes import token_codes
 from verify.retrieval.collisions import Pair, collision
-from verify.retrieval.games import MARKER, Game, Prompt, composition_game, index_game
 from verify.retrieval.messages import PRECISION, Split, fractions
 
 TABLE = 64  # points of the two functions that are composed; half of them if quick
@@ -170,7 +176,7 @@ def _reduction(run: Run, id: str, game: Game, split: Split, silent: Sequence[Spl
     name = f"{split.model.name}: message and completion give its logits ({game.name})"
     vacuous = "".join(
         f"; no statement for sums of {each.format.bits} bits: {each.bits} ≥ {game.known:g}, before "
-        f"{game.bites(each.bits)}"
+        f"{game.enough(each.bits)}"
         for each in silent
         if each.format is not None and each.bits is not None
     )
@@ -198,7 +204,7 @@ def _errs(
     Without rounding the forward pass over Q and torch must give that answer too; with it they run
     another model, and what torch says is only told.
     """
-    short = "" if split.bits is None else game.follows(split)
+    short = _short(game, split)
     if found is None:
         # With fewer bits than Alice holds there is such a pair; that it errs is not shown by it.
         words = "no two prompts with the same message were found"
@@ -223,12 +229,23 @@ def _errs(
         {"answers": answers},
         {"needed": needed},
         Verdict.UNDECIDED if None in answers else verdict,
-        f"{game.shown(one)} and {game.shown(other)}: {'same' if alike else 'another'} message, "
+        f"{game.asked(one)} and {game.asked(other)}: {'same' if alike else 'another'} message, "
         f"answers {answers[0]} and {answers[1]}, needed {needed[0]} and {needed[1]}",
         short or "two answers",
         f"torch in float64 answers {in_torch[0]} and {in_torch[1]}\n"
         + "\n".join(f"prompt {game.written(prompt)}" for prompt in prompts),
     )
+
+
+def _short(game: Game, split: Split) -> str:
+    """What follows from a message of fewer bits than Alice holds; nothing from numbers that are not
+    rounded."""
+    if split.format is None:
+        return ""
+    if game.forced is None:
+        return f"{split.bits} bits < {game.known:g}"
+    R, error = game.forced(split.attn.n_heads, split.attn.W_V.shape[-1], split.format.bits)
+    return f"{split.bits} bits: R = {R:g}, wrong with probability at least {error:.3f}"
 
 
 def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -> Finding:
@@ -257,7 +274,7 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
                 {"answers": said},
                 {"needed": needed},
                 Verdict.of(needed[0] != needed[1]),
-                f"{game.shown(one)} and {game.shown(two)}: answers {said[0]} and {said[1]}, "
+                f"{game.asked(one)} and {game.asked(two)}: answers {said[0]} and {said[1]}, "
                 f"needed {needed[0]} and {needed[1]}",
                 "two answers",
                 "\n".join(f"prompt {game.written(prompt)}" for prompt in (one, two)),

@@ -1,8 +1,4 @@
-"""Pictures of a sequence model at work, saved to `path`.
-
-`draw`: who looks at whom, and the residual stream by layer.  `draw_hops`: where the pointers of a
-k-hop model lead after each layer.
-"""
+"""The picture of a model over tokens: the attention of each head, and the stream by layer."""
 
 from __future__ import annotations
 
@@ -15,27 +11,20 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
-from matplotlib.patches import FancyArrowPatch
-from matplotlib.path import Path as Curve
 from numpy.typing import ArrayLike
 
 from constructions.transformer import Transformer
 from theory.checks import InputError
-from theory.retrieval import hop_positions
 from verify.claim import Run
 from verify.evidence.statement import OverTokens
-from verify.retrieval.snapshots import Snapshot, pointed_to, snapshots
-from verify.retrieval.words import answer_word, labels
+from verify.retrieval.snapshots import Snapshot, snapshots
+from verify.retrieval.words import labels
 
 MOST = 41  # tokens that can be read in a picture, BOS included
 LETTERS = 14  # of a label
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#ffffff", "#1f5fa8"])
 VALUES = LinearSegmentedColormap.from_list("values", ["#b5651d", "#ffffff", "#2e8b57"])
 TITLE, WORD, REGISTER = 8.0, 7.0, 6.5  # points
-ALL, CHAIN, READ = "#b9c6d6", "#1f5fa8", "#b5651d"
-UPRIGHT = 8  # letters of the longest word whose label is not turned
-SMALL = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def draw_random(run: Run, statement: OverTokens, V: int, n: int) -> Figure:
@@ -155,82 +144,3 @@ def _legend(figure: Figure, panel: Axes, model: Transformer, values: AxesImage) 
         bar = figure.colorbar(shown, cax=place, orientation="horizontal", ticks=ticks)
         bar.set_label(label, fontsize=WORD)
         bar.ax.tick_params(labelsize=WORD)
-
-
-def draw_hops(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
-    """A row for each layer of a `hop` model.
-
-    Thin arrows are the pointers of all tokens, decoded from the stream.  Blue arrows follow them
-    from the last token; the brown one is the hops that `answer` has made already, so that blue and
-    brown together are k hops in every row.
-
-    Raises ValueError for a model without pointers, for a prompt of more than 40 tokens, and as
-    `labels` does.
-    """
-    if "pointer" not in model.stream or "answer" not in model.stream:
-        raise InputError(f"{model.name} has no register 'pointer': give a hop model")
-    names = readable(model, tokens, words)
-    slot = 0.36 if max(map(len, names)) <= UPRIGHT // 2 else 0.62
-    size = max(6.0, slot * len(names) + 0.6), 1.6 * model.n_layers + 0.4
-    figure = Figure(figsize=size)
-    panels = figure.subplots(model.n_layers, 1, squeeze=False)[:, 0]
-    row, hops = np.asarray(tokens), hops_answered(model)
-    said = f" = {answer_word(model, row, words)}, at the last token"
-    for m, (panel, snapshot) in enumerate(zip(panels, snapshots(model, tokens), strict=True)):
-        pointers = pointed_to(model, snapshot.after[:, model.stream["pointer"]])
-        last = m == model.n_layers - 1
-        title = [] if last else [f"pointer = find{str(2**m).translate(SMALL) * (m > 0)}"]
-        place = len(names) - 1 if last else _chain(panel, pointers, hops[-1] // 2**m)
-        if hops[m]:
-            if place:
-                target = int(hop_positions(row, hops[m])[place - 1]) + 1
-                _arrow(panel, place, target, len(names), READ, 2.0)
-            title.append(f"answer = hop{str(hops[m]).translate(LOW)}{said * last}")
-        heading = f"after layer {m + 1}: {', '.join(title)}"
-        panel.set_title(heading, fontsize=9, loc="left", parse_math=False)
-        _tokens(panel, names)
-    note = f"{model.name}.  ⊥ is BOS; blue: followed from the last token, brown: held by `answer`"
-    figure.supxlabel(note, fontsize=8, parse_math=False)
-    return figure
-
-
-def hops_answered(model: Transformer) -> list[int]:
-    """After each layer, how many hops `answer` has made, by the model's proof."""
-    held = {stage.after: stage.holds[1] for stage in model.stages if stage.register == "answer"}
-    return [held.get(number, 0) for number in range(1, model.n_layers + 1)]
-
-
-def _chain(panel: Axes, pointers: np.ndarray, steps: int) -> int:
-    """Arrows for all pointers, and those that `steps` follow from the last token: to where."""
-    T, place = len(pointers), len(pointers) - 1
-    for i in range(1, T):
-        if pointers[i]:
-            _arrow(panel, i, int(pointers[i]), T, ALL, 0.9)
-    for _ in range(steps):
-        if place:
-            _arrow(panel, place, int(pointers[place]), T, CHAIN, 2.0)
-            place = int(pointers[place])
-    return place
-
-
-def _arrow(panel: Axes, start: int, end: int, T: int, colour: str, width: float) -> None:
-    """An arc over the tokens, higher for longer jumps; a loop for a jump to the same token."""
-    height = 0.32 + 0.9 * (abs(end - start) / T) ** 0.6
-    left, right = (start - 0.05, end + 0.05) if start != end else (start + 0.18, end - 0.18)
-    lean = 0.15 * (end - start)
-    points = [(left, 0.06), (left + lean, height), (right - lean, height), (right, 0.06)]
-    curve = Curve(points, [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4])
-    tip, order = (10, 3) if width > 1 else (6, 2)
-    arrow = FancyArrowPatch(path=curve, arrowstyle="-|>", color=colour, lw=width, zorder=order)
-    arrow.set_mutation_scale(tip)
-    panel.add_patch(arrow)
-
-
-def _tokens(panel: Axes, names: list[str]) -> None:
-    panel.set(xlim=(-0.6, len(names) - 0.4), ylim=(0, 0.96), yticks=[])
-    labels = [f"{name}\n{i}" if i else name for i, name in enumerate(names)]
-    panel.set_xticks(range(len(names)), labels, fontsize=8, parse_math=False)
-    if max(map(len, names)) > UPRIGHT:
-        panel.tick_params(axis="x", rotation=90)
-    panel.tick_params(length=0, pad=2)
-    panel.spines[["top", "left", "right"]].set_visible(False)

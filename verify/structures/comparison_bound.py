@@ -21,7 +21,7 @@ from theory.structures import (
 from verify.claim import Run, claim
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_most, same
-from verify.structures.by_lookup import DRAWN, beside, published
+from verify.structures.accuracies import DRAWN, beside, published
 
 BELOW = 40  # cells of which recursions are run
 BRANCHES = [1, 5, 12, 15]  # of 15 targets, in 1 to 4 lookups

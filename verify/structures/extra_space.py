@@ -23,7 +23,7 @@ from verify.domains import Rational, streams
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_most, equal, labelled, same
-from verify.structures.by_lookup import DRAWN, accuracies, beside
+from verify.structures.accuracies import DRAWN, accuracies, beside
 
 # Second lookups that are right, drawn to ±0.2 points.  The draw furthest from the integral is that
 # at N = 16 and T = 8, by 0.39.
@@ -39,7 +39,7 @@ SPREAD, MOVED = 10, 4  # points are so far apart where some are moved, and moved
 
 @claim(
     source="proved in constructions/structures/bucket_table.py; setting of [Salemohamed2025]",
-    picture="verify.structures.table_picture:draw",
+    picture="verify.structures.extra_space_picture:draw",
     faults_seen=[{"points": 5, "cells": 3}],
 )
 def extra_space(

@@ -20,7 +20,7 @@ from theory.structures import (
 from verify.claim import Run, claim, option
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, labelled, same
-from verify.structures.by_lookup import accuracies, ahead, beside
+from verify.structures.accuracies import accuracies, ahead, beside
 
 N, D, RHO, BITS, M = 100, 30, 0.8, 4, 6
 QUERIES = 20  # to a set of points

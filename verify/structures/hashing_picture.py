@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from verify.evidence.statistics import Mean
-from verify.structures.by_lookup import ERRORS
+from verify.structures.accuracies import ERRORS
 
 COLOURS = {"SimHash": "#b5651d", "orthogonal": "#1f5fa8", "k-means": "#2e8b57"}
 

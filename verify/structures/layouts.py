@@ -34,7 +34,7 @@ from verify.domains import Rational, outputs, streams
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_least, at_most, equal, labelled, same
-from verify.structures.by_lookup import accuracies, ahead, below, beside, told
+from verify.structures.accuracies import accuracies, ahead, below, beside, told
 
 # Of the plane, drawn to ±0.7 points by two standard errors, and printed to a tenth.
 KD = {32: [3.2, 9.2, 20.8, 40.6, 77.7], 100: [0.9, 2.8, 6.4, 13.5, 27.4, 51.7]}

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from theory.structures import kd_order, row_order
 from verify.evidence.statistics import Mean
-from verify.structures.by_lookup import ERRORS
+from verify.structures.accuracies import ERRORS
 
 POINTS, ROWS = 127, 8
 COLOURS = {"kd-tree": "#1f5fa8", "bands": "#b5651d", "rows": "#2e8b57"}

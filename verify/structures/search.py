@@ -27,7 +27,7 @@ from verify.domains import Rational, outputs, streams
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, equal, labelled
-from verify.structures.by_lookup import DRAWN, accuracies, ahead, beside, published
+from verify.structures.accuracies import DRAWN, accuracies, ahead, beside, published
 
 CHUNK = 1000  # prompts at once
 SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far

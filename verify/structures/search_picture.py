@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from verify.evidence.statistics import Mean
-from verify.structures.by_lookup import ERRORS
+from verify.structures.accuracies import ERRORS
 
 COLOURS = {"binary": "#b5651d", "interpolation": "#1f5fa8", "greedy Bayes": "#2e8b57"}
 

@@ -19,18 +19,20 @@ from theory.structures import (
     count_min_error,
     count_sketch,
     counts_of,
+    mean_errors,
     one_row_error,
     packed,
     random_hashes,
     unpacked,
     zipf,
+    zipf_streams,
 )
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean, estimated
 from verify.finding import Finding, Verdict, equal, labelled, same
-from verify.structures.by_lookup import ERRORS
+from verify.structures.accuracies import ERRORS
 
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
 DEPTHS = 1, 2, 4
@@ -74,7 +76,7 @@ def sketches(
     sets = min(samples, 1000) if run.quick else samples
     law, counts, estimates = drawn(run, sets)
     yield _between(counts, estimates)
-    errors = {name: _errors(law, counts, said) for name, said in estimates.items()}
+    errors = {name: mean_errors(law, counts, said) for name, said in estimates.items()}
     for name, figures in FIGURES.items():
         found = _by_depth(errors, name)
         yield _beside(name, found, figures, TABLE, f"drawn, within {TABLE:g}")
@@ -102,7 +104,8 @@ def _equal(
 ) -> Iterator[Finding]:
     d, items = hashes.shape
     yield size(model, "count-min", d=d, w=w)
-    by_definition = np.array([[min_count(s, i, hashes) for i in range(items)] for s in streams])
+    tables = np.tile(hashes, (len(streams), 1, 1))
+    by_definition = count_min(counts_of(streams, items), tables, w)
     differs = (model(streams, asked).numpy() != by_definition).any(-1)
     yield equal(
         "streams",
@@ -117,11 +120,6 @@ def _equal(
     agree = over_q == by_definition[list(some)].tolist()
     yield equal("rational", "over Q", None if agree else model.name, words=f"{len(some)} streams")
     yield _one_cell_each(model, streams, asked, hashes, w)
-
-
-def min_count(stream: np.ndarray, item: int, hashes: np.ndarray) -> int:
-    """min_r #{j : h_r(stream_j) = h_r(item)}, by definition."""
-    return min(int((row[stream] == row[item]).sum()) for row in hashes)
 
 
 def _one_cell_each(
@@ -152,15 +150,14 @@ Estimates = dict[str, np.ndarray]
 
 def drawn(run: Run, sets: int) -> tuple[np.ndarray, np.ndarray, Estimates]:
     """The laws (sets, V), counts and estimates of all items, by sketch and depth."""
-    law = run.rng.permuted(np.tile(zipf(V, EXPONENT), (sets, 1)), axis=-1)
-    streams = (run.rng.uniform(size=(sets, STREAM, 1)) > law.cumsum(1)[:, None, :-1]).sum(-1)
+    law, streams = zipf_streams(sets, V, STREAM, EXPONENT, run.rng)
     counts = counts_of(streams, V)
     said: Estimates = {"zero 1": 0 * counts}
     for d in run.progress(DEPTHS, "rows"):
         h, w = random_hashes(sets, d, V, CELLS // d, run.rng), CELLS // d
         least = count_min(counts, h, w)
         said[f"count-min {d}"] = least
-        factors = [_errors(law, counts, f * least).mean() for f in FACTORS]
+        factors = [mean_errors(law, counts, f * least).mean() for f in FACTORS]
         said[f"count-min times the best factor {d}"] = FACTORS[int(np.argmin(factors))] * least
         signs = run.rng.choice([-1, 1], size=h.shape)
         said[f"count-sketch {d}"] = count_sketch(counts, h, signs, w)
@@ -179,11 +176,6 @@ def _best_on_the_others(law: np.ndarray, counts: np.ndarray, said: np.ndarray) -
         known = said[own] < len(table)
         answers[own] = np.where(known, table[np.minimum(said[own], len(table) - 1)], said[own])
     return answers
-
-
-def _errors(law: np.ndarray, counts: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """The mean of |estimate − count| over a query of the law, (sets,)."""
-    return np.asarray((law * abs(said - counts)).sum(-1))
 
 
 def _by_depth(errors: dict[str, np.ndarray], name: str) -> list[Mean]:

@@ -1,0 +1,70 @@
+"""What is no array of real numbers is refused by every model, in one line."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from refusals import rejects
+from small_models import MODELS
+
+import constructions
+
+BAD = {
+    "complex numpy": np.array([[1 + 1j, 2.0], [3.0, 4.0]]),
+    "complex torch": torch.ones(2, 2, dtype=torch.complex64),
+    "complex numbers": [[1j, 2.0], [3.0, 4.0]],
+    "none": None,
+    "nones": [[None, 1.0], [2.0, 3.0]],
+    "words": [["a", "b"], ["c", "d"]],
+    "ragged": [[1.0, 2.0], [3.0]],
+    "sparse": torch.eye(2).to_sparse(),
+    "meta": torch.ones(2, 2, device="meta"),
+    "too large an integer": [[10**400, 1], [1, 1]],
+    "NaN": [[np.nan, 1.0], [1.0, 1.0]],
+}
+NO_BUILDERS = {"Inverse", "Prediction", "log_probabilities", "predictions", "retrieve", "sample"}
+NO_BUILDERS |= {"string_probabilities", "to_circuit"}
+TOPICS = (
+    *("arithmetic", "computation", "graphs", "language", "memory", "regression", "retrieval"),
+    *("sensitivity", "structures"),
+)
+
+
+def test_every_builder_is_here():
+    public = {name for topic in TOPICS for name in getattr(constructions, topic).__all__}
+    assert set(MODELS) == public - NO_BUILDERS
+
+
+@pytest.fixture(params=MODELS)
+def model(request):
+    given, inputs = MODELS[request.param]
+    return getattr(constructions, request.param)(*given), inputs
+
+
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.filterwarnings("error")
+def test_models_refuse_it_in_every_place(kind, model, unchecked):
+    built, inputs = model
+    built(*inputs)
+    for place in range(len(inputs)):
+        with rejects():
+            built(*inputs[:place], BAD[kind], *inputs[place + 1 :])
+
+
+def test_models_take_inputs_with_gradients_and_fractions(model):
+    built, inputs = model
+    wanted = built(*inputs)
+    if any(isinstance(entry, float) for entry in np.ravel(inputs[0]).tolist()):
+        tracked = [torch.tensor(each, dtype=torch.float64, requires_grad=True) for each in inputs]
+        assert torch.equal(built(*tracked).detach(), wanted)
+        exact = [np.vectorize(Fraction, otypes=[object])(np.array(each)) for each in inputs]
+        assert torch.equal(built(*exact), wanted)
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_retrieve_refuses_it(kind, unchecked):
+    with rejects("patterns"):
+        constructions.retrieve(BAD[kind], [[1.0, 2.0]], 1.0)
+    with rejects("queries"):
+        constructions.retrieve([[1.0, 2.0]], BAD[kind], 1.0)

@@ -1,0 +1,118 @@
+"""The claim on trained lookup networks: what it says of algorithms that are planted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from theory.structures import (
+    binary_search,
+    depths,
+    greedy_bayes,
+    hard_points,
+    interpolation_search,
+    looked_at,
+    next_cells,
+)
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.structures.trained import learned_comparisons, learned_search
+from verify.structures.trained.lookups import (
+    Measured,
+    Share,
+    cells,
+    finds,
+    measure,
+    over,
+    tree_of,
+    under,
+)
+from verify.structures.trained.planted import Planted
+
+INTERPOLATION = Planted(interpolation_search(-1, 1), 4, descends=True)
+BAYES = Planted(greedy_bayes(-1, 1), 4)
+
+
+def said(model):
+    run = Run(seed=3)
+    sets = learned_search.uniform_sets(run, 4000)
+    findings = learned_search.of_uniform(run, model, measure(model, *sets), *sets)
+    return {each.id: each for each in findings}
+
+
+@pytest.mark.parametrize("model", [INTERPOLATION, BAYES], ids=["interpolation", "Bayes"])
+def test_interpolation_is_recognised(model):
+    found = said(model)
+    assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
+    assert found["sorted"].words.endswith("descending") == model.descends
+
+
+def test_binary_search_is_not_taken_for_it():
+    found = said(Planted(binary_search, 4))
+    wrong = {id for id, each in found.items() if each.verdict is not Verdict.HOLDS}
+    assert wrong == {"near", "ahead", "cells", "off"}
+    assert {found[id].verdict for id in ("near", "cells")} == {Verdict.FAILS}
+
+
+def test_what_finds_little_anywhere_says_nothing_off_the_distribution():
+    near, off = (under(id, "", [Share(1, 1000)], [0.5], wanted="") for id in ("near", "off"))
+    assert learned_search.told_by(near, off).verdict is Verdict.HOLDS
+    weak = over("near", "", [Share(1, 1000)], [0.5], wanted="")
+    assert weak.verdict is Verdict.FAILS
+    assert learned_search.told_by(weak, off).verdict is Verdict.UNDECIDED
+    bad = over("off", "", [Share(1, 1000)], [0.5], wanted="")
+    assert learned_search.told_by(weak, bad).verdict is Verdict.FAILS
+
+
+def test_cells_in_no_order_are_seen():
+    found = said(Planted(interpolation_search(-1, 1), 4, jumbled=True))
+    assert found["sorted"].verdict is Verdict.FAILS
+
+
+def test_next_cells_are_what_algorithms_look_at():
+    x, q = learned_search.uniform_sets(Run(), 500)
+    for name, strategy in (
+        ("binary", binary_search),
+        ("interpolation", interpolation_search(-1, 1)),
+    ):
+        cells = looked_at(strategy, x, q[:, None], 4)[:, 0]
+        assert np.array_equal(next_cells(cells, x, q, -1.0, 1.0)[name], cells)
+
+
+@pytest.mark.parametrize("descends", [False, True])
+def test_trees_are_read_off(descends):
+    assert (
+        finds(tree_of(Planted(binary_search, 3, descends=descends), descends), 7)
+        == depths(7).tolist()
+    )
+    assert finds(tree_of(Planted(binary_search, 2), False), 7) == [0, 2, 0, 1, 0, 2, 0]
+
+
+def test_binary_search_is_recognised_on_the_hard_distribution():
+    x, q = hard_points(3000, 4, 1, np.random.default_rng(0))
+    found = measure(Planted(binary_search, 3), x, q[:, 0])
+    assert cells("binary", learned_comparisons.CLOSE, found, x, q[:, 0]).verdict is Verdict.HOLDS
+    beyond = under("a", "b", found.by_lookup[-1:], [0.5], wanted="")
+    assert beyond.verdict is Verdict.HOLDS
+
+
+def test_comparisons_are_judged():
+    x = np.sort(np.random.default_rng(0).uniform(-1, 1, (300, 7)))
+    model = Planted(binary_search, 3)
+    found = measure(model, x, x[:, 2])
+    said = {each.id: each for each in learned_comparisons.compared(model, found, x[:50], 1.0)}
+    assert {each.verdict for each in said.values()} == {Verdict.HOLDS}
+    assert said["bound"].measured == {"lookup 1": 1.0, "lookup 2": 3.0, "lookup 3": 7.0}
+
+
+def test_shares():
+    few = Measured(np.array([[0, 2], [1, 1], [0, 0]]), np.array([2, 1, 1]), np.zeros((3, 3)))
+    assert [share.times for share in few.by_lookup] == [1, 2]
+    assert [share.of for share in few.at(np.zeros((3, 2), dtype=int))] == [3, 2]
+    assert [share.times for share in few.at(np.zeros((3, 2), dtype=int))] == [2, 1]
+    low, high = Share(50, 100).interval
+    assert low < 0.5 < high
+    nothing = [Share(0, 0)]
+    assert over("a", "b", nothing, [0.1], wanted="").verdict is Verdict.UNDECIDED
+    assert over("a", "b", [Share(1, 100)], [0.5], wanted="").verdict is Verdict.FAILS
+    assert under("a", "b", [Share(99, 100)], [0.5], wanted="").verdict is Verdict.FAILS

@@ -1,0 +1,63 @@
+"""The adder theorem in Arb balls: logits, the largest α, and rounded cosines, by their formulas.
+
+Computed at the precision of `flint.ctx`; see `adder.py` for the theorem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, ctx, fmpq
+
+from theory.arithmetic.comb import comb
+from theory.arithmetic.golden import Golden
+
+BITS = 192  # of cosines to round, which are then far from a half
+cos_pi, sin_pi = arb.cos_pi_fmpq, arb.sin_pi_fmpq
+
+
+def golden_ball(number: Golden) -> arb:
+    """a + b√5."""
+    a, b = (fmpq(part.numerator, part.denominator) for part in (number.a, number.b))
+    return arb(a) + arb(b) * arb(5).sqrt()
+
+
+def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
+    """min over d of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p)), and the d that binds."""
+    found = {d: alpha_at(p, F, d) for d in range(1, 10)}
+    least = found[1]
+    for limit in found.values():
+        least = least.min(limit)
+    return least, min(found, key=lambda d: float(found[d]))
+
+
+def alpha_at(p: int, F: Iterable[int], d: int) -> arb:
+    """The largest α at which s + d never wins, |ε| < 5."""
+    gain = 2 * sin_pi(fmpq(d, p)) * sin_pi(fmpq(10 - d, p))
+    return golden_ball(comb(F, 0) - comb(F, d)) / gain
+
+
+def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
+    """z(s + d), d = 0, …, p − 1, by definition."""
+    e = fmpq(error.numerator, error.denominator)
+    teeth = [golden_ball(comb(F, d)) if F else arb(0) for d in range(10)]
+    return [teeth[d % 10] + alpha * cos_pi(2 * (d - e) / p) for d in range(p)]
+
+
+def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
+    """times · (cos, sin) of 2πn/period, n = 0, …, period − 1, in units of 2^−bits, rounded to the
+    nearest integers, halves up: (period, 2) of int64."""
+    with ctx.workprec(BITS):
+        angles = [fmpq(2 * n, period) for n in range(period)]
+        unit = arb((times or 1) * 2**bits)
+        rows = [[_nearest(unit * part(angle)) for part in (cos_pi, sin_pi)] for angle in angles]
+    return np.array(rows, dtype=np.int64)
+
+
+def _nearest(value: arb) -> int:
+    whole = (value + arb(fmpq(1, 2))).floor().unique_fmpz()
+    if whole is None:
+        raise ArithmeticError(f"{value} is too close to a half")
+    return int(whole)

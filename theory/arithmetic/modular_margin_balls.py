@@ -1,0 +1,38 @@
+"""The normalised margin of quadratic neurons in Arb balls, by its definition.
+
+See `modular_margin.py`.  Computed at the precision of `flint.ctx`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb, arb_mat, fmpq
+
+Rows = list[list[arb]]
+
+
+def normalised_margin(u: Rows, v: Rows, w: Rows) -> arb:
+    """The least f_{a+b} − f_c over a, b and c ≠ a + b, over Σ‖θ‖³, of neurons (neurons, p)."""
+    p = len(u[0])
+    lengths = sum((_cube(u[i] + v[i] + w[i]) for i in range(len(u))), arb(0))
+    W, least = arb_mat(w), arb("inf")
+    for a in range(p):
+        squares = arb_mat([[(u[i][a] + v[i][b]) ** 2 for i in range(len(u))] for b in range(p)])
+        for b, row in enumerate((squares * W).tolist()):
+            right = row[(a + b) % p]
+            for c, value in enumerate(row):
+                if c != (a + b) % p:
+                    least = least.min(right - value)
+    margin: arb = least / lengths
+    return margin
+
+
+def square_root(value: Fraction) -> arb:
+    """√value: γ* of its square, say."""
+    return arb(fmpq(value.numerator, value.denominator)).sqrt()
+
+
+def _cube(entries: list[arb]) -> arb:
+    square = sum((x * x for x in entries), arb(0))
+    return square * square.sqrt()

@@ -1,0 +1,87 @@
+"""Small classical networks with all their states, and the cycles of their synchronous updates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.memory.hopfield import hopfield_fields
+
+
+def all_states(d: int) -> np.ndarray:
+    """The 2^d states (2^d, d); bit i of the row's number is neuron i, 1 for +1."""
+    return 2 * (np.arange(2**d)[:, None] >> np.arange(d) & 1) - 1
+
+
+def number(s: ArrayLike) -> np.ndarray:
+    """The rows (…) of `all_states` that are the states (…, d)."""
+    return np.asarray((np.asarray(s) > 0) @ (1 << np.arange(np.shape(s)[-1])))
+
+
+@dataclass(frozen=True)
+class SmallNetwork:
+    """Whole weights (d, d), symmetric and of zero diagonal, and biases (d,)."""
+
+    weights: np.ndarray
+    bias: np.ndarray
+
+    @cached_property
+    def states(self) -> np.ndarray:
+        """All 2^d states (2^d, d)."""
+        return all_states(len(self.bias))
+
+    @cached_property
+    def fields(self) -> np.ndarray:
+        """h of every state, (2^d, d)."""
+        return hopfield_fields(self.weights, self.states, self.bias)
+
+    @cached_property
+    def energies(self) -> np.ndarray:
+        """E = −Σ_{j<i} w_ij s_i s_j − Σ_i b_i s_i of every state (2^d,), in whole numbers."""
+        s = self.states
+        return -np.vecdot(s @ np.tril(self.weights, -1), s) - s @ self.bias
+
+    def turned(self, i: int) -> np.ndarray:
+        """The numbers of all states with neuron i turned over, (2^d,)."""
+        return np.arange(len(self.states)) ^ (1 << i)
+
+    def field(self, here: int, there: int) -> int:
+        """h, at the state number `here`, of the neuron in which `there` is different."""
+        return int(self.fields[here, (here ^ there).bit_length() - 1])
+
+    def at(self, k: int, i: int | None = None) -> str:
+        """The network, its state number k and a neuron, in words."""
+        neuron = "" if i is None else f", neuron {i}"
+        return f"{self}, s = {self.states[k].tolist()}{neuron}"
+
+    def __str__(self) -> str:
+        return f"W = {self.weights.tolist()}, b = {self.bias.tolist()}"
+
+
+def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator[SmallNetwork]:
+    """Networks of up to so many neurons; many weights are 0, so that fields vanish."""
+    for d in range(1, most + 1):
+        for size in range(1, count + 1):
+            upper = np.triu(rng.integers(-size, size + 1, (d, d)), 1)
+            bias = rng.integers(-size, size + 1, d) * (size % 2)
+            yield SmallNetwork(upper + upper.T, bias)
+
+
+def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
+    """Of synchronous updates from each state, for any weights: when they enter their cycle, its
+    length, and where they enter; (3, 2^d)."""
+    s = all_states(len(w))
+    h = s @ w.T + b
+    after = number(np.where(h == 0, s, h)).tolist()
+    found = []
+    for state in range(len(s)):
+        seen: dict[int, int] = {}
+        while state not in seen:
+            seen[state] = len(seen)
+            state = after[state]
+        found.append((seen[state], len(seen) - seen[state], state))
+    return np.array(found).T

@@ -1,0 +1,67 @@
+"""Tokens on the sphere in Arb balls: rational starts, velocity, an Euler step, the time to meet.
+
+Computed at the precision of `flint.ctx`, from the formulas of `sphere` and `orthogonal_start`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from flint import acb, arb, fmpq
+
+from theory.balls import Vector, inner, mean, softmax
+from theory.memory.sphere import Kind
+
+
+def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]]:
+    """Points of the unit sphere with rational coordinates, by stereographic projection.
+
+    Of numbers with six digits, so that no two of them are equal or opposite.
+    """
+    tokens = []
+    for _ in range(n):
+        pairs = rng.integers(1, 10**6, (d - 1, 2)) * rng.choice([-1, 1], (d - 1, 1))
+        t = [fmpq(int(a), abs(int(b))) for a, b in pairs]
+        square = inner(t, t)
+        tokens.append([*(2 * q / (square + 1) for q in t), (square - 1) / (square + 1)])
+    return tokens
+
+
+def tangential(x: Vector, u: Vector) -> list[Any]:
+    """P_x u = u − ⟨x, u⟩x."""
+    along = inner(x, u)
+    return [v - along * q for v, q in zip(u, x, strict=True)]
+
+
+def velocity(X: Sequence[Vector], beta: arb, kind: Kind) -> tuple[list[list[arb]], list[arb]]:
+    """x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, and Z_i, which is n in USA."""
+    V, Z = [], []
+    for x in X:
+        weights = [(beta * inner(x, y)).exp() for y in X]
+        Z.append(sum(weights, arb(0)) if kind == "SA" else arb(len(X)))
+        V.append(tangential(x, [u / Z[-1] for u in mean(weights, X)]))
+    return V, Z
+
+
+def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[arb]]:
+    """normalise(x + h·softmax(β⟨x, x⟩)x), token by token."""
+    moved = []
+    for x in X:
+        pulled = mean(softmax([inner(x, y) for y in X], arb(beta)), X)
+        new = [a + arb(step_size) * u for a, u in zip(x, pulled, strict=True)]
+        length = inner(new, new).sqrt()
+        moved.append([entry / length for entry in new])
+    return moved
+
+
+def escape_time_ball(beta: float, gamma: Any) -> Any:
+    """∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, the time at which two orthogonal tokens have the inner
+    product γ."""
+    b = acb(arb(beta))
+
+    def slowness(g: Any, _: bool) -> Any:
+        return ((b * (1 - g)).exp() + 1) / (2 * (1 - g * g))
+
+    return acb.integral(slowness, acb(0), acb(gamma)).real

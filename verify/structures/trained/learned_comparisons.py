@@ -1,0 +1,146 @@
+"""The claim `learned-comparisons`: networks that learn to search by comparisons, and by values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import numpy as np
+
+from theory.structures import depths, hard_points, most_found, uniform_points
+from verify.claim import Run, claim, option
+from verify.evidence.checkpoints import models_of
+from verify.finding import Finding, at_most, each_at_most, labelled, same
+from verify.structures.trained.lookups import (
+    KIND,
+    Measured,
+    before,
+    cells,
+    finds,
+    measure,
+    over,
+    told,
+    tree_of,
+    under,
+)
+
+LEARNED = 0.95  # of the targets, by comparisons in N = 2^M − 1 cells
+CLOSE = 0.9  # of the lookups while nothing is found: what is called the algorithm itself
+
+
+@claim(
+    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
+)
+def learned_comparisons(
+    run: Run, *, samples: Annotated[int, option("sets of points", min=100, max=10**6)] = 10_000
+) -> Iterator[Finding]:
+    """Networks that see <, = and > alone learn binary search of 7 cells, exactly; networks that see
+    values on the hard distribution find more than any comparisons do.
+
+    Three seeds each, each judged by itself, a query to each set of points.  Both are trained for
+    the last lookup alone.  Their data networks read raw numbers, which random weights of some seeds
+    sort already: how they are sorted is told, and decides nothing.  All thresholds were written
+    down before these models were trained, with figures of other programs' runs known, and of one
+    pilot of each, seed 100.
+
+    compare-7 (7 points, 3 lookups, a query is one of the points):
+      tree    the decision tree of the query networks, read off exactly, is binary search.
+      bound   of the 7 targets of any set, at most 1, 3 and 7 are found.
+      found   19 in 20 targets.
+    hard-15 (15 points, 3 lookups, numbers are seen):
+      beyond  more are found than by any comparisons.
+      binary  nine lookups in ten are at binary search's next cell: "it learns binary search".
+    untrained, each of the seeds: its tree finds less than 7 targets, and no more are found than by
+    comparisons.
+    """
+    count = 2000 if run.quick else samples
+    yield from of_compare(run, count)
+    yield from of_hard(run, count)
+
+
+def of_compare(run: Run, count: int) -> Iterator[Finding]:
+    """Comparisons in 7 cells: the tree, and the targets of each set."""
+    seen = models_of("search-compare-7", KIND)
+    points, _ = uniform_points(count, 7, 1, run.rng)
+    which = run.rng.integers(7, size=count)
+    queries = points[np.arange(count), which]
+    for name, model, _ in seen:
+        found = measure(model, points, queries)
+        first = measure(before(name), points, queries)
+        yield from labelled(name, compared(model, found, points[:200], first.in_order.mean()))
+    for name, _, _ in seen:
+        yield from labelled(name.replace("search", "untrained"), [at_random(before(name))])
+
+
+def at_random(model: Any) -> Finding:
+    """The tree of weights that were not trained."""
+    targets = sum(at > 0 for at in finds(tree_of(model, descends=False), 7))
+    return at_most(
+        "tree",
+        "targets that its tree finds",
+        "trained",
+        targets,
+        6,
+        words=f"{targets} of 7",
+        wanted="at most 6",
+    )
+
+
+def compared(model: Any, found: Measured, few: np.ndarray, first: float) -> Iterator[Finding]:
+    """What is said of one model; `few` sets (k, 7) are asked for all of their points."""
+    yield same(
+        "tree",
+        "lookup at which the tree of the query networks finds each of 7 cells",
+        finds(tree_of(model, found.descends), 7),
+        depths(7).tolist(),
+        evidence="trained",
+        wanted="binary search",
+    )
+    each = [measure(model, few, few[:, j]).found for j in range(7)]
+    most = np.stack(each).sum(0).max(0)
+    yield each_at_most(
+        "bound",
+        f"targets found in any of {len(few)} sets, by lookup",
+        "trained",
+        {f"lookup {i + 1}": float(count) for i, count in enumerate(most)},
+        {f"lookup {i + 1}": float(most_found(7, i + 1)) for i in range(len(most))},
+        words=" ".join(f"{count}" for count in most),
+        wanted="at most 1 3 7, as no comparisons find more",
+    )
+    shares = found.by_lookup
+    finding = over("found", "targets found at last", shares[-1:], [LEARNED], wanted="above")
+    finding.words += f"; {told(shares)}; {found.in_order.mean():.1%} in order, at first {first:.1%}"
+    yield finding
+
+
+def of_hard(run: Run, count: int) -> Iterator[Finding]:
+    """Values that are seen on the hard distribution."""
+    seen = models_of("search-hard-15", KIND)
+    points, queries = hard_sets(run, count)
+    bound = most_found(15, 3) / 15
+    firsts = [measure(before(name), points, queries) for name, _, _ in seen]
+    for (name, model, _), first in zip(seen, firsts, strict=True):
+        found = measure(model, points, queries)
+        shares, order = found.by_lookup, (found.in_order.mean(), first.in_order.mean())
+        beyond = over(
+            "beyond",
+            "found at last, 15 points",
+            shares[-1:],
+            [bound],
+            wanted="above any comparisons",
+        )
+        beyond.words += f"; {told(shares)}; {order[0]:.1%} in order, at first {order[1]:.1%}"
+        yield from labelled(name, [beyond, cells("binary", CLOSE, found, points, queries)])
+    for (name, _, _), first in zip(seen, firsts, strict=True):
+        last, wanted = first.by_lookup[-1:], "below what comparisons can"
+        finding = under("found", "found at last", last, [bound], wanted=wanted)
+        yield from labelled(name.replace("search", "untrained"), [finding])
+
+
+def hard_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sets of 15 points, ascending, and a query to each, in float32 and without those in which two
+    points are the same number there."""
+    drawn, queries = hard_points(count, 4, 1, run.rng)
+    points = drawn.astype(np.float32).astype(np.float64)
+    whole = (np.diff(points) > 0).all(-1)
+    return points[whole], queries[whole, 0]

@@ -1,0 +1,219 @@
+"""The claim `learned-digits`: networks that learn the order of numbers from images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import torch
+from scipy.stats import rankdata
+
+from constructions.trained.tasks import digits
+from constructions.trained.tasks.laws import Drawn, shown
+from theory.structures import Strategy, binary_search, interpolation_search, looked_at, nearest
+from verify.claim import Run, claim, option
+from verify.evidence.checkpoints import absent, models_of
+from verify.evidence.statistics import BY, Mean, above, below, estimated
+from verify.finding import Finding, labelled
+from verify.structures.trained.lookups import (
+    CHUNK,
+    KIND,
+    Measured,
+    Share,
+    before,
+    measure,
+    over,
+    told,
+    under,
+)
+
+N, M, NUMBERS = 16, 4, 100
+SORTED, UNSORTED = 0.8, 0.5  # of the cells: after training at least, before at most
+NEXTS = 0.5  # of the numbers: after training at least, before at most
+FOUND, UNFOUND = 0.75, 0.5  # of the queries at last: after training at least, before at most
+READ, UNREAD = 0.9, 0.7  # correlations: after training at least, before at most
+PERMUTED, TURNED = 0.2, 0.5  # of other labels, as they are and rotated, at most
+DRAWS = 20  # of images for each number, whose correlations are estimated one by one
+LABELS = np.tile(np.arange(NUMBERS), (DRAWS, 1))
+
+
+class Pictures(NamedTuple):
+    """Numbers (sets, 16) in ascending order, images of each (sets, 16, d), the numbers that are
+    asked for (sets,), and their images (sets, d)."""
+
+    numbers: np.ndarray
+    points: np.ndarray
+    asked: np.ndarray
+    queries: np.ndarray
+
+    @property
+    def nearest(self) -> np.ndarray:
+        """Which of the numbers is nearest, of two as near the smaller, (sets,)."""
+        return nearest(self.numbers, self.asked[:, None])[:, 0]
+
+
+@claim(
+    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/laws.py",
+    picture="verify.structures.trained.learned_digits_picture:draw",
+)
+def learned_digits(
+    run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**5)] = 4000
+) -> Iterator[Finding]:
+    """Trained to find the nearest of 16 numbers that are shown by images of digits, and never told
+    the numbers, networks lay images that they have not seen out in the order of their numbers.
+
+    A number below 100 is shown by an image of its tens and one of its units: all that training says
+    is which of the points is nearest to a query.  A small network makes one number of each pair of
+    images, for the data network and the query networks.  Three seeds, each judged by itself, on
+    images that were held out.  All thresholds were written down before these models were trained,
+    with runs of another task known, in which the number asked for is always there: that tells
+    nothing of the order, and none was found, while 87 to 89 % of the queries were.
+
+    number    what is made of images has a rank correlation with the number above .9 in size.
+    sorted    four cells in five hold the number of their rank.
+    rotated   so with the numbers in the best of 100 rotations, k, …, 99, 0, …, k − 1; and
+    next      in a ring of cells, after more than half of the numbers comes the next one, 0 after
+              99.  These two were added when seed 0 had been seen, and before the others were.
+    ahead     after lookups 1, 2 and 3 more is found than by binary search of the numbers.
+    found     three queries in four are found at last; interpolation search of the numbers
+              themselves is told beside it.
+    untrained each of the seeds: less than half of the cells, of what is next and of the queries,
+              and correlations below .7.
+    permuted  with numbers in other orders a correlation below .2, rotated below .5, and with the
+              queries of another set less than half found.
+    """
+    if not digits.installed():
+        yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
+        return
+    drawn, seen = pictures(run, 1000 if run.quick else samples), models_of("search-digits-16", KIND)
+    shown, measured, numbers = images(run, LABELS), {}, {}
+    for name, model, _ in seen:
+        found, numbers[name] = found_by(model, drawn), made(model, shown)
+        measured[name] = found.by_lookup
+        yield from labelled(name, of_digits(run, model, found, drawn, shown))
+    for name, *_ in seen:
+        first = before(name)
+        yield from labelled(name.replace("search", "untrained"), control(first, drawn, shown))
+    measured["interpolation, by the numbers"] = by_numbers(interpolation_search(-1, NUMBERS), drawn)
+    measured["binary search, by the numbers"] = by_numbers(binary_search, drawn)
+    run.draw(measured, numbers, LABELS)
+
+
+def images(run: Run, numbers: np.ndarray) -> np.ndarray:
+    """Held-out images of numbers (…,), (…, d)."""
+    generator = torch.Generator().manual_seed(int(run.rng.integers(2**31)))
+    drawn = Drawn(1, 1, 1, 1, generator, held_out=True)
+    return np.asarray(shown(torch.from_numpy(numbers), drawn).numpy())
+
+
+def pictures(run: Run, count: int) -> Pictures:
+    """Sets of 16 numbers with a query each."""
+    every = np.tile(np.arange(NUMBERS), (count, 1))
+    numbers = np.sort(run.rng.permuted(every, axis=1)[:, :N], axis=1)
+    asked = run.rng.integers(NUMBERS, size=count)
+    return Pictures(numbers, images(run, numbers), asked, images(run, asked))
+
+
+def found_by(model: Any, drawn: Pictures) -> Measured:
+    """What a network does on these sets."""
+    return measure(model, drawn.points, drawn.queries, drawn.nearest)
+
+
+def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Share]:
+    """What a strategy finds that knows the numbers."""
+    cells = looked_at(strategy, drawn.numbers, drawn.asked[:, None], M)[:, 0]
+    place = np.broadcast_to(np.arange(N), drawn.numbers.shape)
+    return Measured(cells, drawn.nearest, place).by_lookup
+
+
+def made(model: Any, shown: np.ndarray) -> np.ndarray:
+    """What a network makes of images (draws, numbers, d), (draws, numbers)."""
+    with torch.no_grad():
+        parts = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
+    return np.asarray(torch.cat(parts).numpy())
+
+
+def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Rank correlations of what a network makes of images (draws, numbers, d) with labels
+    (draws, numbers) and with all their rotations, (rotations, draws)."""
+    ranks = rankdata(made(model, shown), axis=1)
+    ranks = (ranks - ranks.mean(1, keepdims=True)) / (ranks.std(1, keepdims=True) + 1e-12)
+    turned = (labels - np.arange(NUMBERS)[:, None, None]) % NUMBERS
+    return np.asarray((ranks * (turned - turned.mean()) / turned[0, 0].std()).mean(-1))
+
+
+def nexts(found: Measured) -> np.ndarray:
+    """The share of numbers after which the next one comes, both in a ring, of each set (sets,); in
+    the direction in which that is so more often."""
+    step = (np.roll(found.place, -1, axis=1) - found.place) % N
+    up, down = ((step == way).mean(1) for way in (1, N - 1))
+    return np.asarray(max(up, down, key=np.mean))
+
+
+def of_digits(
+    run: Run, model: Any, found: Measured, drawn: Pictures, shown: np.ndarray
+) -> Iterator[Finding]:
+    """What is said of one model, by what it found in the sets."""
+    ranks = correlations(model, shown, LABELS)
+    yield _more("number", RANKS, _size(ranks[0]), READ)
+    yield _more("rotated", ROTATED, _largest(ranks), READ)
+    yield _more("sorted", CELLS, estimated(found.in_order), SORTED)
+    yield _more("next", NEXT, estimated(nexts(found)), NEXTS)
+    shares, name = found.by_lookup, "found after each lookup, 16 numbers by images"
+    halves = by_numbers(binary_search, drawn)
+    bounds = [share.value for share in halves[:-1]]
+    yield over("ahead", name, shares[:-1], bounds, wanted="above binary search's")
+    last = over("found", "found at last", shares[-1:], [FOUND], wanted="above")
+    fixed = by_numbers(interpolation_search(-1, NUMBERS), drawn)
+    last.words += f"; {told(shares)}; interpolation {told(fixed)}, binary search {told(halves)}"
+    yield last
+    ranks = correlations(model, shown, run.rng.permuted(LABELS, axis=1))
+    yield _less("permuted/number", RANKS, _size(ranks[0]), PERMUTED)
+    yield _less("permuted/rotated", ROTATED, _largest(ranks), TURNED)
+    rolled = drawn._replace(queries=np.roll(drawn.queries, 1, axis=0))
+    found = found_by(model, rolled)
+    yield under(
+        "permuted/found",
+        "found at last, of the queries of another set",
+        found.by_lookup[-1:],
+        [UNFOUND],
+        wanted="below",
+    )
+
+
+RANKS = "rank correlation of what is made of images with the number, in size"
+ROTATED = f"{RANKS}, in the best rotation of the numbers"
+CELLS = "cells that hold the number of their rank"
+NEXT = "numbers after which the next one comes, in a ring of cells"
+
+
+def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]:
+    """Before training."""
+    ranks, found = correlations(model, shown, LABELS), found_by(model, drawn)
+    yield _less("number", RANKS, _size(ranks[0]), UNREAD)
+    yield _less("rotated", ROTATED, _largest(ranks), UNREAD)
+    yield _less("next", NEXT, estimated(nexts(found)), NEXTS)
+    yield _less("sorted", CELLS, estimated(found.in_order), UNSORTED)
+    yield under("found", "found at last", found.by_lookup[-1:], [UNFOUND], wanted="below")
+
+
+def _size(signed: np.ndarray) -> Mean:
+    """Of correlations: their mean, whichever sign it has."""
+    mean = estimated(signed)
+    return mean._replace(mean=abs(mean.mean))
+
+
+def _largest(signed: np.ndarray) -> Mean:
+    """Of correlations by rotation (rotations, draws): of that whose mean is largest in size."""
+    return _size(signed[abs(signed.mean(1)).argmax()])
+
+
+def _more(id: str, name: str, found: Mean, least: float) -> Finding:
+    wanted = f"above {least:g}, {BY}"
+    return above(id, name, found, least, words=f"{found:.3f}", wanted=wanted)
+
+
+def _less(id: str, name: str, found: Mean, most: float) -> Finding:
+    wanted = f"below {most:g}, {BY}"
+    return below(id, name, found, most, words=f"{found:.3f}", wanted=wanted)

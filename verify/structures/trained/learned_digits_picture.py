@@ -1,0 +1,30 @@
+"""The picture of `learned-digits`: accuracy by lookup, and the number that is made of images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from verify.structures.trained.lookups import Share
+from verify.structures.trained.lookups_picture import by_lookup
+
+
+def draw(
+    measured: Mapping[str, Sequence[Share]],
+    made: Mapping[str, np.ndarray],
+    numbers: np.ndarray,
+) -> Figure:
+    """What is found after each lookup, and for every network what it has made
+    (draws, numbers) of images of these `numbers` (draws, numbers): an order that begins in the
+    middle is seen as a step."""
+    figure = Figure(figsize=(5 + 3 * len(made), 3.8))
+    found, *others = figure.subplots(1, 1 + len(made), width_ratios=[1.5, *[1.0] * len(made)])
+    by_lookup(found, measured)
+    for panel, (name, each) in zip(others, made.items(), strict=True):
+        panel.plot(numbers.ravel(), each.ravel(), ".", ms=2)
+        panel.set(xlabel="number that is shown", ylim=(-1.05, 1.05))
+        panel.set_title(name, fontsize=9)
+    others[0].set_ylabel("number that is made of its images")
+    return figure

@@ -1,0 +1,41 @@
+"""The picture of `learned-space`: what extra cells hold, and where first lookups are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from verify.structures.trained.lookups import Measured
+
+SHOWN, ASKED = 24, 400  # sets whose cells are drawn, and first lookups
+
+
+def draw(
+    found: Mapping[str, Measured],
+    held: Mapping[str, np.ndarray],
+    points: np.ndarray,
+    queries: np.ndarray,
+) -> Figure:
+    """For every network: what the extra cells (sets, T) of some sets hold, coloured
+    by the set's mean point, and the cell of the first lookup by the query, extra cells above the
+    line."""
+    N = points.shape[1]
+    figure = Figure(figsize=(2.8 * len(found), 6))
+    panels = figure.subplots(2, len(found), squeeze=False)
+    for (upper, lower), (name, each) in zip(panels.T, found.items(), strict=True):
+        cells = held[name][:SHOWN]
+        colour = np.repeat(points[:SHOWN].mean(1), cells.shape[1])
+        at = np.tile(np.arange(cells.shape[1]), len(cells))
+        upper.scatter(at, cells.ravel(), c=colour, cmap="viridis", s=6)
+        upper.set(xlabel="extra cell", ylim=(-1.05, 1.05))
+        upper.set_title(name, fontsize=9)
+        first = each.shown[:ASKED, 0]
+        place = np.take_along_axis(each.place[:ASKED], np.minimum(first, N - 1)[:, None], 1)[:, 0]
+        lower.plot(queries[:ASKED], np.where(first < N, place, first), ".", ms=3)
+        lower.axhline(N - 0.5, color="grey", lw=0.8)
+        lower.set(xlabel="query", ylim=(-1, N + cells.shape[1]))
+    panels[0, 0].set_ylabel("what it holds")
+    panels[1, 0].set_ylabel("cell of the first lookup")
+    return figure

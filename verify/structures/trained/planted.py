@@ -1,0 +1,73 @@
+"""Strategies in the place of lookup networks, to try what is said of those."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from types import SimpleNamespace
+
+import torch
+from torch import Tensor
+
+from theory.structures import Strategy, binary_search, looked_at
+from verify.evidence.checkpoints import Trained
+from verify.structures.trained.lookups import Share
+
+
+class Planted:
+    """A strategy that searches all points in order, and is asked as a network is; its cells are in
+    ascending or descending order, or, if `jumbled`, as the points were given."""
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        lookups: int,
+        *,
+        n: int = 7,
+        descends: bool = False,
+        jumbled: bool = False,
+    ) -> None:
+        self.strategy, self.descends, self.jumbled = strategy, descends, jumbled
+        self.like = torch.zeros(1, dtype=torch.float64)
+        self.interface = SimpleNamespace(lookups=lookups, n=n)
+
+    def order(self, points: Tensor) -> Tensor:
+        """Which of the points (…, N, 1) each cell holds."""
+        if self.jumbled:
+            return torch.arange(points.shape[-2]).expand(points.shape[:-1])
+        return points[..., 0].argsort(-1, descending=self.descends)
+
+    def __call__(self, points: Tensor, queries: Tensor) -> Tensor:
+        """The points that lookups show, (…, m, M), of points (…, N) and queries (…, m)."""
+        order = points.argsort(-1)
+        cells = looked_at(self.strategy, points.gather(-1, order), queries, self.interface.lookups)
+        of_each = order[..., None, :].expand(*queries.shape, -1)
+        return of_each.gather(-1, torch.from_numpy(cells))
+
+    def lookups(self, queries: Tensor, cells: Tensor) -> Generator[Tensor, Tensor, None]:
+        """Binary search of cells (1, N, 1) for one query, by the signs of q − x alone."""
+        N, sign = cells.shape[-2], -1 if self.descends else 1
+        lo, hi = -1, N
+        for _ in range(self.interface.lookups):
+            middle = max((lo + hi) // 2, 0)
+            at = yield torch.eye(N)[middle, None, None]
+            right = bool(sign * (queries - cells[:, at[0]]).sum() > 0)
+            lo, hi = (middle, hi) if right else (lo, middle)
+
+
+def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
+    """Binary search in the place of every network, under its name."""
+    found = []
+    for name, model, task in models:
+        interface = model.interface
+        found.append(Trained(name, Planted(binary_search, interface.lookups, n=interface.n), task))
+    return found
+
+
+def all_found(shares: Iterable[Share]) -> list[Share]:
+    """Shares of all queries."""
+    return [Share(share.of, share.of) for share in shares]
+
+
+def none_found(shares: Iterable[Share]) -> list[Share]:
+    """Shares of no queries."""
+    return [Share(0, share.of) for share in shares]
