@@ -24,10 +24,10 @@ import torch
 from torch import Tensor
 
 from constructions.interface import Interface, Prompt, finite_tensors
-from theory import checks
-from theory.checks import InputError
+from theory.kinds import InputError, Reals
 
 Encoder = Callable[[Any, Any, Any, Any], Prompt]
+KINDS = {"x": Reals("... n d"), "y": Reals("... n"), "x_query": Reals("+... d")}
 
 
 def packed(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
@@ -123,14 +123,11 @@ class Examples(Interface):
         self.several_queries = encode in (packed, fitted, measured)
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        x, y, x_query = finite_tensors(like, inputs, "x", "y", "x_query")
-        checks.example_shapes(tuple(x.shape), tuple(y.shape), tuple(x_query.shape))
-        n, d = x.shape[-2:]
-        if d != self.d:
-            raise InputError(
-                f"x has {d} features but the model was built for d = {self.d}: "
-                f"build it again with d={d}"
-            )
+        x, y, x_query = finite_tensors(like, inputs, *KINDS)
+        sizes: dict[str, Any] = {"d": ("d", self.d)}
+        for (name, kind), each in zip(KINDS.items(), (x, y, x_query), strict=True):
+            kind.fit(name, each.shape, sizes)
+        n = x.shape[-2]
         if self.n is not None and (n > self.n if self.at_most else n != self.n):
             bound = "at most " if self.at_most else ""
             raise InputError(

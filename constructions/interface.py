@@ -18,8 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from constructions.call import Call
-from constructions.tensors import as_tensor
-from theory import checks
+from constructions.tensors import as_tensor, require_finite
 from theory.checks import InputError
 
 
@@ -168,5 +167,5 @@ def finite_tensors(like: Tensor, inputs: tuple[Any, ...], *names: str) -> tuple[
     given = zip(as_many(inputs, *names), names, strict=True)
     tensors = tuple(as_tensor(array, like, name) for array, name in given)
     for name, tensor in zip(names, tensors, strict=True):
-        checks.finite(name, bool(torch.isfinite(tensor).all()))
+        require_finite(name, tensor)
     return tensors

@@ -32,6 +32,12 @@ def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -
     return array if like is None else array.to(device=like.device, dtype=like.dtype)
 
 
+def require_finite(name: str, *tensors: Tensor) -> None:
+    """Raise ValueError for NaN or infinite entries."""
+    if not all(bool(each.isfinite().all()) for each in tensors):
+        raise InputError(f"{name} contains NaN or infinite entries: remove or impute them first")
+
+
 def weight(values: Tensor) -> nn.Parameter:
     """A weight of a model: float64, and not trained unless that is asked for."""
     return nn.Parameter(torch.as_tensor(values, dtype=torch.float64), requires_grad=False)

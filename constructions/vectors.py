@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from constructions.interface import Interface, Prompt, finite_tensors
-from theory import checks
+from theory.kinds import Reals
 
 
 class Memory(Interface):
@@ -28,7 +28,7 @@ class Memory(Interface):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (states,) = finite_tensors(like, inputs, self.name)
-        checks.vector_shape(self.name, tuple(states.shape), self.d)
+        Reals(f"... {self.d}").fit(self.name, states.shape)
         return (states,) if self.patterns is None else (states, self.patterns)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:

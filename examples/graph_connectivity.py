@@ -15,11 +15,18 @@ from matplotlib.figure import Figure
 
 from constructions import disentangled, search, squaring, tripling
 from theory.checks import InputError
-from theory.graphs import both_ways, components, distances, erdos_renyi, path, two_clique
+from theory.graphs import (
+    both_ways,
+    components,
+    distances,
+    erdos_renyi,
+    path,
+    pointers,
+    two_clique,
+)
 from verify.cli.output import picture_file, saving
-from verify.graphs.layers import on_graph
-from verify.graphs.layers_picture import against_diameter
-from verify.graphs.pointers import a_path
+from verify.graphs.connectivity_layers import on_graph
+from verify.graphs.connectivity_layers_picture import against_diameter
 
 COLOURS = ListedColormap(["white", "#1f5fa8", "#e08214"])
 COLUMNS = "tripling", "squaring", "pointers", "machine", "search"
@@ -70,11 +77,10 @@ print(f"  2Clique gives it away: {across.sum()} of {across.size} pairs across sa
 
 print("\nLayers that say who is connected, on paths of diameter D (and tokens of the search):")
 print(f"   D{''.join(f'{name:>10}' for name in COLUMNS)}")
-graphs = [a_path(diameter) for diameter in (2, 3, 4, 9, 16)]
-found = {graph.name: on_graph(graph) for graph in graphs}
-for graph in graphs:
-    counts = found[graph.name]
-    print(f"{graph.diameter:4}{''.join(f'{counts[name]:10}' for name in COLUMNS)}")
+graphs = {f"D = {D}": pointers(np.arange(D) % 2) for D in (2, 3, 4, 9, 16)}
+found = {name: on_graph(graph) for name, graph in graphs.items()}
+for name, counts in found.items():
+    print(f"{graphs[name].diameter:4}{''.join(f'{counts[name]:10}' for name in COLUMNS)}")
 
 source, edges = int(far.max(1).argmax()), both_ways(A)
 model = search(n, len(edges))

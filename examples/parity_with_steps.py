@@ -14,7 +14,7 @@ from constructions.trained import configuration_of, load, shipped
 from theory.language import letters_by_elimination, one_step, parity_tree, with_steps
 from verify.cli.output import picture_argument, saving
 from verify.evidence.picture import save
-from verify.language.tree_picture import draw
+from verify.language.one_gradient_step_picture import draw
 
 D, K, WORDS = 32, 16, 200
 SAMPLES = 1000, 2000, 4000, 8000

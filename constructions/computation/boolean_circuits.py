@@ -51,11 +51,10 @@ from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import And, Move, Word
-from theory import checks
 from theory.checks import InputError
 from theory.computation.boolean_circuits import NAND, TABLES, Circuit
 from theory.computation.circuit_prompts import read_gates
-from theory.kinds import Count, Positive
+from theory.kinds import Count, Integers, Positive, Within
 
 BITS = 2  # tokens 0 and 1 are bits, then come the tables, if there are any, then the wires
 PARTS = "the table", "the left wire", "the right wire"
@@ -107,9 +106,7 @@ class Circuits(Tokens):
                 f"gate {other[0]} of {circuit} has table {circuit.gates[other[0]].table}, and this "
                 f"model takes NAND, {NAND}, alone: take circuit_evaluator(…) without nand"
             )
-        bits = checks.tokens("inputs", inputs, BITS)
-        if bits.shape[-1] != self.n_inputs:
-            raise InputError(f"{bits.shape[-1]} inputs: give {self.n_inputs}")
+        bits = Integers(f"... {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         first = np.array([BITS, self.first_wire, self.first_wire])
         gates = (np.array(circuit.gates) + first)[:, self.nand :].reshape(-1)
         return np.concatenate([bits, np.broadcast_to(gates, (*bits.shape[:-1], gates.size))], -1)

@@ -16,10 +16,11 @@ import numpy as np
 from torch import Tensor
 
 from constructions.attention import Mask
+from constructions.tensors import require_finite
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import Count, checked
 
 Number = TypeVar("Number", bound=Any)
 
@@ -116,17 +117,17 @@ class ExactModel:
         return len(self.first) - self.front
 
 
-def exact_model(model: Transformer, length: int) -> ExactModel:
+@checked
+def exact_model(model: Transformer, length: Count) -> ExactModel:
     """The model on words of `length` letters, its tensors read exactly.
 
     Raises `ValueError` for what is no hardmax transformer over tokens, for parts that have no
     circuit here (norms; softmax, linear and ReLU attention; answers that are frequencies), and for
     a length that the model does not take.
     """
-    if not isinstance(model, Transformer) or not isinstance(model.interface, Tokens):
-        called = model.name if isinstance(model, Transformer) else f"a {type(model).__name__}"
-        raise InputError(f"{called} is no transformer over tokens: give one, such as hop(…)")
-    interface, T = model.interface, checks.dimension("length", length)
+    interface, T = model.interface, length
+    if not isinstance(interface, Tokens):
+        raise InputError(f"{model.name} is no transformer over tokens: give one, such as hop(…)")
     least, most = interface.length or 1, interface.length or interface.max_length
     if not least <= T <= most:
         raise InputError(f"length is {T}: {model.name} takes {least} to {most} letters")
@@ -205,8 +206,8 @@ def _translatable(model: Transformer) -> None:
 
 def _exact(weights: Tensor) -> np.ndarray:
     """The entries as Fractions, in an object array."""
+    require_finite("the weights", weights)
     floats = weights.detach().double().cpu().numpy()
-    checks.finite("the weights", bool(np.isfinite(floats).all()))
     entries = np.empty(floats.size, dtype=object)
     entries[:] = [Fraction(value) for value in floats.ravel().tolist()]
     return entries.reshape(floats.shape)

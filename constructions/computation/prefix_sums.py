@@ -26,11 +26,11 @@ from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Stream, one
 from constructions.tokens import placed, rows_fit
 from constructions.transformer import Transformer
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
 from theory.computation.kinds import Fan
 from theory.computation.prefix_sums import tree_depth, window_sums
-from theory.kinds import Count
+from theory.kinds import Count, Reals
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 
@@ -47,7 +47,7 @@ class Numbers(Interface):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (x,) = finite_tensors(like, inputs, "x")
-        checks.vector_shape("x", tuple(x.shape))
+        Reals("... d").fit("x", x.shape)
         if x.shape[-1] > self.length:
             raise InputError(
                 f"x has {x.shape[-1]} numbers but the model was built for length = {self.length}: "

@@ -33,10 +33,9 @@ from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import Table
-from theory import checks
 from theory.checks import InputError
 from theory.computation.semiautomata import Semiautomaton, written_next
-from theory.kinds import Count, Positive
+from theory.kinds import Count, Integers, Positive, Within
 
 
 class Scratchpad(Tokens):
@@ -53,16 +52,16 @@ class Scratchpad(Tokens):
 
         Raises ValueError for letters that the automaton has not, and for another length than T.
         """
-        array = checks.tokens("words", words, self.automaton.n_letters)
-        if array.shape[-1] != self.letters:
-            raise InputError(f"a word of {array.shape[-1]} letters: give {self.letters}")
+        letters = Within(least=0, below=self.automaton.n_letters)
+        array = Integers(f"... {self.letters}", letters).read("words", words)
         start = np.full((*array.shape[:-1], 1), self.automaton.n_letters + self.automaton.start)
         return np.concatenate([array, start], axis=-1)
 
     def states(self, tokens: ArrayLike) -> np.ndarray:
         """The states that decoded tokens are.  Raises ValueError for a token that is none."""
         letters = self.automaton.n_letters
-        array = checks.tokens("tokens", tokens, letters + self.automaton.n_states)
+        numbers = Within(least=0, below=letters + self.automaton.n_states)
+        array = Integers("... T", numbers).read("tokens", tokens)
         if (array < letters).any():
             raise InputError(
                 f"token {array[array < letters].flat[0]} is a letter and no state: give what "

@@ -49,11 +49,10 @@ from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, counted, per_token, rows_fit, written
 from constructions.transformer import Transformer
 from constructions.words import Table, Unit
-from theory import checks
 from theory.checks import InputError
 from theory.computation.histories import after_each_step
 from theory.computation.turing import LEFT, RIGHT, Step, TuringMachine
-from theory.kinds import Count, Positive
+from theory.kinds import Count, Positive, array_of
 
 CELLS = "cell", "cell_square", "head", "head_square"
 AFTER = "state", "symbol", "go"
@@ -92,7 +91,7 @@ class Histories(Tokens):
 
     def steps(self, tokens: ArrayLike) -> list[Step]:
         """The steps that decoded tokens (T,) are, up to the first ⊥."""
-        found, array = list[Step](), checks.array_of("tokens", tokens)
+        found, array = list[Step](), array_of("tokens", tokens)
         if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
             raise InputError(
                 f"tokens have shape {array.shape} and dtype {array.dtype}: give one row of integers"

@@ -41,10 +41,10 @@ from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, rows_fit
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError, shown
 from theory.graphs.adjacency import Pairs
-from theory.kinds import Count, Positive, Steps, checked
+from theory.kinds import Count, Positive, Steps, array_of, checked, read
 
 
 class Edges(Tokens):
@@ -81,7 +81,7 @@ class Edges(Tokens):
 
         Raises ValueError for what is no one sequence of nodes and ⊥ = −1.
         """
-        given = checks.array_of("tokens", tokens)
+        given = array_of("tokens", tokens)
         given = given.astype(np.int64) if given.shape == (0,) else given
         if given.ndim != 1 or given.dtype.kind not in "iu":
             shown = f"shape {given.shape} and dtype {given.dtype}"
@@ -99,7 +99,7 @@ class Edges(Tokens):
                 "the prompt has edges and no source: put a node behind them, "
                 f"from 0 to {self.nodes - 1}"
             )
-        if given.shape[-1] + checks.step_count("steps", steps) - 1 > self.max_length:
+        if given.shape[-1] + read(Steps, "steps", steps) - 1 > self.max_length:
             raise InputError(
                 f"{given.shape[-1]} tokens and {steps} steps are more than {self.max_length}: "
                 f"{self.nodes} steps decode all that can be reached; for a longer prompt build the "

@@ -1,7 +1,7 @@
 """One cycle or two: what signed weights tell beyond distance 3^L.
 
 Weights that are not negative, of two channels, give all pairs of C_2m farther apart than 3^L the
-output of a pair of C_m ∪ C_m that is not connected (`verify/graphs/wall.py`).  Here a layer
+output of a pair of C_m ∪ C_m that is not connected (`theory/graphs/limits.py`).  Here a layer
 subtracts, and L layers are right on all pairs of both for m = 4·3^(L−1), which is more than 3^L.
 
 Layers before the last have W = n·I, so S = hhᵀ.  The last block P of h is then a polynomial in A of

@@ -2,7 +2,7 @@
 
 from constructions.language.fact_model import fact_model
 from constructions.language.linear_tokens import parity_by_linear_tokens
-from constructions.language.parity_steps import parity_with_steps
+from constructions.language.parity_with_steps import parity_with_steps
 from constructions.language.sampling import log_probabilities, sample, string_probabilities
 from constructions.language.string_model import string_model
 

@@ -21,14 +21,15 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.call import construction
 from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from constructions.words import Move
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Positive, Reals, Steps, checked
+from theory.kinds import Positive, Reals, Steps
 from theory.memory.kinds import PatternVectors
 from theory.memory.modern_hopfield import squares_fit
 
@@ -59,7 +60,7 @@ class Patterns(Memory):
         return xi, X
 
 
-@checked
+@construction
 def modern_hopfield_update(
     patterns: PatternVectors, beta: Positive, steps: Steps = 1
 ) -> Transformer:
@@ -93,7 +94,6 @@ def modern_hopfield_update(
         unembed(stream, found if steps % 2 else state),
         interface=Patterns(d, X),
         stream=stream,
-        name=f"modern_hopfield_update({N} patterns of dimension {d}, steps={steps})",
         source="[Ramsauer2021, equation 3 and Theorem 1]",
     )
 
@@ -114,7 +114,7 @@ class Stored(Interface):
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         Y, R = finite_tensors(like, inputs, *self.widths)
         for (label, d), array in zip(self.widths.items(), (Y, R), strict=True):
-            checks.vector_shape(label, tuple(array.shape), d)
+            Reals(f"... {d}").fit(label, array.shape)
             if array.ndim < 2 or (label == "stored" and array.shape[-2] < 1):
                 rows = "N ≥ 1" if label == "stored" else "m"
                 raise InputError(
@@ -148,7 +148,7 @@ class Stored(Interface):
         return outputs
 
 
-@checked
+@construction
 def hopfield_attention(
     W_Q: QueryMap, W_K: KeyMap, W_V: ValueMap, beta: Positive | None = None
 ) -> Transformer:
@@ -173,7 +173,6 @@ def hopfield_attention(
         unembed(stream, stream.read("found")),
         interface=Stored(d_y, d_r),
         stream=stream,
-        name=f"hopfield_attention(d_r={d_r}, d_y={d_y}, d_k={d_k}, d_v={d_v})",
         source="[Ramsauer2021]",
     )
 

@@ -34,10 +34,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import max_pool1d, scaled_dot_product_attention
 
-from constructions.tensors import as_tensor
-from theory import checks
+from constructions.tensors import as_tensor, require_finite
 from theory.checks import InputError
-from theory.kinds import Positive, checked
+from theory.kinds import Positive, Reals, checked
 from theory.memory.kinds import Updates
 
 GROUP = 32  # patterns of which one score is kept
@@ -85,7 +84,7 @@ def retrieve(
     if len(shape) != 2 or 0 in shape:
         raise InputError(f"patterns have shape {shape}: give at least one row, (N, d)")
     patterns, queries = patterns.contiguous(), as_tensor(queries, patterns, "queries")
-    checks.vector_shape("queries", tuple(queries.shape), shape[1])
+    Reals(f"... {shape[1]}").fit("queries", queries.shape)
     allowed = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance
     states = queries.reshape(-1, queries.shape[-1])
     longest = float(patterns.norm(dim=1).max())
@@ -107,8 +106,8 @@ def _scores_are_finite(patterns: Tensor, queries: Tensor, beta: float, longest: 
     # Their sum and not the larger one, which would lose a NaN.
     if max(1.0, beta) * longest * (longest + farthest) <= torch.finfo(patterns.dtype).max:
         return
-    checks.finite("patterns", bool(torch.isfinite(patterns).all()))
-    checks.finite("queries", bool(torch.isfinite(queries).all()))
+    require_finite("patterns", patterns)
+    require_finite("queries", queries)
     kind = str(patterns.dtype).removeprefix("torch.")
     raise InputError(f"scores are too large for {kind}: scale patterns and queries down")
 

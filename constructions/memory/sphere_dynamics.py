@@ -25,12 +25,11 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.call import construction
 from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from theory import checks
-from theory.checks import InputError
-from theory.kinds import Count, Positive, Steps, Within, checked
+from theory.kinds import Count, Positive, Reals, Steps, Within
 from theory.memory.kinds import unit_lengths
 
 
@@ -47,9 +46,7 @@ class Points(Interface):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (X,) = finite_tensors(like, inputs, "X")
-        checks.vector_shape("X", X.shape, self.d)
-        if X.ndim < 2 or X.shape[-2] < 1:
-            raise InputError(f"X has shape {tuple(X.shape)}: give tokens (…, n, d), at least one")
+        Reals(f"... n {self.d}").fit("X", X.shape)
         lengths = torch.linalg.vector_norm(X.detach(), dim=-1).double().cpu().numpy()
         unit_lengths("X", lengths, self.d, torch.finfo(like.dtype).eps)
         return (X,)
@@ -59,7 +56,7 @@ class Points(Interface):
         return Prompt(X, X.shape[-2])
 
 
-@checked
+@construction
 def sphere_dynamics(
     d: Count, beta: Positive, step_size: Annotated[Positive, Within(most=1)], n_layers: Steps
 ) -> Transformer:
@@ -83,6 +80,5 @@ def sphere_dynamics(
         unembed(stream, x),
         interface=Points(d),
         stream=stream,
-        name=f"sphere_dynamics(d={d}, beta={beta:g}, step_size={step_size:g}, n_layers={n_layers})",
         source="[Geshkovski2023]; the error of a step is bounded in its file",
     )

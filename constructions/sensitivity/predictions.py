@@ -9,9 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from theory import checks
 from theory.checks import InputError
-from theory.kinds import Count, Finite, Instance, checked
+from theory.kinds import Count, Finite, Instance, array_of, checked
 
 
 @checked
@@ -41,7 +40,7 @@ def predictions(
 
     @torch.no_grad()
     def labels(inputs: np.ndarray) -> np.ndarray:
-        rows = checks.array_of("inputs", inputs)
+        rows = array_of("inputs", inputs)
         if rows.dtype.kind not in "biuf" or rows.ndim < 1 or not rows.size:
             raise InputError(
                 f"inputs are {rows.dtype} of shape {rows.shape}: give numbers (N, …), at least one"

@@ -23,9 +23,10 @@ from constructions.stock.neutral import Doubled
 from constructions.stock.refusals import check_translatable, refused
 from constructions.stock.short import FLOAT32, chosen_for, is_short, unheld
 from constructions.stock.softened import beside, largest_square, softened
+from constructions.tensors import require_finite
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
 
 STANDARD = 3  # the order that is taken where no error is asked for
@@ -285,7 +286,7 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
         "give fewer or shorter ones",
     )
     stream = list(model.residual_stream(prompt))
-    checks.finite("the stream of these inputs", all(bool(H.isfinite().all()) for H in stream))
+    require_finite("the stream of these inputs", *stream)
     sizes = []
     for block, H in zip(model.blocks, stream[:-1], strict=True):
         if (attn := block.attn) is not None:

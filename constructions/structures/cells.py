@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from constructions.interface import Interface, Prompt, as_many, finite_tensors
-from theory import checks
 from theory.checks import InputError
-from theory.kinds import Count, Within
+from theory.kinds import Count, Tokens, Within, read
 
 EXACT = 2**51  # halves of whole numbers up to it are exact in float64
 LookupLayers: TypeAlias = Annotated[Count, Within(most=20)]
@@ -176,7 +175,7 @@ class Sketch(Interface):
         holds(like, 2 * self.longest)
         given = zip(as_many(inputs, "stream", "queries"), ("the stream", "queries"), strict=True)
         stream, queries = (
-            torch.as_tensor(checks.tokens(name, each, self.items), device=like.device)
+            torch.as_tensor(read(Tokens, name, each, below=self.items), device=like.device)
             for each, name in given
         )
         if stream.shape[-1] > self.longest:

@@ -13,9 +13,9 @@ from constructions.assembly import unembed
 from constructions.blocks import Unembed
 from constructions.interface import Interface, Model, Prompt, as_many
 from constructions.stream import Map, Reading, Stream
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Steps, read
+from theory.kinds import Integers, Steps, Within, read
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 
@@ -83,7 +83,8 @@ class Tokens(Interface):
         if isinstance(tokens, Tensor) and tokens.is_floating_point():  # bfloat16, which numpy lacks
             kind = str(tokens.dtype).removeprefix("torch.")
             raise InputError(f"tokens have dtype {kind}: give integers that are at least 0")
-        array = checks.tokens("tokens", tokens, self.vocabulary_size)
+        vocabulary = Within(least=0, below=self.vocabulary_size)
+        array = Integers("... T", vocabulary).read("tokens", tokens)
         n_tokens = array.shape[-1]
         if self.length is not None and n_tokens != self.length:
             raise InputError(f"the sequence has {n_tokens} tokens: this model takes {self.length}")

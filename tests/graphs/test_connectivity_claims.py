@@ -10,10 +10,18 @@ import pytest
 from refusals import rejects
 
 from constructions.graphs import tripling
-from theory.graphs import Channels, clique, connected, cycles, kronecker, path
+from theory.graphs import (
+    Channels,
+    clique,
+    connected,
+    cycles,
+    kronecker,
+    path,
+    smallest_subgraph,
+)
 from verify.claim import Run, installed
 from verify.finding import Verdict, equal
-from verify.graphs import wall
+from verify.graphs import connectivity_wall as wall
 from verify.graphs.connectivity import (
     FEW,
     as_tested,
@@ -22,17 +30,15 @@ from verify.graphs.connectivity import (
     paths,
     registers,
 )
-from verify.graphs.running import difference, evidence_of, exactly, over_q
-from verify.graphs.wall import (
+from verify.graphs.connectivity_wall import (
     apart,
     channels,
     cliques,
-    connectivity_wall,
     cutting,
     far,
     if_seen,
-    smallest_subgraph,
 )
+from verify.graphs.exact_outputs import difference, evidence_of, exactly, over_q
 
 
 @pytest.mark.parametrize(
@@ -54,7 +60,7 @@ def test_claims_hold_at_the_least_sizes(name, options):
     [
         (connectivity, {"nodes": 41}, "nodes 41 40"),
         (connectivity, {"layers": 5}, "layers 5 4"),
-        (connectivity_wall, {"nodes": 25}, "nodes 24"),
+        (wall.connectivity_wall, {"nodes": 25}, "nodes 24"),
     ],
 )
 def test_sizes_beyond_what_is_run(claim, options, names):
@@ -64,7 +70,7 @@ def test_sizes_beyond_what_is_run(claim, options, names):
 
 def test_subgraphs_are_smallest():
     W, out = [np.eye(12, dtype=int)], np.tile(np.eye(6, dtype=int), (4, 1))
-    least = smallest_subgraph(path(6), (W, out), 0, 3)
+    least = smallest_subgraph(path(6), W, out, 0, 3)
     assert connected(least)[0].tolist() == [1, 1, 1, 1, 0, 0]
 
 

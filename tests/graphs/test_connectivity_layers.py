@@ -4,22 +4,21 @@ import numpy as np
 import pytest
 from refusals import rejects
 
-from theory.graphs import distances_by_definition
+from theory.graphs import distances_by_definition, pointers
 from verify.claim import Run, installed
 from verify.finding import Verdict
-from verify.graphs.layers import _least, machine_takes
-from verify.graphs.pointers import a_path, pointers
+from verify.graphs.connectivity_layers import _least, machine_takes
 
 
 @pytest.mark.parametrize("D", [2, 3, 7])
 def test_alternating_tokens_are_a_path(D):
-    graph = a_path(D)
+    graph = pointers(np.arange(D) % 2)
     assert (len(graph.A), graph.diameter, graph.hops) == (D + 1, D, D - 1)
     assert graph.connected.all()
 
 
 def test_pointers_lead_to_where_a_token_finds_its_match():
-    graph = pointers("", np.array([0, 0, 1, 0, 1]))
+    graph = pointers([0, 0, 1, 0, 1])
     assert graph.to.tolist() == [0, 0, 2, 0, 3, 4]  # the second token finds itself
     assert np.array_equal(graph.connected, distances_by_definition(graph.A) >= 0)
     assert graph.hops == 3
@@ -35,7 +34,7 @@ def test_the_claim_holds_and_says_how_many():
 
 def test_the_least_number_of_layers():
     """Which may be 0, and −1 where more than 2n would be needed."""
-    graph = a_path(2)
+    graph = pointers([0, 1])
     assert [_least(lambda _, L, k=k: k <= L, graph) for k in (0, 1, 6, 7)] == [0, 1, 6, -1]
     assert machine_takes(graph) == 4
 

@@ -27,18 +27,18 @@ from theory.graphs import (
     erdos_renyi,
     from_edges,
     gram_polynomial,
+    labellings,
     least_layers,
     of_graph,
     path,
     relabelled,
-    share_beyond,
     side_by_side,
     tripling_polynomial,
     two_chain,
     two_clique,
-    walk_counts,
     walks,
     walks_from,
+    within,
 )
 
 GRAPHS = st.builds(
@@ -57,7 +57,7 @@ def test_distances_by_products_are_those_of_a_search(A):
     assert ((apart >= 0) == connected(A)).all()
     assert diameter(A) == apart.max()
     for k in range(len(A)):
-        assert ((walk_counts(A, k) > 0) == ((apart >= 0) & (apart <= k))).all()
+        assert (within(A, k) == (np.linalg.matrix_power(A, k) > 0)).all()
     least = [min(np.flatnonzero(row >= 0)) for row in apart]
     assert components(A).tolist() == least
 
@@ -66,7 +66,6 @@ def test_distances_by_products_are_those_of_a_search(A):
 @given(GRAPHS, st.integers(0, 12))
 def test_walks_are_powers(A, k):
     power = np.linalg.matrix_power(A.astype(object), k) if k else np.eye(len(A), dtype=object)
-    assert (walk_counts(A, k) == power).all()
     assert (walks_from(A, k) == power.sum(1)).all()
     assert walks(A, k) == power.sum()
 
@@ -77,15 +76,15 @@ def test_labels_do_not_matter(A, random):
     order = random.sample(range(len(A)), len(A))
     moved = relabelled(A, order)
     assert (distances(moved) == distances(A)[np.ix_(order, order)]).all()
-    assert share_beyond(moved, 0) == share_beyond(A, 0)
+    assert beyond(moved, 0).sum() == beyond(A, 0).sum()
 
 
 def test_many_graphs_at_once():
     A = all_graphs(4).reshape(8, 8, 4, 4)
     assert distances(A).shape == (8, 8, 4, 4)
-    assert diameter(A).shape == walks(A, 3).shape == share_beyond(A, 1).shape == (8, 8)
+    assert diameter(A).shape == walks(A, 3).shape == (8, 8)
     assert (distances(A[3, 5]) == distances(A)[3, 5]).all()
-    assert (walk_counts(A, 5)[2, 7] == walk_counts(A[2, 7], 5)).all()
+    assert (walks_from(A, 5)[2, 7] == walks_from(A[2, 7], 5)).all()
     # Connected labelled graphs on 4 nodes.
     assert connected(A).all(axis=(-1, -2)).sum() == 38
 
@@ -104,12 +103,24 @@ def test_families():
     assert (erdos_renyi(2, 5, 0, 0) == np.eye(5)).all()
 
 
+def test_labellings_are_all_of_them():
+    """8!/(2·2·2) of 2Chain, 8!/(4!·4!·2) of 2Clique; each with the edges of the family."""
+    for family, count, degrees in (
+        (two_chain, 5040, [2, 2, 2, 2, 3, 3, 3, 3]),
+        (two_clique, 35, [4] * 8),
+    ):
+        graphs = labellings(family(8))
+        assert graphs.shape == (count, 8, 8)
+        assert len(np.unique(graphs, axis=0)) == count
+        assert (np.sort(graphs.sum(-1), axis=-1) == degrees).all()
+        assert (connected(graphs).sum((-1, -2)) == 32).all()
+
+
 def test_capacity():
     assert [capacity(layers) for layers in range(4)] == [1, 3, 9, 27]
     assert capacity(10_000).bit_length() == 15850
     assert [least_layers(d) for d in (0, 1, 2, 3, 4, 9, 10, 27, 28)] == [0, 0, 1, 1, 2, 2, 3, 3, 4]
     assert beyond(path(5), 1).sum() == 2
-    assert share_beyond(path(5), 1) == 2 / 25
     assert not beyond(two_clique(4), 0).any()  # unconnected pairs are not counted
     huge = walks(path(28), 400)  # beyond float64's whole numbers, and still a whole number
     assert huge > 2**400
@@ -145,6 +156,7 @@ EYE = np.eye(3, dtype=int)
         (lambda: as_adjacency(EYE + np.eye(3, k=1)), "A 0 1"),
         (lambda: as_adjacency(path(3) - np.diag([0, 1, 0])), "A 1"),
         (lambda: relabelled(EYE, [0, 1, 1]), "order"),
+        (lambda: labellings(path(9)), "A 9 8"),
         (lambda: cycles(), "cycle"),
         (lambda: cycles(4, 2), "cycle 2"),
         (lambda: cycles(4, True), "cycle"),

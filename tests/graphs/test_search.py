@@ -21,7 +21,7 @@ from theory.graphs import (
 from theory.graphs import search as by_edges
 from verify.claim import Run, installed
 from verify.finding import Verdict
-from verify.graphs.search import whole_component
+from verify.graphs.graph_search import whole_component
 
 FOUND = search(3).interface.found
 EDGES = st.integers(1, 8).flatmap(
@@ -157,7 +157,7 @@ def test_files_that_hold_no_edges(tmp_path, text, names):
         (lambda: search(3).interface.prompt([[0, 1]], 3), "source 3"),
         (lambda: search(3, 1).interface.prompt([[0, 1], [1, 2]], 0), "2 edges"),
         (lambda: search(3).generate([4, 5], 2), "source"),
-        (lambda: search(3).generate([], 2), "sequence"),
+        (lambda: search(3).generate([], 2), "tokens"),
         (lambda: search(3)([12]), "tokens"),
         (lambda: search(3, 1)([4, 0, 1, 2, 0]), "5 4 max_length"),
         (lambda: search(3, 1).generate([4, 0], 4), "2 4"),

@@ -17,14 +17,16 @@ from theory.graphs import (
     cycles,
     distances_by_definition,
     erdos_renyi,
+    lean_squaring_sharpness,
     path,
     side_by_side,
+    squaring_sharpness,
     two_chain,
     two_clique,
 )
 from verify.claim import Run, installed
 from verify.finding import Verdict
-from verify.graphs.squaring import bound_on_sharpness, needed
+from verify.graphs.squaring import needed
 from verify.selftest.equivalence import same_answers
 from verify.selftest.tensor_mutations import TensorFault
 
@@ -80,8 +82,8 @@ def test_batches_and_float32():
 
 def test_no_depth_changes_the_sharpness_of_the_robust_form():
     found = {L: squaring(6, L, form="robust").least_sharpness() for L in (1, 2, 5)}
-    assert bound_on_sharpness(6) == pytest.approx(math.log(8 * 8 * 5), rel=1e-15)
-    assert max(found.values()) == min(found.values()) <= 1.001 * bound_on_sharpness(6)
+    assert squaring_sharpness(6) == pytest.approx(math.log(8 * 8 * 5), rel=1e-15)
+    assert max(found.values()) == min(found.values()) <= 1.001 * squaring_sharpness(6)
     lean = [squaring(6, L).least_sharpness() for L in (1, 2, 3)]
     assert lean[0] < lean[1] < lean[2]
 
@@ -107,6 +109,7 @@ def test_the_lean_form_needs_a_sharpness_that_grows_with_depth(L):
     """Wrong just below the limit; what a node apart holds grows as the proof says, or faster."""
     n, N = 6, 8
     limit = math.log(2 * (n - 1) * ((N + 0.5) ** L - 1))
+    assert lean_squaring_sharpness(n, L) == pytest.approx(limit, rel=1e-14)
     graph = side_by_side(clique(1), clique(n - 1))
     model = squaring(n, L)
     for beta in (limit - 0.01, limit + 3.0):

@@ -25,6 +25,8 @@ EXAMPLES: dict[str, Callable[[], Any]] = {}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "theory.sensitivity.sensitivity": {"inputs": np.eye(2, dtype=int), "change": forced(2)},
     "theory.sensitivity.majority_mean_influence": {"d": 3},
+    "theory.sensitivity.majority_noise_sensitivity": {"d": 3},
+    "theory.sensitivity.forced_profile_by_definition": {"function": sum},
     "theory.sensitivity.multiplexer": {"words": [0, 1, 1], "address": 1},
     "constructions.sensitivity.predictions": {"module": nn.Identity()},
     "theory.sensitivity.tabulated": {"function": lambda words: words[..., 0]},

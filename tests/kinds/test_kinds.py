@@ -34,10 +34,12 @@ from theory.kinds import (
     Seed,
     SignRows,
     Steps,
+    StepSize,
     Tokens,
     Within,
     checked,
     kind_of,
+    read,
 )
 
 DECLARED = {
@@ -101,6 +103,7 @@ def test_a_kind_takes_its_example_and_nothing_that_is_wrong(name):
         (Positive, 1, 1.0),
         (Positive, np.float32(0.5), 0.5),
         (Positive, np.array(0.5), 0.5),
+        (StepSize, 2.3e-308, 2.3e-308),
         (Finite, torch.tensor(-2.0, requires_grad=True), -2.0),
         (Finite, Fraction(1, 4), 0.25),
         (Probability, 0, 0.0),
@@ -150,6 +153,32 @@ def test_a_seed_is_read_as_a_generator():
     given = np.random.default_rng(5)
     assert kind.read("seed", given) is given
     assert kind.read("seed", np.int64(5)).random() == given.random()
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "limits"),
+    [
+        (StepSize, 1e-320, {}),
+        (Count, 5, {"most": 4}),
+        (Tokens, [0, 2], {"below": 2}),
+        (Tokens, [[0], [1, 1]], {"most": 2}),
+    ],
+)
+def test_what_is_read_by_hand(hint, given, limits):
+    with rejects("it"):
+        read(hint, "it", given, **limits)
+
+
+def test_an_integer_that_python_does_not_print():
+    with rejects("n"):
+        read(Count, "n", 10**5000, most=4)
+
+
+def test_the_shape_of_a_tensor():
+    states = torch.ones(2, 3)
+    Reals("... 3").fit("states", states.shape)
+    with rejects("states"):
+        Reals("... 2").fit("states", states.shape)
 
 
 @checked

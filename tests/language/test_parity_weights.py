@@ -8,7 +8,7 @@ import torch
 from refusals import rejects
 
 from constructions import parity_by_linear_tokens, parity_with_steps
-from constructions.language.parity_steps import asked, sharpness_for_steps
+from constructions.language.parity_with_steps import asked, sharpness_for_steps
 from theory.language import linear_tokens, parity_tree, with_steps
 from theory.sequences import all_sequences
 

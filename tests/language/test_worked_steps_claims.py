@@ -9,11 +9,11 @@ from verify.finding import Verdict
 from verify.language.bounds import never_wrong
 from verify.language.direct_gradients import direct_gradients
 from verify.language.linear_tokens import linear_tokens
-from verify.language.one_step import one_gradient_step
-from verify.language.parity_steps import parity_with_steps
-from verify.language.restriction import restriction_access
+from verify.language.one_gradient_step import one_gradient_step
+from verify.language.parity_with_steps import parity_with_steps
+from verify.language.restriction_access import restriction_access
 from verify.language.sparse_and import sparse_and
-from verify.language.sparse_growth import sparse_and_growth
+from verify.language.sparse_and_growth import sparse_and_growth
 from verify.language.worked_steps import reopened
 
 

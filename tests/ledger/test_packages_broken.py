@@ -22,7 +22,7 @@ BROKEN = {
     # a module of theirs: the line that is named, if any, and what is said
     "import no_such_module\n": (1, "ModuleNotFoundError: No module named 'no_such_module'"),
     "x = 1\ndef it(:\n": (2, "SyntaxError: invalid syntax\n"),
-    "from theory import checks\nchecks.dimension('k', 0)\n": (2, "InputError: k is 0"),
+    "from theory.kinds import Count, read\nread(Count, 'k', 0)\n": (2, "InputError: k is 0"),
     "def it():\n    1 / 0\n\n\nit()\n": (2, "ZeroDivisionError: division by zero"),
     "exec('1 / 0')\n": (1, "ZeroDivisionError: division by zero"),
     "\n\nraise RuntimeError('out of\\norder')\n": (3, "RuntimeError: out of order"),

@@ -10,7 +10,7 @@ import pytest
 from refusals import rejected, rejects
 
 from theory import computation
-from theory.sensitivity import tabulated
+from theory.sensitivity import is_linear_threshold, tabulated
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.sensitivity import random_table
@@ -108,8 +108,8 @@ def test_more_words_than_can_be_run_are_refused():
 def test_half_spaces_are_told_from_others():
     words = tabulated(lambda words: computation.majority(words)[..., -1], 5) < 0
     parity = tabulated(lambda words: computation.parity(words)[..., -1], 3) < 0
-    assert random.linear_threshold(words)
-    assert not random.linear_threshold(parity)
+    assert is_linear_threshold(words)
+    assert not is_linear_threshold(parity)
     assert random.linear_share(np.array([parity, np.zeros(8, bool)])) == 0.5
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from theory import sensitivity as s
-from theory.retrieval import hop
+from theory.retrieval import hop, hop_by_definition
 from theory.sequences import all_sequences
 
 
@@ -46,21 +46,11 @@ def test_two_symbols_forced_are_boolean(values):
     assert s.forced_profile(values, 2) == s.influences(values)
 
 
-def test_a_profile_by_brute_force():
-    rows = all_sequences(4, 3)
-    said = {tuple(row): int(hop(row, 1)[-1]) for row in rows}
-    wanted = [
-        Fraction(
-            sum(
-                said[(*row[:i], u, *row[i + 1 :])] != answer
-                for row, answer in said.items()
-                for u in range(3)
-            ),
-            3**4 * 2,
-        )
-        for i in range(4)
-    ]
-    assert s.forced_profile(np.array(list(said.values())), 3) == wanted
+def test_a_profile_is_that_of_the_definition():
+    answers = hop(all_sequences(4, 3), 1)[:, -1]
+    wanted = s.forced_profile_by_definition(lambda row: hop_by_definition(row, 1)[-1], 3, 4)
+    assert s.forced_profile(answers, 3) == wanted
+    assert s.forced_profile_by_definition(lambda row: row[1] > 1, 3, 3) == [0, Fraction(2, 3), 0]
 
 
 @pytest.mark.parametrize(("answers", "V"), [([0, 1, 1], 2), ([0], 2), ([0, 1, 0, 1], 3)])
@@ -86,3 +76,5 @@ def test_too_many_sets_and_pairs_are_refused():
         s.efron_stein_weights(many, 2)
     with rejects():
         s.change_when_redrawn_by_definition(many, 2, 0.5)
+    with rejects():
+        s.forced_profile_by_definition(sum, 2, 24)

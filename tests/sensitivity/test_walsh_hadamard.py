@@ -45,6 +45,18 @@ def test_noise_sensitivity_is_its_definition_and_bounded(values, delta):
     assert found <= delta * s.total_influence(values)
 
 
+@given(DELTAS)
+def test_noise_sensitivities_in_closed_form(delta):
+    parity = s.tabulated(lambda words: s.subset_parity(words, [0, 2]), 3)
+    conjunction = s.tabulated(lambda words: s.conjunction(words, [0, 1, 2]), 3)
+    multiplexer = s.tabulated(lambda words: s.multiplexer(words, 2), 6)
+    majority = s.tabulated(lambda words: computation.majority(words)[..., -1], 5)
+    assert s.parity_noise_sensitivity(2, delta) == s.noise_sensitivity(parity, delta)
+    assert s.conjunction_noise_sensitivity(3, delta) == s.noise_sensitivity(conjunction, delta)
+    assert s.multiplexer_noise_sensitivity(2, delta) == s.noise_sensitivity(multiplexer, delta)
+    assert s.majority_noise_sensitivity(5, delta) == s.noise_sensitivity(majority, delta)
+
+
 def test_the_figures_of_the_reference():
     majority = s.tabulated(lambda words: computation.majority(words)[..., -1], 9)
     parity = s.tabulated(lambda words: s.subset_parity(words, [0, 4, 8]), 9)
@@ -124,6 +136,7 @@ def test_tables_multiplexers_and_majorities_have_their_sizes():
         (lambda: s.junta(words, [0, 1], [0, 1]), "table"),
         (lambda: s.multiplexer(words, 2), "words"),
         (lambda: s.majority_mean_influence(4), "d"),
+        (lambda: s.majority_noise_sensitivity(4, 0.1), "d"),
     ):
         with rejects(name):
             call()

@@ -18,8 +18,8 @@ from verify.claim import Run, claim, option
 from verify.cli import main as cli
 from verify.finding import Finding, Verdict, at_most
 from verify.sweep import commands as sweep_commands
-from verify.sweep import plan as sweep
-from verify.sweep import workers
+from verify.sweep import folder, plan, workers
+from verify.sweep.plan import planned
 from verify.sweep.results import Swept
 
 
@@ -56,7 +56,7 @@ def asks(run: Run, *, data: Annotated[Path, option("a file")]) -> Iterator[Findi
 @pytest.fixture(autouse=True)
 def claims(monkeypatch):
     points = {"squares": Point(squares), "asks": Point(asks)}
-    for module in (cli, sweep, workers):
+    for module in (cli, plan, workers):
         monkeypatch.setattr(module, "installed", lambda: points)
     monkeypatch.setattr(sweep_commands, "on_dask", on_dask)
 
@@ -485,11 +485,11 @@ def test_a_plan_that_is_none(change, swept, capsys):
 
 
 def test_a_file_that_grows_while_it_is_read_is_read_once(swept, monkeypatch):
-    plan = sweep.read_plan(swept)
+    plan = folder.read_plan(swept)
     content = (swept / "runs.jsonl").read_bytes()
     contents = iter([content[: content.index(b"\n") + 5], content])
     monkeypatch.setattr(Path, "read_bytes", lambda path: next(contents))
-    assert len(sweep.records(swept, plan)) == 1
+    assert len(folder.records(swept, plan)) == 1
 
 
 def test_a_plan_of_another_version_is_another_one(swept, capsys):
@@ -505,8 +505,8 @@ def test_a_plan_of_another_version_is_another_one(swept, capsys):
 
 def test_two_sweeps_do_not_write_into_one_folder(swept, capsys):
     words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
-    plan = sweep.planned("squares", squares, {"k": "1..3", "how": "exactly,roughly"}, 2)
-    with sweep._folder(swept, plan):
+    plan = planned("squares", squares, {"k": "1..3", "how": "exactly,roughly"}, 2)
+    with folder._folder(swept, plan):
         assert "another sweep is writing" in refused(capsys, "sweep", "squares", *words)
     assert run(*words) == 0
 

@@ -15,10 +15,10 @@ from typing import Annotated, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
 from theory.computation.kinds import Triple
-from theory.kinds import Count, Seed, Steps, Within, checked
+from theory.kinds import Count, Integers, Seed, Steps, Within, checked
 
 TABLES = 16
 AND, OR, XOR, NAND, NOR, XNOR = 8, 14, 6, 7, 1, 9
@@ -71,11 +71,7 @@ class Circuit:
 
         Raises `ValueError` for what are no bits, or not n of them.
         """
-        bits = checks.tokens("inputs", inputs, 2)
-        if bits.shape[-1] != self.n_inputs:
-            raise InputError(
-                f"{bits.shape[-1]} inputs for {self.name}: give {self.n_inputs}, one for each"
-            )
+        bits = Integers(f"... {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(np.moveaxis(bits, -1, 0))
         for table, left, right in self.gates:
             wires.append(table >> (2 * wires[left] + wires[right]) & 1)

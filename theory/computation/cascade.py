@@ -35,13 +35,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
 from theory.computation.holonomy import Holonomy, States, holonomy, moved
 from theory.computation.permutations import inverse
 from theory.computation.products import Product
 from theory.computation.semiautomata import Map, Semiautomaton, identity
-from theory.kinds import checked
+from theory.kinds import Tokens, checked, read
 
 MOST_STATES = 2**16  # of the automaton of all stages: seconds
 NONE = -1  # the input of a latch that keeps what it has
@@ -110,7 +109,7 @@ class Cascade:
 
     def run(self, words: ArrayLike) -> np.ndarray:
         """The states (…, T) after each letter of words (…, T), as the answers' table says."""
-        letters = checks.tokens("words", words, self.automaton.n_letters)
+        letters = read(Tokens, "words", words, below=self.automaton.n_letters)
         rows = [self._one(row) for row in letters.reshape(-1, letters.shape[-1]).tolist()]
         return np.array(rows).reshape(letters.shape)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks, kinds, machine
+from theory import kinds, machine
 from theory.checks import InputError
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -169,7 +169,7 @@ def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
 
     Raises `ValueError` for letters that the alphabet has not, and an empty word.
     """
-    tokens = checks.tokens("words", words, len(alphabet))
+    tokens = kinds.read(kinds.Tokens, "words", words, below=len(alphabet))
     match formula:
         case Letter(sign):
             return tokens == alphabet.find(sign)
@@ -187,7 +187,7 @@ def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
 
 def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
     """Σ a·#φ at each position of words (…, T); raises `ValueError` as `holds` does."""
-    tokens = checks.tokens("words", words, len(alphabet))
+    tokens = kinds.read(kinds.Tokens, "words", words, below=len(alphabet))
     total = np.zeros_like(tokens)
     for a, each in formula.terms:
         total += a * holds(each, tokens, alphabet).cumsum(-1)

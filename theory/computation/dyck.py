@@ -13,9 +13,9 @@ from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, OneSequence, Seed, Tokens, Within, checked
+from theory.kinds import Count, OneSequence, Seed, Tokens, Within, checked, read
 
 PAIRS = "()", "[]", "{}", "<>"
 ROWS = 8
@@ -33,7 +33,7 @@ def is_dyck(words: Tokens, k: Types, depth: Count | None = None) -> np.ndarray:
     one, or deeper than `depth`, stays none.  Raises `ValueError` for letters that are not brackets
     of k types.
     """
-    letters = checks.tokens("words", words, 2 * k)
+    letters = read(Tokens, "words", words, below=2 * k)
     most = letters.shape[-1] if depth is None else depth
     judged = [_judged(word, k, most) for word in letters.reshape(-1, letters.shape[-1]).tolist()]
     return np.array(judged, dtype=bool).reshape(letters.shape)
@@ -56,7 +56,7 @@ def balances(words: Tokens, k: Types) -> np.ndarray:
 
     Raises `ValueError` as `is_dyck` does.
     """
-    letters = checks.tokens("words", words, 2 * k)
+    letters = read(Tokens, "words", words, below=2 * k)
     return np.where(letters < k, 1, -1).cumsum(-1)
 
 
@@ -76,7 +76,7 @@ def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
 @checked
 def brackets(word: OneSequence, k: Types) -> str:
     """One word as text: `([)]`, and `(0 (1 0) 1)` if k > 4. Raises `ValueError` as `is_dyck`."""
-    letters = checks.one_sequence("word", word, 2 * k)
+    letters = read(OneSequence, "word", word, below=2 * k).tolist()
     if k > len(PAIRS):
         return " ".join(f"({a}" if a < k else f"{a - k})" for a in letters)
     return "".join(PAIRS[a % k][a // k] for a in letters)

@@ -26,9 +26,9 @@ from typing import Annotated, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Choice, Count, Integer, Steps, checked
+from theory.kinds import Choice, Count, Integer, Integers, Steps, Within, checked
 
 INDEX = "index"
 """The register that holds a processor's own number."""
@@ -199,8 +199,9 @@ class Program:
         if len(inputs) != len(self.inputs):
             wanted = ", ".join(self.inputs) or "none"
             raise InputError(f"{self.name} was given {len(inputs)} inputs: give {wanted}")
+        numbers = Integers("... T", Within(least=0, most=self.most))
         given = [
-            checks.tokens(f"register {name}", values, self.most + 1)
+            numbers.read(f"register {name}", values)
             for name, values in zip(self.inputs, inputs, strict=True)
         ]
         shapes = sorted({array.shape for array in given})

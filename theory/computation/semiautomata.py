@@ -15,9 +15,10 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, File, Instance, Many, Seed, Steps, checked
+from theory.json_table import json_table
+from theory.kinds import Count, File, Instance, Many, Seed, Steps, Tokens, checked, read
 
 Map = tuple[int, ...]
 """A map of the states to themselves: entry q is where q goes."""
@@ -88,7 +89,7 @@ class Semiautomaton:
 
         Raises `ValueError` for letters that the automaton has not, and for an empty word.
         """
-        letters = checks.tokens("words", words, self.n_letters)
+        letters = read(Tokens, "words", words, below=self.n_letters)
         table = np.array(self.transitions)
         state, states = np.full(letters.shape[:-1], self.start), np.empty_like(letters)
         for i in range(letters.shape[-1]):
@@ -181,6 +182,6 @@ def read_automaton(path: AutomatonFile) -> Semiautomaton:
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and for a table that
     is no automaton.
     """
-    fields = checks.table(path, ("transitions", "start", "name"))
+    fields = json_table(path, ("transitions", "start", "name"))
     name, start = str(fields.get("name", path.stem)), fields.get("start", 0)
     return Semiautomaton(fields["transitions"], name, start)

@@ -29,11 +29,10 @@ from typing import Annotated
 
 import numpy as np
 
-from theory import checks
 from theory.computation.kinds import Letters
 from theory.computation.languages import Language, explored
 from theory.computation.reading import Reader
-from theory.kinds import Seed, Steps, Tokens, Within, checked
+from theory.kinds import Seed, Steps, Tokens, Within, checked, read
 
 Truth = np.ndarray | np.bool_
 """Truth values, in whatever shape."""
@@ -257,7 +256,7 @@ def holds(of: Formula, words: Tokens, letters: Letters) -> np.ndarray:
 
     Raises ValueError for words that are not of these letters.
     """
-    array = checks.tokens("words", words, len(letters))
+    array = read(Tokens, "words", words, below=len(letters))
     T, known = array.shape[-1], dict[Formula, Truth]()
 
     def value(of: Formula) -> np.ndarray:

@@ -28,9 +28,9 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, Integer, Steps, Tokens, Within, checked
+from theory.kinds import Count, Integer, Steps, Tokens, Within, array_of, checked
 
 Kind = Literal["and", "or", "threshold"]
 INT64 = 2**62  # sums below it are exact in int64
@@ -144,7 +144,7 @@ class ThresholdCircuit:
 
         Raises `ValueError` for other numbers than 0 and 1, and for another number of bits.
         """
-        array = checks.array_of("bits", bits)
+        array = array_of("bits", bits)
         if array.ndim < 1 or array.shape[-1] != self.n_inputs:
             raise InputError(f"bits have shape {array.shape}: give rows of {self.n_inputs} bits")
         if array.size and not np.isin(array, (0, 1)).all():

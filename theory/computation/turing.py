@@ -20,10 +20,11 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
 from theory.computation.kinds import Triple
-from theory.kinds import Count, File, Seed, Steps, checked
+from theory.json_table import json_table
+from theory.kinds import Count, File, OneSequence, Seed, Steps, checked, read
 
 LEFT, RIGHT = -1, 1
 STEP = re.compile(r"(\d{1,9})([LR])(\w+)")
@@ -134,7 +135,9 @@ class TuringMachine:
         """
         if not isinstance(word, Sequence | np.ndarray):
             raise InputError(f"word is {word!r}: give the symbols that stand on the tape, or []")
-        symbols = checks.tokens("word", word, self.n_symbols).tolist() if len(word) else []
+        symbols = (
+            read(OneSequence, "word", word, below=self.n_symbols).tolist() if len(word) else []
+        )
         steps = [Step(self.start, symbol, LEFT) for symbol in reversed(symbols)]
         return [*steps, Step(self.start, 0, RIGHT)]
 
@@ -235,7 +238,7 @@ def read_machine(path: MachineFile) -> TuringMachine:
 
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and as `machine_of`.
     """
-    given = checks.table(path, ("rules", "start", "name"))
+    given = json_table(path, ("rules", "start", "name"))
     return machine_of(given["rules"], str(given.get("name", path.stem)), given.get("start"))
 
 

@@ -7,15 +7,18 @@ A graph is its adjacency matrix A (…, n, n): symmetric, of 0 and 1, with ones 
     disentangled   the disentangled transformer by its formula
     families       paths, cycles, 2Chain, 2Clique
     erdos_renyi    random graphs
-    distances      distances, components, diameters, pairs beyond capacity
+    distances      distances, components, diameters, pairs within and beyond capacity
     tripling       the polynomials in A that linear attention computes
     walks          how many walks there are, in integers
     search         a search from a source, and edges as lists
     two_channels   what of a weight matrix does not depend on the names of nodes
+    limits         what no weights of a kind can do beyond distance 3^L
+    squaring       the sharpness at which softmax squares a graph
+    pointers       graphs in which every token points to its match
 """
 
-from theory.graphs.adjacency import all_graphs, as_adjacency, from_edges, relabelled
-from theory.graphs.disentangled import disentangled_features
+from theory.graphs.adjacency import all_graphs, as_adjacency, from_edges, labellings, relabelled
+from theory.graphs.disentangled import disentangled_features, disentangled_outputs
 from theory.graphs.distances import (
     beyond,
     capacity,
@@ -25,11 +28,14 @@ from theory.graphs.distances import (
     distances,
     distances_by_definition,
     least_layers,
-    share_beyond,
+    within,
 )
 from theory.graphs.erdos_renyi import erdos_renyi
 from theory.graphs.families import clique, cycles, path, side_by_side, two_chain, two_clique
+from theory.graphs.limits import smallest_subgraph
+from theory.graphs.pointers import Pointers, pointers
 from theory.graphs.search import EdgeList, both_ways, reachable, read_edges, search
+from theory.graphs.squaring import lean_squaring_sharpness, squaring_sharpness
 from theory.graphs.tripling import (
     disentangled_polynomial,
     gram_polynomial,
@@ -44,11 +50,12 @@ from theory.graphs.two_channels import (
     two_channels,
     two_channels_by_definition,
 )
-from theory.graphs.walks import walk_counts, walks, walks_from
+from theory.graphs.walks import walks, walks_from
 
 __all__ = [
     "Channels",
     "EdgeList",
+    "Pointers",
     "Split",
     "all_graphs",
     "as_adjacency",
@@ -61,6 +68,7 @@ __all__ = [
     "cycles",
     "diameter",
     "disentangled_features",
+    "disentangled_outputs",
     "disentangled_polynomial",
     "distances",
     "distances_by_definition",
@@ -68,22 +76,26 @@ __all__ = [
     "from_edges",
     "gram_polynomial",
     "kronecker",
+    "labellings",
+    "lean_squaring_sharpness",
     "least_layers",
     "of_graph",
     "orthogonal_split",
     "path",
+    "pointers",
     "reachable",
     "read_edges",
     "relabelled",
     "search",
-    "share_beyond",
     "side_by_side",
+    "smallest_subgraph",
+    "squaring_sharpness",
     "tripling_polynomial",
     "two_chain",
     "two_channels",
     "two_channels_by_definition",
     "two_clique",
-    "walk_counts",
     "walks",
     "walks_from",
+    "within",
 ]

@@ -8,15 +8,17 @@ nodes of an even cycle cannot have any length, and "A^k_ij > 0" would not say "d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Array, Count, Integers, Within, checked
+from theory.kinds import Array, Count, Integers, Within, array_of, checked, real
 
 MOST_LISTED = 6  # nodes: 2^15 graphs of 6, 2^21 of 7
+MOST_LABELLED = 8  # nodes: 8! orders
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Adjacency(Array):
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         if array.dtype.kind not in "biuf":
-            array = checks.real(name, array)
+            array = real(name, array)
         check_adjacency(array)
         return array.astype(np.int64)
 
@@ -54,7 +56,7 @@ class Pairs(Integers):
         return tuple(each for each in super().wrong if not isinstance(each, list | tuple) or each)
 
     def read(self, name: str, value: Any) -> np.ndarray:
-        array = checks.array_of(name, value)
+        array = array_of(name, value)
         none = array.shape in ((0,), (0, 2))
         return np.zeros((0, 2), dtype=np.int64) if none else super().read(name, array)
 
@@ -85,7 +87,7 @@ def check_adjacency(A: Any, n: int | None = None) -> None:
         )
     at = _first((A != 0) & (A != 1))
     if at is not None:
-        value = checks.array_of("A", A)[at]
+        value = array_of("A", A)[at]
         raise InputError(f"A contains {value}: give 1 for an edge and 0 for none")
     at = _first(A.swapaxes(-1, -2) != A)
     if at is not None:
@@ -105,7 +107,7 @@ def _first(wrong: Any) -> tuple[int, ...] | None:
     """Where the first of these is, if there is any."""
     if not bool(wrong.any()):
         return None
-    return tuple(np.argwhere(checks.array_of("A", wrong))[0].tolist())
+    return tuple(np.argwhere(array_of("A", wrong))[0].tolist())
 
 
 @checked
@@ -144,3 +146,14 @@ def all_graphs(n: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
     A[:, i, j] = A[:, j, i] = bits
     A[:, range(n), range(n)] = 1
     return A
+
+
+@checked
+def labellings(A: OneGraph) -> np.ndarray:
+    """All graphs (m, n, n) that are A (n, n), n ≤ 8, up to the names of nodes, each once."""
+    if len(A) > MOST_LABELLED:
+        raise InputError(f"A has {len(A)} nodes: give at most {MOST_LABELLED}")
+    orders = np.array([*permutations(range(len(A)))])
+    named = A[orders[:, :, None], orders[:, None, :]]
+    _, first = np.unique(np.packbits(named.reshape(len(named), -1), 1), axis=0, return_index=True)
+    return np.asarray(named[first])

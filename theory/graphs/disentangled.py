@@ -8,32 +8,47 @@ as [Ye2026] has it, but for a division by n, which is left to W_l.
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
 from theory.graphs.adjacency import OneGraph
-from theory.kinds import Many, checked
+from theory.kinds import Many, array_of, checked
+
+IntegerWeights: TypeAlias = Annotated[Any, Many(None)]
+"""W_l (2^(l+1)·n, 2^(l+1)·n), l = 0, …, L − 1: integers of any size."""
 
 
 @checked
-def disentangled_features(A: OneGraph, weights: Annotated[Any, Many(None)]) -> np.ndarray:
+def disentangled_features(A: OneGraph, weights: IntegerWeights) -> np.ndarray:
     """h_L (n, 2^(L+1)·n) of one graph A (n, n), as an array of Python integers.
 
-    `weights` are integers W_l (2^(l+1)·n, 2^(l+1)·n), of any size.  Raises `ValueError` for weights
-    that are no integers or of another shape.
+    Raises `ValueError` for weights that are no integers or of another shape.
     """
     h = np.concatenate([np.eye(len(A), dtype=np.int64), A], axis=1).astype(object)
     for layer, given in enumerate(weights):
-        W = checks.array_of(f"weights[{layer}]", given)
-        whole = W.dtype.kind in "biu" or all(isinstance(each, Integral) for each in W.flat)
-        if W.shape != (h.shape[1], h.shape[1]) or not whole:
-            raise InputError(
-                f"weights[{layer}] has shape {W.shape} and dtype {W.dtype}: "
-                f"give whole numbers ({h.shape[1]}, {h.shape[1]})"
-            )
-        scores = h @ W.astype(object) @ h.T
+        scores = h @ _integers(f"weights[{layer}]", given, h.shape[1]) @ h.T
         h = np.concatenate([h, np.maximum(scores, 0) @ h], axis=1)
     return h
+
+
+@checked
+def disentangled_outputs(A: OneGraph, weights: IntegerWeights, read_out: Any) -> np.ndarray:
+    """h_L O (n, n), as Python integers, of integers O = `read_out` (2^(L+1)·n, n).
+
+    Raises `ValueError` as `disentangled_features`, for O too.
+    """
+    h = disentangled_features(A, weights)
+    return np.asarray(h @ _integers("read_out", read_out, h.shape[1], len(A)))
+
+
+def _integers(name: str, given: Any, height: int, width: int | None = None) -> np.ndarray:
+    """A matrix of integers, square where no width is given, as Python integers."""
+    W, shape = array_of(name, given), (height, height if width is None else width)
+    whole = W.dtype.kind in "biu" or all(isinstance(each, Integral) for each in W.flat)
+    if W.shape != shape or not whole:
+        raise InputError(
+            f"{name} has shape {W.shape} and dtype {W.dtype}: give whole numbers {shape}"
+        )
+    return W.astype(object)

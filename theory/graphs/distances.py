@@ -93,15 +93,16 @@ def least_layers(distance: Steps) -> int:
 
 
 @checked
+def within(A: Graphs, distance: Steps) -> np.ndarray:
+    """Which pairs (…, n, n) are connected and at most `distance` apart."""
+    apart = distances(A)
+    return (apart >= 0) & (apart <= distance)
+
+
+@checked
 def beyond(A: Graphs, layers: Layers) -> np.ndarray:
     """Which pairs (…, n, n) are connected and farther apart than 3^layers: beyond capacity.
 
     Pairs that are not connected are not counted.
     """
     return distances(A) > capacity(layers)
-
-
-@checked
-def share_beyond(A: Graphs, layers: Layers) -> np.ndarray:
-    """ρ (…,): the share of all n² pairs of nodes that is `beyond` capacity."""
-    return np.asarray(beyond(A, layers).mean(axis=(-1, -2)))

@@ -14,10 +14,10 @@ from typing import Annotated
 
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError, shown
 from theory.graphs.adjacency import as_adjacency, from_edges
-from theory.kinds import Count, Within, checked
+from theory.kinds import Count, Within, checked, read
 
 
 @checked
@@ -39,10 +39,9 @@ def cycles(*sizes: int) -> np.ndarray:
 
     Raises `ValueError` for no cycle, and for one of fewer than 3 nodes.
     """
-    lengths = [checks.dimension("a cycle's size", size) for size in sizes]
-    if not lengths or min(lengths) < 3:
-        few = f"a cycle of {min(lengths)} nodes" if lengths else "no cycle"
-        raise InputError(f"{few}: give one size or more, each at least 3")
+    lengths = [read(Count, "a cycle's size", size, least=3) for size in sizes]
+    if not lengths:
+        raise InputError("no cycle: give one size or more")
     _fits(sum(lengths))
     return side_by_side(*(_cycle(m) for m in lengths))
 

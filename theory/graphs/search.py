@@ -12,10 +12,10 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
 from theory.graphs.adjacency import Edges, OneGraph, from_edges
-from theory.kinds import Count, File, Steps, Within, checked
+from theory.json_table import json_table
+from theory.kinds import Count, File, Steps, Within, checked, read
 
 Node: TypeAlias = Annotated[Steps, Within(below="n")]
 """One of the nodes 0 … n − 1."""
@@ -68,7 +68,7 @@ def read_edges(path: Annotated[Any, File("edges")]) -> EdgeList:
     Raises `ValueError` for a file that cannot be read, for what is not JSON, and for what are no
     edges.
     """
-    fields = checks.table(path, ("edges", "nodes", "name"))
+    fields = json_table(path, ("edges", "nodes", "name"))
     given = fields["edges"]
     if not isinstance(given, list):
         raise InputError(f"the edges in {path} are {given!r}: give pairs of nodes [[0, 1], …]")
@@ -76,7 +76,7 @@ def read_edges(path: Annotated[Any, File("edges")]) -> EdgeList:
     whole = [node for node in numbers if isinstance(node, int) and not isinstance(node, bool)]
     if len(whole) < len(numbers):
         raise InputError(f"an edge in {path} has a node that is no whole number: give 0, 1, …")
-    n = checks.dimension("nodes", fields.get("nodes", 1 + max(whole, default=0)))
+    n = read(Count, "nodes", fields.get("nodes", 1 + max(whole, default=0)))
     from_edges(given, n)
     pairs = np.array(given, dtype=np.int64).reshape(-1, 2)
     return EdgeList(str(fields.get("name", path.stem)), n, pairs)

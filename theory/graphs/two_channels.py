@@ -27,9 +27,9 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError, shown
-from theory.kinds import Count, Reals, Within, checked
+from theory.kinds import Count, Matrix, Reals, Within, array_of, checked, read
 
 MOST_RELABELLED = 7  # nodes: 5040 relabellings
 
@@ -110,11 +110,11 @@ def kronecker(channels: Channels, n: Count) -> np.ndarray:
     Raises `ValueError` for A and B that are no matrices of one shape or whose entries are no finite
     real numbers, and for more than there is memory.
     """
-    A, B = (checks.array_of(name, each) for name, each in zip("AB", channels, strict=True))
+    A, B = (array_of(name, each) for name, each in zip("AB", channels, strict=True))
     if A.ndim != 2 or A.shape != B.shape:
         raise InputError(f"A and B have shapes {A.shape} and {B.shape}: give two (rows, columns)")
     for name, each in (("A", A), ("B", B)):
-        checks.finite(name, bool(np.isfinite(checks.real(name, each)).all()))
+        read(Matrix, name, each)
     machine.fits_in_memory(f"weights of {shown(n)} nodes", 32 * n * n * A.size, "give fewer")
     eye, ones = np.eye(n, dtype=np.int64), np.ones((n, n), dtype=np.int64)
     return np.kron(A, eye) + np.kron(B, ones)

@@ -18,17 +18,6 @@ Length: TypeAlias = Annotated[Steps, Within(most=10_000)]
 
 
 @checked
-def walk_counts(A: Graphs, k: Length) -> np.ndarray:
-    """A^k (…, n, n), as an array of Python integers."""
-    graph = A.astype(object)
-    counts = np.broadcast_to(np.eye(graph.shape[-1], dtype=np.int64), graph.shape).astype(object)
-    while k:
-        counts = counts @ graph if k & 1 else counts
-        graph, k = graph @ graph if k > 1 else graph, k >> 1
-    return counts
-
-
-@checked
 def walks_from(A: Graphs, k: Length) -> np.ndarray:
     """walks_k(i) = (A^k 1)_i, (…, n), as Python integers."""
     graph = A.astype(object)

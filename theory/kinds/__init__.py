@@ -24,7 +24,9 @@ defines what they require.
 algorithm that needs it, or here if two topics do; `tests/kinds/test_public_functions.py` tries its
 wrong values on every function that declares it.
 
-*By hand*: `read(Count, "jobs", jobs)` reads what is no parameter, an option of a command line say.
+*By hand*: `read(Count, "jobs", jobs)` reads what is no parameter, an option of a command line say;
+`read(Tokens, "words", words, below=3)` within limits that no annotation can name;
+`Reals(f"... {d}").fit("states", states.shape)` checks the shape of a tensor, which stays one.
 
 A message is one line, `<name> is <value>: give <what>`.
 """
@@ -33,9 +35,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypeAlias
 
-from theory.checks import InputError
-from theory.kinds.arrays import Array, Integers, Numbers, Reals, Signs
+from theory.kinds.arrays import Array, Integers, Numbers, Reals, Signs, array_of, real
 from theory.kinds.checked import checked, kind_of, kinds_of, read
+from theory.kinds.errors import InputError, shown
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Random, RationalNumber, RealNumber, Whole
 from theory.kinds.objects import Choice, Either, File, Function, Instance, Many, Maybe, Truth
@@ -154,8 +156,11 @@ __all__ = [
     "VocabularyTokens",
     "Whole",
     "Within",
+    "array_of",
     "checked",
     "kind_of",
     "kinds_of",
     "read",
+    "real",
+    "shown",
 ]

@@ -14,14 +14,15 @@ that name has too.  The leading dimensions come first and are one of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real as Number
 from typing import Any, ClassVar
 
 import numpy as np
 
-from theory.checks import InputError, array_of, real
+from theory.kinds.errors import InputError
 from theory.kinds.kind import ANY, Kind, Within
 
 LEADING = ("...", "+...", "#...")
@@ -38,6 +39,51 @@ def has(name: str) -> str:
 def contain(name: str) -> str:
     """contains, or contain of a plural: tokens contain."""
     return "contain" if name.endswith("s") else "contains"
+
+
+def array_of(name: str, value: Any) -> np.ndarray:
+    """`np.asarray(value)`, of tensors too; ValueError for what is not an array of numbers.
+
+    A tensor on another device, or one that gradients flow to, is copied without them.
+    """
+    try:
+        if callable(getattr(value, "detach", None)):
+            value = value.detach().cpu()
+            if str(value.dtype) == "torch.bfloat16":  # a format that numpy lacks
+                value = value.float()
+        return np.asarray(value)
+    except (ValueError, TypeError, RuntimeError, NotImplementedError) as error:
+        if "inhomogeneous" in str(error):
+            raise InputError(
+                f"{name} {has(name)} rows of different lengths: give one array"
+            ) from None
+        kind = type(value).__name__
+        raise InputError(
+            f"{name} cannot be read as an array from this {kind}: give a dense one that holds data"
+        ) from None
+
+
+def real(name: str, value: Any) -> np.ndarray:
+    """`value` as a float64 array; ValueError for complex entries and for what is no number."""
+    array = array_of(name, value)
+    numbers = array.dtype.kind in "biuf"
+    if array.dtype.kind == "O":  # fractions, and integers of more than 64 bits
+        numbers = all(isinstance(entry, Number) for entry in array.flat)
+    if not numbers:
+        raise InputError(f"{name} is of type {_kind(array)}: give real numbers")
+    try:
+        return array.astype(np.float64, copy=False)
+    except OverflowError:
+        raise InputError(f"{name} is beyond float64, which ends at 1.8e308: rescale") from None
+
+
+def _kind(array: np.ndarray) -> str:
+    """What someone who gave it would call it, or the first entry that is no number."""
+    if array.dtype.kind in "US":
+        return "text"
+    if array.dtype.kind != "O":
+        return str(array.dtype)
+    return type(next(entry for entry in array.flat if not isinstance(entry, Number))).__name__
 
 
 @dataclass(frozen=True)
@@ -111,7 +157,7 @@ class Array(Kind):
     def read(self, name: str, value: Any) -> np.ndarray:
         array = array_of(name, value)
         if self.dims or not self.leading:  # the shape first: it helps more than a dtype
-            self.fit(name, array.shape, {})
+            self.fit(name, array.shape)
         elif not (array.size or self.empty):
             raise InputError(f"{name} {has(name)} shape {array.shape}: give at least one entry")
         array = self._entries(name, array)
@@ -121,8 +167,9 @@ class Array(Kind):
                     raise self.contains(name, extreme)
         return array
 
-    def fit(self, name: str, shape: tuple[int, ...], sizes: Sizes) -> None:
+    def fit(self, name: str, shape: Sequence[int], sizes: Sizes | None = None) -> None:
         """Check a shape against this one, and against the sizes of other arrays, which it joins."""
+        shape, sizes = tuple(shape), {} if sizes is None else sizes
         dims, last = self.dims, len(shape) - len(self.dims)
         fits = last >= 0 if self.leading else last == 0
         if not fits or not (self.empty or all(shape[max(last, 0) :])):

@@ -6,14 +6,14 @@ import inspect
 import sys
 from collections import ChainMap, abc
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import lru_cache, wraps
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
-from theory.checks import InputError, shown
 from theory.kinds.arrays import LEADING, Array, Sizes, contain
+from theory.kinds.errors import InputError, shown
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Whole
 from theory.kinds.objects import Choice, Either, Function, Instance, Many, Maybe, Truth
@@ -153,12 +153,18 @@ def parameter_kinds(
     return kinds
 
 
-def read(hint: Any, name: str, value: Any) -> Any:
-    """A value that is no parameter, such as an option of a command line, as `checked` reads one."""
+def read(hint: Any, name: str, value: Any, **limits: float) -> Any:
+    """A value that is no parameter, such as an option of a command line, as `checked` reads one;
+    `limits` are those of `Within`."""
+    return _limited(hint, **limits).read(name, value)
+
+
+@lru_cache
+def _limited(hint: Any, **limits: float) -> Kind:
     kind = kind_of(hint)
     if kind is None:
         raise TypeError(f"{hint} declares no kind")
-    return kind.read(name, value)
+    return kind.narrowed(Within(**limits)) if limits else kind
 
 
 def kind_of(hint: Any) -> Kind | None:

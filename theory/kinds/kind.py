@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from theory.checks import InputError, shown
+from theory.kinds.errors import InputError, shown
 
 
 @dataclass(frozen=True)

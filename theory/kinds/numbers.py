@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.checks import array_of, real
+from theory.kinds.arrays import array_of, real
 from theory.kinds.kind import ANY, Kind, Within
 
 NO_NUMBERS: tuple[Any, ...] = (None, object(), "1", "", [1], [], (1, 2), 1j, True, np.bool_(True))

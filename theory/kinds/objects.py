@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds.errors import InputError
 from theory.kinds.kind import Kind, Within
 
 

@@ -13,14 +13,6 @@ direct_gradients                what a gradient says of a parity without steps
 """
 
 from theory.language.certificates import error_between, largest_scores, vote_bound
-from theory.language.cover import (
-    cover_radius,
-    head,
-    log_cover_size,
-    margin_certificate,
-    nearest_in_cover,
-    occam,
-)
 from theory.language.decisions import (
     distance_of_greedy,
     errors,
@@ -66,6 +58,14 @@ from theory.language.hallucination import (
     printed_slack,
     prompted_bound_given_data,
 )
+from theory.language.head_cover import (
+    cover_radius,
+    head,
+    log_cover_size,
+    margin_certificate,
+    nearest_in_cover,
+    occam,
+)
 from theory.language.is_it_valid import IsItValid, is_it_valid
 from theory.language.linear_tokens import (
     letters_by_solving,
@@ -74,7 +74,7 @@ from theory.language.linear_tokens import (
 )
 from theory.language.log_linear import LogLinear, log_linear, projection, separating_direction
 from theory.language.logs import Log, at_most_rational, binary_kl, cross_entropy, entropy, kl, log
-from theory.language.one_step import (
+from theory.language.one_gradient_step import (
     enough_samples,
     gradient,
     gradient_by_counting,
@@ -96,7 +96,7 @@ from theory.language.rescaling import (
     rescaled,
     rescaling_gain,
 )
-from theory.language.restriction import (
+from theory.language.restriction_access import (
     Term,
     Tree,
     enough_for_terms,

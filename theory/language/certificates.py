@@ -2,7 +2,7 @@
 
 **A few of many.**  The k largest of T scores name one of C(T, k) conjunctions.  If that one is
 right on all samples, it errs at most (ln C(T, k) + ln(1/δ))/m of the time, with probability ≥ 1 − δ
-(`occam` of `theory.language.cover`), and its true error is a fraction (`error_between`).
+(`occam` of `theory.language.head_cover`), and its true error is a fraction (`error_between`).
 
 **A vote** [Schapire1998].  A head z = Σ α_t x_t with free scores is a vote of T bits with weights
 α.  If z − θ is above γ at all positive samples and below −γ at all negative ones, k positions drawn
@@ -13,7 +13,7 @@ T^k of them and (k + 2)² pairs of thresholds that differ on k bits.  So, with p
 
 (Hoeffding again, and Σ 1/k(k + 1) = 1), the least of which is `vote_bound`.
 
-**Norms**: `margin_certificate` of `theory.language.cover`.  Above 1 a bound says nothing.
+**Norms**: `margin_certificate` of `theory.language.head_cover`.  Above 1 a bound says nothing.
 """
 
 from __future__ import annotations

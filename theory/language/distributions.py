@@ -9,9 +9,8 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
-from theory.kinds import Count, Exact, Kind, Within
+from theory.kinds import Count, Exact, Kind, Within, read
 
 PositiveExact: TypeAlias = Annotated[Exact, Within(above=0)]
 """An integer or a Fraction > 0."""
@@ -42,13 +41,8 @@ Distribution: TypeAlias = Annotated[Any, Law()]
 
 def fractions(name: str, values: Any) -> tuple[Fraction, ...]:
     """Integers and fractions as fractions; `ValueError` for other numbers, which are not exact."""
-    given = checks.listed(name, values)
-    for value in given:
-        exact = isinstance(value, (int, np.integer, Fraction))
-        if not exact or isinstance(value, (bool, np.bool_)):
-            shown = f"{value!r}" if isinstance(value, (float, str)) else type(value).__name__
-            raise InputError(f"{name} contains {shown}: give integers or fractions")
-    return tuple(Fraction(value) for value in given)
+    found: tuple[Fraction, ...] = read(tuple[Exact, ...], name, values)
+    return found
 
 
 def distribution(name: str, values: Any) -> tuple[Fraction, ...]:

@@ -23,7 +23,6 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
 from theory.kinds import Count, Integers, OpenUnit, Seed, Steps, Within, checked
 
@@ -49,9 +48,7 @@ class Circuit:
 
         Raises `ValueError` for others.
         """
-        array = checks.tokens("inputs", inputs, 2)
-        if array.ndim != 2 or array.shape[1] != self.inputs:
-            raise InputError(f"inputs have shape {array.shape}: give (N, {self.inputs})")
+        array = Integers(f"N {self.inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(array.T)
         for a, b, function in self.gates:
             wires.append(function >> (2 * wires[a] + wires[b]) & 1)
@@ -120,9 +117,7 @@ class GateLearner:
 
         Raises `ValueError` for inputs (N, inputs) that are not 0 and 1.
         """
-        array = checks.tokens("inputs", inputs, 2)
-        if array.ndim != 2 or array.shape[1] != self.inputs:
-            raise InputError(f"inputs have shape {array.shape}: give (N, {self.inputs})")
+        array = Integers(f"N {self.inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(array.T)
         for first, second, functions in self.kept:
             values = np.stack(wires)

@@ -15,9 +15,8 @@ from fractions import Fraction
 from functools import cache, total_ordering
 from typing import TYPE_CHECKING
 
-from theory import checks
 from theory.checks import InputError
-from theory.kinds import Exact, checked
+from theory.kinds import Exact, Instance, checked
 from theory.language.distributions import (
     Distribution,
     ExactProbability,
@@ -44,7 +43,7 @@ class Log:
 
     def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:
         found = {} if coefficients is None else coefficients
-        given = checks.instance("coefficients", found, dict, "{prime: coefficient}")
+        given = Instance(dict, "{prime: coefficient}").read("coefficients", found)
         for prime in given:
             if type(prime) is not int or not _is_prime(prime):
                 raise InputError(

@@ -27,9 +27,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 
-from theory import checks
 from theory.checks import InputError
 from theory.kinds import (
+    Bits,
     Count,
     Integers,
     NonNegative,
@@ -39,6 +39,7 @@ from theory.kinds import (
     Steps,
     Within,
     checked,
+    read,
 )
 from theory.language.distributions import Counted
 
@@ -66,7 +67,7 @@ class Conjunction(NamedTuple):
     def labels(self, words: np.ndarray) -> np.ndarray:
         """(…,) of words (…, T) of 0 and 1, or of their first bits if the positions are among them;
         `ValueError` for others."""
-        array = checks.tokens("words", words, 2)
+        array = read(Bits, "words", words)
         if array.shape[-1] <= max(self.positions):
             raise InputError(f"words have shape {array.shape}: give (…, {self.T})")
         return np.asarray(array[..., list(self.positions)].min(axis=-1))
@@ -94,12 +95,7 @@ def balanced_accuracy(scores: Annotated[Any, Reals("n")], labels: BitLabels) -> 
 
 def _asked(words: np.ndarray, T: int) -> np.ndarray:
     """Words (m, T) of 0 and 1 that are to be scored."""
-    x = checks.tokens("words", words, 2)
-    if x.ndim != 2 or x.shape[1] != T:
-        raise InputError(
-            f"words have shape {x.shape} and those learned from {T} bits: give (m, {T})"
-        )
-    return x
+    return Integers(f"m {T}", Within(least=0, most=1)).read("words", words)
 
 
 @checked

@@ -5,9 +5,10 @@ order of `theory.sequences.all_sequences`.  Exact, but for the estimates of any 
 
     walsh_hadamard   Fourier coefficients in integers, their weights by degree
     influence        influences, Sens, maximum sensitivity, variance
-    noise            what independent flips of all letters do
+    noise            what independent flips of all letters do, and closed forms of it
     functions        parity of some letters, conjunction, junta, multiplexer
     tokens           profiles over tokens, redrawn and forced; Efron–Stein; the hybrid bound
+    half_spaces      linear threshold functions
     estimate         the sensitivity of any model, with its confidence interval
     kernels          weak spectral bias of kernels of an inner product
 """
@@ -29,6 +30,7 @@ from theory.sensitivity.functions import (
     subset_parity,
     tabulated,
 )
+from theory.sensitivity.half_spaces import is_linear_threshold
 from theory.sensitivity.influence import (
     influences,
     influences_by_spectrum,
@@ -48,15 +50,20 @@ from theory.sensitivity.kernels import (
     walks,
 )
 from theory.sensitivity.noise import (
+    conjunction_noise_sensitivity,
+    majority_noise_sensitivity,
+    multiplexer_noise_sensitivity,
     noise_sensitivity,
     noise_sensitivity_by_definition,
     noise_stability,
+    parity_noise_sensitivity,
 )
 from theory.sensitivity.tokens import (
     change_when_redrawn,
     change_when_redrawn_by_definition,
     efron_stein_weights,
     forced_profile,
+    forced_profile_by_definition,
     hybrid_bound,
     redrawn_profile,
 )
@@ -74,6 +81,7 @@ __all__ = [
     "change_when_redrawn",
     "change_when_redrawn_by_definition",
     "conjunction",
+    "conjunction_noise_sensitivity",
     "degree",
     "distinct_positions",
     "efron_stein_weights",
@@ -81,21 +89,26 @@ __all__ = [
     "eigenvalues_by_definition",
     "forced",
     "forced_profile",
+    "forced_profile_by_definition",
     "fourier_weights",
     "hybrid_bound",
     "influences",
     "influences_by_spectrum",
+    "is_linear_threshold",
     "junta",
     "junta_table",
     "majority_mean_influence",
+    "majority_noise_sensitivity",
     "max_sensitivity",
     "mean_influence",
     "multiplexer",
+    "multiplexer_noise_sensitivity",
     "noise_sensitivity",
     "noise_sensitivity_by_definition",
     "noise_stability",
     "noisy_patches",
     "on_two_letters_less",
+    "parity_noise_sensitivity",
     "power_series",
     "redrawn",
     "redrawn_profile",

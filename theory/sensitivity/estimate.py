@@ -33,9 +33,18 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory import checks
 from theory.checks import InputError
-from theory.kinds import Count, Positive, Random, RealNumber, Reals, Within, checked
+from theory.kinds import (
+    Count,
+    Integers,
+    Positive,
+    Random,
+    RealNumber,
+    Reals,
+    Within,
+    array_of,
+    checked,
+)
 from theory.sensitivity.tokens import Symbols
 
 STREAM = 0x5E25  # beside the seed, which may have drawn the inputs
@@ -110,7 +119,7 @@ def sensitivity(
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
         raise InputError(f"the change is {shown}: give {shown}(…), called with its parameters")
-    array = checks.array_of("inputs", inputs)
+    array = array_of("inputs", inputs)
     if array.ndim < 2 or not array.size:
         raise InputError(f"inputs have shape {array.shape}: give at least one, (N, …)")
     try:
@@ -142,7 +151,7 @@ def _stream(seed: int | np.random.Generator) -> np.random.Generator:
 def _share(
     model: Callable[[Any], Any], inputs: np.ndarray, before: np.ndarray, changed: ArrayLike
 ) -> float:
-    array = checks.array_of("changed inputs", changed)
+    array = array_of("changed inputs", changed)
     if array.shape != inputs.shape:
         raise InputError(
             f"the change yields inputs of shape {array.shape} for {inputs.shape}: give a change of "
@@ -167,7 +176,7 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
             f"the model is a {type(model).__name__}, which takes no arrays: for a torch module "
             "give constructions.sensitivity.predictions(module)"
         ) from error
-    labels = checks.array_of("predictions", predicted)
+    labels = array_of("predictions", predicted)
     if labels.ndim < 1 or len(labels) != len(inputs):
         raise InputError(
             f"predictions have shape {labels.shape} for {len(inputs)} inputs: give one for each"
@@ -218,13 +227,12 @@ def noisy_patches(size: Count, sigma: Positive) -> Change:
     """
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        images = checks.real("inputs", inputs)
+        images = Reals("... height width").read("inputs", inputs)
         if images.ndim < 3 or images.shape[-2] % size or images.shape[-1] % size:
             raise InputError(
                 f"inputs have shape {images.shape}: give images (N, …, height, width) whose sides "
                 f"are multiples of {size}"
             )
-        checks.finite("inputs", bool(np.isfinite(images).all()))
         for top in range(0, images.shape[-2], size):
             for left in range(0, images.shape[-1], size):
                 noisy = images.copy()
@@ -236,10 +244,7 @@ def noisy_patches(size: Count, sigma: Positive) -> Change:
 
 
 def _tokens(inputs: np.ndarray, V: int) -> np.ndarray:
-    tokens = checks.tokens("inputs", inputs, V)
-    if tokens.ndim != 2:
-        raise InputError(f"inputs have shape {tokens.shape}: give sequences of tokens (N, T)")
-    return tokens
+    return Integers("N T", Within(least=0, below=V)).read("inputs", inputs)
 
 
 def _replaced(tokens: np.ndarray, place: int, by: np.ndarray) -> np.ndarray:

@@ -20,9 +20,8 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
-from theory.kinds import Array, Bits, Count, Integers, Within, checked
+from theory.kinds import Array, Bits, Count, Integers, Within, array_of, checked, real
 from theory.sensitivity.walsh_hadamard import MOST
 from theory.sequences import all_sequences
 
@@ -41,7 +40,7 @@ class ZeroOne(Array):
         return (*super().wrong, 2 - right, right - 1, 0.5 * right, right * np.nan)
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
-        numbers = checks.real(name, array)
+        numbers = real(name, array)
         bad = numbers[~np.isin(numbers, (0, 1))]
         if bad.size:
             raise self.contains(name, bad[0])
@@ -139,13 +138,13 @@ def tabulated(
     Raises `ValueError` for a function whose answers (…,) are not each 0 or 1: those that are −1
     and +1 are a table already, and probabilities are none.
     """
-    answers = checks.array_of("the function's answers", function(all_sequences(d, 2)))
+    answers = array_of("the function's answers", function(all_sequences(d, 2)))
     if answers.shape != (2**d,):
         raise InputError(
             f"the function's answers have shape {answers.shape}: give one for each of 2^{d} = "
             f"{2**d} words"
         )
-    wrong = answers[~np.isin(checks.real("the function's answers", answers), (0, 1))]
+    wrong = answers[~np.isin(real("the function's answers", answers), (0, 1))]
     if wrong.size:
         raise InputError(f"the function's answers contain {wrong[0]}: give 0 and 1 alone")
     return 1 - 2 * answers.astype(np.int64)

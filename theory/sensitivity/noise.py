@@ -9,16 +9,23 @@ The equality: E χ_S(x) χ_S(y) = Π_{i ∈ S} E (−1)^{x_i + y_i} = (1 − 2δ
 different sets, so that E f(x) f(y) = Stab_{1−2δ}(f); and f is ±1.  The bound: (1 − 2δ)^k ≥ 1 − 2δk,
 which for δ ≤ ½ is Bernoulli's, for k ≤ 1 an equality, and for δ ≥ ½, k ≥ 2 follows from
 (1 − 2δ)^k ≥ −1 ≥ 1 − 2δk; then Σ_k W_k = 1 and Σ_k k W_k = I(f).  Fractions give fractions.
+
+In closed form: a parity of k letters changes where an odd number of them is flipped; a conjunction
+of k where all are 1 before or after, and not both; a multiplexer where the letter addressed stays
+and is flipped, or another one is addressed and differs; a majority where of i > d/2 ones a become 0
+and of the zeros b become 1, so that fewer than d/2 are left, or the other way round.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.kinds import Exact, Finite, Probability, Within, checked
+from theory.checks import InputError
+from theory.kinds import Count, Exact, Finite, Probability, Within, checked
 from theory.sensitivity.walsh_hadamard import (
     FewValues,
     Values,
@@ -33,6 +40,10 @@ Correlation: TypeAlias = (
     Annotated[Exact, Within(least=-1, most=1)] | Annotated[Finite, Within(least=-1, most=1)]
 )
 """A number from −1 to 1: a Fraction where it is exact, else a float."""
+Letters: TypeAlias = Annotated[Count, Within(most=1000)]
+"""At most 1000 letters."""
+Voters: TypeAlias = Annotated[Count, Within(most=63)]
+"""At most 63 letters: the sum has d³/4 terms."""
 
 
 @checked
@@ -58,3 +69,45 @@ def noise_sensitivity_by_definition(values: FewValues, delta: Chance) -> Any:
     for m, pairs in enumerate(by_distance.tolist()):
         total += Fraction(pairs, values.size) * delta**m * (1 - delta) ** (d - m)
     return total
+
+
+@checked
+def parity_noise_sensitivity(k: Letters, delta: Chance) -> Any:
+    """(1 − (1 − 2δ)^k)/2, of a parity of k letters."""
+    return (1 - (1 - 2 * delta) ** k) / 2
+
+
+@checked
+def conjunction_noise_sensitivity(k: Letters, delta: Chance) -> Any:
+    """2^{1−k}(1 − (1 − δ)^k), of a conjunction of k letters."""
+    return Fraction(2, 2**k) * (1 - (1 - delta) ** k)
+
+
+@checked
+def multiplexer_noise_sensitivity(address: Letters, delta: Chance) -> Any:
+    """(1 − δ)^a δ + (1 − (1 − δ)^a)/2, of a multiplexer of a = `address` letters of address."""
+    same = (1 - delta) ** address
+    return same * delta + (1 - same) / 2
+
+
+@checked
+def majority_noise_sensitivity(d: Voters, delta: Chance) -> Any:
+    """2^{1−d} Σ C(d, i) P(Bin(i, δ) = a) P(Bin(d − i, δ) = b) over 2(i − a + b) < d < 2i, of the
+    majority of d letters.
+
+    Raises `ValueError` for an even d.
+    """
+    if d % 2 == 0:
+        raise InputError(f"d is {d}: the majority of an even number of letters may be none")
+
+    def flipped(n: int, k: int) -> Any:
+        return comb(n, k) * delta**k * (1 - delta) ** (n - k)
+
+    total = sum(
+        comb(d, i) * flipped(i, a) * flipped(d - i, b)
+        for i in range((d + 1) // 2, d + 1)
+        for a in range(i + 1)
+        for b in range(d - i + 1)
+        if 2 * (i - a + b) < d
+    )
+    return Fraction(2, 2**d) * total

@@ -23,7 +23,7 @@ is one of a hybrid argument: tokens must be independent, and replacements of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -91,6 +91,22 @@ def forced_profile(answers: Answers, vocabulary_size: Symbols) -> list[Fraction]
     """P(f(x) ≠ f(x^{i→u}) | u ≠ x_i) for each position."""
     V = vocabulary_size
     return [Fraction(V, V - 1) * each for each in redrawn_profile(answers, V)]
+
+
+@checked
+def forced_profile_by_definition(
+    function: Callable[[tuple[int, ...]], int], vocabulary_size: Symbols, length: Count
+) -> list[Fraction]:
+    """`forced_profile` of a function of sequences of T = `length` tokens, sequence by sequence."""
+    V, T = vocabulary_size, length
+    if T * V ** min(T + 1, 64) > WORK:
+        raise InputError(f"{V} symbols and {T} tokens have more than {WORK} pairs: give fewer")
+    answers = {row: function(row) for row in product(range(V), repeat=T)}
+    changed = [0] * T
+    for row, answer in answers.items():
+        for i, u in product(range(T), range(V)):
+            changed[i] += answers[(*row[:i], u, *row[i + 1 :])] != answer
+    return [Fraction(count, V**T * (V - 1)) for count in changed]
 
 
 @checked

@@ -16,9 +16,8 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory import checks
 from theory.checks import InputError
-from theory.kinds import Array, checked
+from theory.kinds import Array, array_of, checked, real
 from theory.sequences import all_sequences
 
 MOST_IN_PAIRS = 14  # letters, 2^28 pairs of words
@@ -49,7 +48,7 @@ class BooleanFunction(Array):
         return (*super().wrong, *others, np.broadcast_to(np.int8(1), 2 ** (self.most + 1)))
 
     def read(self, name: str, value: Any) -> np.ndarray:
-        array = checks.array_of(name, value)
+        array = array_of(name, value)
         d = array.size.bit_length() - 1
         if array.ndim != 1 or array.size != 2**d or not 1 <= d <= self.most:
             raise InputError(f"{name} has shape {array.shape}: give {self.what}")
@@ -57,7 +56,7 @@ class BooleanFunction(Array):
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         pairs = ((1, -1), (0, 1)) if array.dtype != bool else ((0, 1),)
-        array = checks.real(name, array)
+        array = real(name, array)
         for allowed in pairs:
             if np.isin(array, allowed).all():
                 table = array if allowed == (1, -1) else 1 - 2 * array

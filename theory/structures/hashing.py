@@ -30,9 +30,9 @@ import numpy as np
 from scipy.cluster.vq import kmeans2
 from scipy.stats import binom
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Reals, Seed, Within, checked
+from theory.kinds import Reals, Seed, StepsArray, Within, checked, read
 from theory.structures.clouds import Cloud, CloudQueries, nearest_in_cloud
 from theory.structures.lookup import LookupCount
 from theory.structures.points import Size
@@ -51,7 +51,7 @@ def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
     if b > MOST_BITS:
         raise InputError(f"normals has shape {(b, d)}: give (b, d), b ≤ {MOST_BITS}")
     powers = 2 ** np.arange(b)
-    return lambda z: (checks.vectors("vectors", z, d) @ normals.T > 0) @ powers
+    return lambda z: (Reals(f"... {d}").read("vectors", z) @ normals.T > 0) @ powers
 
 
 @checked
@@ -93,7 +93,7 @@ def k_means(
     d = points.shape[1]
     centres, _ = kmeans2(points, buckets, minit="++", iter=20, rng=rng)
     half = (centres**2).sum(-1) / 2
-    return lambda z: (checks.vectors("vectors", z, d) @ centres.T - half).argmax(-1)
+    return lambda z: (Reals(f"... {d}").read("vectors", z) @ centres.T - half).argmax(-1)
 
 
 @checked
@@ -119,7 +119,7 @@ def found_in_buckets(
 
 
 def _buckets(hashed: Hash, vectors: np.ndarray) -> np.ndarray:
-    found = checks.step_counts("buckets", hashed(vectors))
+    found = read(StepsArray, "buckets", hashed(vectors))
     if found.shape != vectors.shape[:-1]:
         raise InputError(f"buckets have shape {found.shape}: give {vectors.shape[:-1]}")
     return found

@@ -17,9 +17,9 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, Integers, Within, checked
+from theory.kinds import Count, Integers, Within, array_of, checked
 from theory.structures.points import Points, Queries
 
 MOST_LOOKUPS = 10**5
@@ -58,7 +58,7 @@ def looked_at(
 
 
 def _cells(named: Any, shape: tuple[int, ...], N: int) -> np.ndarray:
-    named = checks.array_of("what the strategy names", named)
+    named = array_of("what the strategy names", named)
     whole = named.shape == shape and named.dtype.kind in "iu"
     if not whole or not ((named >= 0) & (named < N)).all():
         raise InputError(

@@ -18,9 +18,9 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory import checks, machine
+from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, Reals, Seed, Within, checked
+from theory.kinds import Count, Reals, Seed, StepsArray, Within, checked, read
 from theory.structures.clouds import nearest_in_cloud, uniform_cloud
 from theory.structures.points import Size
 
@@ -80,7 +80,7 @@ def _places(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The square of each query and the place of its nearest neighbour in the order, (sets,)."""
     x, q = uniform_cloud(sets, N, 2, 1, rng)
-    cells = checks.step_counts("the order", order(x))
+    cells = read(StepsArray, "the order", order(x))
     if cells.shape != x.shape[:-1] or (np.sort(cells) != np.arange(N)).any():
         raise InputError(
             f"the order has shape {cells.shape}: give for each set 0 to {N - 1}, each once"

@@ -18,7 +18,6 @@ from theory.graphs import (
     capacity,
     connected,
     disentangled_polynomial,
-    distances,
     erdos_renyi,
     gram_polynomial,
     least_layers,
@@ -28,6 +27,7 @@ from theory.graphs import (
     tripling_polynomial,
     two_chain,
     two_clique,
+    within,
 )
 from theory.graphs.tripling import Polynomial
 from verify.claim import Run, claim, option
@@ -45,7 +45,7 @@ from verify.domains import (
 from verify.domains.base import Entry
 from verify.evidence.size import size
 from verify.finding import Evidence, Finding, Verdict, equal, labelled, same
-from verify.graphs.running import difference, evidence_of, exactly, in_float64, over_q, shown
+from verify.graphs.exact_outputs import difference, evidence_of, exactly, in_float64, over_q, shown
 
 DEPTHS = 1, 2, 3  # of the models that are run on paths
 MOST_NODES, MOST_LAYERS = 40, 4  # of what is run over Q, at a width of 2^(L + 1)·n
@@ -66,7 +66,7 @@ class Tested:
 
 @claim(
     source="[Ye2026]; proved in constructions/graphs/tripling.py and disentangled.py",
-    picture="verify.graphs.reach_picture:draw",
+    picture="verify.graphs.connectivity_picture:draw",
     faults_seen=[{"nodes": 5, "layers": 1, "samples": 2}],
 )
 def connectivity(
@@ -128,12 +128,6 @@ def constructions_of(run: Run) -> list[Tested]:
 
 def as_tested(run: Run, label: str) -> Tested:
     return next(tested for tested in constructions_of(run) if tested.label == label)
-
-
-def within(A: np.ndarray, distance: int) -> np.ndarray:
-    """Which pairs (…, n, n) are at most so far apart."""
-    apart = distances(A)
-    return (apart >= 0) & (apart <= distance)
 
 
 def drawn(run: Run, n: int, samples: int) -> np.ndarray:

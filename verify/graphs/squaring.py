@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Annotated
@@ -17,9 +16,11 @@ from theory.graphs import (
     cycles,
     distances_by_definition,
     erdos_renyi,
+    lean_squaring_sharpness,
     path,
     relabelled,
     side_by_side,
+    squaring_sharpness,
     two_chain,
     two_clique,
 )
@@ -34,7 +35,7 @@ from verify.evidence.sequences import exact_evidence
 from verify.evidence.size import size
 from verify.evidence.softmax import enclosed_error
 from verify.finding import Finding, Verdict, at_most, equal, labelled
-from verify.graphs.own import Edges, Nodes, adjacency, chosen
+from verify.graphs.options import Edges, Nodes, adjacency, chosen
 
 FORMS = "lean", "robust"
 ENCLOSED_NODES = 8
@@ -189,7 +190,7 @@ def over_q(model: Transformer, A: np.ndarray) -> Finding:
 
 
 def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterator[Finding]:
-    bound = bound_on_sharpness(n)
+    bound = squaring_sharpness(n)
     betas = {f"L = {k}": built(run, n, k, "robust").least_sharpness() for k in (L, 4 * L)}
     lean = built(run, n, L, "lean").least_sharpness()
     yield at_most(
@@ -222,11 +223,6 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     yield needed(built(run, k, 1, "robust"))
 
 
-def bound_on_sharpness(n: int) -> float:
-    """ln(8N(n − 1)), N = 2^⌈log₂n⌉, for n ≥ 2."""
-    return math.log(8 * 2 ** (n - 1).bit_length() * (n - 1))
-
-
 def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
     """Softmax logits are those of hardmax, in balls, although much of the weight leaks."""
     real = max(enclosed_error(model, beta, graph) for graph in A)
@@ -246,7 +242,7 @@ def needed(model: Transformer) -> Finding:
     """Below a limit the node apart is taken to be connected: what the lean form holds of the others
     after L layers, or `found` of the robust form after one, is above ½."""
     n, L = model.interface.n, model.n_layers
-    limit = math.log(2 * (n - 1) * ((2 ** (n - 1).bit_length() + 0.5) ** L - 1))
+    limit = lean_squaring_sharpness(n, L)
     beta, soft = limit - 2**-4, deepcopy(model)
     for attn in soft.attentions:  # `sharpened` refuses what is not sure
         attn.normalise, attn.scale = "softmax", beta

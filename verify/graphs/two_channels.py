@@ -15,17 +15,17 @@ from theory.checks import InputError
 from theory.graphs import (
     Channels,
     all_graphs,
-    disentangled_features,
+    disentangled_outputs,
     kronecker,
     orthogonal_split,
     path,
     relabelled,
-    two_channels,
     two_channels_by_definition,
 )
+from theory.graphs import two_channels as channels_of
 from verify.claim import Run, claim, option
 from verify.finding import Evidence, Finding, equal, same
-from verify.graphs.running import difference, evidence_of, over_q
+from verify.graphs.exact_outputs import difference, evidence_of, over_q
 
 GRIDS = (2, 2), (4, 4), (4, 1)  # blocks of W_0, of W_1, and of a read-out of one layer
 
@@ -36,7 +36,7 @@ MOST_NODES = 5
     source="proved in theory/graphs/two_channels.py; for two blocks by two, as told, in [Ye2026]",
     faults_seen=[{"nodes": 3}],
 )
-def channels(
+def two_channels(
     run: Run, *, nodes: Annotated[int, option("nodes, at most 5", min=3)] = 4
 ) -> Iterator[Finding]:
     """Averaged over all names of nodes, weights are A ⊗ I + B ⊗ J: an orthogonal projection.
@@ -66,7 +66,7 @@ def projection(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
     """A ⊗ I + B ⊗ J, and the average over all n! relabellings."""
     wrong = None
     for grid, W in drawn.items():
-        if (kronecker(two_channels(W, n), n) != two_channels_by_definition(W, n)).any():
+        if (kronecker(channels_of(W, n), n) != two_channels_by_definition(W, n)).any():
             wrong = wrong or f"{grid[0]} × {grid[1]} blocks differ"
     name = f"the average over all relabellings of {n} nodes is A ⊗ I + B ⊗ J, block by block"
     words = f"all entries over Q, {' and '.join(f'{a} × {b}' for a, b in drawn)} blocks"
@@ -97,7 +97,7 @@ def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
     """How far n‖A‖² + n²‖B‖² is from the squared length of A ⊗ I + B ⊗ J."""
     found, wanted = [], []
     for W in drawn.values():
-        A, B = two_channels(W, n)
+        A, B = channels_of(W, n)
         whole = squared(two_channels_by_definition(W, n))
         found.append(whole - n * squared(A) - n * n * squared(B))
         wanted.append(2 * n * Fraction((A * B).sum()))
@@ -124,7 +124,7 @@ def names(run: Run, n: int) -> Iterator[Finding]:
     for grids in (((2, 2), (4, 4), (8, 1)), ((2, 2), (4, 1))):
         drawn = [Channels(*run.rng.integers(-3, 4, (2, *grid))) for grid in grids]
         alike = [kronecker(each, n) for each in drawn]
-        said = disentangled_features(A, alike[:-1]) @ alike[-1].astype(object)
+        said = disentangled_outputs(A, alike[:-1], alike[-1])
         model = built(run, n, alike)
         for order in map(list, orders):
             graph = relabelled(A, order)
@@ -136,7 +136,7 @@ def names(run: Run, n: int) -> Iterator[Finding]:
         words=f"over Q, in all {len(orders)} orders",
     )
     other = [run.rng.integers(-3, 4, each.shape) for each in alike]
-    said = disentangled_features(A, other[:1]) @ other[1].astype(object)
+    said = disentangled_outputs(A, other[:1], other[1])
     model = built(run, n, other)
     moved = [(over_q(model, relabelled(A, o)) == said[o][:, o]).all() for o in map(list, orders)]
     yield same(

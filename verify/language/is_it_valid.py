@@ -9,7 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from theory.kinds import Exact
-from theory.language import IsItValid, is_it_valid
+from theory.language import IsItValid
+from theory.language import is_it_valid as definition
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, same
 from verify.language.draws import law
@@ -19,7 +20,7 @@ GRID = 12  # parts, of what the model of three words says
 
 
 @claim(source="[KNVZ2025, Theorems 1 and 3]; proofs in theory/language/is_it_valid.py")
-def is_it_valid_claim(
+def is_it_valid(
     run: Run, *, instances: Annotated[int, option("random instances", min=10, max=10**5)] = 400
 ) -> Iterator[Finding]:
     """A model errs at least 2 err_iiv − max|V|/min|E| − δ⁺, err_iiv the error of *is it valid?*.
@@ -47,7 +48,7 @@ def instance(run: Run, *, choices: bool) -> IsItValid:
         laws.append([*law(rng, true, 0), *[0] * (size - true)])
         said.append([*law(rng, size, 0)])
         valid.append(range(true))
-    return is_it_valid(law(rng, prompts), laws, said, valid)
+    return definition(law(rng, prompts), laws, said, valid)
 
 
 def _calibrated(run: Run, count: int) -> Finding:
@@ -66,7 +67,7 @@ def _calibrated(run: Run, count: int) -> Finding:
 
 def even(C: int) -> IsItValid:
     """A prompt with one valid response of C, and a model that gives each the same."""
-    return is_it_valid([1], [[1] + [0] * (C - 1)], [[Fraction(1, C)] * C], [[0]])
+    return definition([1], [[1] + [0] * (C - 1)], [[Fraction(1, C)] * C], [[0]])
 
 
 def slacks() -> dict[int, Fraction]:
@@ -75,7 +76,7 @@ def slacks() -> dict[int, Fraction]:
     found = {}
     for E in range(2, 9):
         rest = (1 - Fraction(1, E)) / E
-        each = is_it_valid([1], [[1] + [0] * E], [[Fraction(1, E)] + [rest] * E], [[0]])
+        each = definition([1], [[1] + [0] * E], [[Fraction(1, E)] + [rest] * E], [[0]])
         found[E] = each.errors - each.bound
     return found
 
@@ -126,7 +127,7 @@ def _choices(run: Run, count: int) -> Finding:
 def trigram(q: Fraction) -> IsItValid:
     """Two prompts that end in the same two words, all that the model sees: it says "her" with
     chance q after each, and "his" else."""
-    return is_it_valid([Fraction(1, 2)] * 2, [[1, 0], [0, 1]], [[q, 1 - q]] * 2, [[0], [1]])
+    return definition([Fraction(1, 2)] * 2, [[1, 0], [0, 1]], [[q, 1 - q]] * 2, [[0], [1]])
 
 
 def _trigram() -> Finding:

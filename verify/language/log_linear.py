@@ -16,10 +16,10 @@ from theory.language import (
     entropy,
     kl,
     log,
-    log_linear,
     projection,
     separating_direction,
 )
+from theory.language import log_linear as definition
 from theory.language.log_linear import FITS
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_most, equal, labelled, same
@@ -33,10 +33,10 @@ ROUNDING = 1e-14  # of a divergence of five outcomes in float64
 
 @claim(
     source="[Csiszar1975]; proved in theory/language",
-    picture="verify.language.even_process_picture:draw",
+    picture="verify.language.log_linear_picture:draw",
     faults_seen=[{"draws": 6}],
 )
-def log_linear_claim(
+def log_linear(
     run: Run, *, draws: Annotated[int, option("random families", min=2, max=1000)] = 60
 ) -> Iterator[Finding]:
     """Maximum likelihood in p_θ ∝ q₀e^{θ·f} is least relative entropy, and calibrates.
@@ -121,7 +121,7 @@ def bias(run: Run, draws: int) -> Finding:
     for _ in range(draws):
         mu, x, y = law(run.rng, 2), scales(run.rng, 3), scales(run.rng, 3)
         data, scores = ([law(run.rng, 3) for _ in mu] for _ in range(2))
-        of = [log_linear(score, np.eye(3, dtype=int).tolist()) for score in scores]
+        of = [definition(score, np.eye(3, dtype=int).tolist()) for score in scores]
         change, linear, rest = Log(), Log(), Log()
         for weight, p, each in zip(mu, data, of, strict=True):
             change += weight * (cross_entropy(p, each.at(y)) - cross_entropy(p, each.at(x)))

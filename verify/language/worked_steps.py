@@ -30,7 +30,7 @@ CIRCUITS, LARGE, FEWER = 10, (32, 64, 80), (8, 10, 60)  # inputs, gates and exam
 
 @claim(
     source="[RivestSloan1988] for the model of learning; sizes proved in theory/language/gates.py",
-    picture="verify.language.gates_picture:draw",
+    picture="verify.language.worked_steps_picture:draw",
     faults_seen=[{"inputs": 8, "gates": 10, "examples": 60}],
 )
 def worked_steps(

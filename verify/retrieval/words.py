@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.transformer import Transformer
-from theory import checks
 from theory.checks import InputError
+from theory.kinds import OneSequence, read
 
 ENDS = (".", "?", "!")
 
@@ -51,10 +51,10 @@ def labels(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[
 
     Raises ValueError unless `tokens` is one sequence with as many words.
     """
-    row = checks.one_sequence("tokens", tokens, model.interface.vocabulary_size)
+    row = read(OneSequence, "tokens", tokens, below=model.interface.vocabulary_size)
     if len(words) != len(row):
         raise InputError(f"there are {len(words)} words for {len(row)} tokens: give one for each")
-    known = _known(row, words)
+    known = _known(row.tolist(), words)
     observed = (_observed(model, token) for token in model.interface.prefix)
     front = ["BOS" if v is None else f"prior:{known.get(v, v)}" for v in observed]
     return [*front, *words]

@@ -7,8 +7,8 @@ from math import sqrt
 from typing import Annotated
 
 import numpy as np
-from scipy.optimize import linprog
 
+from theory.sensitivity import is_linear_threshold
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.evidence.statistics import ERRORS, Mean, errors_for, estimated, sign_of
@@ -31,7 +31,7 @@ FEW, FEWEST = 10, 5  # draws of quick runs, and below which nothing is said of a
 
 @claim(
     source="[Bhattamishra2023], whose law of the weights is the first (second hand); our own draws",
-    picture="verify.sensitivity.random_picture:draw",
+    picture="verify.sensitivity.random_weights_picture:draw",
 )
 def random_weights(
     run: Run, *, draws: Annotated[int, option("networks of each kind", min=FEW)] = 20
@@ -70,17 +70,7 @@ def random_weights(
 
 def linear_share(functions: np.ndarray) -> float:
     """The share of linear threshold functions among these."""
-    return float(np.mean([linear_threshold(each) for each in functions]))
-
-
-def linear_threshold(values: np.ndarray) -> bool:
-    """Whether a plane separates the words of the two values: y(⟨w, x⟩ + b) ≥ 1 has a solution."""
-    words = 2.0 * all_sequences(values.size.bit_length() - 1, 2) - 1
-    rows = np.column_stack([words, np.ones(len(words))])
-    signed = np.where(values, 1.0, -1.0)[:, None] * rows
-    limits = -np.ones(len(rows))
-    found = linprog(np.zeros(rows.shape[1]), -signed, limits, bounds=(None, None))
-    return bool(found.status == 0)
+    return float(np.mean([is_linear_threshold(each) for each in functions]))
 
 
 def _mean(values: np.ndarray) -> Mean:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from theory.sensitivity import (
     change_when_redrawn_by_definition,
     efron_stein_weights,
     forced_profile,
+    forced_profile_by_definition,
     hybrid_bound,
     redrawn_profile,
 )
@@ -47,7 +48,7 @@ LONGEST = 10  # tokens of two symbols
 
 @claim(
     source="[Vasudeva2024], [ODonnell2014]; proved in theory/sensitivity/tokens.py",
-    picture="verify.sensitivity.profile_picture:draw",
+    picture="verify.sensitivity.retrieval_profiles_picture:draw",
     faults_seen=[{}],
 )
 def retrieval_profiles(run: Run) -> Iterator[Finding]:
@@ -104,13 +105,13 @@ def most_frequent(tokens: np.ndarray) -> np.ndarray:
     return token_frequencies(tokens, int(tokens.max()) + 1).argmax(-1)
 
 
-def _most(row: list[int]) -> int:
+def _most(row: tuple[int, ...]) -> int:
     """The same at the end of one sequence, by definition."""
     frequencies = token_frequencies_by_definition(row, max(row) + 1)[-1]
     return frequencies.index(max(frequencies))
 
 
-DEFINITIONS: dict[str, Callable[[list[int]], int]] = {
+DEFINITIONS: dict[str, Callable[[tuple[int, ...]], int]] = {
     "hop 1": lambda row: hop_by_definition(row, 1)[-1],
     "hop 2": lambda row: hop_by_definition(row, 2)[-1],
     "hop 3": lambda row: hop_by_definition(row, 3)[-1],
@@ -138,15 +139,8 @@ def _profile(answers: np.ndarray, V: int, n: int, name: str) -> Finding:
 
 @cache
 def brute_force(V: int, n: int, name: str) -> tuple[Fraction, ...]:
-    """The profile, forced, by the definitions of task and sensitivity, sequence by sequence; kept,
-    as no model is in it."""
-    said = {row: DEFINITIONS[name](list(row)) for row in product(range(V), repeat=n)}
-    changed = [0] * n
-    for row, answer in said.items():
-        for i, u in product(range(n), range(V)):
-            other = (*row[:i], u, *row[i + 1 :])
-            changed[i] += said[other] != answer
-    return tuple(Fraction(count, V**n * (V - 1)) for count in changed)
+    """The profile, by definition of the task too; kept, as no model is in it."""
+    return (*forced_profile_by_definition(DEFINITIONS[name], V, n),)
 
 
 def _stated(answers: np.ndarray, V: int, wanted: str) -> Finding:

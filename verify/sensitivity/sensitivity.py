@@ -15,8 +15,8 @@ from torch import nn
 
 from constructions.sensitivity import predictions
 from constructions.transformer import Transformer
-from theory import checks
 from theory.checks import InputError
+from theory.json_table import json_table
 from theory.sensitivity import (
     Estimate,
     forced,
@@ -70,7 +70,7 @@ MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 unit
 
 @claim(
     source="[Vasudeva2024], [ODonnell2014], [Huang2019]",
-    picture="verify.sensitivity.spectrum_picture:draw",
+    picture="verify.sensitivity.sensitivity_picture:draw",
     faults_seen=[{"d": 5, "samples": 2000}],
 )
 def sensitivity(
@@ -111,7 +111,7 @@ def sensitivity(
 
 def _own(run: Run, path: Path) -> Iterator[Finding]:
     """What is said of a function given as a table."""
-    fields = checks.table(path, ("table", "name"))
+    fields = json_table(path, ("table", "name"))
     values, name = truth_table(fields["table"]), fields.get("name") or path.stem
     own = own_function(run, values, name)
     figures = figures_of(values)

@@ -30,7 +30,7 @@ SQUARE, LETTERS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexamp
 
 @claim(
     source="proved in theory/sensitivity/kernels.py; of the kind of [YangSalman2019]",
-    picture="verify.sensitivity.kernel_picture:draw",
+    picture="verify.sensitivity.spectral_bias_picture:draw",
 )
 def spectral_bias(
     run: Run,

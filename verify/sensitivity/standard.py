@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,16 @@ from constructions.transformer import Transformer
 from theory import computation
 from theory.sensitivity import (
     conjunction,
+    conjunction_noise_sensitivity,
     degree,
     junta,
     majority_mean_influence,
+    majority_noise_sensitivity,
     max_sensitivity,
     mean_influence,
     multiplexer,
+    multiplexer_noise_sensitivity,
+    parity_noise_sensitivity,
     subset_parity,
     tabulated,
     variance,
@@ -95,7 +98,9 @@ def _subset_parity(run: Run, d: int, positions: tuple[int, ...], label: str) -> 
     )
     k = len(positions)
     figures = of_influence(d, k, 1, k, k)
-    return Standard(statement, d, figures, "subset-parity", positions, changed_parity(k))
+    return Standard(
+        statement, d, figures, "subset-parity", positions, parity_noise_sensitivity(k, NOISE)
+    )
 
 
 def _conjunction(run: Run, d: int, positions: tuple[int, ...]) -> Standard:
@@ -115,7 +120,9 @@ def _conjunction(run: Run, d: int, positions: tuple[int, ...]) -> Standard:
         symbols=2,
     )
     figures = of_influence(d, Fraction(2 * k, 2**k), Fraction(4 * (2**k - 1), 4**k), k, k)
-    return Standard(statement, d, figures, "conjunction", positions, changed_conjunction(k))
+    return Standard(
+        statement, d, figures, "conjunction", positions, conjunction_noise_sensitivity(k, NOISE)
+    )
 
 
 def _multiplexer(run: Run, a: int) -> Standard:
@@ -123,7 +130,8 @@ def _multiplexer(run: Run, a: int) -> Standard:
     values = tabulated(lambda words: multiplexer(words, a), d)
     figures = of_influence(d, Fraction(a, 2) + 1, 1, a + 1, a + 1)
     return replace(
-        _as_junta(run, values, f"multiplexer-{a}", figures), noise=changed_multiplexer(a)
+        _as_junta(run, values, f"multiplexer-{a}", figures),
+        noise=multiplexer_noise_sensitivity(a, NOISE),
     )
 
 
@@ -137,7 +145,9 @@ def _parity(run: Run, d: int) -> Standard:
         lambda *_: {},
         symbols=2,
     )
-    return Standard(statement, d, of_influence(d, d, 1, d, d), noise=changed_parity(d))
+    return Standard(
+        statement, d, of_influence(d, d, 1, d, d), noise=parity_noise_sensitivity(d, NOISE)
+    )
 
 
 def _majority(run: Run, d: int) -> Standard:
@@ -152,42 +162,7 @@ def _majority(run: Run, d: int) -> Standard:
     )
     total = d * majority_mean_influence(d)
     figures = of_influence(d, total, 1, d, (d + 1) // 2)
-    return Standard(statement, d, figures, noise=changed_majority(d))
-
-
-def changed_parity(k: int) -> Fraction:
-    """NS_δ of a parity of k letters: that an odd number of them is flipped."""
-    return (1 - (1 - 2 * NOISE) ** k) / 2
-
-
-def changed_conjunction(k: int) -> Fraction:
-    """NS_δ of a conjunction of k: that all are 1 before and not after, or the other way round."""
-    return Fraction(2, 2**k) * (1 - (1 - NOISE) ** k)
-
-
-def changed_multiplexer(a: int) -> Fraction:
-    """NS_δ of a multiplexer: that the same letter is addressed and flipped, or that another one is
-    and differs."""
-    same = (1 - NOISE) ** a
-    return same * NOISE + (1 - same) / 2
-
-
-def changed_majority(d: int) -> Fraction:
-    """NS_δ of the majority of d: twice the chance that of i > d/2 ones a become 0, and b zeros 1,
-    so that fewer than d/2 are left."""
-    total = sum(
-        comb(d, i) * binomial(i, a) * binomial(d - i, b)
-        for i in range((d + 1) // 2, d + 1)
-        for a in range(i + 1)
-        for b in range(d - i + 1)
-        if 2 * (i - a + b) < d
-    )
-    return 2 * Fraction(total) / 2**d
-
-
-def binomial(n: int, k: int) -> Fraction:
-    """The chance that k of n letters are flipped."""
-    return comb(n, k) * NOISE**k * (1 - NOISE) ** (n - k)
+    return Standard(statement, d, figures, noise=majority_noise_sensitivity(d, NOISE))
 
 
 def own_function(run: Run, values: np.ndarray, name: str) -> Standard:

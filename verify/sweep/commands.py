@@ -14,7 +14,8 @@ from theory.kinds import Choice, Count, read
 from verify.claim import Claim, option
 from verify.cli.options import EXIT, Plot, Quiet, progress_bar
 from verify.cli.output import drawn, picture_target
-from verify.sweep.plan import planned, read_plan, sweep
+from verify.sweep.folder import read_plan, sweep
+from verify.sweep.plan import planned
 from verify.sweep.results import Swept
 from verify.sweep.workers import on_dask
 

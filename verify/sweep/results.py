@@ -17,7 +17,7 @@ from typing import Any
 
 from theory.checks import InputError
 from verify.finding import Verdict, shown
-from verify.sweep.plan import RUNS, read_plan, records
+from verify.sweep.folder import RUNS, read_plan, records
 from verify.sweep.workers import REFUSED
 
 MOST_LISTED = 20  # runs that do not hold

@@ -1,0 +1,48 @@
+"""What does not fit in memory, and what a table in a file may be."""
+
+import annotations
+import pytest
+from beartype.roar import BeartypeCallHintViolation
+from refusals import rejects
+
+from theory import json_table, machine
+
+
+def test_what_does_not_fit_in_memory():
+    machine.fits_in_memory("scores", 0, "pass fewer")
+    with rejects("10 scores", "1.13e+15 GiB", "pass fewer"):
+        machine.fits_in_memory("10 scores", 2**80, "pass fewer")
+
+
+def test_a_system_that_does_not_say_how_much_memory_it_has(monkeypatch):
+    monkeypatch.setattr(machine.Path, "read_text", lambda *_, **__: "max")
+    assert machine.available_memory() is None
+    machine.fits_in_memory("scores", 2**80, "pass fewer")
+
+
+def test_the_smaller_of_machine_and_container_counts(monkeypatch):
+    said = {"meminfo": "MemAvailable: 8 kB", "memory.max": "5000", "memory.current": "1000"}
+    monkeypatch.setattr(machine.Path, "read_text", lambda path, **_: said[path.name])
+    assert machine.available_memory() == 4000
+    said["memory.max"] = "max"
+    assert machine.available_memory() == 8192
+
+
+def test_annotations_are_checked_while_tests_run():
+    # a function of whose calls none was made yet
+    first = annotations.checked(machine.fits_in_memory.__wrapped__)
+    with pytest.raises(BeartypeCallHintViolation, match="fits_in_memory"):
+        first(1, 0, "")
+    with annotations.unchecked():
+        machine.fits_in_memory(1, 0, "")
+
+
+def test_a_table_is_a_file_of_some_size(tmp_path, monkeypatch):
+    with rejects(str(tmp_path), "rows"):
+        json_table.json_table(tmp_path, ("rows",))
+    large = tmp_path / "large.json"
+    large.write_text("[0, 1]", encoding="utf-8")
+    assert json_table.json_table(large, ("rows",)) == {"rows": [0, 1]}
+    monkeypatch.setattr(json_table, "MOST_BYTES", 5)
+    with rejects("large.json", "5 bytes"):
+        json_table.json_table(large, ("rows",))

@@ -1,0 +1,24 @@
+"""The sharpness that softmax needs to square a graph as hardmax does; proved in
+`constructions/graphs/squaring.py`, N = 2^⌈log₂n⌉."""
+
+from __future__ import annotations
+
+from math import exp, log, log1p
+from typing import Annotated
+
+from theory.graphs.two_channels import Nodes
+from theory.kinds import Count, Within, checked
+
+
+@checked
+def squaring_sharpness(n: Nodes) -> float:
+    """ln(8N(n − 1)), from which the robust form answers as with hardmax, at every depth."""
+    return log(8 * 2 ** (n - 1).bit_length() * (n - 1))
+
+
+@checked
+def lean_squaring_sharpness(n: Nodes, layers: Annotated[Count, Within(most=10_000)]) -> float:
+    """ln(2(n − 1)((N + ½)^L − 1)), below which the lean form takes a node beside a clique of all
+    others to be connected."""
+    each = log(2 * 2 ** (n - 1).bit_length() + 1) - log(2)  # ln(N + ½), of any N
+    return log(2 * (n - 1)) + layers * each + log1p(-exp(-layers * each))

@@ -1,0 +1,45 @@
+"""Tables in JSON files: automata, machines, graphs, Boolean functions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from theory.kinds import InputError, shown
+
+MOST_BYTES, MOST_LETTERS = 10**7, 60  # of a file, and of the name in it
+
+
+def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
+    """The fields of a JSON file, of which the first of those `known` has to be there; a value that
+    is no object is that field alone.
+
+    Raises `ValueError` for a file that cannot be read, for what is not JSON, and for other fields.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is no file: give one with {known[0]}")
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path} has more than {MOST_BYTES} bytes: give a smaller table")
+        given: Any = json.loads(path.read_text(encoding="utf-8"))
+    except InputError:  # a ValueError too
+        raise
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        where = " ".join(str(error).split())
+        raise InputError(f"{path} is not JSON ({where}): give {known[0]}") from None
+    fields = given if isinstance(given, dict) else {known[0]: given}
+    unknown = sorted(fields.keys() - set(known))
+    if unknown or known[0] not in fields:
+        raise InputError(
+            f"{path} has {', '.join(unknown) or f'no {known[0]}'}: give {known[0]!r}, and "
+            f"{' and '.join(map(repr, known[1:]))} if wanted"
+        )
+    name = fields.get("name", "")
+    if not isinstance(name, str) or not f"{name} ".isprintable() or len(name) > MOST_LETTERS:
+        raise InputError(
+            f"the name in {path} is {shown(name)}: give at most {MOST_LETTERS} printable letters"
+        )
+    return fields

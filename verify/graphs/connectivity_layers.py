@@ -1,0 +1,165 @@
+"""The claim `connectivity-layers`: what it takes to say who is connected, by construction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+import numpy as np
+
+from constructions.computation import connected_components
+from constructions.graphs import search, squaring, tripling
+from constructions.retrieval import hop
+from theory.checks import InputError
+from theory.graphs import Pointers, both_ways, least_layers, pointers, reachable
+from verify.claim import Run, claim, option
+from verify.finding import Evidence, Finding, each_at_most, same
+from verify.ledger.theorems import ceil_log
+
+DIAMETERS = 2, 3, 4, 9, 16, 28
+LONGEST = 64  # of a path on which everything is run
+LENGTH = 20  # tokens of a random graph
+
+
+@claim(
+    source="proved with each construction: graphs/, computation/pram.py, retrieval/hop.py",
+    picture="verify.graphs.connectivity_layers_picture:draw",
+    faults_seen=[{"diameter": 4, "samples": 1}],
+)
+def connectivity_layers(
+    run: Run,
+    *,
+    diameter: Annotated[int, option("of the longest path", min=2)] = DIAMETERS[-1],
+    samples: Annotated[int, option("random graphs", min=1)] = 3,
+) -> Iterator[Finding]:
+    """Who is connected takes ⌈log₃D⌉ linear or ⌈log₂D⌉ softmax layers, or |component| tokens.
+
+    On the same graphs of diameter D: tripling and squaring read rows of the adjacency, at widths n
+    and 2n; the parallel machine reads edges, at width 18, in 2(n − 1) layers at most, and in 2, 3,
+    4, 5, 6, 7 on the paths of 2, 3, 4, 9, 16, 28 edges that are run by default; pointer doubling,
+    which is what k-hop induction heads do, takes 1 + ⌈log₂h⌉ layers where every node points on and
+    is at its end after h hops; a search by chain of thought takes two layers and a token for each
+    node.
+    """
+    if diameter > LONGEST:
+        raise InputError(f"diameter is {diameter}: a path of at most {LONGEST} is run")
+    wanted = [D for D in DIAMETERS if diameter > D]
+    paths = [*wanted[: 2 if run.quick else None], diameter]
+    graphs = {f"path, D = {D}": pointers(np.arange(D) % 2) for D in paths}
+    for i in range(samples):
+        symbols = int(run.rng.integers(2, LENGTH))  # more than some find a match for
+        graphs[f"random {i + 1}"] = pointers(run.rng.integers(symbols, size=LENGTH))
+    found = {name: on_graph(graph) for name, graph in graphs.items()}
+    yield from _findings(graphs, found)
+    run.draw(graphs, found)
+
+
+Counts = dict[str, int]
+
+
+def on_graph(graph: Pointers) -> Counts:
+    """The least number of layers at which each construction is right, by running it in float64,
+    where tripling rounds nothing; and the tokens of the search."""
+    ways = {"tripling": tripled, "squaring": squared, "machine": by_machine, "pointers": doubled}
+    counts = {name: _least(way, graph) for name, way in ways.items()}
+    return {**counts, "search": searched(graph)}
+
+
+def _least(right: Callable[[Pointers, int], bool], graph: Pointers) -> int:
+    """The least number of layers that is right; −1 if 2n are too few."""
+    return next((L for L in range(2 * len(graph.A) + 1) if right(graph, L)), -1)
+
+
+def tripled(graph: Pointers, L: int) -> bool:
+    """Whether so many layers of tripling say who is connected."""
+    said = tripling(len(graph.A), L, clipped=True)(graph.A)
+    return np.array_equal(said.numpy(), graph.connected)
+
+
+def squared(graph: Pointers, L: int) -> bool:
+    """Whether so many layers of squaring do."""
+    return np.array_equal(squaring(len(graph.A), L)(graph.A).numpy(), graph.connected)
+
+
+def by_machine(graph: Pointers, L: int) -> bool:
+    """Whether so many steps of the parallel machine give equal labels to who is connected."""
+    edges = np.stack([np.arange(len(graph.to)), graph.to], axis=1) + 1
+    try:
+        labels = connected_components(len(graph.A), len(edges), L)(edges).numpy()
+    except InputError:  # labels have not settled
+        return False
+    return np.array_equal(labels[:, None] == labels, graph.connected)
+
+
+def doubled(graph: Pointers, L: int) -> bool:
+    """Whether after so many layers of k-hop induction heads who is connected has equal pointers."""
+    if L == 0:
+        return False
+    model = hop(2 ** (L - 1), int(graph.tokens.max()) + 1, len(graph.tokens))
+    held = [*model.streams(graph.tokens)][L][:, model.stream["pointer"]].numpy()
+    return np.array_equal((held[:, None] == held).all(-1), graph.connected)
+
+
+def searched(graph: Pointers) -> int:
+    """How many tokens the search of the last node's component takes, ⊥ among them; −1 if what it
+    says is not that component."""
+    edges, n = both_ways(graph.A), len(graph.A)
+    model = search(n, len(edges))
+    said = model.generate(model.interface.prompt(edges, n - 1), n).tolist()
+    found = [n - 1, *model.interface.found(said)]
+    whole = sorted(found) == np.flatnonzero(graph.connected[-1]).tolist()
+    return said.index(-1) + 1 if whole and -1 in said else -1
+
+
+def tripling_takes(graph: Pointers) -> int:
+    """⌈log₃D⌉."""
+    return least_layers(graph.diameter)
+
+
+def squaring_takes(graph: Pointers) -> int:
+    """⌈log₂D⌉."""
+    return ceil_log(2, graph.diameter)
+
+
+def machine_takes(graph: Pointers) -> int:
+    """2(n − 1), at most."""
+    return 2 * (len(graph.A) - 1)
+
+
+def pointers_take(graph: Pointers) -> int:
+    """1 + ⌈log₂h⌉ for h hops."""
+    return 1 + ceil_log(2, graph.hops)
+
+
+def search_takes(graph: Pointers) -> int:
+    """As many tokens as the component has nodes: the source is given, and ⊥ comes at the end."""
+    return len(reachable(both_ways(graph.A), len(graph.A), len(graph.A) - 1))
+
+
+def _findings(graphs: dict[str, Pointers], found: dict[str, Counts]) -> Iterator[Finding]:
+    stated = {
+        "tripling": (tripling_takes, "layers of tripling (linear, width n)", "⌈log₃D⌉"),
+        "squaring": (squaring_takes, "layers of squaring (softmax, width 2n)", "⌈log₂D⌉"),
+        "pointers": (pointers_take, "layers of pointer doubling (hop)", "1 + ⌈log₂h⌉"),
+        "search": (search_takes, "tokens of the search (2 layers)", "|component|"),
+    }
+    for id, (takes, name, wanted) in stated.items():
+        counts = {graph: each[id] for graph, each in found.items()}
+        limits = {graph: takes(each) for graph, each in graphs.items()}
+        evidence: Evidence = "exact" if id == "tripling" else "float"
+        words = _words(counts)
+        yield same(id, name, counts, limits, evidence=evidence, words=words, wanted=wanted)
+    counts = {graph: each["machine"] for graph, each in found.items()}
+    yield each_at_most(
+        "machine",
+        "layers of a parallel machine (width 18)",
+        "exact",
+        {graph: np.nan if count < 0 else count for graph, count in counts.items()},
+        {graph: machine_takes(each) for graph, each in graphs.items()},
+        words=_words(counts),
+        wanted="at most 2(n − 1)",
+    )
+
+
+def _words(counts: Counts) -> str:
+    return ", ".join(f"{graph}: {count}" for graph, count in counts.items())

@@ -1,0 +1,342 @@
+"""The claim `connectivity-wall`: what no weights of a kind can do beyond distance 3^L."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import numpy as np
+
+from constructions import disentangled, two_cycles
+from constructions.transformer import Transformer
+from theory.checks import InputError
+from theory.graphs import (
+    Channels,
+    all_graphs,
+    capacity,
+    connected,
+    cycles,
+    disentangled_features,
+    disentangled_outputs,
+    erdos_renyi,
+    kronecker,
+    path,
+    relabelled,
+    side_by_side,
+    smallest_subgraph,
+    two_clique,
+    walks,
+    walks_from,
+    within,
+)
+from verify.claim import Run, claim, option
+from verify.evidence.size import size
+from verify.finding import Finding, Verdict, at_most, each_at_most, equal, same, shown
+from verify.graphs.exact_outputs import difference, exactly, over_q
+
+Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, whole numbers
+MOST_NODES = 24  # of what is computed in Python integers, at a width of 8n
+CONTROLS = 24  # random weights at m = 4, of which some have to tell one cycle from two
+LEAST_DRAWN = 4  # weights beside two cliques, of which some have to say something of a far pair
+
+
+@claim(
+    source="proved in theory/graphs/limits.py and constructions/graphs/two_cycles.py; the model is "
+    "that of [Ye2026]",
+    picture="verify.graphs.connectivity_wall_picture:draw",
+    faults_seen=[{"nodes": 11, "samples": 1}],
+)
+def connectivity_wall(
+    run: Run,
+    *,
+    nodes: Annotated[int, option("nodes of a random graph", min=11)] = 12,
+    samples: Annotated[int, option("random weights of each kind", min=1, max=10_000)] = 6,
+) -> Iterator[Finding]:
+    """Beyond distance 3^L weights ≥ 0, threshold 0 or two channels, fail; signed ones reach more.
+
+    Not negative, threshold 0: a model that is sound on n nodes sees no pair farther apart than 3^L.
+    Not negative, A ⊗ I + B ⊗ J, any threshold: a far pair in a graph of degrees at most ⌊n/2⌋,
+    loops counted, has no larger output than all pairs between two cliques.  Signed: an L-layer
+    model is right on all pairs of C_2m and of C_m ∪ C_m at m = 4·3^(L−1), and from the next m on
+    none of two channels is.
+    """
+    if nodes > MOST_NODES:
+        raise InputError(f"nodes is {nodes}: give at most {MOST_NODES}")
+    yield by_definition(run, nodes)
+    yield subgraphs(run, samples)
+    yield sound(run, samples)
+    yield terms(run, nodes)
+    yield from cliques(run, nodes, samples)
+    yield regular(run, samples)
+    yield from told_apart(run)
+    yield row_sums(run)
+    yield closed_bands(run, samples)
+    run.draw(built(run, 8, counting(8)), run.build(two_cycles, 1))
+
+
+def built(run: Run, n: int, weights: Weights) -> Transformer:
+    """The model with W_l·n, so that S is whole; with the planted fault if there is one."""
+    W, out = weights
+    return run.build(disentangled, n, len(W), [n * each for each in W], out)
+
+
+def counting(n: int) -> Weights:
+    """Weights of one layer that looks at neighbours and counts walks."""
+    W = Channels(np.eye(2, dtype=int), np.diag([0, 1]))
+    out = Channels(np.ones((4, 1), dtype=int), np.array([[0], [0], [0], [1]]))
+    return [kronecker(W, n)], kronecker(out, n)
+
+
+def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
+    """Random two-channel weights of whole numbers from low to high, two thirds of them 0."""
+
+    def drawn(rows: int, columns: int) -> np.ndarray:
+        entries = run.rng.integers(low, high + 1, (2, rows, columns))
+        return kronecker(Channels(*(entries * (run.rng.random(entries.shape) < 1 / 3))), n)
+
+    sizes = [2 ** (layer + 1) for layer in range(layers)]
+    return [drawn(size, size) for size in sizes], drawn(2 ** (layers + 1), 1)
+
+
+def if_seen(seen: bool, finding: Finding) -> Finding:
+    """The finding; undecided where it would hold and nothing that it could fail on was seen."""
+    if not seen and finding.verdict is Verdict.HOLDS:
+        finding.verdict, finding.detail = Verdict.UNDECIDED, "nothing was seen that could fail"
+    return finding
+
+
+def by_definition(run: Run, n: int) -> Finding:
+    """The tensors with signed weights, of two channels and of none, and the definition."""
+    wrong, count = None, 0
+    for layers in (1, 2):
+        A = erdos_renyi(1, n, 1.5 / n, run.rng)[0]
+        W, out = channels(run, n, layers, -2, 2)
+        dense = [run.rng.integers(-2, 3, each.shape) for each in (*W, out)]
+        for weights in ((W, out), (dense[:-1], dense[-1])):
+            found, wanted = over_q(built(run, n, weights), A), disentangled_outputs(A, *weights)
+            wrong, count = wrong or difference(found, wanted, A), count + 1
+    name = f"disentangled computes h ← [h, relu(h W hᵀ)h/n], read out by O (n = {n})"
+    return equal("definition", name, wrong, words=f"all entries over Q, {count} random weights")
+
+
+def subgraphs(run: Run, samples: int) -> Finding:
+    """Positive outputs of weights ≥ 0 on paths: edges are taken away as long as they stay positive.
+
+    Those of W = I, and of dense weights, for pairs within 3^L and for others.
+    """
+    most, count = dict[str, int](), 0
+    for layers, n in ((1, 6), (2, 11)):
+        A, sizes = path(n), [2 ** (k + 1) * n for k in range(layers + 1)]
+        shapes = [*((size, size) for size in sizes[:-1]), (sizes[-1], n)]
+        blocks = np.tile(np.eye(n, dtype=int), (sizes[-1] // n, 1))
+        plain = [np.eye(size, dtype=int) for size in sizes[:-1]], blocks
+        cases = [(plain, 0, capacity(layers))]
+        for _ in range(samples if layers == 1 else 1):
+            *W, out = ((run.rng.random(shape) < 0.1).astype(np.int64) for shape in shapes)
+            says = disentangled_outputs(A, W, out) > 0
+            for pairs in (says & far(A, layers), says & ~far(A, layers)):
+                cases += [((W, out), int(i), int(j)) for i, j in np.argwhere(pairs)[:2]]
+        for weights, i, j in cases:
+            least = smallest_subgraph(A, *weights, i, j)
+            edges, key = (int(least.sum()) - n) // 2, f"L = {layers}"
+            most[key] = max(most.get(key, 0), edges)
+            count += int(far(A, layers)[i, j])
+    limits = {key: capacity(int(key[-1])) for key in most}
+    said = ", ".join(f"{key}: {edges} edges at most" for key, edges in most.items())
+    return each_at_most(
+        "subgraphs",
+        "weights ≥ 0, threshold 0: what is positive is so on a subgraph of at most 3^L edges",
+        "exact",
+        {**most},
+        {**limits},
+        words=f"{said}; {count} pairs were far",
+        wanted="≤ 3^L edges",
+    )
+
+
+def sound(run: Run, samples: int) -> Finding:
+    """Weights ≥ 0 on all graphs of 5 nodes, L = 1: dense ones, and A ⊗ I with and without a stray
+    entry.  Who is positive of a connected pair beyond 3 is so of one that is not connected."""
+    n, wrong, reach, right = 5, None, 0, 0
+    A = all_graphs(n)
+    A = A[far(A, 1).any((-1, -2))]  # on others neither can be seen
+    apart, beyond = connected(A) == 0, far(A, 1) & (connected(A) == 1)
+    for kind in ("dense", "stray", "local") * max(samples, LEAST_DRAWN):
+        eye = np.eye(n, dtype=np.int64)
+        W, out = (
+            (run.rng.random((2 * n, 2 * n)) < 0.1).astype(np.int64)
+            if kind == "dense"
+            else np.kron(run.rng.integers(0, 2, shape), eye)
+            for shape in ((2, 2), (4, 1))
+        )
+        out = out.reshape(4 * n, n)
+        if kind == "stray":
+            W[tuple(run.rng.integers(0, 2 * n, 2))] += 1
+        says = exactly(built(run, n, ([W], out)), A) > 0
+        sees, too_much = bool((says & beyond).any()), says_too_much(says, apart)
+        reach, right = reach + sees, right + (not too_much)
+        if sees and not too_much:
+            wrong = wrong or f"W = {W.tolist()}, O = {out.tolist()}"
+    name = f"weights ≥ 0, threshold 0: who sees a pair beyond 3^L is not sound (n = {n}, L = 1)"
+    words = f"on all {len(A)} graphs with a far pair; {reach} models see one, {right} are sound"
+    return if_seen(reach > 0 < right, equal("sound", name, wrong, words=words))
+
+
+def says_too_much(says: np.ndarray, apart: np.ndarray) -> bool:
+    """Whether "connected" is said of a pair that is apart."""
+    return bool((says & apart).any())
+
+
+def far(A: np.ndarray, layers: int) -> np.ndarray:
+    """Pairs (…, n, n) that are not within 3^L of each other."""
+    return ~within(A, capacity(layers))
+
+
+def terms(run: Run, n: int) -> Finding:
+    """The walks of which words are made, on graphs of degrees at most ⌊n/2⌋ and on two cliques."""
+    wrong, count = None, 0
+    small = all_graphs(4 if run.quick else 6)
+    for A in (small, erdos_renyi(20, n, 1.5 / n, run.rng), np.stack([path(n), cycles(n)])):
+        size = A.shape[-1]
+        A = A[A.sum(-1).max(-1) <= size // 2]
+        count += len(A)
+        cliques = two_clique(size)
+        for k in range(capacity(2) + 1):
+            from_one, anywhere = walks_from(A, k), walks(A, k)
+            least, total = walks_from(cliques, k).min(), walks(cliques, k)
+            if not ((from_one <= least).all() and (anywhere <= total).all()):
+                wrong = wrong or f"walks of length {k}, {size} nodes"
+    name = "degrees ≤ ⌊n/2⌋: no more walks of any length than two cliques have"
+    words = f"from a node, and in all: {count} graphs, lengths to {capacity(2)}"
+    return equal("terms", name, wrong if count else "no graph", words=words)
+
+
+def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
+    """Outputs of far pairs, and of pairs between two cliques, of random two-channel weights ≥ 0."""
+    sparse = erdos_renyi(3, n, 1.2 / n, run.rng)
+    graphs = [path(n), cycles(n), side_by_side(path(n - 4), cycles(4)), *sparse]
+    graphs = [A for A in graphs if A.sum(-1).max() <= n // 2]
+    for layers in (1, 2):
+        pairs, share, ahead = 0, 0.0, 0
+        for _ in range(max(samples, LEAST_DRAWN)):
+            weights = channels(run, n, layers, 0, 2)
+            model = built(run, n, weights)
+            across = exactly(model, two_clique(n))[connected(two_clique(n)) == 0]
+            for A, said in zip(graphs, exactly(model, np.stack(graphs)), strict=True):
+                values = said[far(A, layers)]
+                pairs, ahead = pairs + len(values), ahead + int((values > across.min()).sum())
+                if len(values) and across.min():
+                    share = max(share, float(values.max() / across.min()))
+        found = at_most(
+            f"two-clique/{layers}",
+            f"two channels ≥ 0, any threshold, L = {layers}: a far pair is not ahead of 2Clique's",
+            "exact",
+            ahead,
+            0,
+            words=f"{ahead} of {pairs} far pairs; the largest has {share:.2g} of its output",
+            wanted="none: 2Clique is a witness against every such model that sees a far pair",
+        )
+        yield if_seen(share > 0, found)
+
+
+def regular(run: Run, samples: int) -> Finding:
+    """C_2m and C_m ∪ C_m, weights ≥ 0 of two channels, m just above 3^L."""
+    wrong, seen = None, 0
+    for layers in (1, 2):
+        m = capacity(layers) + 1
+        for _ in range(max(samples, LEAST_DRAWN)):
+            weights = channels(run, 2 * m, layers, 0, 2)
+            values = of_far_pairs(run, m, layers, weights)
+            wrong, seen = wrong or several(values, m, layers), seen + any(values)
+    name = "two channels ≥ 0: far pairs of C_2m are as pairs between two C_m, m = 3^L + 1"
+    words = f"random weights, L = 1, 2, of which {seen} have an output above 0 there"
+    return if_seen(seen > 0, equal("regular", name, wrong, words=words))
+
+
+def of_far_pairs(run: Run, m: int, layers: int, weights: Weights) -> set[Any]:
+    """The outputs of far pairs of C_2m and of pairs between two C_m."""
+    one, two, model = cycles(2 * m), cycles(m, m), built(run, 2 * m, weights)
+    return {*over_q(model, one)[far(one, layers)], *over_q(model, two)[connected(two) == 0]}
+
+
+def several(values: set[Any], m: int, layers: int) -> str | None:
+    """That these are not one value, if they are not."""
+    return None if len(values) == 1 else f"m = {m}, L = {layers}: outputs {sorted(values)[:4]}"
+
+
+def apart(run: Run, m: int, layers: int, weights: Weights) -> str | None:
+    """How far pairs of C_2m and pairs between two C_m differ, if they do."""
+    return several(of_far_pairs(run, m, layers, weights), m, layers)
+
+
+def told_apart(run: Run) -> Iterator[Finding]:
+    """The signed model on one cycle and on two, relabelled."""
+    for layers in (1, 2):
+        m = 4 * capacity(layers - 1)
+        model = run.build(two_cycles, layers)
+        found = size(model, "two-cycles", L=layers)
+        found.id, found.name = f"two-cycles/{layers}/size", f"two_cycles({layers}): size"
+        yield found
+        wrong, outputs = None, dict[str, list[float]]()
+        for name, A in (("C_2m", cycles(2 * m)), ("C_m ∪ C_m", cycles(m, m))):
+            graph = relabelled(A, run.rng.permutation(2 * m))
+            values, side = model.logits(graph).numpy(), connected(graph)
+            if layers == 1:
+                wrong = wrong or difference(over_q(model, graph), values.astype(int), graph)
+            wrong = wrong or difference(model(graph).numpy(), side, graph)
+            outputs[name] = sorted({*values.ravel().tolist()})
+        wanted = {"C_2m": [1.0, 3.0, 4.0], "C_m ∪ C_m": [0.0, 3.0]}
+        said = "; ".join(f"{name}: {values}" for name, values in outputs.items())
+        yield same(
+            f"two-cycles/{layers}",
+            f"signed, L = {layers}: right on all pairs of C_2m and C_m ∪ C_m, m = {m} > 3^L",
+            {**outputs, "wrong": wrong},
+            {**wanted, "wrong": None},
+            evidence="exact" if layers == 1 else "float",
+            words=f"outputs {said}",
+            wanted="above 0 where connected",
+            detail=wrong or "",
+        )
+
+
+def row_sums(run: Run) -> Finding:
+    """relu(3J − 2A²) on C_2m and C_m ∪ C_m, in the register that the layer writes."""
+    found = {}
+    W = Channels(np.diag([0, -2]), np.diag([3, 0]))
+    for m in (4, 5):
+        n = 2 * m
+        model = built(run, n, ([kronecker(W, n)], np.zeros((4 * n, n), dtype=int)))
+        *_, H = model.streams(np.stack([cycles(n), cycles(m, m)]))
+        S = H[..., model.stream["layer_1"]][..., :n].numpy()
+        found[f"m = {m}"] = [sorted({*each.sum(1).tolist()}) for each in S]
+    words = ", ".join(f"{key}: {shown(a)} and {shown(b)}" for key, (a, b) in found.items())
+    name = "row sums of relu(3J − 2A²) on C_2m and C_m ∪ C_m"
+    wanted = {"m = 4": [[11.0], [12.0]], "m = 5": [[17.0], [17.0]]}
+    return same("row-sums", name, found, wanted, evidence="float", words=words)
+
+
+def closed_bands(run: Run, samples: int) -> Finding:
+    """Signed two-channel weights on cycles of m = 4·3^(L−1) + 1 nodes and of one more."""
+    wrong, count = None, 0
+    for layers, times in ((1, 4 * samples), (2, 1 if run.quick else samples // 2 + 1)):
+        for _ in range(times):
+            m = 4 * capacity(layers - 1) + 1 + int(run.rng.integers(0, 2))
+            wrong, count = wrong or apart(run, m, layers, cutting(run, m, layers)), count + 1
+    differ = [apart(run, 4, 1, cutting(run, 4, 1)) is not None for _ in range(CONTROLS)]
+    name = "signed, two channels, m ≥ 4·3^(L−1) + 1: far pairs of C_2m are as pairs of two C_m"
+    words = f"{count} random weights, L = 1, 2; at m = 4, L = 1, {sum(differ)} of {len(differ)} do"
+    return if_seen(any(differ), equal("signed-cycles", name, wrong, words=words))
+
+
+def cutting(run: Run, m: int, layers: int) -> Weights:
+    """Signed two-channel weights whose constant is such that relu cuts into the band of S."""
+    n, W = 2 * m, list[np.ndarray]()
+    for layer in range(layers):
+        size = 2 ** (layer + 1)
+        A, B = run.rng.integers(-2, 3, (size, size)), np.zeros((size, size), dtype=np.int64)
+        h = disentangled_features(cycles(n), W)
+        band = h @ kronecker(Channels(A, B), n).astype(object) @ h.T
+        B[0, 0] = -run.rng.choice(band.ravel())
+        W.append(kronecker(Channels(A, B), n))
+    size = 2 ** (layers + 1)
+    return W, kronecker(Channels(*run.rng.integers(-2, 3, (2, size, 1))), n)

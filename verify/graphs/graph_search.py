@@ -1,0 +1,227 @@
+"""The claim `graph-search`: what can be reached from a source, decoded node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import numpy as np
+
+from constructions.graphs import search as construction
+from constructions.transformer import Transformer
+from theory.graphs import all_graphs, both_ways, erdos_renyi, path, reachable, two_chain
+from theory.graphs import search as by_edges
+from theory.sequences import all_sequences
+from verify.claim import Run, claim, option
+from verify.computation.decoding import decoded, softened
+from verify.evidence.gaps import States, at_positions, averaging, gap_finding
+from verify.evidence.heads import head_is
+from verify.evidence.restoring import leak_bound, makes, sharpness_at_two_lengths
+from verify.evidence.sequences import answers_equal, equal_over_q, margin_kept, registers_hold
+from verify.evidence.size import size
+from verify.evidence.statement import OverTokens
+from verify.finding import Finding, equal
+from verify.graphs.options import Edges, Nodes, chosen
+
+LABEL = "search"
+Started = tuple[np.ndarray, int]  # the edges (m, 2) of a graph, and a source
+
+
+@claim(
+    source="proved in constructions/graphs/search.py",
+    faults_seen=[{"nodes": 4, "samples": 2}],
+)
+def graph_search(
+    run: Run,
+    *,
+    nodes: Nodes = None,
+    samples: Annotated[int, option("random graphs", min=1)] = 20,
+    edges: Edges = None,
+) -> Iterator[Finding]:
+    """Two layers of one head search a graph by chain of thought, a token for each node found.
+
+    The prompt are the edges, in any order, and a source; what is decoded are the other nodes that
+    can be reached, each once, and then ⊥: |component| steps.  Width 2n + 1.  The sharpness that
+    softmax needs depends on neither the number of nodes nor that of edges.
+    """
+    n, own = chosen(nodes, edges, 10)
+    graphs = (
+        [] if own is None else [(own.edges, s) for s in run.rng.permutation(n)[:samples].tolist()]
+    )
+    graphs += random_graphs(run, n, samples)
+    m = max(len(pairs) for pairs, _ in graphs)
+    model = follows(run, n).build(0, m)
+    yield _labelled(size(model, "graph-search", n=n, m=m))
+    yield from _weights(model)
+    few = follows(run, 3).build(0, 3)
+    yield gap_finding(LABEL, few, averaging(few, 1))
+    yield gap_finding(LABEL, few, following(few))
+    yield _labelled(small_graphs(run))
+    prompts, wanted = decoding(model, graphs)
+    yield _labelled(
+        decoded("large", f"graphs of {n} nodes, edges in random order", [(model, prompts, wanted)])
+    )
+    yield _labelled(whole_component(model, graphs))
+    for found in _histories(run, n, model, prompts, wanted):
+        yield _labelled(found)
+
+
+def _labelled(found: Finding) -> Finding:
+    found.id, found.name = f"{LABEL}/{found.id}", f"{LABEL}: {found.name}"
+    return found
+
+
+def _weights(model: Transformer) -> Iterator[Finding]:
+    """What the two heads and the MLP do, whatever the prompt."""
+    T = model.interface.max_length
+    C = float(2 ** T.bit_length())
+    mean = head_is("head/1", model, range(1, 2), {}, {("visited", "visited"): C})
+    follow = {("visited", "edge"): T + 1.0, ("1", "j"): -1.0}
+    picked = head_is("head/2", model, range(2, 3), follow, {("edge", "visited"): 1.0})
+    held = np.kron(
+        np.array([0.0, 1.0, 1.5, C / 2, C, C + 1])[:, None], np.eye(model.interface.nodes)
+    )
+    states = {"visited": held}, {"visited": np.minimum(held, 1.0)}
+    clipped = makes("mlp", "the MLP makes 0 or 1 of what is visited", model, {1: states})
+    yield from map(_labelled, (mean, picked, clipped))
+
+
+def following(model: Transformer) -> States:
+    """Every set of visited nodes asks for an edge, which can stand at any place."""
+    interface = model.interface
+    n, T = interface.nodes, interface.max_length
+    visited = np.arange(2**n)[:, None] >> np.arange(n) & 1
+    u, v = np.divmod(np.arange(n * n), n)
+    codes = np.vstack([np.zeros(n), np.eye(n)[u] - 2 * np.eye(n)[v]])  # BOS and nodes have none
+    place = np.array([0, *np.repeat(np.arange(1, T + 1), len(codes))])
+    code = np.array([0, *np.tile(np.arange(len(codes)), T)])
+    leads = np.zeros((2**n, len(codes)), dtype=bool)
+    leads[:, 1:] = (visited[:, u] == 1) & (visited[:, v] == 0)
+    preference = np.where(leads[:, code], T + 1.0 - place, -np.inf)
+    preference[:, 0] = 0.0
+    keys = {"edge": codes[code], "j": at_positions(model, "j")["j"][place]}
+    return States(2, {"visited": visited.astype(np.float64)}, keys, preference, place)
+
+
+def small_graphs(run: Run) -> Finding:
+    """All graphs of few nodes from every source, edges both ways, and all directed ones of 3."""
+    cases = []
+    for n in range(1, 4 if run.quick else 5):
+        listed = [both_ways(A) for A in all_graphs(n)]
+        if n == 3:
+            pairs = both_ways(np.ones((n, n), dtype=np.int64))
+            listed += [pairs[run.rng.permutation(6)[:k]] for k in range(7)]
+            listed += [pairs[np.flatnonzero(bits)] for bits in np.ndindex(*[2] * 6)]
+        model = follows(run, n).build(0, n * n)
+        graphs = [(edges, source) for edges in listed for source in range(n)]
+        cases.append((model, *decoding(model, graphs)))
+    return decoded("all-small", f"every graph of at most {n} nodes, from every source", cases)
+
+
+def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.ndarray]:
+    """Prompts, as long as the longest (loops at the source in front of what is shorter), and the
+    tokens that are to be decoded from them."""
+    n, most = model.interface.nodes, max(len(edges) for edges, _ in graphs)
+    prompts, wanted = [], []
+    for edges, source in graphs:
+        loops = np.full((most - len(edges), 2), source)
+        prompts.append(model.interface.prompt(np.concatenate([loops, edges]), source))
+        found = by_edges(edges, n, source)[1:]
+        wanted.append(found + [-1] * (n - len(found)))
+    return np.array(prompts), np.array(wanted)
+
+
+def random_graphs(run: Run, n: int, samples: int) -> list[Started]:
+    """Random graphs, a path and two of them, edges both ways in random order, random sources."""
+    listed = [*erdos_renyi(samples, n, min(1.0, 1.5 / n), run.rng), path(n), two_chain(n)]
+    return [(run.rng.permutation(both_ways(A)), int(run.rng.integers(n))) for A in listed]
+
+
+def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
+    """The set of what is decoded is that of a breadth-first search, and its last step is ⊥."""
+    interface, wrong, steps = model.interface, None, 0
+    for edges, source in graphs:
+        wanted = reachable(edges, interface.nodes, source)
+        said = model.generate(interface.prompt(edges, source), len(wanted)).tolist()
+        steps += len(said)
+        if said[-1] != -1 or sorted([source, *interface.found(said)]) != sorted(wanted):
+            wrong = wrong or f"{model.name} from {source} in {edges.tolist()}: {said}"
+    return equal(
+        "component",
+        "decoded is what a breadth-first search reaches, then ⊥, in |component| steps",
+        wrong,
+        evidence="float",
+        words=f"{steps} steps on {len(graphs)} graphs",
+    )
+
+
+def follows(run: Run, n: int) -> OverTokens:
+    """The construction beside its definition: after any tokens, the end of the first edge so far
+    that leads from a node so far to another."""
+
+    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
+        _, visited, followed = defined(tokens, n)
+        first, second = model.stages
+        return {first.holds: visited, second.holds: visited + followed}
+
+    return OverTokens(
+        LABEL,
+        lambda _, m: run.build(construction, n, m),
+        lambda tokens: defined(tokens, n)[0],
+        holds,
+    )
+
+
+def defined(tokens: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """After each token of sequences (…, T): the next node or −1, the nodes so far (…, T, n), and
+    e_u − 2e_v of the edge that leads on, or 0."""
+    rows = tokens.reshape(-1, tokens.shape[-1]).tolist()
+    answers = np.full(tokens.shape, -1).reshape(len(rows), -1)
+    visited = np.zeros((*answers.shape, n))
+    followed = np.zeros_like(visited)
+    for at, row in enumerate(rows):
+        edges, found = list[tuple[int, int]](), set[int]()
+        for t, token in enumerate(row):
+            if token < n:
+                found.add(token)
+            else:
+                edges.append(divmod(token - n, n))
+            visited[at, t, list(found)] = 1
+            leads = next((e for e in edges if e[0] in found and e[1] not in found), None)
+            if leads is not None:
+                answers[at, t] = leads[1]
+                followed[at, t, leads[0]], followed[at, t, leads[1]] = 1, -2
+    shape = (*tokens.shape, n)
+    return answers.reshape(tokens.shape), visited.reshape(shape), followed.reshape(shape)
+
+
+def _histories(
+    run: Run, n: int, model: Transformer, prompts: np.ndarray, wanted: np.ndarray
+) -> Iterator[Finding]:
+    """Any tokens in a row, of which few are what a search leaves behind; and softmax."""
+    two, three, all_of_them = follows(run, 2), follows(run, 3), follows(run, n)
+    short = two.build(0, 1 if run.quick else 3)
+    every = all_sequences(short.interface.max_length, 6)
+    T = model.interface.max_length
+    done = np.concatenate([prompts, np.maximum(wanted, 0)], axis=-1)[:8, :T]
+    mixed = np.where(run.rng.random(done.shape) < 0.2, run.rng.integers(n, size=done.shape), done)
+    yield answers_equal(
+        "histories",
+        f"every sequence of {short.interface.max_length} tokens, 2 nodes",
+        two,
+        [(short, every)],
+    )
+    yield margin_kept(two, [(short, every)])
+    yield registers_hold(all_of_them, model, mixed, f"({n} nodes, any tokens)")
+    few = three.build(0, 4)
+    rows = run.rng.integers(12, size=(6, few.interface.max_length))
+    rows[:, 2] = run.rng.integers(3, size=6)
+    yield equal_over_q(three, few, rows, "(3 nodes, any tokens)")
+    yield from softened(model, prompts, wanted, few, rows[:2])
+    yield sharpness_at_two_lengths(
+        "softmax/sharpness",
+        lambda m: follows(run, n).build(0, m),
+        model.interface.max_length - n,
+        leak_bound(0.499 / 4),
+        "ln(8/0.499 + 2) with T edges, whose end is read as 2,",
+    )

@@ -1,0 +1,205 @@
+"""Models trained on graphs: which graphs they are right about, and what stands in which channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from constructions.trained import configuration_of, untrained
+from constructions.transformer import Transformer
+from theory.graphs import (
+    beyond,
+    connected,
+    erdos_renyi,
+    labellings,
+    orthogonal_split,
+    two_chain,
+    two_channels,
+    two_clique,
+)
+from verify.claim import Run
+from verify.evidence.checkpoints import models_of
+from verify.evidence.statistics import BY, Mean, estimated, sign_of
+from verify.finding import Finding, Verdict, at_most
+
+N, P = 8, 0.2  # of the graphs of training
+UNTRAINED = 0.1  # of graphs: right at most, without training; stated before any was looked at
+QUICK = 200  # labellings of 2Chain in a quick run
+AT_ONCE = 1024  # graphs
+
+
+class Right(NamedTuple):
+    """Shares of graphs of which a model is right about all pairs: of graphs as in its training, of
+    ER graphs within and beyond distance 3, and of all labellings of 2Chain and 2Clique; and the
+    standard errors of the first three, which are of fresh graphs."""
+
+    own: float
+    within: float
+    beyond: float
+    two_chain: float
+    two_clique: float
+    errors: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def of(self, graphs: str) -> Mean:
+        """A share, by its name here, and its standard error: 0 where nothing is drawn."""
+        errors = dict(zip(self._fields, self.errors, strict=False))
+        return Mean(getattr(self, graphs), errors.get(graphs, 0.0))
+
+    def __str__(self) -> str:
+        own, within, beyond, chain, clique = (f"{share:.1%}" for share in self[:5])
+        return f"{own} (within 3 {within}, beyond {beyond}, 2Chain {chain}, 2Clique {clique})"
+
+
+class Parts(NamedTuple):
+    """Shares of the squared weights W and C: J's, n²‖B‖² beside n‖A‖² in A ⊗ I + B ⊗ J, and that in
+    W alone; and, of the orthogonal split, what is off the diagonals and what depends on names.
+
+    Not all J counts something: in the block of C that reads I it adds one number to all outputs, as
+    the threshold does.
+    """
+
+    j: float
+    j_in_W: float
+    off_diagonal: float
+    rest: float
+
+    def __str__(self) -> str:
+        return (
+            f"J {self.j:.2g} (in W alone {self.j_in_W:.2g}), off the diagonals "
+            f"{self.off_diagonal:.2g}, rest {self.rest:.2g}"
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Graphs that models are tried on: fresh ones, and all labellings of 2Chain and 2Clique."""
+
+    fresh: np.ndarray
+    two_chain: np.ndarray
+    two_clique: np.ndarray
+
+    @staticmethod
+    def of(run: Run, samples: int) -> Trial:
+        fresh = erdos_renyi(samples, N, P, run.rng)  # the same in quick runs
+        chains, cliques = witnesses()
+        if run.quick:
+            chains = run.rng.permutation(chains)[:QUICK]
+        return Trial(fresh, chains, cliques)
+
+    def right(self, model: Transformer, graphs: str) -> Right:
+        """The shares of a model that was trained on `graphs`."""
+        fresh, chain, clique = (
+            all_right(model, A) for A in (self.fresh, self.two_chain, self.two_clique)
+        )
+        far = beyond(self.fresh, 1).any((-1, -2))
+        kinds = {"within": fresh[~far], "all": fresh, "beyond": fresh[far]}
+        own, near, away = (estimated(kinds[kind]) for kind in (graphs, "within", "beyond"))
+        return Right(
+            own=own.mean,
+            within=near.mean,
+            beyond=away.mean,
+            two_chain=float(chain.mean()),
+            two_clique=float(clique.mean()),
+            errors=(own.error, near.error, away.error),
+        )
+
+
+def all_right(model: Transformer, A: np.ndarray) -> np.ndarray:
+    """Whether a model is right about all pairs of each graph of A (m, n, n), (m,)."""
+    said = np.concatenate(
+        [model(part).numpy() for part in np.split(A, range(AT_ONCE, len(A), AT_ONCE))]
+    )
+    return np.asarray((said == connected(A)).all((-1, -2)))
+
+
+class Seen(NamedTuple):
+    """A model and what was seen of it."""
+
+    name: str
+    model: Transformer
+    right: Right
+
+
+Seeds = Mapping[str, list[Seen]]
+"""By the graphs of their training."""
+
+
+def looked_at(prefix: str, which: str, kinds: tuple[str, ...], trial: Trial) -> Seeds:
+    """Every seed of the checkpoints of this name, by the graphs of their training.
+
+    Raises ValueError for checkpoints that are not there, or of another task or kind of transformer
+    than `which`.
+    """
+    kind = f"a {which} transformer trained on connectivity"
+    return {
+        graphs: [
+            Seen(name, model, trial.right(model, graphs))
+            for name, model, _ in models_of(f"{prefix}-{graphs}", kind)
+        ]
+        for graphs in kinds
+    }
+
+
+def before_training(prefix: str) -> Transformer:
+    """The model of the first of these checkpoints, before it was trained."""
+    model: Any = untrained(configuration_of(f"{prefix}-all-seed0")).requires_grad_(False)
+    return model
+
+
+def knows_nothing(model: Transformer, trial: Trial) -> Finding:
+    """The control: right about hardly a graph."""
+    right = trial.right(model, "all")
+    return at_most(
+        "graphs",
+        "right about hardly a graph",
+        "trained",
+        right.own,
+        UNTRAINED,
+        words=str(right),
+        wanted=f"at most {UNTRAINED:.0%}",
+    )
+
+
+def learns(each: Seen, least: float) -> Finding:
+    """Right about fresh graphs as in training: all of them, or so many by standard errors."""
+    found = each.right.of("own")
+    own, error = found.mean, found.error
+    return Finding(
+        "graphs",
+        "right about fresh graphs as in training",
+        "trained",
+        found.value,
+        least,
+        Verdict.HOLDS if own == 1 else sign_of(own - least, error),
+        words=f"{own:.2%} ± {error:.2%}: {each.right}",
+        wanted=f"at least {least:.0%}, {BY}",
+    )
+
+
+@cache
+def witnesses() -> tuple[np.ndarray, np.ndarray]:
+    """All labellings of 2Chain and of 2Clique."""
+    return labellings(two_chain(N)), labellings(two_clique(N))
+
+
+def grids_of(model: Transformer) -> list[np.ndarray]:
+    """W of every layer and the read-out C, as the model's tensors have them."""
+    scores = [attn.W_K[0].mT @ attn.W_Q[0] for attn in model.attentions]
+    return [W.detach().double().numpy() for W in (*scores, model.unembed.W_U)]
+
+
+def parts_of(model: Transformer) -> Parts:
+    """What stands in which channel."""
+    n, grids = model.interface.n, grids_of(model)
+    pairs = [two_channels(W, n) for W in grids]
+    # ‖A ⊗ I‖² and ‖B ⊗ J‖² of each.
+    sizes = np.array([[n * (A * A).sum(), n * n * (B * B).sum()] for A, B in pairs])
+    (in_I, in_J), (W_in_I, W_in_J) = sizes.sum(0), sizes[:-1].sum(0)
+    splits = np.array([orthogonal_split(W, n) for W in grids]).sum(0)
+    _, off_diagonal, rest = splits / splits.sum()
+    shares = in_J / (in_I + in_J), W_in_J / (W_in_I + W_in_J), off_diagonal, rest
+    return Parts(*map(float, shares))

@@ -1,0 +1,159 @@
+"""The claim `restriction-access`: decision trees and DNF learned from random restrictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+
+from theory.checks import InputError
+from theory.language import (
+    Term,
+    Tree,
+    enough_for_terms,
+    enough_restrictions,
+    random_tree,
+    restricted,
+    restricted_terms,
+    restrictions,
+    says,
+    terms_by_restriction,
+    tree_by_restriction,
+)
+from theory.sequences import all_sequences
+from verify.claim import Run, claim, option
+from verify.finding import Finding, at_least, at_most, labelled, same
+from verify.language.bounds import never_wrong
+
+FEW = 0, 1, 3, 10, 30  # restrictions after which all answers of small trees are compared
+SMALL = 8, 6  # variables and leaves of those
+MU, DELTA = 0.3, 0.001  # the chance of error of a seed, so that one of five that fails is news
+SEEDS, MOST_SEEDS = 5, 3
+WIDTH, TERMS = 3, 6  # literals of a term, and terms of a formula
+FROM, OVER = {8: 2000, 32: 8000}, 40  # restrictions for trees of so many leaves, over 40 variables
+PART = 10  # of the samples that are enough: from a tenth each of six terms is seen with chance ½
+
+
+@claim(
+    source="[Dvir2012] for the model of learning; sizes: theory/language/restriction_access.py",
+    faults_seen=[{"d": 10, "leaves": 5}],
+)
+def restriction_access(
+    run: Run,
+    *,
+    d: Annotated[int, option("variables", min=3, max=64)] = 40,
+    leaves: Annotated[int, option("leaves of a random decision tree", min=2, max=41)] = 8,
+    width: Annotated[int, option("literals of a term, beside 3", min=1, max=8)] = 5,
+) -> Iterator[Finding]:
+    """Who sees formulas under random restrictions learns decision trees, never wrongly, and DNF.
+
+    Each variable is free with probability μ = 0.3.  A tree of s leaves is learned by
+    ln(2sd/δ)/(μ²((1 + μ)/2)^depth) samples, and terms of w literals, none inside another, by
+    μ^{−w} ln(s/δ), with probability 1 − δ.
+    """
+    if leaves > d + 1:
+        raise InputError(f"{leaves} leaves over {d} variables: give at most {d + 1}")
+    if width > d:
+        raise InputError(
+            f"terms of {width} literals over {d} variables: give a width of at most {d}"
+        )
+    yield from labelled("trees", _trees(run, d, leaves))
+    yield _large(run)
+    yield from labelled("terms", _terms(run, d, WIDTH))
+    if width != WIDTH:
+        yield from labelled("wide", _terms(run, d, width))
+
+
+def _trees(run: Run, d: int, leaves: int) -> Iterator[Finding]:
+    wrong, said, words = 0, 0, all_sequences(SMALL[0], 2)
+    for _ in range(SEEDS):
+        tree = random_tree(*SMALL, run.rng)
+        truth = [says(tree, word) for word in words]
+        for n in FEW:
+            answers = said_by(of_restrictions(run, tree, SMALL[0], n), words)
+            wrong += sum(a is not None and a != b for a, b in zip(answers, truth, strict=True))
+            said += sum(a is not None for a in answers)
+    yield never_wrong("right", f"answers of trees, {SEEDS} trees, all words", wrong, said)
+    found, sizes = 0, list[int]()
+    for _ in range(SEEDS):
+        tree = random_tree(d, leaves, run.rng)
+        sizes.append(enough_restrictions(d, leaves, depth(tree), MU, DELTA))
+        found += of_restrictions(run, tree, d, sizes[-1]) == tree
+    yield same(
+        "found",
+        f"trees of {leaves} leaves over {d} variables, from random restrictions, μ = {MU:g}",
+        found,
+        SEEDS,
+        evidence="statistical",
+        words=f"{found} found whole from {', '.join(map(str, sizes))} restrictions",
+        wanted=f"all, each with probability ≥ {1 - DELTA:g}",
+    )
+
+
+def _large(run: Run) -> Finding:
+    """Trees of more leaves from a given number of restrictions, whatever their depth."""
+    rows = {s: n for s, n in FROM.items() if s == min(FROM) or not run.quick}
+    found = []
+    for s, n in rows.items():
+        trees = [random_tree(OVER, s, run.rng) for _ in range(SEEDS)]
+        found.append(sum(of_restrictions(run, tree, OVER, n) == tree for tree in trees))
+    return at_least(
+        "sizes",
+        f"trees of {', '.join(map(str, rows))} leaves over {OVER} variables, from "
+        f"{', '.join(map(str, rows.values()))} restrictions, found whole",
+        "statistical",
+        min(found),
+        MOST_SEEDS,
+        words=", ".join(f"{each} of {SEEDS}" for each in found),
+    )
+
+
+def said_by(tree: Tree, words: np.ndarray) -> list[int | None]:
+    """The answers of a tree that may be unknown in parts."""
+    return [says(tree, word) for word in words]
+
+
+def of_restrictions(run: Run, tree: Tree, d: int, n: int) -> Tree:
+    """What is learned from n random restrictions."""
+    rows = restrictions(d, MU, n, run.rng)
+    return tree_by_restriction(d, [(row, restricted(tree, row)) for row in rows])
+
+
+def depth(tree: Tree) -> int:
+    """Tests on the longest path."""
+    return 1 + max(depth(tree[1]), depth(tree[2])) if isinstance(tree, tuple) else 0
+
+
+def _terms(run: Run, d: int, width: int) -> Iterator[Finding]:
+    n = enough_for_terms(width, TERMS, MU, DELTA)
+    found = sum(formula_found(run, d, width, n) for _ in range(SEEDS))
+    what = f"formulas of {TERMS} terms of {width} literals over {d} variables"
+    yield same(
+        "found",
+        f"{what}, from {n} random restrictions, μ = {MU:g}",
+        found,
+        SEEDS,
+        evidence="statistical",
+        words=f"{found} found whole",
+        wanted=f"all, each with probability ≥ {1 - DELTA:g}",
+    )
+    found = sum(formula_found(run, d, width, n // PART) for _ in range(SEEDS))
+    yield at_most(
+        "too-few",
+        f"{what}, from {n // PART}",
+        "statistical",
+        found,
+        SEEDS - MOST_SEEDS,
+        words=f"{found} of {SEEDS} found whole",
+    )
+
+
+def formula_found(run: Run, d: int, width: int, n: int) -> bool:
+    """Whether a random formula is what is learned from n restrictions."""
+    terms = set[Term]()
+    while len(terms) < TERMS:
+        variables = run.rng.permutation(d)[:width].tolist()
+        terms.add(frozenset((v, int(run.rng.integers(2))) for v in variables))
+    rows = restrictions(d, MU, n, run.rng)
+    return terms_by_restriction(restricted_terms(terms, row) for row in rows) == terms

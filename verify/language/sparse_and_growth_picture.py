@@ -1,0 +1,28 @@
+"""The picture of `sparse-and-growth`: samples by T."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from theory.language import least_samples
+
+
+def draw(table: dict[str, np.ndarray], sizes: list[int]) -> Figure:
+    """Least samples of each seed (seeds, sizes) by T for each learner, their medians joined, and
+    what any learner needs to succeed half of the time."""
+    figure = Figure(figsize=(6.4, 4.4))
+    panel = figure.subplots()
+    for number, (name, found) in enumerate(table.items()):
+        shift = 1 + 0.02 * (number - 1.5)
+        for each in found:
+            panel.plot(np.array(sizes) * shift, each, ".", color=f"C{number}", alpha=0.35)
+        medians = np.median(found, axis=0)
+        panel.plot(np.array(sizes) * shift, medians, "-", color=f"C{number}", label=name)
+    needed = [least_samples(T, 3, 0.5) for T in sizes]
+    panel.plot(sizes, needed, ":", color="grey", label="any learner needs")
+    panel.set(xscale="log", yscale="log", xlabel="bits T", ylabel="least samples")
+    panel.set_xticks(sizes, [str(T) for T in sizes])
+    panel.minorticks_off()
+    panel.legend()
+    return figure

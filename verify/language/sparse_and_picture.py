@@ -1,0 +1,44 @@
+"""The picture of `sparse-and`: accuracy by samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from theory.language import (
+    attention,
+    balanced_accuracy,
+    elimination,
+    least_samples,
+    logistic,
+    random_conjunction,
+)
+
+BITS, SEEDS = (50, 200), 6
+LEARNERS = {"attention head": attention, "elimination": elimination, "logistic": logistic}
+
+
+def draw(seed: int) -> Figure:
+    """A panel for each T: mean balanced accuracy by samples, and the least for any learner."""
+    figure = Figure(figsize=(8.6, 3.8))
+    for panel, T in zip(figure.subplots(1, 2, sharey=True), BITS, strict=True):
+        least = least_samples(T, 3)
+        samples = [least * part // 2 for part in (1, 2, 3, 4, 6, 8, 10)]
+        for name, learner in LEARNERS.items():
+            means = []
+            for m in samples:
+                each = []
+                for number in range(SEEDS):
+                    rng = np.random.default_rng([seed, number, m])
+                    rule = random_conjunction(T, 3, rng)
+                    words, asked = (rng.integers(2, size=(n, T)) for n in (m, 2000))
+                    scores = learner(words, rule.labels(words))(asked)
+                    each.append(balanced_accuracy(scores, rule.labels(asked)))
+                means.append(np.mean(each))
+            panel.plot(samples, means, marker="o", markersize=3, label=name)
+        panel.axvline(least, color="grey", linestyle=":", label="any learner needs")
+        panel.set_title(f"T = {T}")
+        panel.set_xlabel("samples")
+    figure.axes[0].set_ylabel(f"balanced accuracy, mean of {SEEDS} seeds")
+    figure.axes[0].legend()
+    return figure

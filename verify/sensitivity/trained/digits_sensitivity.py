@@ -1,0 +1,151 @@
+"""The claim `digits-sensitivity`: networks trained on digits, and noise on one patch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from constructions.trained.tasks import digits
+from theory.sensitivity import noisy_patches
+from verify.claim import Run, claim, option
+from verify.evidence.checkpoints import absent
+from verify.evidence.groups import all_below, paired, told_apart
+from verify.finding import Finding, at_most, labelled
+from verify.sensitivity.trained.classifiers import (
+    Seeds,
+    Seen,
+    before_training,
+    changes,
+    learnt,
+    seeds_of,
+)
+
+SIGMAS = 0.25, 0.5, 1.0, 2.0, 4.0  # where pixels are between 0 and 1
+ENDS = SIGMAS[0], SIGMAS[-1]
+PATCH = 2
+NAMES = {
+    "transformer": ("digits-small-2-layers-plain", "a softmax transformer trained on digits"),
+    "MLP": ("digits-small-mlp-2-layers-plain", "an MLP trained on digits"),
+    "CNN": ("digits-small-cnn-2-layers-plain", "a CNN trained on digits"),
+    "LSTM": ("digits-small-lstm-2-layers-plain", "an LSTM trained on digits"),
+}
+GUESSING = 0.3  # right on images, without training, at most
+NOTHING = 1e-12  # a σ that changes no answer
+
+
+class Curves(NamedTuple):
+    """Whether answers change, by kind, (seeds, σ, images, patches), after training and before."""
+
+    trained: dict[str, np.ndarray]
+    untrained: dict[str, np.ndarray]
+
+    def at(self, kind: str, sigma: float) -> list[np.ndarray]:
+        """Sens of every seed, by image (m,)."""
+        return [*self.trained[kind][:, SIGMAS.index(sigma)].mean(-1)]
+
+
+@claim(
+    source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/digits.py",
+    picture="verify.sensitivity.trained.pictures:draw_digits",
+)
+def digits_sensitivity(
+    run: Run, *, images: Annotated[int, option("images of training", min=50, max=1297)] = 400
+) -> Iterator[Finding]:
+    """Of networks as accurate on digits, a transformer is the least sensitive to a noisy patch.
+
+    N(0, σ²) is added to the pixels of one of 16 patches of 2 × 2, each in turn, on images of
+    training, and Sens is the share of answers that change; all models see the same noise.  A
+    transformer, an MLP, a CNN and an LSTM, three seeds of each, were trained until 99 % of the 1297
+    images of training were right.  What is stated here was written down before these models were
+    trained; of wider ones it was known that at σ = 0.5 transformers were more sensitive than MLPs
+    and CNNs, and at σ = 2 less.
+
+    learnt    99 % of the images of training.
+    below     the statement, at the least σ, 0.25, and the largest, 4: every seed of the transformer
+              below every seed of the other, by standard errors over images (which was added after).
+              It fails where all are above, and is undecided else; if kinds did not differ, each of
+              the six comparisons would have a chance of 1/20.  Between the two σ the order is told,
+              in words and in the picture, and nothing is held of it.
+    noise     a difference that is known: all seeds of a kind change more answers at σ = 4 than at
+              0.25; and with noise of 1e−12 none.
+    untrained before training at most 30 % are right; how sensitive these are stands beside.
+    """
+    if not digits.installed():
+        yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
+        return
+    seeds = seeds_of(NAMES)
+    inputs = digits.split_digits()[0][0].numpy()[: min(images, 100) if run.quick else images]
+    curves = measured(run, seeds, inputs)
+    for kind, each in seeds.items():
+        for seen, rows in zip(each, curves.trained[kind], strict=True):
+            corners = rows[..., [0, 3, 12, 15]].mean((-2, -1))
+            words = f"Sens {told_apart(rows.mean((-2, -1)))} at σ = {told_apart(SIGMAS)}"
+            words += f"; of the corners {told_apart(corners)}"
+            yield from labelled(seen.name, [learnt(seen, words)])
+    for sigma in ENDS:
+        yield from labelled(f"sigma={sigma:g}", order(curves, sigma))
+    yield from controls(run, seeds, curves, inputs)
+    run.draw(SIGMAS, curves.trained, curves.untrained)
+
+
+def measured(run: Run, seeds: Seeds, inputs: np.ndarray) -> Curves:
+    """The curves of all models, trained and before."""
+
+    def curve(model: object) -> np.ndarray:
+        return np.stack([changes(model, inputs, noisy_patches(PATCH, s), run.seed) for s in SIGMAS])
+
+    def curves(each: list[object]) -> np.ndarray:
+        return np.stack([curve(model) for model in each])
+
+    found = Curves({}, {})
+    for kind, each in run.progress(seeds.items(), "kinds of models"):
+        found.trained[kind] = curves([seen.model for seen in each])
+        found.untrained[kind] = curves([before_training(seen) for seen in each])
+    return found
+
+
+def order(curves: Curves, sigma: float) -> Iterator[Finding]:
+    """The transformer below the others, at one σ."""
+    own, *others = NAMES
+    for kind in others:
+        at = SIGMAS.index(sigma)
+        without = " beside ".join(
+            told_apart(curves.untrained[each][:, at].mean((-2, -1))) for each in (own, kind)
+        )
+        yield all_below(
+            f"below-{kind}",
+            f"Sens of the {own} below that of the {kind}",
+            curves.at(own, sigma),
+            curves.at(kind, sigma),
+            paired,
+            words=f"before training {without}",
+        )
+
+
+def controls(run: Run, seeds: Seeds, curves: Curves, inputs: np.ndarray) -> Iterator[Finding]:
+    """More noise changes more answers, none changes none, and without training nothing is known."""
+    least, most = ENDS
+    for kind, each in seeds.items():
+        low, high = curves.at(kind, least), curves.at(kind, most)
+        name = f"Sens at σ = {least:g} below that at σ = {most:g}"
+        yield from labelled(kind, [all_below("noise", name, low, high, paired)])
+        share = max(untouched(run, seen, inputs) for seen in each)
+        right = max(float(s.task.measured(before_training(s))[0]) for s in each)
+        none = at_most("none", f"answers that change with σ = {NOTHING:g}", "trained", share, 0.0)
+        guess = at_most(
+            "untrained",
+            "right on images before training",
+            "trained",
+            right,
+            GUESSING,
+            words=f"at most {right:.1%}",
+            wanted=f"at most {GUESSING:.0%}",
+        )
+        yield from labelled(kind, [none, guess])
+
+
+def untouched(run: Run, seen: Seen, inputs: np.ndarray) -> float:
+    """The share of answers that change with next to no noise."""
+    return float(changes(seen.model, inputs, noisy_patches(PATCH, NOTHING), run.seed).mean())

@@ -1,0 +1,141 @@
+"""The folder of a sweep: its plan, and a line for each run that has ended.
+
+`plan.json` says what is to be run, and `runs.jsonl` has the runs in the order in which they ended.
+A line is written as soon as its run ends, so a sweep that was stopped, however hard, goes on with
+what is missing.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from theory.kinds import InputError
+from verify.cli.output import deliver
+from verify.sweep.plan import Plan
+from verify.sweep.schema import is_plan, is_run
+from verify.sweep.workers import Engine
+
+PLAN, RUNS = "plan.json", "runs.jsonl"
+
+
+def sweep(
+    plan: Plan,
+    out: Path,
+    engine: Engine,
+    progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items,
+) -> None:
+    """Run what the folder does not have yet, a line for each as it ends.
+
+    Raises InputError for a folder that is no sweep's, or another one's, or cannot be written.
+    """
+    with _folder(out, plan) as (file, done):
+        left = [task for task in plan.tasks if task.run not in done]
+        if left:
+            with closing(engine(left, plan.versions)) as ended:
+                for _ in progress(range(len(left)), f"{len(left)} of {len(left) + len(done)} runs"):
+                    file.write(json.dumps(next(ended), ensure_ascii=False).encode() + b"\n")
+                    file.flush()
+
+
+@contextmanager
+def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
+    """The file of runs to append to, and the runs that it has; the folder is made if need be."""
+    try:
+        with _alone(out):
+            others = sorted(p.name for p in out.iterdir() if not p.name.startswith("."))
+            if others and PLAN not in others:
+                raise InputError(
+                    f"{out} is no sweep's folder, it has {others[0]}: give another --out"
+                )
+            there = read_plan(out) if others else None
+            done = {record["run"] for record in records(out, there)} if there else set()
+            _same_plan(out, plan, there, bool(done))
+            with (out / RUNS).open("ab") as file:
+                file.truncate(_whole((out / RUNS).read_bytes()))
+                yield file, done
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror}; give another --out") from None
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """The folder, made if need be, with no other sweep that writes into it meanwhile; InputError if
+    one does, and on a system without such locks."""
+    try:
+        import fcntl  # other commands do without
+    except ImportError:
+        raise InputError(
+            "a sweep needs a POSIX system, to lock its folder: run it on Linux or macOS"
+        ) from None
+    out.mkdir(exist_ok=True)
+    folder = os.open(out, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise InputError(f"another sweep is writing into {out}: wait for it") from None
+    finally:
+        os.close(folder)
+
+
+def _whole(content: bytes) -> int:
+    """The bytes up to the end of the last whole line: what comes after was torn off."""
+    return content.rfind(b"\n") + 1
+
+
+def _same_plan(out: Path, plan: Plan, there: dict[str, Any] | None, begun: bool) -> None:
+    """Write the plan, or raise InputError if the folder has runs of another one."""
+    if there and begun and there != plan.document:
+        keys = there | plan.document  # those of another version may be others
+        key = next(key for key in keys if there.get(key) != plan.document.get(key))
+        raise InputError(
+            f"{out} has runs of another sweep ({key}: {json.dumps(there.get(key))}): "
+            "repeat that one, or give another --out"
+        )
+    if there != plan.document:
+        deliver(out / PLAN, f"{json.dumps(plan.document, indent=2)}\n".encode())
+
+
+def read_plan(out: Path) -> dict[str, Any]:
+    """The plan of a folder; InputError where there is none."""
+    try:
+        if not (out / PLAN).is_file():
+            raise FileNotFoundError
+        plan: dict[str, Any] = json.loads((out / PLAN).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        raise InputError(f"{out} is no sweep's folder: it has no {PLAN} that can be read") from None
+    if not is_plan(plan):
+        raise InputError(f"{out / PLAN} is no sweep's plan: give the folder of a sweep")
+    return plan
+
+
+def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """The runs of a folder, without a last line that was torn; InputError for any other damage."""
+    file, found = out / RUNS, dict[int, dict[str, Any]]()
+    if not file.exists():
+        return []
+    try:
+        if not file.is_file():
+            raise OSError(errno.EINVAL, "it is no file")
+        content = file.read_bytes()  # once: it may grow meanwhile
+        lines = content[: _whole(content)].splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        if not is_run(record, plan):
+            raise InputError(f"{file}, line {number}, is no run of its {PLAN}: take that line out")
+        if found.setdefault(record["run"], record) is not record:
+            raise InputError(
+                f"{file}, line {number}, is run {record['run']} once more: take that line out"
+            )
+    return [*found.values()]

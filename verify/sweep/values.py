@@ -1,0 +1,81 @@
+"""Values of a claim's options as texts: `2,5,10`, and for integers ranges `1..12`."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+from typer.exceptions import TyperException
+
+from theory.kinds import Choice, InputError
+
+RANGE = re.compile(r"(-?\d{1,99})\.\.(-?\d{1,99})")
+WRITE = "write values as 2,5,10 and ranges of integers as 1..12"
+FLAG = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def parts_of(parameter: inspect.Parameter, text: str) -> list[str | tuple[int, int]]:
+    """What stands between the commas: a value, or for integers a range by its ends."""
+    kind = _kind(parameter)
+    found: list[str | tuple[int, int]] = []
+    for part in text.split(","):
+        ends = RANGE.fullmatch(part.strip()) if int in (kind, *get_args(kind)) else None
+        if not part.strip():
+            raise InputError(
+                f"{parameter.name} is {text!r}, with nothing where a value should be: {WRITE}"
+            )
+        if ends and int(ends[1]) > int(ends[2]):
+            raise InputError(
+                f"{parameter.name} is {part}, an empty range: write {ends[2]}..{ends[1]}"
+            )
+        found.append((int(ends[1]), int(ends[2])) if ends else part.strip())
+    return found
+
+
+def _kind(parameter: inspect.Parameter) -> Any:
+    """An option's type, without what `option` says of it."""
+    notes = get_args(parameter.annotation)
+    return notes[0] if get_origin(parameter.annotation) is Annotated else parameter.annotation
+
+
+def count(part: str | tuple[int, int]) -> int:
+    """How many values a part stands for."""
+    return 1 if isinstance(part, str) else part[1] - part[0] + 1
+
+
+def values_of(parameter: inspect.Parameter, parts: Sequence[str | tuple[int, int]]) -> list[Any]:
+    """The values themselves, each once."""
+    each = (
+        [_value(parameter, part)] if isinstance(part, str) else range(part[0], part[1] + 1)
+        for part in parts
+    )
+    return list(dict.fromkeys(value for some in each for value in some))
+
+
+def _value(parameter: inspect.Parameter, text: str) -> Any:
+    """A value as the claim's own command reads it; a flag is written as true or false."""
+    if _kind(parameter) is bool:
+        Choice(tuple(FLAG)).read(parameter.name, text)
+        return FLAG[text]
+
+    def read(**chosen: Any) -> Any:
+        return chosen[parameter.name]
+
+    own = parameter.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    read.__signature__ = inspect.Signature([own])  # type: ignore[attr-defined]
+    read.__annotations__ = {parameter.name: parameter.annotation}
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command()(read)
+    word = f"--{parameter.name.replace('_', '-')}={text}"
+    try:
+        value = app(args=[word], prog_name="verify", standalone_mode=False)
+    except TyperException as error:
+        said = " ".join(error.format_message().split()).rstrip(".")
+        raise InputError(f"{parameter.name} is {text!r}: {said}; {WRITE}") from None
+    if isinstance(value, float) and math.isnan(value):
+        raise InputError(f"{parameter.name} is {text}, which is no number: {WRITE}")
+    return value
