@@ -11,9 +11,7 @@ from theory.memory.hemisphere import patterns_in_a_hemisphere
 from theory.memory.sphere import uniform_tokens
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.ledger.theorems import ledger
 from verify.memory import hemisphere, hopfield_capacity, orthogonal_start
-from verify.memory import printed as printed_findings
 from verify.memory.clustering import clustering
 from verify.memory.sphere_dynamics import euler_findings
 
@@ -106,18 +104,6 @@ def test_counting_patterns_by_hand():
     assert patterns_in_a_hemisphere(np.array([[1], [2], [-3]])) == 2
     with rejects("plane", error=ValueError):
         patterns_in_a_hemisphere(np.array([[1, 0], [2, 0], [1, 1]]))
-
-
-def test_mistakes_in_print_are_shown():
-    found = {finding.id: finding for finding in printed_findings.printed(Run())}
-    assert all(finding.verdict is Verdict.HOLDS for finding in found.values())
-    assert set(found) > {
-        name
-        for name, entry in ledger().items()
-        if (entry.topic, entry.kind) == ("memory", "erratum")
-    }
-    assert found["clustering-decay"].measured[1] < 1
-    assert found["clustering-pairs"].measured[-1] == pytest.approx(4, rel=1e-5)
 
 
 @pytest.mark.parametrize("beta", [0.0, 6.0, float("nan")])

@@ -25,7 +25,6 @@ from theory.memory.capacity import (
     unstable_bit_probability,
 )
 from theory.memory.capacity_curve import capacity_curve, mean_interval
-from theory.memory.hopfield import hebb, hopfield_fields
 
 # Printed in the literature and recomputed to these digits by two routes in the claim `hopfield`.
 ALPHA_C, M_C, Y = "0.137905566494931737843636", "0.967417115685291591984080", "1.51121855"
@@ -42,19 +41,6 @@ def test_unstable_bits_by_the_sum_of_binomials(P, d):
     wanted = float(exact_tail(P, d))
     # An incomplete beta function in double precision.
     assert abs(unstable_bit_probability(P, d) - wanted) <= 1e-12 * wanted
-
-
-@pytest.mark.parametrize(("P", "d"), [(2, 3), (3, 3), (4, 3), (3, 4), (6, 2)])
-def test_unstable_bits_by_counting_all_patterns(P, d):
-    codes = np.arange(2 ** (P * d))
-    xi = 2 * (codes[:, None] >> np.arange(P * d) & 1).reshape(-1, P, d) - 1
-    own = xi[:, 0]
-    overlaps = np.einsum("kpi,ki->kp", xi, own)
-    field = np.einsum("kp,kp->k", overlaps, xi[:, :, 0]) - P * own[:, 0]
-    unstable = int((field * own[:, 0] < 0).sum())
-    assert Fraction(unstable, len(codes)) == exact_tail(P, d)
-    some = int(np.flatnonzero(field * own[:, 0] < 0)[0]) if unstable else 0
-    assert hopfield_fields(hebb(xi[some]), own[some])[0] == field[some]
 
 
 def test_no_bit_of_few_patterns_is_unstable():

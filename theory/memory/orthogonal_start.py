@@ -53,7 +53,7 @@ def orthogonal_gap(n: SizeFrom2, beta: NonNegative, times: Times, kind: Kind = "
     return np.exp(-u)
 
 
-def gap_rate(gap: np.ndarray, n: int, beta: float, kind: Kind) -> np.ndarray:
+def gap_rate(gap: np.ndarray, n: int, beta: float, kind: Kind = "SA") -> np.ndarray:
     """−(ln(1 − γ))' at gaps 1 − γ (…): 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) for SA."""
     pull = 2 * (n - (n - 1) * gap)
     if kind == "USA":
