@@ -11,8 +11,10 @@ from theory.memory.hemisphere import patterns_in_a_hemisphere
 from theory.memory.sphere import uniform_tokens
 from verify.claim import Run
 from verify.finding import Verdict
+from verify.ledger.theorems import ledger
 from verify.memory import hemisphere, hopfield_capacity, orthogonal_start
 from verify.memory.clustering import clustering
+from verify.memory.printed import printed
 from verify.memory.sphere_dynamics import euler_findings
 
 claim_module = sys.modules["verify.memory.clustering"]  # the package's claim has its name
@@ -104,6 +106,13 @@ def test_counting_patterns_by_hand():
     assert patterns_in_a_hemisphere(np.array([[1], [2], [-3]])) == 2
     with rejects("plane", error=ValueError):
         patterns_in_a_hemisphere(np.array([[1, 0], [2, 0], [1, 1]]))
+
+
+def test_every_erratum_of_the_ledger_is_shown():
+    stated = {
+        id for id, each in ledger().items() if (each.topic, each.kind) == ("memory", "erratum")
+    }
+    assert {finding.id for finding in printed(Run())} >= stated
 
 
 @pytest.mark.parametrize("beta", [0.0, 6.0, float("nan")])

@@ -9,7 +9,6 @@ import pytest
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import rejects
 
 from theory.memory.dense import (
     _interaction,
@@ -180,14 +179,3 @@ def test_edges():
     assert dense_preferred([[1, 1], [-1, -1]], [1, 1], "exp").tolist() == [1, 1]
     equal = np.tile(random_patterns(1, 5, np.random.default_rng(0)), (4, 1))
     assert np.array_equal(dense_preferred(equal, equal[0], 4), equal[0])
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: dense_update([[1, 1]], [1, 1], 2, [1, 1]), "order"),
-    ],
-)
-def test_bad_input(call, name, unchecked):
-    with rejects(name):
-        call()

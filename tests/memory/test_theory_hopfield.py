@@ -202,32 +202,6 @@ def test_one_neuron_without_a_field_keeps_its_value():
         assert asynchronous_update([[0]], [value], [0]).states.tolist() == [value]
 
 
-W = [[0, 1], [1, 0]]
-generator = np.random.default_rng(0)
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: hopfield_fields([[0, 1], [2, 0]], [1, 1]), "weights"),
-        (lambda: hopfield_fields([[0, 0], [0, 3]], [1, 1]), "weights"),
-        (lambda: hopfield_fields([[0, 2**62], [2**62, 0]], [1, 1]), "weights"),
-        (
-            lambda: hopfield_fields([[0, -(2**63)], [-(2**63), 0]], [1, 1]),
-            "weights",
-        ),
-        (lambda: hopfield_energy([[0, 1e308], [1e308, 0]], [1, 1], [1e308, 0]), "weights"),
-        (lambda: asynchronous_update(W, [1, 1], [0, 0]), "order"),
-        (lambda: asynchronous_update(W, [1, 1], [0]), "order"),
-        (lambda: random_patterns(10**9, 10**6, generator), "memory"),
-        (lambda: mixture([[1, 1], [1, 1]]), "patterns"),
-    ],
-)
-def test_bad_input(call, name, unchecked):
-    with rejects(name):
-        call()
-
-
 def test_more_neurons_than_memory_are_refused(monkeypatch):
     monkeypatch.setattr("theory.machine.available_memory", lambda: 10**6)
     with rejects("weights", "1000"):
