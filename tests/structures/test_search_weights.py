@@ -18,7 +18,7 @@ BINARY, INTERPOLATION, SORT = binary_search(3), interpolation_search(7, 4), sort
 def cells_of(model, points, queries):
     """The cells looked at, (…, m, M): `m` holds the first at its own count."""
     passed = list(model.streams(points, queries))
-    offset = int(model.call.construction == "interpolation_search")
+    offset = int(model.construction == "interpolation_search")
     held = [passed[s.after][..., len(points[0]) :, model.stream["m"]] for s in model.stages]
     return torch.cat(held, dim=-1).numpy() - offset
 

@@ -115,8 +115,7 @@ def _sorted(run: Run, N: int) -> Iterator[Finding]:
 
 def first(model: Transformer) -> int:
     """What `m` is at the first cell: interpolation search counts from 1."""
-    assert model.call is not None
-    return int(model.call.construction == "interpolation_search")
+    return int(model.construction == "interpolation_search")
 
 
 def cells(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
